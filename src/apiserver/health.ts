@@ -1,4 +1,5 @@
 import { quote } from '../api/go-text.js';
+import { messageOf } from '../api/message-of.js';
 import type { Metrics } from '../runtime/metrics.js';
 import type { TextResult } from './request.js';
 
@@ -83,6 +84,6 @@ const problemOf = async ({ check }: HealthCheck): Promise<string | undefined> =>
   try {
     return await check();
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   }
 };

@@ -1,4 +1,5 @@
 import { ApiError, isReason, timeout, unauthorized, untyped } from '../api/errors.js';
+import { messageOf } from '../api/message-of.js';
 import { type UserInfo, wellKnown } from '../api/user.js';
 import { type Authenticated, AuthenticationError } from '../auth/authenticator.js';
 import type { AccessAttributes } from '../auth/authorizer.js';
@@ -214,5 +215,5 @@ function toApiError(parts: Parts, request: ApiRequest, error: unknown): ApiError
     return timeout('request did not complete within requested timeout - the server is shutting down');
   if (request.signal.aborted) return timeout('the caller has gone');
   parts.log.error({ err: error, method: request.method, uri: request.uri }, 'request failed');
-  return untyped(error instanceof Error ? error.message : String(error));
+  return untyped(messageOf(error));
 }

@@ -1,5 +1,6 @@
 import { ApiError, untyped } from '../api/errors.js';
 import { goJson, goJsonInSteps } from '../api/go-text.js';
+import { messageOf } from '../api/message-of.js';
 import { type ApiObject, groupVersion, type JsonObject } from '../api/object.js';
 import { atOnce, type Steps } from '../api/steps.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
@@ -192,7 +193,7 @@ function specialObject(definition: ResourceDefinition, item: Special): object {
 
 /** An error as an event carries it: untyped ones become internal errors. */
 function statusOf(error: unknown): object {
-  const known = error instanceof ApiError ? error : untyped(error instanceof Error ? error.message : String(error));
+  const known = error instanceof ApiError ? error : untyped(messageOf(error));
   const status = known.toStatus();
   return status.reason === undefined ? { ...status, reason: 'InternalError' } : status;
 }

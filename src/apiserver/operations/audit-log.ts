@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Status } from '../../api/errors.js';
 import { goJson, htmlEscaped } from '../../api/go-text.js';
 import { compacted, isJson, parseJson } from '../../api/json-text.js';
+import { messageOf } from '../../api/message-of.js';
 import type { Json, JsonObject } from '../../api/object.js';
 import type { UserInfo } from '../../api/user.js';
 import type { Decision } from '../../auth/authorizer.js';
@@ -257,7 +258,7 @@ export class AuditRecord implements RequestRecord {
   panicked(error: unknown): void {
     this.#status = {
       status: 'Failure',
-      message: `APIServer panic'd: ${error instanceof Error ? error.message : String(error)}`,
+      message: `APIServer panic'd: ${messageOf(error)}`,
       reason: 'InternalError',
       code: 500,
     };

@@ -1,4 +1,5 @@
 import { badRequest, tooManyRequests } from '../../api/errors.js';
+import { messageOf } from '../../api/message-of.js';
 import { dnsLabel } from '../../api/names.js';
 import { groupVersion } from '../../api/object.js';
 import { checkListParameters, type ListParameters } from '../../api/options.js';
@@ -225,7 +226,7 @@ export async function convertedForList(
   } catch (error) {
     if (signal.aborted || pastCache) throw error;
     const list = `${groupVersion(definition)}, Kind=${definition.kind}`;
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw tooManyRequests(`storage is (re)initializing: failed to list ${list}: ${why}`, 1);
   }
 }
