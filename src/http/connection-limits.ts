@@ -2,13 +2,13 @@
 export interface ConnectionLimits {
   /** Connections at a time; further ones are closed at once. 0: any number. */
   readonly connections: number;
-  /** Bytes of a request's URL and headers. */
+  /** Bytes of a request's URL and headers, from 8,192 to 1,048,576. */
   readonly headerBytes: number;
-  /** Milliseconds for a TLS handshake, and for the headers of a request. */
+  /** Milliseconds for a TLS handshake, and for the headers of a request; from 100 to a day. */
   readonly headersMs: number;
   /** Milliseconds for a whole request over HTTP/1.1, its body included. Longer than requests may take altogether. */
   readonly requestMs: number;
-  /** Milliseconds a connection stays open on which nothing is asked. */
+  /** Milliseconds a connection stays open on which nothing is asked; from 100 to a day. */
   readonly idleMs: number;
 }
 

@@ -40,7 +40,7 @@ export interface OperationsOptions {
   /** Requests under way at a time; 0: any number. Default 400 that read and 200 that write. */
   readonly readOnlyRequests?: number;
   readonly mutatingRequests?: number;
-  /** Milliseconds a request may take, watches excepted. Default 60,000. */
+  /** Milliseconds a request may take, watches excepted; from 100 to a day. Default 60,000. */
   readonly requestTimeoutMs?: number;
 }
 

@@ -86,7 +86,7 @@ export interface ServerOptions {
   readonly serviceAccountIssuers?: readonly string[];
   /** Service account tokens count if they are for one of these. Default: the first issuer. */
   readonly apiAudiences?: readonly string[];
-  /** Longest lifetime of service account tokens, in seconds. */
+  /** Longest lifetime of service account tokens, in seconds; at least 3600. Default: no limit. */
   readonly serviceAccountMaxTokenSeconds?: number;
   /** PEM of the key that signs service account tokens. Default: one made at the first start. */
   readonly serviceAccountSigningKey?: TextSource;
@@ -98,7 +98,7 @@ export interface ServerOptions {
   readonly extendServiceAccountTokens?: boolean;
   /** Static tokens (CSV: token, user, uid, "group,group"). */
   readonly staticTokens?: TextSource;
-  /** Longest (and default) lifetime of certificates from the well-known signers, in seconds. */
+  /** Longest (and default) lifetime of certificates from the well-known signers, in seconds; at least 600. Default a year. */
   readonly signingSeconds?: number;
   /** PEM files of the CA for the well-known signers, reloaded when they change. Default: the server's own CA. */
   readonly signingCaFiles?: { readonly certificateFile: string; readonly keyFile: string };
