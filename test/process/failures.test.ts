@@ -97,12 +97,12 @@ describe('a bad configuration ends with 1', () => {
     [
       'a word that is no list of controllers',
       () => ['--config', file('some.yaml', 'controllers: some')],
-      /^kedge: .*some\.yaml: controllers: must be all or a list of names$/m,
+      /^kedge: .*some\.yaml: controllers: must be 'all' or a list of names, not "some"$/m,
     ],
     [
       'a name that is none',
       () => ['--config', file('names.yaml', 'servingNames: [a.test, "0.0.0.0"]')],
-      /^kedge: .*names\.yaml: servingNames\.1: must be a DNS name or an IP address$/m,
+      /^kedge: .*names\.yaml: servingNames\.1: must be a DNS name or an IP address, not "0\.0\.0\.0"$/m,
     ],
     [
       'half a pair',
