@@ -204,6 +204,7 @@ export {
 } from './controller/controller.js';
 export { type ControllerMetrics, controllerMetrics, type ReconcileOutcome } from './controller/controller-metrics.js';
 export { defineController } from './controller/define-controller.js';
+export { type DeleteIfPresentOptions, deleteIfPresent } from './controller/delete-if-present.js';
 export { type EventRecorder, eventRecorder } from './controller/events.js';
 export { addFinalizer, type FinalizerOptions, removeFinalizer, withFinalizer } from './controller/finalizer.js';
 export { defineKeyedController, type KeyedWork, type Wake } from './controller/keyed-controller.js';

@@ -11,9 +11,10 @@ import { timestamp } from '../../src/api/time.js';
 import type { ReconcileContext, ReconcileResult, Runnable } from '../../src/controller/controller.js';
 import { defineController } from '../../src/controller/define-controller.js';
 import { fieldManagers } from '../../src/controller/field-manager.js';
+import { nextLookMs } from '../../src/controller/next-look.js';
 import { writeStatus } from '../../src/controller/write-status.js';
 import { type CustomResourceInstances, instancesThrough } from './instances.js';
-import { nextLookMs, patienceMs, steps } from './terminating.js';
+import { patienceMs, steps } from './terminating.js';
 
 const options = { fieldManager: fieldManagers.customResourceDefinitions };
 

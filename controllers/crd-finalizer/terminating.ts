@@ -20,6 +20,3 @@ export const steps = {
 
 /** How long instances held by finalizers of their own are waited for before the condition says so. */
 export const patienceMs = 60_000;
-
-/** How soon to look whether they are gone: often at first, every five seconds at the end. */
-export const nextLookMs = (waitedMs: number): number => Math.min(5_000, Math.max(200, waitedMs / 4 || 0));

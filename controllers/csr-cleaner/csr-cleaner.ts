@@ -1,12 +1,11 @@
-import { isReason } from '../../src/api/errors.js';
 import {
   type CertificateSigningRequest,
   CertificateSigningRequests,
   certificatePem,
 } from '../../src/api/kinds/certificate-signing-request.js';
-import { keyOf } from '../../src/api/object.js';
 import type { Runnable } from '../../src/controller/controller.js';
 import { defineController } from '../../src/controller/define-controller.js';
+import { deleteIfPresent } from '../../src/controller/delete-if-present.js';
 import { readCertificate } from '../../src/pki/certificate.js';
 import { firstPemBlock } from '../../src/pki/pem.js';
 import { defaultRetention, expiresAt, type RequestRetention } from './expiry.js';
@@ -27,16 +26,8 @@ export const csrCleaner = ({
       if (at === undefined) return;
       const waitMs = at - clock.now();
       if (waitMs > 0) return { requeueAfterMs: waitMs };
-      const { uid, resourceVersion } = csr.metadata;
-      try {
-        await client.resource(CertificateSigningRequests).delete(keyOf(csr), {
-          preconditions: { ...(uid ? { uid } : {}), ...(resourceVersion ? { resourceVersion } : {}) },
-        });
-      } catch (error) {
-        if (!isReason(error, 'NotFound')) throw error;
-        return;
-      }
-      log.info({ object: csr.metadata.name }, 'deleted a certificate request that is over');
+      if (await deleteIfPresent(client, CertificateSigningRequests, csr, { unchanged: true }))
+        log.info({ object: csr.metadata.name }, 'deleted a certificate request that is over');
     },
   });
 

@@ -1,5 +1,4 @@
 import { type Domains, defaultDomains, groupIn } from '../../src/api/domains.js';
-import { isReason } from '../../src/api/errors.js';
 import { quote } from '../../src/api/go-text.js';
 import { CustomResourceDefinitions } from '../../src/api/kinds/custom-resource-definition.js';
 import {
@@ -12,6 +11,7 @@ import {
 } from '../../src/api/object.js';
 import { exponentialBackoff } from '../../src/controller/backoff.js';
 import type { ReconcileContext, ReconcileResult, Runnable } from '../../src/controller/controller.js';
+import { deleteIfPresent } from '../../src/controller/delete-if-present.js';
 import { type EventRecorder, eventRecorder } from '../../src/controller/events.js';
 import { fieldManagers } from '../../src/controller/field-manager.js';
 import { removeFinalizer } from '../../src/controller/finalizer.js';
@@ -272,18 +272,12 @@ class Collector {
 
   async #delete(
     node: Node,
-    { metadata }: ApiObject,
+    object: ApiObject,
     propagationPolicy: 'Background' | 'Foreground' | 'Orphan',
   ): Promise<void> {
-    const { resourceVersion } = metadata;
-    const preconditions = { uid: node.uid, ...(resourceVersion === undefined ? {} : { resourceVersion }) };
-    try {
-      await this.#context.client.resource(node.type).delete(node.key, { propagationPolicy, preconditions });
-    } catch (error) {
-      if (!isReason(error, 'NotFound')) throw error;
-      return;
-    }
-    this.#context.log.info({ object: node.key, kind: node.type.kind, propagationPolicy }, 'deleted a dependent');
+    const { client, log } = this.#context;
+    if (await deleteIfPresent(client, node.type, object, { propagationPolicy, unchanged: true }))
+      log.info({ object: node.key, kind: node.type.kind, propagationPolicy }, 'deleted a dependent');
   }
 
   /**

@@ -8,6 +8,7 @@ import {
 } from '../../src/api/object.js';
 import type { DiscoveredResource } from '../../src/client/client.js';
 import { type CacheChange, type ObjectCache, openObjectCache } from '../../src/client/object-cache.js';
+import { preferredResources } from '../../src/client/preferred-resources.js';
 import type { ReconcileContext } from '../../src/controller/controller.js';
 import { within } from '../../src/runtime/abort.js';
 
@@ -154,16 +155,13 @@ function bare({ apiVersion, kind, metadata }: ApiObject): ApiObject {
   return { apiVersion, kind, metadata: kept as ObjectMeta };
 }
 
-/** Each resource once, in its preferred version. */
-function watchable(
+/** What can be followed and deleted, by group and resource. */
+const watchable = (
   discovered: readonly DiscoveredResource[],
   ignored: ReadonlySet<string>,
-): ReadonlyMap<string, ResourceType> {
-  const found = new Map<string, ResourceType>();
-  for (const { verbs, preferred: _, ...type } of discovered) {
-    const id = groupResource(type);
-    const isWatchable = ['list', 'watch', 'delete'].every((verb) => verbs.includes(verb)) && !type.plural.includes('/');
-    if (isWatchable && !ignored.has(id) && !found.has(id)) found.set(id, type);
-  }
-  return found;
-}
+): ReadonlyMap<string, ResourceType> =>
+  new Map(
+    preferredResources(discovered, ['list', 'watch', 'delete'])
+      .map(({ verbs: _, preferred: __, ...type }) => [groupResource(type), type] as const)
+      .filter(([id]) => !ignored.has(id)),
+  );

@@ -1,8 +1,10 @@
 import { isReason } from '../../src/api/errors.js';
 import { messageOf } from '../../src/api/message-of.js';
-import { type ApiObject, groupResource, groupVersion, keyOf } from '../../src/api/object.js';
+import { type ApiObject, groupVersion } from '../../src/api/object.js';
 import type { Client, DiscoveredResource, DiscoveryFailure } from '../../src/client/client.js';
 import { eachListed } from '../../src/client/each-listed.js';
+import { preferredResources } from '../../src/client/preferred-resources.js';
+import { deleteIfPresent } from '../../src/controller/delete-if-present.js';
 import type { Emptying } from './conditions.js';
 
 /**
@@ -13,7 +15,8 @@ export async function emptyNamespace(client: Client, namespace: string): Promise
   const failures: DiscoveryFailure[] = [];
   let resources: readonly DiscoveredResource[];
   try {
-    resources = deletable(await client.discover({ onFailure: (failure) => failures.push(failure) }));
+    const served = await client.discover({ onFailure: (failure) => failures.push(failure) });
+    resources = preferredResources(served, ['list', 'delete']).filter(({ namespaced }) => namespaced);
   } catch (error) {
     return { discoveryFailure: messageOf(error), deletionFailures: [], remaining: [], finalizers: new Map() };
   }
@@ -32,18 +35,6 @@ function discoveryFailure(failures: readonly DiscoveryFailure[]): string | undef
 }
 
 const isPods = ({ group, plural }: DiscoveredResource): boolean => group === '' && plural === 'pods';
-
-/** Each resource once, in its preferred version. */
-function deletable(resources: readonly DiscoveredResource[]): readonly DiscoveredResource[] {
-  const found = new Map<string, DiscoveredResource>();
-  for (const resource of resources) {
-    const { namespaced, verbs, plural } = resource;
-    if (!namespaced || !verbs.includes('delete') || !verbs.includes('list') || plural.includes('/')) continue;
-    const id = groupResource(resource);
-    if (!found.has(id)) found.set(id, resource);
-  }
-  return [...found.values()];
-}
 
 async function emptyTypes(
   client: Client,
@@ -82,7 +73,7 @@ async function emptyType(client: Client, namespace: string, type: DiscoveredReso
       await client.resource(type).deleteCollection({ namespace, propagationPolicy: 'Background' });
       break;
     }
-    await deleteOne(client, type, item);
+    await deleteIfPresent(client, type, item, { propagationPolicy: 'Background' });
   }
   return found;
 }
@@ -90,11 +81,3 @@ async function emptyType(client: Client, namespace: string, type: DiscoveredReso
 /** What there is of a type, metadata alone and a page at a time: of large objects a namespace holds more than memory does. */
 const contents = (client: Client, namespace: string, type: DiscoveredResource): AsyncGenerator<ApiObject> =>
   eachListed(client.resource(type), { namespace, metadataOnly: true });
-
-async function deleteOne(client: Client, type: DiscoveredResource, item: ApiObject): Promise<void> {
-  try {
-    await client.resource(type).delete(keyOf(item), { propagationPolicy: 'Background' });
-  } catch (error) {
-    if (!isReason(error, 'NotFound')) throw error;
-  }
-}

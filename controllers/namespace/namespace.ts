@@ -5,6 +5,7 @@ import type { Client } from '../../src/client/client.js';
 import type { Runnable } from '../../src/controller/controller.js';
 import { defineController } from '../../src/controller/define-controller.js';
 import { fieldManagers } from '../../src/controller/field-manager.js';
+import { nextLookMs } from '../../src/controller/next-look.js';
 import { writeStatus } from '../../src/controller/write-status.js';
 import { emptyingConditions, isEmpty } from './conditions.js';
 import { emptyNamespace } from './empty-namespace.js';
@@ -30,9 +31,6 @@ export const namespaceController = (): Runnable =>
       return { requeueAfterMs: nextLookMs(waitedMs) };
     },
   });
-
-/** How soon to look whether the rest is gone: often at first, every five seconds at the end. */
-const nextLookMs = (waitedMs: number): number => Math.min(5_000, Math.max(200, waitedMs / 4 || 0));
 
 /** What others hold it by is left in order, each once, as kube-controller-manager leaves it. */
 async function release(client: Client, current: Namespace): Promise<void> {

@@ -3,9 +3,9 @@ import { isReason } from '../../src/api/errors.js';
 import { type Secret, Secrets } from '../../src/api/kinds/secret.js';
 import { type ServiceAccount, ServiceAccounts } from '../../src/api/kinds/service-account.js';
 import { keyOf } from '../../src/api/object.js';
-import type { Client } from '../../src/client/client.js';
 import type { ReconcileContext, Runnable } from '../../src/controller/controller.js';
 import { defineController } from '../../src/controller/define-controller.js';
+import { deleteIfPresent } from '../../src/controller/delete-if-present.js';
 import { fieldManagers } from '../../src/controller/field-manager.js';
 import { accountOf, filled, isFor, type TokenMarks, tokenMarks } from './token-secret.js';
 
@@ -44,7 +44,10 @@ export function serviceAccountTokenController({
       const name = accountOf(secret, marks);
       if (name === '') return;
       const account = await client.resource(ServiceAccounts).get({ namespace: secret.metadata.namespace, name });
-      if (account === undefined || !isFor(secret, account, marks)) return remove(client, secret);
+      if (account === undefined || !isFor(secret, account, marks)) {
+        await deleteIfPresent(client, Secrets, secret);
+        return;
+      }
       const filling = { marks, rootCa: await rootCa(), mint: () => mint(account, secret) };
       const next = await filled(secret, account, filling);
       if (next === undefined) return;
@@ -57,15 +60,6 @@ export function serviceAccountTokenController({
 
     deleted: (last, context) => dropReference(last, marks, context),
   });
-}
-
-async function remove(client: Client, secret: Secret): Promise<void> {
-  const { uid } = secret.metadata;
-  try {
-    await client.resource(Secrets).delete(keyOf(secret), uid ? { preconditions: { uid } } : {});
-  } catch (error) {
-    if (!isReason(error, 'NotFound')) throw error;
-  }
 }
 
 /** Accounts of old list their token Secrets; what is gone is taken off the list. */

@@ -1,10 +1,9 @@
-import { isReason } from '../../src/api/errors.js';
-import { type ClusterTrustBundle, ClusterTrustBundles } from '../../src/api/kinds/cluster-trust-bundle.js';
-import { groupVersion, keyOf } from '../../src/api/object.js';
+import { ClusterTrustBundles } from '../../src/api/kinds/cluster-trust-bundle.js';
+import { groupVersion } from '../../src/api/object.js';
 import { isSignerDomain } from '../../src/api/signer-name.js';
-import type { Client } from '../../src/client/client.js';
 import { openObjectCache } from '../../src/client/object-cache.js';
 import type { ReconcileContext, Runnable } from '../../src/controller/controller.js';
+import { deleteIfPresent } from '../../src/controller/delete-if-present.js';
 import { fieldManagers } from '../../src/controller/field-manager.js';
 import { defineKeyedController } from '../../src/controller/keyed-controller.js';
 import type { Signer } from '../../src/pki/signer.js';
@@ -122,15 +121,6 @@ async function publish(
     );
   }
   if (repair !== undefined) await resource.update({ ...repair, spec }, options);
-  for (const old of remove) await removeBundle(client, old);
+  for (const old of remove) await deleteIfPresent(client, ClusterTrustBundles, old);
   return waitMs;
-}
-
-async function removeBundle(client: Client, bundle: ClusterTrustBundle): Promise<void> {
-  const { uid } = bundle.metadata;
-  try {
-    await client.resource(ClusterTrustBundles).delete(keyOf(bundle), uid ? { preconditions: { uid } } : {});
-  } catch (error) {
-    if (!isReason(error, 'NotFound')) throw error;
-  }
 }

@@ -32,7 +32,7 @@ export const marks = (owner: string, bundle: string): Readonly<Record<string, st
   [ownNames.trustBundleLabel]: bundle,
 });
 
-const isMarked = ({ metadata }: ApiObject, wanted: Readonly<Record<string, string>>): boolean =>
+export const isMarked = ({ metadata }: ApiObject, wanted: Readonly<Record<string, string>>): boolean =>
   Object.entries(wanted).every(([label, value]) => metadata.labels?.[label] === value);
 
 /** Everything that is to hold a bundle. */

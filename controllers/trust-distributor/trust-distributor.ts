@@ -9,11 +9,12 @@ import { ownNames } from '../../src/api/own-names.js';
 import type { Client } from '../../src/client/client.js';
 import { type ObjectCache, openObjectCache } from '../../src/client/object-cache.js';
 import type { ReconcileContext, ReconcileResult, Runnable } from '../../src/controller/controller.js';
+import { deleteIfPresent } from '../../src/controller/delete-if-present.js';
 import { fieldManagers } from '../../src/controller/field-manager.js';
 import { defineKeyedController } from '../../src/controller/keyed-controller.js';
 import { isNamespaceGoing } from '../../src/controller/namespace-going.js';
 import { combineAnchors, type Dropped, type SourceText, UnfitSource } from './combine.js';
-import { leftovers, marks, type Target, targetsOf } from './targets.js';
+import { isMarked, leftovers, marks, type Target, targetsOf } from './targets.js';
 import {
   namespacedName,
   type TrustBundle,
@@ -216,9 +217,7 @@ async function keep(target: Target, { owner, bundle }: Kept, { client, log }: Re
     }
     return;
   }
-  const labels = found.metadata.labels ?? {};
-  const isOurs = Object.entries(marks(owner, bundle)).every(([label, value]) => labels[label] === value);
-  if (!isOurs) {
+  if (!isMarked(found, marks(owner, bundle))) {
     log.warn(
       { object: keyText(target.key), kind: target.type.kind, bundle },
       'left alone: somebody else’s object has the name of a bundle',
@@ -228,9 +227,8 @@ async function keep(target: Target, { owner, bundle }: Kept, { client, log }: Re
   if (target.isRight(found)) return;
   if (target.isFixed(found)) {
     // Whoever made it so has no say in which anchors it holds.
-    const { uid, finalizers = [], deletionTimestamp } = found.metadata;
-    if (deletionTimestamp === undefined)
-      await resource.delete(target.key, uid === undefined ? {} : { preconditions: { uid } });
+    const { finalizers = [], deletionTimestamp } = found.metadata;
+    if (deletionTimestamp === undefined) await deleteIfPresent(client, target.type, found);
     if (finalizers.length === 0) await resource.create(target.write(undefined), options);
     else
       log.warn(
@@ -284,11 +282,6 @@ async function remove(
   object: ApiObject,
   { client, log }: ReconcileContext,
 ): Promise<void> {
-  const { uid } = object.metadata;
-  try {
-    await client.resource(type).delete(keyOf(object), uid === undefined ? {} : { preconditions: { uid } });
+  if (await deleteIfPresent(client, type, object))
     log.info({ object: keyText(keyOf(object)), kind: type.kind }, 'removed a distributed bundle');
-  } catch (error) {
-    if (!isReason(error, 'NotFound')) throw error;
-  }
 }

@@ -1,0 +1,29 @@
+import { isReason } from '../api/errors.js';
+import { type ApiObject, keyOf, type ResourceType } from '../api/object.js';
+import type { Client, DeleteOptions } from '../client/client.js';
+
+export interface DeleteIfPresentOptions extends Omit<DeleteOptions, 'preconditions'> {
+  /** Only as it was read: fails with Conflict if it was written since. Default: no. */
+  readonly unchanged?: boolean;
+}
+
+/** Deletes this very object and none that took its name (Conflict). False if there is none. */
+export async function deleteIfPresent<T extends ApiObject>(
+  client: Client,
+  type: ResourceType<T>,
+  object: ApiObject,
+  { unchanged = false, ...options }: DeleteIfPresentOptions = {},
+): Promise<boolean> {
+  const { uid, resourceVersion } = object.metadata;
+  const preconditions = {
+    ...(uid === undefined ? {} : { uid }),
+    ...(unchanged && resourceVersion !== undefined ? { resourceVersion } : {}),
+  };
+  try {
+    await client.resource(type).delete(keyOf(object), { ...options, preconditions });
+    return true;
+  } catch (error) {
+    if (!isReason(error, 'NotFound')) throw error;
+    return false;
+  }
+}
