@@ -5,10 +5,10 @@ import { tags } from '../pki/der.js';
 import { derTrue, encode } from '../pki/der-writer.js';
 import { spkiOf } from '../pki/key-pair.js';
 import { pemBlocks } from '../pki/pem.js';
-import { secondOpinion } from '../pki/second-opinion.js';
 import type { Signer, SigningRequest, SigningResult } from '../pki/signer.js';
 import { type TestRequestOptions, type TestSigningRequestOptions, testKey, testRequest } from './certificates.js';
 import type { ContractCase } from './contract-case.js';
+import { secondOpinion } from './second-opinion.js';
 import { signingServer, type Verdict } from './signing-server.js';
 
 /** A signer to examine, and what it is to be asked. */
@@ -85,10 +85,7 @@ const promises: Readonly<Record<string, (under: SignerUnderTest) => Promise<void
     const { result } = await ask(under, {});
     assert.ok('issued' in result, 'it was refused');
     const opinions = await secondOpinion(result.issued, await under.signer.trustAnchors());
-    assert.ok(
-      opinions.every(({ verified }) => verified),
-      JSON.stringify(opinions),
-    );
+    assert.ok(opinions === undefined || opinions.every(({ verified }) => verified), JSON.stringify(opinions));
   },
 
   async 'what it does not issue for is refused with a reason and a sentence'(under) {

@@ -1,4 +1,4 @@
-import { pemBlocks } from './pem.js';
+import { pemBlocks } from '../pki/pem.js';
 
 /**
  * What another X.509 library makes of certificates. For the test kit, so that what is issued here is not judged by the
@@ -19,10 +19,30 @@ export interface SecondOpinion {
   readonly verified: boolean;
 }
 
-/** Reads and verifies a chain, the leaf first. Throws what the library throws for what it cannot read. */
-export async function secondOpinion(chainPem: string, anchorsPem: string): Promise<readonly SecondOpinion[]> {
+async function loadLibrary() {
   await import('reflect-metadata');
-  const { X509Certificate } = await import('@peculiar/x509');
+  return import('@peculiar/x509');
+}
+
+/**
+ * Reads and verifies a chain, the leaf first. Throws what the library throws for what it cannot read. Where it is not
+ * installed nothing is answered, and a warning of the process says so.
+ */
+export async function secondOpinion(
+  chainPem: string,
+  anchorsPem: string,
+  load: typeof loadLibrary = loadLibrary,
+): Promise<readonly SecondOpinion[] | undefined> {
+  const library = await load().catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ERR_MODULE_NOT_FOUND') throw error;
+  });
+  if (library === undefined) {
+    process.emitWarning(
+      '@peculiar/x509 and reflect-metadata are not installed: no other library verifies certificates',
+    );
+    return undefined;
+  }
+  const { X509Certificate } = library;
   const read = (pem: string) => [...pemBlocks(pem)].map(({ bytes }) => new X509Certificate(bytes));
   const [chain, anchors] = [read(chainPem), read(anchorsPem)];
   return Promise.all(
