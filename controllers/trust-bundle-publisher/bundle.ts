@@ -3,10 +3,10 @@ import { bundleNamePrefix, type ClusterTrustBundle } from '../../src/api/kinds/c
 import { type Certificate, readCertificate } from '../../src/pki/certificate.js';
 import { encodePem, pemBlocks } from '../../src/pki/pem.js';
 
-/** The certificates of several PEM texts as one: each once, in the order they came, nothing else; empty if there are none. */
-export const mergeAnchors = (texts: readonly string[]): string => textOf(certificatesIn(texts));
-
-/** Like `mergeAnchors`, without those that have expired, which are told besides. */
+/**
+ * The certificates of several PEM texts as one: each once, in the order they came, nothing else; empty if there are none.
+ * Without those that have expired, which are told besides.
+ */
 export function freshAnchors(
   texts: readonly string[],
   now: number,

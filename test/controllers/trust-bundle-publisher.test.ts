@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { bundleName, mergeAnchors } from '../../controllers/trust-bundle-publisher/bundle.js';
+import { bundleName, freshAnchors } from '../../controllers/trust-bundle-publisher/bundle.js';
 import { trustBundlePublisher } from '../../controllers/trust-bundle-publisher/trust-bundle-publisher.js';
 import { type ClusterTrustBundle, ClusterTrustBundles } from '../../src/api/kinds/cluster-trust-bundle.js';
 import { testAuthority } from '../../src/testing/certificates.js';
@@ -36,8 +36,9 @@ async function start(options: { readonly graceMs?: number; readonly prepare?: re
 describe('anchors', () => {
   test('are merged: each certificate once, nothing else', () => {
     const key = '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n';
-    expect(mergeAnchors([`text\n${one}${key}`, one, two])).toBe(one + two);
-    expect(mergeAnchors(['', 'nothing'])).toBe('');
+    const merged = (texts: readonly string[]): string => freshAnchors(texts, 0).bundle;
+    expect(merged([`text\n${one}${key}`, one, two])).toBe(one + two);
+    expect(merged(['', 'nothing'])).toBe('');
   });
 
   test('name their bundle', () => {
