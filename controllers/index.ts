@@ -31,6 +31,7 @@ import {
 } from './trust-bundle-publisher/trust-bundle-publisher.js';
 import { type TrustDistributorOptions, trustDistributor } from './trust-distributor/trust-distributor.js';
 
+export type { RotationPolicy } from '../src/pki/ca-rotation.js';
 export { type CaRotationOptions, caRotation, type RotatedCa } from './ca-rotation/ca-rotation.js';
 export { clusterRoleAggregation } from './clusterrole-aggregation/clusterrole-aggregation.js';
 export { crdEstablished } from './crd-established/crd-established.js';

@@ -21,6 +21,7 @@ export {
   badRequest,
   conflict,
   type ErrorSubject,
+  type ExistingObject,
   forbidden,
   internalError,
   isReason,
@@ -40,11 +41,14 @@ export {
   type LocalSubjectAccessReview,
   LocalSubjectAccessReviews,
   type ResourceAttributes,
+  type RulesReviewStatus,
+  type SelectorAttributes,
   type SelfSubjectAccessReview,
   SelfSubjectAccessReviews,
   type SelfSubjectRulesReview,
   SelfSubjectRulesReviews,
   type SubjectAccessReview,
+  type SubjectAccessReviewSpec,
   SubjectAccessReviews,
 } from './api/kinds/access-review.js';
 export { CertificateLedgerEntries, type CertificateLedgerEntry } from './api/kinds/certificate-ledger-entry.js';
@@ -76,6 +80,8 @@ export {
 } from './api/kinds/cluster-trust-bundle.js';
 export { type ConfigMap, ConfigMaps } from './api/kinds/config-map.js';
 export {
+  type CustomResourceColumnDefinition,
+  type CustomResourceConversion,
   type CustomResourceDefinition,
   type CustomResourceDefinitionCondition,
   type CustomResourceDefinitionNames,
@@ -83,8 +89,17 @@ export {
   type CustomResourceDefinitionStatus,
   CustomResourceDefinitions,
   type CustomResourceDefinitionVersion,
+  type CustomResourceScale,
+  type CustomResourceSubresources,
 } from './api/kinds/custom-resource-definition.js';
-export { type DeviceClass, DeviceClasses, type DeviceClassSpec } from './api/kinds/device-class.js';
+export {
+  type DeviceClass,
+  type DeviceClassConfiguration,
+  DeviceClasses,
+  type DeviceClassSpec,
+  type DeviceSelector,
+  type OpaqueDeviceConfiguration,
+} from './api/kinds/device-class.js';
 export {
   type Event,
   type EventSeries,
@@ -94,10 +109,28 @@ export {
   EventsV1Events,
 } from './api/kinds/event.js';
 export { type Lease, type LeaseSpec, Leases } from './api/kinds/lease.js';
-export { type Namespace, type NamespaceSpec, type NamespaceStatus, Namespaces } from './api/kinds/namespace.js';
-export { type Node, Nodes } from './api/kinds/node.js';
+export {
+  type Namespace,
+  type NamespaceCondition,
+  type NamespacePhase,
+  type NamespaceSpec,
+  type NamespaceStatus,
+  Namespaces,
+} from './api/kinds/namespace.js';
+export { type Node, type NodeSpec, type NodeStatus, Nodes } from './api/kinds/node.js';
 export type { LocalObjectReference, ObjectReference } from './api/kinds/object-reference.js';
-export { type Pod, type PodSpec, Pods } from './api/kinds/pod.js';
+export {
+  type Container,
+  type ContainerPort,
+  type ContainerStatus,
+  type Pod,
+  type PodSpec,
+  type PodStatus,
+  Pods,
+  type ResourceRequirements,
+  type Terminated,
+  type Volume,
+} from './api/kinds/pod.js';
 export {
   type AggregationRule,
   type ClusterRole,
@@ -150,15 +183,24 @@ export {
   resourceType,
 } from './api/object.js';
 export {
+  type LabelExpression,
+  type LabelOperator,
   type LabelRequirement,
   type LabelSelector,
   type LabelSelectorSpec,
+  type Labels,
   labelSelectorFrom,
   parseLabelSelector,
 } from './api/selectors.js';
+export type { Steps } from './api/steps.js';
 export { microTimestamp, timestamp } from './api/time.js';
 export { serviceAccountGroups, serviceAccountUsername, type UserInfo, wellKnown } from './api/user.js';
+export type { CauseReason } from './api/violations.js';
+export type { SignerSpellings } from './api/well-known-signers.js';
+export type { FeatureGates } from './apiserver/feature-gates.js';
 export type { AnonymousPolicy } from './auth/anonymous.js';
+export type { FrontProxyOptions } from './auth/front-proxy.js';
+export type { FrontProxyHeaders } from './auth/proxy-headers.js';
 export type {
   Client,
   DeleteOptions,
@@ -215,6 +257,7 @@ export { writeStatus } from './controller/write-status.js';
 export { createServer, type Server } from './embed.js';
 export type { ConnectionLimits } from './http/connection-limits.js';
 export type { AlternativeNames } from './pki/alternative-names.js';
+export type { AlgorithmIdentifier } from './pki/asn1-reader.js';
 export { type Certificate, readPemCertificates } from './pki/certificate.js';
 export {
   type AuthorityOptions,
@@ -230,9 +273,11 @@ export {
   type CertificateRequest,
   readCertificateRequest,
 } from './pki/certificate-request.js';
-export type { DistinguishedName, NameAttribute } from './pki/distinguished-name.js';
+export type { DistinguishedName, NameAttribute, WritableName } from './pki/distinguished-name.js';
 export { generateKey, type KeyType, privateKeyPem, readPrivateKey, type SigningKey } from './pki/key-pair.js';
+export type { MlDsa } from './pki/ml-dsa.js';
 export { PkiError, type PkiProblem } from './pki/pki-error.js';
+export type { Curve, PublicKey } from './pki/public-key.js';
 export { createCertificateRequest, type RequestContents } from './pki/request-writer.js';
 // Certificates and signers.
 export type { Signer, SigningRequest, SigningResult } from './pki/signer.js';
@@ -245,15 +290,35 @@ export { type SelfSignedSignerOptions, selfSignedSigner } from './pki/signers/se
 // What programs need besides.
 export { type Clock, systemClock } from './runtime/clock.js';
 export { type Logger, silentLogger } from './runtime/logger.js';
-export { type MetricOptions, type Metrics, openMetrics } from './runtime/metrics.js';
+export {
+  type Counter,
+  type Gauge,
+  type Histogram,
+  type Measured,
+  type MetricLabels,
+  type MetricOptions,
+  type Metrics,
+  openMetrics,
+} from './runtime/metrics.js';
+export type { Observable } from './runtime/observable.js';
 export { createLogger, type LoggerOptions, type LogLevel } from './runtime/pino-logger.js';
 export type { TextSource } from './runtime/text-source.js';
 export type { FrontProxySettings } from './server/authentication.js';
 export type { AuditOptions, OperationsOptions } from './server/operations.js';
 export type { AuthorizationMode, ServerOptions } from './server/options.js';
-export type { CertificateOptions, ConfiguredSigner, TrustOptions } from './server/signing-options.js';
+export type {
+  CertificateOptions,
+  CommandSource,
+  ConfiguredSigner,
+  FilesSource,
+  SecretSource,
+  TokenSource,
+  TrustOptions,
+} from './server/signing-options.js';
 export { document, StoredEntry, withRevision } from './store/document.js';
 export type { EtcdOptions } from './store/etcd/etcd-options.js';
+export type { EtcdFiles } from './store/etcd/etcd-secrets.js';
+export type { HistoryLimits } from './store/history.js';
 export { MemoryStore, type MemoryStoreOptions } from './store/memory/memory-store.js';
 export { type OpenStoreOptions, openStore } from './store/open.js';
 // Stores.

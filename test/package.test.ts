@@ -16,6 +16,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { root } from './process/build.js';
 import { run, start, startServer, temporaryDirectory } from './process/program.js';
+import { unnamedTypes } from './unnamed-types.js';
 
 /**
  * The package as somebody has it who installed it. It is packed from a build of its own and unpacked where an
@@ -29,6 +30,7 @@ const project = mkdtempSync(join(place, 'project-'));
 const installed = join(project, 'node_modules', 'kedge');
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
   readonly bin: { readonly kedge: string };
+  readonly exports: Readonly<Record<string, { readonly types?: string } | undefined>>;
   readonly dependencies: Readonly<Record<string, string>>;
   readonly peerDependencies: Readonly<Record<string, string>>;
 };
@@ -140,6 +142,11 @@ test.each([
   );
   const compiled = await run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', folder]);
   expect(compiled).toMatchObject({ code: 0, stdout: '' });
+});
+
+test('every type in what it exports can be imported by its name', () => {
+  const entries = ['.', './testing', './controllers'].map((entry) => manifest.exports[entry]?.types ?? '');
+  expect(unnamedTypes(entries.map((types) => join(installed, types)))).toEqual([]);
 });
 
 test('a program that imports it runs', async () => {

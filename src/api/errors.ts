@@ -199,7 +199,7 @@ export const notAcceptable = (message: string, details?: StatusDetails): ApiErro
 export const unsupportedMediaType = (message: string, details?: StatusDetails): ApiError =>
   new ApiError({ reason: 'UnsupportedMediaType', message, details });
 
-export const alreadyExists = (subject: ErrorSubject, options: Existing = {}): ApiError =>
+export const alreadyExists = (subject: ErrorSubject, options: ExistingObject = {}): ApiError =>
   new ApiError({
     reason: 'AlreadyExists',
     message: existsText(subject, options),
@@ -207,7 +207,7 @@ export const alreadyExists = (subject: ErrorSubject, options: Existing = {}): Ap
   });
 
 /** No free name was found for a `generateName`. */
-export const nameNotGenerated = (subject: ErrorSubject, options: Existing = {}): ApiError =>
+export const nameNotGenerated = (subject: ErrorSubject, options: ExistingObject = {}): ApiError =>
   new ApiError({
     reason: 'AlreadyExists',
     message: `${existsText(subject, options)}, the server was not able to generate a unique name for the object`,
@@ -215,10 +215,10 @@ export const nameNotGenerated = (subject: ErrorSubject, options: Existing = {}):
   });
 
 /** Of the object that is in the way. */
-interface Existing {
+export interface ExistingObject {
   readonly terminating?: boolean;
 }
-const existsText = (subject: ErrorSubject, { terminating = false }: Existing): string =>
+const existsText = (subject: ErrorSubject, { terminating = false }: ExistingObject): string =>
   `${terminating ? 'object is being deleted: ' : ''}${resourceText(subject)} ${quote(subject.name ?? '')} already exists`;
 
 export const conflict = (subject: ErrorSubject, why: string): ApiError =>

@@ -46,7 +46,7 @@ export interface LabelSelectorSpec {
   readonly matchLabels?: Labels;
   readonly matchExpressions?: readonly LabelExpression[];
 }
-interface LabelExpression {
+export interface LabelExpression {
   readonly key?: string;
   readonly operator?: string;
   readonly values?: readonly string[];

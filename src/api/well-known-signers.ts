@@ -3,10 +3,10 @@ import { type Domains, defaultDomains } from './domains.js';
 /** What each well-known signer of certificates is for. */
 export type WellKnownSigner = 'client' | 'node-client' | 'node-serving' | 'legacy-unknown';
 
-type Spellings = readonly [string, ...string[]];
+export type SignerSpellings = readonly [string, ...string[]];
 
-/** Spellings behind `<signer domain>/`: Kubernetes' own first, then the neutral one. */
-const paths: Readonly<Record<WellKnownSigner, Spellings>> = {
+/** SignerSpellings behind `<signer domain>/`: Kubernetes' own first, then the neutral one. */
+const paths: Readonly<Record<WellKnownSigner, SignerSpellings>> = {
   client: ['kube-apiserver-client', 'apiserver-client'],
   'node-client': ['kube-apiserver-client-kubelet', 'apiserver-client-nodeagent'],
   'node-serving': ['kubelet-serving', 'nodeagent-serving'],
@@ -14,8 +14,10 @@ const paths: Readonly<Record<WellKnownSigner, Spellings>> = {
 };
 
 /** Every served name of every well-known signer; the first of each is Kubernetes' own. */
-export function wellKnownSigners(domains: Domains = defaultDomains): Readonly<Record<WellKnownSigner, Spellings>> {
-  const named = ([first, ...others]: Spellings): Spellings => [
+export function wellKnownSigners(
+  domains: Domains = defaultDomains,
+): Readonly<Record<WellKnownSigner, SignerSpellings>> {
+  const named = ([first, ...others]: SignerSpellings): SignerSpellings => [
     `${domains.signer}/${first}`,
     ...others.map((path) => `${domains.signer}/${path}`),
   ];

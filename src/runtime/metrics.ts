@@ -21,22 +21,22 @@ export interface MetricOptions<L extends string> {
 }
 
 export interface Counter<L extends string> {
-  add(labels: Labels<L>, by?: number): void;
-  of(labels: Labels<L>): { add(by?: number): void };
+  add(labels: MetricLabels<L>, by?: number): void;
+  of(labels: MetricLabels<L>): { add(by?: number): void };
 }
 export interface Gauge<L extends string> {
-  set(labels: Labels<L>, value: number): void;
-  of(labels: Labels<L>): { set(value: number): void; add(by: number): void };
+  set(labels: MetricLabels<L>, value: number): void;
+  of(labels: MetricLabels<L>): { set(value: number): void; add(by: number): void };
 }
 export interface Histogram<L extends string> {
-  observe(labels: Labels<L>, value: number): void;
-  of(labels: Labels<L>): { observe(value: number): void };
+  observe(labels: MetricLabels<L>, value: number): void;
+  of(labels: MetricLabels<L>): { observe(value: number): void };
 }
 export interface Measured<L extends string> {
-  readonly labels: Labels<L>;
+  readonly labels: MetricLabels<L>;
   readonly value: number;
 }
-type Labels<L extends string> = Readonly<Record<L, string>>;
+export type MetricLabels<L extends string> = Readonly<Record<L, string>>;
 
 /** `count` buckets from `start`, each `factor` times the one before. */
 export const exponentialBuckets = (start: number, factor: number, count: number): readonly number[] =>
@@ -118,7 +118,7 @@ async function openProcessMetrics(): Promise<() => Promise<string>> {
 const escaped = (text: string): string => text.replace(/\\/g, '\\\\').replace(/\n/g, '\\n');
 
 /** `a="1",b="2"`, in the order of the names. */
-const labelText = <L extends string>(names: readonly L[] = [], labels: Labels<L>): string =>
+const labelText = <L extends string>(names: readonly L[] = [], labels: MetricLabels<L>): string =>
   names.map((name) => `${name}="${escaped(labels[name]).replace(/"/g, '\\"')}"`).join(',');
 
 const line = (name: string, labels: string, value: number): string =>
@@ -147,7 +147,7 @@ class SeriesMap<L extends string, S extends Series> {
     this.#make = make;
   }
 
-  of(labels: Labels<L>): S {
+  of(labels: MetricLabels<L>): S {
     let key = '';
     for (const name of this.#labels) key += `${labels[name]}\0`;
     const known = this.#series.get(key);
