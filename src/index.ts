@@ -302,6 +302,7 @@ export {
 } from './runtime/metrics.js';
 export type { Observable } from './runtime/observable.js';
 export { createLogger, type LoggerOptions, type LogLevel } from './runtime/pino-logger.js';
+export { stopOnSignals } from './runtime/stop-on-signals.js';
 export type { TextSource } from './runtime/text-source.js';
 export type { FrontProxySettings } from './server/authentication.js';
 export type { AuditOptions, OperationsOptions } from './server/operations.js';

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { join, resolve } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { defaultDomains } from '../api/domains.js';
@@ -6,6 +7,7 @@ import type { ConnectionLimits } from '../http/connection-limits.js';
 import { systemClock } from '../runtime/clock.js';
 import { makeDirectory } from '../runtime/make-directory.js';
 import { createLogger } from '../runtime/pino-logger.js';
+import { stopOnSignals } from '../runtime/stop-on-signals.js';
 import { writeWhole } from '../server/credentials.js';
 import { accessOptions } from './access-options.js';
 import { certificatesOptions, signingCaFiles } from './certificates-options.js';
@@ -120,22 +122,7 @@ const greeting = (url: string, kubeconfig: string): string => `
 
 `;
 
-/** Signals that follow each other sooner are one: of Ctrl-C npm passes on what the terminal has told the program as well. */
-const oneSignalMs = 500;
-
 /** Resolves at the first SIGTERM or SIGINT; a later one, of either, ends the process at once. */
-export const untilStopped = (): Promise<void> =>
-  new Promise((done) => {
-    const signals = ['SIGTERM', 'SIGINT'] as const;
-    let first: number | undefined;
-    const onSignal = (signal: NodeJS.Signals): void => {
-      const now = systemClock.monotonic();
-      first ??= now;
-      done();
-      if (now - first < oneSignalMs) return;
-      // Without a listener it does what it does to any program.
-      for (const each of signals) process.off(each, onSignal);
-      process.kill(process.pid, signal);
-    };
-    for (const signal of signals) process.on(signal, onSignal);
-  });
+export async function untilStopped(): Promise<void> {
+  await once(stopOnSignals(), 'abort');
+}
