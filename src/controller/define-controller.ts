@@ -1,20 +1,19 @@
 import { isReason } from '../api/errors.js';
 import { canBeLookedUp } from '../api/looked-up.js';
-import { type ApiObject, keyOf, keyText, type ObjectKey, type ResourceType } from '../api/object.js';
+import { type ApiObject, keyOf, keyText, type ObjectKey } from '../api/object.js';
 import { type ObjectCache, openObjectCache } from '../client/object-cache.js';
-import { Ahead } from './ahead.js';
 import {
   type ControllerSpec,
   isTerminal,
   type ReconcileContext,
   type ReconcileResult,
   type Runnable,
-  TerminalError,
-  type Trigger,
 } from './controller.js';
+import { Endings, isSame } from './endings.js';
 import { checkNumbers, defineKeyedController, type KeyedWork, type Wake } from './keyed-controller.js';
-import { readSelectors, type SelectedReader, type Selectors, selectedReader } from './selected.js';
-import { createWorkQueue, drain } from './work-queue.js';
+import { readSelectors, type SelectedReader, selectedReader } from './selected.js';
+import { runTrigger } from './trigger.js';
+import { watchOf } from './watch.js';
 
 /**
  * The loop under every controller: changes put keys into a queue, a worker takes a key, reads the object fresh and
@@ -28,130 +27,133 @@ export function defineController<T extends ApiObject, const S extends readonly A
   const read = selectedReader<T>(spec);
   checkNumbers(spec.name, spec);
   for (const trigger of spec.alsoOn ?? []) readSelectors(trigger);
-  return defineKeyedController(spec.name, (context) => workOf(spec, read, context));
+  return defineKeyedController(spec.name, (context) => new ObjectWork(spec, read, context));
 }
 
-function workOf<T extends ApiObject>(
-  spec: ControllerSpec<T>,
-  read: SelectedReader<T>,
-  context: ReconcileContext,
-): KeyedWork<ObjectKey> {
-  const { client, signal } = context;
-  /** Those whose end is still to be told, by key: several may have had one name. */
-  const gone = new Map<string, readonly T[]>();
-  const goneAt = (id: string): readonly T[] => gone.get(id) ?? [];
-  const hasGone = (id: string, last: T): void =>
-    void gone.set(id, [...goneAt(id).filter((one) => !isSame(one, last)), last]);
-  const forget = (id: string, last: T): void => {
-    const left = goneAt(id).filter((one) => one !== last);
-    if (left.length > 0) gone.set(id, left);
-    else gone.delete(id);
-  };
-  let wakeAgain: Wake<ObjectKey> = () => {};
-  let known: ObjectCache<T> | undefined;
-  const ahead = new Ahead<T>({
-    clock: context.clock,
-    signal,
-    knows: (object) => isSame(object, known?.get(keyOf(object))),
-    wake: (key) => wakeAgain(key, 'unheard of'),
-  });
-  const triggers: Promise<void>[] = [];
+class ObjectWork<T extends ApiObject> implements KeyedWork<ObjectKey> {
+  readonly identity = keyText;
+  readonly concurrency: number | undefined;
+  readonly backoff: KeyedWork<ObjectKey>['backoff'];
+  readonly rateLimit: KeyedWork<ObjectKey>['rateLimit'];
+  readonly #spec: ControllerSpec<T>;
+  readonly #read: SelectedReader<T>;
+  readonly #context: ReconcileContext;
+  /** undefined: nobody is to be told. */
+  readonly #endings: Endings<T> | undefined;
+  #cache: ObjectCache<T> | undefined;
+  #triggers: readonly Promise<void>[] = [];
+  #wake: Wake<ObjectKey> = () => {};
 
-  const start = (wake: Wake<ObjectKey>): void => {
-    wakeAgain = wake;
-    const cache = openObjectCache(client, spec.for, { ...watching(context), ...watchOf(spec) });
-    known = cache;
+  constructor(spec: ControllerSpec<T>, read: SelectedReader<T>, context: ReconcileContext) {
+    this.concurrency = spec.concurrency;
+    this.backoff = spec.backoff;
+    this.rateLimit = spec.rateLimit;
+    this.#spec = spec;
+    this.#read = read;
+    this.#context = context;
+    this.#endings =
+      spec.deleted &&
+      new Endings<T>({
+        clock: context.clock,
+        signal: context.signal,
+        knows: (object) => isSame(object, this.#cache?.get(keyOf(object))),
+        wake: (key) => this.#wake(key, 'unheard of'),
+      });
+  }
+
+  start(wake: Wake<ObjectKey>): void {
+    const spec = this.#spec;
+    const { clock, client } = this.#context;
+    const cache = openObjectCache(client, spec.for, watchOf(spec, this.#context));
+    this.#wake = wake;
+    this.#cache = cache;
     cache.changes.subscribe((change) => {
       const key = keyOf(change.object);
-      const isGone = change.type === 'deleted';
-      const isNews = ahead.hears(change.object, { isGone });
-      if (isGone) {
-        if (spec.deleted === undefined || !isNews) return;
-        hasGone(keyText(key), change.object);
-        wake(key, change.type);
+      if (change.type === 'deleted') {
+        if (this.#endings?.noticed(change.object)) wake(key, change.type);
         return;
       }
-      const delayMs = delayOf(spec, change, context.clock.now());
+      this.#endings?.heardOf(change.object);
+      const delayMs = delayOf(spec, change, clock.now());
       if (delayMs !== undefined) wake(key, change.type, delayMs);
     });
-    triggers.push(...(spec.alsoOn ?? []).map((trigger) => runTrigger(trigger, context, { cache, spec, wake })));
-  };
+    this.#triggers = (spec.alsoOn ?? []).map((trigger) => runTrigger(trigger, this.#context, { cache, spec, wake }));
+  }
 
-  const tell = async (key: ObjectKey, last: T): Promise<ReconcileResult> => {
+  /** Deals with the deletions that were noticed, then with the object that is there now. */
+  async reconcile(key: ObjectKey): Promise<ReconcileResult> {
+    const noticed = this.#endings?.at(key) ?? [];
+    const { object, isServed } = await this.#fresh(key);
+    this.#endings?.readFresh(key, object, noticed);
+    if (isServed) this.#endings?.worksOn(key, object);
+    const { results, untold } = await this.#tellAll(key, object);
     try {
-      const result = await spec.deleted?.(last, context);
-      if (!result) forget(keyText(key), last);
-      return result;
+      if (object !== undefined && (this.#spec.when === undefined || this.#spec.when(object)))
+        results.push(...(await this.#work(object)));
     } catch (error) {
-      if (isTerminal(error)) {
-        forget(keyText(key), last);
-        // What else there is under the name is not given up with it.
-        wakeAgain(key, 'deleted');
-      }
-      throw error;
+      if (untold.length === 0 || !isTerminal(error)) throw error;
+      this.#context.log.error({ object: keyText(key), err: error }, 'reconcile failed for good');
     }
-  };
+    const next = soonest(results);
+    if (untold.length === 0) return next;
+    // It is looked at again when it asked to be, and not only when the end is tried again.
+    if (next) this.#wake(key, 'requeue', next.requeueAfterMs);
+    throw untold[0];
+  }
+
+  async stopped(): Promise<void> {
+    await Promise.all(this.#triggers);
+  }
+
+  async #fresh(key: ObjectKey): Promise<{ readonly object: T | undefined; readonly isServed: boolean }> {
+    if (!canBeLookedUp(key)) return { object: undefined, isServed: true };
+    try {
+      return { object: await this.#read(this.#context.client.resource(this.#spec.for), key), isServed: true };
+    } catch (error) {
+      // Served no more, as when its definition went: what the cache has none of either is gone.
+      if (!isReason(error, 'NotFound') || this.#cache?.get(key) !== undefined) throw error;
+      return { object: undefined, isServed: false };
+    }
+  }
+
+  async #work(object: T): Promise<readonly ReconcileResult[]> {
+    const spec = this.#spec;
+    const result = await spec.reconcile(object, this.#context);
+    // What is due later than was thought has been woken by the alarm of before, which alone counted.
+    const dueMs = spec.dueAt === undefined ? 0 : (delayOf(spec, { object }, this.#context.clock.now()) ?? 0);
+    return dueMs > 0 && Number.isFinite(dueMs) ? [result, { requeueAfterMs: dueMs }] : [result];
+  }
 
   /** What cannot be told yet keeps nothing else under the name waiting, and is told again. */
-  const tellAll = async (key: ObjectKey, object: T | undefined) => {
+  async #tellAll(key: ObjectKey, object: T | undefined) {
     const results: ReconcileResult[] = [];
     const untold: unknown[] = [];
-    for (const last of goneAt(keyText(key))) {
+    for (const last of this.#endings?.at(key) ?? []) {
       if (isSame(last, object)) continue;
       try {
-        results.push(await tell(key, last));
+        results.push(await this.#tell(key, last));
       } catch (error) {
         if (isTerminal(error)) throw error;
         untold.push(error);
       }
     }
     return { results, untold };
-  };
+  }
 
-  /** Deals with the deletions that were noticed, then with the object that is there now. */
-  const reconcile = async (key: ObjectKey): Promise<ReconcileResult> => {
-    const id = keyText(key);
-    const noticed = goneAt(id);
-    let isServed = true;
-    const found = canBeLookedUp(key) ? read(client.resource(spec.for), key) : Promise.resolve(undefined);
-    const object = await found.catch((error: unknown) => {
-      // Served no more, as when its definition went: what the cache has none of either is gone.
-      if (!isReason(error, 'NotFound') || known?.get(key) !== undefined) throw error;
-      isServed = false;
-      return undefined;
-    });
-    for (const last of noticed) if (isSame(last, object)) forget(id, last);
-    if (spec.deleted !== undefined && isServed) {
-      const ended = ahead.ended(id, object);
-      if (ended !== undefined) hasGone(id, ended);
-      if (object !== undefined) ahead.worksOn(object);
-    }
-    const { results, untold } = await tellAll(key, object);
+  async #tell(key: ObjectKey, last: T): Promise<ReconcileResult> {
     try {
-      if (object !== undefined && (spec.when === undefined || spec.when(object))) results.push(...(await work(object)));
+      const result = await this.#spec.deleted?.(last, this.#context);
+      if (!result) this.#endings?.told(key, last);
+      return result;
     } catch (error) {
-      if (untold.length === 0 || !isTerminal(error)) throw error;
-      context.log.error({ object: id, err: error }, 'reconcile failed for good');
+      if (isTerminal(error)) {
+        this.#endings?.told(key, last);
+        // What else there is under the name is not given up with it.
+        this.#wake(key, 'deleted');
+      }
+      throw error;
     }
-    const next = soonest(results);
-    if (untold.length === 0) return next;
-    // It is looked at again when it asked to be, and not only when the end is tried again.
-    if (next) wakeAgain(key, 'requeue', next.requeueAfterMs);
-    throw untold[0];
-  };
-
-  const work = async (object: T): Promise<readonly ReconcileResult[]> => {
-    const result = await spec.reconcile(object, context);
-    // What is due later than was thought has been woken by the alarm of before, which alone counted.
-    const dueMs = spec.dueAt === undefined ? 0 : (delayOf(spec, { object }, context.clock.now()) ?? 0);
-    return dueMs > 0 && Number.isFinite(dueMs) ? [result, { requeueAfterMs: dueMs }] : [result];
-  };
-
-  const stopped = async (): Promise<void> => {
-    await Promise.all(triggers);
-  };
-  const { concurrency, backoff, rateLimit } = spec;
-  return { identity: keyText, concurrency, backoff, rateLimit, start, reconcile, stopped };
+  }
 }
 
 /** The earliest of the times at which to look again; a time that is none is passed on, to be an error. */
@@ -159,21 +161,6 @@ function soonest(results: readonly ReconcileResult[]): ReconcileResult {
   const times = results.flatMap((result) => (result ? [result.requeueAfterMs] : []));
   return times.length === 0 ? undefined : { requeueAfterMs: Math.min(...times) };
 }
-
-/** One object in two states, and not another of its name. */
-const isSame = (a: ApiObject, b: ApiObject | undefined): boolean => a.metadata.uid === b?.metadata.uid;
-interface Watched<T extends ApiObject> extends Selectors {
-  readonly metadataOnly?: boolean;
-  transform?(object: T): T;
-}
-const watchOf = <T extends ApiObject>(given: Watched<T>) => ({
-  namespace: given.namespace,
-  labelSelector: given.labelSelector,
-  fieldSelector: given.fieldSelector,
-  metadataOnly: given.metadataOnly,
-  transform: given.transform,
-});
-const watching = ({ signal, clock, log }: ReconcileContext) => ({ signal, clock, log });
 
 /**
  * How soon an object is worth a look; undefined: not at all. One whose guard throws is let in: its reconcile then fails, is
@@ -192,114 +179,3 @@ function delayOf<T extends ApiObject>(
     return 0;
   }
 }
-
-/**
- * So many states may wait to be asked about again after `keys` failed for them, and so many beyond the last two of each
- * object while it is slow to answer: trouble may last, memory may not grow.
- */
-const statesKept = 500;
-
-/**
- * Turns changes of another type into keys of ours. The state before a change is asked about as well as the one after it:
- * whom an object no longer concerns is told too. Its own queue, so that asking may fail and be asked again.
- */
-async function runTrigger<T extends ApiObject>(
-  trigger: Trigger<ApiObject>,
-  context: ReconcileContext,
-  ours: { readonly cache: ObjectCache<T>; readonly spec: ControllerSpec<T>; readonly wake: Wake<ObjectKey> },
-): Promise<void> {
-  const { client, clock, log, signal } = context;
-  const { kind } = trigger.on;
-  /** States that are still to be asked about, oldest first. */
-  const waiting = new Map<string, ApiObject[]>();
-  let waits = 0;
-  /** Objects of the other type that there are, and the most that there were while states waited: all may go at once. */
-  let present = 0;
-  let most = 0;
-  /** How many of those `keys` failed for, by object and together. */
-  const failing = new Map<string, number>();
-  let count = 0;
-  const fails = (id: string, states: number): void => {
-    count += states - (failing.get(id) ?? 0);
-    if (states > 0) failing.set(id, states);
-    else failing.delete(id);
-  };
-  /** Whomever the states concern that waited is among all. */
-  const lookAtAll = (): void => {
-    waiting.clear();
-    waits = 0;
-    failing.clear();
-    count = 0;
-    log.warn({ kind }, 'could not tell whom so many changes concern: all are looked at');
-    for (const object of ours.cache.list()) ours.wake(keyOf(object), kind);
-  };
-  const queue = createWorkQueue<ObjectKey>({ clock, identity: keyText });
-  const cache: ObjectCache<ApiObject> = isSameWatch(trigger, ours.spec)
-    ? ours.cache
-    : openObjectCache(client, trigger.on, { ...watching(context), ...watchOf(trigger) });
-  cache.changes.subscribe(({ type, object, previous }) => {
-    if (type === 'added') present++;
-    if (type === 'deleted') present--;
-    most = Math.max(most, present);
-    const id = keyText(keyOf(object));
-    const states = waiting.get(id) ?? [];
-    waiting.set(id, states);
-    const isNew = previous !== undefined && previous !== object && previous !== states.at(-1);
-    const news = isNew ? [previous, object] : [object];
-    states.push(...news);
-    waits += news.length;
-    queue.add(keyOf(object));
-    if (waits > 2 * most + statesKept) lookAtAll();
-  });
-  signal.addEventListener('abort', () => queue.shutDown(), { once: true });
-  await drain(queue, signal, async (lease) => {
-    const id = keyText(lease.key);
-    const states = waiting.get(id) ?? [];
-    waiting.delete(id);
-    waits -= states.length;
-    if (waits === 0) most = present;
-    const failed: ApiObject[] = [];
-    let trouble: unknown;
-    for (const state of states) {
-      try {
-        const keys = await trigger.keys(state, client);
-        const misplaced = keys.map((key) => misplacement(ours.spec.for, key));
-        for (const [at, key] of keys.entries()) if (misplaced[at] === undefined) ours.wake(key, `${kind} ${id}`);
-        const wrong = misplaced.find((one) => one !== undefined);
-        // It would be as wrong the next time.
-        if (wrong !== undefined) throw new TerminalError(wrong);
-      } catch (error) {
-        if (isTerminal(error)) {
-          log.error({ object: id, kind, err: error }, 'gave up to tell whom a change concerns');
-        } else {
-          failed.push(state);
-          trouble = error;
-        }
-      }
-    }
-    fails(id, failed.length);
-    if (failed.length === 0) return lease.settle('done');
-    log[signal.aborted ? 'debug' : 'warn']({ object: id, kind, err: trouble }, 'could not tell whom a change concerns');
-    waiting.set(id, [...failed, ...(waiting.get(id) ?? [])]);
-    waits += failed.length;
-    if (count > statesKept) lookAtAll();
-    lease.settle(waiting.has(id) ? 'retry' : 'done');
-  });
-}
-
-/** What is wrong with a key's namespace: under it there can be no object of the type, and a lookup would look well. */
-function misplacement({ kind, namespaced }: ResourceType, key: ObjectKey): string | undefined {
-  if (!canBeLookedUp(key) || Boolean(key.namespace) === namespaced) return undefined;
-  const wrong = namespaced ? 'lacks the namespace that every' : 'has a namespace, which no';
-  return `the key ${keyText(key)} ${wrong} ${kind} has`;
-}
-
-const isSameWatch = <T extends ApiObject>(trigger: Trigger<ApiObject>, spec: ControllerSpec<T>): boolean =>
-  trigger.on.group === spec.for.group &&
-  trigger.on.version === spec.for.version &&
-  trigger.on.plural === spec.for.plural &&
-  trigger.namespace === spec.namespace &&
-  trigger.fieldSelector === spec.fieldSelector &&
-  trigger.labelSelector === spec.labelSelector &&
-  trigger.metadataOnly === spec.metadataOnly &&
-  trigger.transform === spec.transform;

@@ -1,0 +1,161 @@
+import { canBeLookedUp } from '../api/looked-up.js';
+import { type ApiObject, keyOf, keyText, type ObjectKey, type ResourceType } from '../api/object.js';
+import { type CacheChange, type ObjectCache, openObjectCache } from '../client/object-cache.js';
+import { type ControllerSpec, isTerminal, type ReconcileContext, TerminalError, type Trigger } from './controller.js';
+import type { Wake } from './keyed-controller.js';
+import { watchOf } from './watch.js';
+import { createWorkQueue, drain } from './work-queue.js';
+
+/**
+ * So many states may wait to be asked about again after `keys` failed for them, and so many beyond the last two of each
+ * object while it is slow to answer: trouble may last, memory may not grow.
+ */
+const statesKept = 500;
+
+/** States of objects of another kind that are still to be asked about: the one before a change and the one after it. */
+class WaitingStates {
+  /** By object, oldest first. */
+  readonly #waiting = new Map<string, ApiObject[]>();
+  #count = 0;
+  /** Objects that there are, and the most that there were while states waited: all may go at once. */
+  #present = 0;
+  #most = 0;
+  /** How many of those `keys` failed for, by object and together. */
+  readonly #failing = new Map<string, number>();
+  #failed = 0;
+
+  add({ type, object, previous }: CacheChange<ApiObject>): void {
+    if (type === 'added') this.#present++;
+    if (type === 'deleted') this.#present--;
+    this.#most = Math.max(this.#most, this.#present);
+    const id = keyText(keyOf(object));
+    const states = this.#waiting.get(id) ?? [];
+    this.#waiting.set(id, states);
+    const isNew = previous !== undefined && previous !== object && previous !== states.at(-1);
+    const news = isNew ? [previous, object] : [object];
+    states.push(...news);
+    this.#count += news.length;
+  }
+
+  /** Those of one object, oldest first: they wait no longer. */
+  take(id: string): readonly ApiObject[] {
+    const states = this.#waiting.get(id) ?? [];
+    this.#waiting.delete(id);
+    this.#count -= states.length;
+    if (this.#count === 0) this.#most = this.#present;
+    return states;
+  }
+
+  /** Of those that were taken of an object these could not be told about: they wait again, before newer ones. */
+  failedFor(id: string, states: readonly ApiObject[]): void {
+    this.#failed += states.length - (this.#failing.get(id) ?? 0);
+    if (states.length === 0) {
+      this.#failing.delete(id);
+      return;
+    }
+    this.#failing.set(id, states.length);
+    this.#waiting.set(id, [...states, ...(this.#waiting.get(id) ?? [])]);
+    this.#count += states.length;
+  }
+
+  has(id: string): boolean {
+    return this.#waiting.has(id);
+  }
+
+  get tooManyWait(): boolean {
+    return this.#count > 2 * this.#most + statesKept;
+  }
+
+  get tooManyFailed(): boolean {
+    return this.#failed > statesKept;
+  }
+
+  clear(): void {
+    this.#waiting.clear();
+    this.#count = 0;
+    this.#failing.clear();
+    this.#failed = 0;
+  }
+}
+
+/**
+ * Turns changes of another type into keys of ours. The state before a change is asked about as well as the one after it:
+ * whom an object no longer concerns is told too. Its own queue, so that asking may fail and be asked again.
+ */
+export async function runTrigger<T extends ApiObject>(
+  trigger: Trigger<ApiObject>,
+  context: ReconcileContext,
+  ours: { readonly cache: ObjectCache<T>; readonly spec: ControllerSpec<T>; readonly wake: Wake<ObjectKey> },
+): Promise<void> {
+  const { client, clock, log, signal } = context;
+  const { kind } = trigger.on;
+  const waiting = new WaitingStates();
+  /** Whomever the states concern that waited is among all. */
+  const lookAtAll = (): void => {
+    waiting.clear();
+    log.warn({ kind }, 'could not tell whom so many changes concern: all are looked at');
+    for (const object of ours.cache.list()) ours.wake(keyOf(object), kind);
+  };
+  const queue = createWorkQueue<ObjectKey>({ clock, identity: keyText });
+  const cache: ObjectCache<ApiObject> = isSameWatch(trigger, ours.spec)
+    ? ours.cache
+    : openObjectCache(client, trigger.on, watchOf(trigger, context));
+  cache.changes.subscribe((change) => {
+    waiting.add(change);
+    queue.add(keyOf(change.object));
+    if (waiting.tooManyWait) lookAtAll();
+  });
+  signal.addEventListener('abort', () => queue.shutDown(), { once: true });
+  await drain(queue, signal, async (lease) => {
+    const id = keyText(lease.key);
+    const failed: ApiObject[] = [];
+    let trouble: unknown;
+    for (const state of waiting.take(id)) {
+      try {
+        wakeAll(await trigger.keys(state, client), `${kind} ${id}`, ours);
+      } catch (error) {
+        if (isTerminal(error)) {
+          log.error({ object: id, kind, err: error }, 'gave up to tell whom a change concerns');
+        } else {
+          failed.push(state);
+          trouble = error;
+        }
+      }
+    }
+    waiting.failedFor(id, failed);
+    if (failed.length === 0) return lease.settle('done');
+    log[signal.aborted ? 'debug' : 'warn']({ object: id, kind, err: trouble }, 'could not tell whom a change concerns');
+    if (waiting.tooManyFailed) lookAtAll();
+    lease.settle(waiting.has(id) ? 'retry' : 'done');
+  });
+}
+
+/** Throws TerminalError if there can be no object under one of the keys, having woken the others. */
+function wakeAll<T extends ApiObject>(
+  keys: readonly ObjectKey[],
+  cause: string,
+  { spec, wake }: { readonly spec: ControllerSpec<T>; readonly wake: Wake<ObjectKey> },
+): void {
+  const misplaced = keys.map((key) => misplacement(spec.for, key));
+  for (const [at, key] of keys.entries()) if (misplaced[at] === undefined) wake(key, cause);
+  const wrong = misplaced.find((one) => one !== undefined);
+  // It would be as wrong the next time.
+  if (wrong !== undefined) throw new TerminalError(wrong);
+}
+
+/** What is wrong with a key's namespace: under it there can be no object of the type, and a lookup would look well. */
+function misplacement({ kind, namespaced }: ResourceType, key: ObjectKey): string | undefined {
+  if (!canBeLookedUp(key) || Boolean(key.namespace) === namespaced) return undefined;
+  const wrong = namespaced ? 'lacks the namespace that every' : 'has a namespace, which no';
+  return `the key ${keyText(key)} ${wrong} ${kind} has`;
+}
+
+const isSameWatch = <T extends ApiObject>(trigger: Trigger<ApiObject>, spec: ControllerSpec<T>): boolean =>
+  trigger.on.group === spec.for.group &&
+  trigger.on.version === spec.for.version &&
+  trigger.on.plural === spec.for.plural &&
+  trigger.namespace === spec.namespace &&
+  trigger.fieldSelector === spec.fieldSelector &&
+  trigger.labelSelector === spec.labelSelector &&
+  trigger.metadataOnly === spec.metadataOnly &&
+  trigger.transform === spec.transform;
