@@ -9,7 +9,6 @@ import {
   maxCost,
   messageCost,
   perByte,
-  perPatternByte,
   type Range,
 } from './cost.js';
 import type { Environment } from './environment.js';
@@ -288,8 +287,6 @@ class Estimator {
     costs: readonly Range[],
   ): CallEstimate {
     const all = costs.reduce(plus, nothing);
-    const own = this.#environment.overload(id)?.estimate?.(target, args) ?? equality(expr.name, args);
-    if (own !== undefined) return { cost: plus(own.cost, all), size: own.resultSize };
     switch (id) {
       case 'logical_and':
       case 'logical_or': {
@@ -303,8 +300,8 @@ class Estimator {
       case 'add_list':
         return this.#sum(expr, id, args, all);
       default: {
-        const { cost, size } = standardEstimate(id, target, args);
-        return { cost: plus(cost, all), size };
+        const estimated = equality(expr.name, args) ?? this.#environment.overload(id)?.estimate?.(target, args);
+        return { cost: plus(estimated?.cost ?? one, all), size: estimated?.resultSize };
       }
     }
   }
@@ -403,50 +400,3 @@ function equality(
   const size = right.size.max === maxCost && right.size.min === 0 ? 1 : right.size.max;
   return { cost: scaled({ min: 1, max: size }, perByte) };
 }
-
-/** Of functions of the language, without what their arguments cost. */
-function standardEstimate(id: string, target: EstimatedNode | undefined, args: readonly EstimatedNode[]): CallEstimate {
-  const [first, second] = args.map(({ size }) => size);
-  switch (id) {
-    case 'string_to_bytes':
-      return first === undefined
-        ? { cost: one }
-        : { cost: scaled(first, perByte), size: { min: first.min, max: wrapped(first.max * 4) } };
-    case 'bytes_to_string':
-      return first === undefined
-        ? { cost: one }
-        : { cost: scaled(first, perByte), size: { min: Math.floor(first.min / 4), max: first.max } };
-    case 'starts_with_string':
-    case 'ends_with_string':
-      return { cost: first === undefined ? one : scaled(first, perByte) };
-    case 'in_list':
-      return { cost: second ?? one };
-    case 'matches_string':
-      if (target === undefined || first === undefined) return { cost: one };
-      return { cost: times(scaled(plus(target.size, one), perByte), scaled(first, perPatternByte)) };
-    case 'contains_string':
-      if (target === undefined || first === undefined) return { cost: one };
-      return { cost: times(scaled(target.size, perByte), scaled(first, perByte)) };
-    default: {
-      if (!compared.has(id)) return { cost: one };
-      const max = Math.min(first?.max ?? maxCost, second?.max ?? maxCost);
-      return { cost: scaled({ min: max > 0 ? 1 : 0, max }, perByte) };
-    }
-  }
-}
-
-/** A product of 64 bits; what was without limit stays so. */
-const wrapped = (product: number): number => (product >= maxCost * 4 ? maxCost : product % maxCost);
-
-const compared: ReadonlySet<string> = new Set([
-  'equals',
-  'not_equals',
-  'less_string',
-  'less_bytes',
-  'less_equals_string',
-  'less_equals_bytes',
-  'greater_string',
-  'greater_bytes',
-  'greater_equals_string',
-  'greater_equals_bytes',
-]);

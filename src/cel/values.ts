@@ -78,6 +78,9 @@ export interface ListValue {
   readonly ofResource?: boolean;
 }
 
+export const isList = (value: Value): value is ListValue =>
+  typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'list';
+
 export interface MapValue {
   readonly kind: 'map';
   readonly size: number;

@@ -2,7 +2,7 @@ import { quote } from '../../api/go-text.js';
 import { jsonKind } from '../../api/json-exact.js';
 import type { Json, JsonObject } from '../../api/object.js';
 import type { UserInfo } from '../../api/user.js';
-import { Failure, type ListValue, type Value } from '../../cel/values.js';
+import { Failure, isList, type ListValue, type Value } from '../../cel/values.js';
 import { AuthenticationError } from '../authenticator.js';
 import { type Claims, refuse } from './claims.js';
 import type { Evaluate, Expressions } from './expressions.js';
@@ -126,15 +126,13 @@ function evaluatedExtra(
 
 /** A text, or a list of them; empty ones count for nothing. */
 function textsOf(value: Value, doing: string): readonly string[] {
-  const found = value === null ? [] : isListValue(value) ? itemsOf(value) : [value];
+  const found = value === null ? [] : isList(value) ? itemsOf(value) : [value];
   if (!found.every((one) => typeof one === 'string')) {
     throw refuse(`${doing}expression must return a string or a list of strings`);
   }
   return found.filter((one) => one !== '');
 }
 
-const isListValue = (value: Exclude<Value, null>): value is ListValue =>
-  typeof value === 'object' && 'kind' in value && value.kind === 'list';
 const itemsOf = (list: ListValue): readonly Value[] => Array.from({ length: list.size }, (_, at) => list.at(at));
 
 function succeeded(value: Value, text: string, doing: string): Value {

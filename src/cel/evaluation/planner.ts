@@ -5,7 +5,7 @@ import { GrowingList, GrowingMap, listFrom } from '../collections.js';
 import { listLiteralCost, mapLiteralCost, messageCost } from '../cost.js';
 import type { Overload } from '../functions.js';
 import { messageOf } from '../messages.js';
-import { Failure, type ListValue, Optional, TypeValue, type Value } from '../values.js';
+import { Failure, isList, type ListValue, Optional, TypeValue, type Value } from '../values.js';
 import { type Attribute, addQualifier, path, resolve, unusable } from './attributes.js';
 import { callStep } from './calls.js';
 import { localStep, loop } from './folds.js';
@@ -325,11 +325,7 @@ function operatorStep(name: string, steps: readonly Step[], overloads: readonly 
 }
 
 const isConstantList = (plan: Plan | undefined): plan is { readonly kind: 'constant'; readonly value: ListValue } =>
-  plan?.kind === 'constant' &&
-  typeof plan.value === 'object' &&
-  plan.value !== null &&
-  'kind' in plan.value &&
-  plan.value.kind === 'list';
+  plan?.kind === 'constant' && isList(plan.value);
 
 const isConstant = (plan: Plan): plan is Plan & { readonly kind: 'constant' } => plan.kind === 'constant';
 

@@ -1,5 +1,5 @@
 import { codePoints } from '../code-points.js';
-import { type EstimatedNode, perByte, perCallLimit, type Range } from '../cost.js';
+import { type EstimatedNode, perByte, perCallLimit, perPatternByte, type Range } from '../cost.js';
 import { EffortExceeded, spend } from '../effort.js';
 import { anySize, exactly, plus, scaled, times } from '../ranges.js';
 import type { Value } from '../values.js';
@@ -45,6 +45,15 @@ export const parsing = (times = 1): Costs => ({
   cost: ([text]) => traversal(sizeOf(text), times),
   estimate: (_, [text]) => ({ cost: scaled(sizeEstimate(text), times * perByte) }),
 });
+
+/** A tenth for each code point of the text (and one), times a quarter for each of the pattern. */
+export const matching = {
+  cost: ([text, pattern]: readonly Value[]): number =>
+    traversal(1 + sizeOf(text)) * Math.ceil(sizeOf(pattern) * perPatternByte),
+  estimate: (text: EstimatedNode | undefined, [pattern]: readonly EstimatedNode[]): { readonly cost: Range } => ({
+    cost: times(scaled(plus(sizeEstimate(text), exactly(1)), perByte), scaled(sizeEstimate(pattern), perPatternByte)),
+  }),
+} satisfies Costs;
 
 /** What is known to cost more than any evaluation may is not begun: nothing could interrupt it. */
 export function refuseBeyondLimit(cost: number): void {

@@ -1,10 +1,12 @@
 import { parseDuration } from '../../api/go-duration.js';
+import { maxCost, perByte } from '../cost.js';
 import { spend } from '../effort.js';
 import type { FunctionDeclaration } from '../functions.js';
+import { scaled } from '../ranges.js';
 import { typeOf } from '../runtime-types.js';
 import { bool, bytes, double, duration, dyn, int, parameter, string, type Type, timestamp, uint } from '../types.js';
 import { Duration, Failure, type Timestamp, Uint, type Value } from '../values.js';
-import { sizeOf, traversal } from './call-costs.js';
+import { sizeEstimate, sizeOf, traversal } from './call-costs.js';
 import { type Costs, global } from './declarations.js';
 import { floorSeconds, timestampFromText, timestampOf, timestampText } from './timestamps.js';
 import { doubleText, durationText } from './value-text.js';
@@ -12,7 +14,24 @@ import { doubleText, durationText } from './value-text.js';
 /** `type(...)`, `dyn(...)`, and the functions named after the types they make: failures as in cel-go. */
 const a = parameter('A');
 const same = (value: Value): Value => value;
-const looking: Costs = { cost: ([value]) => traversal(sizeOf(value)) };
+const looking = { cost: ([value]: readonly Value[]): number => traversal(sizeOf(value)) };
+/** Up to four bytes are one code point. */
+const encoding: Costs = {
+  ...looking,
+  estimate: (_, [text]) => {
+    const size = sizeEstimate(text);
+    return { cost: scaled(size, perByte), resultSize: { min: size.min, max: wrapped(size.max * 4) } };
+  },
+};
+const decoding: Costs = {
+  ...looking,
+  estimate: (_, [given]) => {
+    const size = sizeEstimate(given);
+    return { cost: scaled(size, perByte), resultSize: { min: Math.floor(size.min / 4), max: size.max } };
+  },
+};
+/** A product of 64 bits; what was without limit stays so. */
+const wrapped = (product: number): number => (product >= maxCost * 4 ? maxCost : product % maxCost);
 const impossible = (from: string, to: string): Failure =>
   new Failure(`type conversion error from '${from}' to '${to}'`);
 const integerOverflow = new Failure('integer overflow');
@@ -121,7 +140,7 @@ export const conversions: readonly FunctionDeclaration[] = [
   ]),
   conversion('bytes', bytes, [
     ['bytes_to_bytes', bytes, same],
-    ['string_to_bytes', string, (text: string) => Buffer.from(text), looking],
+    ['string_to_bytes', string, (text: string) => Buffer.from(text), encoding],
   ]),
   conversion('double', double, [
     ['double_to_double', double, same],
@@ -149,7 +168,7 @@ export const conversions: readonly FunctionDeclaration[] = [
   conversion('string', string, [
     ['string_to_string', string, same],
     ['bool_to_string', bool, String],
-    ['bytes_to_string', bytes, textFromBytes, looking],
+    ['bytes_to_string', bytes, textFromBytes, decoding],
     ['double_to_string', double, doubleText],
     ['duration_to_string', duration, durationText],
     ['int64_to_string', int, String],

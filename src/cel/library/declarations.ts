@@ -1,7 +1,7 @@
 import type { EstimateCall } from '../cost.js';
 import type { Overload } from '../functions.js';
 import type { Type } from '../types.js';
-import type { Value } from '../values.js';
+import { noSuchOverload, type Value } from '../values.js';
 
 /** What calls cost, where it is not one unit: afterwards, and as foreseen. */
 export interface Costs {
@@ -10,6 +10,9 @@ export interface Costs {
   readonly undecidedCost?: (values: readonly Value[], result: Value) => number;
   readonly estimate?: EstimateCall;
 }
+
+/** Of a function that is declared for its types only, since the evaluator has its own ways for it. */
+export const onlyTypes = (): Value => noSuchOverload;
 
 /** `target.name(...)`; the first parameter is the target. */
 export const member = (

@@ -2,7 +2,7 @@ import { listFrom } from '../collections.js';
 import { maxCost, perByte, type Range } from '../cost.js';
 import { spend } from '../effort.js';
 import { equal } from '../equality.js';
-import type { Library, Overload } from '../functions.js';
+import type { Library } from '../functions.js';
 import { compare } from '../ordering.js';
 import { exactly, plus, scaled, times } from '../ranges.js';
 import {
@@ -19,7 +19,7 @@ import {
   timestamp,
   uint,
 } from '../types.js';
-import { Duration, Failure, type ListValue, noSuchOverload, Timestamp, Uint, type Value } from '../values.js';
+import { Duration, Failure, isList, type ListValue, noSuchOverload, Timestamp, Uint, type Value } from '../values.js';
 import { refuseBeyondLimit, searching, sizeEstimate, sizeOf } from './call-costs.js';
 import { type Costs, global, member } from './declarations.js';
 import { longerDuration, longerTimestamp } from './timestamps.js';
@@ -83,7 +83,13 @@ function later(sum: Value, next: Value): Value {
   return sum instanceof Duration && next instanceof Timestamp ? longerTimestamp(1n)(next, sum) : noSuchOverload;
 }
 
-const sums: Readonly<Record<string, (list: ListValue) => Value>> = {
+const summable = [
+  ['int', int],
+  ['uint', uint],
+  ['double', double],
+  ['duration', duration],
+] as const;
+const sums: Readonly<Record<(typeof summable)[number][0], (list: ListValue) => Value>> = {
   int: (list) => {
     spend(list.size);
     let sum = 0n;
@@ -171,9 +177,6 @@ const wholeTypeName = (value: Value): string => {
   const name = typeNameOf(value);
   return name === 'list' ? 'list(dyn)' : name === 'map' ? 'map(dyn, dyn)' : name;
 };
-
-const isList = (value: Value): value is ListValue =>
-  typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'list';
 
 /** Values of these types cel-go asks themselves for what it does not know. */
 const receivers = new Set(['string', 'google.protobuf.Timestamp', 'google.protobuf.Duration']);
@@ -292,14 +295,9 @@ const sorting = (type: Type, keys: 0 | 1): Costs => ({
   },
 });
 
-const summable = ['int', 'uint', 'double', 'duration'];
 const T = parameter('T');
 const A = parameter('A');
 
-const searches = (name: string, overloads: readonly Overload[]) => ({
-  name,
-  overloads,
-});
 /** In type names, moments and durations go by their protobuf names. */
 const protobufName = (name: string): string =>
   name === 'duration' || name === 'timestamp'
@@ -308,34 +306,32 @@ const protobufName = (name: string): string =>
 
 export const lists: Library = {
   functions: [
-    searches(
-      'isSorted',
-      comparable.map(([name, type]) =>
+    {
+      name: 'isSorted',
+      overloads: comparable.map(([name, type]) =>
         member(`list_${name}_is_sorted_bool`, [listOf(type)], bool, isSorted, searching),
       ),
-    ),
-    searches(
-      'min',
-      comparable.map(([name, type]) =>
+    },
+    {
+      name: 'min',
+      overloads: comparable.map(([name, type]) =>
         member(`list_${name}_min_${name}`, [listOf(type)], type, extreme('min', 1), searching),
       ),
-    ),
-    searches(
-      'max',
-      comparable.map(([name, type]) =>
+    },
+    {
+      name: 'max',
+      overloads: comparable.map(([name, type]) =>
         member(`list_${name}_max_${name}`, [listOf(type)], type, extreme('max', -1), searching),
       ),
-    ),
-    searches(
-      'sum',
-      comparable
-        .filter(([name]) => summable.includes(name))
-        .map(([name, type]) =>
-          member(`list_${name}_sum_${name}`, [listOf(type)], type, sums[name] ?? firstPlace, searching),
-        ),
-    ),
-    searches('indexOf', [member('list_a_index_of_int', [listOf(A), A], int, firstPlace, searching)]),
-    searches('lastIndexOf', [member('list_a_last_index_of_int', [listOf(A), A], int, lastPlace, searching)]),
+    },
+    {
+      name: 'sum',
+      overloads: summable.map(([name, type]) =>
+        member(`list_${name}_sum_${name}`, [listOf(type)], type, sums[name], searching),
+      ),
+    },
+    { name: 'indexOf', overloads: [member('list_a_index_of_int', [listOf(A), A], int, firstPlace, searching)] },
+    { name: 'lastIndexOf', overloads: [member('list_a_last_index_of_int', [listOf(A), A], int, lastPlace, searching)] },
     { name: 'slice', overloads: [member('list_slice', [listOf(T), int, int], listOf(T), slice, slicing)] },
     {
       name: 'flatten',

@@ -3,7 +3,7 @@ import type { Library } from '../functions.js';
 import { bool, dyn, int, listOf, mapOf, optionalOf, parameter, string } from '../types.js';
 import { Duration, Failure, type ListValue, Optional, Timestamp, Uint, type Value } from '../values.js';
 import { sizeOf } from './call-costs.js';
-import { global, member } from './declarations.js';
+import { global, member, onlyTypes } from './declarations.js';
 
 /**
  * Optional values (cel-go's `optional` library). `_?._`, `_[?_]`, `_[_]`, `or` and `orValue` are here for their types
@@ -14,7 +14,6 @@ const v = parameter('V');
 const optionalV = optionalOf(v);
 const listV = listOf(v);
 const mapKToV = mapOf(k, v);
-const onlyTypes = (): Value => new Failure('no such overload');
 
 const none = new Optional();
 const zeroTime = -62_135_596_800_000_000_000n;

@@ -1,12 +1,10 @@
 import { compile, maxMatchingCost, type RegularExpression } from '../../api/regular-expression.js';
 import { listFrom } from '../collections.js';
-import { perByte, perPatternByte } from '../cost.js';
 import { EffortExceeded, spend } from '../effort.js';
 import type { Library } from '../functions.js';
-import { exactly, plus, scaled, times } from '../ranges.js';
 import { int, listOf, string } from '../types.js';
 import { Failure, type ListValue } from '../values.js';
-import { sizeEstimate, sizeOf } from './call-costs.js';
+import { matching, sizeEstimate } from './call-costs.js';
 import { type Costs, member } from './declarations.js';
 
 /** Finding with regular expressions (RE2): Kubernetes' `regex` library. */
@@ -42,12 +40,11 @@ function findAll(text: string, pattern: string, count = -1n): ListValue | Failur
 }
 
 const finding: Costs = {
-  cost: ([text, pattern]) => Math.ceil((1 + sizeOf(text)) * perByte) * Math.ceil(sizeOf(pattern) * perPatternByte),
-  estimate: (target, [pattern]) => {
-    const size = sizeEstimate(target);
-    const cost = times(scaled(plus(size, exactly(1)), perByte), scaled(sizeEstimate(pattern), perPatternByte));
-    return { cost, resultSize: { min: 0, max: size.max } };
-  },
+  cost: matching.cost,
+  estimate: (text, args) => ({
+    ...matching.estimate(text, args),
+    resultSize: { min: 0, max: sizeEstimate(text).max },
+  }),
 };
 
 export const regex: Library = {

@@ -1,6 +1,8 @@
 import { joined, listContains } from '../collections.js';
+import { type EstimateCall, perByte } from '../cost.js';
 import type { FunctionDeclaration, Library, Overload } from '../functions.js';
 import { compare, isNumber } from '../ordering.js';
+import { scaled, times } from '../ranges.js';
 import { indexOf } from '../text-search.js';
 import {
   bool,
@@ -17,9 +19,9 @@ import {
   uint,
 } from '../types.js';
 import { Failure, type ListValue, type MapValue, Uint, type Value } from '../values.js';
-import { sizeOf, traversal } from './call-costs.js';
+import { matching, sizeEstimate, sizeOf, traversal } from './call-costs.js';
 import { conversions } from './conversions.js';
-import { type Costs, global, member } from './declarations.js';
+import { type Costs, global, member, onlyTypes } from './declarations.js';
 import { expressionFor } from './regex.js';
 import { longerDuration, longerTimestamp, timeBetween, timeFunctions } from './timestamps.js';
 
@@ -32,8 +34,6 @@ const b = parameter('B');
 const listOfA = listOf(a);
 const mapOfAToB = mapOf(a, b);
 
-const onlyTypes = (): Value => new Failure('no such overload');
-
 /** What an int or uint becomes; too large or small is a failure. */
 const intOf = (value: bigint): Value => (BigInt.asIntN(64, value) === value ? value : new Failure('integer overflow'));
 const uintOf = (value: bigint): Value =>
@@ -41,10 +41,21 @@ const uintOf = (value: bigint): Value =>
 
 /** Both texts are looked through. */
 const together: Costs = { cost: ([left, right]) => traversal(sizeOf(left) + sizeOf(right)) };
+/** What is compared is looked through as far as the smaller reaches. */
+const comparing: EstimateCall = (_, [left, right]) => {
+  const max = Math.min(sizeEstimate(left).max, sizeEstimate(right).max);
+  return { cost: scaled({ min: max > 0 ? 1 : 0, max }, perByte) };
+};
 /** The shorter text is looked through. */
-const shorter: Costs = { cost: ([left, right]) => traversal(Math.min(sizeOf(left), sizeOf(right))) };
-/** The first text is looked through. */
-const first: Costs = { cost: ([text]) => traversal(sizeOf(text)) };
+const shorter: Costs = {
+  cost: ([left, right]) => traversal(Math.min(sizeOf(left), sizeOf(right))),
+  estimate: comparing,
+};
+/** The text is looked through, and is estimated to be as long as what it is to begin or end with, as cel-go has it. */
+const edge: Costs = {
+  cost: ([text]) => traversal(sizeOf(text)),
+  estimate: (_, [part]) => ({ cost: scaled(sizeEstimate(part), perByte) }),
+};
 
 const arithmetic: readonly FunctionDeclaration[] = [
   {
@@ -163,8 +174,8 @@ const logic: readonly FunctionDeclaration[] = [
   { name: '_||_', overloads: [global('logical_or', [bool, bool], bool, onlyTypes)] },
   { name: '!_', overloads: [global('logical_not', [bool], bool, (value: boolean) => !value)] },
   { name: '@not_strictly_false', overloads: [global('not_strictly_false', [bool], bool, onlyTypes)] },
-  { name: '_==_', overloads: [global('equals', [a, a], bool, onlyTypes)] },
-  { name: '_!=_', overloads: [global('not_equals', [a, a], bool, onlyTypes)] },
+  { name: '_==_', overloads: [global('equals', [a, a], bool, onlyTypes, { estimate: comparing })] },
+  { name: '_!=_', overloads: [global('not_equals', [a, a], bool, onlyTypes, { estimate: comparing })] },
 ];
 
 /** Sizes, one way to ask as a function and one as a method. */
@@ -190,6 +201,7 @@ const collections: readonly FunctionDeclaration[] = [
     overloads: [
       global('in_list', [a, listOfA], bool, (value: Value, list: ListValue) => listContains(list, value), {
         cost: ([, list]) => sizeOf(list),
+        estimate: (_, [, list]) => ({ cost: sizeEstimate(list) }),
       }),
       global('in_map', [a, mapOfAToB], bool, (key: Value, map: MapValue) => {
         const found = map.get(key);
@@ -200,18 +212,18 @@ const collections: readonly FunctionDeclaration[] = [
   { name: 'size', overloads: sizes },
 ];
 
-/** A tenth for each code point of the text (and one), times a quarter for each of the pattern. */
-const matching: Costs = {
-  cost: ([text, pattern]) => traversal(1 + sizeOf(text)) * Math.ceil(sizeOf(pattern) * 0.25),
-};
-
 /** Does any part of the text match the pattern (RE2)? What would take too long is not begun. */
 function matches(text: string, pattern: string): Value {
   const expression = expressionFor(text, pattern);
   return expression instanceof Failure ? expression : expression.test(text);
 }
 
-const containing: Costs = { cost: ([text, part]) => traversal(sizeOf(text)) * traversal(sizeOf(part)) };
+const containing: Costs = {
+  cost: ([text, part]) => traversal(sizeOf(text)) * traversal(sizeOf(part)),
+  estimate: (text, [part]) => ({
+    cost: times(scaled(sizeEstimate(text), perByte), scaled(sizeEstimate(part), perByte)),
+  }),
+};
 
 const texts: readonly FunctionDeclaration[] = [
   {
@@ -229,7 +241,7 @@ const texts: readonly FunctionDeclaration[] = [
   {
     name: 'endsWith',
     overloads: [
-      member('ends_with_string', [string, string], bool, (text: string, end: string) => text.endsWith(end), first),
+      member('ends_with_string', [string, string], bool, (text: string, end: string) => text.endsWith(end), edge),
     ],
   },
   {
@@ -240,7 +252,7 @@ const texts: readonly FunctionDeclaration[] = [
         [string, string],
         bool,
         (text: string, start: string) => text.startsWith(start),
-        first,
+        edge,
       ),
     ],
   },
