@@ -2,6 +2,7 @@ import type { Domains } from '../api/domains.js';
 import type { ApiError } from '../api/errors.js';
 import { aggregate, quote } from '../api/go-text.js';
 import { nodeOf, serviceAccountGroups, serviceAccountOf, type UserInfo, wellKnown } from '../api/user.js';
+import { BoundedMap } from '../runtime/bounded-map.js';
 import type { Credentials } from './authenticator.js';
 import type { AccessAttributes, Authorizer } from './authorizer.js';
 import { credentialExtra } from './credential-extra.js';
@@ -63,7 +64,7 @@ export class Impersonation {
   readonly #authorizer: Authorizer;
   readonly #domains: Domains;
   readonly #modes: readonly Mode[];
-  readonly #lastMode = new Map<string, Mode>();
+  readonly #lastMode = new BoundedMap<string, Mode>(rememberedCallers);
 
   /** With `constrained: false`, only the general right counts. */
   constructor(options: { readonly authorizer: Authorizer; readonly domains: Domains; readonly constrained?: boolean }) {
@@ -88,7 +89,7 @@ export class Impersonation {
       if (!mode.applies(wanted, caller, this.#domains)) continue;
       const refusal = await this.#refusalBy(mode, wanted, request);
       if (refusal === undefined) {
-        this.#remember(caller, mode);
+        this.#lastMode.set(caller.username, mode);
         return become(wanted, mode);
       }
       first ??= refusal;
@@ -99,14 +100,6 @@ export class Impersonation {
   #inOrderFor({ username }: UserInfo): readonly Mode[] {
     const last = this.#lastMode.get(username);
     return last === undefined ? this.#modes : [last, ...this.#modes.filter((mode) => mode !== last)];
-  }
-
-  #remember({ username }: UserInfo, mode: Mode): void {
-    this.#lastMode.delete(username);
-    this.#lastMode.set(username, mode);
-    if (this.#lastMode.size <= rememberedCallers) return;
-    const oldest = this.#lastMode.keys().next();
-    if (oldest.done !== true) this.#lastMode.delete(oldest.value);
   }
 
   async #refusalBy(mode: Mode, wanted: WantedUser, request: AccessAttributes): Promise<ApiError | undefined> {

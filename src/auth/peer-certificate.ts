@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { type Certificate, readCertificate, readPemCertificates } from '../pki/certificate.js';
 import { type ChainVerdict, verifyClientChain } from '../pki/certificate-chain.js';
 import { PkiError } from '../pki/pki-error.js';
+import { BoundedMap } from '../runtime/bounded-map.js';
 import type { Clock } from '../runtime/clock.js';
 import { AuthenticationError } from './authenticator.js';
 
@@ -24,6 +25,7 @@ interface Refusal {
   readonly until: number;
 }
 const refusedMs = 10_000;
+const maxRemembered = 10_000;
 
 /** Go's TLS takes no larger RSA keys in certificates of clients: signatures by them take long to look at. */
 const maxRsaBits = 8_192;
@@ -35,10 +37,9 @@ const maxRsaBits = 8_192;
 export class PeerVerifier {
   readonly #bundle: () => string;
   readonly #clock: Clock;
-  readonly #limit: number;
   readonly #lifetimeLeft: (seconds: number) => void;
   /** By what was sent: the same leaf without its intermediates leads nowhere. */
-  readonly #known = new Map<string, Remembered>();
+  readonly #known = new BoundedMap<string, Remembered>(maxRemembered);
   /** By the chain that a connection has: what was refused is not looked at with each of its requests. */
   #refusals = new WeakMap<readonly Buffer[], Refusal>();
   #text: string | undefined;
@@ -50,12 +51,10 @@ export class PeerVerifier {
   constructor(options: {
     readonly bundle: () => string;
     readonly clock: Clock;
-    readonly limit?: number;
     readonly lifetimeLeft?: ((seconds: number) => void) | undefined;
   }) {
     this.#bundle = options.bundle;
     this.#clock = options.clock;
-    this.#limit = options.limit ?? 10_000;
     this.#lifetimeLeft = options.lifetimeLeft ?? (() => {});
   }
 
@@ -83,7 +82,7 @@ export class PeerVerifier {
       throw error;
     }
     const peer = { certificate, fingerprint };
-    this.#remember(sent, { peer, until: verdict.validUntil });
+    this.#known.set(sent, { peer, until: verdict.validUntil });
     return peer;
   }
 
@@ -101,13 +100,6 @@ export class PeerVerifier {
     this.#text = text;
     this.#known.clear();
     this.#refusals = new WeakMap();
-  }
-
-  #remember(sent: string, remembered: Remembered): void {
-    this.#known.set(sent, remembered);
-    if (this.#known.size <= this.#limit) return;
-    const oldest = this.#known.keys().next();
-    if (oldest.done !== true) this.#known.delete(oldest.value);
   }
 }
 

@@ -1,3 +1,5 @@
+import { BoundedMap } from '../runtime/bounded-map.js';
+
 /** How much is kept: so many results, none of longer bytes. */
 const limits = { results: 256, bytes: 8_192 };
 
@@ -6,7 +8,7 @@ const limits = { results: 256, bytes: 8_192 };
  * on the same bytes. Failures are not remembered. The results are shared, so nobody may change them.
  */
 export function remembered<R extends object>(read: (bytes: Buffer) => R): (bytes: Buffer) => R {
-  const known = new Map<string, R>();
+  const known = new BoundedMap<string, R>(limits.results);
   return (bytes) => {
     if (bytes.length > limits.bytes) return read(bytes);
     const key = bytes.toString('latin1');
@@ -14,10 +16,6 @@ export function remembered<R extends object>(read: (bytes: Buffer) => R): (bytes
     if (before !== undefined) return before;
     // The result may be a view of the bytes, which are the caller's to change.
     const result = read(Buffer.from(bytes));
-    if (known.size >= limits.results) {
-      const [oldest] = known.keys();
-      if (oldest !== undefined) known.delete(oldest);
-    }
     known.set(key, result);
     return result;
   };

@@ -6,6 +6,7 @@ import { quote } from '../../api/go-text.js';
 import { AccessError, type CredentialSource, type Credentials } from '../../client/cluster-access.js';
 import { maxAnswerHeaders } from '../../client/http-transport.js';
 import { TimeoutError, within } from '../../runtime/abort.js';
+import { BoundedMap } from '../../runtime/bounded-map.js';
 import type { Clock } from '../../runtime/clock.js';
 import { connectionError, nameMismatch } from './connection-errors.js';
 import type { HookTarget } from './target.js';
@@ -69,21 +70,14 @@ export function hookClient({
   readonly clock: Clock;
   readonly userAgent?: string;
 }): HookClient {
-  const agents = new Map<string, Agent>();
+  const agents = new BoundedMap<string, Agent>(maxAgents, retire);
   // Every call under way listens.
   const closing = new AbortController();
   setMaxListeners(0, closing.signal);
   const agentOf = (target: HookTarget, shown: Credentials): Agent => {
     const key = JSON.stringify([target.authority, target.address, target.ca ?? null, shown.certificate ?? null]);
-    const known = agents.get(key);
-    agents.delete(key);
-    const agent = known ?? agentFor(target, shown);
+    const agent = agents.get(key) ?? agentFor(target, shown);
     agents.set(key, agent);
-    const oldest = agents.size > maxAgents ? agents.entries().next().value : undefined;
-    if (oldest !== undefined) {
-      agents.delete(oldest[0]);
-      retire(oldest[1]);
-    }
     return agent;
   };
 

@@ -2,6 +2,7 @@ import type { Domains } from '../../api/domains.js';
 import { messageOf } from '../../api/message-of.js';
 import type { FieldRequirement, LabelRequirement } from '../../api/selectors.js';
 import { parseFieldSelector, parseLabelSelector } from '../../api/selectors.js';
+import { BoundedMap } from '../../runtime/bounded-map.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../runtime/logger.js';
 import { type AuthorizationWebhookMetrics, resultOfFailure } from '../authorization-metrics.js';
@@ -31,14 +32,11 @@ const maxQuestion = 10_000;
 /** Asks a server elsewhere, by a SubjectAccessReview. One that does not answer has no opinion. */
 export function webhookAuthorizer(options: WebhookAuthorizerOptions): Authorizer {
   const { call, domains, log, clock, allowedMs, refusedMs, metrics } = options;
-  const remembered = new Map<string, Remembered>();
+  const remembered = new BoundedMap<string, Remembered>(maxRemembered);
   const remember = (question: string, decision: Decision): void => {
     if (question.length > maxQuestion) return;
     const keepMs = decision.verdict === 'allow' ? allowedMs : refusedMs;
-    remembered.delete(question);
     remembered.set(question, { decision, until: clock.monotonic() + keepMs });
-    const oldest = remembered.size > maxRemembered ? remembered.keys().next() : undefined;
-    if (oldest !== undefined && oldest.done !== true) remembered.delete(oldest.value);
   };
   return {
     async authorize(attributes) {

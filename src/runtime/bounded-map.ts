@@ -1,0 +1,38 @@
+/** A map of the latest: what was set longest ago goes when there are too many, and to be set again makes it the latest. */
+export class BoundedMap<K, V> {
+  readonly #entries = new Map<K, V>();
+  readonly #limit: number;
+  readonly #evicted: (value: V) => void;
+
+  /** `evicted` is told of what went because there were more than `limit`. */
+  constructor(limit: number, evicted: (value: V) => void = () => {}) {
+    this.#limit = limit;
+    this.#evicted = evicted;
+  }
+
+  get(key: K): V | undefined {
+    return this.#entries.get(key);
+  }
+
+  set(key: K, value: V): void {
+    this.#entries.delete(key);
+    this.#entries.set(key, value);
+    if (this.#entries.size <= this.#limit) return;
+    const [oldest] = this.#entries;
+    if (oldest === undefined) return;
+    this.#entries.delete(oldest[0]);
+    this.#evicted(oldest[1]);
+  }
+
+  delete(key: K): void {
+    this.#entries.delete(key);
+  }
+
+  clear(): void {
+    this.#entries.clear();
+  }
+
+  values(): Iterable<V> {
+    return this.#entries.values();
+  }
+}
