@@ -6,9 +6,9 @@ import {
   ledgerLimits,
 } from '../../src/api/certificate-ledger.js';
 import { isReason } from '../../src/api/errors.js';
-import { CertificateLedgerEntries } from '../../src/api/kinds/certificate-ledger-entry.js';
+import { CertificateLedgerEntries, type CertificateLedgerEntry } from '../../src/api/kinds/certificate-ledger-entry.js';
 import { groupVersion } from '../../src/api/object.js';
-import type { Client } from '../../src/client/client.js';
+import type { Client, ResourceClient } from '../../src/client/client.js';
 import { fieldManagers } from '../../src/controller/field-manager.js';
 import { emptyLedger, type LedgerHead, nextLedgerEntry } from '../../src/pki/certificate-ledger.js';
 
@@ -30,62 +30,76 @@ const tries = 100;
  * its records then gets them recorded once.
  */
 export function ledgerWriter(client: Client): CertificateLedger {
-  const resource = client.resource(CertificateLedgerEntries);
-  let waiting: Waiting[] = [];
-  let head: LedgerHead | undefined;
+  const ledger = new Ledger(client);
+  const batches = new Batches((records) => ledger.write(records));
+  return { append: (record) => batches.add(record) };
+}
+
+/** Gathers what comes while something is being written. */
+class Batches {
+  readonly #write: (records: readonly LedgerRecord[]) => Promise<void>;
+  #waiting: Waiting[] = [];
+  #isWriting = false;
+
+  constructor(write: (records: readonly LedgerRecord[]) => Promise<void>) {
+    this.#write = write;
+  }
+
+  /** Settles as the writing of the batch does that the record is in. */
+  add(record: LedgerRecord): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ record, bytes: JSON.stringify(record).length, resolve, reject });
+      if (!this.#isWriting) void this.#drain();
+    });
+  }
+
+  async #drain(): Promise<void> {
+    this.#isWriting = true;
+    // Those signed in the same turn of the event loop go together, also where writing takes no time.
+    await setImmediate();
+    while (this.#waiting.length > 0) {
+      const count = fitting(this.#waiting);
+      const batch = this.#waiting.slice(0, count);
+      this.#waiting = this.#waiting.slice(count);
+      try {
+        await this.#write(batch.map(({ record }) => record));
+        for (const { resolve } of batch) resolve();
+      } catch (error) {
+        for (const { reject } of batch) reject(error);
+      }
+    }
+    this.#isWriting = false;
+  }
+}
+
+/** The ledger, as far as one writer knows it. One entry is written at a time. */
+class Ledger {
+  readonly #resource: ResourceClient<CertificateLedgerEntry>;
+  /** The last entry; undefined where it has to be looked for. */
+  #head: LedgerHead | undefined;
   /** What may have been written although that failed, by fingerprint: the entry it would come after. */
-  const doubtful = new Map<string, LedgerHead>();
-  let writing = false;
+  readonly #doubtful = new Map<string, LedgerHead>();
 
-  const at = async (sequence: number): Promise<LedgerEntrySpec | undefined> =>
-    (await resource.get({ name: ledgerEntryName(sequence) }))?.spec;
+  constructor(client: Client) {
+    this.#resource = client.resource(CertificateLedgerEntries);
+  }
 
-  /** The last entry. Numbers have no gaps, so it is found in as many steps as its number has bits. */
-  const findHead = async (from: LedgerHead): Promise<LedgerHead> => {
-    let last = from;
-    let step = 1;
-    for (let next = await at(last.sequence + step); next !== undefined; next = await at(last.sequence + step)) {
-      last = next;
-      step *= 2;
-    }
-    while (step > 1) {
-      step /= 2;
-      last = (await at(last.sequence + step)) ?? last;
-    }
-    return headOf(last);
-  };
-
-  /** Those that were not written after all, and the last entry; undefined if there is no doubt about any. */
-  const resolved = async (
-    records: readonly LedgerRecord[],
-  ): Promise<{ readonly unwritten: readonly LedgerRecord[]; readonly last: LedgerHead } | undefined> => {
-    const places = records.flatMap(({ sha256 }) => doubtful.get(sha256) ?? []);
-    if (places.length === 0) return undefined;
-    let last = places.reduce((first, place) => (place.sequence < first.sequence ? place : first));
-    const written = new Set<string>();
-    for (let next = await at(last.sequence + 1); next !== undefined; next = await at(last.sequence + 1)) {
-      for (const { sha256 } of next.records) written.add(sha256);
-      last = headOf(next);
-    }
-    for (const { sha256 } of records) if (written.has(sha256)) doubtful.delete(sha256);
-    return { unwritten: records.filter(({ sha256 }) => !written.has(sha256)), last };
-  };
-
-  const write = async (wanted: readonly LedgerRecord[]): Promise<void> => {
-    let known = head ?? emptyLedger;
+  /** Writes an entry with those of the records that are in none yet. */
+  async write(wanted: readonly LedgerRecord[]): Promise<void> {
+    let known = this.#head ?? emptyLedger;
     let records = wanted;
     for (let attempt = 1; ; attempt++) {
-      const found = await resolved(records);
+      const found = await this.#resolved(records);
       if (found !== undefined) {
         records = found.unwritten;
-        head = found.last;
+        this.#head = found.last;
         if (records.length === 0) return;
       }
-      head ??= await findHead(known);
-      known = head;
-      const spec = nextLedgerEntry(head, records);
+      this.#head ??= await this.#findHead(known);
+      known = this.#head;
+      const spec = nextLedgerEntry(this.#head, records);
       try {
-        await resource.create(
+        await this.#resource.create(
           {
             apiVersion: groupVersion(CertificateLedgerEntries),
             kind: CertificateLedgerEntries.kind,
@@ -94,43 +108,60 @@ export function ledgerWriter(client: Client): CertificateLedger {
           },
           { fieldManager: fieldManagers.controllers },
         );
-        head = { sequence: spec.sequence, hash: spec.hash };
-        for (const { sha256 } of records) doubtful.delete(sha256);
+        this.#head = headOf(spec);
+        for (const { sha256 } of records) this.#doubtful.delete(sha256);
         return;
       } catch (error) {
-        head = undefined;
+        this.#head = undefined;
         const isTaken = isReason(error, 'AlreadyExists') || isReason(error, 'Conflict');
-        if (!isTaken) for (const { sha256 } of records) if (!doubtful.has(sha256)) doubtful.set(sha256, known);
+        if (!isTaken) this.#doubt(records, known);
         if (attempt === tries || !isTaken) throw error;
       }
     }
-  };
+  }
 
-  const drain = async (): Promise<void> => {
-    writing = true;
-    // Those signed in the same turn of the event loop go together, also where writing takes no time.
-    await setImmediate();
-    while (waiting.length > 0) {
-      const count = fitting(waiting);
-      const batch = waiting.slice(0, count);
-      waiting = waiting.slice(count);
-      try {
-        await write(batch.map(({ record }) => record));
-        for (const { resolve } of batch) resolve();
-      } catch (error) {
-        for (const { reject } of batch) reject(error);
-      }
+  #doubt(records: readonly LedgerRecord[], after: LedgerHead): void {
+    for (const { sha256 } of records) if (!this.#doubtful.has(sha256)) this.#doubtful.set(sha256, after);
+  }
+
+  async #at(sequence: number): Promise<LedgerEntrySpec | undefined> {
+    return (await this.#resource.get({ name: ledgerEntryName(sequence) }))?.spec;
+  }
+
+  /** The last entry. Numbers have no gaps, so it is found in as many steps as its number has bits. */
+  async #findHead(from: LedgerHead): Promise<LedgerHead> {
+    let last = from;
+    let step = 1;
+    for (
+      let next = await this.#at(last.sequence + step);
+      next !== undefined;
+      next = await this.#at(last.sequence + step)
+    ) {
+      last = next;
+      step *= 2;
     }
-    writing = false;
-  };
+    while (step > 1) {
+      step /= 2;
+      last = (await this.#at(last.sequence + step)) ?? last;
+    }
+    return headOf(last);
+  }
 
-  return {
-    append: (record) =>
-      new Promise((resolve, reject) => {
-        waiting.push({ record, bytes: JSON.stringify(record).length, resolve, reject });
-        if (!writing) void drain();
-      }),
-  };
+  /** Those that were not written after all, and the last entry; undefined if there is no doubt about any. */
+  async #resolved(
+    records: readonly LedgerRecord[],
+  ): Promise<{ readonly unwritten: readonly LedgerRecord[]; readonly last: LedgerHead } | undefined> {
+    const places = records.flatMap(({ sha256 }) => this.#doubtful.get(sha256) ?? []);
+    if (places.length === 0) return undefined;
+    let last = places.reduce((first, place) => (place.sequence < first.sequence ? place : first));
+    const written = new Set<string>();
+    for (let next = await this.#at(last.sequence + 1); next !== undefined; next = await this.#at(last.sequence + 1)) {
+      for (const { sha256 } of next.records) written.add(sha256);
+      last = headOf(next);
+    }
+    for (const { sha256 } of records) if (written.has(sha256)) this.#doubtful.delete(sha256);
+    return { unwritten: records.filter(({ sha256 }) => !written.has(sha256)), last };
+  }
 }
 
 const headOf = ({ sequence, hash }: LedgerHead): LedgerHead => ({ sequence, hash });

@@ -32,107 +32,151 @@ export interface HttpTransport {
 
 const patience = { silenceMs: 60_000, keepAliveMs: 30_000 };
 
-type KeptAgent = HttpAgent | HttpsAgent;
-
 /** Connections to one server: kept, verified, and renewed when the credentials change. */
 export function httpTransport(access: ClusterAccess, userAgent: string): HttpTransport {
   const base = URL.canParse(access.server) ? new URL(access.server) : undefined;
   if (base === undefined || !/^https?:$/.test(base.protocol)) {
     throw new AccessError(`${JSON.stringify(access.server)} is not the URL of a server`);
   }
-  const secure = base.protocol === 'https:';
-  const prefix = base.pathname.replace(/\/+$/, '');
-  let agent: KeptAgent | undefined;
-  let agentFor: Credentials = {};
-  /** How many requests are under way with each; those of credentials of before end with their last one. */
-  const running = new Map<KeptAgent, number>();
-  let closed: Error | undefined;
+  return new Transport(access, base, userAgent);
+}
+
+class Transport implements HttpTransport {
+  readonly #access: ClusterAccess;
+  readonly #userAgent: string;
+  /** What paths follow. */
+  readonly #base: string;
+  readonly #request: typeof httpRequest;
+  readonly #agents: Agents;
+  #closed: Error | undefined;
   /** How to end each request under way; they may be on connections of agents that were replaced. */
-  const ending = new Set<(error: Error) => void>();
+  readonly #ending = new Set<(error: Error) => void>();
 
-  const count = (one: KeptAgent, change: 1 | -1): void => {
-    const left = (running.get(one) ?? 0) + change;
-    if (left > 0) running.set(one, left);
-    else running.delete(one);
-    if (left <= 0 && one !== agent) one.destroy();
-  };
+  constructor(access: ClusterAccess, base: URL, userAgent: string) {
+    const isSecure = base.protocol === 'https:';
+    this.#access = access;
+    this.#userAgent = userAgent;
+    this.#base = `${base.origin}${base.pathname.replace(/\/+$/, '')}`;
+    this.#request = isSecure ? httpsRequest : httpRequest;
+    this.#agents = new Agents(isSecure ? (credentials) => secureAgent(access, credentials) : () => new HttpAgent(kept));
+  }
 
-  const agentWith = (credentials: Credentials): KeptAgent => {
-    const same = credentials.certificate === agentFor.certificate && credentials.key === agentFor.key;
-    if (agent !== undefined && same) return agent;
-    const before = agent;
-    const kept = { keepAlive: true, keepAliveMsecs: patience.keepAliveMs, scheduling: 'lifo' as const };
-    agentFor = credentials;
-    agent = secure
-      ? new HttpsAgent({
-          ...kept,
-          rejectUnauthorized: access.insecure !== true,
-          ...(access.ca === undefined ? {} : { ca: access.ca }),
-          ...(access.serverName === undefined ? {} : { servername: access.serverName }),
-          ...(credentials.certificate === undefined ? {} : { cert: credentials.certificate, key: credentials.key }),
-        })
-      : new HttpAgent(kept);
-    if (before !== undefined && !running.has(before)) before.destroy();
-    return agent;
-  };
+  urlOf(path: string): string {
+    return `${this.#base}${path}`;
+  }
 
-  const urlOf = (path: string): string => `${base.origin}${prefix}${path}`;
-  return {
-    urlOf,
-    async send(given) {
-      given.signal?.throwIfAborted();
-      if (closed !== undefined) throw closed;
-      // To find out what to present may take longer than anybody waits.
-      const credentials = await beforeAbort(given.signal, access.credentials.current());
-      if (closed !== undefined) throw closed;
-      const headers: Record<string, string | string[]> = {
-        'user-agent': userAgent,
-        ...listed(access.headers ?? {}),
-        ...given.headers,
-        ...(credentials.authorization === undefined ? {} : { authorization: credentials.authorization }),
-        ...(given.body === undefined ? {} : { 'content-length': String(Buffer.byteLength(given.body)) }),
+  async send(given: HttpRequest): ReturnType<HttpTransport['send']> {
+    given.signal?.throwIfAborted();
+    if (this.#closed !== undefined) throw this.#closed;
+    // To find out what to present may take longer than anybody waits.
+    const presented = await beforeAbort(given.signal, this.#access.credentials.current());
+    if (this.#closed !== undefined) throw this.#closed;
+    return { answer: await this.#sendWith(presented, given), presented };
+  }
+
+  #sendWith(credentials: Credentials, given: HttpRequest): Promise<IncomingMessage> {
+    const headers: Record<string, string | string[]> = {
+      'user-agent': this.#userAgent,
+      ...listed(this.#access.headers ?? {}),
+      ...given.headers,
+      ...(credentials.authorization === undefined ? {} : { authorization: credentials.authorization }),
+      ...(given.body === undefined ? {} : { 'content-length': String(Buffer.byteLength(given.body)) }),
+    };
+    return new Promise((resolve, reject) => {
+      const silenceMs = given.silenceMs ?? patience.silenceMs;
+      const agent = this.#agents.with(credentials);
+      const options = {
+        agent,
+        method: given.method,
+        headers,
+        maxHeaderSize: maxAnswerHeaders,
+        ...(given.signal === undefined ? {} : { signal: given.signal }),
       };
-      return new Promise((resolve, reject) => {
-        const silenceMs = given.silenceMs ?? patience.silenceMs;
-        const through = agentWith(credentials);
-        const options = {
-          agent: through,
-          method: given.method,
-          headers,
-          maxHeaderSize: maxAnswerHeaders,
-          ...(given.signal === undefined ? {} : { signal: given.signal }),
-        };
-        const url = new URL(urlOf(given.path));
-        let answer: IncomingMessage | undefined;
-        const take = (head: IncomingMessage): void => {
-          answer = head;
-          resolve({ answer: head, presented: credentials });
-        };
-        const request = secure ? httpsRequest(url, options, take) : httpRequest(url, options, take);
-        request.maxHeadersCount = 0;
-        const end = (error: Error): void => void (answer ?? request).destroy(error);
-        ending.add(end);
-        count(through, 1);
-        request.on('close', () => {
-          ending.delete(end);
-          count(through, -1);
-        });
-        if (Number.isFinite(silenceMs)) {
-          request.setTimeout(silenceMs, () => request.destroy(new Error(`the server was silent for ${silenceMs} ms`)));
-        }
-        request.on('socket', (socket) => socket.setKeepAlive(true, patience.keepAliveMs));
-        request.on('error', reject);
-        request.end(given.body);
+      let answer: IncomingMessage | undefined;
+      const request = this.#request(new URL(this.urlOf(given.path)), options, (head) => {
+        answer = head;
+        resolve(head);
       });
-    },
-    close() {
-      closed ??= new Error('the client was closed');
-      for (const end of ending) end(closed);
-      agent?.destroy();
-      for (const one of running.keys()) one.destroy();
-      agent = undefined;
-    },
-  };
+      request.maxHeadersCount = 0;
+      const end = (error: Error): void => void (answer ?? request).destroy(error);
+      this.#ending.add(end);
+      this.#agents.began(agent);
+      request.on('close', () => {
+        this.#ending.delete(end);
+        this.#agents.ended(agent);
+      });
+      if (Number.isFinite(silenceMs)) {
+        request.setTimeout(silenceMs, () => request.destroy(new Error(`the server was silent for ${silenceMs} ms`)));
+      }
+      request.on('socket', (socket) => socket.setKeepAlive(true, patience.keepAliveMs));
+      request.on('error', reject);
+      request.end(given.body);
+    });
+  }
+
+  close(): void {
+    this.#closed ??= new Error('the client was closed');
+    for (const end of this.#ending) end(this.#closed);
+    this.#agents.close();
+  }
+}
+
+type KeptAgent = HttpAgent | HttpsAgent;
+const kept = { keepAlive: true, keepAliveMsecs: patience.keepAliveMs, scheduling: 'lifo' } as const;
+
+const secureAgent = (access: ClusterAccess, { certificate, key }: Credentials): HttpsAgent =>
+  new HttpsAgent({
+    ...kept,
+    rejectUnauthorized: access.insecure !== true,
+    ...(access.ca === undefined ? {} : { ca: access.ca }),
+    ...(access.serverName === undefined ? {} : { servername: access.serverName }),
+    ...(certificate === undefined ? {} : { cert: certificate, key }),
+  });
+
+/** The agent that keeps connections now, and those of credentials of before, which end with their last request. */
+class Agents {
+  readonly #make: (credentials: Credentials) => KeptAgent;
+  #current: { readonly agent: KeptAgent; readonly credentials: Credentials } | undefined;
+  /** How many requests are under way with each. */
+  readonly #running = new Map<KeptAgent, number>();
+
+  constructor(make: (credentials: Credentials) => KeptAgent) {
+    this.#make = make;
+  }
+
+  with(credentials: Credentials): KeptAgent {
+    const before = this.#current;
+    if (
+      before !== undefined &&
+      before.credentials.certificate === credentials.certificate &&
+      before.credentials.key === credentials.key
+    ) {
+      return before.agent;
+    }
+    const agent = this.#make(credentials);
+    this.#current = { agent, credentials };
+    if (before !== undefined && !this.#running.has(before.agent)) before.agent.destroy();
+    return agent;
+  }
+
+  began(agent: KeptAgent): void {
+    this.#running.set(agent, (this.#running.get(agent) ?? 0) + 1);
+  }
+
+  ended(agent: KeptAgent): void {
+    const left = (this.#running.get(agent) ?? 0) - 1;
+    if (left > 0) this.#running.set(agent, left);
+    else {
+      this.#running.delete(agent);
+      if (agent !== this.#current?.agent) agent.destroy();
+    }
+  }
+
+  close(): void {
+    this.#current?.agent.destroy();
+    for (const agent of this.#running.keys()) agent.destroy();
+    this.#current = undefined;
+  }
 }
 
 const listed = (headers: NonNullable<ClusterAccess['headers']>): Record<string, string | string[]> =>
