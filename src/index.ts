@@ -218,9 +218,9 @@ export type {
 } from './client/client.js';
 export {
   AccessError,
+  type ClientCredentials,
   type ClusterAccess,
   type CredentialSource,
-  type Credentials,
   fixedCredentials,
 } from './client/cluster-access.js';
 export { eachListed } from './client/each-listed.js';

@@ -15,7 +15,7 @@ export interface ClusterAccess {
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
 }
 
-export interface Credentials {
+export interface ClientCredentials {
   /** Value of the Authorization header. */
   readonly authorization?: string | undefined;
   /** PEM of a TLS client certificate and its key. */
@@ -25,16 +25,16 @@ export interface Credentials {
 
 export interface CredentialSource {
   /** What to present now; cheap to ask before every request. */
-  current(): Promise<Credentials>;
+  current(): Promise<ClientCredentials>;
   /**
    * The server refused what was presented: the next `current` finds out anew, unless it knows something else already. True
    * if that can make a difference.
    */
-  refused(presented: Credentials): boolean;
+  refused(presented: ClientCredentials): boolean;
 }
 
 /** Credentials that never change. */
-export const fixedCredentials = (credentials: Credentials): CredentialSource => ({
+export const fixedCredentials = (credentials: ClientCredentials): CredentialSource => ({
   current: async () => credentials,
   refused: () => false,
 });

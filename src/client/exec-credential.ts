@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { resolve } from 'node:path';
 import { promisify } from 'node:util';
 import type { Clock } from '../runtime/clock.js';
-import { AccessError, type CredentialSource, type Credentials } from './cluster-access.js';
+import { AccessError, type ClientCredentials, type CredentialSource } from './cluster-access.js';
 
 /** `users[].user.exec` of a kubeconfig: a program that answers credentials (client.authentication.k8s.io). */
 export interface ExecPlugin {
@@ -42,10 +42,10 @@ export function execCredentials(plugin: ExecPlugin, options: ExecOptions): Crede
   if (plugin.interactiveMode === 'Always') {
     throw new AccessError(`exec plugin ${plugin.command} wants to ask questions on a terminal, which is not supported`);
   }
-  let known: { readonly credentials: Credentials; readonly until: number } | undefined;
-  let asking: Promise<Credentials> | undefined;
+  let known: { readonly credentials: ClientCredentials; readonly until: number } | undefined;
+  let asking: Promise<ClientCredentials> | undefined;
 
-  const ask = async (): Promise<Credentials> => {
+  const ask = async (): Promise<ClientCredentials> => {
     const answer = readAnswer(await output(plugin, options), plugin);
     known = { credentials: answer.credentials, until: answer.expires - earlyMs };
     return answer.credentials;
@@ -101,7 +101,7 @@ async function output(plugin: ExecPlugin, { env, cluster, directory }: ExecOptio
 function readAnswer(
   stdout: string,
   { command, apiVersion }: ExecPlugin,
-): { readonly credentials: Credentials; readonly expires: number } {
+): { readonly credentials: ClientCredentials; readonly expires: number } {
   const answer = parse(stdout);
   if (answer?.kind !== 'ExecCredential' || answer.apiVersion !== apiVersion || answer.status === undefined) {
     throw new AccessError(`exec plugin ${command} answered no ExecCredential of ${apiVersion}`);

@@ -1,7 +1,7 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { beforeAbort } from '../runtime/abort.js';
-import { AccessError, type ClusterAccess, type Credentials } from './cluster-access.js';
+import { AccessError, type ClientCredentials, type ClusterAccess } from './cluster-access.js';
 
 /**
  * Most bytes of an answer's headers, for whomever is asked: as many as Go's client reads. Their number is not limited besides
@@ -25,7 +25,7 @@ export interface HttpTransport {
   /** Where a path below the server's own leads. */
   urlOf(path: string): string;
   /** Resolves with the head, whose body is still to be read or destroyed, and with what was presented. */
-  send(request: HttpRequest): Promise<{ readonly answer: IncomingMessage; readonly presented: Credentials }>;
+  send(request: HttpRequest): Promise<{ readonly answer: IncomingMessage; readonly presented: ClientCredentials }>;
   /** Ends all connections: what is under way fails, and so does what is sent after that. */
   close(): void;
 }
@@ -74,7 +74,7 @@ class Transport implements HttpTransport {
     return { answer: await this.#sendWith(presented, given), presented };
   }
 
-  #sendWith(credentials: Credentials, given: HttpRequest): Promise<IncomingMessage> {
+  #sendWith(credentials: ClientCredentials, given: HttpRequest): Promise<IncomingMessage> {
     const headers: Record<string, string | string[]> = {
       'user-agent': this.#userAgent,
       ...listed(this.#access.headers ?? {}),
@@ -124,7 +124,7 @@ class Transport implements HttpTransport {
 type KeptAgent = HttpAgent | HttpsAgent;
 const kept = { keepAlive: true, keepAliveMsecs: patience.keepAliveMs, scheduling: 'lifo' } as const;
 
-const secureAgent = (access: ClusterAccess, { certificate, key }: Credentials): HttpsAgent =>
+const secureAgent = (access: ClusterAccess, { certificate, key }: ClientCredentials): HttpsAgent =>
   new HttpsAgent({
     ...kept,
     rejectUnauthorized: access.insecure !== true,
@@ -135,16 +135,16 @@ const secureAgent = (access: ClusterAccess, { certificate, key }: Credentials): 
 
 /** The agent that keeps connections now, and those of credentials of before, which end with their last request. */
 class Agents {
-  readonly #make: (credentials: Credentials) => KeptAgent;
-  #current: { readonly agent: KeptAgent; readonly credentials: Credentials } | undefined;
+  readonly #make: (credentials: ClientCredentials) => KeptAgent;
+  #current: { readonly agent: KeptAgent; readonly credentials: ClientCredentials } | undefined;
   /** How many requests are under way with each. */
   readonly #running = new Map<KeptAgent, number>();
 
-  constructor(make: (credentials: Credentials) => KeptAgent) {
+  constructor(make: (credentials: ClientCredentials) => KeptAgent) {
     this.#make = make;
   }
 
-  with(credentials: Credentials): KeptAgent {
+  with(credentials: ClientCredentials): KeptAgent {
     const before = this.#current;
     if (
       before !== undefined &&

@@ -1,5 +1,5 @@
 import type { Clock } from '../runtime/clock.js';
-import type { CredentialSource, Credentials } from './cluster-access.js';
+import type { ClientCredentials, CredentialSource } from './cluster-access.js';
 
 const keptMs = 60_000;
 
@@ -9,9 +9,9 @@ const keptMs = 60_000;
  * those that count before any could be.
  */
 export function reread(
-  read: () => Promise<Credentials>,
+  read: () => Promise<ClientCredentials>,
   clock: Clock,
-  { first, otherwise }: { readonly first?: Credentials; readonly otherwise?: Credentials | undefined } = {},
+  { first, otherwise }: { readonly first?: ClientCredentials; readonly otherwise?: ClientCredentials | undefined } = {},
 ): CredentialSource {
   let known = first ?? otherwise;
   let until = first === undefined ? Number.NEGATIVE_INFINITY : clock.monotonic() + keptMs;

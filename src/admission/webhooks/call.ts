@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { Agent, request as httpsRequest } from 'node:https';
 import { isIP } from 'node:net';
 import { quote } from '../../api/go-text.js';
-import { AccessError, type CredentialSource, type Credentials } from '../../client/cluster-access.js';
+import { AccessError, type ClientCredentials, type CredentialSource } from '../../client/cluster-access.js';
 import { maxAnswerHeaders } from '../../client/http-transport.js';
 import { TimeoutError, within } from '../../runtime/abort.js';
 import { BoundedMap } from '../../runtime/bounded-map.js';
@@ -74,7 +74,7 @@ export function hookClient({
   // Every call under way listens.
   const closing = new AbortController();
   setMaxListeners(0, closing.signal);
-  const agentOf = (target: HookTarget, shown: Credentials): Agent => {
+  const agentOf = (target: HookTarget, shown: ClientCredentials): Agent => {
     const key = JSON.stringify([target.authority, target.address, target.ca ?? null, shown.certificate ?? null]);
     const agent = agents.get(key) ?? agentFor(target, shown);
     agents.set(key, agent);
@@ -141,7 +141,7 @@ export function hookClient({
   };
 }
 
-function agentFor({ serverName, ca }: HookTarget, { certificate, key }: Credentials): Agent {
+function agentFor({ serverName, ca }: HookTarget, { certificate, key }: ClientCredentials): Agent {
   const isAddress = isIP(serverName) !== 0;
   return new Agent({
     keepAlive: true,

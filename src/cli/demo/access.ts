@@ -1,4 +1,4 @@
-import { type Credentials, fixedCredentials } from '../../client/cluster-access.js';
+import { type ClientCredentials, fixedCredentials } from '../../client/cluster-access.js';
 import { httpClient, type RemoteClient } from '../../client/http-client.js';
 import { findAccess } from '../../client/remote-client.js';
 
@@ -7,7 +7,7 @@ export interface Access {
   readonly server: string;
   /** As whom the kubeconfig says. */
   readonly admin: RemoteClient;
-  as(credentials: Credentials): RemoteClient;
+  as(credentials: ClientCredentials): RemoteClient;
   /** Ends every client. */
   close(): void;
 }
