@@ -6,6 +6,8 @@ const backdateMs = 5 * 60_000;
 /** From this lifetime on the backdating is taken out of it, and not added to it. */
 const longLifetimeMs = 8 * 3_600_000;
 
+/** Whoever asks for less gets certificates of this lifetime, in seconds, as in Kubernetes. */
+export const shortestCertificateSeconds = 600;
 /** Lifetime of certificates whose signer says nothing of it, in seconds. */
 export const usualCertificateSeconds = 365 * 86_400;
 

@@ -30,7 +30,7 @@ import type { FrontProxySettings } from './authentication.js';
 import type { AuditOptions, OperationsOptions } from './operations.js';
 import { authorizationModes, type ServerOptions } from './options.js';
 import { isServingName } from './serving-names.js';
-import { type CertificateOptions, configuredSigners } from './signing-options.js';
+import { type CertificateOptions, certificateSeconds, configuredSigners } from './signing-options.js';
 
 /**
  * Do the options of a server have the form and the range that they must have? Programs without types are told of what has
@@ -183,7 +183,7 @@ const top: Checks<ServerOptions> = {
   ),
   extendServiceAccountTokens: flag,
   staticTokens: source,
-  signingSeconds: whole({ from: 600 }),
+  signingSeconds: certificateSeconds,
   signingCaFiles: fields<NonNullable<ServerOptions['signingCaFiles']>>(
     { certificateFile: text, keyFile: text },
     'certificateFile',

@@ -3,6 +3,7 @@ import { objectName, type TrustOptions } from '../../controllers/trust-distribut
 import { fields, having, listOf, oneOf, text, whole } from '../api/checks.js';
 import { servedName } from '../api/signer-name.js';
 import { type KeyType, keyTypes } from '../pki/key-pair.js';
+import { shortestCertificateSeconds } from '../pki/validity.js';
 
 export type { TrustOptions };
 
@@ -69,7 +70,9 @@ export interface CertificateOptions {
   readonly trust?: TrustOptions;
 }
 
-const named = { name: servedName, maxSeconds: whole({ from: 600 }) };
+/** Lifetimes that a signer may have as its longest. */
+export const certificateSeconds = whole({ from: shortestCertificateSeconds });
+const named = { name: servedName, maxSeconds: certificateSeconds };
 const positive = whole({ from: 1 });
 type Named<S> = S & Pick<ConfiguredSigner, 'name' | 'maxSeconds'>;
 

@@ -1,7 +1,7 @@
 import { signerPatternViolations } from '../../api/signer-name.js';
 import { type CertificateRequest, readCertificateRequest } from '../certificate-request.js';
 import type { Signer, SigningRequest, SigningResult } from '../signer.js';
-import { usualCertificateSeconds } from '../validity.js';
+import { shortestCertificateSeconds, usualCertificateSeconds } from '../validity.js';
 
 /** What is special about a signer; `defineSigner` does the rest. */
 export interface SignerSpec {
@@ -30,12 +30,10 @@ export interface SignerSpec {
 /** A refusal: becomes the condition Failed, with a reason in CamelCase. */
 export type Refusal = Extract<SigningResult, { readonly refused: string }>;
 
-const shortest = 600;
-
 /** Lifetime granted: what was asked for, at least ten minutes, at most (and by default) `maxSeconds`. */
 export function grantedSeconds(wanted: number | undefined, maxSeconds: number): number {
   if (wanted === undefined || wanted > maxSeconds) return maxSeconds;
-  return Math.max(wanted, shortest);
+  return Math.max(wanted, shortestCertificateSeconds);
 }
 
 /**
