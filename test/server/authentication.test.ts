@@ -379,6 +379,8 @@ describe('certificates', () => {
     expect(await ask(opened, named, of(other, 'back'))).toBe('AuthenticationError');
     expect(await ask(opened, named, of(own, 'alice'))).toBe('alice');
     expect(await ask(opened, named)).toBe('system:anonymous');
+    // Whoever takes the proxy's word as well is told the names as they were given.
+    expect(opened.info().frontProxy?.usernameHeaders).toEqual(['X-My-User']);
   });
 
   test('without any CA in the file, the server does not start', async () => {
