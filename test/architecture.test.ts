@@ -138,6 +138,16 @@ test('packages are imported only where they are confined', () => {
   expect(wrong).toEqual([]);
 });
 
+test('what Go puts in order is in the order of bytes: texts are sorted by one module', () => {
+  const wrong = sources.filter(
+    (file) =>
+      /^src\/(api|apiserver|apply|registry|resources|schema)\//.test(file) &&
+      file !== 'src/api/text-order.ts' &&
+      /\.(sort|toSorted)\(\)/.test(readFileSync(join(root, file), 'utf8')),
+  );
+  expect(wrong).toEqual([]);
+});
+
 test('examples import each other as Node.js finds them without a compiler', () => {
   const wrong = sources
     .filter((file) => file.startsWith('examples/'))

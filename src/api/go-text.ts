@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { Json, JsonObject } from './object.js';
 import { itemsInStep, type Steps } from './steps.js';
+import { sortedNames } from './text-order.js';
 
 /** How Go prints values in error messages (`%q`, `encoding/json`): clients compare these texts. */
 
@@ -69,6 +70,24 @@ export const entitiesFor = (text: string): string =>
 /** The signs of HTML in a JSON text, as Go writes them. */
 export const htmlEscaped = (text: string): string =>
   isHtmlSensitive(text) ? text.replace(everyHtmlSensitive, escapeHtml) : text;
+
+/** Deeper values are left out of it. */
+const deepestSorted = 1_000;
+
+/** The same, compact and with members in the order of their names, as Go writes maps: equal values have equal texts. */
+export const sortedJson = (value: Json): string => htmlEscaped(withSortedNames(value, 0));
+
+function withSortedNames(value: unknown, depth: number): string {
+  if (typeof value === 'bigint') return String(value);
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  if (depth > deepestSorted) return '';
+  if (Array.isArray(value)) return `[${value.map((item) => withSortedNames(item, depth + 1)).join()}]`;
+  const members = value as { readonly [name: string]: unknown };
+  const texts = sortedNames(members).map(
+    (name) => `${JSON.stringify(name)}:${withSortedNames(members[name], depth + 1)}`,
+  );
+  return `{${texts.join()}}`;
+}
 
 /** The way to the owned labels of an object that is in a list: what is deeper is written with what it is in. */
 const deepest = 10;

@@ -4,6 +4,7 @@ import { largeJson, parseInPieces } from './json-pieces.js';
 import { code, endOfNumber, endOfString, isDigit } from './json-scan.js';
 import { type Json, setMember } from './object.js';
 import { atOnce, type Steps } from './steps.js';
+import { sortedNames } from './text-order.js';
 
 /**
  * Reads JSON as Go's `encoding/json` does: same acceptance, same error texts, repeated members found.
@@ -181,10 +182,10 @@ function countMembers(value: Json): number {
   return count;
 }
 
-/** An object with these members in alphabetical order. */
+/** An object with these members in the order of their names. */
 export function sortedObject<T>(members: ReadonlyMap<string, T>): { readonly [member: string]: T } {
   const out: Record<string, T> = {};
-  for (const name of [...members.keys()].sort()) setMember(out, name, members.get(name) as T);
+  for (const name of sortedNames(members)) setMember(out, name, members.get(name) as T);
   return out;
 }
 

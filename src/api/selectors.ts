@@ -3,6 +3,7 @@ import { badRequest } from './errors.js';
 import { aggregate, quote } from './go-text.js';
 import { labelValue, qualifiedName } from './names.js';
 import { atOnce, type Steps } from './steps.js';
+import { compareText, sortedNames, sortTexts } from './text-order.js';
 import {
   child,
   eachInvalid,
@@ -52,8 +53,7 @@ export interface LabelExpression {
   readonly values?: readonly string[];
 }
 
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
-const sortedSet = (values: Iterable<string>): readonly string[] => [...new Set(values)].sort(compare);
+const sortedSet = (values: Iterable<string>): readonly string[] => sortTexts([...new Set(values)]);
 
 /** Reads the `labelSelector` query text. Throws BadRequest. */
 export function parseLabelSelector(text: string): LabelSelector {
@@ -79,7 +79,7 @@ export function* labelSelectorInSteps(spec: LabelSelectorSpec | undefined): Step
   if (spec === undefined) return nothing;
   const requirements: LabelRequirement[] = [];
   const { matchLabels = {} } = spec;
-  const keys = Object.keys(matchLabels).sort(compare);
+  const keys = sortedNames(matchLabels);
   yield;
   for (const key of keys) {
     requirements.push(requirement(key, '=', [matchLabels[key] ?? '']));
@@ -158,7 +158,7 @@ export const selectorOperators: readonly string[] = Object.keys(objectOperators)
 
 function selectorOf(given: readonly LabelRequirement[]): LabelSelector {
   if (given.length === 0) return everything;
-  const requirements = [...given].sort((a, b) => compare(a.key, b.key));
+  const requirements = [...given].sort((a, b) => compareText(a.key, b.key));
   return {
     requirements,
     empty: false,
@@ -423,8 +423,7 @@ export interface FieldSelector {
  */
 export function parseFieldSelector(text: string): FieldSelector {
   checkLength(text);
-  const requirements = splitTerms(text)
-    .sort(compare)
+  const requirements = sortTexts(splitTerms(text))
     .filter((term) => term !== '')
     .map((term) => parseTerm(term, text))
     .filter(({ field, value }) => field !== '' || value !== '');

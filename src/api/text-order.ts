@@ -1,12 +1,19 @@
-/** The order in which Go puts texts. */
+/** The order in which Go puts texts, that of their UTF-8 bytes. */
 
-/** Sorts names, in place, as Go does. */
-export const sortTexts = (texts: string[]): string[] =>
-  // Code units order as bytes do, short of surrogates.
-  texts.some((text) => surrogate.test(text)) ? texts.sort(compareText) : texts.sort();
 const surrogate = /[\ud800-\udfff]/;
 
-/** Order of UTF-8 bytes, which is Go's order of strings. */
+/** Are there surrogates? Without, the order of code units, which is JavaScript's own and faster, is that of bytes. */
+export const hasSurrogates = (text: string): boolean => surrogate.test(text);
+
+/** Sorts texts, in place. */
+export const sortTexts = (texts: string[]): string[] =>
+  texts.some(hasSurrogates) ? texts.sort(compareText) : texts.sort();
+
+/** Names of the members, or keys of the map, in order. */
+export const sortedNames = (of: object | ReadonlyMap<string, unknown>): string[] =>
+  sortTexts(of instanceof Map ? [...(of as ReadonlyMap<string, unknown>).keys()] : Object.keys(of));
+
+/** Which of two texts comes first, as `sort` asks. */
 export function compareText(left: string, right: string): number {
   if (left === right) return 0;
   const length = Math.min(left.length, right.length);
@@ -14,7 +21,6 @@ export function compareText(left: string, right: string): number {
     const a = left.charCodeAt(at);
     const b = right.charCodeAt(at);
     if (a === b) continue;
-    // Surrogates stand for code points above the rest of the basic plane.
     const aHigh = a >= 0xd800 && a <= 0xdfff;
     const bHigh = b >= 0xd800 && b <= 0xdfff;
     if (aHigh !== bHigh) return aHigh ? 1 : -1;

@@ -4,6 +4,7 @@ import type { Document, LineCounter } from 'yaml';
 import { type ExactJson, NumberText, plainJson, type ReadText } from './json-exact.js';
 import { readJsonInSteps } from './json-text.js';
 import { type Json, setMember } from './object.js';
+import { sortedNames } from './text-order.js';
 import { complaint, complaintAt, noContent, noToken, scannerComplaint, tooDeep, YamlError } from './yaml-complaints.js';
 import { beginsFlow } from './yaml-flow.js';
 import { readBefore, withIndent } from './yaml-leniency.js';
@@ -264,6 +265,6 @@ function converted(exact: ExactJson): ExactJson {
   if (Array.isArray(exact)) return (exact as readonly ExactJson[]).map(converted);
   const members = exact as { readonly [member: string]: ExactJson };
   const out: Record<string, ExactJson> = {};
-  for (const name of Object.keys(members).sort()) setMember(out, name, converted(members[name] ?? null));
+  for (const name of sortedNames(members)) setMember(out, name, converted(members[name] ?? null));
   return out;
 }

@@ -13,7 +13,7 @@ import { statusSchema } from '../resources/status-schema.js';
 import { inTurns, TurnTaking } from '../runtime/turn-taking.js';
 import { DecodeError, decodeText, type Emptied, typeMetaOf } from '../schema/decode.js';
 import { applyDefaults } from '../schema/default.js';
-import { inOrder } from '../schema/encode.js';
+import { textInOrder } from '../schema/encode.js';
 import { deleteOptions } from '../schema/meta.js';
 import type { Schema } from '../schema/schema.js';
 import type { Served } from './catalogue.js';
@@ -122,7 +122,7 @@ export async function readSent(
       : decodeBuiltIn(catalogue.current(), definition, parsed, fieldValidation, context, unrecognized);
   const sent = await inTurns(decoding, turns);
   if (turns.isDue) await turns.next();
-  request.record?.sent(sent.object as unknown as JsonObject, (object) => goJson(inOrder(definition, object)));
+  request.record?.sent(sent.object as unknown as JsonObject, (object) => textInOrder(definition, object));
   return sent;
 }
 

@@ -1,5 +1,6 @@
 import { quote } from '../api/go-text.js';
 import { messageOf } from '../api/message-of.js';
+import { sortTexts } from '../api/text-order.js';
 import type { Metrics } from '../runtime/metrics.js';
 import type { TextResult } from './request.js';
 
@@ -72,7 +73,9 @@ export async function health(
     lines.push(wrong === undefined ? `[+]${name} ok` : `[-]${name} failed: reason withheld`);
   }
   if (unknown.size > 0) {
-    const names = [...unknown].sort().map(quote).join(',');
+    const names = sortTexts([...unknown])
+      .map(quote)
+      .join(',');
     lines.push(`warn: some health checks cannot be excluded: no matches for ${names}`);
   }
   if (failed) return text(500, `${lines.join('\n')}\n${endpoint} check failed\n`);

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { methodNotAllowed, noSuchResource } from '../api/errors.js';
 import { goJson } from '../api/go-text.js';
+import { sortTexts } from '../api/text-order.js';
 import { withoutTrailing } from '../api/trim.js';
 import type { UserInfo } from '../api/user.js';
 import { discoveryMaxAge, keySetPath, openIdConfigurationPath } from '../auth/discovery-documents.js';
@@ -144,7 +145,7 @@ const fixedPaths = [
   '/version',
 ];
 function allPaths(served: Served, { checks, openId }: NonResourceParts): readonly string[] {
-  return [
+  return sortTexts([
     ...fixedPaths,
     ...(openId === undefined ? [] : [openIdConfigurationPath, keySetPath]),
     ...checks.flatMap(({ name, onlyReady }) => [
@@ -156,7 +157,7 @@ function allPaths(served: Served, { checks, openId }: NonResourceParts): readonl
       const base = name === '' ? '/api' : `/apis/${name}`;
       return [...(name === '' ? [] : [base]), ...versions.map(({ version }) => `${base}/${version}`)];
     }),
-  ].sort();
+  ]);
 }
 
 function openIdAnswer({ openId }: NonResourceParts, request: ApiRequest, path: string): NonResourceAnswer | undefined {

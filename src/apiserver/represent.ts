@@ -5,7 +5,7 @@ import { type ApiObject, groupVersion, type JsonObject, type ObjectMeta } from '
 import type { Steps } from '../api/steps.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
 import { inTurns, TurnTaking } from '../runtime/turn-taking.js';
-import { inOrder, itemStart } from '../schema/encode.js';
+import { inOrder, itemStart, textInOrder } from '../schema/encode.js';
 import { asStored, entryBytes, isLarge, readMetadata, readStored, ready } from './forms.js';
 import { compactJson, inBatches, type ListForm, listText, prettyJson, wholeText, yamlForm } from './list-text.js';
 import type { Bodied, ListResult, Representation } from './request.js';
@@ -95,7 +95,7 @@ function plainJson(result: Bodied): Body {
   if (result.type === 'entry') return bodyOf(entryBytes(result.definition, result.entry), newline);
   if (result.type === 'list') return listBody(result);
   const { definition, object } = result;
-  const text = goJson(definition === undefined ? object : inOrder(definition, object as JsonObject));
+  const text = definition === undefined ? goJson(object) : textInOrder(definition, object as JsonObject);
   return bodyOf(Buffer.from(text), newline);
 }
 

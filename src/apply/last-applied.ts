@@ -1,8 +1,7 @@
 import { annotationsLimit, sizeOfAnnotations } from '../api/annotations.js';
-import { goJson } from '../api/go-text.js';
-import { type ApiObject, isList, isObject, type Json, type JsonObject } from '../api/object.js';
+import { sortedJson } from '../api/go-text.js';
+import { type ApiObject, isObject, type Json, type JsonObject } from '../api/object.js';
 import { atOnce } from '../api/steps.js';
-import { sortTexts } from '../api/text-order.js';
 import { checkShape } from './check.js';
 import { compare } from './compare.js';
 import { difference, type FieldSet } from './field-set.js';
@@ -56,12 +55,4 @@ function parsed(text: string): JsonObject | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Compact JSON with members in the order of their names, as Go writes maps. */
-function sortedJson(value: Json): string {
-  if (isList(value)) return `[${value.map(sortedJson).join(',')}]`;
-  if (!isObject(value)) return goJson(value);
-  const names = sortTexts(Object.keys(value));
-  return `{${names.map((name) => `${goJson(name)}:${sortedJson(value[name] ?? null)}`).join(',')}}`;
 }

@@ -16,7 +16,7 @@ import {
 import { type Json, setMember } from '../api/object.js';
 import { canonicalQuantity } from '../api/quantity.js';
 import { atOnce, Postponed, placeIn, type Steps } from '../api/steps.js';
-import { sortTexts } from '../api/text-order.js';
+import { sortedNames, sortTexts } from '../api/text-order.js';
 import { goType, itemsOf, structName, valuesOf, type WireShape, wireShape } from './go-types.js';
 import { isEmpty, isPointer, omitsEmpty, presenceOf, zeroOf } from './presence.js';
 import type { Schema } from './schema.js';
@@ -407,7 +407,7 @@ const makers: Readonly<Record<WireShape, MakeNode>> = {
           unsorted.set(nameOf(at), decodeMember(at));
         };
         return state.fill(out, names.length, add, () => {
-          const sorted = [...unsorted.keys()].sort();
+          const sorted = sortedNames(unsorted);
           state.fill(out, sorted.length, (at) => {
             const name = sorted[at] as string;
             setMember(out, name, unsorted.get(name) ?? null);

@@ -1,6 +1,7 @@
 import { Complaints } from '../api/complaints.js';
 import { dns1035Label } from '../api/names.js';
 import { isList, isObject, type Json, type JsonObject, type ObjectMeta } from '../api/object.js';
+import { sortTexts } from '../api/text-order.js';
 import { child, index, invalid, mapKey, required, type Violation } from '../api/violations.js';
 import { compileDecoder, DecodeError } from './decode.js';
 import { objectMeta } from './meta.js';
@@ -106,7 +107,7 @@ export function coerceEmbedded(
   const coercion: Coercion = { drop, unknownFields: new Complaints({ most: Infinity }) };
   try {
     const coerced = coerce(value, root, path, coercion);
-    return { value: coerced, unknownFields: coercion.unknownFields.texts.toSorted() };
+    return { value: coerced, unknownFields: sortTexts([...coercion.unknownFields.texts]) };
   } catch (error) {
     if (error instanceof Refused) return { value, unknownFields: [], refused: error.violation };
     throw error;

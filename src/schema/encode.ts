@@ -1,10 +1,11 @@
 import { goJson, goJsonInSteps } from '../api/go-text.js';
 import { groupVersion, isObject, type Json, type JsonObject, setMember } from '../api/object.js';
-import { nothingPostponed, type Postponed, type Steps } from '../api/steps.js';
+import { atOnce, nothingPostponed, type Postponed, type Steps } from '../api/steps.js';
+import { hasSurrogates, sortedNames } from '../api/text-order.js';
 import { itemsOf, valuesOf, type WireShape, wireShape } from './go-types.js';
 import { isEmpty, omitsEmpty, presenceOf, zeroOf } from './presence.js';
 import type { Schema } from './schema.js';
-import { orderOf, sortDeep, sortedNames } from './sorted.js';
+import { inOrderOfBytes, orderOf, sortDeep } from './sorted.js';
 
 /**
  * Objects into the bytes that are stored and sent: compact JSON with `<`, `>`, `&` and line separators escaped as Go
@@ -55,13 +56,34 @@ export function compileEncoder(type: EncodedType): Encoder {
         ? inOrder(type, { ...given, metadata: { ...(metadata as JsonObject), resourceVersion: stand } }, later)
         : inOrder(type, given, later);
     },
-    write: (ordered) => encoded(ordered, goJson(ordered)),
+    write(ordered) {
+      const text = goJson(ordered);
+      return hasSurrogates(text) ? writeByBytes(ordered) : encoded(ordered, text);
+    },
     *writeInSteps(ordered) {
-      return encoded(ordered, yield* goJsonInSteps(ordered));
+      const text = yield* goJsonInSteps(ordered);
+      return hasSurrogates(text) ? yield* inStepsByBytes(ordered) : encoded(ordered, text);
     },
   };
   encoders.set(type, encoder);
   return encoder;
+}
+
+function* inStepsByBytes(ordered: JsonObject): Steps<EncodedObject> {
+  const object = (yield* inOrderOfBytes(ordered)) as JsonObject;
+  return encoded(object, yield* goJsonInSteps(object));
+}
+
+function writeByBytes(ordered: JsonObject): EncodedObject {
+  const object = atOnce(inOrderOfBytes(ordered)) as JsonObject;
+  return encoded(object, goJson(object));
+}
+
+/** The text of an object in the order of the type's wire form. */
+export function textInOrder(type: EncodedType, object: JsonObject): string {
+  const ordered = inOrder(type, object);
+  const text = goJson(ordered);
+  return hasSurrogates(text) ? goJson(atOnce(inOrderOfBytes(ordered))) : text;
 }
 
 /** The object with its members in the order of the type's wire form. */

@@ -1,4 +1,5 @@
 import { isList, isObject, type Json, type JsonObject } from '../api/object.js';
+import { sortedNames } from '../api/text-order.js';
 import type { ValidationRule } from './schema.js';
 
 /**
@@ -361,7 +362,6 @@ export function internalForm(of: SchemaProps | undefined): Json {
   );
 }
 
-const names = (map: ReadonlyMap<string, unknown>): readonly string[] => [...map.keys()].sort();
 const record = (entries: readonly (readonly [string, Json])[]): JsonObject => {
   const out = {};
   for (const [name, value] of entries) Object.defineProperty(out, name, { value, enumerable: true });
@@ -374,7 +374,7 @@ function internalValue(shape: Shape, value: unknown): Json {
   if (shape === 'schemas') return (value as readonly SchemaProps[]).map(internalForm);
   if (shape === 'schemas by name') {
     const map = value as ReadonlyMap<string, SchemaProps>;
-    return map.size === 0 ? null : record(names(map).map((name) => [name, internalForm(map.get(name))]));
+    return map.size === 0 ? null : record(sortedNames(map).map((name) => [name, internalForm(map.get(name))]));
   }
   if (shape === 'schema or many') {
     const { schema: one, schemas: many } = value as SchemaOrMany;
@@ -387,7 +387,7 @@ function internalValue(shape: Shape, value: unknown): Json {
   if (shape === 'schema or names by name') {
     const map = value as ReadonlyMap<string, SchemaOrNames>;
     return record(
-      names(map).map((name) => [
+      sortedNames(map).map((name) => [
         name,
         { Schema: internalForm(map.get(name)?.schema), Property: map.get(name)?.property ?? null },
       ]),

@@ -1,3 +1,4 @@
+import { sortedJson } from '../api/go-text.js';
 import { isObject, type Json, type JsonObject } from '../api/object.js';
 import { child, duplicate, index, invalid, mapKey, type Violation } from '../api/violations.js';
 import { printable } from './printable.js';
@@ -40,23 +41,9 @@ function visit(value: unknown, schema: Schema, path: string, found: Violation[])
   }
 }
 
-/** Values are told apart down to this depth. */
-const deepest = 1_000;
-
-/** JSON with members in alphabetical order, so that equal values have equal texts. */
-function canonical(value: unknown, depth = 0): string {
-  if (depth > deepest) return '';
-  if (Array.isArray(value)) return `[${value.map((item) => canonical(item, depth + 1)).join()}]`;
-  if (!isObject(value)) return typeof value === 'bigint' ? String(value) : (JSON.stringify(value) ?? 'null');
-  const members = Object.keys(value)
-    .sort()
-    .map((name) => `${JSON.stringify(name)}:${canonical(value[name], depth + 1)}`);
-  return `{${members.join()}}`;
-}
-
 /** Equal for equal items, and cheap for scalars. */
 const identity = (item: unknown): unknown =>
-  typeof item === 'object' && item !== null ? `\u0000${canonical(item)}` : item;
+  typeof item === 'object' && item !== null ? `\u0000${sortedJson(item as Json)}` : item;
 
 /** Places of items that stand there for the second time, by what is equal for equal items. */
 function* repeats(identities: readonly unknown[]): Generator<number> {
@@ -74,7 +61,7 @@ const noKey = Symbol('no key');
 /** What is equal for items with equal keys. */
 function keyIdentity(item: unknown, keys: ReadonlySet<string>): unknown {
   const [key] = keys;
-  if (keys.size !== 1 || key === undefined) return canonical(keysOf(item, keys));
+  if (keys.size !== 1 || key === undefined) return sortedJson(keysOf(item, keys));
   return isObject(item) && Object.hasOwn(item, key) ? identity(item[key]) : noKey;
 }
 

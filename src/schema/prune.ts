@@ -1,5 +1,6 @@
 import { Complaints } from '../api/complaints.js';
 import { isList, isObject, type Json, type JsonObject } from '../api/object.js';
+import { sortTexts } from '../api/text-order.js';
 import type { Schema } from './schema.js';
 
 /** Members every resource has; its schema need not name them. */
@@ -26,7 +27,7 @@ export function prune<T extends Json>(
   const root = resource && !schema.embeddedResource ? { ...schema, embeddedResource: true } : schema;
   const pruned = visit(value, root, '', unknownFields);
   // A value keeps its kind: objects stay objects, lists stay lists, the rest is returned as it is.
-  return { value: pruned as T, unknownFields: unknownFields.texts.toSorted() };
+  return { value: pruned as T, unknownFields: sortTexts([...unknownFields.texts]) };
 }
 
 const join = (path: string, name: string): string => (path === '' ? name : `${path}.${name}`);

@@ -1,5 +1,12 @@
 import { sortedObject } from '../api/json-text.js';
 import { type Json, type JsonObject, setMember } from '../api/object.js';
+import type { Steps } from '../api/steps.js';
+import { hasSurrogates, sortTexts } from '../api/text-order.js';
+
+/**
+ * Objects with their members in order. Alphabetical is by code units, which is compared fastest; where names beyond the
+ * basic plane belong is looked up by `inOrderOfBytes`, which only texts with such characters need.
+ */
 
 /** Are there members, and are they in alphabetical order? */
 export function orderOf(object: object): 'empty' | 'sorted' | 'unsorted' {
@@ -14,12 +21,6 @@ export function orderOf(object: object): 'empty' | 'sorted' | 'unsorted' {
 /** Is each name after the one before it, so that none is repeated? */
 export const inOrderOfNames = (names: readonly string[]): boolean =>
   names.every((name, at) => at === 0 || (names[at - 1] ?? '') < name);
-
-/** Names of the members in alphabetical order. */
-export function sortedNames(object: object | undefined): readonly string[] {
-  const names = Object.keys(object ?? {});
-  return inOrderOfNames(names) ? names : names.sort();
-}
 
 /** The same members in alphabetical order; the object itself if they already are. */
 function sortMembers<T extends Json>(object: { readonly [member: string]: T }): { readonly [member: string]: T } {
@@ -57,5 +58,23 @@ export function sortDeep(value: Json): Json {
 function copyOf(object: JsonObject): Record<string, Json> {
   const out: Record<string, Json> = {};
   for (const name of Object.keys(object)) setMember(out, name, object[name] as Json);
+  return out;
+}
+
+/** The same value with names beyond the basic plane where Go has them. Objects without such names stay as they are. */
+export function* inOrderOfBytes(value: Json): Steps<Json> {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) {
+    const items: Json[] = [];
+    for (const item of value as readonly Json[]) items.push(yield* inOrderOfBytes(item));
+    return items;
+  }
+  const object = value as JsonObject;
+  const names = Object.keys(object);
+  const out: Record<string, Json> = {};
+  for (const name of names.some(hasSurrogates) ? sortTexts(names) : names) {
+    setMember(out, name, yield* inOrderOfBytes(object[name] as Json));
+  }
+  yield;
   return out;
 }

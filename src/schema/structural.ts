@@ -1,5 +1,6 @@
 import { patternSize } from '../api/pattern-size.js';
 import { compile, keptInstructions } from '../api/regular-expression.js';
+import { compareText } from '../api/text-order.js';
 import {
   child,
   forbiddenField,
@@ -117,7 +118,7 @@ export function structuralViolations(schema: SchemaProps, path: string, prefix: 
   const text = ({ field, body }: Violation): string => `${field}: ${body}`;
   return withinReason(found)
     .map((violation) => ({ violation, text: text(violation) }))
-    .sort((a, b) => (a.text < b.text ? -1 : a.text > b.text ? 1 : 0))
+    .sort((a, b) => compareText(a.text, b.text))
     .map(({ violation }) => violation);
 }
 

@@ -47,6 +47,16 @@ test('a custom object is written alphabetically throughout', () => {
   );
 });
 
+test.each<[string, EncodedType, (names: object) => object]>([
+  ['a custom object', custom, (names) => ({ metadata: { name: 'n' }, spec: names })],
+  ['a map', type, (names) => ({ metadata: { name: 'n' }, data: names })],
+])('members of %s are in the order of their bytes', (_, of, objectWith) => {
+  const sorted = '{"aＡ":"1","a😀":"2","Ａ":"3","😀":"4"}';
+  for (const names of [sorted, '{"a😀":"2","aＡ":"1","😀":"4","Ａ":"3"}']) {
+    expect(marked(encoded(of, objectWith(JSON.parse(names))))).toContain(sorted);
+  }
+});
+
 test('the place of the revision is found whatever else looks like it', () => {
   const object = {
     aé: { resourceVersion: '0', __proto__: null },

@@ -19,6 +19,7 @@ import {
   ProtobufError,
   readEnvelope,
 } from '../../src/schema/protobuf.js';
+import { inOrderOfBytes } from '../../src/schema/sorted.js';
 import { countSteps } from '../count-steps.js';
 import { configMap, everything, props, ruleWithOperations, signingRequest } from './kinds.js';
 
@@ -335,7 +336,8 @@ test('what was written reads back as the same object', () => {
     fc.property(value, (given) => {
       const object = canonical(parseJson(goJson(given))) as JsonObject;
       const read = canonical(atOnce(decodeProtobuf(everything, encodeProtobuf(everything, object))));
-      expect(goJson(read)).toBe(goJson(object));
+      // Maps come in the order of bytes, what was decoded in that of code units.
+      expect(goJson(atOnce(inOrderOfBytes(read)))).toBe(goJson(atOnce(inOrderOfBytes(object))));
       expect(atOnce(encodeObjectInSteps(everything, object))).toEqual(encodeObject(everything, object));
     }),
   );

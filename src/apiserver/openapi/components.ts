@@ -1,5 +1,6 @@
 import { defaultDomains } from '../../api/domains.js';
 import { type Json, type JsonObject, setMember } from '../../api/object.js';
+import { sortedNames } from '../../api/text-order.js';
 import { goType, itemsOf, type WireShape, wireShape } from '../../schema/go-types.js';
 import { omitsEmpty, presenceOf, zeroOf } from '../../schema/presence.js';
 import type { Schema } from '../../schema/schema.js';
@@ -29,7 +30,7 @@ export class Components {
   /** Every component so far, by name. */
   all(): JsonObject {
     const out: Record<string, Json> = {};
-    for (const name of [...this.#found.keys()].sort()) setMember(out, name, this.#found.get(name) ?? {});
+    for (const name of sortedNames(this.#found)) setMember(out, name, this.#found.get(name) ?? {});
     return out;
   }
 

@@ -1,4 +1,5 @@
 import type { ApiObject } from '../../api/object.js';
+import { compareText } from '../../api/text-order.js';
 import type { ResourceDefinition, Subresource, Verb } from '../../registry/resource-definition.js';
 import type { Schema } from '../../schema/schema.js';
 
@@ -142,7 +143,9 @@ export function operationsOf(definition: ResourceDefinition): readonly Operation
             { type: 'status' },
             isCustom
               ? selection
-              : [...selection.filter((name) => name !== 'allowWatchBookmarks' && name !== 'watch'), ...deletion].sort(),
+              : [...selection.filter((name) => name !== 'allowWatchBookmarks' && name !== 'watch'), ...deletion].sort(
+                  compareText,
+                ),
             isCustom ? undefined : { type: 'delete-options' },
           ),
         ]

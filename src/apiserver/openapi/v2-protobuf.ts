@@ -1,5 +1,6 @@
 import { isList, isObject, type Json, type JsonObject } from '../../api/object.js';
 import type { Steps } from '../../api/steps.js';
+import { sortedNames } from '../../api/text-order.js';
 import { writeYaml } from '../../api/yaml-writer.js';
 import { WireWriter, wireTypes } from '../../schema/protobuf/wire-format.js';
 
@@ -68,7 +69,7 @@ const named =
   (value: WriteField): WriteField =>
   (writer, number, given) => {
     if (!isObject(given)) return;
-    for (const name of Object.keys(given).sort().reverse()) {
+    for (const name of sortedNames(given).reverse()) {
       const before = writer.length;
       value(writer, valueNumber, given[name] ?? null);
       text(writer, 1, name);

@@ -1,6 +1,7 @@
 import { goJson } from '../../api/go-text.js';
 import { type Json, type JsonObject, setMember } from '../../api/object.js';
 import type { Steps } from '../../api/steps.js';
+import { sortedNames } from '../../api/text-order.js';
 import type { ResourceDefinition } from '../../registry/resource-definition.js';
 import { Components, extensionPrefix } from './components.js';
 import { v2 } from './dialect.js';
@@ -58,7 +59,7 @@ function merged(all: readonly JsonObject[]): JsonObject {
     for (const name of Object.keys(each)) if (!found.has(name)) found.set(name, each[name] as Json);
   }
   const out: Record<string, Json> = {};
-  for (const name of [...found.keys()].sort()) setMember(out, name, found.get(name) as Json);
+  for (const name of sortedNames(found)) setMember(out, name, found.get(name) as Json);
   return out;
 }
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type Json, type JsonObject, setMember } from '../../api/object.js';
+import { sortTexts } from '../../api/text-order.js';
 import type { ResourceDefinition } from '../../registry/resource-definition.js';
 import { Components, extensionPrefix, type GroupVersion } from './components.js';
 import { v3 } from './dialect.js';
@@ -77,7 +78,7 @@ const parameterObject = ({ type, ...rest }: Parameter): JsonObject => ({
 function operationObject(components: Components, operation: Operation): JsonObject {
   const { answer, body, codes, origin } = operation;
   const content = (types: readonly string[], name: string): JsonObject =>
-    Object.fromEntries(types.toSorted().map((type) => [type, { schema: components.reference(name) }]));
+    Object.fromEntries(sortTexts([...types]).map((type) => [type, { schema: components.reference(name) }]));
   const answered = content(answerMediaTypes(origin, answer), answerComponent(components, answer));
   const responses = Object.fromEntries(
     codes.map((code) => [String(code), { description: statusTexts[code], content: answered }]),

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import type { Status } from '../../api/errors.js';
 import { goJson } from '../../api/go-text.js';
+import { compareText } from '../../api/text-order.js';
 import { microTimestamp } from '../../api/time.js';
 import type { UserInfo } from '../../api/user.js';
 import { utf8Text } from '../../api/utf8-text.js';
@@ -82,7 +83,7 @@ export function auditLine(stage: Stage, now: number, facts: AuditFacts): string 
   return `${goJson(head).slice(0, -1)}${objects},${goJson(tail).slice(1)}\n`;
 }
 
-const byKey = ([a]: [string, string], [b]: [string, string]): number => (a < b ? -1 : 1);
+const byKey = ([a]: [string, string], [b]: [string, string]): number => compareText(a, b);
 
 function shortened(agent: string): string {
   const bytes = Buffer.from(agent);

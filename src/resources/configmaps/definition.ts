@@ -1,11 +1,11 @@
 import { type ConfigMap, ConfigMaps } from '../../api/kinds/config-map.js';
 import { configKey, nameRules } from '../../api/names.js';
 import type { Steps } from '../../api/steps.js';
+import { sortedNames } from '../../api/text-order.js';
 import { eachInvalid, invalid, mapKey, ofEachInSteps, tooLong, type Violation } from '../../api/violations.js';
 import { defineResource } from '../../registry/resource-definition.js';
 import { boolean, bytes, field, map, optional, string } from '../../schema/builder.js';
 import { objectMeta, typeMeta } from '../../schema/meta.js';
-import { sortedNames } from '../../schema/sorted.js';
 import { age, column } from '../columns.js';
 import { coreStruct } from '../core-struct.js';
 import { base64Bytes, maxContentBytes, validateImmutableContents, withoutNulls } from '../immutable-contents.js';
@@ -26,9 +26,9 @@ function* validateContents({ data, binaryData }: ConfigMap): Steps<readonly Viol
   const wrongKey = (member: string, key: string): readonly Violation[] =>
     eachInvalid(mapKey(member, key), key, configKey(key));
   const isBinary = (key: string): boolean => binaryData !== undefined && Object.hasOwn(binaryData, key);
-  const texts = sortedNames(data);
+  const texts = sortedNames(data ?? {});
   yield;
-  const binaries = sortedNames(binaryData);
+  const binaries = sortedNames(binaryData ?? {});
   yield;
   const size =
     texts.reduce((sum, key) => sum + Buffer.byteLength(data?.[key] ?? ''), 0) +

@@ -1,13 +1,14 @@
 import { quote } from '../../api/go-text.js';
 import { qualifiedName } from '../../api/names.js';
 import type { ApiObject } from '../../api/object.js';
+import { sortTexts } from '../../api/text-order.js';
 
 const standard: ReadonlySet<string> = new Set(['orphan', 'foregroundDeletion', 'kubernetes']);
 
 /** Warnings about finalizers that are new on an object and that others might use for something else. */
 export function finalizerWarnings(next: ApiObject, previous: ApiObject | undefined): readonly string[] {
   const before = new Set(previous?.metadata.finalizers);
-  const added = [...new Set(next.metadata.finalizers)].filter((name) => !before.has(name)).sort();
+  const added = sortTexts([...new Set(next.metadata.finalizers)].filter((name) => !before.has(name)));
   return added.flatMap((name) => aboutName(name).map((text) => `metadata.finalizers: ${quote(name)}: ${text}`));
 }
 

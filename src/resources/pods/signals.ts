@@ -1,3 +1,5 @@
+import { compareText } from '../../api/text-order.js';
+
 const named =
   'ABRT ALRM BUS CHLD CLD CONT FPE HUP ILL INT IO IOT KILL PIPE POLL PROF PWR QUIT SEGV STKFLT STOP SYS TERM TRAP TSTP TTIN TTOU URG USR1 USR2 VTALRM WINCH XCPU XFSZ RTMAX RTMIN';
 const counted = (name: string, sign: '+' | '-', count: number): readonly string[] =>
@@ -10,4 +12,4 @@ export const signals: readonly string[] = [
   ...counted('RTMAX', '-', 14),
 ]
   .map((name) => `SIG${name}`)
-  .toSorted();
+  .toSorted(compareText);

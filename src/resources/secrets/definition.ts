@@ -6,6 +6,7 @@ import { type Secret, Secrets, secretTypes, serviceAccountNameAnnotation } from 
 import { configKey, nameRules } from '../../api/names.js';
 import { isObject, type Json, setMember } from '../../api/object.js';
 import { Postponed, type Steps } from '../../api/steps.js';
+import { sortedNames } from '../../api/text-order.js';
 import {
   eachInvalid,
   invalid,
@@ -19,7 +20,6 @@ import {
 import { defineResource, type ResourceDefinition } from '../../registry/resource-definition.js';
 import { boolean, bytes, field, map, optional, string } from '../../schema/builder.js';
 import { objectMeta, typeMeta } from '../../schema/meta.js';
-import { sortedNames } from '../../schema/sorted.js';
 import { age, column } from '../columns.js';
 import { coreStruct } from '../core-struct.js';
 import { base64Bytes, maxContentBytes, validateImmutableContents, withoutNulls } from '../immutable-contents.js';
@@ -121,7 +121,7 @@ const typeRulesIn = (domains: Domains): TypeRules => {
 
 function* validateContents(secret: Secret, typeRules: TypeRules): Steps<readonly Violation[]> {
   const { data } = secret;
-  const keys = sortedNames(data);
+  const keys = sortedNames(data ?? {});
   yield;
   const size = keys.reduce((sum, key) => sum + base64Bytes(data?.[key] ?? ''), 0);
   yield;

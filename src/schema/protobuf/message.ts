@@ -1,6 +1,7 @@
 import { largeJson } from '../../api/json-pieces.js';
 import { type Json, type JsonObject, setMember } from '../../api/object.js';
 import type { Steps } from '../../api/steps.js';
+import { sortedNames } from '../../api/text-order.js';
 import { goFieldName, itemsOf, structName, valuesOf, type WireShape, wireShape } from '../go-types.js';
 import { isPointer } from '../presence.js';
 import type { Schema } from '../schema.js';
@@ -262,11 +263,11 @@ function entries(schema: Schema): Codec {
     },
     write: (writer, number, given) => {
       const members = asObject(given ?? null);
-      for (const name of Object.keys(members).sort().reverse()) writeEntry(writer, number, name, members[name]);
+      for (const name of sortedNames(members).reverse()) writeEntry(writer, number, name, members[name]);
     },
     *writeInSteps(writer, number, given) {
       const members = asObject(given ?? null);
-      const names = Object.keys(members).sort();
+      const names = sortedNames(members);
       for (let at = names.length - 1; at >= 0; at--) {
         const name = names[at] as string;
         writeEntry(writer, number, name, members[name]);
