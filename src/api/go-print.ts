@@ -48,3 +48,13 @@ export function goTypeName(value: Json): string {
   if (isObject(value)) return 'map[string]interface {}';
   return isWhole(value) ? 'int64' : 'float64';
 }
+
+/** Events of both groups are one type within, and custom resources are scaled by what is no internal type. */
+const packages = new Map([
+  ['', 'core'],
+  ['events.k8s.io', 'core'],
+  ['autoscaling', 'v1'],
+]);
+
+/** The Go package of a group's internal types, as `%T` prints it of them. */
+export const internalPackage = (group: string): string => packages.get(group) ?? group.split('.', 1)[0] ?? '';

@@ -1,4 +1,5 @@
 import { ApiError, badRequest, unsupportedMediaType } from '../api/errors.js';
+import { internalPackage } from '../api/go-print.js';
 import { goJson, quote } from '../api/go-text.js';
 import { plainText, type ReadText } from '../api/json-exact.js';
 import { largeJson } from '../api/json-pieces.js';
@@ -195,7 +196,7 @@ export function kindComplaint(definition: ResourceDefinition, meta: TypeMeta, sc
   if (!isRegistered(meta, definition.group)) return notRegistered(meta, scheme);
   if (meta.kind === definition.kind) return undefined;
   const version = isUnversioned(meta) ? 'v1' : shortVersion(meta.apiVersion);
-  return `converting (${version}.${meta.kind}) to (${packageOf(definition.group)}.${definition.kind}): unknown conversion`;
+  return `converting (${version}.${meta.kind}) to (${internalPackage(definition.group)}.${definition.kind}): unknown conversion`;
 }
 
 /** The same of an object that says no version. */
@@ -204,7 +205,7 @@ export function internalComplaint(definition: ResourceDefinition, kind: string, 
   if (kind === definition.kind) return undefined;
   if (!isRegisteredIn(group, kind))
     return `no kind ${quote(kind)} is registered for the internal version of group ${quote(group)} in scheme ${quote(scheme)}`;
-  const name = packageOf(group);
+  const name = internalPackage(group);
   return `converting (${name}.${kind}) to (${name}.${definition.kind}): unknown conversion`;
 }
 
@@ -303,8 +304,6 @@ function report(
 }
 
 const shortVersion = (apiVersion: string): string => apiVersion.split('/').at(-1) ?? '';
-/** Go package of a group's internal types, as conversion errors print it. */
-const packageOf = (group: string): string => (group === '' ? 'core' : (group.split('.')[0] ?? ''));
 
 /** DeleteOptions of a DELETE; undefined without a body. */
 export async function readDeleteBody(request: ApiRequest): Promise<DeleteBody | undefined> {

@@ -1,4 +1,5 @@
 import { notAcceptable, untyped } from '../api/errors.js';
+import { internalPackage } from '../api/go-print.js';
 import { goJson } from '../api/go-text.js';
 import { parseJsonInSteps } from '../api/json-text.js';
 import { type ApiObject, groupVersion, type JsonObject, type ObjectMeta } from '../api/object.js';
@@ -225,10 +226,6 @@ function* transformed(result: Bodied, form: Representation, now: number): Steps<
   return partialObject(yield* metadataOf(result), as.version);
 }
 
-/** Events of both groups are one type within, and custom resources are scaled by what is no internal type. */
-const packages: Readonly<Record<string, string>> = { '': 'core', 'events.k8s.io': 'core', autoscaling: 'v1' };
-const internalPackage = (group: string): string =>
-  Object.hasOwn(packages, group) ? (packages[group] ?? '') : (group.split('.')[0] ?? '');
 /** The metadata of a table of one object. */
 export const tableMeta = (object: ApiObject | undefined): JsonObject =>
   object?.metadata.resourceVersion === undefined ? {} : { resourceVersion: object.metadata.resourceVersion };

@@ -169,6 +169,11 @@ describe('one object', () => {
 test('events of both groups are of one type within', async () => {
   const answer = await get('/apis/events.k8s.io/v1/events', as('PartialObjectMetadata'));
   expect(answer.json().message).toContain('the requested object is a list (*core.EventList)');
+  const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x' } };
+  const created = await it.ask('POST', '/apis/events.k8s.io/v1/namespaces/default/events', { body });
+  expect(created.json().message).toBe(
+    'ConfigMap in version "v1" cannot be handled as a Event: converting (v1.ConfigMap) to (core.Event): unknown conversion',
+  );
 });
 
 describe('a list', () => {
