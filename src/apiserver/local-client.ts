@@ -28,6 +28,7 @@ import type {
   WriteOptions,
 } from '../client/client.js';
 import { orUndefined } from '../client/or-undefined.js';
+import { patchMediaTypes } from '../client/patch-media-types.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
 import { Observable } from '../runtime/observable.js';
 import { inTurns, TurnTaking } from '../runtime/turn-taking.js';
@@ -143,13 +144,6 @@ function requestOf(
   };
 }
 
-const patchTypes = {
-  json: 'application/json-patch+json',
-  merge: 'application/merge-patch+json',
-  strategic: 'application/strategic-merge-patch+json',
-  apply: 'application/apply-patch+yaml',
-} as const;
-
 const writeQuery = (options: WriteOptions | undefined): Record<string, string | undefined> => ({
   dryRun: options?.dryRun ? 'All' : undefined,
   fieldManager: options?.fieldManager,
@@ -240,7 +234,7 @@ const patchCall = (
     ...(patch.type === 'apply' ? { fieldManager: patch.fieldManager, force: patch.force ? 'true' : undefined } : {}),
   },
   body: patch.body,
-  contentType: patchTypes[patch.type],
+  contentType: patchMediaTypes[patch.type],
 });
 
 const deleteBody = ({

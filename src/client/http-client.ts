@@ -22,6 +22,7 @@ import { endingBy, endingWith } from './ending.js';
 import { documentFrom, listFrom, objectFrom, readAnswer } from './http-answer.js';
 import { type HttpRequest, type HttpTransport, httpTransport } from './http-transport.js';
 import { orUndefined } from './or-undefined.js';
+import { patchMediaTypes } from './patch-media-types.js';
 import { listQuery, objectPath, type Query, readPath, withQuery, writeQuery, writtenPath } from './resource-paths.js';
 import { linesOf, watchEvent } from './watch-stream.js';
 
@@ -184,20 +185,13 @@ const deleteBody = ({ dryRun, propagationPolicy, gracePeriodSeconds, preconditio
   ...(preconditions === undefined ? {} : { preconditions }),
 });
 
-const patchTypes: Readonly<Record<Patch['type'], string>> = {
-  json: 'application/json-patch+json',
-  merge: 'application/merge-patch+json',
-  strategic: 'application/strategic-merge-patch+json',
-  apply: 'application/apply-patch+yaml',
-};
-
 const patchCall = (path: string, patch: Patch, options: WriteOptions | undefined): Call => {
   const apply = patch.type === 'apply' ? { fieldManager: patch.fieldManager, force: patch.force } : {};
   return {
     method: 'PATCH',
     path: withQuery(path, { ...writeQuery(options), ...apply }),
     body: patch.body,
-    contentType: patchTypes[patch.type],
+    contentType: patchMediaTypes[patch.type],
   };
 };
 

@@ -2,6 +2,7 @@ import type { JsonObject } from '../../api/object.js';
 import { statusSchema } from '../../resources/status-schema.js';
 import { anyJson, field, string, struct } from '../../schema/builder.js';
 import { deleteOptions, listMeta, objectMeta, typeMeta } from '../../schema/meta.js';
+import { servedPatchTypes } from '../patch/index.js';
 import { type Components, extensionPrefix } from './components.js';
 import type { AnswerOf, BodyOf, Described } from './operations.js';
 
@@ -130,12 +131,7 @@ export function bodyComponent(components: Components, body: BodyOf): string {
 /** Media types of what is sent. */
 export function bodyMediaTypes(origin: Described['origin'], body: BodyOf | undefined): readonly string[] {
   if (body?.type !== 'patch') return origin === 'custom' ? ['application/json', 'application/yaml'] : ['*/*'];
-  return [
-    'application/json-patch+json',
-    'application/merge-patch+json',
-    ...(origin === 'built-in' ? ['application/strategic-merge-patch+json'] : []),
-    'application/apply-patch+yaml',
-  ];
+  return servedPatchTypes(origin);
 }
 
 const protobuf = 'application/vnd.kubernetes.protobuf';

@@ -36,11 +36,16 @@ export function patchTypeOf(contentType: string | undefined, origin: 'built-in' 
   const [mediaType = ''] = (contentType ?? '').split(';', 1);
   const type = Object.hasOwn(patchTypes, mediaType) ? patchTypes[mediaType as keyof typeof patchTypes] : undefined;
   if (type !== undefined && serves(type, origin)) return type;
-  const accepted = Object.entries<PatchType | 'apply'>(patchTypes).filter(([, each]) => serves(each, origin));
   throw unsupportedMediaType(
-    `the body of the request was in an unknown format - accepted media types include: ${accepted.map(([name]) => name).join(', ')}`,
+    `the body of the request was in an unknown format - accepted media types include: ${servedPatchTypes(origin).join(', ')}`,
   );
 }
+
+/** Media types of the patches that kinds of this origin take. */
+export const servedPatchTypes = (origin: 'built-in' | 'custom'): readonly string[] =>
+  Object.entries<PatchType | 'apply'>(patchTypes)
+    .filter(([, type]) => serves(type, origin))
+    .map(([mediaType]) => mediaType);
 
 const serves = (type: PatchType | 'apply', origin: 'built-in' | 'custom'): boolean =>
   type === 'apply' || type.for === 'all' || origin === 'built-in';
