@@ -1,7 +1,13 @@
 import { badRequest, untyped } from '../api/errors.js';
 import { quote } from '../api/go-text.js';
 import type { ApiObject } from '../api/object.js';
-import { checkListParameters, readDeleteParameters, readListParameters, readWriteParameters } from '../api/options.js';
+import {
+  checkListParameters,
+  type ListParameters,
+  readDeleteParameters,
+  readListParameters,
+  readWriteParameters,
+} from '../api/options.js';
 import type { UserInfo } from '../api/user.js';
 import type {
   Caller,
@@ -17,7 +23,8 @@ import { requestTimeout } from './operations/deadlines.js';
 import type { Parts } from './parts.js';
 import { patchTypeOf } from './patch/index.js';
 import type { ApiRequest, Representation, RequestInfo, Result } from './request.js';
-import { readSelection } from './selection.js';
+import { readSelection, readShardSelector } from './selection.js';
+import type { ShardSelector } from './shard-selector.js';
 import { locate, type Target } from './target.js';
 import { deleteObject } from './verbs/delete.js';
 import { deleteCollection } from './verbs/delete-collection.js';
@@ -120,12 +127,20 @@ function runVerb(parts: Parts, request: ApiRequest, target: Target, context: Req
   switch (info.verb) {
     case 'get':
       return getObject(parts, request, definition);
-    case 'list':
-      return listObjects(parts, collectionOf(request, definition), readListParameters(query));
+    case 'list': {
+      const parameters = readListParameters(query);
+      return inShard(parts, definition, parameters, (shard) =>
+        listObjects(parts, collectionOf(request, definition, shard), parameters),
+      );
+    }
     case 'watch': {
-      const watched = { ...collectionOf(request, definition), name: info.name || undefined };
-      const result = watchObjects(parts, watched, readListParameters(query));
-      return definition.codec?.elsewhere === undefined ? result : checkConvertible(parts, watched).then(() => result);
+      const parameters = readListParameters(query);
+      const name = info.name || undefined;
+      return inShard(parts, definition, { ...parameters, name }, (shard) => {
+        const watched = { ...collectionOf(request, definition, shard), name };
+        const result = watchObjects(parts, watched, parameters);
+        return definition.codec?.elsewhere === undefined ? result : checkConvertible(parts, watched).then(() => result);
+      });
     }
     case 'create':
       if (subresource?.type === 'action') return act(parts, request, definition, subresource, context);
@@ -142,6 +157,20 @@ function runVerb(parts: Parts, request: ApiRequest, target: Target, context: Req
     default:
       throw new Error(`verb ${JSON.stringify(info.verb)} has no implementation`);
   }
+}
+
+/** Goes on with the shard that is asked for, if shards are served. Other parameters are looked at before, as this may take long. */
+function inShard<T>(
+  { featureGates }: Parts,
+  definition: ResourceDefinition,
+  parameters: ListParameters & { readonly name?: string | undefined },
+  then: (shard?: ShardSelector) => T | Promise<T>,
+): T | Promise<T> {
+  const { shardSelector } = parameters;
+  if (shardSelector === undefined || !featureGates.ShardedListAndWatch) return then();
+  checkListParameters(parameters);
+  readSelection(definition, parameters, undefined, parameters.name);
+  return readShardSelector(shardSelector).then(then);
 }
 
 /** Nothing can lie, or be looked for, in a namespace that would lead elsewhere; what is written is decoded first. */
@@ -161,22 +190,26 @@ async function remove(
   context: RequestContext,
 ): Promise<Result> {
   const { info, query } = request;
-  // What is wrong with the selectors is told before the body is read.
-  const selected = info.verb === 'deletecollection' ? readListParameters(query) : undefined;
-  if (selected !== undefined) {
+  if (info.verb === 'deletecollection') {
+    const selected = readListParameters(query);
+    // What is wrong with the selectors is told before the body is read.
     checkListParameters(selected);
-    readSelection(definition, selected, parts.featureGates);
+    readSelection(definition, selected);
+    return inShard(parts, definition, selected, async (shard) => {
+      const parameters = readDeleteParameters(query, await readDeleteBody(request));
+      const acting = { ...context, dryRun: parameters.dryRun };
+      return deleteCollection(parts, collectionOf(request, definition, shard), selected, parameters, acting);
+    });
   }
   const parameters = readDeleteParameters(query, await readDeleteBody(request));
   const acting = { ...context, dryRun: parameters.dryRun };
-  if (selected !== undefined)
-    return deleteCollection(parts, collectionOf(request, definition), selected, parameters, acting);
   const key = { namespace: context.key.namespace, name: info.name };
   return deleteObject(parts, definition, key, parameters, acting);
 }
 
-const collectionOf = (request: ApiRequest, definition: ResourceDefinition) => ({
+const collectionOf = (request: ApiRequest, definition: ResourceDefinition, shard?: ShardSelector) => ({
   definition,
+  shard,
   namespace: definition.namespaced ? request.info.namespace : '',
   get signal() {
     return request.signal;

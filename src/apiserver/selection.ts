@@ -4,7 +4,7 @@ import type { ApiObject } from '../api/object.js';
 import type { ListParameters } from '../api/options.js';
 import type { LabelSelector } from '../api/selectors.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
-import type { FeatureGates } from './feature-gates.js';
+import { inTurns } from '../runtime/turn-taking.js';
 import { parseShardSelector, type ShardSelector } from './shard-selector.js';
 
 /** Which objects of a collection a request is about. */
@@ -28,8 +28,8 @@ type Getter = (object: ApiObject) => string;
 /** The selectors of a request held against what the kind can be selected by; `name`: of the object that the path names. Throws ApiError. */
 export function readSelection(
   definition: ResourceDefinition,
-  { labels, fields, shardSelector }: Pick<ListParameters, 'labels' | 'fields' | 'shardSelector'>,
-  gates: FeatureGates,
+  { labels, fields }: Pick<ListParameters, 'labels' | 'fields'>,
+  shard?: ShardSelector,
   name?: string,
 ): Selection {
   const terms = (fields?.requirements ?? []).map(({ field, operator, value }) => ({
@@ -42,7 +42,6 @@ export function readSelection(
   const byName = only('metadata.name');
   if (name !== undefined && terms.length > 0 && byName !== name)
     throw badRequest("fieldSelector metadata.name doesn't match requested name");
-  const shard = gates.ShardedListAndWatch ? readShardSelector(shardSelector) : undefined;
   return {
     everything: (labels === undefined || labels.empty) && terms.length === 0 && name === undefined && !shard,
     shard: shard?.text,
@@ -58,10 +57,10 @@ export function readSelection(
   };
 }
 
-function readShardSelector(text: string | undefined): ShardSelector | undefined {
-  if (text === undefined) return undefined;
+/** What `shardSelector` says; others have turns meanwhile, as bad ones take long to tell what is wrong. Rejects with ApiError. */
+export async function readShardSelector(text: string): Promise<ShardSelector> {
   try {
-    return parseShardSelector(text);
+    return await inTurns(parseShardSelector(text));
   } catch (error) {
     throw untyped(`invalid shard selector: ${error instanceof Error ? error.message : String(error)}`);
   }

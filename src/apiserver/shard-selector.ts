@@ -1,5 +1,9 @@
 import { quote } from '../api/go-text.js';
 import type { ApiObject } from '../api/object.js';
+import type { Steps } from '../api/steps.js';
+import type { Expr, Literal } from '../cel/ast.js';
+import { parse } from '../cel/parser.js';
+import { Uint } from '../cel/values.js';
 
 /**
  * The `shardSelector` of lists, watches and deletecollection (KEP-5866): which part of a collection a client looks
@@ -26,11 +30,11 @@ const fields = {
 type Field = keyof typeof fields;
 const isField = (text: string): text is Field => Object.hasOwn(fields, text);
 
-/** Throws Error with Kubernetes' text. */
-export function parseShardSelector(given: string): ShardSelector {
+/** Reads a selector. Throws Error with Kubernetes' text. */
+export function* parseShardSelector(given: string): Steps<ShardSelector> {
   const source = given.trim();
   if (source === '') throw new Error('empty shard selector is not allowed; omit the parameter for unfiltered lists');
-  const ranges = rangesOf(new Parser(source).parse());
+  const ranges = rangesOf(yield* expressionOf(source));
   const [{ field }] = ranges as readonly [Range, ...Range[]];
   const other = ranges.find((range) => range.field !== field);
   if (other !== undefined) {
@@ -63,25 +67,31 @@ export function fnv1a64(text: string): string {
 const isLess = (left: string, right: string): boolean =>
   left.length === right.length ? left < right : left.length < right.length;
 
-/** In their order, however many there are: each `||` has all before it on its left. */
-function rangesOf(expression: Expression): readonly Range[] {
+function* expressionOf(source: string): Steps<Expr> {
+  const { expr, issues = [] } = yield* parse(source, []);
+  if (expr === undefined) throw new Error(`CEL parse error: ${issues[0]?.message ?? ''}`);
+  return expr;
+}
+
+/** In their order, however many there are and whichever way the tree leans. */
+function rangesOf(expression: Expr): readonly Range[] {
   const ranges: Range[] = [];
   const waiting = [expression];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    const { kind, name, parts } = next;
-    if (kind !== kinds.call)
-      throw new Error(`unexpected expression kind ${kind}; expected shardRange() call or || operator`);
-    if (name === '_||_') waiting.push(...parts.toReversed());
-    else if (name === 'shardRange') ranges.push(rangeOf(parts));
+    if (next.kind !== 'call')
+      throw new Error(`unexpected expression kind ${kinds[next.kind]}; expected shardRange() call or || operator`);
+    const { name, args } = next;
+    if (name === '_||_') waiting.push(...args.toReversed());
+    else if (name === 'shardRange') ranges.push(rangeOf(args));
     else throw new Error(`unsupported function ${quote(name)}; only shardRange() and || are allowed`);
   }
   return ranges;
 }
 
-function rangeOf(parts: readonly Expression[]): Range {
-  const [path, from, to] = parts;
-  if (path === undefined || from === undefined || to === undefined || parts.length > 3) {
-    throw new Error(`shardRange() requires exactly 3 arguments, got ${parts.length}`);
+function rangeOf(args: readonly Expr[]): Range {
+  const [path, from, to] = args;
+  if (path === undefined || from === undefined || to === undefined || args.length > 3) {
+    throw new Error(`shardRange() requires exactly 3 arguments, got ${args.length}`);
   }
   const field = pathOf(path);
   if (!isField(field)) {
@@ -93,22 +103,22 @@ function rangeOf(parts: readonly Expression[]): Range {
   return { field, start, end };
 }
 
-function pathOf({ kind, name, parts }: Expression): string {
-  if (kind === kinds.identifier) return name;
-  const [of] = parts;
-  if (kind === kinds.select && of !== undefined) return `${pathOf(of)}.${name}`;
+function pathOf(expr: Expr): string {
+  if (expr.kind === 'ident') return expr.name;
+  if (expr.kind === 'select') return `${pathOf(expr.operand)}.${expr.field}`;
   throw new Error(
-    `shardRange() first argument: expected field path (e.g. object.metadata.uid), got expression kind ${kind}`,
+    `shardRange() first argument: expected field path (e.g. object.metadata.uid), got expression kind ${kinds[expr.kind]}`,
   );
 }
 
 const digits = 16;
 const whole = '0x10000000000000000';
 
-function boundOf({ kind, name: type, text = '' }: Expression, name: string): string {
-  if (kind !== kinds.literal)
-    throw new Error(`${name} must be a string literal (e.g. '0xff'), got expression kind ${kind}`);
-  if (type !== 'string') throw new Error(`${name} must be a string literal, got ${type}`);
+function boundOf(expr: Expr, name: string): string {
+  if (expr.kind !== 'literal')
+    throw new Error(`${name} must be a string literal (e.g. '0xff'), got expression kind ${kinds[expr.kind]}`);
+  const { value: text } = expr;
+  if (typeof text !== 'string') throw new Error(`${name} must be a string literal, got ${goTypeOf(text)}`);
   if (!text.startsWith('0x')) throw new Error(`${name} must have '0x' prefix, got ${quote(text)}`);
   const hex = text.slice(2);
   if (hex === '') throw new Error(`${name}: hex value is required after '0x'`);
@@ -129,170 +139,23 @@ function boundOf({ kind, name: type, text = '' }: Expression, name: string): str
   return text;
 }
 
-/** Kinds of expressions by the numbers that error texts print. */
-const kinds = { call: 1, identifier: 3, list: 4, literal: 5, select: 7 } as const;
+/** Expressions as error texts number them. */
+const kinds: Readonly<Record<Expr['kind'], number>> = {
+  call: 1,
+  comprehension: 2,
+  ident: 3,
+  list: 4,
+  literal: 5,
+  map: 6,
+  select: 7,
+  struct: 8,
+};
 
-interface Expression {
-  readonly kind: number;
-  /** Of a function, identifier or member; of a literal, its type. */
-  readonly name: string;
-  readonly parts: readonly Expression[];
-  /** Of a string literal. */
-  readonly text?: string;
+/** Go's type of a literal, as error texts print it. */
+function goTypeOf(value: Exclude<Literal['value'], string>): string {
+  if (value === null) return 'structpb.NullValue';
+  if (value instanceof Uint) return 'uint64';
+  if (value instanceof Uint8Array) return '[]uint8';
+  if (typeof value === 'boolean') return 'bool';
+  return typeof value === 'bigint' ? 'int64' : 'float64';
 }
-
-interface Token {
-  readonly sort: 'name' | 'number' | 'string' | 'sign' | 'end';
-  readonly text: string;
-}
-
-/** Operators of two operands, weakest first. */
-const levels: readonly (readonly string[])[] = [
-  ['||'],
-  ['&&'],
-  ['==', '!=', '<=', '>=', '<', '>', 'in'],
-  ['+', '-'],
-  ['*', '/', '%'],
-];
-const token =
-  /\s*(?:([_a-zA-Z]\w*)|(0x[0-9a-fA-F]+u?|\d+\.\d+|\d+u?)|("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')|(\|\||&&|[=!<>]=|[-+*/%<>!?:.,()[\]]))/y;
-const deepest = 250;
-
-/** Enough of CEL's grammar to tell what stands in the place of a range. */
-class Parser {
-  readonly #source: string;
-  #at = 0;
-  #depth = 0;
-  #next: Token;
-
-  constructor(source: string) {
-    this.#source = source;
-    this.#next = this.#read();
-  }
-
-  /** Throws Error. */
-  parse(): Expression {
-    const expression = this.#binary(0);
-    if (this.#next.sort !== 'end') throw this.#unexpected();
-    return expression;
-  }
-
-  #read(): Token {
-    token.lastIndex = this.#at;
-    const found = token.exec(this.#source);
-    if (found === null) {
-      const rest = this.#source.slice(this.#at).trimStart();
-      if (rest === '') return { sort: 'end', text: '<EOF>' };
-      throw new Error(`CEL parse error: Syntax error: token recognition error at: '${[...rest][0]}'`);
-    }
-    this.#at = token.lastIndex;
-    const [, name, number, string, sign] = found;
-    if (name !== undefined) return { sort: name === 'in' ? 'sign' : 'name', text: name };
-    if (number !== undefined) return { sort: 'number', text: number };
-    return string !== undefined ? { sort: 'string', text: string } : { sort: 'sign', text: sign ?? '' };
-  }
-
-  #unexpected(): Error {
-    return new Error(`CEL parse error: Syntax error: extraneous input '${this.#next.text}'`);
-  }
-
-  #takes(sign: string): boolean {
-    if (this.#next.sort !== 'sign' || this.#next.text !== sign) return false;
-    this.#next = this.#read();
-    return true;
-  }
-
-  #expect(sign: string): void {
-    if (!this.#takes(sign)) throw this.#unexpected();
-  }
-
-  #binary(level: number): Expression {
-    const signs = levels[level];
-    if (signs === undefined) return this.#unary();
-    let left = this.#binary(level + 1);
-    for (;;) {
-      const sign = signs.find((one) => this.#takes(one));
-      if (sign === undefined) return left;
-      const right = this.#binary(level + 1);
-      left = { kind: kinds.call, name: sign === 'in' ? '@in' : `_${sign}_`, parts: [left, right] };
-    }
-  }
-
-  #unary(): Expression {
-    const sign = ['!', '-'].find((one) => this.#takes(one));
-    if (sign === undefined) return this.#member();
-    const part = this.#nested(() => this.#unary());
-    if (sign === '-' && part.kind === kinds.literal) return part;
-    return { kind: kinds.call, name: `${sign}_`, parts: [part] };
-  }
-
-  #member(): Expression {
-    let of = this.#primary();
-    for (;;) {
-      if (this.#takes('.')) {
-        const name = this.#name();
-        of = this.#takes('(')
-          ? { kind: kinds.call, name, parts: this.#list(')') }
-          : { kind: kinds.select, name, parts: [of] };
-      } else if (this.#takes('[')) of = { kind: kinds.call, name: '_[_]', parts: [of, ...this.#list(']')] };
-      else return of;
-    }
-  }
-
-  #primary(): Expression {
-    const { sort, text } = this.#next;
-    if (this.#takes('(')) {
-      const inner = this.#nested(() => this.#binary(0));
-      this.#expect(')');
-      return inner;
-    }
-    if (this.#takes('[')) return { kind: kinds.list, name: '', parts: this.#list(']') };
-    if (sort === 'name') {
-      const name = this.#name();
-      const type = literalTypes[name];
-      if (type !== undefined) return { kind: kinds.literal, name: type, parts: [] };
-      return this.#takes('(')
-        ? { kind: kinds.call, name, parts: this.#list(')') }
-        : { kind: kinds.identifier, name, parts: [] };
-    }
-    if (sort !== 'number' && sort !== 'string') throw this.#unexpected();
-    this.#next = this.#read();
-    if (sort === 'string') return { kind: kinds.literal, name: 'string', parts: [], text: textOf(text) };
-    const type = text.includes('.') ? 'float64' : text.endsWith('u') ? 'uint64' : 'int64';
-    return { kind: kinds.literal, name: type, parts: [] };
-  }
-
-  #list(close: string): readonly Expression[] {
-    const items: Expression[] = [];
-    if (this.#takes(close)) return items;
-    do items.push(this.#nested(() => this.#binary(0)));
-    while (this.#takes(','));
-    this.#expect(close);
-    return items;
-  }
-
-  #name(): string {
-    const { sort, text } = this.#next;
-    if (sort !== 'name') throw this.#unexpected();
-    this.#next = this.#read();
-    return text;
-  }
-
-  #nested<T>(parse: () => T): T {
-    if (++this.#depth > deepest) {
-      throw new Error(`CEL parse error: expression recursion limit exceeded: ${deepest}`);
-    }
-    const parsed = parse();
-    this.#depth--;
-    return parsed;
-  }
-}
-
-const literalTypes: Readonly<Record<string, string | undefined>> = Object.assign(Object.create(null), {
-  true: 'bool',
-  false: 'bool',
-  null: 'structpb.NullValue',
-});
-
-/** What a string literal says. Only escapes of quotes and backslashes can be part of a bound's error. */
-const textOf = (literal: string): string => literal.slice(1, -1).replace(/\\(.)/g, '$1');

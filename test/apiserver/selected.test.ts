@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ConfigMap, ConfigMaps } from '../../src/api/kinds/config-map.js';
 import { readListParameters } from '../../src/api/options.js';
-import { defaultFeatureGates } from '../../src/apiserver/feature-gates.js';
 import { isSelected, readForSelection } from '../../src/apiserver/selected.js';
 import { readSelection } from '../../src/apiserver/selection.js';
 import type { ResourceClient } from '../../src/client/client.js';
@@ -58,7 +57,7 @@ test.each([
 ])('of a large entry %s %s has %s read in turns', async (parameter, text, what) => {
   const of = definition as object as ResourceDefinition;
   const query = { get: (name: string) => (name === parameter ? text : undefined), all: () => [] };
-  const selection = readSelection(of, readListParameters(query), defaultFeatureGates);
+  const selection = readSelection(of, readListParameters(query));
   const entry = (data: string) => {
     const object = { metadata: { name: 'a', namespace, labels: { tier: 'one' } }, data: { data } };
     return new StoredEntry('/n/a', 1n, document(object).bytes, -1);

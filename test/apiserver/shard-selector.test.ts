@@ -1,8 +1,10 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { atOnce } from '../../src/api/steps.js';
 import { fnv1a64, parseShardSelector } from '../../src/apiserver/shard-selector.js';
 import { type Served, serve } from './served.js';
 
+const parse = (text: string) => atOnce(parseShardSelector(text));
 const low = "shardRange(object.metadata.uid, '0x0000000000000000', '0x8000000000000000')";
 const high = "shardRange(object.metadata.uid, '0x8000000000000000', '0x10000000000000000')";
 const of = (field: string, from: string, to: string): string => `shardRange(${field}, ${from}, ${to})`;
@@ -34,8 +36,11 @@ test.each([
   [`  ((${low})||${high} )`, `${low} || ${high}`],
   [`shardRange( object . metadata . uid ,"0x0000000000000000",${end})`, of(uid, zero, end)],
   [`x.${low}`, low],
+  [`${low} // and no more`, low],
+  [of(uid, "r'0x0000000000000000'", "'''0x8000000000000000'''"), low],
+  [of(uid, String.raw`'\x30x0000000000000000'`, "'0x8000000000000000'"), low],
 ])('%s is accepted', (text, normal) => {
-  expect(parseShardSelector(text).text).toBe(normal);
+  expect(parse(text).text).toBe(normal);
 });
 
 test.each([
@@ -74,6 +79,17 @@ test.each([
   [`!${low}`, 'unsupported function "!_"; only shardRange() and || are allowed'],
   [`${uid} > ${zero}`, 'unsupported function "_>_"; only shardRange() and || are allowed'],
   [`other(${uid})`, 'unsupported function "other"; only shardRange() and || are allowed'],
+  [`true ? ${low} : ${low}`, 'unsupported function "_?_:_"; only shardRange() and || are allowed'],
+  [`.${low}`, 'unsupported function ".shardRange"; only shardRange() and || are allowed'],
+  ['has(a.b)', 'unsupported function "has"; only shardRange() and || are allowed'],
+  ["{'a':1}", 'unexpected expression kind 6; expected shardRange() call or || operator'],
+  ['a.b{c:1}', 'unexpected expression kind 8; expected shardRange() call or || operator'],
+  [of(uid, "b'abc'", end), 'hexStart must be a string literal, got []uint8'],
+  [of(uid, '1u', end), 'hexStart must be a string literal, got uint64'],
+  [of(uid, '1.5e3', end), 'hexStart must be a string literal, got float64'],
+  [of(uid, 'null', end), 'hexStart must be a string literal, got structpb.NullValue'],
+  [String.raw`"a\qb"`, String.raw`CEL parse error: Syntax error: token recognition error at: '"a\q'`],
+  [`${low} ${high}`, `CEL parse error: Syntax error: mismatched input 'shardRange' expecting <EOF>`],
   [uid, 'unexpected expression kind 7; expected shardRange() call or || operator'],
   ['uid', 'unexpected expression kind 3; expected shardRange() call or || operator'],
   [
@@ -81,7 +97,7 @@ test.each([
     'all shard ranges must use the same field, got "object.metadata.uid" and "object.metadata.namespace"',
   ],
 ])('%s is refused', (text, why) => {
-  expect(() => parseShardSelector(text)).toThrow(new Error(why));
+  expect(() => parse(text)).toThrow(new Error(why));
 });
 
 test('whatever the text, the answer comes soon and is a selector or a sentence', () => {
@@ -109,7 +125,7 @@ test('whatever the text, the answer comes soon and is a selector or a sentence',
     fc.property(fc.array(piece, { maxLength: 12 }), fc.nat(400), (pieces, times) => {
       const text = `${'('.repeat(times)}${pieces.join('')}${'!'.repeat(times)}`;
       try {
-        expect(parseShardSelector(text).text).toMatch(/^shardRange/);
+        expect(parse(text).text).toMatch(/^shardRange/);
       } catch (error) {
         expect(error).toBeInstanceOf(Error);
         expect((error as Error).message).not.toMatch(/undefined|Maximum call/);
@@ -201,8 +217,13 @@ describe('over HTTP', () => {
 
 test('a selector of many ranges is told what is wrong with it like one of few', () => {
   const many = `a${' || a'.repeat(15_000)}`;
-  expect(() => parseShardSelector(many)).toThrow('expected shardRange() call or || operator');
-  expect(parseShardSelector(Array.from({ length: 5_000 }, () => low).join(' || ')).text.split('||')).toHaveLength(
-    5_000,
+  expect(() => parse(many)).toThrow('expected shardRange() call or || operator');
+  expect(parse(Array.from({ length: 1_200 }, () => low).join(' || ')).text.split('||')).toHaveLength(1_200);
+});
+
+test('a selector that is too long or too deep is told so', () => {
+  expect(() => parse(`${low}${' '.repeat(100_000)}|| ${high}`)).toThrow(
+    'CEL parse error: expression code point size exceeds limit: size: 100154, limit 100000',
   );
+  expect(() => parse('('.repeat(300))).toThrow('CEL parse error: expression recursion limit exceeded: 250');
 });

@@ -14,6 +14,7 @@ import type { ListResult } from '../request.js';
 import { readVersion, storeFailure, waitForRevision } from '../revisions.js';
 import { isSelected, readForSelection } from '../selected.js';
 import { readSelection, type Selection } from '../selection.js';
+import type { ShardSelector } from '../shard-selector.js';
 
 /** What a list reads from where. */
 export interface ListTarget {
@@ -21,13 +22,15 @@ export interface ListTarget {
   readonly namespace: string;
   /** Set by a path or a field selector that names one object. */
   readonly name?: string | undefined;
+  /** The part of it that the request is about. */
+  readonly shard?: ShardSelector | undefined;
   readonly signal: AbortSignal;
 }
 
 /** GET of a collection: one consistent state, in pages if asked. */
 export async function listObjects(parts: Parts, target: ListTarget, parameters: ListParameters): Promise<ListResult> {
   checkListParameters(parameters);
-  const selection = readSelection(target.definition, parameters, parts.featureGates);
+  const selection = readSelection(target.definition, parameters, target.shard);
   const plan = await planRead(parts, target, parameters, selection);
   const page = await readPage(parts, target, selection, plan);
   const more = page.remaining > 0 && page.last !== undefined;

@@ -37,7 +37,7 @@ const shortestMs = 1_800_000;
 
 export function watchObjects(parts: Parts, target: ListTarget, parameters: ListParameters): WatchResult {
   checkListParameters(parameters);
-  const selection = readSelection(target.definition, parameters, parts.featureGates, target.name);
+  const selection = readSelection(target.definition, parameters, target.shard, target.name);
   const version = parameters.resourceVersion === '' ? undefined : readVersion(parameters.resourceVersion, 'watch');
   const fromState = version === undefined || version === 0n;
   const plan: WatchPlan = {
