@@ -320,7 +320,7 @@ export class FakeClient implements Client {
         for (const object of [...objects.values()]) if (selected(options)(object)) remove(keyOf(object), options);
       },
       subresource: (name) => {
-        const door = (next: ApiObject, previous: ApiObject): ApiObject =>
+        const prepared = (next: ApiObject, previous: ApiObject): ApiObject =>
           name === 'finalize'
             ? { ...previous, metadata: next.metadata, spec: next['spec'] }
             : ({
@@ -344,12 +344,12 @@ export class FakeClient implements Client {
           update: async (object) => {
             note('update', keyOf(object), name);
             const previous = current(keyOf(object));
-            return write(door(object, previous), previous) as never;
+            return write(prepared(object, previous), previous) as never;
           },
           patch: async (key, patch) => {
             note('patch', key, name);
             const previous = current(key);
-            return write(door(patched(patch, previous), previous), previous) as never;
+            return write(prepared(patched(patch, previous), previous), previous) as never;
           },
         };
       },
@@ -357,7 +357,7 @@ export class FakeClient implements Client {
   }
 }
 
-/** Kinds whose finalizers are written through the status door too. */
+/** Kinds whose finalizers are written through the subresource `status` too. */
 const finalizersByStatus: ReadonlySet<string> = new Set(['customresourcedefinitions']);
 
 function getOr<K, V>(map: Map<K, V>, key: K, make: () => V): V {

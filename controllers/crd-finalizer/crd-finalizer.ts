@@ -67,7 +67,7 @@ async function attempt<R>(
 }
 
 /**
- * Lets go of the definition and says why, both through the status door: the other one would hold a definition that names a
+ * Lets go of the definition and says why, both through the subresource `status`: the kind itself would hold a definition that names a
  * stored version it has no longer.
  */
 async function release(

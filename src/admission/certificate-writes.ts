@@ -17,7 +17,7 @@ export interface SignerPolicy {
 export const isCertificateKind = ({ resource }: AdmissionAttributes, kind: string, domains: Domains): boolean =>
   resource.kind === kind && resource.group === `certificates.${domains.api}`;
 
-/** Such a write to one subresource (undefined: the main one) of CertificateSigningRequest? */
+/** Such a write to a subresource (undefined: to the object itself) of CertificateSigningRequest? */
 export const isRequestWrite =
   (operation: AdmissionAttributes['operation'], subresource: string | undefined, domains: Domains) =>
   (attributes: AdmissionAttributes): boolean =>

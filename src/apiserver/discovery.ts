@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import { type ApiObject, groupVersion } from '../api/object.js';
-import type { ResourceDefinition, Subresource, Verb } from '../registry/resource-definition.js';
+import { groupVersion } from '../api/object.js';
+import type { ResourceDefinition, Verb } from '../registry/resource-definition.js';
+import { ownKindOf, verbsOfSubresource } from '../registry/subresource.js';
 import type { Served, ServedGroup, ServedVersion } from './catalogue.js';
 
 /** Discovery documents: legacy (one per group and version) and aggregated (KEP-3352), from what is served now. */
@@ -25,32 +26,18 @@ const customVerbs: readonly Verb[] = [
   'update',
   'watch',
 ];
-const viewVerbs: readonly Verb[] = ['get', 'patch', 'update'];
 
 export const verbsOf = ({ origin, verbs }: ResourceDefinition): readonly Verb[] => {
   const order = origin === 'custom' ? customVerbs : builtInVerbs;
   return verbs === undefined ? order : order.filter((verb) => verbs.includes(verb));
 };
 
-interface SubresourceFacts {
-  readonly name: string;
-  readonly kind: { readonly group: string; readonly version: string; readonly kind: string } | undefined;
-  readonly verbs: readonly Verb[];
-}
-
-function subresourcesOf(definition: ResourceDefinition): readonly SubresourceFacts[] {
-  return Object.entries(definition.subresources ?? {}).map(([name, door]) => ({ name, ...factsOf(door) }));
-}
-function factsOf(door: Subresource<ApiObject>): Omit<SubresourceFacts, 'name'> {
-  switch (door.type) {
-    case 'view':
-      return { kind: undefined, verbs: door.verbs ?? viewVerbs };
-    case 'projection':
-      return { kind: door.of, verbs: door.verbs ?? viewVerbs };
-    case 'action':
-      return { kind: door.request, verbs: ['create'] };
-  }
-}
+const subresourcesOf = (definition: ResourceDefinition) =>
+  Object.entries(definition.subresources ?? {}).map(([name, subresource]) => ({
+    name,
+    kind: ownKindOf(subresource),
+    verbs: verbsOfSubresource(subresource),
+  }));
 
 /** Stands for the storage of a kind: changes when the stored version does. Absent where that one is not served. */
 function storageVersionHash(definition: ResourceDefinition, served: Served): { readonly storageVersionHash?: string } {

@@ -5,6 +5,7 @@ import { readJson } from '../api/json-text.js';
 import { type ApiObject, groupVersion, type JsonObject, type ResourceType } from '../api/object.js';
 import { storagePrefix } from '../registry/keys.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
+import { ownKindOf, subresourceOf } from '../registry/subresource.js';
 import { inTurns } from '../runtime/turn-taking.js';
 import { DecodeError, typeMetaOf } from '../schema/decode.js';
 import { inOrder } from '../schema/encode.js';
@@ -23,12 +24,7 @@ export function hookedKinds(catalogue: () => Catalogue): HookedKinds {
     const definition = definitionOf(resource);
     if (definition === undefined || isKind(definition, kind)) return definition;
     for (const subresource of Object.values(definition.subresources ?? {})) {
-      const other =
-        subresource.type === 'projection'
-          ? subresource.of
-          : subresource.type === 'action'
-            ? subresource.request
-            : undefined;
+      const other = ownKindOf(subresource);
       if (other !== undefined && isKind(other, kind)) {
         const { reader: _reader, codec: _codec, defaults: _defaults, ...rest } = definition;
         return { ...rest, ...other, origin: 'built-in' };
@@ -148,10 +144,6 @@ function placedWith(catalogue: Catalogue, definition: ResourceDefinition): reado
 /** A version as a request through a subresource sees it; nothing if it has none. */
 function seenThrough(definition: ResourceDefinition, subresource: string | undefined): readonly SeenAs[] {
   if (subresource === undefined) return [{ resource: definition, kind: definition }];
-  const found = Object.hasOwn(definition.subresources ?? {}, subresource)
-    ? definition.subresources?.[subresource]
-    : undefined;
-  if (found === undefined) return [];
-  const kind = found.type === 'projection' ? found.of : found.type === 'action' ? found.request : definition;
-  return [{ resource: definition, kind }];
+  const found = subresourceOf(definition, subresource);
+  return found === undefined ? [] : [{ resource: definition, kind: ownKindOf(found) ?? definition }];
 }

@@ -2,6 +2,7 @@ import { badRequest, methodNotAllowed, noSuchResource, notFound, notSupportedVer
 import type { ApiObject } from '../api/object.js';
 import { namespaceRequired } from '../registry/keys.js';
 import type { ResourceDefinition, Subresource, Verb } from '../registry/resource-definition.js';
+import { subresourceOf, verbsOfSubresource } from '../registry/subresource.js';
 import type { Served } from './catalogue.js';
 import { verbsOf } from './discovery.js';
 import type { RequestInfo } from './request.js';
@@ -62,7 +63,7 @@ function locateBuiltIn(definition: ResourceDefinition, info: RequestInfo, method
   const verbs = verbsOf(definition);
   if (allNamespaces && !verbs.includes('list')) throw noSuchResource();
   if (info.subresource !== '') {
-    const subresource = ownSubresource(definition, info.subresource);
+    const subresource = subresourceOf(definition, info.subresource);
     if (subresource === undefined || info.verb === 'watch') throw noSuchResource();
     if (!allows(verbsOfSubresource(subresource), method === 'POST' ? ['create'] : itemVerbs[method]))
       throw methodNotAllowed();
@@ -103,7 +104,7 @@ function locateCustom(
   if (definition.namespaced && !namespaced && !reads) return 'page-not-found';
   if (definition.deprecation !== undefined) warn(definition.deprecation);
   if (info.subresource !== '') {
-    const subresource = ownSubresource(definition, info.subresource);
+    const subresource = subresourceOf(definition, info.subresource);
     if (subresource === undefined) throw notFound({ ...definition, name: info.name });
     if (
       method === 'OPTIONS' ||
@@ -117,11 +118,3 @@ function locateCustom(
   if (info.verb === 'proxy') throw notSupportedVerb(definition, info.verb);
   return { definition, subresource: undefined };
 }
-
-const ownSubresource = (definition: ResourceDefinition, name: string): Subresource<ApiObject> | undefined =>
-  definition.subresources !== undefined && Object.hasOwn(definition.subresources, name)
-    ? definition.subresources[name]
-    : undefined;
-
-const verbsOfSubresource = (subresource: Subresource<ApiObject>): readonly Verb[] =>
-  subresource.type === 'action' ? ['create'] : (subresource.verbs ?? ['get', 'patch', 'update']);

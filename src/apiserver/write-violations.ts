@@ -48,7 +48,7 @@ export function* updateViolations(
   yield;
   const isChecked = asNew.length === 0 && impliesGeneric(definition);
   const generic = isChecked ? asNew : yield* validateMetadata(next, genericRules(definition));
-  const door = view ?? definition;
+  const own = view ?? definition;
   const type = definition.typeViolations?.(next) ?? [];
   const checks = view?.checksMetadata ?? definition.checksMetadata ?? 'always';
   const again = [
@@ -56,7 +56,7 @@ export function* updateViolations(
     ...(checks === 'always' || checks === 'as if new' ? asNew : []),
   ];
   const metadata = type.length > 0 ? type : again;
-  const kind = yield* resultOf(door.validate?.(next, previous, context, { inMetadata: metadata, emptied }) ?? []);
+  const kind = yield* resultOf(own.validate?.(next, previous, context, { inMetadata: metadata, emptied }) ?? []);
   return [...generic, ...updated, ...metadata, ...kind];
 }
 

@@ -50,7 +50,7 @@ export interface ResourceClient<T extends ApiObject> {
   delete(key: ObjectKey, options?: DeleteOptions): Promise<void>;
   /** Deletes all that is selected, in one namespace where the type has them. Without a selector that is everything there. */
   deleteCollection(options?: ListOptions & DeleteOptions): Promise<void>;
-  /** Another door to the same objects, such as `status`, or to what they can do, such as `token` of service accounts. */
+  /** A subresource: another view of the same objects, such as `status`, or to what they can do, such as `token` of service accounts. */
   subresource<S extends ApiObject = T>(name: string): SubresourceClient<S>;
 }
 

@@ -14,7 +14,7 @@ export function clientIn(domains: Domains, client: Client): Client {
       const served = { ...type, group: groupIn(domains, type.group) };
       const resource = client.resource<T>(served);
       return served.group === type.group
-        ? { ...resource, subresource: doorsOf<T>(resource, domains) }
+        ? { ...resource, subresource: subresourcesOf<T>(resource, domains) }
         : renamed(resource, domains, groupVersion(served));
     },
     discover: (options) => client.discover(options),
@@ -33,26 +33,29 @@ function renamed<T extends ApiObject>(
     create: (object, options) => resource.create(inVersion(object), options),
     update: (object, options) => resource.update(inVersion(object), options),
     patch: (key, patch, options) => resource.patch(key, patchIn(patch, inVersion), options),
-    subresource: doorsOf(resource, domains),
+    subresource: subresourcesOf(resource, domains),
   };
 }
 
 /** What is sent to a subresource may be of another group than the object, as a TokenRequest of a service account is. */
-const doorsOf =
+const subresourcesOf =
   <T extends ApiObject>(resource: ResourceClient<T>, domains: Domains) =>
   <S extends ApiObject = T>(name: string): SubresourceClient<S> =>
-    renamedDoor(resource.subresource<S>(name), domains);
+    renamedSubresource(resource.subresource<S>(name), domains);
 
-function renamedDoor<S extends ApiObject>(door: SubresourceClient<S>, domains: Domains): SubresourceClient<S> {
+function renamedSubresource<S extends ApiObject>(
+  subresource: SubresourceClient<S>,
+  domains: Domains,
+): SubresourceClient<S> {
   const inVersion = <O extends { readonly apiVersion?: unknown }>(object: O): O => {
     const [group = '', version] = typeof object.apiVersion === 'string' ? object.apiVersion.split('/') : [];
     return version === undefined ? object : { ...object, apiVersion: `${groupIn(domains, group)}/${version}` };
   };
   return {
-    ...door,
-    create: (key, object, options) => door.create(key, inVersion(object), options),
-    update: (object, options) => door.update(inVersion(object), options),
-    patch: (key, patch, options) => door.patch(key, patchIn(patch, inVersion), options),
+    ...subresource,
+    create: (key, object, options) => subresource.create(key, inVersion(object), options),
+    update: (object, options) => subresource.update(inVersion(object), options),
+    patch: (key, patch, options) => subresource.patch(key, patchIn(patch, inVersion), options),
   };
 }
 

@@ -10,19 +10,19 @@ export function definitionIn(domains: Domains, definition: ResourceDefinition): 
   return {
     ...definition,
     ...(served === group ? {} : { group: served, homeGroup: group }),
-    ...(subresources === undefined ? {} : { subresources: doorsIn(domains, subresources) }),
+    ...(subresources === undefined ? {} : { subresources: subresourcesIn(domains, subresources) }),
   };
 }
 
-const doorsIn = (
+const subresourcesIn = (
   domains: Domains,
-  doors: Readonly<Record<string, Subresource<ApiObject>>>,
+  subresources: Readonly<Record<string, Subresource<ApiObject>>>,
 ): Readonly<Record<string, Subresource<ApiObject>>> =>
   Object.fromEntries(
-    Object.entries(doors).map(([name, door]) => [
+    Object.entries(subresources).map(([name, subresource]) => [
       name,
-      door.type === 'action'
-        ? { ...door, request: { ...door.request, group: groupIn(domains, door.request.group) } }
-        : door,
+      subresource.type === 'action'
+        ? { ...subresource, request: { ...subresource.request, group: groupIn(domains, subresource.request.group) } }
+        : subresource,
     ]),
   );

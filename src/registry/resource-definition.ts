@@ -80,7 +80,7 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Res
   readonly siblings?: () => readonly ResourceDefinition[];
   /** False for kinds the garbage collector leaves alone: none of its finalizers holds one that is deleted. */
   readonly collected?: boolean;
-  /** Top-level fields that writes through the main door never own (managedFields), e.g. `['status']`. */
+  /** Top-level fields that writes of the kind itself, not of a subresource, never own (managedFields), e.g. `['status']`. */
   readonly resetFields?: readonly (readonly string[])[];
 
   /** Present where bodies are not read by the schema alone (custom resources). */
@@ -90,7 +90,7 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Res
 
   /** Defaults that the schema cannot say; runs after the schema's own. Pure; in steps where it takes long. */
   defaults?(object: T): T | Steps<T>;
-  /** Fills server-owned fields and drops what this door may not set. Pure. `previous` is absent on create. */
+  /** Fills server-owned fields and drops what a client may not set here. Pure. `previous` is absent on create. */
   prepare?(next: T, previous: T | undefined, context: RequestContext): T;
   /** What is wrong with kind and apiVersion, where any are taken. Stands in the place of what its metadata breaks. Pure. */
   typeViolations?(next: T): readonly Violation[];
@@ -182,17 +182,17 @@ export interface Column<T extends ApiObject = ApiObject> {
 
 export type Subresource<T extends ApiObject> = SubresourceView<T> | SubresourceAction<T> | SubresourceProjection<T>;
 
-/** The same object through a second door, such as status or approval. */
+/** The same object with other rights to change it, such as status or approval. */
 export interface SubresourceView<T extends ApiObject> {
   readonly type: 'view';
   /** Default: get, patch, update. */
   readonly verbs?: readonly Verb[];
   readonly resetFields?: readonly (readonly string[])[];
-  /** False where the server has no table for this door. */
+  /** False where the server has no table for this subresource. */
   readonly tables?: boolean;
-  /** When the rules of this door look at metadata. Default: as the kind's. */
+  /** When the rules of this subresource look at metadata. Default: as the kind's. */
   readonly checksMetadata?: MetadataChecks;
-  /** Keeps everything of `previous` that this door may not change. Pure. */
+  /** Keeps everything of `previous` that a write through it may not change. Pure. */
   prepare(next: T, previous: T, context: RequestContext): T;
   validate?(next: T, previous: T, context: RequestContext, known?: Known): Findings;
 }

@@ -508,7 +508,7 @@ const promises: readonly ClientPromise[] = [
     },
   },
   {
-    name: 'a subresource is another door to the same object',
+    name: 'a subresource is another view of the same object',
     hold: async ({ client, namespace }) => {
       const namespaces = client.resource(Namespaces);
       const found = await namespaces.subresource<Namespace>('status').get({ name: namespace });

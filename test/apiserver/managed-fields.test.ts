@@ -63,8 +63,8 @@ async function owners(name: string): Promise<readonly string[]> {
   return (metadata.managedFields ?? []).map((entry: ManagedFieldsEntry) => {
     const { manager, operation, apiVersion, subresource, fieldsV1, time } = entry;
     const fields = Object.keys((fieldsV1 as Record<string, object>)['f:spec'] ?? {});
-    const door = subresource === undefined ? '' : `/${subresource}`;
-    return `${manager} ${operation} ${apiVersion?.split('/')[1]}${door} ${fields.join()}${time === undefined ? '!' : ''}`;
+    const suffix = subresource === undefined ? '' : `/${subresource}`;
+    return `${manager} ${operation} ${apiVersion?.split('/')[1]}${suffix} ${fields.join()}${time === undefined ? '!' : ''}`;
   });
 }
 

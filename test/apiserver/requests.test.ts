@@ -823,12 +823,12 @@ test('what cannot be converted is not watched', async () => {
   }
 });
 
-test('doors of custom resources', async () => {
+test('subresources of custom resources', async () => {
   const widget = { kind: 'Widget', apiVersion: 'example.com/v1', metadata: { name: 'w' }, spec: { replicas: 1 } };
   const at = '/apis/example.com/v1/widgets';
   expect((await it.ask('POST', at, { body: widget })).code).toBe(201);
-  const asked = async (method: string, door: string, options?: AskOptions) => {
-    const { code, headers, json } = await it.ask(method, `${at}/w${door}`, options);
+  const asked = async (method: string, subresource: string, options?: AskOptions) => {
+    const { code, headers, json } = await it.ask(method, `${at}/w${subresource}`, options);
     expect(headers['warning']).toBe('299 - "example.com/v1 Widget is deprecated"');
     return [code, json().message];
   };

@@ -93,7 +93,7 @@ describe('recordUpdate', () => {
     expect('managedFields' in created({}).metadata).toBe(false);
   });
 
-  test('fields a door resets are not recorded', () => {
+  test('fields a subresource resets are not recorded', () => {
     const resetFields = [['status']];
     expect(fieldsOf(created({ spec: { host: 'h' }, status: { phase: 'x' } }, { resetFields }))).toEqual({
       m: { 'f:spec': { 'f:host': {} } },
@@ -103,11 +103,11 @@ describe('recordUpdate', () => {
   test.each([
     ['status', { 'f:spec': { 'f:host': {} } }],
     [undefined, undefined],
-  ])('what a door resets is nobody’s to take in other versions: %s', (subresource, kept) => {
+  ])('what a subresource resets is nobody’s to take in other versions: %s', (subresource, kept) => {
     const versions: Versions = { convert: (given) => ({ object: given, schema: thing }) };
     const live = created({ spec: { host: 'h' } }, { manager: 'o' });
-    const door = writing({ apiVersion: 'v2', versions, subresource, resetFields: [['spec']] });
-    expect(fieldsOf(recorded({ ...door, live, next: object({ spec: { host: 'i' } }) }))['o']).toEqual(kept);
+    const other = writing({ apiVersion: 'v2', versions, subresource, resetFields: [['spec']] });
+    expect(fieldsOf(recorded({ ...other, live, next: object({ spec: { host: 'i' } }) }))['o']).toEqual(kept);
   });
 
   test('what is changed moves, what is removed leaves everybody, owners of nothing go', () => {

@@ -241,13 +241,13 @@ function operationsOn(object: JsonObject): fc.Arbitrary<Json> {
 /** A request with an object of a kind in it, in one of the forms that bodies have. */
 function withObject(definition: ResourceDefinition): fc.Arbitrary<FuzzRequest> {
   const collection = pathOf(definition);
-  const doors = Object.keys(definition.subresources ?? {}).map((door) => `/${door}`);
-  const door = fc.constantFrom('', '', '', ...doors, '/status', '/none');
+  const subresources = Object.keys(definition.subresources ?? {}).map((name) => `/${name}`);
+  const subresource = fc.constantFrom('', '', '', ...subresources, '/status', '/none');
   const origin = `${definition.plural}.${definition.group}`;
   return fc
     .record({
       object: objectsOf(definition),
-      door,
+      subresource,
       name: fc.constantFrom(...names),
       query,
       headers,
@@ -256,7 +256,7 @@ function withObject(definition: ResourceDefinition): fc.Arbitrary<FuzzRequest> {
       choices: fc.array(fc.nat(1_000), { minLength: 4, maxLength: 12 }),
       odd: fc.constantFrom(...contentTypes),
     })
-    .chain(({ object, door: subresource, name, query: asked, headers: more, verb, form, choices, odd }) => {
+    .chain(({ object, subresource, name, query: asked, headers: more, verb, form, choices, odd }) => {
       const own = (object['metadata'] as JsonObject)['name'];
       const one = `${collection}/${typeof own === 'string' && choices[0] !== 0 ? encodeURIComponent(own.replace(/\p{Surrogate}/gu, '?')) : name}${subresource}`;
       const to = (method: string, url: string, body: unknown, type: string): fc.Arbitrary<FuzzRequest> =>
@@ -351,7 +351,7 @@ function withoutObject(definitions: readonly ResourceDefinition[]): fc.Arbitrary
           ),
           fc.constantFrom('', '', '/status', '/scale', '/__proto__'),
         )
-        .map(([collection, name, door]) => `${collection}/${name}${door}`),
+        .map(([collection, name, subresource]) => `${collection}/${name}${subresource}`),
     },
   );
   return fc

@@ -41,17 +41,17 @@ test('kinds come in the order of discovery, those given from outside in their pl
   ]);
 });
 
-test('the token door is there only when somebody answers it', () => {
+test('the subresource for tokens is there only when somebody answers it', () => {
   const token = {
     type: 'action',
     request: { group: 'g', version: 'v1', kind: 'TokenRequest', schema: {} },
     prepare: async (_key: unknown, asked: ApiObject) => asked,
     answer: async () => ({ apiVersion: 'g/v1', kind: 'TokenRequest', metadata: {} }),
   } as const;
-  const doorsOf = (all: readonly ResourceDefinition[]): readonly string[] =>
+  const subresourcesOf = (all: readonly ResourceDefinition[]): readonly string[] =>
     Object.keys(all.find(({ plural }) => plural === 'serviceaccounts')?.subresources ?? {});
-  expect(doorsOf(plain)).toEqual([]);
-  expect(doorsOf(builtinDefinitions({ token }))).toEqual(['token']);
+  expect(subresourcesOf(plain)).toEqual([]);
+  expect(subresourcesOf(builtinDefinitions({ token }))).toEqual(['token']);
 });
 
 /** What writes may do, kind by kind. */

@@ -20,7 +20,7 @@ import { until } from '../../src/testing/until.js';
 
 /**
  * Eve may write every role and binding there is, and define kinds of her own; she holds nothing else but reading
- * ConfigMaps. Whatever door she takes, she must not come to hold more.
+ * ConfigMaps. Whatever way she takes, she must not come to hold more.
  */
 const eve: UserInfo = { username: 'eve', groups: ['system:authenticated'] };
 const every = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection'];

@@ -1,6 +1,7 @@
 import type { ApiObject } from '../../api/object.js';
 import { compareText } from '../../api/text-order.js';
 import type { ResourceDefinition, Subresource, Verb } from '../../registry/resource-definition.js';
+import { verbsOfSubresource } from '../../registry/subresource.js';
 import type { Schema } from '../../schema/schema.js';
 
 /** What can be done with a resource, in words of neither version of OpenAPI. */
@@ -98,7 +99,6 @@ const deletion = [
 ] as const;
 
 const allVerbs: readonly Verb[] = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection'];
-const doorVerbs: readonly Verb[] = ['get', 'patch', 'update'];
 
 /** Every operation of a resource and its subresources. */
 export function operationsOf(definition: ResourceDefinition): readonly Operation[] {
@@ -265,7 +265,7 @@ function subresourceOperations(
   }
   const schema: Described = subresource.type === 'projection' ? { ...subresource.of, origin: 'built-in' } : self;
   const object = { type: 'object', schema } as const;
-  const verbs = new Set(subresource.verbs ?? doorVerbs);
+  const verbs = new Set(verbsOfSubresource(subresource));
   return [
     ...(verbs.has('get')
       ? [make(path, 'get', 'get', `read${id}`, `read ${what}`, object, readQuery(self), undefined, schema)]

@@ -67,7 +67,7 @@ const subresources = struct(
     ),
     scale: optional(2, scale, { description: 'Serves /scale.' }),
   },
-  { description: 'Other doors to the objects.', ...component('CustomResourceSubresources') },
+  { description: 'Subresources of the objects.', ...component('CustomResourceSubresources') },
 );
 
 const column = struct(

@@ -109,7 +109,7 @@ export function* validateCrd(
   ];
 }
 
-/** Rules of the status door. */
+/** Rules of the subresource `status`. */
 export const validateCrdStatus = (crd: CustomResourceDefinition): readonly Violation[] =>
   crd.status?.acceptedNames ? nameFormViolations(crd.status.acceptedNames, 'status.acceptedNames') : [];
 

@@ -231,7 +231,7 @@ function withStatusOf(next: ApiObject, other: ApiObject | undefined): ApiObject 
   return other === undefined || !Object.hasOwn(other, 'status') ? object : { ...object, status: other['status'] };
 }
 
-/** The door `/status`: takes the status and who manages it, and nothing else. */
+/** The subresource `status`: takes the status and who manages it, and nothing else. */
 const statusDoor = (validate: CustomResourceRules['validateStatus']): Subresource<ApiObject> => ({
   type: 'view',
   resetFields: [['metadata'], ['spec']],

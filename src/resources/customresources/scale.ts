@@ -71,7 +71,7 @@ export function scaleStatusViolations(object: unknown, scale: CustomResourceScal
 /** Stands for a wanted number that is not there; smaller than any that can be. */
 const unset = -2_147_483_648;
 
-/** The door `/scale` of a custom resource. */
+/** The subresource `scale` of a custom resource. */
 export function scaleProjection(
   scale: CustomResourceScale,
   { spec }: CustomResourceDefinition,

@@ -83,7 +83,7 @@ describe('approving', () => {
     expect(authorizer.asked.every((question) => question.namespace === undefined)).toBe(true);
   });
 
-  test('is not asked for other doors, operations and groups', async () => {
+  test('is not asked for other subresources, operations and groups', async () => {
     expect(await approve(allowing(), { subresource: 'status' })).toBe('not asked');
     expect(await approve(allowing(), { operation: 'CREATE' })).toBe('not asked');
     expect(await approve(allowing(), { resource: { ...CertificateSigningRequests, group: 'x.example.com' } })).toBe(

@@ -372,7 +372,7 @@ describe('failures', () => {
     expect(asked).toEqual([]);
   });
 
-  test.each(['mutate', 'validate'] as const)('a caller who has gone is not waited for: %s', async (door) => {
+  test.each(['mutate', 'validate'] as const)('a caller who has gone is not waited for: %s', async (phase) => {
     const gone = new AbortController();
     const reason = new Error('gone');
     const made = world([
@@ -385,7 +385,7 @@ describe('failures', () => {
         },
       },
     ]);
-    await expect(made[door]({ caller: { signal: gone.signal } })).rejects.toBe(reason);
+    await expect(made[phase]({ caller: { signal: gone.signal } })).rejects.toBe(reason);
     expect(made.counted).toEqual([]);
   });
 
@@ -403,7 +403,7 @@ describe('failures', () => {
     expect(times).toEqual([3_000, 2_000]);
   });
 
-  test.each(['mutate', 'validate'] as const)('the caller is told how long each one took: %s', async (door) => {
+  test.each(['mutate', 'validate'] as const)('the caller is told how long each one took: %s', async (phase) => {
     const waits: [string, number][] = [];
     const takes =
       (milliseconds: number, answer: Answer): Answer =>
@@ -416,10 +416,10 @@ describe('failures', () => {
       { name: 'b', answer: takes(300, fail), failurePolicy: 'Ignore' },
     ]);
     const signal = new AbortController().signal;
-    const answered = made[door]({ caller: { signal, waitedFor: (...wait) => waits.push(wait) } });
+    const answered = made[phase]({ caller: { signal, waitedFor: (...wait) => waits.push(wait) } });
     await made.clock.advance(500);
     await answered;
-    const what = door === 'mutate' ? 'mutating-webhook' : 'validating-webhook';
+    const what = phase === 'mutate' ? 'mutating-webhook' : 'validating-webhook';
     expect(waits).toEqual([
       [what, 200],
       [what, 300],

@@ -40,7 +40,7 @@ const csr = (
   status,
 });
 
-const door = (name: 'approval' | 'status'): SubresourceView<CertificateSigningRequest> => {
+const subresource = (name: 'approval' | 'status'): SubresourceView<CertificateSigningRequest> => {
   const view = certificateSigningRequests.subresources?.[name];
   if (view?.type !== 'view') throw new Error(`no view ${name}`);
   return view;
@@ -48,8 +48,8 @@ const door = (name: 'approval' | 'status'): SubresourceView<CertificateSigningRe
 const create = (object: CertificateSigningRequest): readonly string[] =>
   texts(certificateSigningRequests.validate?.(object, undefined, context()));
 const through = (name: 'approval' | 'status', next: CertificateSigningRequest, previous: CertificateSigningRequest) => {
-  const object = door(name).prepare(next, previous, context());
-  return { object, violations: texts(door(name).validate?.(object, previous, context())) };
+  const object = subresource(name).prepare(next, previous, context());
+  return { object, violations: texts(subresource(name).validate?.(object, previous, context())) };
 };
 const condition = (type: string, status = 'True', more: object = {}) => ({ type, status, ...more });
 
@@ -104,7 +104,7 @@ describe('creation', () => {
   });
 });
 
-test('the main door changes neither spec nor status', () => {
+test('the kind itself changes neither spec nor status', () => {
   const stored = csr({ conditions: [condition('Approved')] });
   const sent = csr({ certificate: 'eA==' }, { signerName: 'example.com/b' });
   const object = certificateSigningRequests.prepare?.(
@@ -115,7 +115,7 @@ test('the main door changes neither spec nor status', () => {
   expect(object).toEqual({ ...stored, metadata: { name: 'a', labels: { a: 'b' } } });
 });
 
-describe('the approval door', () => {
+describe('the subresource approval', () => {
   test('adds conditions and fills their times; spec and certificate stay', () => {
     const stored = csr({ certificate: 'eA==' });
     const sent = csr({ conditions: [condition('Approved')], certificate: 'eQ==' }, { signerName: 'example.com/b' });
@@ -209,7 +209,7 @@ const issued = await ca.issue(Buffer.from(request, 'base64'), { seconds: 600, us
 const base64 = (pem: string): string => Buffer.from(pem).toString('base64');
 const der = firstPemBlock(issued)?.bytes ?? Buffer.alloc(0);
 
-describe('the status door', () => {
+describe('the subresource status', () => {
   test('takes back edits of decisions, and keeps other ones', () => {
     const stored = csr({ conditions: [condition('Approved', 'True', { reason: 'old' }), condition('Seen')] });
     const sent = csr({ conditions: [condition('Seen', 'False'), condition('Approved', 'False', { reason: 'new' })] });

@@ -225,17 +225,19 @@ test('what the stored definition already broke is not held against an update', (
   expect(update(next, create(body()).crd)).toHaveLength(2);
 });
 
-test('the status door keeps the specification and checks accepted names', () => {
+test('the subresource status keeps the specification and checks accepted names', () => {
   const { crd } = create(body());
-  const door = crds.subresources?.['status'];
-  if (door?.type !== 'view') throw new Error('no status door');
-  const next = door.prepare(
+  const subresource = crds.subresources?.['status'];
+  if (subresource?.type !== 'view') throw new Error('no subresource status');
+  const next = subresource.prepare(
     { ...changed(crd, { scope: 'Cluster' }), status: { ...crd.status, acceptedNames: { plural: 'A', kind: 'A' } } },
     crd,
     context,
   );
   expect(next.spec.scope).toBe('Namespaced');
-  expect(found(door.validate?.(next, crd, context)).map(({ field }) => field)).toEqual(['status.acceptedNames.plural']);
+  expect(found(subresource.validate?.(next, crd, context)).map(({ field }) => field)).toEqual([
+    'status.acceptedNames.plural',
+  ]);
 });
 
 test('deletion marks the definition and keeps it with a finalizer', () => {

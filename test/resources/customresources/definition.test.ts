@@ -178,7 +178,7 @@ describe('ratcheting', () => {
   });
 });
 
-describe('the status door', () => {
+describe('the subresource status', () => {
   const schema = {
     type: 'object',
     properties: {
@@ -187,9 +187,9 @@ describe('the status door', () => {
     },
   };
   const definition = one(schema, { subresources: { status: {} } });
-  const door = definition.subresources?.['status'] as SubresourceView<ApiObject>;
+  const subresource = definition.subresources?.['status'] as SubresourceView<ApiObject>;
 
-  test('the main door neither sets nor changes the status', () => {
+  test('the kind itself neither sets nor changes the status', () => {
     const sent = asObject(widget({ spec: {}, status: { a: 'x' } }));
     expect(definition.prepare?.(sent, undefined, context)).not.toHaveProperty('status');
     const stored = asObject(widget({ status: { a: 'y' } }));
@@ -202,7 +202,7 @@ describe('the status door', () => {
       ...asObject(widget({ spec: { n: 2 }, status: { a: 'z' } })),
       metadata: { name: 'x', labels: { a: 'b' }, managedFields: [{ manager: 'm' }] },
     };
-    expect(door.prepare(sent, stored, context)).toEqual({
+    expect(subresource.prepare(sent, stored, context)).toEqual({
       ...stored,
       metadata: { name: 'x', managedFields: [{ manager: 'm' }] },
       status: { a: 'z' },
@@ -212,7 +212,7 @@ describe('the status door', () => {
   test('fields are named under status, texts are relative to it', () => {
     const stored = asObject(widget({}));
     const sent = asObject(widget({ status: { a: 1 } }));
-    expect(found(door.validate?.(sent, stored, context))).toEqual([
+    expect(found(subresource.validate?.(sent, stored, context))).toEqual([
       {
         reason: 'FieldValueTypeInvalid',
         field: 'status.a',
@@ -405,12 +405,12 @@ describe('scale', () => {
       },
     },
   );
-  const door = definition.subresources?.['scale'];
-  if (door?.type !== 'projection') throw new Error('no scale');
+  const subresource = definition.subresources?.['scale'];
+  if (subresource?.type !== 'projection') throw new Error('no scale');
 
   test('shows the numbers and the selector', () => {
     const object = asObject(widget({ spec: { n: 3 }, status: { n: 2, s: 'a=b' } }));
-    expect(door.read(object)).toEqual({
+    expect(subresource.read(object)).toEqual({
       kind: 'Scale',
       apiVersion: 'autoscaling/v1',
       metadata: { name: 'x' },
@@ -421,15 +421,17 @@ describe('scale', () => {
 
   test('without a wanted number there is nothing to read, but it can be written', () => {
     const object = asObject(widget({}));
-    expect(() => door.read(object)).toThrow('the spec replicas field ".spec.n" does not exist');
-    const start = door.readForWrite?.(object);
-    expect(() => door.write(object, start ?? object)).toThrow('the spec replicas field ".spec.n" cannot be empty');
-    const written = door.write(object, { ...(start ?? object), spec: { replicas: 4 } });
+    expect(() => subresource.read(object)).toThrow('the spec replicas field ".spec.n" does not exist');
+    const start = subresource.readForWrite?.(object);
+    expect(() => subresource.write(object, start ?? object)).toThrow(
+      'the spec replicas field ".spec.n" cannot be empty',
+    );
+    const written = subresource.write(object, { ...(start ?? object), spec: { replicas: 4 } });
     expect(written['spec']).toEqual({ n: 4 });
   });
 
   test('a write is answered without a wanted number too, since the schema may not let it be stored', () => {
-    expect(door.readWritten?.(asObject(widget({})))).toMatchObject({ spec: {}, status: { replicas: 0 } });
+    expect(subresource.readWritten?.(asObject(widget({})))).toMatchObject({ spec: {}, status: { replicas: 0 } });
   });
 });
 

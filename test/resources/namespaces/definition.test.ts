@@ -25,7 +25,7 @@ test('the label waits until a name is generated, and cannot be changed or lost',
   });
 });
 
-test('an update of the main door keeps spec and status', () => {
+test('an update of the kind itself keeps spec and status', () => {
   expect(write(namespaces, { spec: { finalizers: [] }, status: { phase: 'Terminating' } }, born).object).toMatchObject(
     born,
   );
@@ -79,7 +79,7 @@ test('deletion marks the phase and waits for the finalizers of spec', () => {
   expect(deletion?.held(read(namespaces, { spec: { finalizers: [] } }))).toBe(false);
 });
 
-test('doors, names, selectors, columns', () => {
+test('subresources, names, selectors, columns', () => {
   expect(namespaces.verbs).not.toContain('deletecollection');
   expect(namespaces.subresources?.['finalize']).toMatchObject({ verbs: ['update'], resetFields: [['status']] });
   expect(namespaces.nameRule?.('a.b', { prefix: false })).toEqual(['must not contain dots']);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { nodes } from '../../../src/resources/nodes/definition.js';
 import { write, writeView } from '../write.js';
 
-test('a node tells its state when it registers and through the door for it', () => {
+test('a node tells its state when it registers and through the subresource for it', () => {
   const before = { spec: { podCIDR: 'a' }, status: { phase: 'one' } };
   const after = { spec: { podCIDR: 'b' }, status: { phase: 'two' } };
   expect(write(nodes, before).object).toMatchObject(before);

@@ -18,7 +18,7 @@ test('what a pod is told of its state when it is made does not count, nor does a
   expect(updated).toMatchObject({ object: { status: { phase: 'Pending' } }, violations: [] });
 });
 
-test('its state is written through the door for it, and nothing else is', () => {
+test('its state is written through the subresource for it, and nothing else is', () => {
   const ownerReferences = [{ apiVersion: 'v1', kind: 'Node', name: 'n', uid: 'u' }];
   const metadata = { name: 'x', ownerReferences, deletionTimestamp: '2020-01-01T00:00:00Z' };
   const told = { metadata, spec: { nodeName: 'm' }, status: { phase: 'Running' } };

@@ -1,0 +1,26 @@
+import type { ApiObject } from '../api/object.js';
+import type {
+  ResourceDefinition,
+  Subresource,
+  SubresourceAction,
+  SubresourceProjection,
+  Verb,
+} from './resource-definition.js';
+
+/** The subresource of this name; undefined if the kind has none. */
+export const subresourceOf = (
+  { subresources }: Pick<ResourceDefinition, 'subresources'>,
+  name: string,
+): Subresource<ApiObject> | undefined =>
+  subresources !== undefined && Object.hasOwn(subresources, name) ? subresources[name] : undefined;
+
+export const verbsOfSubresource = (subresource: Subresource<ApiObject>): readonly Verb[] =>
+  subresource.type === 'action' ? ['create'] : (subresource.verbs ?? ['get', 'patch', 'update']);
+
+/** The kind that a subresource takes and answers; undefined if it is that of the object. */
+export function ownKindOf(
+  subresource: Subresource<ApiObject>,
+): SubresourceProjection<ApiObject>['of'] | SubresourceAction<ApiObject>['request'] | undefined {
+  if (subresource.type === 'projection') return subresource.of;
+  return subresource.type === 'action' ? subresource.request : undefined;
+}
