@@ -1,5 +1,5 @@
 import { aggregate, quote } from './go-text.js';
-import { isObject } from './object.js';
+import { groupKind, groupResource, isObject } from './object.js';
 import { type CauseReason, type Violation, withinReason } from './violations.js';
 
 /**
@@ -146,7 +146,6 @@ export interface ErrorSubject {
   readonly plural: string;
   readonly name?: string | undefined;
 }
-const resourceText = ({ group, plural }: ErrorSubject): string => (group === '' ? plural : `${plural}.${group}`);
 const detailsOf = ({ group, plural, name }: ErrorSubject): StatusDetails => ({
   ...(name ? { name } : {}),
   ...(group ? { group } : {}),
@@ -158,7 +157,7 @@ export const unauthorized = (): ApiError => new ApiError({ reason: 'Unauthorized
 
 /** Refused: `plural.group "name" is forbidden: why`, or `forbidden: why` where a path names no resource. */
 export const forbidden = (subject: ErrorSubject, why: string, causes?: readonly StatusCause[]): ApiError => {
-  const resource = resourceText(subject);
+  const resource = groupResource(subject);
   const what = subject.name ? `${resource} ${quote(subject.name)}` : resource;
   return new ApiError({
     reason: 'Forbidden',
@@ -170,7 +169,7 @@ export const forbidden = (subject: ErrorSubject, why: string, causes?: readonly 
 export const notFound = (subject: ErrorSubject): ApiError =>
   new ApiError({
     reason: 'NotFound',
-    message: `${resourceText(subject)} ${quote(subject.name ?? '')} not found`,
+    message: `${groupResource(subject)} ${quote(subject.name ?? '')} not found`,
     details: detailsOf(subject),
   });
 
@@ -190,7 +189,7 @@ export const methodNotAllowed = (): ApiError =>
 export const notSupportedVerb = (subject: ErrorSubject, action: string): ApiError =>
   new ApiError({
     reason: 'MethodNotAllowed',
-    message: `${action} is not supported on resources of kind ${quote(resourceText(subject))}`,
+    message: `${action} is not supported on resources of kind ${quote(groupResource(subject))}`,
     details: detailsOf({ group: subject.group, plural: subject.plural }),
   });
 
@@ -219,12 +218,12 @@ export interface ExistingObject {
   readonly terminating?: boolean;
 }
 const existsText = (subject: ErrorSubject, { terminating = false }: ExistingObject): string =>
-  `${terminating ? 'object is being deleted: ' : ''}${resourceText(subject)} ${quote(subject.name ?? '')} already exists`;
+  `${terminating ? 'object is being deleted: ' : ''}${groupResource(subject)} ${quote(subject.name ?? '')} already exists`;
 
 export const conflict = (subject: ErrorSubject, why: string): ApiError =>
   new ApiError({
     reason: 'Conflict',
-    message: `Operation cannot be fulfilled on ${resourceText(subject)} ${quote(subject.name ?? '')}: ${why}`,
+    message: `Operation cannot be fulfilled on ${groupResource(subject)} ${quote(subject.name ?? '')}: ${why}`,
     details: detailsOf(subject),
   });
 
@@ -248,11 +247,10 @@ export function invalidObject(
 ): ApiError {
   const violations = withinReason(found);
   const texts = violations.map(({ field, body }) => `${field}: ${body}`);
-  const kind = subject.group === '' ? subject.kind : `${subject.kind}.${subject.group}`;
   const list = texts.length === 0 ? '' : `: ${aggregate(texts)}`;
   return new ApiError({
     reason: 'Invalid',
-    message: `${kind} ${quote(subject.name ?? '')} is invalid${list}`,
+    message: `${groupKind(subject)} ${quote(subject.name ?? '')} is invalid${list}`,
     details: {
       ...(subject.name ? { name: subject.name } : {}),
       ...(subject.group ? { group: subject.group } : {}),

@@ -102,6 +102,10 @@ export interface List<T extends ApiObject = ApiObject> {
 export const groupVersion = (type: { readonly group: string; readonly version: string }): string =>
   type.group === '' ? type.version : `${type.group}/${type.version}`;
 
+/** What Go says of an apiVersion with more than one slash; undefined of others. */
+export const groupVersionComplaint = (apiVersion: string): string | undefined =>
+  apiVersion.split('/', 3).length > 2 ? `unexpected GroupVersion string: ${apiVersion}` : undefined;
+
 /** The group in an apiVersion; empty for the core group. */
 export const groupOf = (apiVersion: string): string => apiVersion.slice(0, Math.max(0, apiVersion.indexOf('/')));
 

@@ -152,8 +152,11 @@ export interface WriteParameters {
   readonly force: boolean | undefined;
 }
 
-const managerLimit = 128;
-const unprintable = /[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu;
+/** Longest name of a manager of fields, in bytes. */
+export const managerLimit = 128;
+/** What no such name may have in it. */
+export const unprintable = /[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/u;
+const everyUnprintable = new RegExp(unprintable, 'gu');
 const validations = ['', 'Ignore', 'Strict', 'Warn'];
 
 function dryRunViolations(values: readonly string[]): readonly Violation[] {
@@ -163,7 +166,7 @@ function dryRunViolations(values: readonly string[]): readonly Violation[] {
 /** What is wrong with the name of a manager, of a write or of an entry of `managedFields`. */
 export function managerViolations(path: string, manager: string): readonly Violation[] {
   if (Buffer.byteLength(manager) > managerLimit) return [tooLong(path, managerLimit)];
-  return [...manager.matchAll(unprintable)].map(({ 0: character, index }) => {
+  return [...manager.matchAll(everyUnprintable)].map(({ 0: character, index }) => {
     const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
     const at = Buffer.byteLength(manager.slice(0, index));
     return invalid(path, manager, `invalid character U+${code} (at position ${at})`);

@@ -407,8 +407,6 @@ export interface FieldRequirement {
 /** All requirements must hold. In the order of their texts. */
 export interface FieldSelector {
   readonly requirements: readonly FieldRequirement[];
-  /** True if it selects everything. */
-  readonly empty: boolean;
   /** In canonical form, values escaped. */
   readonly text: string;
   /** `read` answers the text of a field; absent counts as "". */
@@ -432,7 +430,6 @@ export function parseFieldSelector(text: string): FieldSelector {
 
 const fieldSelectorFrom = (requirements: readonly FieldRequirement[]): FieldSelector => ({
   requirements,
-  empty: requirements.length === 0,
   text: requirements.map(({ field, operator, value }) => `${field}${operator}${escapeFieldValue(value)}`).join(','),
   matches: (read) =>
     requirements.every(({ field, operator, value }) => ((read(field) ?? '') === value) === (operator === '=')),

@@ -5,7 +5,7 @@ import { plainText, type ReadText } from '../api/json-exact.js';
 import { largeJson } from '../api/json-pieces.js';
 import { dumpBody, JsonSyntaxError, readJson, readJsonInSteps } from '../api/json-text.js';
 import { readMediaType } from '../api/media-type.js';
-import { type ApiObject, groupVersion, type JsonObject } from '../api/object.js';
+import { type ApiObject, groupVersion, groupVersionComplaint, type JsonObject } from '../api/object.js';
 import type { DeleteBody, FieldValidation, WriteParameters } from '../api/options.js';
 import { atOnce, resultOf, type Steps } from '../api/steps.js';
 import { strictWarnings } from '../api/yaml.js';
@@ -140,11 +140,15 @@ function checkedTypeMeta({ text, dump }: Parsed, unrecognized: Complain): TypeMe
 
 /** What an object says it is. */
 export function checkedVersion(meta: TypeMeta): TypeMeta {
-  if (meta.apiVersion.split('/').length > 2)
-    throw new DecodeError(`unexpected GroupVersion string: ${meta.apiVersion}`);
+  const wrong = groupVersionComplaint(meta.apiVersion);
+  if (wrong !== undefined) throw new DecodeError(wrong);
   // An empty group before the slash is the core group.
   return meta.apiVersion.startsWith('/') ? { ...meta, apiVersion: meta.apiVersion.slice(1) } : meta;
 }
+
+/** Why a body of another version than that of its path is refused. */
+const versionMismatch = (apiVersion: string, expected: string): string =>
+  `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`;
 
 const notRegistered = ({ apiVersion, kind }: TypeMeta, scheme: string): string =>
   `no kind ${quote(kind)} is registered for version ${quote(apiVersion)} in scheme ${quote(scheme)}`;
@@ -172,9 +176,7 @@ function* decodeBuiltIn(
   const { value, strict, emptied } = yield* decoded(cannot, decodeText((own ?? definition).schema, parsed.text));
   report(strict, validation, context, cannot);
   if (meta.apiVersion !== expected) {
-    throw badRequest(
-      `the API version in the data (${meta.apiVersion}) does not match the expected API version (${expected})`,
-    );
+    throw badRequest(versionMismatch(meta.apiVersion, expected));
   }
   const object = { ...(value as unknown as ApiObject), kind: definition.kind, apiVersion: expected };
   return { object: yield* withDefaults(definition, object), emptied };
@@ -261,9 +263,7 @@ function* decodeCustom(
   );
   const expected = groupVersion(definition);
   if (apiVersion !== expected) {
-    throw badRequest(
-      `the API version in the data (${apiVersion === undefined ? '' : meta.apiVersion}) does not match the expected API version (${expected})`,
-    );
+    throw badRequest(versionMismatch(apiVersion === undefined ? '' : meta.apiVersion, expected));
   }
   return { object };
 }

@@ -1,4 +1,4 @@
-import { badRequest, expired } from '../api/errors.js';
+import { type ApiError, badRequest, expired } from '../api/errors.js';
 import { asciiLowerCase } from '../api/go-text.js';
 import { type ExactJson, membersOf, RepeatedMembers } from '../api/json-exact.js';
 import { JsonSyntaxError, readJson } from '../api/json-text.js';
@@ -76,7 +76,7 @@ function justBefore(key: string): string {
 }
 
 /** 410 with a fresh token, with which the caller may go on inconsistently. */
-export const continueExpired = (after: string): Error =>
+export const continueExpired = (after: string): ApiError =>
   expired(
     'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.',
     writeContinue({ revision: -1n, after }),

@@ -12,7 +12,7 @@ export interface HealthCheck {
   check(): Promise<string | undefined>;
 }
 
-/** Told of every check made for one of the three paths. */
+/** Told of every check that the answer of one of the three paths goes by; one asked for alone (`/livez/ping`) is not counted. */
 export type HealthObserver = (check: string, endpoint: string, holds: boolean) => void;
 
 /** Counts health checks, by name and by the path they were made for. */

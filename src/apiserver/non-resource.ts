@@ -3,7 +3,6 @@ import { methodNotAllowed, noSuchResource } from '../api/errors.js';
 import { goJson } from '../api/go-text.js';
 import { sortTexts } from '../api/text-order.js';
 import { withoutTrailing } from '../api/trim.js';
-import type { UserInfo } from '../api/user.js';
 import { discoveryMaxAge, keySetPath, openIdConfigurationPath } from '../auth/discovery-documents.js';
 import type { Clock } from '../runtime/clock.js';
 import { openMetrics } from '../runtime/metrics.js';
@@ -34,7 +33,7 @@ export interface NonResourceAnswer {
 }
 
 export interface NonResourceRoutes {
-  run(request: ApiRequest, user: UserInfo): Promise<NonResourceAnswer>;
+  run(request: ApiRequest): Promise<NonResourceAnswer>;
 }
 
 const plain: Representation = { mediaType: 'json', pretty: false };

@@ -104,7 +104,7 @@ async function run(
     filtered = false;
     const { result, representation, headers }: Omit<ApiResponse, 'warnings'> = request.info.isResource
       ? await runResourceRequest(parts, request, user, warn)
-      : await routes.run(request, user);
+      : await routes.run(request);
     return { result, representation, headers, warnings: [...(warnings ?? [])], unknownCaller: isUnknown(caller) };
   } catch (error) {
     if (isFault(error)) {

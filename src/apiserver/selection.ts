@@ -36,17 +36,15 @@ export function readSelection(
     get: getterOf(definition, field),
     wanted: operator !== '!=',
     value,
-    field,
   }));
-  const only = (of: string): string | undefined => terms.find(({ field, wanted }) => field === of && wanted)?.value;
-  const byName = only('metadata.name');
+  const byName = fields?.exactly('metadata.name');
   if (name !== undefined && terms.length > 0 && byName !== name)
     throw badRequest("fieldSelector metadata.name doesn't match requested name");
   return {
     everything: (labels === undefined || labels.empty) && terms.length === 0 && name === undefined && !shard,
     shard: shard?.text,
     name: name ?? byName,
-    namespace: only('metadata.namespace'),
+    namespace: fields?.exactly('metadata.namespace'),
     labels,
     byLabelsAlone: terms.length === 0 && name === undefined && !shard,
     matches: (object) =>

@@ -1,5 +1,4 @@
-const longest = 128;
-const unprintable = /[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/u;
+import { managerLimit, unprintable } from '../api/options.js';
 
 /**
  * Under which name a write is recorded: as the request says, else as the client calls itself (User-Agent up to the
@@ -12,7 +11,7 @@ export function managerName(fieldManager: string | undefined, userAgent: string 
   for (const character of userAgent?.split('/', 1)[0] ?? '') {
     if (unprintable.test(character)) continue;
     bytes += Buffer.byteLength(character);
-    if (bytes > longest) break;
+    if (bytes > managerLimit) break;
     name += character;
   }
   return name || 'unknown';

@@ -1,4 +1,4 @@
-import { type ApiObject, isObject, type Json, type JsonObject } from '../api/object.js';
+import { type ApiObject, groupVersionComplaint, isObject, type Json, type JsonObject } from '../api/object.js';
 import type { Steps } from '../api/steps.js';
 import { compareText } from '../api/text-order.js';
 import { timestamp } from '../api/time.js';
@@ -210,7 +210,8 @@ export function inVersion(
   apiVersion: string,
 ): { readonly object: JsonObject; readonly shape: Shape } | undefined {
   if (apiVersion === writing.apiVersion) return { object, shape: shapeOfObject(writing.schema) };
-  if (apiVersion.split('/').length > 2) throw new NoVersion(`unexpected GroupVersion string: ${apiVersion}`);
+  const wrong = groupVersionComplaint(apiVersion);
+  if (wrong !== undefined) throw new NoVersion(wrong);
   const converted = writing.versions?.convert(object, apiVersion);
   return converted && { object: converted.object, shape: shapeOfObject(converted.schema) };
 }

@@ -229,20 +229,18 @@ function* validateFinalizers(list: readonly string[] | undefined): Steps<readonl
   ];
 }
 
-const standardFinalizers = new Set(['orphan', 'foregroundDeletion', 'kubernetes']);
+/** Names of finalizers that mean something to Kubernetes itself. */
+export const standardFinalizers: ReadonlySet<string> = new Set(['orphan', 'foregroundDeletion', 'kubernetes']);
+
+/** Is it a standard name, or one with a domain? */
+export const finalizerNameViolations = (path: string, name: string): readonly Violation[] =>
+  name.includes('/') || standardFinalizers.has(name)
+    ? []
+    : [invalid(path, name, 'name is neither a standard finalizer name nor is it fully qualified')];
+
 /** Finalizers of most built-in kinds are standard ones or have a domain. */
 export const validateFinalizerNames = ({ finalizers }: Meta): readonly Violation[] =>
-  ofEach(finalizers ?? [], (name, at) =>
-    !name.includes('/') && !standardFinalizers.has(name)
-      ? [
-          invalid(
-            index(child(base, 'finalizers'), at),
-            name,
-            'name is neither a standard finalizer name nor is it fully qualified',
-          ),
-        ]
-      : [],
-  );
+  ofEach(finalizers ?? [], (name, at) => finalizerNameViolations(index(child(base, 'finalizers'), at), name));
 
 const subresourceLimit = 256;
 function validateManagedFields({ managedFields }: Meta): readonly Violation[] {

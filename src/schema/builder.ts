@@ -32,7 +32,7 @@ export const intOrString = (more: More = {}): Schema => ({
   wire: { go: 'intstr.IntOrString' },
 });
 /** `resource.Quantity`. */
-export const quantity = (more: More = {}): Schema => scalar('string', 'quantity', { go: 'resource.Quantity', ...more });
+export const quantity = (): Schema => scalar('string', 'quantity', { go: 'resource.Quantity' });
 /** Any JSON value, carried in protobuf as a message with the JSON text in field 1 (RawExtension, FieldsV1, JSON). */
 export const anyJson = (more: More & { readonly go?: string; readonly sorted?: true } = {}): Schema => {
   const { go = 'runtime.RawExtension', sorted, ...rest } = more;

@@ -1,6 +1,6 @@
-import { isList, isObject, type Json, type JsonObject } from '../api/object.js';
+import { isList, isObject, type Json, type JsonObject, setMember } from '../api/object.js';
 import { isEmpty, omitsEmpty } from './presence.js';
-import { mapList, mapObject, put } from './prune.js';
+import { mapList, mapObject } from './prune.js';
 import type { Schema } from './schema.js';
 import { somewhere } from './somewhere.js';
 
@@ -52,7 +52,7 @@ function withAbsent(object: JsonObject, schema: Schema, room: Room): JsonObject 
     const value = defaultOf(inner, room);
     if (value === undefined) break;
     out ??= copy(object);
-    put(out, name, value);
+    setMember(out, name, value);
   }
   return out ?? object;
 }
@@ -91,7 +91,7 @@ function countValues(value: Json): number {
 
 function copy(object: JsonObject): Record<string, Json> {
   const out: Record<string, Json> = {};
-  for (const name of Object.keys(object)) put(out, name, object[name] ?? null);
+  for (const name of Object.keys(object)) setMember(out, name, object[name] ?? null);
   return out;
 }
 

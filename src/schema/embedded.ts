@@ -1,6 +1,6 @@
 import { Complaints } from '../api/complaints.js';
 import { dns1035Label } from '../api/names.js';
-import { isList, isObject, type Json, type JsonObject, type ObjectMeta } from '../api/object.js';
+import { groupVersionComplaint, isList, isObject, type Json, type JsonObject, type ObjectMeta } from '../api/object.js';
 import { sortTexts } from '../api/text-order.js';
 import { child, index, invalid, mapKey, required, type Violation } from '../api/violations.js';
 import { compileDecoder, DecodeError } from './decode.js';
@@ -207,9 +207,8 @@ function ofResource(value: JsonObject, path: string, checkMetadata: CheckMetadat
 function wrongApiVersion(apiVersion: Json | undefined, path: string): readonly Violation[] {
   if (typeof apiVersion !== 'string') return [invalid(path, apiVersion, 'must be a string')];
   if (apiVersion === '') return [invalid(path, apiVersion, 'must not be empty')];
-  return apiVersion.split('/').length > 2
-    ? [invalid(path, apiVersion, `unexpected GroupVersion string: ${apiVersion}`)]
-    : [];
+  const wrong = groupVersionComplaint(apiVersion);
+  return wrong === undefined ? [] : [invalid(path, apiVersion, wrong)];
 }
 
 function wrongKind(kind: Json | undefined, path: string): readonly Violation[] {

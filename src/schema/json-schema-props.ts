@@ -1,4 +1,4 @@
-import { isList, isObject, type Json, type JsonObject } from '../api/object.js';
+import { isList, isObject, type Json, type JsonObject, setMember } from '../api/object.js';
 import { sortedNames } from '../api/text-order.js';
 import type { ValidationRule } from './schema.js';
 
@@ -363,8 +363,8 @@ export function internalForm(of: SchemaProps | undefined): Json {
 }
 
 const record = (entries: readonly (readonly [string, Json])[]): JsonObject => {
-  const out = {};
-  for (const [name, value] of entries) Object.defineProperty(out, name, { value, enumerable: true });
+  const out: Record<string, Json> = {};
+  for (const [name, value] of entries) setMember(out, name, value);
   return out;
 };
 

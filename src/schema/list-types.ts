@@ -6,10 +6,10 @@ import type { Schema } from './schema.js';
 import { somewhere } from './somewhere.js';
 
 /** Repeated items of set lists and repeated keys of map lists, each reported at the second place. */
-export function listTypeViolations(value: Json | undefined, schema: Schema, path = ''): readonly Violation[] {
+export function listTypeViolations(value: Json | undefined, schema: Schema): readonly Violation[] {
   if (!hasListTypes(schema)) return [];
   const found: Violation[] = [];
-  visit(value, schema, path, found);
+  visit(value, schema, '', found);
   return found;
 }
 

@@ -1,5 +1,5 @@
 import { Complaints } from '../api/complaints.js';
-import { isList, isObject, type Json, type JsonObject } from '../api/object.js';
+import { isList, isObject, type Json, type JsonObject, setMember } from '../api/object.js';
 import { sortTexts } from '../api/text-order.js';
 import type { Schema } from './schema.js';
 
@@ -96,16 +96,9 @@ export function mapObject(object: JsonObject, change: (member: Json, name: strin
     if (next === member && out === undefined) continue;
     if (out === undefined) {
       out = {};
-      for (const before of names.slice(0, at)) put(out, before, object[before] ?? null);
+      for (const before of names.slice(0, at)) setMember(out, before, object[before] ?? null);
     }
-    if (next !== undefined) put(out, name, next);
+    if (next !== undefined) setMember(out, name, next);
   }
   return out ?? object;
-}
-
-/** Sets a member under a name that a user chose. */
-export function put(target: Record<string, Json>, name: string, value: Json): void {
-  if (name === '__proto__') {
-    Object.defineProperty(target, name, { value, enumerable: true, configurable: true, writable: true });
-  } else target[name] = value;
 }

@@ -3,10 +3,9 @@ import { goTypeName, goValue } from '../../api/go-print.js';
 import { quote } from '../../api/go-text.js';
 import type { CustomResourceDefinition, CustomResourceScale } from '../../api/kinds/custom-resource-definition.js';
 import type { Scale } from '../../api/kinds/scale.js';
-import { type ApiObject, isObject, type Json, type JsonObject } from '../../api/object.js';
+import { type ApiObject, isObject, type Json, type JsonObject, setMember } from '../../api/object.js';
 import { invalid, type Violation } from '../../api/violations.js';
 import type { SubresourceProjection } from '../../registry/resource-definition.js';
-import { put } from '../../schema/prune.js';
 import { age, column } from '../columns.js';
 import { scaleSchema } from '../scale-schema.js';
 
@@ -144,8 +143,8 @@ function withValue(object: unknown, [name = '', ...rest]: readonly string[], val
     throw new ApiError({ message: `value cannot be set because .${name} is not a map[string]interface{}` });
   }
   const copy: Record<string, Json> = {};
-  for (const member of Object.keys(object ?? {})) put(copy, member, object?.[member] ?? null);
+  for (const member of Object.keys(object ?? {})) setMember(copy, member, object?.[member] ?? null);
   const inner = object !== undefined && Object.hasOwn(object, name) ? object[name] : undefined;
-  put(copy, name, rest.length === 0 ? value : withValue(inner, rest, value));
+  setMember(copy, name, rest.length === 0 ? value : withValue(inner, rest, value));
   return copy;
 }

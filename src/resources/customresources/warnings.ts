@@ -2,8 +2,7 @@ import { quote } from '../../api/go-text.js';
 import { qualifiedName } from '../../api/names.js';
 import type { ApiObject } from '../../api/object.js';
 import { sortTexts } from '../../api/text-order.js';
-
-const standard: ReadonlySet<string> = new Set(['orphan', 'foregroundDeletion', 'kubernetes']);
+import { standardFinalizers } from '../../registry/metadata-rules.js';
 
 /** Warnings about finalizers that are new on an object and that others might use for something else. */
 export function finalizerWarnings(next: ApiObject, previous: ApiObject | undefined): readonly string[] {
@@ -14,7 +13,7 @@ export function finalizerWarnings(next: ApiObject, previous: ApiObject | undefin
 
 function aboutName(name: string): readonly string[] {
   const wrong = qualifiedName(name);
-  if (name.includes('/') || standard.has(name)) return wrong;
+  if (name.includes('/') || standardFinalizers.has(name)) return wrong;
   const path = name.includes('.') ? ' including a path (/)' : '';
   return [
     ...wrong,

@@ -5,7 +5,8 @@ import { nameRules, qualifiedName } from '../../api/names.js';
 import { setMember } from '../../api/object.js';
 import type { Labels } from '../../api/selectors.js';
 import { atOnce, Postponed, type Steps } from '../../api/steps.js';
-import { eachInvalid, index, invalid, invalidWord, ofEach, type Violation } from '../../api/violations.js';
+import { eachInvalid, index, invalidWord, ofEach, type Violation } from '../../api/violations.js';
+import { finalizerNameViolations } from '../../registry/metadata-rules.js';
 import { defineResource, type ResourceDefinition } from '../../registry/resource-definition.js';
 import { field, list, listMap, string, time } from '../../schema/builder.js';
 import { objectMeta, typeMeta } from '../../schema/meta.js';
@@ -70,13 +71,9 @@ const namespaceSchema = coreStruct(
   { description: 'A space for names.' },
 );
 
-const standardFinalizers: readonly string[] = [namespaceFinalizer, 'orphan', 'foregroundDeletion'];
-
 const validateFinalizer = (name: string, path: string): readonly Violation[] => [
   ...eachInvalid(path, name, qualifiedName(name)),
-  ...(name.includes('/') || standardFinalizers.includes(name)
-    ? []
-    : [invalid(path, name, 'name is neither a standard finalizer name nor is it fully qualified')]),
+  ...finalizerNameViolations(path, name),
 ];
 
 /** The label with the namespace's own name cannot be lost; a name still to be generated has none yet. */

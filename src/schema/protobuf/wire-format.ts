@@ -20,10 +20,10 @@ export class WireReader {
   readonly #end: number;
   #fields = 0;
 
-  constructor(bytes: Uint8Array, from = 0, to = bytes.length) {
+  constructor(bytes: Uint8Array, from = 0) {
     this.#bytes = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.#at = from;
-    this.#end = to;
+    this.#end = bytes.length;
   }
 
   get done(): boolean {
