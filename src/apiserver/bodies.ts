@@ -1,13 +1,9 @@
-import { ApiError, badRequest, unsupportedMediaType } from '../api/errors.js';
-import { internalPackage } from '../api/go-print.js';
+import { ApiError, badRequest } from '../api/errors.js';
 import { goJson, quote } from '../api/go-text.js';
-import { plainText, type ReadText } from '../api/json-exact.js';
-import { largeJson } from '../api/json-pieces.js';
-import { dumpBody, JsonSyntaxError, readJson, readJsonInSteps } from '../api/json-text.js';
-import { readMediaType } from '../api/media-type.js';
-import { type ApiObject, groupVersion, groupVersionComplaint, type JsonObject } from '../api/object.js';
-import type { DeleteBody, FieldValidation, WriteParameters } from '../api/options.js';
-import { atOnce, resultOf, type Steps } from '../api/steps.js';
+import { dumpBody, JsonSyntaxError } from '../api/json-text.js';
+import { type ApiObject, groupVersion, type JsonObject } from '../api/object.js';
+import type { FieldValidation, WriteParameters } from '../api/options.js';
+import { resultOf, type Steps } from '../api/steps.js';
 import { strictWarnings } from '../api/yaml.js';
 import type { RequestContext, ResourceDefinition } from '../registry/resource-definition.js';
 import { statusSchema } from '../resources/status-schema.js';
@@ -15,73 +11,21 @@ import { inTurns, TurnTaking } from '../runtime/turn-taking.js';
 import { DecodeError, decodeText, type Emptied, typeMetaOf } from '../schema/decode.js';
 import { applyDefaults } from '../schema/default.js';
 import { textInOrder } from '../schema/encode.js';
-import { deleteOptions } from '../schema/meta.js';
-import type { Schema } from '../schema/schema.js';
+import { messageOf, type Parsed, parse } from './body-format.js';
 import type { Served } from './catalogue.js';
-import { mediaTypes } from './negotiate.js';
-import type { Parts } from './parts.js';
 import {
-  isOptionsKind,
-  isRegistered,
-  isRegisteredIn,
-  isUnversioned,
-  optionsVersion,
-  type TypeMeta,
-} from './registered-kinds.js';
-import type { ApiRequest, RequestBody } from './request.js';
+  checkedVersion,
+  isVersionless,
+  kindComplaint,
+  shortVersion,
+  versionMissing,
+  versionNull,
+} from './given-kind.js';
+import type { Parts } from './parts.js';
+import type { TypeMeta } from './registered-kinds.js';
+import type { ApiRequest } from './request.js';
 
 /** From the bytes of a request to an object of the kind the URL names, with Kubernetes' words for everything wrong on the way. */
-
-const json = 'application/json';
-const yaml = 'application/yaml';
-const protobuf = 'application/vnd.kubernetes.protobuf';
-
-/** A parsed body, and how it starts, for messages. */
-interface Parsed {
-  readonly text: ReadText & { readonly format?: 'json' | 'yaml' };
-  readonly dump: string;
-  /** The text, if it came as one. */
-  readonly raw?: string;
-}
-
-/** What a body in protobuf is read by; undefined: it is refused. */
-const messageOf = ({ origin, schema }: ResourceDefinition): Schema | undefined =>
-  origin === 'built-in' ? schema : undefined;
-
-type Format = typeof json | typeof yaml | typeof protobuf;
-function formatOf(contentType: string | undefined, message: Schema | undefined): Format {
-  const read = contentType ? readMediaType(contentType) : { type: json };
-  const type = 'type' in read ? read.type : undefined;
-  if (type === json || type === yaml || (type === protobuf && message !== undefined)) return type;
-  throw unsupportedMediaType(
-    `the body of the request was in an unknown format - accepted media types include: ${mediaTypes}`,
-  );
-}
-
-/** Refuses a body that nobody could read, before anything else is said of the request: of a create, that comes first. */
-export const checkMediaType = (contentType: string | undefined, definition: ResourceDefinition): void =>
-  void formatOf(contentType, messageOf(definition));
-
-async function parse(body: RequestBody, message: Schema | undefined, turns = new TurnTaking()): Promise<Parsed> {
-  const { bytes } = body;
-  const format = formatOf(body.contentType, message);
-  if (format === protobuf) {
-    const { decodeEnvelope } = await import('../schema/protobuf.js');
-    const steps = decodeEnvelope(message as Schema, bytes);
-    const value = bytes.length < largeJson ? atOnce(steps) : await inTurns(steps, turns);
-    return { text: plainText(value), dump: dumpBody(bytes) };
-  }
-  if (format === yaml) {
-    const { readYaml } = await import('../api/yaml.js');
-    const text = await readYaml(bytes, () => turns.next());
-    return { text: { ...text, format: 'yaml' }, dump: dumpBody(bytes), raw: bytes.toString('utf8') };
-  }
-  // What is stored has more values than what was sent: who owns each of them.
-  const limits = body.isOwn === true ? { maxValues: Number.POSITIVE_INFINITY } : {};
-  const text =
-    bytes.length < largeJson ? readJson(bytes, limits) : await inTurns(readJsonInSteps(bytes, limits), turns);
-  return { text, dump: dumpBody(bytes), raw: bytes.toString('utf8') };
-}
 
 /** An object as it was sent. */
 export interface Sent extends Emptied {
@@ -138,20 +82,9 @@ function checkedTypeMeta({ text, dump }: Parsed, unrecognized: Complain): TypeMe
   }
 }
 
-/** What an object says it is. */
-export function checkedVersion(meta: TypeMeta): TypeMeta {
-  const wrong = groupVersionComplaint(meta.apiVersion);
-  if (wrong !== undefined) throw new DecodeError(wrong);
-  // An empty group before the slash is the core group.
-  return meta.apiVersion.startsWith('/') ? { ...meta, apiVersion: meta.apiVersion.slice(1) } : meta;
-}
-
 /** Why a body of another version than that of its path is refused. */
 const versionMismatch = (apiVersion: string, expected: string): string =>
   `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`;
-
-const notRegistered = ({ apiVersion, kind }: TypeMeta, scheme: string): string =>
-  `no kind ${quote(kind)} is registered for version ${quote(apiVersion)} in scheme ${quote(scheme)}`;
 
 function* decodeBuiltIn(
   served: Served,
@@ -191,34 +124,6 @@ export function* decodedAs(
   const schema = kind === 'Status' ? statusSchema : served.builtInKind(apiVersion, kind)?.schema;
   if (schema !== undefined) yield* decodeText(schema, text);
 }
-
-/** Why an object cannot be of a built-in kind, by what it says it is; another version of the kind can be converted. */
-export function kindComplaint(definition: ResourceDefinition, meta: TypeMeta, scheme: string): string | undefined {
-  if (meta.kind === definition.kind && meta.apiVersion === groupVersion(definition)) return undefined;
-  if (!isRegistered(meta, definition.group)) return notRegistered(meta, scheme);
-  if (meta.kind === definition.kind) return undefined;
-  const version = isUnversioned(meta) ? 'v1' : shortVersion(meta.apiVersion);
-  return `converting (${version}.${meta.kind}) to (${internalPackage(definition.group)}.${definition.kind}): unknown conversion`;
-}
-
-/** The same of an object that says no version. */
-export function internalComplaint(definition: ResourceDefinition, kind: string, scheme: string): string | undefined {
-  const { group } = definition;
-  if (kind === definition.kind) return undefined;
-  if (!isRegisteredIn(group, kind))
-    return `no kind ${quote(kind)} is registered for the internal version of group ${quote(group)} in scheme ${quote(scheme)}`;
-  const name = internalPackage(group);
-  return `converting (${name}.${kind}) to (${name}.${definition.kind}): unknown conversion`;
-}
-
-/** What is wrong with a custom resource whose version is null. */
-export const versionNull = '.apiVersion accessor error: <nil> is of the type <nil>, expected string';
-
-/** A group alone is no version. */
-export const isVersionless = ({ apiVersion }: Pick<TypeMeta, 'apiVersion'>): boolean =>
-  apiVersion === '' || apiVersion.endsWith('/');
-
-export const versionMissing = (text: string): string => `Object 'apiVersion' is missing in '${text}'`;
 
 /** Defaults of the schema, then those it cannot say. */
 export function* withDefaults(definition: ResourceDefinition, object: ApiObject): Steps<ApiObject> {
@@ -282,7 +187,8 @@ export function* decodeWithReader(
 const cannotHandle = (meta: TypeMeta, kind: string, why: string): ApiError =>
   badRequest(`${meta.kind} in version ${quote(shortVersion(meta.apiVersion))} cannot be handled as a ${kind}: ${why}`);
 
-function* decoded<T>(cannot: (why: string) => ApiError, decoding: Steps<T>): Steps<T> {
+/** What cannot be decoded is refused. */
+export function* decoded<T>(cannot: (why: string) => ApiError, decoding: Steps<T>): Steps<T> {
   try {
     return yield* decoding;
   } catch (error) {
@@ -301,36 +207,4 @@ function report(
   if (strict.length === 0 || validation === 'Ignore') return;
   if (validation === 'Strict') throw cannot(`strict decoding error: ${strict.join(', ')}`);
   for (const text of strictWarnings(strict)) context.warn(text);
-}
-
-const shortVersion = (apiVersion: string): string => apiVersion.split('/').at(-1) ?? '';
-
-/** DeleteOptions of a DELETE; undefined without a body. */
-export async function readDeleteBody(request: ApiRequest): Promise<DeleteBody | undefined> {
-  const body = await request.body();
-  if (body.bytes.length === 0) return undefined;
-  let parsed: Parsed;
-  try {
-    parsed = await parse(body, deleteOptions);
-    const { apiVersion, kind } = checkedVersion(typeMetaOf(parsed.text.exact));
-    const isBare = apiVersion === '' || apiVersion === 'meta.k8s.io/';
-    const given = { kind, apiVersion: isBare ? optionsVersion : apiVersion };
-    if (isVersionless(given)) throw badRequest(versionMissing(parsed.raw ?? goJson(parsed.text.value)));
-    if (kind !== '' && kind !== 'DeleteOptions') {
-      throw badRequest(
-        isOptionsKind(given)
-          ? `converting (v1.${kind}) to (v1.DeleteOptions): unknown conversion`
-          : notRegistered(given, 'pkg/runtime/scheme.go:111'),
-      );
-    }
-  } catch (error) {
-    if (error instanceof ApiError) throw error;
-    const message = error instanceof Error ? error.message : String(error);
-    throw badRequest(
-      error instanceof JsonSyntaxError ? `couldn't get version/kind; json parse error: ${message}` : message,
-    );
-  }
-  const { value } = atOnce(decoded(badRequest, decodeText(deleteOptions, parsed.text)));
-  request.record?.sent({ kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/v1', ...(value as JsonObject) }, goJson);
-  return value as DeleteBody;
 }

@@ -10,8 +10,8 @@ import { inTurns } from '../runtime/turn-taking.js';
 import { DecodeError, typeMetaOf } from '../schema/decode.js';
 import { inOrder } from '../schema/encode.js';
 import { same } from '../schema/same.js';
-import { checkedVersion } from './bodies.js';
 import type { Catalogue, Served } from './catalogue.js';
+import { checkedVersion } from './given-kind.js';
 import { DoesNotApply, readReceivedPatch } from './patch/json.js';
 import { checkKind, decodeResult } from './verbs/patch.js';
 

@@ -16,7 +16,9 @@ import type {
   SubresourceAction,
   Wait,
 } from '../registry/resource-definition.js';
-import { checkMediaType, readDeleteBody, readObject } from './bodies.js';
+import { readObject } from './bodies.js';
+import { checkMediaType } from './body-format.js';
+import { readDeleteBody } from './delete-options.js';
 import { pageNotFound } from './health.js';
 import { negotiate, readIncludeObject, requireStream } from './negotiate.js';
 import { requestTimeout } from './operations/deadlines.js';

@@ -8,19 +8,17 @@ import type { Steps } from '../../api/steps.js';
 import type { RequestContext, ResourceDefinition } from '../../registry/resource-definition.js';
 import { inTurns, TurnTaking } from '../../runtime/turn-taking.js';
 import { DecodeError, decodeText, typeMetaOf } from '../../schema/decode.js';
+import { decodedAs, decodeWithReader, withDefaults } from '../bodies.js';
+import type { Catalogue, Served } from '../catalogue.js';
+import { withVersions } from '../conversions.js';
 import {
   checkedVersion,
-  decodedAs,
-  decodeWithReader,
   internalComplaint,
   isVersionless,
   kindComplaint,
   versionMissing,
   versionNull,
-  withDefaults,
-} from '../bodies.js';
-import type { Catalogue, Served } from '../catalogue.js';
-import { withVersions } from '../conversions.js';
+} from '../given-kind.js';
 import { placedByUrl, uidOfNothing } from '../given-object.js';
 import type { Parts } from '../parts.js';
 import { applied, type Configuration, checkRepeated, readConfiguration } from '../patch/apply.js';

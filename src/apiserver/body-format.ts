@@ -1,0 +1,65 @@
+import { unsupportedMediaType } from '../api/errors.js';
+import { plainText, type ReadText } from '../api/json-exact.js';
+import { largeJson } from '../api/json-pieces.js';
+import { dumpBody, readJson, readJsonInSteps } from '../api/json-text.js';
+import { readMediaType } from '../api/media-type.js';
+import { atOnce } from '../api/steps.js';
+import type { ResourceDefinition } from '../registry/resource-definition.js';
+import { inTurns, TurnTaking } from '../runtime/turn-taking.js';
+import type { Schema } from '../schema/schema.js';
+import { mediaTypes } from './negotiate.js';
+import type { RequestBody } from './request.js';
+
+/** The forms that bodies come in: JSON, YAML, and protobuf for kinds that have a message. */
+
+const json = 'application/json';
+const yaml = 'application/yaml';
+const protobuf = 'application/vnd.kubernetes.protobuf';
+
+/** A parsed body, and how it starts, for messages. */
+export interface Parsed {
+  readonly text: ReadText & { readonly format?: 'json' | 'yaml' };
+  readonly dump: string;
+  /** The text, if it came as one. */
+  readonly raw?: string;
+}
+
+/** What a body in protobuf is read by; undefined: it is refused. */
+export const messageOf = ({ origin, schema }: ResourceDefinition): Schema | undefined =>
+  origin === 'built-in' ? schema : undefined;
+
+type Format = typeof json | typeof yaml | typeof protobuf;
+function formatOf(contentType: string | undefined, message: Schema | undefined): Format {
+  const read = contentType ? readMediaType(contentType) : { type: json };
+  const type = 'type' in read ? read.type : undefined;
+  if (type === json || type === yaml || (type === protobuf && message !== undefined)) return type;
+  throw unsupportedMediaType(
+    `the body of the request was in an unknown format - accepted media types include: ${mediaTypes}`,
+  );
+}
+
+/** Refuses a body that nobody could read, before anything else is said of the request: of a create, that comes first. */
+export const checkMediaType = (contentType: string | undefined, definition: ResourceDefinition): void =>
+  void formatOf(contentType, messageOf(definition));
+
+/** Reads a body in the form that its media type names. Rejects with ApiError (415) and with what the reader of the form throws. */
+export async function parse(body: RequestBody, message: Schema | undefined, turns = new TurnTaking()): Promise<Parsed> {
+  const { bytes } = body;
+  const format = formatOf(body.contentType, message);
+  if (format === protobuf) {
+    const { decodeEnvelope } = await import('../schema/protobuf.js');
+    const steps = decodeEnvelope(message as Schema, bytes);
+    const value = bytes.length < largeJson ? atOnce(steps) : await inTurns(steps, turns);
+    return { text: plainText(value), dump: dumpBody(bytes) };
+  }
+  if (format === yaml) {
+    const { readYaml } = await import('../api/yaml.js');
+    const text = await readYaml(bytes, () => turns.next());
+    return { text: { ...text, format: 'yaml' }, dump: dumpBody(bytes), raw: bytes.toString('utf8') };
+  }
+  // What is stored has more values than what was sent: who owns each of them.
+  const limits = body.isOwn === true ? { maxValues: Number.POSITIVE_INFINITY } : {};
+  const text =
+    bytes.length < largeJson ? readJson(bytes, limits) : await inTurns(readJsonInSteps(bytes, limits), turns);
+  return { text, dump: dumpBody(bytes), raw: bytes.toString('utf8') };
+}

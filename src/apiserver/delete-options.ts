@@ -1,0 +1,43 @@
+import { ApiError, badRequest } from '../api/errors.js';
+import { goJson } from '../api/go-text.js';
+import { JsonSyntaxError } from '../api/json-text.js';
+import type { JsonObject } from '../api/object.js';
+import type { DeleteBody } from '../api/options.js';
+import { atOnce } from '../api/steps.js';
+import { decodeText, typeMetaOf } from '../schema/decode.js';
+import { deleteOptions } from '../schema/meta.js';
+import { decoded } from './bodies.js';
+import { type Parsed, parse } from './body-format.js';
+import { checkedVersion, isVersionless, notRegistered, versionMissing } from './given-kind.js';
+import { isOptionsKind, optionsVersion } from './registered-kinds.js';
+import type { ApiRequest } from './request.js';
+
+/** DeleteOptions of a DELETE; undefined without a body. */
+export async function readDeleteBody(request: ApiRequest): Promise<DeleteBody | undefined> {
+  const body = await request.body();
+  if (body.bytes.length === 0) return undefined;
+  let parsed: Parsed;
+  try {
+    parsed = await parse(body, deleteOptions);
+    const { apiVersion, kind } = checkedVersion(typeMetaOf(parsed.text.exact));
+    const isBare = apiVersion === '' || apiVersion === 'meta.k8s.io/';
+    const given = { kind, apiVersion: isBare ? optionsVersion : apiVersion };
+    if (isVersionless(given)) throw badRequest(versionMissing(parsed.raw ?? goJson(parsed.text.value)));
+    if (kind !== '' && kind !== 'DeleteOptions') {
+      throw badRequest(
+        isOptionsKind(given)
+          ? `converting (v1.${kind}) to (v1.DeleteOptions): unknown conversion`
+          : notRegistered(given, 'pkg/runtime/scheme.go:111'),
+      );
+    }
+  } catch (error) {
+    if (error instanceof ApiError) throw error;
+    const message = error instanceof Error ? error.message : String(error);
+    throw badRequest(
+      error instanceof JsonSyntaxError ? `couldn't get version/kind; json parse error: ${message}` : message,
+    );
+  }
+  const { value } = atOnce(decoded(badRequest, decodeText(deleteOptions, parsed.text)));
+  request.record?.sent({ kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/v1', ...(value as JsonObject) }, goJson);
+  return value as DeleteBody;
+}

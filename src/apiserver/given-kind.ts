@@ -1,0 +1,49 @@
+import { internalPackage } from '../api/go-print.js';
+import { quote } from '../api/go-text.js';
+import { groupVersion, groupVersionComplaint } from '../api/object.js';
+import type { ResourceDefinition } from '../registry/resource-definition.js';
+import { DecodeError } from '../schema/decode.js';
+import { isRegistered, isRegisteredIn, isUnversioned, type TypeMeta } from './registered-kinds.js';
+
+/** What a body says that it is, held against what is expected, in Kubernetes' words. */
+
+/** What an object says it is. */
+export function checkedVersion(meta: TypeMeta): TypeMeta {
+  const wrong = groupVersionComplaint(meta.apiVersion);
+  if (wrong !== undefined) throw new DecodeError(wrong);
+  // An empty group before the slash is the core group.
+  return meta.apiVersion.startsWith('/') ? { ...meta, apiVersion: meta.apiVersion.slice(1) } : meta;
+}
+
+export const notRegistered = ({ apiVersion, kind }: TypeMeta, scheme: string): string =>
+  `no kind ${quote(kind)} is registered for version ${quote(apiVersion)} in scheme ${quote(scheme)}`;
+
+/** Why an object cannot be of a built-in kind, by what it says it is; another version of the kind can be converted. */
+export function kindComplaint(definition: ResourceDefinition, meta: TypeMeta, scheme: string): string | undefined {
+  if (meta.kind === definition.kind && meta.apiVersion === groupVersion(definition)) return undefined;
+  if (!isRegistered(meta, definition.group)) return notRegistered(meta, scheme);
+  if (meta.kind === definition.kind) return undefined;
+  const version = isUnversioned(meta) ? 'v1' : shortVersion(meta.apiVersion);
+  return `converting (${version}.${meta.kind}) to (${internalPackage(definition.group)}.${definition.kind}): unknown conversion`;
+}
+
+/** The same of an object that says no version. */
+export function internalComplaint(definition: ResourceDefinition, kind: string, scheme: string): string | undefined {
+  const { group } = definition;
+  if (kind === definition.kind) return undefined;
+  if (!isRegisteredIn(group, kind))
+    return `no kind ${quote(kind)} is registered for the internal version of group ${quote(group)} in scheme ${quote(scheme)}`;
+  const name = internalPackage(group);
+  return `converting (${name}.${kind}) to (${name}.${definition.kind}): unknown conversion`;
+}
+
+/** What is wrong with a custom resource whose version is null. */
+export const versionNull = '.apiVersion accessor error: <nil> is of the type <nil>, expected string';
+
+/** A group alone is no version. */
+export const isVersionless = ({ apiVersion }: Pick<TypeMeta, 'apiVersion'>): boolean =>
+  apiVersion === '' || apiVersion.endsWith('/');
+
+export const versionMissing = (text: string): string => `Object 'apiVersion' is missing in '${text}'`;
+
+export const shortVersion = (apiVersion: string): string => apiVersion.split('/').at(-1) ?? '';
