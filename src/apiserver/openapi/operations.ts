@@ -102,114 +102,142 @@ const allVerbs: readonly Verb[] = ['get', 'list', 'watch', 'create', 'update', '
 
 /** Every operation of a resource and its subresources. */
 export function operationsOf(definition: ResourceDefinition): readonly Operation[] {
-  const { group, version, plural, kind, namespaced } = definition;
-  const verbs = new Set(definition.verbs ?? allVerbs);
+  const { group, version, plural, namespaced } = definition;
   const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
-  const scope = namespaced ? '/namespaces/{namespace}' : '';
-  const collection = `${root}${scope}/${plural}`;
-  const item = `${collection}/{name}`;
-  const self: Described = definition;
-  const object = { type: 'object', schema: self } as const;
-  const list = { type: 'list', schema: self } as const;
-  const make = maker(definition);
-  const namespacedKind = `${namespaced ? 'Namespaced' : ''}${kind}`;
-  const isCustom = definition.origin === 'custom';
-
+  const paths = { root, scope: namespaced ? '/namespaces/{namespace}' : '', plural };
+  const finish = finisher(definition);
   return [
-    ...(verbs.has('list')
-      ? [
-          make(
-            collection,
-            'get',
-            'list',
-            `list${namespacedKind}`,
-            `list or watch objects of kind ${kind}`,
-            list,
-            selection,
-          ),
-        ]
-      : []),
-    ...(verbs.has('create')
-      ? [make(collection, 'post', 'post', `create${namespacedKind}`, `create ${aOrAn(kind)}`, object, write, object)]
-      : []),
-    ...(verbs.has('deletecollection')
-      ? [
-          make(
-            collection,
-            'delete',
-            'deletecollection',
-            `deleteCollection${namespacedKind}`,
-            `delete collection of ${kind}`,
-            { type: 'status' },
-            isCustom
-              ? selection
-              : [...selection.filter((name) => name !== 'allowWatchBookmarks' && name !== 'watch'), ...deletion].sort(
-                  compareText,
-                ),
-            isCustom ? undefined : { type: 'delete-options' },
-          ),
-        ]
-      : []),
-    ...(verbs.has('get')
-      ? [make(item, 'get', 'get', `read${namespacedKind}`, `read the specified ${kind}`, object, readQuery(definition))]
-      : []),
-    ...(verbs.has('update')
-      ? [make(item, 'put', 'put', `replace${namespacedKind}`, `replace the specified ${kind}`, object, write, object)]
-      : []),
-    ...(verbs.has('patch')
-      ? [patchOf(make, item, `patch${namespacedKind}`, `partially update the specified ${kind}`, object)]
-      : []),
-    ...(verbs.has('delete')
-      ? [
-          make(
-            item,
-            'delete',
-            'delete',
-            `delete${namespacedKind}`,
-            `delete ${aOrAn(kind)}`,
-            definition.answersDeleted === true ? object : { type: 'status' },
-            deletion,
-            { type: 'delete-options' },
-          ),
-        ]
-      : []),
-    ...(namespaced && verbs.has('list')
-      ? [
-          make(
-            `${root}/${plural}`,
-            'get',
-            'list',
-            `list${kind}ForAllNamespaces`,
-            `list or watch objects of kind ${kind}`,
-            list,
-            selection,
-          ),
-        ]
-      : []),
+    ...ownOperations(definition, paths),
     ...Object.entries(definition.subresources ?? {}).flatMap(([name, subresource]) =>
-      subresourceOperations(make, { item, name, namespacedKind, self }, subresource),
+      subresourceOperations(definition, { path: `${itemOf(paths)}/${name}`, name }, subresource),
     ),
-    ...(verbs.has('watch') && definition.origin === 'built-in'
-      ? watchOperations(make, { root, scope, plural, kind, namespaced, namespacedKind })
-      : []),
-  ];
+    ...watchOperations(definition, paths),
+  ].map(finish);
 }
 
-type Make = (
+interface Paths {
+  readonly root: string;
+  readonly scope: string;
+  readonly plural: string;
+}
+
+const itemOf = ({ root, scope, plural }: Paths): string => `${root}${scope}/${plural}/{name}`;
+
+/** An operation by what is its own; `of`: the kind it is about, where that is not the resource's. */
+type Part = Omit<Operation, 'tag' | 'gvk' | 'origin' | 'codes' | 'body'> & {
+  readonly body?: BodyOf | undefined;
+  readonly of?: Described;
+};
+
+const nameIn = ({ namespaced, kind }: ResourceDefinition): string => `${namespaced ? 'Namespaced' : ''}${kind}`;
+const verbsServed = ({ verbs = allVerbs }: ResourceDefinition): ReadonlySet<Verb> => new Set(verbs);
+
+function ownOperations(definition: ResourceDefinition, { root, scope, plural }: Paths): readonly Part[] {
+  const { kind, namespaced } = definition;
+  const isCustom = definition.origin === 'custom';
+  const name = nameIn(definition);
+  const path = `${root}${scope}/${plural}`;
+  const object = { type: 'object', schema: definition } as const;
+  const list = {
+    method: 'get',
+    action: 'list',
+    description: `list or watch objects of kind ${kind}`,
+    answer: { type: 'list', schema: definition },
+    query: selection,
+  } as const;
+  const own: readonly (Part & { readonly verb: Verb })[] = [
+    { verb: 'list', ...list, path, id: `list${name}` },
+    {
+      verb: 'create',
+      path,
+      method: 'post',
+      action: 'post',
+      id: `create${name}`,
+      description: `create ${aOrAn(kind)}`,
+      answer: object,
+      query: write,
+      body: object,
+    },
+    {
+      verb: 'deletecollection',
+      path,
+      method: 'delete',
+      action: 'deletecollection',
+      id: `deleteCollection${name}`,
+      description: `delete collection of ${kind}`,
+      answer: { type: 'status' },
+      query: isCustom ? selection : selectionToDelete,
+      body: isCustom ? undefined : { type: 'delete-options' },
+    },
+    ...itemOperations(`${path}/{name}`, { id: name, what: `the specified ${kind}` }, object, readQuery(definition)),
+    {
+      verb: 'delete',
+      path: `${path}/{name}`,
+      method: 'delete',
+      action: 'delete',
+      id: `delete${name}`,
+      description: `delete ${aOrAn(kind)}`,
+      answer: definition.answersDeleted === true ? object : { type: 'status' },
+      query: deletion,
+      body: { type: 'delete-options' },
+    },
+    ...(namespaced
+      ? [{ verb: 'list' as const, ...list, path: `${root}/${plural}`, id: `list${kind}ForAllNamespaces` }]
+      : []),
+  ];
+  const served = verbsServed(definition);
+  return own.filter(({ verb }) => served.has(verb)).map(({ verb: _, ...part }) => part);
+}
+
+/** Reading and changing one object, or what a subresource shows of it. */
+const itemOperations = (
   path: string,
-  method: Operation['method'],
-  action: Operation['action'],
-  id: string,
-  description: string,
-  answer: AnswerOf,
+  { id, what }: { readonly id: string; readonly what: string },
+  object: AnswerOf & BodyOf & { readonly type: 'object' },
   query: readonly QueryParameter[],
-  body?: BodyOf,
-  of?: Described,
-) => Operation;
+): readonly (Part & { readonly verb: Verb })[] => [
+  {
+    verb: 'get',
+    path,
+    method: 'get',
+    action: 'get',
+    id: `read${id}`,
+    description: `read ${what}`,
+    answer: object,
+    query,
+  },
+  {
+    verb: 'update',
+    path,
+    method: 'put',
+    action: 'put',
+    id: `replace${id}`,
+    description: `replace ${what}`,
+    answer: object,
+    query: write,
+    body: object,
+  },
+  {
+    verb: 'patch',
+    path,
+    method: 'patch',
+    action: 'patch',
+    id: `patch${id}`,
+    description: `partially update ${what}`,
+    answer: object,
+    query: [...write, 'force'],
+    body: { type: 'patch' },
+  },
+];
 
 /** What a read of one object takes is only told of custom resources. */
 const readQuery = ({ origin }: Pick<Described, 'origin'>): readonly QueryParameter[] =>
   origin === 'custom' ? ['resourceVersion'] : [];
+
+const selectionToDelete = [
+  ...selection.filter((name) => name !== 'allowWatchBookmarks' && name !== 'watch'),
+  ...deletion,
+].sort(compareText);
 
 const codesOf: Partial<Record<Operation['action'], Operation['codes']>> = {
   post: [200, 201, 202],
@@ -218,13 +246,14 @@ const codesOf: Partial<Record<Operation['action'], Operation['codes']>> = {
   delete: [200, 202],
 };
 
-function maker(definition: ResourceDefinition): Make {
+/** Adds what follows from the resource. */
+function finisher(definition: ResourceDefinition): (part: Part) => Operation {
   const { group, version, kind, origin } = definition;
   const own = { group, version, kind };
   const name = groupName(group);
   const qualified = `${capital(name)}${capital(version)}`;
   const tag = `${name}_${version}`;
-  return (path, method, action, id, description, answer, query, body, of = definition) => ({
+  return ({ path, method, action, id, description, answer, query, body, of = definition }) => ({
     path,
     method,
     action,
@@ -240,76 +269,44 @@ function maker(definition: ResourceDefinition): Make {
   });
 }
 
-const patchOf = (
-  make: Make,
-  path: string,
-  id: string,
-  description: string,
-  answer: AnswerOf,
-  of?: Described,
-): Operation => make(path, 'patch', 'patch', id, description, answer, [...write, 'force'], { type: 'patch' }, of);
-
 function subresourceOperations(
-  make: Make,
-  at: { readonly item: string; readonly name: string; readonly namespacedKind: string; readonly self: Described },
+  definition: ResourceDefinition,
+  { path, name }: { readonly path: string; readonly name: string },
   subresource: Subresource<ApiObject>,
-): readonly Operation[] {
-  const { item, name, namespacedKind, self } = at;
-  const path = `${item}/${name}`;
-  const id = `${namespacedKind}${capital(name)}`;
-  const what = `${name} of the specified ${self.kind}`;
+): readonly Part[] {
+  const id = `${nameIn(definition)}${capital(name)}`;
+  const what = `${name} of the specified ${definition.kind}`;
   if (subresource.type === 'action') {
-    const schema: Described = { ...subresource.request, origin: self.origin };
-    const object = { type: 'object', schema } as const;
-    return [make(path, 'post', 'post', `create${id}`, `create ${what}`, object, write, object, schema)];
+    const of: Described = { ...subresource.request, origin: definition.origin };
+    const object = { type: 'object', schema: of } as const;
+    const description = `create ${what}`;
+    const create = { path, method: 'post', action: 'post', id: `create${id}` } as const;
+    return [{ ...create, description, answer: object, query: write, body: object, of }];
   }
-  const schema: Described = subresource.type === 'projection' ? { ...subresource.of, origin: 'built-in' } : self;
-  const object = { type: 'object', schema } as const;
-  const verbs = new Set(verbsOfSubresource(subresource));
-  return [
-    ...(verbs.has('get')
-      ? [make(path, 'get', 'get', `read${id}`, `read ${what}`, object, readQuery(self), undefined, schema)]
-      : []),
-    ...(verbs.has('update')
-      ? [make(path, 'put', 'put', `replace${id}`, `replace ${what}`, object, write, object, schema)]
-      : []),
-    ...(verbs.has('patch') ? [patchOf(make, path, `patch${id}`, `partially update ${what}`, object, schema)] : []),
-  ];
+  const of: Described = subresource.type === 'projection' ? { ...subresource.of, origin: 'built-in' } : definition;
+  const verbs = verbsOfSubresource(subresource);
+  return itemOperations(path, { id, what }, { type: 'object', schema: of }, readQuery(definition))
+    .filter(({ verb }) => verbs.includes(verb))
+    .map(({ verb: _, ...part }) => ({ ...part, of }));
 }
 
 /** The paths of old for watching. */
-function watchOperations(
-  make: Make,
-  at: {
-    readonly root: string;
-    readonly scope: string;
-    readonly plural: string;
-    readonly kind: string;
-    readonly namespaced: boolean;
-    readonly namespacedKind: string;
-  },
-): readonly Operation[] {
-  const { root, scope, plural, kind, namespaced, namespacedKind } = at;
-  const event: AnswerOf = { type: 'watch-event' };
-  const collection = `${root}/watch${scope}/${plural}`;
-  const many = `watch changes to a list of ${kind}. Deprecated: use the watch parameter of a list.`;
-  const one = `watch changes to one ${kind}. Deprecated: use the watch parameter of a list with a fieldSelector.`;
+function watchOperations(definition: ResourceDefinition, { root, scope, plural }: Paths): readonly Part[] {
+  if (definition.origin === 'custom' || !verbsServed(definition).has('watch')) return [];
+  const { kind, namespaced } = definition;
+  const name = nameIn(definition);
+  const path = `${root}/watch${scope}/${plural}`;
+  const shared = { method: 'get', answer: { type: 'watch-event' }, query: selection } as const;
+  const many = {
+    ...shared,
+    action: 'watchlist',
+    description: `watch changes to a list of ${kind}. Deprecated: use the watch parameter of a list.`,
+  } as const;
+  const description = `watch changes to one ${kind}. Deprecated: use the watch parameter of a list with a fieldSelector.`;
   return [
-    make(collection, 'get', 'watchlist', `watch${namespacedKind}List`, many, event, selection),
-    make(`${collection}/{name}`, 'get', 'watch', `watch${namespacedKind}`, one, event, selection),
-    ...(namespaced
-      ? [
-          make(
-            `${root}/watch/${plural}`,
-            'get',
-            'watchlist',
-            `watch${kind}ListForAllNamespaces`,
-            many,
-            event,
-            selection,
-          ),
-        ]
-      : []),
+    { ...many, path, id: `watch${name}List` },
+    { ...shared, action: 'watch', description, path: `${path}/{name}`, id: `watch${name}` },
+    ...(namespaced ? [{ ...many, path: `${root}/watch/${plural}`, id: `watch${kind}ListForAllNamespaces` }] : []),
   ];
 }
 
