@@ -20,6 +20,15 @@ const findings = (schema: JsonObject, object: JsonObject, previous?: JsonObject)
     }),
   );
 
+/** An object with these members, and rules about the whole. */
+const struct = (properties: JsonObject, rules?: readonly Json[]): JsonObject => ({
+  type: 'object',
+  properties,
+  ...(rules === undefined ? {} : { 'x-kubernetes-validations': rules }),
+});
+const withSpec = (spec: JsonObject): JsonObject => struct({ spec });
+const told = (violations: readonly string[]) => ({ violations, warnings: [] as readonly string[] });
+
 /** What is wrong, as kube-apiserver 1.36 says it. */
 test.each<
   [
@@ -32,436 +41,298 @@ test.each<
 >([
   [
     'a rule that holds says nothing',
-    {
-      type: 'object',
-      properties: {
-        spec: {
-          type: 'object',
-          properties: { a: { type: 'integer' } },
-          'x-kubernetes-validations': [{ rule: 'self.a > 0' }],
-        },
-      },
-    },
+    withSpec(struct({ a: { type: 'integer' } }, [{ rule: 'self.a > 0' }])),
     { spec: { a: 1 } },
     undefined,
-    { violations: [], warnings: [] },
+    told([]),
   ],
   [
     'one that does not names itself; the value of an object is not quoted',
-    {
-      type: 'object',
-      properties: {
-        spec: {
-          type: 'object',
-          properties: { a: { type: 'integer' } },
-          'x-kubernetes-validations': [{ rule: 'self.a > 0' }],
-        },
-      },
-    },
+    withSpec(struct({ a: { type: 'integer' } }, [{ rule: 'self.a > 0' }])),
     { spec: { a: 0 } },
     undefined,
-    { violations: ['spec: Invalid value: failed rule: self.a > 0'], warnings: [] },
+    told(['spec: Invalid value: failed rule: self.a > 0']),
   ],
   [
     'the value of a scalar is',
-    {
-      type: 'object',
-      properties: {
-        spec: {
-          type: 'object',
-          properties: { a: { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self > 0' }] } },
-        },
-      },
-    },
+    withSpec(struct({ a: { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self > 0' }] } })),
     { spec: { a: 0 } },
     undefined,
-    { violations: ['spec.a: Invalid value: 0: failed rule: self > 0'], warnings: [] },
+    told(['spec.a: Invalid value: 0: failed rule: self > 0']),
   ],
   [
     'a message is told without the spaces around it',
-    {
-      type: 'object',
-      properties: {
-        spec: {
-          type: 'object',
-          properties: {
-            a: { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self > 0', message: ' more! ' }] },
-          },
-        },
-      },
-    },
+    withSpec(
+      struct({
+        a: { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self > 0', message: ' more! ' }] },
+      }),
+    ),
     { spec: { a: 0 } },
     undefined,
-    { violations: ['spec.a: Invalid value: 0: more!'], warnings: [] },
+    told(['spec.a: Invalid value: 0: more!']),
   ],
   [
     'a message expression comes first',
-    {
-      type: 'object',
-      properties: {
-        spec: {
-          type: 'object',
-          properties: {
-            a: {
-              type: 'integer',
-              'x-kubernetes-validations': [
-                { rule: 'self > 0', message: 'no', messageExpression: "'got ' + string(self)" },
-              ],
-            },
-          },
+    withSpec(
+      struct({
+        a: {
+          type: 'integer',
+          'x-kubernetes-validations': [{ rule: 'self > 0', message: 'no', messageExpression: "'got ' + string(self)" }],
         },
-      },
-    },
+      }),
+    ),
     { spec: { a: 0 } },
     undefined,
-    { violations: ['spec.a: Invalid value: 0: got 0'], warnings: [] },
+    told(['spec.a: Invalid value: 0: got 0']),
   ],
   [
     'unless it is blank, has lines or fails',
-    {
-      type: 'object',
-      properties: {
-        spec: {
-          type: 'object',
-          properties: {
-            a: {
-              type: 'integer',
-              'x-kubernetes-validations': [
-                { rule: 'self > 0', messageExpression: "' '", message: 'm' },
-                { rule: 'self > 1', messageExpression: "'a\\nb'" },
-                { rule: 'self > 2', messageExpression: 'string(1 / self)' },
-              ],
-            },
-          },
+    withSpec(
+      struct({
+        a: {
+          type: 'integer',
+          'x-kubernetes-validations': [
+            { rule: 'self > 0', messageExpression: "' '", message: 'm' },
+            { rule: 'self > 1', messageExpression: "'a\\nb'" },
+            { rule: 'self > 2', messageExpression: 'string(1 / self)' },
+          ],
         },
-      },
-    },
+      }),
+    ),
     { spec: { a: 0 } },
     undefined,
-    {
-      violations: [
-        'spec.a: Invalid value: 0: m',
-        'spec.a: Invalid value: 0: failed rule: self > 1',
-        'spec.a: Invalid value: 0: failed rule: self > 2',
-      ],
-      warnings: [],
-    },
+    told([
+      'spec.a: Invalid value: 0: m',
+      'spec.a: Invalid value: 0: failed rule: self > 1',
+      'spec.a: Invalid value: 0: failed rule: self > 2',
+    ]),
   ],
   [
     'reason FieldValueForbidden',
-    {
-      type: 'object',
-      properties: {
-        spec: {
-          type: 'object',
-          properties: {
-            a: { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self > 0', reason: 'FieldValueForbidden' }] },
-          },
-          'x-kubernetes-validations': [{ rule: 'false', reason: 'FieldValueForbidden', message: 'm' }],
+    withSpec(
+      struct(
+        {
+          a: { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self > 0', reason: 'FieldValueForbidden' }] },
         },
-      },
-    },
+        [{ rule: 'false', reason: 'FieldValueForbidden', message: 'm' }],
+      ),
+    ),
     { spec: { a: 0 } },
     undefined,
-    { violations: ['spec: Forbidden: m', 'spec.a: Forbidden: failed rule: self > 0'], warnings: [] },
+    told(['spec: Forbidden: m', 'spec.a: Forbidden: failed rule: self > 0']),
   ],
   [
     'reason FieldValueRequired',
-    {
-      type: 'object',
-      properties: {
-        spec: {
-          type: 'object',
-          properties: {
-            a: { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self > 0', reason: 'FieldValueRequired' }] },
-          },
-          'x-kubernetes-validations': [{ rule: 'false', reason: 'FieldValueRequired', message: 'm' }],
+    withSpec(
+      struct(
+        {
+          a: { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self > 0', reason: 'FieldValueRequired' }] },
         },
-      },
-    },
+        [{ rule: 'false', reason: 'FieldValueRequired', message: 'm' }],
+      ),
+    ),
     { spec: { a: 0 } },
     undefined,
-    { violations: ['spec: Required value: m', 'spec.a: Required value: failed rule: self > 0'], warnings: [] },
+    told(['spec: Required value: m', 'spec.a: Required value: failed rule: self > 0']),
   ],
   [
     'reason FieldValueDuplicate',
-    {
-      type: 'object',
-      properties: {
-        spec: {
-          type: 'object',
-          properties: {
-            a: { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self > 0', reason: 'FieldValueDuplicate' }] },
-          },
-          'x-kubernetes-validations': [{ rule: 'false', reason: 'FieldValueDuplicate', message: 'm' }],
+    withSpec(
+      struct(
+        {
+          a: { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self > 0', reason: 'FieldValueDuplicate' }] },
         },
-      },
-    },
+        [{ rule: 'false', reason: 'FieldValueDuplicate', message: 'm' }],
+      ),
+    ),
     { spec: { a: 0 } },
     undefined,
-    { violations: ['spec: Duplicate value', 'spec.a: Duplicate value: 0'], warnings: [] },
+    told(['spec: Duplicate value', 'spec.a: Duplicate value: 0']),
   ],
   [
     'reason FieldValueInvalid',
-    {
-      type: 'object',
-      properties: {
-        spec: {
-          type: 'object',
-          properties: {
-            a: { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self > 0', reason: 'FieldValueInvalid' }] },
-          },
-          'x-kubernetes-validations': [{ rule: 'false', reason: 'FieldValueInvalid', message: 'm' }],
+    withSpec(
+      struct(
+        {
+          a: { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self > 0', reason: 'FieldValueInvalid' }] },
         },
-      },
-    },
+        [{ rule: 'false', reason: 'FieldValueInvalid', message: 'm' }],
+      ),
+    ),
     { spec: { a: 0 } },
     undefined,
-    { violations: ['spec: Invalid value: m', 'spec.a: Invalid value: 0: failed rule: self > 0'], warnings: [] },
+    told(['spec: Invalid value: m', 'spec.a: Invalid value: 0: failed rule: self > 0']),
   ],
   [
     'fieldPath is where it is told',
-    {
-      type: 'object',
-      properties: {
-        spec: {
-          type: 'object',
-          properties: { a: { type: 'integer' }, m: { type: 'object', additionalProperties: { type: 'integer' } } },
-          'x-kubernetes-validations': [
-            { rule: 'false', fieldPath: '.a' },
-            { rule: 'false', fieldPath: ".m['x.y']" },
-          ],
-        },
-      },
-    },
+    withSpec(
+      struct({ a: { type: 'integer' }, m: { type: 'object', additionalProperties: { type: 'integer' } } }, [
+        { rule: 'false', fieldPath: '.a' },
+        { rule: 'false', fieldPath: ".m['x.y']" },
+      ]),
+    ),
     { spec: { a: 0 } },
     undefined,
-    {
-      violations: ['spec.a: Invalid value: failed rule: false', 'spec.m[x.y]: Invalid value: failed rule: false'],
-      warnings: [],
-    },
+    told(['spec.a: Invalid value: failed rule: false', 'spec.m[x.y]: Invalid value: failed rule: false']),
   ],
   [
     'every item and every member is looked at',
-    {
-      type: 'object',
-      properties: {
-        spec: {
+    withSpec(
+      struct({
+        l: { type: 'array', items: { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self > 1' }] } },
+        m: {
           type: 'object',
-          properties: {
-            l: { type: 'array', items: { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self > 1' }] } },
-            m: {
-              type: 'object',
-              additionalProperties: { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self > 1' }] },
-            },
-          },
+          additionalProperties: { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self > 1' }] },
         },
-      },
-    },
+      }),
+    ),
     { spec: { l: [1, 2, 0], m: { 'a.b': 1, c: 2 } } },
     undefined,
-    {
-      violations: [
-        'spec.l[0]: Invalid value: 1: failed rule: self > 1',
-        'spec.l[2]: Invalid value: 0: failed rule: self > 1',
-        'spec.m[a.b]: Invalid value: 1: failed rule: self > 1',
-      ],
-      warnings: [],
-    },
+    told([
+      'spec.l[0]: Invalid value: 1: failed rule: self > 1',
+      'spec.l[2]: Invalid value: 0: failed rule: self > 1',
+      'spec.m[a.b]: Invalid value: 1: failed rule: self > 1',
+    ]),
   ],
   [
     'null is not looked at',
-    {
-      type: 'object',
-      properties: {
-        spec: {
-          type: 'object',
-          properties: { a: { type: 'string', nullable: true, 'x-kubernetes-validations': [{ rule: 'false' }] } },
-          'x-kubernetes-validations': [{ rule: '!has(self.a)' }],
-        },
-      },
-    },
+    withSpec(
+      struct({ a: { type: 'string', nullable: true, 'x-kubernetes-validations': [{ rule: 'false' }] } }, [
+        { rule: '!has(self.a)' },
+      ]),
+    ),
     { spec: { a: null } },
     undefined,
-    { violations: [], warnings: [] },
+    told([]),
   ],
   [
     'names are escaped',
-    {
-      type: 'object',
-      properties: {
-        spec: {
-          type: 'object',
-          properties: {
-            'a-b': { type: 'integer' },
-            'c.d': { type: 'integer' },
-            namespace: { type: 'string' },
-            x__y: { type: 'integer' },
-          },
-          'x-kubernetes-validations': [
-            {
-              rule: "self.a__dash__b == 1 && self.c__dot__d == 2 && self.__namespace__ == 'n' && self.x__underscores__y == 3",
-            },
-          ],
+    withSpec(
+      struct(
+        {
+          'a-b': { type: 'integer' },
+          'c.d': { type: 'integer' },
+          namespace: { type: 'string' },
+          x__y: { type: 'integer' },
         },
-      },
-    },
+        [
+          {
+            rule: "self.a__dash__b == 1 && self.c__dot__d == 2 && self.__namespace__ == 'n' && self.x__underscores__y == 3",
+          },
+        ],
+      ),
+    ),
     { spec: { 'a-b': 1, 'c.d': 2, namespace: 'n', x__y: 3 } },
     undefined,
-    { violations: [], warnings: [] },
+    told([]),
   ],
   [
     'at the root there are kind and name, and no labels',
-    {
-      type: 'object',
-      properties: { spec: { type: 'object' } },
-      'x-kubernetes-validations': [
-        { rule: "self.kind == 'K' && self.metadata.name == 'n'" },
-        { rule: 'self.metadata.labels.size() > 0' },
-      ],
-    },
+    struct({ spec: { type: 'object' } }, [
+      { rule: "self.kind == 'K' && self.metadata.name == 'n'" },
+      { rule: 'self.metadata.labels.size() > 0' },
+    ]),
     { kind: 'K', apiVersion: 'g/v1', metadata: { name: 'n', labels: { a: 'b' } } },
     undefined,
-    {
-      violations: [
-        '<nil>: Invalid value: "object": rule compile error: compilation failed: ERROR: <input>:1:14: undefined field \'labels\'\n | self.metadata.labels.size() > 0\n | .............^',
-      ],
-      warnings: [],
-    },
+    told([
+      '<nil>: Invalid value: "object": rule compile error: compilation failed: ERROR: <input>:1:14: undefined field \'labels\'\n | self.metadata.labels.size() > 0\n | .............^',
+    ]),
   ],
   [
     'an embedded resource has them too',
-    {
-      type: 'object',
-      properties: {
-        spec: {
+    withSpec(
+      struct({
+        e: {
           type: 'object',
-          properties: {
-            e: {
-              type: 'object',
-              'x-kubernetes-embedded-resource': true,
-              'x-kubernetes-preserve-unknown-fields': true,
-              'x-kubernetes-validations': [{ rule: "self.kind == 'Pod'" }],
-            },
-          },
+          'x-kubernetes-embedded-resource': true,
+          'x-kubernetes-preserve-unknown-fields': true,
+          'x-kubernetes-validations': [{ rule: "self.kind == 'Pod'" }],
         },
-      },
-    },
+      }),
+    ),
     { spec: { e: { kind: 'Service', apiVersion: 'v1', metadata: { name: 'x' } } } },
     undefined,
-    { violations: ["spec.e: Invalid value: failed rule: self.kind == 'Pod'"], warnings: [] },
+    told(["spec.e: Invalid value: failed rule: self.kind == 'Pod'"]),
   ],
   [
     'int-or-string has either type',
-    {
-      type: 'object',
-      properties: {
-        spec: {
-          type: 'object',
-          properties: { p: { 'x-kubernetes-int-or-string': true } },
-          'x-kubernetes-validations': [
-            { rule: 'type(self.p) == string' },
-            { rule: 'self.p > 5' },
-            { rule: 'size(self.p) > 1' },
-          ],
-        },
-      },
-    },
+    withSpec(
+      struct({ p: { 'x-kubernetes-int-or-string': true } }, [
+        { rule: 'type(self.p) == string' },
+        { rule: 'self.p > 5' },
+        { rule: 'size(self.p) > 1' },
+      ]),
+    ),
     { spec: { p: 7 } },
     undefined,
-    {
-      violations: [
-        'spec: Invalid value: failed rule: type(self.p) == string',
-        'spec: Invalid value: "object": \'no such overload: size\': call arguments did not match a supported operator, function or macro signature for rule: size(self.p) > 1',
-      ],
-      warnings: [],
-    },
+    told([
+      'spec: Invalid value: failed rule: type(self.p) == string',
+      'spec: Invalid value: "object": \'no such overload: size\': call arguments did not match a supported operator, function or macro signature for rule: size(self.p) > 1',
+    ]),
   ],
   [
     'formats have types',
-    {
-      type: 'object',
-      properties: {
-        spec: {
-          type: 'object',
-          properties: {
-            t: { type: 'string', format: 'date-time' },
-            d: { type: 'string', format: 'duration' },
-            b: { type: 'string', format: 'byte' },
-            y: { type: 'string', format: 'date' },
-          },
-          'x-kubernetes-validations': [
-            {
-              rule: "self.t > timestamp('2024-01-01T00:00:00Z') && self.d == duration('90m') && size(self.b) == 3 && self.y.getFullYear() == 2024",
-            },
-            { rule: 'self.d < duration("1h")' },
-          ],
+    withSpec(
+      struct(
+        {
+          t: { type: 'string', format: 'date-time' },
+          d: { type: 'string', format: 'duration' },
+          b: { type: 'string', format: 'byte' },
+          y: { type: 'string', format: 'date' },
         },
-      },
-    },
+        [
+          {
+            rule: "self.t > timestamp('2024-01-01T00:00:00Z') && self.d == duration('90m') && size(self.b) == 3 && self.y.getFullYear() == 2024",
+          },
+          { rule: 'self.d < duration("1h")' },
+        ],
+      ),
+    ),
     { spec: { t: '2024-01-01T02:00:00.5+01:00', d: '1h30m', b: 'YWJj', y: '2024-02-29' } },
     undefined,
-    { violations: ['spec: Invalid value: failed rule: self.d < duration("1h")'], warnings: [] },
+    told(['spec: Invalid value: failed rule: self.d < duration("1h")']),
   ],
   [
     'a time is written with the zone it came with',
-    {
-      type: 'object',
-      properties: {
-        spec: {
-          type: 'object',
-          properties: { t: { type: 'string', format: 'date-time' }, d: { type: 'string', format: 'duration' } },
-          'x-kubernetes-validations': [{ rule: 'false', messageExpression: "string(self.t) + ' ' + string(self.d)" }],
-        },
-      },
-    },
+    withSpec(
+      struct({ t: { type: 'string', format: 'date-time' }, d: { type: 'string', format: 'duration' } }, [
+        { rule: 'false', messageExpression: "string(self.t) + ' ' + string(self.d)" },
+      ]),
+    ),
     { spec: { t: '2024-01-01T02:00:00.5+01:00', d: '2 weeks 3 min' } },
     undefined,
-    { violations: ['spec: Invalid value: 2024-01-01T02:00:00.5+01:00 1209780s'], warnings: [] },
+    told(['spec: Invalid value: 2024-01-01T02:00:00.5+01:00 1209780s']),
   ],
   [
     'numbers are doubles, whole ones too',
-    {
-      type: 'object',
-      properties: {
-        spec: {
-          type: 'object',
-          properties: { n: { type: 'number' } },
-          'x-kubernetes-validations': [{ rule: 'self.n / 2.0 == 0.5' }],
-        },
-      },
-    },
+    withSpec(struct({ n: { type: 'number' } }, [{ rule: 'self.n / 2.0 == 0.5' }])),
     { spec: { n: 1 } },
     undefined,
-    { violations: [], warnings: [] },
+    told([]),
   ],
   [
     'order means nothing in sets and keyed lists',
-    {
-      type: 'object',
-      properties: {
-        spec: {
-          type: 'object',
-          properties: {
-            s: { type: 'array', 'x-kubernetes-list-type': 'set', items: { type: 'string' } },
-            k: {
-              type: 'array',
-              'x-kubernetes-list-type': 'map',
-              'x-kubernetes-list-map-keys': ['n'],
-              items: { type: 'object', properties: { n: { type: 'string' }, v: { type: 'integer' } } },
-            },
-            a: { type: 'array', items: { type: 'string' } },
+    withSpec(
+      struct(
+        {
+          s: { type: 'array', 'x-kubernetes-list-type': 'set', items: { type: 'string' } },
+          k: {
+            type: 'array',
+            'x-kubernetes-list-type': 'map',
+            'x-kubernetes-list-map-keys': ['n'],
+            items: struct({ n: { type: 'string' }, v: { type: 'integer' } }),
           },
-          'x-kubernetes-validations': [
-            { rule: "self.s == ['b', 'a']" },
-            { rule: "(self.s + ['a', 'c']).size() == 3" },
-            { rule: 'self.k == oldSelf.k' },
-            { rule: '(self.k + oldSelf.k).size() == 2' },
-            { rule: 'self.a == oldSelf.a' },
-          ],
+          a: { type: 'array', items: { type: 'string' } },
         },
-      },
-    },
+        [
+          { rule: "self.s == ['b', 'a']" },
+          { rule: "(self.s + ['a', 'c']).size() == 3" },
+          { rule: 'self.k == oldSelf.k' },
+          { rule: '(self.k + oldSelf.k).size() == 2' },
+          { rule: 'self.a == oldSelf.a' },
+        ],
+      ),
+    ),
     {
       spec: {
         s: ['a', 'b'],
@@ -482,105 +353,69 @@ test.each<
         a: ['2', '1'],
       },
     },
-    { violations: ['spec: Invalid value: failed rule: self.a == oldSelf.a'], warnings: [] },
+    told(['spec: Invalid value: failed rule: self.a == oldSelf.a']),
   ],
   [
     'rules about changes are not asked of what is new',
-    {
-      type: 'object',
-      properties: {
-        spec: {
-          type: 'object',
-          properties: { a: { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self >= oldSelf' }] } },
-        },
-      },
-    },
+    withSpec(struct({ a: { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self >= oldSelf' }] } })),
     { spec: { a: 1 } },
     undefined,
-    { violations: [], warnings: [] },
+    told([]),
   ],
   [
     'and refuse changes',
-    {
-      type: 'object',
-      properties: {
-        spec: {
-          type: 'object',
-          properties: { a: { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self >= oldSelf' }] } },
-        },
-      },
-    },
+    withSpec(struct({ a: { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self >= oldSelf' }] } })),
     { spec: { a: 1 } },
     { spec: { a: 2 } },
-    { violations: ['spec.a: Invalid value: 1: failed rule: self >= oldSelf'], warnings: [] },
+    told(['spec.a: Invalid value: 1: failed rule: self >= oldSelf']),
   ],
   [
     'with optionalOldSelf they are asked of both',
-    {
-      type: 'object',
-      properties: {
-        spec: {
-          type: 'object',
-          properties: {
-            a: {
-              type: 'integer',
-              'x-kubernetes-validations': [{ rule: '!oldSelf.hasValue()', optionalOldSelf: true, message: 'm' }],
-            },
-          },
+    withSpec(
+      struct({
+        a: {
+          type: 'integer',
+          'x-kubernetes-validations': [{ rule: '!oldSelf.hasValue()', optionalOldSelf: true, message: 'm' }],
         },
-      },
-    },
+      }),
+    ),
     { spec: { a: 1 } },
     { spec: { a: 1 } },
-    { violations: ['spec.a: Invalid value: 1: m'], warnings: [] },
+    told(['spec.a: Invalid value: 1: m']),
   ],
   [
     'inside the optional, the stored value has no schema',
-    {
-      type: 'object',
-      properties: {
-        spec: {
-          type: 'object',
-          properties: { t: { type: 'string', format: 'date-time' } },
-          'x-kubernetes-validations': [{ rule: 'oldSelf.value().t == self.t', optionalOldSelf: true }],
-        },
-      },
-    },
+    withSpec(
+      struct({ t: { type: 'string', format: 'date-time' } }, [
+        { rule: 'oldSelf.value().t == self.t', optionalOldSelf: true },
+      ]),
+    ),
     { spec: { t: '2024-01-01T00:00:00Z' } },
     { spec: { t: '2024-01-01T00:00:00Z' } },
-    { violations: ['spec: Invalid value: failed rule: oldSelf.value().t == self.t'], warnings: [] },
+    told(['spec: Invalid value: failed rule: oldSelf.value().t == self.t']),
   ],
   [
     'items of keyed lists have their old self, of others none',
-    {
-      type: 'object',
-      properties: {
-        spec: {
-          type: 'object',
-          properties: {
-            k: {
-              type: 'array',
-              'x-kubernetes-list-type': 'map',
-              'x-kubernetes-list-map-keys': ['n'],
-              items: {
-                type: 'object',
-                properties: {
-                  n: { type: 'string' },
-                  v: { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self == oldSelf' }] },
-                },
-              },
-            },
-            a: {
-              type: 'array',
-              items: {
-                type: 'integer',
-                'x-kubernetes-validations': [{ rule: 'oldSelf.hasValue()', optionalOldSelf: true }],
-              },
-            },
+    withSpec(
+      struct({
+        k: {
+          type: 'array',
+          'x-kubernetes-list-type': 'map',
+          'x-kubernetes-list-map-keys': ['n'],
+          items: struct({
+            n: { type: 'string' },
+            v: { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self == oldSelf' }] },
+          }),
+        },
+        a: {
+          type: 'array',
+          items: {
+            type: 'integer',
+            'x-kubernetes-validations': [{ rule: 'oldSelf.hasValue()', optionalOldSelf: true }],
           },
         },
-      },
-    },
+      }),
+    ),
     {
       spec: {
         k: [
@@ -599,28 +434,19 @@ test.each<
         a: [1],
       },
     },
-    {
-      violations: [
-        'spec.k[1].v: Invalid value: 9: failed rule: self == oldSelf',
-        'spec.a[0]: Invalid value: 1: failed rule: oldSelf.hasValue()',
-      ],
-      warnings: [],
-    },
+    told([
+      'spec.k[1].v: Invalid value: 9: failed rule: self == oldSelf',
+      'spec.a[0]: Invalid value: 1: failed rule: oldSelf.hasValue()',
+    ]),
   ],
   [
     'what was so already is warned of',
-    {
-      type: 'object',
-      properties: {
-        spec: {
-          type: 'object',
-          properties: {
-            a: { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self > 5' }] },
-            b: { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self > 5' }] },
-          },
-        },
-      },
-    },
+    withSpec(
+      struct({
+        a: { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self > 5' }] },
+        b: { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self > 5' }] },
+      }),
+    ),
     { spec: { a: 1, b: 2 } },
     { spec: { a: 1, b: 1 } },
     {
@@ -630,216 +456,140 @@ test.each<
   ],
   [
     'what an unchanged value contains as well, also in lists without keys',
-    {
-      type: 'object',
-      properties: {
-        spec: {
-          type: 'object',
-          properties: {
-            l: { type: 'array', items: { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self > 5' }] } },
-          },
-        },
-      },
-    },
+    withSpec(
+      struct({
+        l: { type: 'array', items: { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self > 5' }] } },
+      }),
+    ),
     { spec: { l: [1, 9] } },
     { spec: { l: [1, 9] } },
     { violations: [], warnings: ['spec.l[0]: Invalid value: 1: failed rule: self > 5'] },
   ],
   [
     'failures of rules about changes are never only warned of',
-    {
-      type: 'object',
-      properties: {
-        spec: {
-          type: 'object',
-          properties: { a: { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self > oldSelf' }] } },
-        },
-      },
-    },
+    withSpec(struct({ a: { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self > oldSelf' }] } })),
     { spec: { a: 1 } },
     { spec: { a: 1 } },
-    { violations: ['spec.a: Invalid value: 1: failed rule: self > oldSelf'], warnings: [] },
+    told(['spec.a: Invalid value: 1: failed rule: self > oldSelf']),
   ],
   [
     'an evaluation that fails names why',
-    {
-      type: 'object',
-      properties: {
-        spec: {
-          type: 'object',
-          properties: {
-            l: { type: 'array', items: { type: 'integer' } },
-            m: { type: 'object', additionalProperties: { type: 'integer' } },
-          },
-          'x-kubernetes-validations': [
-            { rule: 'self.l[9] == 1' },
-            { rule: "self.m['x'] == 1" },
-            { rule: 'self.l[0] / 0 == 1', message: 'divided' },
-          ],
+    withSpec(
+      struct(
+        {
+          l: { type: 'array', items: { type: 'integer' } },
+          m: { type: 'object', additionalProperties: { type: 'integer' } },
         },
-      },
-    },
+        [{ rule: 'self.l[9] == 1' }, { rule: "self.m['x'] == 1" }, { rule: 'self.l[0] / 0 == 1', message: 'divided' }],
+      ),
+    ),
     { spec: { l: [1], m: {} } },
     undefined,
-    {
-      violations: [
-        'spec: Invalid value: "object": index out of bounds: 9 evaluating rule: self.l[9] == 1',
-        'spec: Invalid value: "object": no such key: x evaluating rule: self.m[\'x\'] == 1',
-        'spec: Invalid value: "object": division by zero evaluating rule: divided',
-      ],
-      warnings: [],
-    },
+    told([
+      'spec: Invalid value: "object": index out of bounds: 9 evaluating rule: self.l[9] == 1',
+      'spec: Invalid value: "object": no such key: x evaluating rule: self.m[\'x\'] == 1',
+      'spec: Invalid value: "object": division by zero evaluating rule: divided',
+    ]),
   ],
   [
     'what does not compile is told when it is to be used',
-    {
-      type: 'object',
-      properties: {
-        spec: {
-          type: 'object',
-          properties: { a: { type: 'integer' } },
-          'x-kubernetes-validations': [{ rule: 'self.b' }],
-        },
-      },
-    },
+    withSpec(struct({ a: { type: 'integer' } }, [{ rule: 'self.b' }])),
     { spec: { a: 1 } },
     undefined,
-    {
-      violations: [
-        'spec: Invalid value: "object": rule compile error: compilation failed: ERROR: <input>:1:5: undefined field \'b\'\n | self.b\n | ....^',
-      ],
-      warnings: [],
-    },
+    told([
+      'spec: Invalid value: "object": rule compile error: compilation failed: ERROR: <input>:1:5: undefined field \'b\'\n | self.b\n | ....^',
+    ]),
   ],
   [
     'rules within allOf are about the same value',
-    {
+    withSpec({
       type: 'object',
-      properties: {
-        spec: {
-          type: 'object',
-          properties: { a: { type: 'integer' } },
-          allOf: [
-            {
-              'x-kubernetes-validations': [{ rule: 'self.a > 5' }],
-              properties: { a: { 'x-kubernetes-validations': [{ rule: 'self > 6' }] } },
-            },
-          ],
-          'x-kubernetes-validations': [{ rule: 'true' }],
+      properties: { a: { type: 'integer' } },
+      allOf: [
+        {
+          'x-kubernetes-validations': [{ rule: 'self.a > 5' }],
+          properties: { a: { 'x-kubernetes-validations': [{ rule: 'self > 6' }] } },
         },
-      },
-    },
+      ],
+      'x-kubernetes-validations': [{ rule: 'true' }],
+    }),
     { spec: { a: 1 } },
     undefined,
-    {
-      violations: ['spec: Invalid value: failed rule: self.a > 5', 'spec.a: Invalid value: 1: failed rule: self > 6'],
-      warnings: [],
-    },
+    told(['spec: Invalid value: failed rule: self.a > 5', 'spec.a: Invalid value: 1: failed rule: self > 6']),
   ],
   [
     'parents come before children, rules in their order',
-    {
-      type: 'object',
-      properties: {
-        spec: {
-          type: 'object',
-          properties: {
+    struct(
+      {
+        spec: struct(
+          {
             a: { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self > 1' }, { rule: 'self > 2' }] },
           },
-          'x-kubernetes-validations': [{ rule: 'false', message: 'outer' }],
-        },
+          [{ rule: 'false', message: 'outer' }],
+        ),
       },
-      'x-kubernetes-validations': [{ rule: 'false', message: 'root' }],
-    },
+      [{ rule: 'false', message: 'root' }],
+    ),
     { spec: { a: 0 } },
     undefined,
-    {
-      violations: [
-        '<nil>: Invalid value: root',
-        'spec: Invalid value: outer',
-        'spec.a: Invalid value: 0: failed rule: self > 1',
-        'spec.a: Invalid value: 0: failed rule: self > 2',
-      ],
-      warnings: [],
-    },
+    told([
+      '<nil>: Invalid value: root',
+      'spec: Invalid value: outer',
+      'spec.a: Invalid value: 0: failed rule: self > 1',
+      'spec.a: Invalid value: 0: failed rule: self > 2',
+    ]),
   ],
   [
     'what costs too much ends all',
-    {
-      type: 'object',
-      properties: {
-        spec: {
-          type: 'object',
-          properties: {
-            l: { type: 'array', items: { type: 'integer' } },
-            z: { type: 'integer', 'x-kubernetes-validations': [{ rule: 'false' }] },
-          },
-          'x-kubernetes-validations': [
-            { rule: 'self.l.all(a, self.l.all(b, self.l.all(c, a + b + c >= 0)))' },
-            { rule: 'false' },
-          ],
+    withSpec(
+      struct(
+        {
+          l: { type: 'array', items: { type: 'integer' } },
+          z: { type: 'integer', 'x-kubernetes-validations': [{ rule: 'false' }] },
         },
-      },
-    },
+        [{ rule: 'self.l.all(a, self.l.all(b, self.l.all(c, a + b + c >= 0)))' }, { rule: 'false' }],
+      ),
+    ),
     { spec: { l: Array.from({ length: 120 }, (_, at) => at), z: 1 } },
     undefined,
-    {
-      violations: [
-        'spec: Invalid value: "object": \'operation cancelled: actual cost limit exceeded\': no further validation rules will be run due to call cost exceeds limit for rule: self.l.all(a, self.l.all(b, self.l.all(c, a + b + c >= 0)))',
-      ],
-      warnings: [],
-    },
+    told([
+      'spec: Invalid value: "object": \'operation cancelled: actual cost limit exceeded\': no further validation rules will be run due to call cost exceeds limit for rule: self.l.all(a, self.l.all(b, self.l.all(c, a + b + c >= 0)))',
+    ]),
   ],
   [
     'unknown members can be compared, not seen',
-    {
-      type: 'object',
-      properties: {
-        spec: {
-          type: 'object',
-          properties: { u: { 'x-kubernetes-preserve-unknown-fields': true }, a: { type: 'integer' } },
-          'x-kubernetes-validations': [{ rule: 'self == oldSelf' }],
-        },
-      },
-    },
+    withSpec(
+      struct({ u: { 'x-kubernetes-preserve-unknown-fields': true }, a: { type: 'integer' } }, [
+        { rule: 'self == oldSelf' },
+      ]),
+    ),
     { spec: { u: { x: 1 }, a: 1 } },
     { spec: { u: { x: 2 }, a: 1 } },
-    { violations: ['spec: Invalid value: failed rule: self == oldSelf'], warnings: [] },
+    told(['spec: Invalid value: failed rule: self == oldSelf']),
   ],
   [
     'a value that has another type is told with the one that it has',
-    {
-      type: 'object',
-      properties: {
-        a: { type: 'boolean', 'x-kubernetes-validations': [{ rule: 'self' }] },
-        b: { type: 'boolean', 'x-kubernetes-validations': [{ rule: 'self' }] },
-      },
-    },
+    struct({
+      a: { type: 'boolean', 'x-kubernetes-validations': [{ rule: 'self' }] },
+      b: { type: 'boolean', 'x-kubernetes-validations': [{ rule: 'self' }] },
+    }),
     { a: 1, b: 1.5 },
     undefined,
-    {
-      violations: [
-        'a: Invalid value: "boolean": invalid data, expected bool, got int64 evaluating rule: self',
-        'b: Invalid value: "boolean": invalid data, expected bool, got float64 evaluating rule: self',
-      ],
-      warnings: [],
-    },
+    told([
+      'a: Invalid value: "boolean": invalid data, expected bool, got int64 evaluating rule: self',
+      'b: Invalid value: "boolean": invalid data, expected bool, got float64 evaluating rule: self',
+    ]),
   ],
   [
     'properties named like those of every object are properties',
-    {
-      type: 'object',
-      properties: {
-        spec: {
-          type: 'object',
-          properties: { constructor: { type: 'integer' }, __proto__x: { type: 'integer' } },
-          'x-kubernetes-validations': [{ rule: '!has(self.constructor)' }],
-        },
-      },
-    },
+    withSpec(
+      struct({ constructor: { type: 'integer' }, __proto__x: { type: 'integer' } }, [
+        { rule: '!has(self.constructor)' },
+      ]),
+    ),
     { spec: {} },
     undefined,
-    { violations: [], warnings: [] },
+    told([]),
   ],
 ])('%s', (_title, schema, object, previous, expected) => {
   const { violations, warnings } = findings(schema, object, previous);
@@ -872,7 +622,7 @@ test.each<readonly [string, JsonObject, readonly Json[], string | undefined]>([
   ['self == self', { 'x-kubernetes-int-or-string': true }, ['1', 1], undefined],
 ])('of a set %s for items of %o in %o', (rule, items, value, failure) => {
   const spec = { type: 'array', 'x-kubernetes-list-type': 'set', items, 'x-kubernetes-validations': [{ rule }] };
-  const { violations } = findings({ type: 'object', properties: { spec } }, { spec: value });
+  const { violations } = findings(struct({ spec }), { spec: value });
   expect(violations.map(({ body }) => body)).toEqual(
     failure === undefined ? [] : [`Invalid value: "array": ${failure} evaluating rule: ${rule}`],
   );
@@ -905,23 +655,20 @@ test.each<readonly [string, readonly string[], readonly JsonObject[]]>([
     type: 'array',
     'x-kubernetes-list-type': 'map',
     'x-kubernetes-list-map-keys': keys,
-    items: { type: 'object', properties: Object.fromEntries(keys.map((key) => [key, { type: 'string' }])) },
+    items: struct(Object.fromEntries(keys.map((key) => [key, { type: 'string' }]))),
     'x-kubernetes-validations': [{ rule }],
   };
-  expect(findings({ type: 'object', properties: { spec } }, { spec: value }).violations).toEqual([]);
+  expect(findings(struct({ spec }), { spec: value }).violations).toEqual([]);
 });
 
-const emptyThings: JsonObject = {
-  type: 'object',
-  properties: {
-    l: { type: 'array', items: { type: 'string' } },
-    s: { type: 'array', items: { type: 'string' }, 'x-kubernetes-list-type': 'set' },
-    m: { type: 'object', additionalProperties: { type: 'string' } },
-    o: { type: 'object', properties: { a: { type: 'string' } } },
-    t: { type: 'string' },
-    n: { type: 'integer' },
-  },
-};
+const emptyThings: JsonObject = struct({
+  l: { type: 'array', items: { type: 'string' } },
+  s: { type: 'array', items: { type: 'string' }, 'x-kubernetes-list-type': 'set' },
+  m: { type: 'object', additionalProperties: { type: 'string' } },
+  o: struct({ a: { type: 'string' } }),
+  t: { type: 'string' },
+  n: { type: 'integer' },
+});
 /** As kube-apiserver 1.36.3 answers. */
 test.each([
   ['self.l', true],
@@ -942,7 +689,7 @@ test.each([
   const rule = `optional.ofNonZeroValue(${expression}).hasValue()`;
   const spec = { ...emptyThings, 'x-kubernetes-validations': [{ rule, message: 'nothing' }] };
   const object = { spec: { l: [], s: [], m: {}, o: {}, t: '', n: 0 } };
-  const { violations } = findings({ type: 'object', properties: { spec } }, object);
+  const { violations } = findings(struct({ spec }), object);
   expect(violations.map(({ body }) => body)).toEqual(expected ? [] : ['Invalid value: nothing']);
 });
 
@@ -970,7 +717,7 @@ test.each([
   ['byte', 'YWI', 'Invalid byte formatted string YWI: illegal base64 data at input byte 0'],
 ])('of format %s, %j fails rules with what is wrong with it', (format, v, why) => {
   const schema = { type: 'string', format, 'x-kubernetes-validations': [{ rule: 'self == self' }] };
-  const { violations } = findings({ type: 'object', properties: { v: schema } }, { v });
+  const { violations } = findings(struct({ v: schema }), { v });
   expect(violations.map(({ body }) => body)).toEqual(
     why === undefined ? [] : [`Invalid value: "string": ${why} evaluating rule: self == self`],
   );
@@ -997,9 +744,8 @@ test.each([
 ])('with bytes that are none, %s: %s', (rule, expected) => {
   const byte = { type: 'string', format: 'byte' };
   const failed = 'Invalid byte formatted string +/+/: illegal base64 data at input byte 0';
-  const spec = {
-    type: 'object',
-    properties: {
+  const spec = struct(
+    {
       l: { type: 'array', items: byte },
       r: { type: 'array', items: byte },
       m: { type: 'object', additionalProperties: byte },
@@ -1007,13 +753,13 @@ test.each([
         type: 'array',
         'x-kubernetes-list-type': 'map',
         'x-kubernetes-list-map-keys': ['n'],
-        items: { type: 'object', properties: { n: { type: 'string' }, v: byte } },
+        items: struct({ n: { type: 'string' }, v: byte }),
       },
     },
-    'x-kubernetes-validations': [{ rule }],
-  };
+    [{ rule }],
+  );
   const value = { l: ['+/+/', 'YQ=='], r: ['YQ==', '+/+/'], m: { a: '+/+/' }, k: [{ n: 'a', v: '+/+/' }] };
-  const { violations } = findings({ type: 'object', properties: { spec } }, { spec: value });
+  const { violations } = findings(struct({ spec }), { spec: value });
   expect(violations.map(({ body }) => body)).toEqual(
     expected === 'true'
       ? []
@@ -1049,30 +795,29 @@ test.each([
   ['self.l.map(x, x) == self.n', 'false'],
 ])('%s is %s', (expression, expected) => {
   const list = { type: 'array', items: { type: 'string' } };
-  const spec = {
-    type: 'object',
-    properties: {
+  const spec = struct(
+    {
       l: list,
       s: { ...list, 'x-kubernetes-list-type': 'set' },
       k: {
         type: 'array',
-        items: { type: 'object', properties: { k: { type: 'string' } } },
+        items: struct({ k: { type: 'string' } }),
         'x-kubernetes-list-type': 'map',
         'x-kubernetes-list-map-keys': ['k'],
       },
       m: { type: 'object', additionalProperties: { type: 'string' } },
       n: { 'x-kubernetes-int-or-string': true },
     },
-    'x-kubernetes-validations': [
+    [
       {
         rule: `dyn(${expression}) == dyn("none")`,
         messageExpression: `"%s".format([dyn(${expression})])`,
         message: 'none',
       },
     ],
-  };
+  );
   const object = { spec: { l: ['a'], s: ['a'], k: [{ k: 'a' }], m: { a: 'b' }, n: 1 } };
-  const { violations } = findings({ type: 'object', properties: { spec } }, object);
+  const { violations } = findings(struct({ spec }), object);
   const [said] = violations.map(({ body }) => body);
   expect(said?.includes('no such overload') ? 'no such overload' : said).toBe(
     expected === 'no such overload' ? expected : `Invalid value: ${expected}`,
@@ -1089,18 +834,14 @@ test.each([
     type: 'array',
     'x-kubernetes-list-type': 'map',
     'x-kubernetes-list-map-keys': ['k'],
-    items: { type: 'object', properties: { k: { type: 'string' }, v: { type: 'integer' } } },
+    items: struct({ k: { type: 'string' }, v: { type: 'integer' } }),
   };
   const items = (text: string) => text.split(' ').map((item) => ({ k: item.slice(0, 1), v: Number(item.slice(1)) }));
-  const spec = {
-    type: 'object',
-    properties: { m: { type: 'array', items: list } },
-    'x-kubernetes-validations': [
-      { rule: 'false', messageExpression: '"%s".format([(self.m[0] + self.m[1]).map(x, x.k + string(x.v))])' },
-    ],
-  };
+  const spec = struct({ m: { type: 'array', items: list } }, [
+    { rule: 'false', messageExpression: '"%s".format([(self.m[0] + self.m[1]).map(x, x.k + string(x.v))])' },
+  ]);
   const object = { spec: { m: [items(left), items(right)] } };
-  const [said] = findings({ type: 'object', properties: { spec } }, object).violations.map(({ body }) => body);
+  const [said] = findings(struct({ spec }), object).violations.map(({ body }) => body);
   expect(said?.replaceAll('"', '')).toBe(`Invalid value: ${sum}`);
 });
 
@@ -1128,21 +869,18 @@ test.each([
     'x-kubernetes-preserve-unknown-fields': true,
     properties: { q: { type: 'integer' } },
   };
-  const integers = (name: string) => ({ type: 'object', properties: { [name]: { type: 'integer' } } });
-  const spec = {
-    type: 'object',
-    properties: {
-      o: { type: 'object', properties: { namespace: { type: 'string' }, 'a-b': { type: 'string' } } },
-      outer: { type: 'object', properties: { in: integers('x.y') } },
+  const integers = (name: string) => struct({ [name]: { type: 'integer' } });
+  const spec = struct(
+    {
+      o: struct({ namespace: { type: 'string' }, 'a-b': { type: 'string' } }),
+      outer: struct({ in: integers('x.y') }),
       twice: integers('a__dash__b'),
       p: loose,
       same: loose,
       other: loose,
     },
-    'x-kubernetes-validations': [
-      { rule: `dyn(${untyped}) == dyn("none")`, messageExpression: `"%s".format([${untyped}])` },
-    ],
-  };
+    [{ rule: `dyn(${untyped}) == dyn("none")`, messageExpression: `"%s".format([${untyped}])` }],
+  );
   const object = {
     spec: {
       o: { namespace: 'n', 'a-b': 'q' },
@@ -1153,7 +891,7 @@ test.each([
       other: { q: 1, z: 2 },
     },
   };
-  const [said] = findings({ type: 'object', properties: { spec } }, object).violations.map(({ body }) => body);
+  const [said] = findings(struct({ spec }), object).violations.map(({ body }) => body);
   expect(said?.includes('no such overload') ? 'no such overload' : said).toBe(
     expected === 'no such overload' ? expected : `Invalid value: ${expected}`,
   );
@@ -1178,14 +916,14 @@ test.each<[string, Json, Json, string | undefined]>([
         type: 'array',
         'x-kubernetes-list-type': 'map',
         'x-kubernetes-list-map-keys': ['n'],
-        items: { type: 'object', properties: { n: { type: 'string' }, in: { type: 'integer' } } },
+        items: struct({ n: { type: 'string' }, in: { type: 'integer' } }),
       },
     },
     'x-kubernetes-validations': [
       { rule: '!oldSelf.hasValue() || self == oldSelf.value()', optionalOldSelf: true, message: 'changed' },
     ],
   };
-  const { violations } = findings({ type: 'object', properties: { spec: schema } }, { spec }, { spec: previous });
+  const { violations } = findings(withSpec(schema), { spec }, { spec: previous });
   const [said] = violations.map(({ body }) => body);
   expect(said?.includes('no such overload') ? 'no such overload' : said).toBe(
     expected === 'changed' ? 'Invalid value: changed' : expected,
@@ -1197,10 +935,10 @@ test('what is added to a keyed list from an optional oldSelf has the schema of t
     type: 'array',
     'x-kubernetes-list-type': 'map',
     'x-kubernetes-list-map-keys': ['n'],
-    items: { type: 'object', properties: { n: { type: 'string' }, in: { type: 'integer' } } },
+    items: struct({ n: { type: 'string' }, in: { type: 'integer' } }),
     'x-kubernetes-validations': [{ rule: '(self + oldSelf.value()).all(x, x.__in__ == 1)', optionalOldSelf: true }],
   };
-  const schema = { type: 'object', properties: { spec: { type: 'object', properties: { k } } } };
+  const schema = withSpec(struct({ k }));
   const { violations } = findings(schema, { spec: { k: [{ n: 'a', in: 2 }] } }, { spec: { k: [{ n: 'a', in: 1 }] } });
   expect(violations).toEqual([]);
 });
