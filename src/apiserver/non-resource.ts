@@ -46,54 +46,60 @@ export function nonResourceRoutes(parts: NonResourceParts): NonResourceRoutes {
     ['/metrics', parts.metrics],
     ['/metrics/slis', slis && (() => slis.expose())],
   ]);
+
+  /** Health, schemas, metrics, keys and aggregated discovery; undefined for other paths. */
+  async function special(request: ApiRequest, path: string): Promise<NonResourceAnswer | undefined> {
+    if (/^\/(?:healthz|livez|readyz)(?:\/|$)/.test(path))
+      return plainly(await health(parts.checks, path, request.query, observed));
+    if (path.startsWith('/openapi/')) return openApi(parts, request, path);
+    const scrape = scrapes.get(path);
+    if (scrape !== undefined) {
+      const { text, contentType } = await scrape();
+      return plainly({ type: 'bytes', code: 200, bytes: Buffer.from(text), contentType, compressible: true });
+    }
+    const keys = openIdAnswer(parts, request, path);
+    if (keys !== undefined) return keys;
+    // There are no groups below `/apis/` in one document.
+    if (path !== '/api' && request.info.path !== '/apis') return undefined;
+    if (path === '/api') requireGet(request);
+    return aggregated.answer(parts.catalogue.current(), request, path === '/api');
+  }
+
   return {
     async run(request) {
+      const given = request.info.path;
       // There every slash counts.
-      if (request.info.path.startsWith('/openapi/v3/')) return openApi(parts, request, request.info.path);
-      const path = request.info.path.length > 1 ? withoutTrailing(request.info.path, '/') : request.info.path;
-      if (path !== request.info.path && exact.test(request.info.path))
-        return { result: pageNotFound, representation: plain };
-      if (/^\/(?:healthz|livez|readyz)(?:\/|$)/.test(path)) {
-        return { result: await health(parts.checks, path, request.query, observed), representation: plain };
-      }
-      if (path.startsWith('/openapi/')) return openApi(parts, request, path);
-      const scrape = scrapes.get(path);
-      if (scrape !== undefined) {
-        const { text, contentType } = await scrape();
-        const bytes = Buffer.from(text);
-        return { result: { type: 'bytes', code: 200, bytes, contentType, compressible: true }, representation: plain };
-      }
-      const keys = openIdAnswer(parts, request, path);
-      if (keys !== undefined) return keys;
-      const served = parts.catalogue.current();
-      // There are no groups below `/apis/` in one document.
-      if (path === '/api' || request.info.path === '/apis') {
-        if (path === '/api') requireGet(request);
-        const answer = aggregated.answer(served, request, path === '/api');
-        if (answer !== undefined) return answer;
-      }
-      if (path.startsWith('/version/')) throw noSuchResource();
-      const found = documentAt(parts, served, path);
-      if (found === undefined) return { result: pageNotFound, representation: plain };
-      if (found === 'unknown-version') throw noSuchResource();
-      const { document, routed } = found;
-      if (routed) requireGet(request);
-      const accept = request.header('accept');
-      const result: Result = { type: 'object', code: 200, object: document };
-      if (path === '/version') requireRoute(accept, 'application/json');
-      if (path === '/version' || indexes.has(path))
-        return { result, representation: { mediaType: 'json', pretty: true } };
-      const representation = negotiate(accept, {
-        origin: routed ? 'built-in' : 'custom',
-        verb: 'get',
-        collection: false,
-        query: request.query,
-        userAgent: request.header('user-agent'),
-        document: true,
-      });
-      return { result, representation };
+      if (given.startsWith('/openapi/v3/')) return openApi(parts, request, given);
+      const path = given.length > 1 ? withoutTrailing(given, '/') : given;
+      if (path !== given && exact.test(given)) return plainly(pageNotFound);
+      return (await special(request, path)) ?? documentAnswer(parts, request, path);
     },
   };
+}
+
+const plainly = (result: Result): NonResourceAnswer => ({ result, representation: plain });
+
+/** A document in the form that the caller accepts. Throws ApiError. */
+function documentAnswer(parts: NonResourceParts, request: ApiRequest, path: string): NonResourceAnswer {
+  if (path.startsWith('/version/')) throw noSuchResource();
+  const found = documentAt(parts, parts.catalogue.current(), path);
+  if (found === undefined) return plainly(pageNotFound);
+  if (found === 'unknown-version') throw noSuchResource();
+  const { document, routed } = found;
+  if (routed) requireGet(request);
+  const accept = request.header('accept');
+  const result: Result = { type: 'object', code: 200, object: document };
+  if (path === '/version') requireRoute(accept, 'application/json');
+  if (path === '/version' || indexes.has(path)) return { result, representation: { mediaType: 'json', pretty: true } };
+  const representation = negotiate(accept, {
+    origin: routed ? 'built-in' : 'custom',
+    verb: 'get',
+    collection: false,
+    query: request.query,
+    userAgent: request.header('user-agent'),
+    document: true,
+  });
+  return { result, representation };
 }
 
 /** Where a slash at the end makes another path of it. */
@@ -166,10 +172,7 @@ function openIdAnswer({ openId }: NonResourceParts, request: ApiRequest, path: s
     path === keySetPath ? [openId.keys, 'application/jwk-set+json'] : [openId.configuration, 'application/json'];
   requireRoute(request.header('accept'), contentType);
   const headers = { 'Cache-Control': `public, max-age=${discoveryMaxAge}` };
-  return {
-    result: { type: 'bytes', code: 200, bytes: Buffer.from(goJson(document)), contentType, headers },
-    representation: plain,
-  };
+  return plainly({ type: 'bytes', code: 200, bytes: Buffer.from(goJson(document)), contentType, headers });
 }
 
 interface AggregatedDocument {
@@ -190,16 +193,13 @@ class AggregatedDiscovery {
     const headers = { ETag: etag, Vary: 'Accept', 'Cache-Control': 'public' };
     const contentType = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
     const unchanged = request.header('if-none-match') === etag;
-    return {
-      result: {
-        type: 'bytes',
-        code: unchanged ? 304 : 200,
-        bytes: unchanged ? Buffer.alloc(0) : bytes,
-        contentType,
-        headers,
-      },
-      representation: plain,
-    };
+    return plainly({
+      type: 'bytes',
+      code: unchanged ? 304 : 200,
+      bytes: unchanged ? Buffer.alloc(0) : bytes,
+      contentType,
+      headers,
+    });
   }
 
   #document(served: Served, core: boolean, pretty: boolean): AggregatedDocument {
@@ -234,5 +234,5 @@ async function openApi(
     ifNoneMatch: request.header('if-none-match'),
     ifModifiedSince: request.header('if-modified-since'),
   });
-  return { result: result ?? pageNotFound, representation: plain };
+  return plainly(result ?? pageNotFound);
 }
