@@ -53,43 +53,47 @@ const allows = (verbs: readonly Verb[], wanted: readonly Verb[] | undefined): bo
   wanted?.some((verb) => verbs.includes(verb)) ?? false;
 
 function locateBuiltIn(definition: ResourceDefinition, info: RequestInfo, method: string): Target {
+  const allNamespaces = isOfAllNamespaces(definition, info);
+  const subresource = info.subresource === '' ? undefined : builtInSubresource(definition, info, method);
+  if (subresource !== undefined) return { definition, subresource };
+  if (definition.answer !== undefined) {
+    if (info.watchedByPath || (info.name !== '' && info.fieldSelector === undefined)) throw noSuchResource();
+    if (method !== 'POST') throw methodNotAllowed();
+  } else checkVerb(definition, info, method, allNamespaces);
+  return { definition, subresource: undefined };
+}
+
+/** Is the path that of the objects in all namespaces? Throws where there is no such path. */
+function isOfAllNamespaces(definition: ResourceDefinition, info: RequestInfo): boolean {
   // /namespaces/<name> sets both, and is not a namespaced path.
   const namespaced = info.namespaceIsEmpty || (info.namespace !== '' && info.resource !== 'namespaces');
   if (namespaced && !definition.namespaced) throw noSuchResource();
   if (info.trailing || info.verb === 'proxy') throw noSuchResource();
-  const allNamespaces = definition.namespaced && !namespaced;
+  if (!definition.namespaced || namespaced) return false;
   // The name of a list or watch is that of its selector, unless the path says watch.
-  if (allNamespaces && info.name !== '' && info.fieldSelector === undefined) throw noSuchResource();
-  const verbs = verbsOf(definition);
-  if (allNamespaces && !verbs.includes('list')) throw noSuchResource();
-  if (info.subresource !== '') {
-    const subresource = subresourceOf(definition, info.subresource);
-    if (subresource === undefined || info.verb === 'watch') throw noSuchResource();
-    if (!allows(verbsOfSubresource(subresource), method === 'POST' ? ['create'] : itemVerbs[method]))
-      throw methodNotAllowed();
-    if (info.name === '') throw badRequest('name must be provided');
-    return { definition, subresource };
-  }
-  if (definition.answer !== undefined) {
-    if (info.watchedByPath || (info.name !== '' && info.fieldSelector === undefined)) throw noSuchResource();
-    if (method !== 'POST') throw methodNotAllowed();
-    return { definition, subresource: undefined };
-  }
+  if (info.name !== '' && info.fieldSelector === undefined) throw noSuchResource();
+  if (!verbsOf(definition).includes('list')) throw noSuchResource();
+  return true;
+}
+
+function builtInSubresource(definition: ResourceDefinition, info: RequestInfo, method: string): Subresource<ApiObject> {
+  const subresource = subresourceOf(definition, info.subresource);
+  if (subresource === undefined || info.verb === 'watch') throw noSuchResource();
+  if (!allows(verbsOfSubresource(subresource), method === 'POST' ? ['create'] : itemVerbs[method]))
+    throw methodNotAllowed();
+  if (info.name === '') throw badRequest('name must be provided');
+  return subresource;
+}
+
+const aboutMany: ReadonlySet<string> = new Set(['list', 'watch', 'deletecollection']);
+
+function checkVerb(definition: ResourceDefinition, info: RequestInfo, method: string, allNamespaces: boolean): void {
   if (info.verb === 'watch' && method !== 'GET') throw methodNotAllowed();
-  const item =
-    info.name !== '' &&
-    info.verb !== 'list' &&
-    info.verb !== 'watch' &&
-    info.verb !== 'deletecollection' &&
-    method !== 'POST';
-  if (item || (info.name !== '' && method === 'POST')) {
-    if (!allows(verbs, itemVerbs[method])) throw methodNotAllowed();
-    return { definition, subresource: undefined };
-  }
-  if (!allows(verbs, collectionVerbs[method])) throw methodNotAllowed();
+  const isItem = info.name !== '' && (method === 'POST' || !aboutMany.has(info.verb));
+  if (!allows(verbsOf(definition), (isItem ? itemVerbs : collectionVerbs)[method])) throw methodNotAllowed();
+  if (isItem) return;
   if (allNamespaces && method !== 'GET') throw methodNotAllowed();
   if (info.namespaceIsEmpty && method === 'DELETE') throw namespaceRequired();
-  return { definition, subresource: undefined };
 }
 
 function locateCustom(
