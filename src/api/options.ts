@@ -36,7 +36,7 @@ function readInteger(value: string | undefined): number | undefined {
 }
 
 /** A decimal uint64; answers Go's complaint as text if it is none. */
-export function parseVersion(text: string): bigint | { readonly wrong: string } {
+export function parseResourceVersion(text: string): bigint | { readonly wrong: string } {
   if (!/^\d+$/.test(text)) return { wrong: `strconv.ParseUint: parsing ${quote(text)}: invalid syntax` };
   const number = BigInt(text);
   return number > 18446744073709551615n

@@ -39,7 +39,7 @@ function threeParts(text: string): readonly string[] {
 }
 
 /** A whole version, or what is wrong. */
-export function parseVersion(text: string): SemanticVersion | Wrong {
+export function parseSemanticVersion(text: string): SemanticVersion | Wrong {
   if (text === '') return { wrong: 'Version string empty' };
   const [majorText = '', minorText = '', rest] = threeParts(text);
   if (rest === undefined) return { wrong: 'No Major.Minor.Patch elements found' };
@@ -89,13 +89,13 @@ export function parseTolerantVersion(text: string): SemanticVersion | Wrong {
     return { wrong: 'short version cannot contain PreRelease/Build meta data' };
   }
   while (parts.length < 3) parts.push('0');
-  return parseVersion(parts.join('.'));
+  return parseSemanticVersion(parts.join('.'));
 }
 
 const order = (a: bigint | string, b: bigint | string): -1 | 0 | 1 => (a < b ? -1 : a > b ? 1 : 0);
 
 /** Negative: the first is older. A prerelease is older than its version. */
-export function compareVersions(a: SemanticVersion, b: SemanticVersion): -1 | 0 | 1 {
+export function compareSemanticVersions(a: SemanticVersion, b: SemanticVersion): -1 | 0 | 1 {
   const numbers = order(a.major, b.major) || order(a.minor, b.minor) || order(a.patch, b.patch);
   if (numbers !== 0) return numbers;
   if (a.prerelease.length === 0 || b.prerelease.length === 0) {

@@ -14,11 +14,11 @@ import { textInOrder } from '../schema/encode.js';
 import { messageOf, type Parsed, parse } from './body-format.js';
 import type { Served } from './catalogue.js';
 import {
+  apiVersionMissing,
   checkedVersion,
   isVersionless,
   kindComplaint,
   shortVersion,
-  versionMissing,
   versionNull,
 } from './given-kind.js';
 import type { Parts } from './parts.js';
@@ -99,7 +99,7 @@ function* decodeBuiltIn(
   const isBare = given.apiVersion === '' || given.apiVersion === `${definition.group}/`;
   const meta = { apiVersion: isBare ? expected : given.apiVersion, kind: given.kind || definition.kind };
   const cannot = (why: string): ApiError => cannotHandle(meta, definition.kind, why);
-  if (isVersionless(meta)) throw cannot(versionMissing(parsed.raw ?? goJson(parsed.text.value)));
+  if (isVersionless(meta)) throw cannot(apiVersionMissing(parsed.raw ?? goJson(parsed.text.value)));
   const otherKind = kindComplaint(definition, meta, 'k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30');
   if (otherKind !== undefined) {
     yield* decoded(cannot, decodedAs(served, meta, parsed.text));

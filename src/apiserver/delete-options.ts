@@ -8,7 +8,7 @@ import { decodeText, typeMetaOf } from '../schema/decode.js';
 import { deleteOptions } from '../schema/meta.js';
 import { decoded } from './bodies.js';
 import { type Parsed, parse } from './body-format.js';
-import { checkedVersion, isVersionless, notRegistered, versionMissing } from './given-kind.js';
+import { apiVersionMissing, checkedVersion, isVersionless, notRegistered } from './given-kind.js';
 import { isOptionsKind, optionsVersion } from './registered-kinds.js';
 import type { ApiRequest } from './request.js';
 
@@ -22,7 +22,7 @@ export async function readDeleteBody(request: ApiRequest): Promise<DeleteBody | 
     const { apiVersion, kind } = checkedVersion(typeMetaOf(parsed.text.exact));
     const isBare = apiVersion === '' || apiVersion === 'meta.k8s.io/';
     const given = { kind, apiVersion: isBare ? optionsVersion : apiVersion };
-    if (isVersionless(given)) throw badRequest(versionMissing(parsed.raw ?? goJson(parsed.text.value)));
+    if (isVersionless(given)) throw badRequest(apiVersionMissing(parsed.raw ?? goJson(parsed.text.value)));
     if (kind !== '' && kind !== 'DeleteOptions') {
       throw badRequest(
         isOptionsKind(given)

@@ -44,6 +44,6 @@ export const versionNull = '.apiVersion accessor error: <nil> is of the type <ni
 export const isVersionless = ({ apiVersion }: Pick<TypeMeta, 'apiVersion'>): boolean =>
   apiVersion === '' || apiVersion.endsWith('/');
 
-export const versionMissing = (text: string): string => `Object 'apiVersion' is missing in '${text}'`;
+export const apiVersionMissing = (text: string): string => `Object 'apiVersion' is missing in '${text}'`;
 
 export const shortVersion = (apiVersion: string): string => apiVersion.split('/').at(-1) ?? '';

@@ -1,6 +1,6 @@
 import { type ApiError, badRequest, conflict, invalidObject, untyped } from '../api/errors.js';
 import type { ApiObject, ObjectKey } from '../api/object.js';
-import { parseVersion } from '../api/options.js';
+import { parseResourceVersion } from '../api/options.js';
 import { invalid } from '../api/violations.js';
 import { storageKey } from '../registry/keys.js';
 import { withoutRepeatedOwners } from '../registry/metadata-rules.js';
@@ -50,7 +50,7 @@ function checkName({ metadata }: ApiObject, name: string): void {
 export function checkNoVersion({ metadata }: ApiObject, ignore: boolean): void {
   const { resourceVersion } = metadata;
   if (!resourceVersion || ignore) return;
-  const version = parseVersion(resourceVersion);
+  const version = parseResourceVersion(resourceVersion);
   if (typeof version === 'bigint' && version !== 0n)
     throw untyped('resourceVersion should not be set on objects to be created');
 }
@@ -58,7 +58,7 @@ export function checkNoVersion({ metadata }: ApiObject, ignore: boolean): void {
 /** The version a caller names on an update; 0 if none. */
 export function readGivenVersion({ metadata }: ApiObject): bigint {
   if (!metadata.resourceVersion) return 0n;
-  const version = parseVersion(metadata.resourceVersion);
+  const version = parseResourceVersion(metadata.resourceVersion);
   if (typeof version === 'bigint') return version;
   throw untyped(version.wrong);
 }

@@ -10,7 +10,7 @@ import type { Catalogue, Served } from './catalogue.js';
 import { apiGroup, apiGroupList, apiResourceList, apiVersions, groupDiscoveryList } from './discovery.js';
 import { type HealthCheck, health, healthMetrics, pageNotFound } from './health.js';
 import { aggregatedForm, negotiate, requireRoute } from './negotiate.js';
-import type { ApiRequest, Headers, Representation, Result } from './request.js';
+import { type ApiRequest, type Headers, plainJson, type Representation, type Result } from './request.js';
 import { serverVersion } from './version.js';
 
 /** Paths that name no resource: version, health, discovery, schemas, keys, metrics. */
@@ -35,8 +35,6 @@ export interface NonResourceAnswer {
 export interface NonResourceRoutes {
   run(request: ApiRequest): Promise<NonResourceAnswer>;
 }
-
-const plain: Representation = { mediaType: 'json', pretty: false };
 
 export function nonResourceRoutes(parts: NonResourceParts): NonResourceRoutes {
   const aggregated = new AggregatedDiscovery();
@@ -77,7 +75,7 @@ export function nonResourceRoutes(parts: NonResourceParts): NonResourceRoutes {
   };
 }
 
-const plainly = (result: Result): NonResourceAnswer => ({ result, representation: plain });
+const plainly = (result: Result): NonResourceAnswer => ({ result, representation: plainJson });
 
 /** A document in the form that the caller accepts. Throws ApiError. */
 function documentAnswer(parts: NonResourceParts, request: ApiRequest, path: string): NonResourceAnswer {

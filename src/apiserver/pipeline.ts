@@ -14,7 +14,7 @@ import { isLongRunning } from './operations/in-flight.js';
 import { isAlwaysAnswered, overloaded, panicked, shuttingDown, tooLate, undecided } from './operations/operations.js';
 import { Passage } from './operations/passage.js';
 import type { Parts } from './parts.js';
-import type { ApiRequest, ApiResponse, Headers, Result, TextResult } from './request.js';
+import { type ApiRequest, type ApiResponse, type Headers, plainJson, type Result, type TextResult } from './request.js';
 import { runResourceRequest } from './resource-request.js';
 
 /**
@@ -69,7 +69,7 @@ function runInTime(
 const plainly = (result: TextResult): ApiResponse => ({
   result,
   warnings: [],
-  representation: { mediaType: 'json', pretty: false },
+  representation: plainJson,
 });
 
 async function run(

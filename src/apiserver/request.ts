@@ -192,3 +192,6 @@ export interface Representation {
   /** For tables. */
   readonly includeObject?: 'Metadata' | 'Object' | 'None';
 }
+
+/** The form of what is the same whatever the caller accepts. */
+export const plainJson: Representation = { mediaType: 'json', pretty: false };

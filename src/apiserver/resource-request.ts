@@ -24,7 +24,7 @@ import { negotiate, readIncludeObject, requireStream } from './negotiate.js';
 import { requestTimeout } from './operations/deadlines.js';
 import type { Parts } from './parts.js';
 import { patchTypeOf } from './patch/index.js';
-import type { ApiRequest, Representation, RequestInfo, Result } from './request.js';
+import { type ApiRequest, plainJson, type Representation, type RequestInfo, type Result } from './request.js';
 import { readSelection, readShardSelector } from './selection.js';
 import type { ShardSelector } from './shard-selector.js';
 import { locate, type Target } from './target.js';
@@ -52,8 +52,7 @@ export async function runResourceRequest(
 ): Promise<Answer> {
   const { info } = request;
   const target = locate(parts.catalogue.current(), info, request.method, warn);
-  if (target === 'page-not-found')
-    return { result: pageNotFound, representation: { mediaType: 'json', pretty: false } };
+  if (target === 'page-not-found') return { result: pageNotFound, representation: plainJson };
   const { definition, subresource } = target;
   if (definition.deprecation !== undefined) request.record?.deprecated();
   // What is wrong with the form of a patch is told before all else.

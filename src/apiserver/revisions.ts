@@ -1,6 +1,6 @@
 import { type ApiError, badRequest, expired, internalError, timeout, untyped } from '../api/errors.js';
 import { quote } from '../api/go-text.js';
-import { parseVersion } from '../api/options.js';
+import { parseResourceVersion } from '../api/options.js';
 import type { Clock } from '../runtime/clock.js';
 import { HistoryCompacted, type Revision, RevisionInFuture, type Store } from '../store/store.js';
 
@@ -39,7 +39,7 @@ export async function waitForRevision(
 
 /** A malformed version is a bad request on a list, an untyped 500 on get and watch. */
 export function readVersion(text: string, where: 'list' | 'get' | 'watch'): Revision {
-  const version = parseVersion(text);
+  const version = parseResourceVersion(text);
   if (typeof version === 'bigint') return version;
   const complaint = `resourceVersion: Invalid value: ${quote(text)}: ${version.wrong}`;
   throw where === 'list' ? badRequest(`invalid resource version: ${complaint}`) : untyped(complaint);

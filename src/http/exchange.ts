@@ -12,7 +12,7 @@ import type { TLSSocket } from 'node:tls';
 import { utf8Text } from '../api/utf8-text.js';
 import type { Body } from '../apiserver/represent.js';
 import type { Clock } from '../runtime/clock.js';
-import { type Pace, PacedWriter } from './paced-writer.js';
+import { PacedWriter, type WritePace } from './paced-writer.js';
 import { acceptWebSocket, handshakeRefusal, isWebSocketRequest, type WebSocketOffer } from './web-socket.js';
 
 /** One request and its answer, whichever HTTP version carries them. */
@@ -373,7 +373,7 @@ type Out = ServerResponse | ServerHttp2Stream;
  * Of a long answer no more is made and kept than its reader takes. Whoever asks for much and does not read it loses the
  * answer after a while in which nothing moved, or when the time of the request is over.
  */
-function write(body: Body | StreamedBody, out: Out, pace: Pace): Promise<void> | undefined {
+function write(body: Body | StreamedBody, out: Out, pace: WritePace): Promise<void> | undefined {
   if ('length' in body && body.length <= longAnswer) {
     const [first = Buffer.alloc(0), ...others] = body.chunks;
     out.end(others.length === 0 ? first : Buffer.concat([first, ...others]));
@@ -382,7 +382,7 @@ function write(body: Body | StreamedBody, out: Out, pace: Pace): Promise<void> |
   return writeAll(body, out, pace);
 }
 
-async function writeAll({ chunks }: Body | StreamedBody, out: Out, pace: Pace): Promise<void> {
+async function writeAll({ chunks }: Body | StreamedBody, out: Out, pace: WritePace): Promise<void> {
   const writer = new PacedWriter(out, pace);
   for await (const chunk of chunks) {
     if (writer.isOver) return;

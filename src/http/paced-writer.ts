@@ -6,7 +6,7 @@ const atOnce = 65_536;
 /** A reader that takes nothing for so long is cut off. */
 const patienceMs = 30_000;
 
-export interface Pace {
+export interface WritePace {
   readonly clock: Clock;
   /** When (of the clock's `monotonic`) a reader is cut off whatever it took. */
   readonly until?: number | undefined;
@@ -34,7 +34,7 @@ export class PacedWriter {
   #following: AbortSignal | undefined;
   #isLooking = false;
 
-  constructor(out: Writable, { clock, until = Number.POSITIVE_INFINITY, cut }: Pace) {
+  constructor(out: Writable, { clock, until = Number.POSITIVE_INFINITY, cut }: WritePace) {
     this.#out = out;
     this.#clock = clock;
     this.#until = until;

@@ -4,7 +4,7 @@ import { ApiError } from '../../src/api/errors.js';
 import type { ApiObject, Json, JsonObject, ManagedFieldsEntry } from '../../src/api/object.js';
 import { atOnce, type Steps } from '../../src/api/steps.js';
 import { compareText } from '../../src/api/text-order.js';
-import { applied, readConfiguration } from '../../src/apiserver/patch/apply.js';
+import { applied, readApplyConfiguration } from '../../src/apiserver/patch/apply.js';
 import { type Decoded, patched, patchTypeOf, readPatch } from '../../src/apiserver/patch/index.js';
 import { recordUpdate, withoutIdleTimes } from '../../src/apply/ownership.js';
 import { configMapSchema } from '../../src/resources/configmaps/definition.js';
@@ -162,7 +162,7 @@ async function write(kind: Kind, step: Step, live: ApiObject | undefined, now: n
     return recorded({ ...writing, live, next: decode(kind, step.body as JsonObject) });
   }
   if (step.do === 'apply') {
-    const { config } = await readConfiguration(body);
+    const { config } = await readApplyConfiguration(body);
     const { object } = await applied(
       { ...writing, live, config, kind, force: step.force ?? false },
       { isBuiltIn: kind.origin === 'built-in', decode: (value) => decoded(kind, value) },

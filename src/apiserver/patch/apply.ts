@@ -26,7 +26,7 @@ export interface Configuration {
 }
 
 /** Reads the body of an apply request, YAML or JSON. Throws ApiError 400. */
-export async function readConfiguration(body: RequestBody): Promise<Configuration> {
+export async function readApplyConfiguration(body: RequestBody): Promise<Configuration> {
   const { value, duplicates } = await readText(body);
   const repeated = duplicates.length === 0 ? undefined : `error converting YAML to JSON: ${duplicates.join(', ')}`;
   if (value === null) return { config: {}, repeated };

@@ -4,7 +4,7 @@ import { jsonKind } from '../../api/json-exact.js';
 import type { Json } from '../../api/object.js';
 
 /** JSON types as Go's decoder tells them apart. */
-export function kindOf(value: Json): string {
+export function goKindOf(value: Json): string {
   if (typeof value === 'number' || typeof value === 'bigint') return isWhole(value) ? 'int64' : 'float64';
   return jsonKind(value);
 }
@@ -21,4 +21,4 @@ const goTypes: Readonly<Record<string, string>> = {
 
 /** A value of a type that Go cannot go on with. */
 export const wrongType = (expected: string, value: Json): ApiError =>
-  untyped(`expected a ${expected}, but received a ${goTypes[kindOf(value)] ?? ''}`);
+  untyped(`expected a ${expected}, but received a ${goTypes[goKindOf(value)] ?? ''}`);

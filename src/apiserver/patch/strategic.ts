@@ -10,7 +10,7 @@ import { withoutMember } from '../../apply/json-value.js';
 import { structName, wireShape } from '../../schema/go-types.js';
 import { isPointer } from '../../schema/presence.js';
 import type { Schema } from '../../schema/schema.js';
-import { kindOf, wrongType } from './kinds.js';
+import { goKindOf, wrongType } from './kinds.js';
 import { dedupe, identity, ordered, sortInto } from './merged-lists.js';
 import type { PatchType, ReadPatchText } from './patch-type.js';
 
@@ -223,7 +223,7 @@ function mergeMember(out: Record<string, Json>, given: string, value: Json, sche
     return;
   }
   const live = member(out, name);
-  if (live === undefined || kindOf(live) !== kindOf(value)) {
+  if (live === undefined || goKindOf(live) !== goKindOf(value)) {
     if (!isDeletion) put(out, name, fresh(value, later));
   } else if (isObject(live) && isObject(value)) {
     const how = strategyOf(schema, name);
@@ -352,7 +352,7 @@ function leftOf(patch: JsonObject, original: JsonObject, schema: Schema): JsonOb
   for (const [name, value] of Object.entries(patch)) {
     if (dealtWith.has(name)) continue;
     const there = member(live, name);
-    if (there === undefined || kindOf(there) !== kindOf(value)) setMember(out, name, withoutNulls(value));
+    if (there === undefined || goKindOf(there) !== goKindOf(value)) setMember(out, name, withoutNulls(value));
     else if (isObject(there) && isObject(value)) {
       const how = strategyOf(schema, name);
       setMember(out, name, how.strategy === 'replace' ? value : leftOf(value, there, how.schema));
@@ -388,7 +388,7 @@ function checkAlike(lists: readonly (readonly Json[])[]): void {
   const [first] = items;
   if (first === undefined) throw untyped('no elements in any of the given slices');
   if (isList(first)) throw unprocessable();
-  if (first === null || items.some((item) => kindOf(item) !== kindOf(first))) {
+  if (first === null || items.some((item) => goKindOf(item) !== goKindOf(first))) {
     throw untyped(`list element types are not identical: ${goValue(lists)}`);
   }
 }

@@ -12,16 +12,16 @@ import { decodedAs, decodeWithReader, withDefaults } from '../bodies.js';
 import type { Catalogue, Served } from '../catalogue.js';
 import { withVersions } from '../conversions.js';
 import {
+  apiVersionMissing,
   checkedVersion,
   internalComplaint,
   isVersionless,
   kindComplaint,
-  versionMissing,
   versionNull,
 } from '../given-kind.js';
 import { placedByUrl, uidOfNothing } from '../given-object.js';
 import type { Parts } from '../parts.js';
-import { applied, type Configuration, checkRepeated, readConfiguration } from '../patch/apply.js';
+import { applied, type Configuration, checkRepeated, readApplyConfiguration } from '../patch/apply.js';
 import { type Decoded, patched, patchTypeOf, readPatch } from '../patch/index.js';
 import type { PatchType } from '../patch/patch-type.js';
 import type { ApiRequest, Result } from '../request.js';
@@ -121,7 +121,7 @@ function withoutVersion(definition: ResourceDefinition, result: JsonObject): Dec
   if (definition.reader !== undefined) return undefined;
   const { apiVersion, kind } = checkedVersion(typeMetaOf(result));
   if (apiVersion !== '' && apiVersion !== `${definition.group}/`) {
-    if (isVersionless({ apiVersion })) throw new DecodeError(versionMissing(goJson(result)));
+    if (isVersionless({ apiVersion })) throw new DecodeError(apiVersionMissing(goJson(result)));
     return undefined;
   }
   const complaint = internalComplaint(definition, kind || definition.kind, 'pkg/runtime/scheme.go:111');
@@ -179,7 +179,7 @@ export function* decodeResult(
 
 /** Of a custom resource without a version more is found out, its name among it, before anybody misses the version. */
 function checkVersioned(object: Pick<ApiObject, 'apiVersion'>): void {
-  if (isVersionless(object)) throw internalError(versionMissing('object has no apiVersion field'));
+  if (isVersionless(object)) throw internalError(apiVersionMissing('object has no apiVersion field'));
 }
 
 /** Server-side apply (KEP-555). */
@@ -194,7 +194,7 @@ async function applyChange(
   let reading: Promise<Configuration> | undefined;
   return async (current) => {
     const turns = new TurnTaking();
-    reading ??= readConfiguration(body);
+    reading ??= readApplyConfiguration(body);
     const configuration = await reading;
     if (turns.isDue) await turns.next();
     const { object, emptied } = await withVersions(definition, (versions) =>

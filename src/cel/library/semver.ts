@@ -1,7 +1,7 @@
 import {
-  compareVersions,
+  compareSemanticVersions,
+  parseSemanticVersion,
   parseTolerantVersion,
-  parseVersion,
   type SemanticVersion,
 } from '../../api/semantic-version.js';
 import type { Library } from '../functions.js';
@@ -18,7 +18,7 @@ interface SemverValue extends OpaqueValue {
   readonly version: SemanticVersion;
 }
 
-const read = (text: string, normalize = false) => (normalize ? parseTolerantVersion(text) : parseVersion(text));
+const read = (text: string, normalize = false) => (normalize ? parseTolerantVersion(text) : parseSemanticVersion(text));
 
 function semverOf(text: string, normalize?: boolean): SemverValue | Failure {
   const version = read(text, normalize);
@@ -27,13 +27,13 @@ function semverOf(text: string, normalize?: boolean): SemverValue | Failure {
     kind: 'opaque',
     name: 'kubernetes.Semver',
     version,
-    equals: (other) => 'version' in other && compareVersions(version, (other as SemverValue).version) === 0,
+    equals: (other) => 'version' in other && compareSemanticVersions(version, (other as SemverValue).version) === 0,
   };
 }
 
 const isSemver = (text: string, normalize?: boolean): boolean => !('wrong' in read(text, normalize));
 
-const order = (a: SemverValue, b: SemverValue): -1 | 0 | 1 => compareVersions(a.version, b.version);
+const order = (a: SemverValue, b: SemverValue): -1 | 0 | 1 => compareSemanticVersions(a.version, b.version);
 
 const part = (name: 'major' | 'minor' | 'patch') => ({
   name,

@@ -11,8 +11,8 @@ import { withPodDefaults } from './defaults.js';
 import { qualityOf } from './quality.js';
 import { podSpec } from './spec-schema.js';
 import { podStatus } from './status-schema.js';
-import { mirrorChangeViolations, mirrorViolations, updateViolations } from './update-rules.js';
-import { createViolations, podViolations } from './validate.js';
+import { mirrorChangeViolations, mirrorViolations, podUpdateViolations } from './update-rules.js';
+import { newPodViolations, podViolations } from './validate.js';
 import { podWarnings } from './warnings.js';
 
 /** Nothing runs pods here: they are stored as they are told. */
@@ -72,8 +72,8 @@ export function podDefinition(domains: Domains): ResourceDefinition<Pod> {
         // What is there was judged when it came, and must be able to go, whatever the rules are now.
         ...(previous !== undefined && isSameSpec(next, previous) ? [] : yield* podViolations(next, domains)),
         ...(previous === undefined
-          ? createViolations(next)
-          : [...mirrorChangeViolations(next, previous, mirror), ...updateViolations(next, previous)]),
+          ? newPodViolations(next)
+          : [...mirrorChangeViolations(next, previous, mirror), ...podUpdateViolations(next, previous)]),
       ];
     },
 

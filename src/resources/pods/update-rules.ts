@@ -6,7 +6,7 @@ import { forbiddenField, index, invalid, mapKey, outOfRange, type Violation } fr
 import { longestDeadline } from './validate.js';
 
 /** What may change of a pod that is there, as `ValidatePodUpdate` of Kubernetes' core/validation has it. */
-export function updateViolations(next: Pod, previous: Pod): readonly Violation[] {
+export function podUpdateViolations(next: Pod, previous: Pod): readonly Violation[] {
   const moved = containerCountViolations(next, previous);
   if (moved.length > 0) return moved;
   const { found: deadline, isLast } = deadlineViolations(next, previous);

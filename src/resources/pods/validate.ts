@@ -73,7 +73,7 @@ const tokenViolations = ({ volumes = [] }: PodSpec): readonly Violation[] =>
   );
 
 /** Of a pod that is not there yet. */
-export const createViolations = ({ spec = {} }: Pod): readonly Violation[] => [
+export const newPodViolations = ({ spec = {} }: Pod): readonly Violation[] => [
   ...(spec.ephemeralContainers?.length ? [forbiddenField('spec.ephemeralContainers', 'cannot be set on create')] : []),
   ...(spec.nodeName && membersOf(spec['schedulingGates']).length > 0
     ? [forbiddenField('spec.nodeName', 'cannot be set until all schedulingGates have been cleared')]

@@ -4,7 +4,7 @@ import { ApiError } from '../../../src/api/errors.js';
 import type { ApiObject, JsonObject } from '../../../src/api/object.js';
 import type { FieldValidation } from '../../../src/api/options.js';
 import { atOnce } from '../../../src/api/steps.js';
-import { readConfiguration } from '../../../src/apiserver/patch/apply.js';
+import { readApplyConfiguration } from '../../../src/apiserver/patch/apply.js';
 import { patched, patchTypeOf, readPatch } from '../../../src/apiserver/patch/index.js';
 import { configMapSchema } from '../../../src/resources/configmaps/definition.js';
 import { compileDecoder } from '../../../src/schema/decode.js';
@@ -192,8 +192,8 @@ describe('patched', () => {
   });
 });
 
-describe('readConfiguration', () => {
-  const read = (body: string) => readConfiguration({ bytes: Buffer.from(body), contentType: undefined });
+describe('readApplyConfiguration', () => {
+  const read = (body: string) => readApplyConfiguration({ bytes: Buffer.from(body), contentType: undefined });
 
   test('YAML and JSON are alike', async () => {
     const config = { apiVersion: 'v1', data: { k: 'v' } };
