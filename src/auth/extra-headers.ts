@@ -9,11 +9,13 @@ export function readExtraHeaders(
   headers: Pick<Credentials, 'header' | 'headerNames'>,
   ...prefixes: readonly string[]
 ): Readonly<Record<string, readonly string[]>> {
-  const extra = new Map<string, readonly string[]>();
+  const extra = new Map<string, string[]>();
   for (const name of new Set(headers.headerNames())) {
     for (const prefix of prefixes.filter((each) => name.startsWith(each))) {
       const key = decoded(name.slice(prefix.length));
-      extra.set(key, [...(extra.get(key) ?? []), ...headers.header(name)]);
+      const values = extra.get(key);
+      if (values === undefined) extra.set(key, [...headers.header(name)]);
+      else for (const value of headers.header(name)) values.push(value);
     }
   }
   return Object.fromEntries(extra);

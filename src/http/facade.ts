@@ -139,10 +139,15 @@ class ReceivedRequest implements ApiRequest {
   }
 }
 
+/** Who asks for more headers than this asks for as many as there are. Up to there looking through them is cheaper than an index. */
+const fewQuestions = 16;
+
 class ReceivedCredentials implements Credentials {
   readonly path: string;
   readonly certificates: readonly Buffer[];
   readonly #rawHeaders: readonly string[];
+  #questions = 0;
+  #index: ReadonlyMap<string, readonly string[]> | undefined;
 
   constructor(exchange: Exchange, path: string) {
     this.path = path;
@@ -151,7 +156,9 @@ class ReceivedCredentials implements Credentials {
   }
 
   header(name: string): readonly string[] {
-    return valuesOf(this.#rawHeaders, name);
+    if (this.#index === undefined && ++this.#questions <= fewQuestions) return valuesOf(this.#rawHeaders, name);
+    this.#index ??= byName(this.#rawHeaders);
+    return this.#index.get(name) ?? [];
   }
 
   headerNames(): readonly string[] {
@@ -167,6 +174,19 @@ function valuesOf(rawHeaders: readonly string[], name: string): readonly string[
   }
   return found;
 }
+
+function byName(rawHeaders: readonly string[]): ReadonlyMap<string, readonly string[]> {
+  const index = new Map<string, string[]>();
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]?.toLowerCase() ?? '';
+    const value = headerText(rawHeaders[i + 1] ?? '');
+    const values = index.get(name);
+    if (values === undefined) index.set(name, [value]);
+    else values.push(value);
+  }
+  return index;
+}
+
 function namesOf(rawHeaders: readonly string[]): readonly string[] {
   const names = new Set<string>();
   for (let i = 0; i < rawHeaders.length; i += 2) names.add(rawHeaders[i]?.toLowerCase() ?? '');
