@@ -20,6 +20,7 @@ import type { Emptied } from '../schema/decode.js';
 import type { Document } from '../store/store.js';
 import { type Entry, WriteConflict } from '../store/store.js';
 import { withVersions } from './conversions.js';
+import { tooLargeToStore } from './document-size.js';
 import { asIfStored, encode, kept, readInTurns, ready, sameDocument } from './forms.js';
 import {
   checkNoVersion,
@@ -186,6 +187,8 @@ async function createOnce(
   // In a dry run nothing is stored, in whatever version.
   const document = context.dryRun ? undefined : await encode(definition, next, turns);
   if (turns.isDue) await turns.next();
+  const tooLarge = document && tooLargeToStore(document.bytes.length);
+  if (tooLarge !== undefined) throw tooLarge;
   const isConverted = definition.codec?.elsewhere?.isStoredAs(next) === false;
   await parts.admission.beforeCreation({ ...final, isConverted });
   checkStillDefined(parts, request, filled);
@@ -394,6 +397,11 @@ async function updateOnce(
   if (context.dryRun) {
     return { created: false, entry: undefined, object: withVersion(await asIfStored(definition, next), entry) };
   }
+  const tooLarge = tooLargeToStore(document.bytes.length, {
+    bytes: entry.bytes.length,
+    isTerminating: previous.metadata.deletionTimestamp !== undefined,
+  });
+  if (tooLarge !== undefined) throw tooLarge;
   const committed = await commitOver(parts, entry, document);
   await ready(definition, [committed]);
   definition.updated?.(next, previous);

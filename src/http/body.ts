@@ -1,8 +1,6 @@
 import type { Readable } from 'node:stream';
 import { type ApiError, entityTooLarge, timeout } from '../api/errors.js';
-
-/** Kubernetes' limit of a request body, in bytes. */
-export const bodyLimit = 3_145_728;
+import { maxRequestBytes } from '../api/request-size.js';
 
 /** Nobody hears it, and nothing of ours has failed. */
 const brokenOff = (): ApiError => timeout('the connection was closed before the body was complete');
@@ -14,7 +12,7 @@ const brokenOff = (): ApiError => timeout('the connection was closed before the 
 export function readBody(
   stream: Readable,
   declaredLength: string | undefined,
-  limit = bodyLimit,
+  limit = maxRequestBytes,
   reading?: (giveUp: () => void) => void,
 ): Promise<Buffer> {
   return new Promise((resolve, reject) => {

@@ -5,6 +5,7 @@ import { ApiError, untyped } from '../api/errors.js';
 import { entitiesFor, quote } from '../api/go-text.js';
 import { largeJson } from '../api/json-pieces.js';
 import type { Query } from '../api/options.js';
+import { maxRequestBytes } from '../api/request-size.js';
 import { errorForm } from '../apiserver/negotiate.js';
 import { isLongRunning } from '../apiserver/operations/in-flight.js';
 import { passedHeader } from '../apiserver/passed-headers.js';
@@ -14,7 +15,7 @@ import type { ApiRequest, ApiResponse, Outcome, RequestBody, RequestInfo, WatchR
 import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
 import { TurnTaking } from '../runtime/turn-taking.js';
-import { bodyLimit, readBody } from './body.js';
+import { readBody } from './body.js';
 import { Cancellation } from './cancellation.js';
 import { type Exchange, headerText, type OutgoingHeaders } from './exchange.js';
 import { decodePath, queryOf, routeOf, UnreadablePath, UnroutablePath } from './route.js';
@@ -121,7 +122,7 @@ class ReceivedRequest implements ApiRequest {
 
   async #read(): Promise<RequestBody> {
     const { body } = this.#exchange;
-    const bytes = await readBody(body, this.#exchange.header('content-length'), bodyLimit, (giveUp) => {
+    const bytes = await readBody(body, this.#exchange.header('content-length'), maxRequestBytes, (giveUp) => {
       this.#endReading = giveUp;
     });
     // Whatever it is, reading it will take a while.

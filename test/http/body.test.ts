@@ -1,6 +1,7 @@
 import { PassThrough, Readable } from 'node:stream';
 import { expect, test } from 'vitest';
-import { bodyLimit, readBody } from '../../src/http/body.js';
+import { maxRequestBytes } from '../../src/api/request-size.js';
+import { readBody } from '../../src/http/body.js';
 
 const mebibyte = Buffer.alloc(1_048_576, 0x20);
 const streamOf = (...chunks: readonly Buffer[]) => Readable.from(chunks, { objectMode: false });
@@ -14,14 +15,14 @@ test('an error of the connection is that of its other end, and none to tell of',
 
 test('a body of exactly the limit is read whole', async () => {
   const body = await readBody(streamOf(mebibyte, mebibyte, mebibyte), undefined);
-  expect(body.length).toBe(bodyLimit);
+  expect(body.length).toBe(maxRequestBytes);
 });
 
 test('one byte more is refused, whether it was announced or not', async () => {
   const refusal = { reason: 'RequestEntityTooLarge', code: 413 };
   const over = [mebibyte, mebibyte, mebibyte, Buffer.alloc(1)];
   await expect(readBody(streamOf(...over), undefined)).rejects.toMatchObject(refusal);
-  await expect(readBody(streamOf(Buffer.alloc(1)), String(bodyLimit + 1))).rejects.toMatchObject(refusal);
+  await expect(readBody(streamOf(Buffer.alloc(1)), String(maxRequestBytes + 1))).rejects.toMatchObject(refusal);
 });
 
 test('of a stream that is closed already nothing is waited for', async () => {

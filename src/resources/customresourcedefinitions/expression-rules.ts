@@ -1,3 +1,4 @@
+import { maxRequestBytes } from '../../api/request-size.js';
 import type { Steps } from '../../api/steps.js';
 import {
   child,
@@ -11,7 +12,7 @@ import {
 import { maxCost } from '../../cel/cost.js';
 import { internalRule, type SchemaProps } from '../../schema/json-schema-props.js';
 import { type CompiledRule, nodeRules } from '../../schema/rules/compile.js';
-import { type DeclaredSchema, declare, maxRequestBytes } from '../../schema/rules/declare.js';
+import { type DeclaredSchema, declare } from '../../schema/rules/declare.js';
 import type { Schema } from '../../schema/schema.js';
 import { toSchema } from '../../schema/structural.js';
 import type { RuleSite } from './schema-rules.js';

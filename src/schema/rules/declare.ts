@@ -1,4 +1,5 @@
 import type { Json } from '../../api/object.js';
+import { maxRequestBytes } from '../../api/request-size.js';
 import type { Declared } from '../../cel/declared.js';
 import { escapeField } from '../../cel/field-names.js';
 import { bool, bytes, double, duration, dyn, int, string, type Type, timestamp } from '../../cel/types.js';
@@ -13,9 +14,6 @@ export interface DeclaredSchema extends Declared {
   /** Of its JSON, in bytes. */
   readonly minSize: number;
 }
-
-/** What one request can hold. */
-export const maxRequestBytes = 3_145_728;
 
 const dateText = 12;
 const timeText = 32;
