@@ -19,7 +19,8 @@ export const wellKnown = {
   serviceAccounts: 'system:serviceaccounts',
 } as const;
 
-const accountPrefix = 'system:serviceaccount:';
+/** What the usernames of service accounts begin with; namespace and name follow. */
+export const accountPrefix = 'system:serviceaccount:';
 /** What the usernames of node agents begin with; the name of the node follows. */
 export const nodeUserPrefix = 'system:node:';
 

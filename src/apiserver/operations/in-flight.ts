@@ -1,7 +1,10 @@
-import { type UserInfo, wellKnown } from '../../api/user.js';
+import { accountPrefix, type UserInfo, wellKnown } from '../../api/user.js';
 import type { RequestInfo } from '../request.js';
 
-/** How many requests may be under way at once; 0: any number. Watches do not count. */
+/**
+ * How many requests may be under way at once; 0: any number. Watches do not count. One caller may have half of what the others
+ * leave, so that nobody takes all: a place is held for as long as a body comes and an answer is taken, however slowly.
+ */
 export interface InFlightLimits {
   readonly readOnly: number;
   readonly mutating: number;
@@ -22,24 +25,37 @@ export const isLongRunning = ({ isResource, verb }: RequestInfo): boolean => isR
 export class InFlight {
   readonly #limits: InFlightLimits;
   readonly #gauges: Readonly<Record<RequestKind, Watermark>> = { readOnly: new Watermark(), mutating: new Watermark() };
+  /** Of each caller who has any. */
+  readonly #held: Readonly<Record<RequestKind, Map<string, number>>> = { readOnly: new Map(), mutating: new Map() };
 
   constructor(limits: InFlightLimits = defaultInFlightLimits) {
     this.#limits = limits;
   }
 
   /**
-   * Lets a request in and answers how to let it out again; undefined: there are too many. Administrators
+   * Lets a request in and answers how to let it out again; undefined: there are too many, or too many of this caller. Administrators
    * (`system:masters`) always get in, and count only while there is room.
    */
-  enter(kind: RequestKind, { groups }: UserInfo, now: number): (() => void) | undefined {
+  enter(kind: RequestKind, { username, groups }: UserInfo, now: number): (() => void) | undefined {
     const gauge = this.#gauges[kind];
     const limit = this.#limits[kind];
-    if (limit > 0 && gauge.current >= limit) return groups.includes(wellKnown.masters) ? nothing : undefined;
+    const held = this.#held[kind];
+    const caller = callerOf(username);
+    const own = held.get(caller) ?? 0;
+    const others = gauge.current - own;
+    const isMaster = (): boolean => groups.includes(wellKnown.masters);
+    if (limit > 0 && gauge.current >= limit) return isMaster() ? nothing : undefined;
+    if (limit > 0 && own >= Math.ceil((limit - others) / 2) && !isMaster()) return undefined;
     gauge.rise(now);
+    held.set(caller, own + 1);
     let inside = true;
     return () => {
-      if (inside) gauge.fall();
+      if (!inside) return;
       inside = false;
+      gauge.fall();
+      const left = (held.get(caller) ?? 0) - 1;
+      if (left > 0) held.set(caller, left);
+      else held.delete(caller);
     };
   }
 
@@ -50,6 +66,10 @@ export class InFlight {
 }
 
 const nothing = (): void => {};
+
+/** Who shares one share: a user, or all service accounts of a namespace, of which whoever has one can have any number. */
+const callerOf = (username: string): string =>
+  username.startsWith(accountPrefix) ? username.slice(0, username.lastIndexOf(':')) : username;
 
 /** A number of things present, and the most there were in this second and the one before. */
 class Watermark {

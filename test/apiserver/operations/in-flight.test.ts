@@ -3,11 +3,12 @@ import { InFlight, isLongRunning, kindOf } from '../../../src/apiserver/operatio
 import { queryOf, routeOf } from '../../../src/http/route.js';
 
 const alice = { username: 'alice', groups: [] };
+const bob = { username: 'bob', groups: [] };
 const root = { username: 'root', groups: ['system:masters'] };
 
 test('so many get in, of each kind, and one more when one is out', () => {
   const inFlight = new InFlight({ readOnly: 2, mutating: 1 });
-  const [first, second] = [inFlight.enter('readOnly', alice, 0), inFlight.enter('readOnly', alice, 0)];
+  const [first, second] = [inFlight.enter('readOnly', alice, 0), inFlight.enter('readOnly', bob, 0)];
   expect([first, second]).toEqual([expect.any(Function), expect.any(Function)]);
   expect(inFlight.enter('readOnly', alice, 0)).toBeUndefined();
   expect(inFlight.enter('mutating', alice, 0)).toBeDefined();
@@ -26,6 +27,28 @@ test('administrators always get in', () => {
   expect(beyond).toBeDefined();
   beyond?.();
   expect(inFlight.enter('readOnly', alice, 0)).toBeUndefined();
+});
+
+test.each([
+  ['one user', () => 'mallory', [100, 50, 25, 62]],
+  ['the accounts of one namespace', (at: number) => `system:serviceaccount:team-b:a${at}`, [100, 50, 25, 62]],
+])('%s may have half of what the others leave', (_, mallory, [most = 0, half = 0, quarter = 0, again = 0]) => {
+  const inFlight = new InFlight({ readOnly: 0, mutating: 2 * most });
+  const fill = (usernameOf: (at: number) => string): readonly (() => void)[] => {
+    const inside: (() => void)[] = [];
+    for (;;) {
+      const leave = inFlight.enter('mutating', { username: usernameOf(inside.length), groups: [] }, 0);
+      if (leave === undefined) return inside;
+      inside.push(leave);
+    }
+  };
+  const inside = fill(mallory);
+  expect(inside).toHaveLength(most);
+  expect(fill(() => 'system:serviceaccount:team-c:a')).toHaveLength(half);
+  expect(fill(() => 'alice')).toHaveLength(quarter);
+  expect(inFlight.enter('mutating', { username: mallory(0), groups: ['system:masters'] }, 0)).toBeDefined();
+  for (const leave of inside) leave();
+  expect(fill(mallory)).toHaveLength(again);
 });
 
 test('0 is no limit', () => {
