@@ -18,12 +18,20 @@ export interface WhereToLook {
   readonly inSecrets: boolean;
 }
 
+/** A bundle that lacks an anchor. */
+export interface Lacking {
+  /** `ConfigMap team-a/corp` */
+  readonly text: string;
+  /** It is a copy in a namespace, whose owner may write it. */
+  readonly isCopy: boolean;
+}
+
 /**
- * Which bundle lacks a PEM anchor; undefined: it is in all ClusterTrustBundles of each signer, of which there must be one,
+ * Which bundle lacks a PEM anchor, those of the whole server first; undefined: it is in all ClusterTrustBundles of each signer, of which there must be one,
  * and in all ConfigMaps and Secrets that the bundles were distributed to. Those that are being deleted do not count: they
  * are no targets any more, or about to be replaced, and whoever may write one may keep it so for ever.
  */
-export async function bundleWithout(client: Client, where: WhereToLook, anchor: string): Promise<string | undefined> {
+export async function bundleWithout(client: Client, where: WhereToLook, anchor: string): Promise<Lacking | undefined> {
   const wanted = certificatesIn(anchor);
   const has = (text: string): boolean => {
     const found = new Set(certificatesIn(text));
@@ -33,11 +41,14 @@ export async function bundleWithout(client: Client, where: WhereToLook, anchor: 
     type: ResourceType<T>,
     selector: Pick<ListOptions, 'fieldSelector' | 'labelSelector'>,
     textOf: (object: T) => string,
-  ): Promise<{ readonly found: boolean; readonly object: string | undefined }> => {
+  ): Promise<{ readonly found: boolean; readonly object: Lacking | undefined }> => {
     const { items } = await client.resource(type).list(selector);
     const staying = items.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
     const object = staying.find((one) => !has(textOf(one)));
-    return { found: staying.length > 0, object: object && `${type.kind} ${keyText(keyOf(object))}` };
+    return {
+      found: staying.length > 0,
+      object: object && { text: `${type.kind} ${keyText(keyOf(object))}`, isCopy: type.namespaced },
+    };
   };
   for (const signerName of where.signers) {
     const fieldSelector = `spec.signerName=${signerName}`;
@@ -46,7 +57,7 @@ export async function bundleWithout(client: Client, where: WhereToLook, anchor: 
       { fieldSelector },
       ({ spec }) => spec.trustBundle ?? '',
     );
-    if (!found) return `a ClusterTrustBundle of ${signerName}`;
+    if (!found) return { text: `a ClusterTrustBundle of ${signerName}`, isCopy: false };
     if (object !== undefined) return object;
   }
   if (where.distributed.length === 0) return undefined;

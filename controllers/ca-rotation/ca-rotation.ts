@@ -8,6 +8,8 @@ import { fieldManagers } from '../../src/controller/field-manager.js';
 import { defineKeyedController } from '../../src/controller/keyed-controller.js';
 import {
   announced,
+  announcedAt,
+  copiesHoldMs,
   nextStep,
   type RotationPolicy,
   type RotationStep,
@@ -18,11 +20,18 @@ import {
   withLifetime,
   withoutFlawedNext,
 } from '../../src/pki/ca-rotation.js';
-import { anchorOf, type CaState, certificateOf, readCaState, writeCaState } from '../../src/pki/ca-state.js';
+import {
+  anchorOf,
+  type CaState,
+  certificateOf,
+  type NextCa,
+  readCaState,
+  writeCaState,
+} from '../../src/pki/ca-state.js';
 import { createAuthorityKeyPair, type KeyPair } from '../../src/pki/certificate-authority.js';
 import type { KeyType } from '../../src/pki/key-pair.js';
 import { PkiError } from '../../src/pki/pki-error.js';
-import { bundleWithout } from './bundles.js';
+import { bundleWithout, type Lacking } from './bundles.js';
 
 /** A CA in a Secret that is made and replaced here. */
 export interface RotatedCa {
@@ -106,8 +115,9 @@ async function rotate(ca: RotatedCa, context: RotationContext): Promise<Reconcil
   const { distributed = [], signers, policy } = ca;
   const where = { signers, distributed, inSecrets: context.inSecrets, owner: context.owner };
   const lacking = state.next && (await bundleWithout(client, where, anchorOf(state.next.pair)));
-  const seen = state.next !== undefined && lacking === undefined;
   const now = clock.now();
+  const hold = lacking && state.next && holdUp(state.next, lacking, { now, policy });
+  const seen = state.next !== undefined && hold?.isOver !== false;
   const step = nextStep(state, { now, seen, requested }, policy);
   const next = withLifetime(await stepped(state, step, { ca, context, now }), policy.maxSeconds);
   const refused = requested && state.next !== undefined;
@@ -115,13 +125,33 @@ async function rotate(ca: RotatedCa, context: RotationContext): Promise<Reconcil
     const answered = refused || (requested && step.action === 'announce');
     await save(ca, { secret, next, answered }, context);
   }
-  tell(secret, { step, next, refused }, context);
+  tell(secret, { step, next, refused, hold }, context);
   if (step.action !== 'wait') return { requeueAfterMs: 1 };
   log[lacking === undefined ? 'debug' : 'info'](
-    { object: textOf(ca.secret), why: step.why, lacking },
+    { object: textOf(ca.secret), why: step.why, lacking: lacking?.text },
     'CA rotation waits',
   );
   return { requeueAfterMs: Math.max(1, Math.min(refreshMs, (step.until ?? Number.POSITIVE_INFINITY) - now)) };
+}
+
+/** A bundle lacks the next anchor. */
+interface HoldUp {
+  /** It is not waited for any more. */
+  readonly isOver: boolean;
+  /** What to warn of; absent while the anchor may still be on its way. */
+  readonly warning?: string;
+}
+
+function holdUp(
+  next: NextCa,
+  { text, isCopy }: Lacking,
+  { now, policy }: { readonly now: number; readonly policy: RotationPolicy },
+): HoldUp {
+  const waitedMs = now - announcedAt(next);
+  const isOver = isCopy && waitedMs >= copiesHoldMs(policy);
+  if (isOver) return { isOver, warning: `${text} still lacks the next anchor and is not waited for any more` };
+  if (waitedMs < policy.propagationMs) return { isOver };
+  return { isOver, warning: `${text} lacks the next anchor; the rotation waits for it` };
 }
 
 const textOf = ({ namespace, name: secret }: ObjectKey): string => `${namespace}/${secret}`;
@@ -226,10 +256,20 @@ const reasons = {
 
 function tell(
   secret: Secret,
-  { step, next, refused }: { readonly step: RotationStep; readonly next: CaState; readonly refused: boolean },
+  given: {
+    readonly step: RotationStep;
+    readonly next: CaState;
+    readonly refused: boolean;
+    readonly hold: HoldUp | undefined;
+  },
   { log, recorder }: RotationContext,
 ): void {
+  const { step, next, refused, hold } = given;
   const object = textOf(keyOf(secret));
+  if (hold?.warning !== undefined) {
+    log.warn({ object }, hold.warning);
+    recorder.record(secret, { type: 'Warning', reason: 'CaRotationHeldUp', message: hold.warning });
+  }
   if (refused) {
     const message = 'a rotation is under way; another one was asked for and refused';
     log.warn({ object }, message);

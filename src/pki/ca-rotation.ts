@@ -35,7 +35,7 @@ export const phaseOf = ({ next, retiring }: CaState): RotationPhase =>
 export interface Observation {
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** Does every bundle have the next anchor? Means nothing while none is announced. */
+  /** Does every bundle that is waited for have the next anchor? Means nothing while none is announced. */
   readonly seen: boolean;
   /** Did somebody ask for a rotation? */
   readonly requested: boolean;
@@ -65,6 +65,20 @@ export function rotationPolicy(
 
 /** At most so long after they were replaced bundles are still there that lack the next anchor, and nobody noticed yet. */
 const spreadingMs = day / 12;
+
+/** How long copies in namespaces hold up a rotation at most. */
+const longestHoldMs = 7 * day;
+
+/**
+ * How long after its announcement a next CA waits for copies of bundles in namespaces, in milliseconds: half of what is left
+ * beside the propagation, at most a week. Whoever may write such a copy may spoil it again and again, and must not keep the CA
+ * of all from being replaced in time.
+ */
+export const copiesHoldMs = ({ renewBeforeMs, propagationMs }: RotationPolicy): number =>
+  Math.min(longestHoldMs, (renewBeforeMs - propagationMs) / 2);
+
+/** When a next CA was announced, in milliseconds since the epoch: it is made for that. */
+export const announcedAt = ({ pair }: NextCa): number => certificateOf(pair).notBefore;
 
 /** Why CAs of this lifetime cannot be replaced in time by this policy, as a sentence; undefined if they can. */
 export function rotationProblem(policy: RotationPolicy, caSeconds = defaultAuthoritySeconds): string | undefined {

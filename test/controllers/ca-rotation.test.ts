@@ -171,6 +171,9 @@ describe('ca-rotation', () => {
     await until(async () => (await world.state()).next !== undefined);
     await pass(world, 12 * hour);
     expect(phaseOf(await world.state())).toBe('announced');
+    const warning = `a ClusterTrustBundle of ${signerName} lacks the next anchor; the rotation waits for it`;
+    expect(world.complaints.join()).toContain(warning);
+    expect((await world.client.resource(Events).list()).items.map(({ message }) => message)).toContain(warning);
     await world.stop();
   });
 
@@ -205,10 +208,11 @@ describe('ca-rotation', () => {
   });
 
   test.each([
-    ['waits while a ConfigMap that was distributed lacks the anchor', 'kedge', false, 'announced'],
-    ['does not wait for what somebody else labelled like a bundle', 'somebody', false, 'steady'],
-    ['does not wait for what is being deleted and stays', 'kedge', true, 'steady'],
-  ])('%s', async (_, owner, isGoing, phase) => {
+    ['waits while a ConfigMap that was distributed lacks the anchor', 'kedge', false, 1.5, 'announced'],
+    ['does not wait for ever for a copy that somebody may spoil again and again', 'kedge', false, 6, 'steady'],
+    ['does not wait for what somebody else labelled like a bundle', 'somebody', false, 6, 'steady'],
+    ['does not wait for what is being deleted and stays', 'kedge', true, 6, 'steady'],
+  ])('%s', async (_, owner, isGoing, hours, phase) => {
     const world = await start({ distributed: ['corp'] });
     const labels = { 'kedge.internal/trust-owner': owner, 'kedge.internal/trust-bundle': 'corp' };
     await world.client.resource(ConfigMaps).create({
@@ -220,8 +224,16 @@ describe('ca-rotation', () => {
     if (isGoing) await world.client.resource(ConfigMaps).delete({ namespace: 'a', name: 'corp' });
     await world.request();
     await until(async () => (await world.state()).next !== undefined);
-    await pass(world, 6 * hour);
+    await pass(world, hours * hour);
     expect(phaseOf(await world.state())).toBe(phase);
+    const { items } = await world.client.resource(Events).list();
+    const heldUp = items
+      .filter(({ reason }) => reason === 'CaRotationHeldUp')
+      .map(({ type, message }) => [type, message]);
+    const isSpoilt = owner === 'kedge' && !isGoing && phase === 'steady';
+    const warning = 'ConfigMap a/corp still lacks the next anchor and is not waited for any more';
+    expect(heldUp).toEqual(isSpoilt ? expect.arrayContaining([['Warning', warning]]) : []);
+    expect(world.complaints.join().includes(warning)).toBe(isSpoilt);
     await world.stop();
   });
 
