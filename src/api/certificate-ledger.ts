@@ -18,6 +18,8 @@ export interface LedgerRecord {
   readonly names?: readonly string[];
   /** How many names are left out because there are too many. */
   readonly omittedNames?: number;
+  /** Where some are left out: hexadecimal SHA-256 of all names as they stand here, in their order, with a line feed between. */
+  readonly namesSha256?: string;
   readonly notBefore: string;
   readonly notAfter: string;
   /** Hexadecimal SHA-256 of the certificate's DER. */
@@ -35,7 +37,8 @@ export interface LedgerEntrySpec {
   readonly hash: string;
 }
 
-export const ledgerLimits = { records: 256, names: 200, nameBytes: 8_192, textBytes: 1_024 } as const;
+/** Nothing leaves the ledger, and requesters choose names and subjects: so a record is bounded, to some 4 KB. */
+export const ledgerLimits = { records: 256, names: 20, nameBytes: 1_024, textBytes: 512 } as const;
 
 /** Name of the entry with this number. Names sort as numbers do. */
 export const ledgerEntryName = (sequence: number): string => String(sequence).padStart(16, '0');

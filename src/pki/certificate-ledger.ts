@@ -35,12 +35,16 @@ export function ledgerRecord(
     serial: certificate.serial,
     subject: cut(subjectText(certificate.subject)),
     ...(kept.length > 0 ? { names: kept } : {}),
-    ...(kept.length < names.length ? { omittedNames: names.length - kept.length } : {}),
+    ...(kept.length < names.length
+      ? { omittedNames: names.length - kept.length, namesSha256: sha256(names.join('\n')) }
+      : {}),
     notBefore: timestamp(certificate.notBefore),
     notAfter: timestamp(certificate.notAfter),
-    sha256: createHash('sha256').update(certificate.der).digest('hex'),
+    sha256: sha256(certificate.der),
   };
 }
+
+const sha256 = (contents: string | Uint8Array): string => createHash('sha256').update(contents).digest('hex');
 
 /** Key identifier of the issuer as the certificate names it; without one, that of the issuer's name. */
 const caKeyIdOf = ({ authorityKeyId, issuerDer }: Certificate): string =>
@@ -95,9 +99,7 @@ const subjectText = ({ attributes }: DistinguishedName): string =>
 
 /** SHA-256 over number, link and records: JSON with sorted members, without absent and empty ones. */
 export const ledgerHash = ({ sequence, previous, records }: Omit<LedgerEntrySpec, 'hash'>): string =>
-  createHash('sha256')
-    .update(canonical({ sequence, previous, records }) ?? '')
-    .digest('hex');
+  sha256(canonical({ sequence, previous, records }) ?? '');
 
 function canonical(value: unknown): string | undefined {
   if (value === undefined || value === null || value === '' || value === 0) return undefined;

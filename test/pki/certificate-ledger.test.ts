@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { type LedgerEntrySpec, type LedgerRecord, ledgerEntryName } from '../../src/api/certificate-ledger.js';
 import {
@@ -70,7 +71,16 @@ test('a record of a thousand names is cut, and says so', async () => {
   const about = { request: { name: 'n', uid: 'u' }, requester: 'r', approval: {}, signerName: 's' };
   const made = ledgerRecord(await ca.issue(pem, { seconds: 3_600, usages: ['client auth'] }), about);
   expect((made.names?.length ?? 0) + (made.omittedNames ?? 0)).toBe(1_500);
-  expect(JSON.stringify(made).length).toBeLessThan(12_000);
+  expect(made.names).toEqual(dnsNames.slice(0, 20).map((name) => `DNS:${name}`));
+  const all = dnsNames.map((name) => `DNS:${name}`).join('\n');
+  expect(made.namesSha256).toBe(createHash('sha256').update(all).digest('hex'));
+  const longest = ledgerRecord(await ca.issue(pem, { seconds: 3_600, usages: ['client auth'] }), {
+    ...about,
+    request: { name: 'n'.repeat(2_000), uid: 'u' },
+    requester: 'r'.repeat(2_000),
+    approval: { reason: 'x'.repeat(2_000), message: 'y'.repeat(2_000) },
+  });
+  expect(JSON.stringify(longest).length).toBeLessThan(4_096);
   expect(made.subject?.endsWith('ü…')).toBe(true);
 });
 

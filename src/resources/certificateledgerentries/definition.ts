@@ -39,6 +39,9 @@ const record = struct(
     }),
     names: field(8, list(string()), { description: 'Alternative names, each with its kind before it.' }),
     omittedNames: field(9, integer64(), { description: 'How many names are left out here.' }),
+    namesSha256: field(13, string(), {
+      description: 'Hexadecimal SHA-256 of all names, a line each, where some are left out.',
+    }),
     notBefore: field(10, string(), { description: 'First second it is valid.' }),
     notAfter: field(11, string(), { description: 'Last second it is valid.' }),
     sha256: field(12, string(), { description: 'Hexadecimal SHA-256 of the certificate.' }),
