@@ -20,6 +20,8 @@ export interface RotatingFileOptions {
   readonly maxWaiting?: number;
   /** Told whenever writing fails, and of how many lines that are lost by it. */
   readonly onFailure?: (error: unknown, lost: number) => void;
+  /** Told that others may read the file too, and why that could not be changed. */
+  readonly onExposed?: (error: unknown) => void;
 }
 
 const defaultWaiting = 64 * 1024 * 1024;
@@ -29,11 +31,23 @@ const lineEnd = 0x0a;
 
 const linesIn = (bytes: Buffer): number => bytes.reduce((sum, byte) => (byte === lineEnd ? sum + 1 : sum), 0);
 
-/** A file that lines are appended to, readable by its owner alone. Rejects if it cannot be opened. */
+/** A file that lines are appended to, readable by its owner alone, also where it was there before. Rejects if it cannot be opened. */
 export async function openRotatingFile(options: RotatingFileOptions): Promise<LineSink> {
   await makeDirectory(dirname(options.path), { mode: 0o700 });
-  const file = await open(options.path, 'a', 0o600);
+  const file = await openForOwner(options);
   return new RotatingFile(options, file, (await file.stat()).size);
+}
+
+/** The mode that is asked for counts for a new file only. Devices and pipes stay as they are. */
+async function openForOwner({ path, onExposed }: RotatingFileOptions): Promise<FileHandle> {
+  const file = await open(path, 'a', 0o600);
+  try {
+    const found = await file.stat();
+    if (found.isFile() && (found.mode & 0o077) !== 0) await file.chmod(0o600);
+  } catch (error) {
+    onExposed?.(error);
+  }
+  return file;
 }
 
 class RotatingFile implements LineSink {
@@ -78,7 +92,7 @@ class RotatingFile implements LineSink {
       try {
         const { maxBytes } = this.#options;
         if (maxBytes > 0 && this.#size > 0 && this.#size + batch.length > maxBytes) await this.#rotate();
-        this.#file ??= await open(this.#options.path, 'a', 0o600);
+        this.#file ??= await openForOwner(this.#options);
         while (written < batch.length) written += (await this.#file.write(batch, written)).bytesWritten;
         this.#size += batch.length;
       } catch (error) {

@@ -14,7 +14,7 @@ import { storagePrefix } from '../registry/keys.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
 import { type Metrics, openMetrics } from '../runtime/metrics.js';
-import { type LineSink, openRotatingFile, streamSink } from '../runtime/rotating-file.js';
+import { type LineSink, openRotatingFile, type RotatingFileOptions, streamSink } from '../runtime/rotating-file.js';
 import { followText, type TextSource } from '../runtime/text-source.js';
 import { meteredStore } from '../store/metered-store.js';
 import type { Store } from '../store/store.js';
@@ -200,9 +200,14 @@ async function openAudit(options: AuditOptions, parts: AuditParts): Promise<Audi
       cause: error,
     });
   });
-  const sink = await openSink({ ...optionDefaults.audit, ...options }, (error, lost) => {
-    parts.log.error({ err: error, file: options.logFile, lost }, 'audit events were lost');
-    audit.lost(lost);
+  const sink = await openSink({ ...optionDefaults.audit, ...options }, {
+    onFailure(error, lost) {
+      parts.log.error({ err: error, file: options.logFile, lost }, 'audit events were lost');
+      audit.lost(lost);
+    },
+    onExposed(error) {
+      parts.log.warn({ err: error, file: options.logFile }, 'others may read the audit log');
+    },
   });
   const audit = new AuditLog(() => policy, sink, parts);
   return audit;
@@ -210,7 +215,7 @@ async function openAudit(options: AuditOptions, parts: AuditParts): Promise<Audi
 
 async function openSink(
   { logFile, maxSizeMb, maxBackups }: Required<AuditOptions>,
-  onFailure: (error: unknown, lost: number) => void,
+  told: Required<Pick<RotatingFileOptions, 'onFailure' | 'onExposed'>>,
 ): Promise<LineSink> {
   if (logFile === '-') return streamSink(process.stdout);
   try {
@@ -218,7 +223,7 @@ async function openSink(
       path: logFile,
       maxBytes: maxSizeMb * 1024 * 1024,
       maxBackups,
-      onFailure,
+      ...told,
     });
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;

@@ -1,7 +1,7 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, open, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { openRotatingFile, streamSink } from '../../src/runtime/rotating-file.js';
 import { eventually } from '../../src/testing/until.js';
 
@@ -21,6 +21,34 @@ test('lines are appended to what is there, in their order, for the owner alone',
   }
   expect(await readFile(path, 'utf8')).toBe('1.0\n1.1\n1.2\n2.0\n2.1\n2.2\n');
   expect((await stat(path)).mode & 0o777).toBe(0o600);
+});
+
+test('a file that others could read is for its owner alone from now on, behind a link as well', async () => {
+  const path = join(folder, 'log');
+  await writeFile(join(folder, 'open'), 'before\n', { mode: 0o644 });
+  await symlink('open', path);
+  const file = await openRotatingFile({ path, maxBytes: 0, maxBackups: 0 });
+  file.write('after\n');
+  await file.close();
+  expect(await readFile(join(folder, 'open'), 'utf8')).toBe('before\nafter\n');
+  expect((await stat(path)).mode & 0o777).toBe(0o600);
+});
+
+test('a file whose mode cannot be changed is written to, and somebody is told', async () => {
+  const path = join(folder, 'log');
+  await writeFile(path, '', { mode: 0o644 });
+  const probe = await open(path);
+  const handles: object = Object.getPrototypeOf(probe);
+  await probe.close();
+  const refused = new Error('not the owner');
+  const chmod = vi.spyOn(handles as typeof probe, 'chmod').mockRejectedValue(refused);
+  const told: unknown[] = [];
+  const file = await openRotatingFile({ path, maxBytes: 0, maxBackups: 0, onExposed: (error) => told.push(error) });
+  chmod.mockRestore();
+  file.write('line\n');
+  await file.close();
+  expect(told).toEqual([refused]);
+  expect(await readFile(path, 'utf8')).toBe('line\n');
 });
 
 test('a full file is kept beside the new one, so many of them', async () => {
