@@ -200,15 +200,18 @@ async function openAudit(options: AuditOptions, parts: AuditParts): Promise<Audi
       cause: error,
     });
   });
-  const sink = await openSink({ ...optionDefaults.audit, ...options }, {
-    onFailure(error, lost) {
-      parts.log.error({ err: error, file: options.logFile, lost }, 'audit events were lost');
-      audit.lost(lost);
+  const sink = await openSink(
+    { ...optionDefaults.audit, ...options },
+    {
+      onFailure(error, lost) {
+        parts.log.error({ err: error, file: options.logFile, lost }, 'audit events were lost');
+        audit.lost(lost);
+      },
+      onExposed(error) {
+        parts.log.warn({ err: error, file: options.logFile }, 'others may read the audit log');
+      },
     },
-    onExposed(error) {
-      parts.log.warn({ err: error, file: options.logFile }, 'others may read the audit log');
-    },
-  });
+  );
   const audit = new AuditLog(() => policy, sink, parts);
   return audit;
 }
