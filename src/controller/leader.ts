@@ -11,7 +11,7 @@ import { within } from '../runtime/abort.js';
 import { type Clock, endingClock } from '../runtime/clock.js';
 import { clientUntil, lastingClient } from './client-until.js';
 import type { ReconcileContext, Runnable } from './controller.js';
-import { leftBehind, RunnablesLeftBehind } from './manager.js';
+import { endWithin, leftBehind, RunnablesLeftBehind } from './manager.js';
 
 export interface LeaderOptions {
   /** The Lease that says who leads. */
@@ -80,23 +80,33 @@ class Candidate {
   }
 
   async run(runnables: readonly Runnable[]): Promise<void> {
-    const { signal, log } = this.#context;
-    let holds = false;
-    let heldSince = 0;
+    const heldSince = await this.#campaign();
+    const isStopped = this.#context.signal.aborted;
+    if (!isStopped && heldSince !== undefined) return this.#lead(runnables, heldSince);
+    if (heldSince !== undefined || this.#mayHold) await this.#release();
+  }
+
+  /** Tries until the lease is held or there is nothing more to try for; since when it is held. */
+  async #campaign(): Promise<number | undefined> {
+    const { clock, signal, log, client } = this.#context;
     /** Told once of each, so that a silent one is known to be waiting. */
     let waitsFor: string | undefined;
-    while (!signal.aborted && !holds) {
-      heldSince = this.#context.clock.monotonic();
+    while (!signal.aborted) {
+      const askedAt = clock.monotonic();
       // A lease that took too long to get may be another's already.
-      holds = (await this.#tryHold(this.#context.client)) && this.#leftMs(heldSince) > 0;
-      if (holds) break;
+      if ((await this.#tryHold(client)) && this.#leftMs(askedAt) > 0) return askedAt;
       const holder = this.#seen?.lease.spec?.holderIdentity;
       const isNews = holder && holder !== this.#identity && holder !== waitsFor;
       if (isNews) log.info({ lease: this.#options.lease, holder }, 'another leads');
       waitsFor = holder;
       await this.#pause();
     }
-    if (signal.aborted) return holds || this.#mayHold ? this.#release() : undefined;
+    return undefined;
+  }
+
+  /** Until told to stop, until one fails, or until the lease is lost. */
+  async #lead(runnables: readonly Runnable[], heldSince: number): Promise<void> {
+    const { signal, log } = this.#context;
     log.info({ lease: this.#options.lease, identity: this.#identity }, 'became leader');
 
     const stop = new AbortController();
@@ -119,12 +129,11 @@ class Candidate {
     await Promise.race([Promise.all(work), renewal]).catch(() => {});
     const wasTold = signal.aborted;
     abort();
-    const { clock } = this.#context;
     const { graceMs = 20_000 } = this.#options;
-    const worked = await orFalseAfter(endingClock(clock), graceMs, Promise.allSettled(work));
+    const worked = await endWithin(this.#context.clock, graceMs, Promise.allSettled(work));
     signal.removeEventListener('abort', abort);
     await renewal;
-    if (worked === false) throw leftBehind(running, graceMs);
+    if (worked === undefined) throw leftBehind(running, graceMs);
     const failures = worked.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
     // Others wait out the lease while something of ours may still be at work; and where it fails by itself, so do we.
     const mayRelease = wasTold && !failures.some((failure) => failure instanceof RunnablesLeftBehind);

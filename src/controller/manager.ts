@@ -17,6 +17,13 @@ export function leftBehind(running: Iterable<Runnable>, graceMs: number, cause?:
   return new RunnablesLeftBehind(`${names} did not stop within ${graceMs} ms`, { cause });
 }
 
+/** The outcome of what was told to stop; undefined if it has not ended when the time is over by the clock or that of the system. */
+export async function endWithin<R>(clock: Clock, graceMs: number, work: Promise<R>): Promise<R | undefined> {
+  const ended = new AbortController();
+  const late = endingClock(clock).sleep(graceMs, ended.signal);
+  return Promise.race([work, late.then(() => undefined)]).finally(() => ended.abort());
+}
+
 /** Starts runnables together and stops them together. */
 export interface Manager {
   add(...runnables: readonly Runnable[]): this;
@@ -91,15 +98,13 @@ export function createManager(options: ManagerOptions): Manager {
           }
         }),
       ]);
-      const graceOver = new AbortController();
-      const stopped = new Promise<void>((resolve) => {
-        const onAbort = (): void => void endingClock(clock).sleep(graceMs, graceOver.signal).then(resolve);
-        if (stop.signal.aborted) onAbort();
-        else stop.signal.addEventListener('abort', onAbort, { once: true });
+      const told = new Promise<void>((resolve) => {
+        if (stop.signal.aborted) resolve();
+        stop.signal.addEventListener('abort', () => resolve(), { once: true });
       });
-      await Promise.race([all, stopped]);
+      await Promise.race([all, told]);
+      await endWithin(clock, graceMs, all);
       signal.removeEventListener('abort', abort);
-      graceOver.abort();
       if (running.size > 0) {
         log.warn({ runnables: Array.from(running, ({ name }) => name) }, 'runnables did not stop in time');
         throw leftBehind(running, graceMs, failures[0]);
