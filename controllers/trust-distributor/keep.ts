@@ -1,0 +1,119 @@
+import { isReason } from '../../src/api/errors.js';
+import { ClusterTrustBundles } from '../../src/api/kinds/cluster-trust-bundle.js';
+import { ConfigMaps } from '../../src/api/kinds/config-map.js';
+import { Secrets } from '../../src/api/kinds/secret.js';
+import { type ApiObject, keyOf, keyText, type ResourceType } from '../../src/api/object.js';
+import { ownNames } from '../../src/api/own-names.js';
+import type { ReconcileContext } from '../../src/controller/controller.js';
+import { deleteIfPresent } from '../../src/controller/delete-if-present.js';
+import { fieldManagers } from '../../src/controller/field-manager.js';
+import { isNamespaceGoing } from '../../src/controller/namespace-going.js';
+import { isMarked, leftovers, marks, type Target } from './targets.js';
+
+const options = { fieldManager: fieldManagers.controllers };
+
+/** Where bundles may go. */
+export const kindsOfTargets = (secretTargets: boolean): readonly ResourceType<ApiObject>[] => [
+  ClusterTrustBundles,
+  ConfigMaps,
+  ...(secretTargets ? [Secrets] : []),
+];
+
+interface Kept {
+  readonly owner: string;
+  readonly bundle: string;
+}
+
+/** Answers which failed: one namespace that refuses a bundle must not keep it from the others. */
+export async function keepAll(targets: readonly Target[], kept: Kept, context: ReconcileContext) {
+  const failures: { readonly at: string; readonly error: unknown }[] = [];
+  for (const target of targets) {
+    context.signal.throwIfAborted();
+    try {
+      await keep(target, kept, context);
+    } catch (error) {
+      failures.push({ at: `${target.type.kind} ${keyText(target.key)}`, error });
+    }
+  }
+  return failures;
+}
+
+async function keep(target: Target, { owner, bundle }: Kept, { client, log }: ReconcileContext): Promise<void> {
+  const resource = client.resource(target.type);
+  const found = await resource.get(target.key);
+  if (found === undefined) {
+    try {
+      await resource.create(target.write(undefined), options);
+    } catch (error) {
+      // The namespace went away meanwhile.
+      if (!isReason(error, 'NotFound') && !isNamespaceGoing(error)) throw error;
+      log.debug({ object: keyText(target.key), kind: target.type.kind, err: error }, 'could not distribute a bundle');
+    }
+    return;
+  }
+  if (!isMarked(found, marks(owner, bundle))) {
+    log.warn(
+      { object: keyText(target.key), kind: target.type.kind, bundle },
+      'left alone: somebody else’s object has the name of a bundle',
+    );
+    return;
+  }
+  if (target.isRight(found)) return;
+  if (target.isFixed(found)) {
+    // Whoever made it so has no say in which anchors it holds.
+    const { finalizers = [], deletionTimestamp } = found.metadata;
+    if (deletionTimestamp === undefined) await deleteIfPresent(client, target.type, found);
+    if (finalizers.length === 0) await resource.create(target.write(undefined), options);
+    else
+      log.warn(
+        { object: keyText(target.key), kind: target.type.kind, bundle, finalizers },
+        'a bundle that cannot be changed is replaced when its finalizers are gone',
+      );
+  } else await resource.update(target.write(found), options);
+}
+
+interface Removing {
+  readonly owner: string;
+  readonly secretTargets: boolean;
+}
+
+/** Removes what is distributed for a bundle and is none of its targets any more. */
+export async function removeLeftovers(
+  context: ReconcileContext,
+  {
+    bundle,
+    targets,
+    owner,
+    secretTargets,
+  }: Removing & { readonly bundle: string; readonly targets: readonly Target[] },
+): Promise<void> {
+  const labelSelector = Object.entries(marks(owner, bundle))
+    .map(([label, value]) => `${label}=${value}`)
+    .join(',');
+  await removeAll(context, { labelSelector, secretTargets }, (items, type) => leftovers(items, targets, type));
+}
+
+/** Removes what was distributed for bundles that are no longer configured. */
+export async function removeUnknown(
+  context: ReconcileContext,
+  { known, owner, secretTargets }: Removing & { readonly known: ReadonlySet<string> },
+): Promise<void> {
+  const labelSelector = `${ownNames.trustOwnerLabel}=${owner}`;
+  await removeAll(context, { labelSelector, secretTargets }, (items) =>
+    items.filter(({ metadata }) => !known.has(metadata.labels?.[ownNames.trustBundleLabel] ?? '')),
+  );
+}
+
+async function removeAll(
+  { client, log }: ReconcileContext,
+  { labelSelector, secretTargets }: { readonly labelSelector: string; readonly secretTargets: boolean },
+  superfluous: (items: readonly ApiObject[], type: ResourceType<ApiObject>) => readonly ApiObject[],
+): Promise<void> {
+  for (const type of kindsOfTargets(secretTargets)) {
+    const { items } = await client.resource(type).list({ labelSelector });
+    for (const object of superfluous(items, type)) {
+      if (await deleteIfPresent(client, type, object))
+        log.info({ object: keyText(keyOf(object)), kind: type.kind }, 'removed a distributed bundle');
+    }
+  }
+}
