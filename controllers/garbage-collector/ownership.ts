@@ -1,0 +1,78 @@
+import { quote } from '../../src/api/go-text.js';
+import { groupVersion, type OwnerReference } from '../../src/api/object.js';
+import type { EventRecorder } from '../../src/controller/events.js';
+import { AbsentOwners } from './absent-owners.js';
+import { canBeOwnedBy, type Node, OwnerGraph } from './owner-graph.js';
+
+export type Wake = (uid: string, cause: string) => void;
+
+/** Who owns whom, kept as watches tell it; wakes those whom a change concerns. */
+export class Ownership {
+  readonly graph = new OwnerGraph();
+  readonly absent = new AbsentOwners();
+  readonly wake: Wake;
+  readonly #recorder: EventRecorder;
+
+  constructor(wake: Wake, recorder: EventRecorder) {
+    this.wake = wake;
+    this.#recorder = recorder;
+  }
+
+  /** An object is there, or is otherwise than it was. */
+  learn(node: Node): void {
+    if (node.uid === '') return;
+    const previous = this.graph.put(node);
+    if (previous === undefined)
+      for (const dependent of this.graph.dependentsOf(node.uid)) tellForeignOwner(dependent, node, this.#recorder);
+    if (previous === undefined || !sameOwners(previous, node)) {
+      for (const { uid } of node.owners) {
+        const owner = previous?.owners.some((known) => known.uid === uid) ? undefined : this.graph.get(uid);
+        if (owner !== undefined) tellForeignOwner(node, owner, this.#recorder);
+      }
+      if (node.owners.length > 0) this.wake(node.uid, 'owners changed');
+      for (const { uid } of previous?.owners ?? []) if (this.graph.get(uid)) this.wake(uid, 'dependent changed');
+    }
+    if (node.waitsForDependents && !previous?.waitsForDependents) {
+      // Its dependents first: nothing tells them to go once the owner waits no longer, and others may hold it for long.
+      for (const { uid } of this.graph.dependentsOf(node.uid)) this.wake(uid, 'owner is being deleted');
+      this.wake(node.uid, 'waits for dependents');
+    }
+    if (node.orphansDependents && !previous?.orphansDependents) this.wake(node.uid, 'orphans dependents');
+  }
+
+  /** An object is gone. */
+  forget(uid: string): void {
+    const node = this.graph.remove(uid);
+    const dependents = this.graph.dependentsOf(uid);
+    if (node !== undefined && dependents.length > 0) this.absent.addNode(node);
+    for (const dependent of dependents) this.wake(dependent.uid, 'owner deleted');
+    for (const owner of node?.owners ?? []) if (this.graph.get(owner.uid)) this.wake(owner.uid, 'dependent deleted');
+  }
+}
+
+/** An object with an owner in another namespace goes as if it had none: its owner's name alone does not say why. */
+function tellForeignOwner(dependent: Node, owner: Node, recorder: EventRecorder): void {
+  const reference = dependent.owners.find(({ uid }) => uid === owner.uid);
+  if (reference === undefined || canBeOwnedBy(dependent, owner)) return;
+  const { type, key, uid } = dependent;
+  const { namespace = '' } = key;
+  const meant = `${reference.apiVersion}/${reference.kind}, namespace: ${namespace}, name: ${reference.name}`;
+  const metadata = { name: key.name, uid, ...(namespace === '' ? {} : { namespace }) };
+  recorder.record(
+    { apiVersion: groupVersion(type), kind: type.kind, metadata },
+    {
+      type: 'Warning',
+      reason: 'OwnerRefInvalidNamespace',
+      message: `ownerRef [${meant}, uid: ${reference.uid}] does not exist in namespace ${quote(namespace)}`,
+    },
+  );
+}
+
+const referenceText = ({ uid, blockOwnerDeletion, name: owner, kind, apiVersion }: OwnerReference): string =>
+  JSON.stringify([uid, blockOwnerDeletion === true, owner, kind, apiVersion]);
+const sameOwners = (a: Node, b: Node): boolean =>
+  a.owners.length === b.owners.length &&
+  a.owners.every((owner, at) => {
+    const other = b.owners[at];
+    return other !== undefined && referenceText(owner) === referenceText(other);
+  });
