@@ -4,7 +4,7 @@ import { type UserInfo, wellKnown } from './api/user.js';
 import { defaultFeatureGates } from './apiserver/feature-gates.js';
 import type { ApiRequest, ApiResponse } from './apiserver/request.js';
 import { controllerUser } from './auth/bootstrap/controller-roles.js';
-import type { Client } from './client/client.js';
+import type { Client, ClientOptions } from './client/client.js';
 import { fieldManagers } from './controller/field-manager.js';
 import { endingClock, systemClock } from './runtime/clock.js';
 import { silentLogger } from './runtime/logger.js';
@@ -36,7 +36,7 @@ export interface Server {
   /** A kubeconfig with administrator's rights, as YAML. Needs `listen`. */
   readonly adminKubeconfig: string;
   /** The API in this process, as the user given (default: an administrator), with that user's rights. */
-  client(user?: UserInfo): Client;
+  client(user?: UserInfo, options?: ClientOptions): Client;
   /** Ends watches, lets requests finish, stops controllers, closes the store. Idempotent. */
   stop(): Promise<void>;
   /** The same, for `await using`. */
@@ -120,7 +120,7 @@ async function start(options: ServerOptions, ground: Ground, stopping: AbortCont
       if (listening === undefined) throw new Error('a server that does not listen has no kubeconfig');
       return listening.adminKubeconfig;
     },
-    client: (user = administrator) => core.clientOf(user, 'kedge'),
+    client: (user = administrator, given) => core.clientOf(user, 'kedge', given),
     stop: stopOnce,
     [Symbol.asyncDispose]: stopOnce,
   };

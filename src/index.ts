@@ -203,10 +203,12 @@ export type { FrontProxyOptions } from './auth/front-proxy.js';
 export type { FrontProxyHeaders } from './auth/proxy-headers.js';
 export type {
   Client,
+  ClientOptions,
   DeleteOptions,
   DiscoveredResource,
   DiscoverOptions,
   DiscoveryFailure,
+  FieldValidation,
   ListOptions,
   MetadataOnly,
   Patch,

@@ -17,6 +17,7 @@ import { atOnce, type Steps } from '../api/steps.js';
 import type { UserInfo } from '../api/user.js';
 import type {
   Client,
+  ClientOptions,
   DeleteOptions,
   DiscoveredResource,
   ListOptions,
@@ -29,6 +30,7 @@ import type {
 } from '../client/client.js';
 import { orUndefined } from '../client/or-undefined.js';
 import { patchMediaTypes } from '../client/patch-media-types.js';
+import { tellingBy } from '../client/warnings.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
 import { Observable } from '../runtime/observable.js';
 import { inTurns, TurnTaking } from '../runtime/turn-taking.js';
@@ -44,22 +46,27 @@ import type { ApiRequest, ApiResponse, RequestInfo, Result, WatchItem } from './
  * vouches for, and without a connection in between. Authorization and admission apply as to anybody. A body is the JSON
  * of what was given, as it was when the call was made: code has values that JSON has not, and may go on changing them.
  */
-export function localClient(given: {
+export function localClient(given: LocalClientParts): Client {
+  const { onWarning } = given;
+  const call = async (request: CallParts): Promise<Result> => {
+    const { result, warnings } = await given.handle(requestOf(request, given));
+    if (onWarning !== undefined) for (const text of warnings) onWarning(text);
+    return result;
+  };
+  const client: Client = {
+    resource: <T extends ApiObject>(type: ResourceType<T>) => resourceClient<T>(call, type),
+    discover: async () => discovered(given.catalogue),
+  };
+  return onWarning === undefined ? tellingBy(client, (tell) => localClient({ ...given, onWarning: tell })) : client;
+}
+
+interface LocalClientParts extends ClientOptions {
   readonly user: UserInfo;
   handle(request: ApiRequest): Promise<ApiResponse>;
   readonly catalogue: Catalogue;
   /** Recorded as field manager where none is given. */
   readonly agent: string;
   readonly signal: AbortSignal;
-}): Client {
-  const call = async (request: CallParts): Promise<Result> => {
-    const { result } = await given.handle(requestOf(request, given));
-    return result;
-  };
-  return {
-    resource: <T extends ApiObject>(type: ResourceType<T>) => resourceClient<T>(call, type),
-    discover: async () => discovered(given.catalogue),
-  };
 }
 
 function discovered(catalogue: Catalogue): readonly DiscoveredResource[] {
@@ -100,18 +107,20 @@ interface CallParts {
 }
 type Call = (parts: CallParts) => Promise<Result>;
 
-function requestOf(
-  parts: CallParts,
-  { user, agent, signal }: { readonly user: UserInfo; readonly agent: string; readonly signal: AbortSignal },
-): ApiRequest {
+function requestOf(parts: CallParts, { user, agent, signal, fieldValidation }: LocalClientParts): ApiRequest {
   const isRead = parts.verb === 'list' || parts.verb === 'watch';
   checkPlace({ ...parts, isInOne: parts.type.namespaced && !isRead });
   const { verb, method, type, namespace = '', name = '', subresource = '', query = {}, body, contentType } = parts;
   const isOfNamespaces = type.group === '' && type.plural === 'namespaces';
   const path = `/${type.group === '' ? 'api' : `apis/${type.group}`}/${type.version}/${namespace ? `namespaces/${namespace}/` : ''}${type.plural}${name && `/${name}`}${subresource && `/${subresource}`}`;
+  const given = (key: string): string | undefined =>
+    (Object.hasOwn(query, key) ? query[key] : undefined) ?? (key === 'fieldValidation' ? fieldValidation : undefined);
   const asQuery: Query = {
-    get: (key) => (Object.hasOwn(query, key) ? query[key] : undefined),
-    all: (key) => (Object.hasOwn(query, key) && query[key] !== undefined ? [query[key]] : []),
+    get: given,
+    all: (key) => {
+      const value = given(key);
+      return value === undefined ? [] : [value];
+    },
   };
   const info: RequestInfo = {
     isResource: true,
@@ -147,6 +156,7 @@ function requestOf(
 const writeQuery = (options: WriteOptions | undefined): Record<string, string | undefined> => ({
   dryRun: options?.dryRun ? 'All' : undefined,
   fieldManager: options?.fieldManager,
+  fieldValidation: options?.fieldValidation,
 });
 const listQuery = (options: ListOptions): Record<string, string | undefined> => ({
   labelSelector: options.labelSelector,

@@ -9,6 +9,20 @@ export interface Client {
   discover(options?: DiscoverOptions): Promise<readonly DiscoveredResource[]>;
 }
 
+/** What holds for every call of a client. */
+export interface ClientOptions {
+  /**
+   * Told each warning of an answer, as of unknown fields, of webhooks and of deprecated versions; what it throws fails the
+   * call. Default: nobody is told, but a manager's log.
+   */
+  readonly onWarning?: ((text: string) => void) | undefined;
+  /** For writes that do not say. Default: as the server does, in Kubernetes `Warn`. */
+  readonly fieldValidation?: FieldValidation | undefined;
+}
+
+/** What is done about fields that the type does not have: dropped without a word, dropped with a warning, or refused. */
+export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
+
 export interface DiscoverOptions {
   /** Called for each version of a group that is served and whose resources could not be found out; they are left out. */
   readonly onFailure?: (failure: DiscoveryFailure) => void;
@@ -110,6 +124,8 @@ export interface WriteOptions {
   readonly dryRun?: boolean;
   /** Who owns the fields that are written (`metadata.managedFields`). Default: the user agent up to its `/`. */
   readonly fieldManager?: string;
+  /** Default: that of the client. */
+  readonly fieldValidation?: FieldValidation;
 }
 
 /**

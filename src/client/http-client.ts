@@ -7,6 +7,7 @@ import { type Clock, systemClock } from '../runtime/clock.js';
 import { Observable } from '../runtime/observable.js';
 import type {
   Client,
+  ClientOptions,
   DeleteOptions,
   Patch,
   ResourceClient,
@@ -24,6 +25,7 @@ import { type HttpRequest, type HttpTransport, httpTransport } from './http-tran
 import { orUndefined } from './or-undefined.js';
 import { patchMediaTypes } from './patch-media-types.js';
 import { listQuery, objectPath, type Query, readPath, withQuery, writeQuery, writtenPath } from './resource-paths.js';
+import { type OnWarning, tellingBy, tellingTo, warningTexts } from './warnings.js';
 import { linesOf, watchEvent } from './watch-stream.js';
 
 export interface RemoteClient extends Client {
@@ -35,8 +37,8 @@ export interface RemoteClient extends Client {
   close(): void;
 }
 
-export interface HttpClientOptions {
-  readonly clock?: Clock;
+export interface HttpClientOptions extends ClientOptions {
+  readonly clock?: Clock | undefined;
   /** Default `kedge`. */
   readonly userAgent?: string;
 }
@@ -46,7 +48,7 @@ export interface HttpClientOptions {
  * that say what was asked of whom, with the code of their cause; AccessErrors, as of finding credentials, come as they are.
  */
 export function httpClient(access: ClusterAccess, options: HttpClientOptions = {}): RemoteClient {
-  const { clock = systemClock, userAgent = 'kedge' } = options;
+  const { clock = systemClock, userAgent = 'kedge', fieldValidation } = options;
   const transport = httpTransport(access, userAgent);
   const closing = new AbortController();
   // Every request that waits to be sent again listens.
@@ -67,13 +69,16 @@ export function httpClient(access: ClusterAccess, options: HttpClientOptions = {
     clock.sleep(waitMs, signal === undefined ? closing.signal : AbortSignal.any([signal, closing.signal]));
 
   /** Sends until the server takes it: with new credentials if the old were refused, later if it asks for time. */
-  const send = async (request: HttpRequest): Promise<IncomingMessage> => {
+  const send = async (request: HttpRequest, onWarning?: OnWarning): Promise<IncomingMessage> => {
     let renewed = false;
     for (let tries = 1; ; tries++) {
       const { answer, presented } = await reach(request);
       const renews: boolean = answer.statusCode === 401 && !renewed && access.credentials.refused(presented);
       const waitMs = renews ? 0 : tries < maxTries ? askedToWait(answer) : undefined;
-      if (waitMs === undefined) return answer;
+      if (waitMs === undefined) {
+        if (onWarning !== undefined) for (const text of warningTexts(answer.headers.warning)) onWarning(text);
+        return answer;
+      }
       renewed ||= renews;
       answer.resume();
       if (waitMs > 0) await pause(waitMs, request.signal);
@@ -84,20 +89,21 @@ export function httpClient(access: ClusterAccess, options: HttpClientOptions = {
   const asked = ({ method, path }: Asked): string => `${method} ${transport.urlOf(path.replace(/\?.*/s, ''))}`;
 
   const callUntil =
-    (signal?: AbortSignal): Wire['call'] =>
+    (signal?: AbortSignal, onWarning?: OnWarning): Wire['call'] =>
     async (request, read) => {
       const body = request.body === undefined ? undefined : goJson(request.body);
+      const sent = {
+        method: request.method,
+        path: request.path,
+        headers: {
+          accept: request.accept ?? json,
+          ...(body === undefined ? {} : { 'content-type': request.contentType ?? json }),
+        },
+        ...(body === undefined ? {} : { body }),
+        signal,
+      };
       try {
-        const answer = await send({
-          method: request.method,
-          path: request.path,
-          headers: {
-            accept: request.accept ?? json,
-            ...(body === undefined ? {} : { 'content-type': request.contentType ?? json }),
-          },
-          ...(body === undefined ? {} : { body }),
-          signal,
-        });
+        const answer = await send(sent, onWarning);
         return read(await readAnswer(answer, asked(request)));
       } catch (error) {
         signal?.throwIfAborted();
@@ -105,17 +111,24 @@ export function httpClient(access: ClusterAccess, options: HttpClientOptions = {
       }
     };
 
-  const clientUntil = (signal?: AbortSignal): Client => {
-    const call = callUntil(signal);
+  const written = (given: WriteOptions = {}): Query => ({
+    ...writeQuery(given),
+    fieldValidation: given.fieldValidation ?? fieldValidation,
+  });
+
+  const clientUntil = (signal?: AbortSignal, onWarning = options.onWarning): Client => {
+    const call = callUntil(signal, onWarning);
+    const wire: Wire = { call, send: (request) => send(request, onWarning), asked, written };
     const client: Client = {
-      resource: <T extends ApiObject>(type: ResourceType<T>) => resourceClient<T>({ call, send, asked }, type),
+      resource: <T extends ApiObject>(type: ResourceType<T>) => resourceClient<T>(wire, type),
       discover: (options) => discover((path, accept) => call({ method: 'GET', path, accept }, documentFrom), options),
     };
+    if (onWarning === undefined) tellingBy(client, (tell) => clientUntil(signal, tell));
     return endingBy(client, (other) => {
       const either = AbortSignal.any(signal === undefined ? [other] : [signal, other]);
       // Every call under way listens.
       setMaxListeners(0, either);
-      return clientUntil(either);
+      return clientUntil(either, onWarning);
     });
   };
 
@@ -129,7 +142,9 @@ export function httpClient(access: ClusterAccess, options: HttpClientOptions = {
     closing.abort();
     transport.close();
   };
-  return endingBy({ ...client, ca: access.ca ?? '', serverVersion, close }, (signal) => endingWith(signal, client));
+  const remote: RemoteClient = { ...client, ca: access.ca ?? '', serverVersion, close };
+  if (options.onWarning === undefined) tellingBy(remote, (onWarning) => tellingTo(onWarning, client));
+  return endingBy(remote, (signal) => endingWith(signal, client));
 }
 
 type Asked = Pick<HttpRequest, 'method' | 'path'>;
@@ -144,6 +159,8 @@ interface Wire {
   send(request: HttpRequest): Promise<IncomingMessage>;
   /** What a failure says was asked. */
   asked(request: Asked): string;
+  /** The query of a write. */
+  written(options: WriteOptions | undefined): Query;
 }
 const asItIs = (answer: unknown): unknown => answer;
 
@@ -185,18 +202,18 @@ const deleteBody = ({ dryRun, propagationPolicy, gracePeriodSeconds, preconditio
   ...(preconditions === undefined ? {} : { preconditions }),
 });
 
-const patchCall = (path: string, patch: Patch, options: WriteOptions | undefined): Call => {
+const patchCall = (path: string, patch: Patch, query: Query): Call => {
   const apply = patch.type === 'apply' ? { fieldManager: patch.fieldManager, force: patch.force } : {};
   return {
     method: 'PATCH',
-    path: withQuery(path, { ...writeQuery(options), ...apply }),
+    path: withQuery(path, { ...query, ...apply }),
     body: patch.body,
     contentType: patchMediaTypes[patch.type],
   };
 };
 
 function resourceClient<T extends ApiObject>(wire: Wire, type: ResourceType<T>): ResourceClient<T> {
-  const { call } = wire;
+  const { call, written } = wire;
   const identity = { apiVersion: groupVersion(type), kind: type.kind };
   const object = (request: Call): Promise<T> =>
     call(request, (answer) => objectFrom<T>(answer, { orStatus: type.kind === 'Status' }));
@@ -214,13 +231,13 @@ function resourceClient<T extends ApiObject>(wire: Wire, type: ResourceType<T>):
     },
     watch: (options = {}) => watch<T>(wire, type, options),
     create: async (given, options) => {
-      const path = withQuery(writtenPath(type, given.metadata.namespace), writeQuery(options));
+      const path = withQuery(writtenPath(type, given.metadata.namespace), written(options));
       // What is done rather than kept, as a binding, is answered by a Status.
       return call({ method: 'POST', path, body: given }, (answer) => objectFrom<T>(answer, { orStatus: true }));
     },
     update: async (given, options) =>
-      object({ method: 'PUT', path: withQuery(objectPath(type, keyOf(given)), writeQuery(options)), body: given }),
-    patch: async (key, patch, options) => object(patchCall(objectPath(type, key), patch, options)),
+      object({ method: 'PUT', path: withQuery(objectPath(type, keyOf(given)), written(options)), body: given }),
+    patch: async (key, patch, options) => object(patchCall(objectPath(type, key), patch, written(options))),
     async delete(key, options = {}) {
       await call({ method: 'DELETE', path: objectPath(type, key), body: deleteBody(options) }, asItIs);
     },
@@ -233,7 +250,7 @@ function resourceClient<T extends ApiObject>(wire: Wire, type: ResourceType<T>):
 }
 
 function subresourceClient<S extends ApiObject>(
-  { call }: Wire,
+  { call, written }: Wire,
   type: ResourceType,
   subresource: string,
 ): SubresourceClient<S> {
@@ -242,10 +259,10 @@ function subresourceClient<S extends ApiObject>(
   return {
     get: async (key) => orUndefined(object({ method: 'GET', path: path(key) })),
     create: async (key, body, options) =>
-      object({ method: 'POST', path: withQuery(path(key), writeQuery(options)), body }),
+      object({ method: 'POST', path: withQuery(path(key), written(options)), body }),
     update: async (body, options) =>
-      object({ method: 'PUT', path: withQuery(path(keyOf(body)), writeQuery(options)), body }),
-    patch: async (key, patch, options) => object(patchCall(path(key), patch, options)),
+      object({ method: 'PUT', path: withQuery(path(keyOf(body)), written(options)), body }),
+    patch: async (key, patch, options) => object(patchCall(path(key), patch, written(options))),
   };
 }
 

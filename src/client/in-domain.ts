@@ -2,6 +2,7 @@ import { type Domains, defaultDomains, groupIn } from '../api/domains.js';
 import { type ApiObject, groupVersion, type JsonObject, type ResourceType } from '../api/object.js';
 import type { Client, Patch, ResourceClient, SubresourceClient } from './client.js';
 import { endingBy, endingWith } from './ending.js';
+import { tellingBy, tellingTo } from './warnings.js';
 
 /**
  * A client that speaks of kinds by their usual groups, for a server that serves them under other domains: types are
@@ -19,6 +20,7 @@ export function clientIn(domains: Domains, client: Client): Client {
     },
     discover: (options) => client.discover(options),
   };
+  tellingBy(inDomain, (onWarning) => clientIn(domains, tellingTo(onWarning, client)));
   return endingBy(inDomain, (signal) => clientIn(domains, endingWith(signal, client)));
 }
 

@@ -2,6 +2,7 @@ import { access as accessFile, readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { type Clock, systemClock } from '../runtime/clock.js';
+import type { ClientOptions } from './client.js';
 import { AccessError, type ClusterAccess } from './cluster-access.js';
 import { httpClient, type RemoteClient } from './http-client.js';
 import { accessFromFiles, accessFromText } from './kubeconfig.js';
@@ -9,7 +10,7 @@ import { tokenFile } from './token-file.js';
 
 export type { RemoteClient } from './http-client.js';
 
-export interface ConnectOptions {
+export interface ConnectOptions extends ClientOptions {
   /** A kubeconfig file. Default: those of KUBECONFIG, else ~/.kube/config, else the account of the pod we run in. */
   readonly kubeconfig?: string | undefined;
   /** The text of a kubeconfig, such as `server.adminKubeconfig` or what stands in a Secret; goes before files. */
@@ -23,8 +24,9 @@ export interface ConnectOptions {
 
 /** A client of a server far away. Nothing is sent before the first call. Fails with AccessError. */
 export async function connect(options: ConnectOptions = {}): Promise<RemoteClient> {
-  const { clock = systemClock, userAgent } = options;
-  return httpClient(await findAccess(options), { clock, ...(userAgent === undefined ? {} : { userAgent }) });
+  const { clock, userAgent, onWarning, fieldValidation } = options;
+  const access = await findAccess(options);
+  return httpClient(access, { clock, onWarning, fieldValidation, ...(userAgent === undefined ? {} : { userAgent }) });
 }
 
 /** Where `connect` would go. */

@@ -41,9 +41,10 @@ export function withQuery(path: string, query: Query): string {
   return search.size === 0 ? path : `${path}?${search}`;
 }
 
-export const writeQuery = ({ dryRun, fieldManager }: WriteOptions = {}): Query => ({
+export const writeQuery = ({ dryRun, fieldManager, fieldValidation }: WriteOptions = {}): Query => ({
   dryRun: dryRun ? 'All' : undefined,
   fieldManager,
+  fieldValidation,
 });
 
 export const listQuery = ({ namespace: _, ...query }: ListOptions & DeleteOptions): Query => ({

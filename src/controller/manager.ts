@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { Client } from '../client/client.js';
+import { tellingTo } from '../client/warnings.js';
 import { type Clock, endingClock, systemClock } from '../runtime/clock.js';
 import { type Logger, silentLogger } from '../runtime/logger.js';
 import { clientUntil } from './client-until.js';
@@ -39,7 +40,8 @@ export interface Manager {
 export interface ManagerOptions {
   /**
    * One client for all, or one per runnable by its name, each with its own identity; what runs inside `whileLeading` has
-   * that of the runnable `leader`. What runnables get of it fails with the signal's reason once they are to stop.
+   * that of the runnable `leader`. What runnables get of it fails with the signal's reason once they are to stop. What the
+   * server warns of is logged, each text once, unless the client has an `onWarning` of its own.
    */
   readonly client: Client | ((name: string) => Client);
   readonly log?: Logger | undefined;
@@ -53,8 +55,17 @@ export function createManager(options: ManagerOptions): Manager {
   const { log = silentLogger, clock = systemClock, metrics, graceMs = 30_000 } = options;
   const runnables: Runnable[] = [];
   let started = false;
+  const warned = new Set<string>();
   const clientOf = (name: string): Client =>
-    typeof options.client === 'function' ? options.client(name) : options.client;
+    tellingTo(
+      (warning) => {
+        if (warned.has(warning)) return;
+        if (warned.size >= warningsKept) warned.clear();
+        warned.add(warning);
+        log.warn({ runnable: name, warning }, 'the server warns');
+      },
+      typeof options.client === 'function' ? options.client(name) : options.client,
+    );
 
   const manager: Manager = {
     add(...more) {
@@ -116,6 +127,8 @@ export function createManager(options: ManagerOptions): Manager {
 }
 
 const dayMs = 86_400_000;
+/** Texts remembered as told: one that names objects may come in ever new forms. */
+const warningsKept = 1_000;
 
 /** By the clock, whose timers keep a program from ending meanwhile. */
 async function untilAborted(signal: AbortSignal, clock: Clock): Promise<void> {

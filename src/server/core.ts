@@ -12,7 +12,7 @@ import type { ApiRequest, ApiResponse } from '../apiserver/request.js';
 import { StoredObjects } from '../apiserver/stored-objects.js';
 import { WriteTurns } from '../apiserver/write-turns.js';
 import { Impersonation } from '../auth/impersonation.js';
-import type { Client } from '../client/client.js';
+import type { Client, ClientOptions } from '../client/client.js';
 import { clientIn } from '../client/in-domain.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
@@ -67,7 +67,7 @@ export interface Core {
   answer(request: ApiRequest): Promise<ApiResponse>;
   /** Answers requests of this process. */
   answerInProcess(request: ApiRequest): Promise<ApiResponse>;
-  clientOf(user: UserInfo, agent: string): Client;
+  clientOf(user: UserInfo, agent: string, options?: ClientOptions): Client;
   /** The server itself as a caller. */
   ownClient(agent?: string): Client;
   /** The last request was answered: until then a server that stops is well. */
@@ -88,8 +88,8 @@ export async function openCore(
   const drained = new AbortController();
   const catalogue = new Catalogue([]);
   // Parts that call the server itself do so when a request comes, which is when it can answer.
-  const clientOf = (user: UserInfo, agent: string): Client =>
-    clientIn(domains, localClient({ user, handle: answerInProcess, catalogue, agent, signal }));
+  const clientOf = (user: UserInfo, agent: string, given?: ClientOptions): Client =>
+    clientIn(domains, localClient({ ...given, user, handle: answerInProcess, catalogue, agent, signal }));
   const ownClient = (agent = 'kube-apiserver'): Client => clientOf(apiserver, agent);
 
   const credentials = await openCredentials({

@@ -162,6 +162,19 @@ const promises: readonly ClientPromise[] = [
     },
   },
   {
+    name: 'a field that the type does not have fails a strict write, and no other',
+    hold: async ({ configMaps, configMap, key }) => {
+      const misspelt = { dta: { k: 'v' } };
+      const fieldValidation = 'Strict';
+      await fails(configMaps.create({ ...configMap('a'), ...misspelt }, { fieldValidation }), 'BadRequest');
+      const created = await configMaps.create({ ...configMap('a'), ...misspelt }, { fieldValidation: 'Warn' });
+      assert.equal(created['dta'], undefined);
+      const patch = { type: 'merge', body: misspelt } as const;
+      await fails(configMaps.patch(key('a'), patch, { fieldValidation }), 'Invalid');
+      await configMaps.patch(key('a'), patch, { fieldValidation: 'Ignore' });
+    },
+  },
+  {
     name: 'a text that is not Unicode is made one',
     hold: async ({ configMaps, create, key, configMap }) => {
       const broken = { '\ud83d': '1' };

@@ -1,6 +1,6 @@
 import type { UserInfo } from '../api/user.js';
 import { wellKnown } from '../api/user.js';
-import type { Client } from '../client/client.js';
+import type { Client, ClientOptions, FieldValidation } from '../client/client.js';
 import type { Runnable } from '../controller/controller.js';
 import { createManager } from '../controller/manager.js';
 import { createServer, type Server } from '../embed.js';
@@ -8,11 +8,13 @@ import { silentLogger } from '../runtime/logger.js';
 import type { ServerOptions } from '../server/options.js';
 import { testAuthority, testKey, testRequest, testSigningRequest } from './certificates.js';
 
-export interface TestServerOptions extends Omit<ServerOptions, 'store' | 'dataDir'> {
+export interface TestServerOptions extends Omit<ServerOptions, 'store' | 'dataDir'>, ClientOptions {
   /** Who `client` is. Default: `test-admin`, who may do everything. */
   readonly user?: UserInfo;
   /** Further controllers to run, as `user`, until the server stops; `graceMs` (default 30 s) is for them as for requests. */
   readonly runnables?: readonly Runnable[];
+  /** Of `client` and the runnables. Default `Strict`: a test fails where a field is misspelt. */
+  readonly fieldValidation?: FieldValidation | undefined;
 }
 
 /** Keys, requests and authorities in one call each. */
@@ -49,9 +51,9 @@ const certificates: TestCertificates = {
  * as any server does; `controllers: []` runs none. Time is real unless `clock` says otherwise.
  */
 export async function testServer(options: TestServerOptions = {}): Promise<TestServer> {
-  const { user = testAdmin, runnables = [], ...rest } = options;
+  const { user = testAdmin, runnables = [], fieldValidation = 'Strict', onWarning, ...rest } = options;
   const server = await createServer({ ...rest, store: 'memory:' });
-  const client = server.client(user);
+  const client = server.client(user, { fieldValidation, onWarning });
   const stopping = new AbortController();
   const { clock, log = silentLogger, graceMs } = options;
   const running =
