@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { CustomObjectsApi, KubeConfig } from '@kubernetes/client-node';
-import { type CustomResourceDefinition, CustomResourceDefinitions, Namespaces } from 'kedge';
+import { type CustomResourceDefinition, Namespaces } from 'kedge';
 import { testServer, until } from 'kedge/testing';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
@@ -10,14 +10,12 @@ import { teamController } from '../custom-resource/team-controller.ts';
 const definition = new URL('../custom-resource/crd.yaml', import.meta.url);
 
 test('a client that knows nothing of us makes a team, and the operator gives it a namespace', async () => {
-  const { client, server, stop } = await testServer({ listen: { port: 0 }, runnables: [teamController()] });
+  const { client, server, stop } = await testServer({
+    listen: { port: 0 },
+    objects: [parse(await readFile(definition, 'utf8')) as CustomResourceDefinition],
+    runnables: [teamController()],
+  });
   try {
-    const definitions = client.resource(CustomResourceDefinitions);
-    await definitions.create(parse(await readFile(definition, 'utf8')) as CustomResourceDefinition);
-    await until(definitions, { name: 'teams.example.com' }, (crd) =>
-      Boolean(crd?.status?.conditions?.some(({ type, status }) => type === 'Established' && status === 'True')),
-    );
-
     const config = new KubeConfig();
     config.loadFromString(server.adminKubeconfig);
     await config.makeApiClient(CustomObjectsApi).createClusterCustomObject({

@@ -42,7 +42,10 @@ export interface ServerOptions {
   readonly onRenewed?: (renewed: { readonly adminKubeconfig: string }) => Promise<void>;
   /** Told once if the store fails for good: all that can be done is to stop the server, and to start another. */
   readonly onFailed?: (failure: Error) => void;
-  /** Names of the built-in controllers to run, or all. Default: all. */
+  /**
+   * Names of the built-in controllers to run, or all. Without `crd-names`, `crd-established` and `crd-finalizer` nothing that
+   * is defined is served. Default: all.
+   */
   readonly controllers?: 'all' | readonly string[];
   /** Signers beyond the well-known ones. */
   readonly signers?: readonly Signer[];

@@ -1,3 +1,4 @@
+import type { ApiObject } from '../api/object.js';
 import type { UserInfo } from '../api/user.js';
 import { wellKnown } from '../api/user.js';
 import type { Client, ClientOptions, FieldValidation } from '../client/client.js';
@@ -7,10 +8,16 @@ import { createServer, type Server } from '../embed.js';
 import { silentLogger } from '../runtime/logger.js';
 import type { ServerOptions } from '../server/options.js';
 import { testAuthority, testKey, testRequest, testSigningRequest } from './certificates.js';
+import { controllersFor, install } from './install.js';
 
 export interface TestServerOptions extends Omit<ServerOptions, 'store' | 'dataDir'>, ClientOptions {
   /** Who `client` is. Default: `test-admin`, who may do everything. */
   readonly user?: UserInfo;
+  /**
+   * What is there from the start, created by an administrator before `runnables` run: definitions first, until they are
+   * served, and then the others in their order. With definitions the controllers that serve them run in any case.
+   */
+  readonly objects?: readonly ApiObject[];
   /** Further controllers to run, as `user`, until the server stops; `graceMs` (default 30 s) is for them as for requests. */
   readonly runnables?: readonly Runnable[];
   /** Of `client` and the runnables. Default `Strict`: a test fails where a field is misspelt. */
@@ -48,11 +55,22 @@ const certificates: TestCertificates = {
 
 /**
  * Starts a server with everything in memory and, unless `listen` is given, no port. It runs the built-in controllers
- * as any server does; `controllers: []` runs none. Time is real unless `clock` says otherwise.
+ * as any server does; `controllers: []` runs none, so that a definition that is created later is served only with
+ * `['crd-names', 'crd-established', 'crd-finalizer']`. Time is real unless `clock` says otherwise.
  */
 export async function testServer(options: TestServerOptions = {}): Promise<TestServer> {
-  const { user = testAdmin, runnables = [], fieldValidation = 'Strict', onWarning, ...rest } = options;
-  const server = await createServer({ ...rest, store: 'memory:' });
+  const { user = testAdmin, objects = [], runnables = [], fieldValidation = 'Strict', onWarning, ...rest } = options;
+  const controllers =
+    options.controllers === undefined || options.controllers === 'all'
+      ? 'all'
+      : [...new Set([...options.controllers, ...controllersFor(objects)])];
+  const server = await createServer({ ...rest, controllers, store: 'memory:' });
+  try {
+    await install(server.client(testAdmin, { fieldValidation, onWarning }), objects);
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
   const client = server.client(user, { fieldValidation, onWarning });
   const stopping = new AbortController();
   const { clock, log = silentLogger, graceMs } = options;

@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 import { ApiError } from '../api/errors.js';
 import { stringify } from '../api/go-text.js';
+import type { CustomResourceDefinition } from '../api/kinds/custom-resource-definition.js';
 import { type ApiObject, keyText, type ObjectKey } from '../api/object.js';
 import type { ResourceClient } from '../client/client.js';
 import { systemClock } from '../runtime/clock.js';
@@ -69,7 +70,8 @@ export async function until<T extends ApiObject, F extends T | undefined = T | u
     subscription?.unsubscribe();
   }
   const answer = refusal === undefined ? '' : `; last answer: ${refusal.message}`;
-  throw new NeverHeld(`${what}: not within ${timeoutMs} ms; last seen: ${shown(last)}${answer}`, { cause: refusal });
+  const seen = `${shown(withoutManagers(last))}${isOverlooked(last) ? overlooked : ''}`;
+  throw new NeverHeld(`${what}: not within ${timeoutMs} ms; last seen: ${seen}${answer}`, { cause: refusal });
 }
 
 /** Asks again and again until the answer holds. Answers it. Fails with NeverHeld, and with what `ask` or `holds` throws. */
@@ -88,6 +90,19 @@ export async function eventually<R>(
     await systemClock.sleep(5);
   }
 }
+
+/** Who wrote which field is mostly half of an object, and seldom what was waited for. */
+function withoutManagers(object: ApiObject | undefined): ApiObject | undefined {
+  if (object?.metadata.managedFields === undefined) return object;
+  const { managedFields: _, ...metadata } = object.metadata;
+  return { ...object, metadata };
+}
+
+/** A definition that no controller has said anything about. */
+const isOverlooked = (object: ApiObject | undefined): boolean =>
+  object?.kind === 'CustomResourceDefinition' && isMissing((object as CustomResourceDefinition).status?.conditions);
+const isMissing = (conditions: readonly unknown[] | null | undefined): boolean => (conditions ?? []).length === 0;
+const overlooked = ', which no controller has looked at: crd-names and crd-established have to run';
 
 /** JSON, or what there is of a value that has none, as one that holds itself. */
 function shown(value: unknown): string {

@@ -2,9 +2,11 @@ import { expect, test } from 'vitest';
 import { Namespaces } from '../../src/api/kinds/namespace.js';
 import { connect } from '../../src/client/remote-client.js';
 import type { Runnable } from '../../src/controller/controller.js';
+import { defineController } from '../../src/controller/define-controller.js';
 import { whileLeading } from '../../src/controller/leader.js';
 import { FakeClock } from '../../src/testing/fake-clock.js';
 import { testServer } from '../../src/testing/test-server.js';
+import { Gadgets, gadgetDefinition } from './gadget.js';
 
 test('who is elsewhere reaches a server whose clock tells another year', async () => {
   const clock = new FakeClock(Date.UTC(2001, 0, 1));
@@ -16,6 +18,29 @@ test('who is elsewhere reaches a server whose clock tells another year', async (
     client.close();
     await stop();
   }
+});
+
+const gadget = { apiVersion: 'example.com/v1', kind: 'Gadget', metadata: { name: 'a', namespace: 'default' } };
+
+test('what is defined is served, and what is there from the start is there, before a runnable begins', async () => {
+  const seen: string[] = [];
+  const controller = defineController({
+    name: 'gadgets',
+    for: Gadgets,
+    reconcile: async ({ metadata }) => void seen.push(metadata.name ?? ''),
+  });
+  await using _ = await testServer({
+    clock: new FakeClock(),
+    controllers: [],
+    objects: [gadget, gadgetDefinition],
+    runnables: [controller],
+  });
+  await expect.poll(() => seen).toEqual(['a']);
+});
+
+test('a server of which an object cannot be there does not start', async () => {
+  const wrong = { ...gadget, kind: 'ConfigMap', apiVersion: 'v1', dta: {} };
+  await expect(testServer({ controllers: [], objects: [wrong] })).rejects.toThrow('unknown field "dta"');
 });
 
 const lease = { namespace: 'default', name: 'lock' };

@@ -1,18 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { serviceUnavailable } from '../../src/api/errors.js';
 import { type ConfigMap, ConfigMaps } from '../../src/api/kinds/config-map.js';
-import { type ApiObject, resourceType } from '../../src/api/object.js';
+import { CustomResourceDefinitions } from '../../src/api/kinds/custom-resource-definition.js';
 import type { ResourceClient } from '../../src/client/client.js';
 import { type TestServer, testServer } from '../../src/testing/test-server.js';
 import { eventually, NeverHeld, until } from '../../src/testing/until.js';
-
-const Gadgets = resourceType<ApiObject>({
-  group: 'example.com',
-  version: 'v1',
-  plural: 'gadgets',
-  kind: 'Gadget',
-  namespaced: true,
-});
+import { Gadgets, gadgetDefinition } from './gadget.js';
 
 let kit: TestServer;
 let configMaps: ResourceClient<ConfigMap>;
@@ -57,6 +50,15 @@ test('an object with a number that no double holds is told as well', async () =>
   const error = await failure(until(large, key, () => false, soon));
   expect(error).toBeInstanceOf(NeverHeld);
   expect(error).toHaveProperty('message', expect.stringContaining('"n":1152921504606846976'));
+});
+
+test('a definition that nobody establishes says who would, and nothing of who wrote what', async () => {
+  const definitions = kit.client.resource(CustomResourceDefinitions);
+  await definitions.create(gadgetDefinition);
+  const error = await failure(until(definitions, { name: 'gadgets.example.com' }, () => false, soon));
+  expect(error).toHaveProperty('message', expect.stringMatching(/crd-names and crd-established have to run$/));
+  expect(error).not.toHaveProperty('message', expect.stringContaining('managedFields'));
+  await definitions.delete({ name: 'gadgets.example.com' });
 });
 
 test('an error that the server answers is not yet, and told if it stays', async () => {
