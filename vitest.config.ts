@@ -38,6 +38,7 @@ export default defineConfig({
     // Tests wait for conditions, so these only end what will never be: generous, for machines with other work.
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    env: { KEDGE_TEST_TIMEOUT_MS: '10000' },
     // Two are enough for two cores; more only wait for each other, and for the programs that tests start.
     maxWorkers: 2,
   },

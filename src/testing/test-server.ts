@@ -1,7 +1,9 @@
+import { setMaxListeners } from 'node:events';
 import type { ApiObject } from '../api/object.js';
 import type { UserInfo } from '../api/user.js';
 import { wellKnown } from '../api/user.js';
 import type { Client, ClientOptions, FieldValidation } from '../client/client.js';
+import { clientUntil } from '../controller/client-until.js';
 import type { Runnable } from '../controller/controller.js';
 import { createManager } from '../controller/manager.js';
 import { createServer, type Server } from '../embed.js';
@@ -35,7 +37,7 @@ export interface TestCertificates {
 /** A server of one test. Leaves nothing behind when it has stopped. */
 export interface TestServer {
   readonly server: Server;
-  /** The API as `user`. */
+  /** The API as `user`. Once a runnable failed its calls fail with that error, and so does who waits by it. */
   readonly client: Client;
   readonly user: UserInfo;
   readonly certificates: TestCertificates;
@@ -71,17 +73,20 @@ export async function testServer(options: TestServerOptions = {}): Promise<TestS
     await server.stop();
     throw error;
   }
-  const client = server.client(user, { fieldValidation, onWarning });
+  const failed = new AbortController();
+  // Every watch of a test listens.
+  setMaxListeners(0, failed.signal);
+  const mine = server.client(user, { fieldValidation, onWarning });
   const stopping = new AbortController();
   const { clock, log = silentLogger, graceMs } = options;
   const running =
     runnables.length === 0
       ? Promise.resolve()
-      : createManager({ client, clock, log, ...(graceMs === undefined ? {} : { graceMs }) })
+      : createManager({ client: mine, clock, log, ...(graceMs === undefined ? {} : { graceMs }) })
           .add(...runnables)
           .run(stopping.signal);
-  // Its failure is told by stop.
-  running.catch(() => {});
+  running.catch((error: unknown) => failed.abort(error));
+  const client = clientUntil(failed.signal, mine);
   let stopped: Promise<void> | undefined;
   const stop = (): Promise<void> => {
     stopped ??= (async () => {

@@ -8,10 +8,15 @@ import { systemClock } from '../runtime/clock.js';
 import type { Subscription } from '../runtime/observable.js';
 
 export interface UntilOptions {
-  /** Default 10 s of real time. */
+  /** In milliseconds of real time. Default: `KEDGE_TEST_TIMEOUT_MS` of the environment, else 4,000: test runners wait for 5 s. */
   readonly timeoutMs?: number;
   /** Stands in the failure. */
   readonly what?: string;
+}
+
+function patienceMs(): number {
+  const given = Number(process.env['KEDGE_TEST_TIMEOUT_MS']);
+  return given > 0 ? given : 4_000;
 }
 
 /** What was waited for did not come about. The message carries the last state seen. */
@@ -29,7 +34,7 @@ export async function until<T extends ApiObject, F extends T | undefined = T | u
   resource: ResourceClient<T>,
   key: ObjectKey,
   holds: ((object: T | undefined) => object is F) | ((object: T | undefined) => boolean),
-  { timeoutMs = 10_000, what = keyText(key) }: UntilOptions = {},
+  { timeoutMs = patienceMs(), what = keyText(key) }: UntilOptions = {},
 ): Promise<F> {
   let last: T | undefined;
   let refusal: ApiError | undefined;
@@ -78,7 +83,7 @@ export async function until<T extends ApiObject, F extends T | undefined = T | u
 export async function eventually<R>(
   ask: () => R | Promise<R>,
   holds: (answer: R) => boolean,
-  { timeoutMs = 10_000, what = 'condition' }: UntilOptions = {},
+  { timeoutMs = patienceMs(), what = 'condition' }: UntilOptions = {},
 ): Promise<R> {
   const deadline = systemClock.now() + timeoutMs;
   for (;;) {

@@ -6,6 +6,7 @@ import { defineController } from '../../src/controller/define-controller.js';
 import { whileLeading } from '../../src/controller/leader.js';
 import { FakeClock } from '../../src/testing/fake-clock.js';
 import { testServer } from '../../src/testing/test-server.js';
+import { until } from '../../src/testing/until.js';
 import { Gadgets, gadgetDefinition } from './gadget.js';
 
 test('who is elsewhere reaches a server whose clock tells another year', async () => {
@@ -41,6 +42,17 @@ test('what is defined is served, and what is there from the start is there, befo
 test('a server of which an object cannot be there does not start', async () => {
   const wrong = { ...gadget, kind: 'ConfigMap', apiVersion: 'v1', dta: {} };
   await expect(testServer({ controllers: [], objects: [wrong] })).rejects.toThrow('unknown field "dta"');
+});
+
+test('once a runnable failed, waiting for what it was to do fails with its error', async () => {
+  const trouble = new Error('it broke');
+  const { client, stop } = await testServer({
+    controllers: [],
+    runnables: [{ name: 'broken', run: () => Promise.reject(trouble) }],
+  });
+  const waiting = until(client.resource(Namespaces), { name: 'a' }, (found) => found !== undefined);
+  await expect(waiting).rejects.toBe(trouble);
+  await expect(stop()).rejects.toBe(trouble);
 });
 
 const lease = { namespace: 'default', name: 'lock' };

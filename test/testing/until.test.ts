@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { serviceUnavailable } from '../../src/api/errors.js';
 import { type ConfigMap, ConfigMaps } from '../../src/api/kinds/config-map.js';
 import { CustomResourceDefinitions } from '../../src/api/kinds/custom-resource-definition.js';
@@ -59,6 +59,24 @@ test('a definition that nobody establishes says who would, and nothing of who wr
   expect(error).toHaveProperty('message', expect.stringMatching(/crd-names and crd-established have to run$/));
   expect(error).not.toHaveProperty('message', expect.stringContaining('managedFields'));
   await definitions.delete({ name: 'gadgets.example.com' });
+});
+
+test('how long is waited is for the environment to say, and less than test runners do', async () => {
+  const waited = () => failure(until(configMaps, key, () => false, { what: 'never' }));
+  try {
+    vi.stubEnv('KEDGE_TEST_TIMEOUT_MS', '2');
+    expect(await waited()).toHaveProperty('message', expect.stringContaining('never: not within 2 ms'));
+    vi.stubEnv('KEDGE_TEST_TIMEOUT_MS', undefined);
+    vi.useFakeTimers({
+      toFake: ['Date', 'setTimeout', 'clearTimeout'],
+      shouldAdvanceTime: true,
+      advanceTimeDelta: 1_000,
+    });
+    expect(await waited()).toHaveProperty('message', expect.stringContaining('never: not within 4000 ms'));
+  } finally {
+    vi.useRealTimers();
+    vi.unstubAllEnvs();
+  }
 });
 
 test('an error that the server answers is not yet, and told if it stays', async () => {
