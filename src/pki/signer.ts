@@ -15,6 +15,8 @@ export interface Signer {
    * of the first anchor.
    */
   caNotAfter?(): Promise<number>;
+  /** Gives up what it holds, such as a process. Called by the server that it was given to, when that stops. */
+  stop?(): Promise<void>;
 }
 
 export interface SigningRequest {

@@ -64,11 +64,12 @@ const hasMethods = (value: unknown, methods: readonly string[]): boolean =>
 const signer: Check = (value, path) => {
   const problem = is('a signer with the method sign', (given) => hasMethods(given, ['sign']))(value, path);
   if (problem !== undefined) return problem;
-  const { serves, trustAnchors, caNotAfter } = value as Partial<Signer>;
+  const { serves, trustAnchors, caNotAfter, stop } = value as Partial<Signer>;
   return (
     servedName(serves, `${path}.serves`) ??
     (trustAnchors === undefined ? undefined : callback(trustAnchors, `${path}.trustAnchors`)) ??
-    (caNotAfter === undefined ? undefined : callback(caNotAfter, `${path}.caNotAfter`))
+    (caNotAfter === undefined ? undefined : callback(caNotAfter, `${path}.caNotAfter`)) ??
+    (stop === undefined ? undefined : callback(stop, `${path}.stop`))
   );
 };
 

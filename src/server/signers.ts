@@ -36,7 +36,7 @@ export interface SignersToOpen {
   readonly maxSeconds?: number | undefined;
   readonly configured?: readonly ConfiguredSigner[] | undefined;
   readonly trust?: TrustOptions | undefined;
-  /** Signers that are programs in this process. */
+  /** Signers that are programs in this process; stopped with it. */
   readonly own: readonly Signer[];
   /** Reads the Secrets of CAs. */
   readonly client?: (() => Client) | undefined;
@@ -78,8 +78,24 @@ export async function openSigners(given: SignersToOpen): Promise<OpenedSigners> 
     ],
     rotated: rotatedCas(given),
     clientIssuers: () => clientAuthorities.map(({ issuers }) => issuers()).join(''),
-    ended: Promise.all(opened.map(({ ended }) => ended)).then(() => {}),
+    ended: Promise.all([...opened.map(({ ended }) => ended), stoppedWith(given)]).then(() => {}),
   };
+}
+
+/** Resolves once the signal has aborted and every signer of the user's has stopped. */
+async function stoppedWith({ own, log, signal }: SignersToOpen): Promise<void> {
+  const stopping = own.filter(({ stop }) => stop !== undefined);
+  if (stopping.length === 0) return;
+  await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+  await Promise.all(
+    stopping.map(async (signer) => {
+      try {
+        await signer.stop?.();
+      } catch (error) {
+        log.error({ signer: signer.serves, err: error }, 'a signer did not stop');
+      }
+    }),
+  );
 }
 
 /** Whose certificates the API server takes as proof of who is calling. */

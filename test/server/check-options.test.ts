@@ -55,6 +55,10 @@ describe('options of a server', () => {
     [{ signers: {} }, 'option signers must be a list, not an object'],
     [{ signers: [{}] }, 'option signers[0] must be a signer with the method sign, not an object'],
     [
+      { signers: [{ serves: 'a.test/x', sign: () => {}, stop: true }] },
+      'option signers[0].stop must be a function, not true',
+    ],
+    [
       { signers: [{ serves: 'nonsense', sign: () => {} }] },
       'option signers[0].serves must be a signer name, or domain/*, not "nonsense"',
     ],

@@ -1,9 +1,12 @@
 import { expect, test } from 'vitest';
 import { defaultDomains } from '../../src/api/domains.js';
+import type { Signer } from '../../src/pki/signer.js';
+import { defineSigner } from '../../src/pki/signers/define-signer.js';
 import { silentLogger } from '../../src/runtime/logger.js';
 import { openSigners, type SignersToOpen } from '../../src/server/signers.js';
 import type { ConfiguredSigner } from '../../src/server/signing-options.js';
 import { FakeClock } from '../../src/testing/fake-clock.js';
+import { testServer } from '../../src/testing/test-server.js';
 
 const opened = (more: Partial<SignersToOpen>): Promise<unknown> =>
   openSigners({
@@ -35,4 +38,21 @@ test('of the CA for the well-known signers it is told whose it is', async () => 
   await expect(opened({ caFiles: { certificateFile: '/nowhere', keyFile: '/nowhere' } })).rejects.toThrow(
     'signing: the CA for the well-known signers: cannot read /nowhere: ENOENT',
   );
+});
+
+test('the signers of a program stop with the server, whatever one of them says', async () => {
+  const stopped: string[] = [];
+  const signer = (name: string, fail?: Error): Signer => ({
+    serves: `a.test/${name}`,
+    sign: async () => ({ refused: 'no', reason: 'No' }),
+    async stop() {
+      if (fail !== undefined) throw fail;
+      stopped.push(name);
+    },
+  });
+  const signers = [signer('x', new Error('it hangs')), defineSigner({ ...signer('y'), issue: async () => '' })];
+  const { stop } = await testServer({ controllers: [], signers });
+  expect(stopped).toEqual([]);
+  await stop();
+  expect(stopped).toEqual(['y']);
 });

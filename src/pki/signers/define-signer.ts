@@ -25,6 +25,8 @@ export interface SignerSpec {
   trustAnchors?(): Promise<string>;
   /** When the CA that signs now ends, or one above it, in milliseconds since the epoch. */
   caNotAfter?(): Promise<number>;
+  /** Gives up what it holds. Called by the server that it was given to, when that stops. */
+  stop?(): Promise<void>;
 }
 
 /** A refusal: becomes the condition Failed, with a reason in CamelCase. */
@@ -62,5 +64,6 @@ export function defineSigner(spec: SignerSpec): Signer {
 
     ...(spec.trustAnchors === undefined ? {} : { trustAnchors: spec.trustAnchors.bind(spec) }),
     ...(spec.caNotAfter === undefined ? {} : { caNotAfter: spec.caNotAfter.bind(spec) }),
+    ...(spec.stop === undefined ? {} : { stop: spec.stop.bind(spec) }),
   };
 }

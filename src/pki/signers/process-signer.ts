@@ -226,7 +226,7 @@ class ProcessLink {
       detached: true,
       env: this.#options.env ?? plainEnvironment(),
     });
-    this.#log.info({ program, pid: child.pid }, 'started the signer process');
+    child.once('spawn', () => this.#log.info({ program, pid: child.pid }, 'started the signer process'));
     child.stdin?.on('error', (err) => this.#log.debug({ err }, 'the signer process reads no more'));
     let failure: Error | undefined;
     child.once('error', (error) => {
