@@ -62,11 +62,9 @@ const certificates: TestCertificates = {
  */
 export async function testServer(options: TestServerOptions = {}): Promise<TestServer> {
   const { user = testAdmin, objects = [], runnables = [], fieldValidation = 'Strict', onWarning, ...rest } = options;
-  const controllers =
-    options.controllers === undefined || options.controllers === 'all'
-      ? 'all'
-      : [...new Set([...options.controllers, ...controllersFor(objects)])];
-  const server = await createServer({ ...rest, controllers, store: 'memory:' });
+  const { controllers } = options;
+  const more = Array.isArray(controllers) ? { controllers: [...controllers, ...controllersFor(objects)] } : {};
+  const server = await createServer({ ...rest, ...more, store: 'memory:' });
   try {
     await install(server.client(testAdmin, { fieldValidation, onWarning }), objects);
   } catch (error) {
