@@ -9,7 +9,7 @@ interface Sleeper {
 export class FakeClock implements Clock {
   #start: number;
   #now: number;
-  #sleepers: readonly Sleeper[] = [];
+  readonly #sleepers = new Set<Sleeper>();
 
   constructor(now: number = Date.UTC(2026, 0, 1)) {
     this.#start = now;
@@ -34,19 +34,19 @@ export class FakeClock implements Clock {
 
   /** How many sleep now. */
   get sleeping(): number {
-    return this.#sleepers.length;
+    return this.#sleepers.size;
   }
 
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       if (signal?.aborted) return resolve();
       const done = (): void => {
-        this.#sleepers = this.#sleepers.filter((one) => one !== sleeper);
+        this.#sleepers.delete(sleeper);
         signal?.removeEventListener('abort', done);
         resolve();
       };
       const sleeper: Sleeper = { at: this.#now + Math.max(0, milliseconds), wake: done };
-      this.#sleepers = [...this.#sleepers, sleeper];
+      this.#sleepers.add(sleeper);
       signal?.addEventListener('abort', done, { once: true });
     });
   }
@@ -56,22 +56,38 @@ export class FakeClock implements Clock {
    * not go on; `set` is what puts a clock back.
    */
   async advance(milliseconds: number): Promise<void> {
-    if (!(Number.isFinite(milliseconds) && milliseconds >= 0))
-      throw new Error(`a clock advances by a number of milliseconds from 0 on, not by ${milliseconds}`);
-    const end = this.#now + milliseconds;
+    const end = this.#endOf(milliseconds);
     await settled();
-    while (true) {
-      const next = this.#sleepers.reduce<Sleeper | undefined>(
-        (first, one) => (first === undefined || one.at < first.at ? one : first),
-        undefined,
-      );
-      if (next === undefined || next.at > end) break;
+    for (let next = this.#next(); next !== undefined && next.at <= end; next = this.#next()) {
       this.#now = Math.max(this.#now, next.at);
       next.wake();
       await settled();
     }
     this.#now = end;
     await settled();
+  }
+
+  /**
+   * Moves time on in one leap, as it is for a machine that was suspended: who was to wake meanwhile wakes at the end, in
+   * order, and whoever sleeps again sleeps from there. For days and months, of which `advance` plays every minute.
+   */
+  async jump(milliseconds: number): Promise<void> {
+    const end = this.#endOf(milliseconds);
+    await settled();
+    this.#now = end;
+    await this.advance(0);
+  }
+
+  #next(): Sleeper | undefined {
+    let first: Sleeper | undefined;
+    for (const one of this.#sleepers) if (first === undefined || one.at < first.at) first = one;
+    return first;
+  }
+
+  #endOf(milliseconds: number): number {
+    if (!(Number.isFinite(milliseconds) && milliseconds >= 0))
+      throw new Error(`a clock advances by a number of milliseconds from 0 on, not by ${milliseconds}`);
+    return this.#now + milliseconds;
   }
 }
 

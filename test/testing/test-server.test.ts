@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { ConfigMaps } from '../../src/api/kinds/config-map.js';
 import { Namespaces } from '../../src/api/kinds/namespace.js';
 import { connect } from '../../src/client/remote-client.js';
 import type { Runnable } from '../../src/controller/controller.js';
@@ -53,6 +54,29 @@ test('once a runnable failed, waiting for what it was to do fails with its error
   const waiting = until(client.resource(Namespaces), { name: 'a' }, (found) => found !== undefined);
   await expect(waiting).rejects.toBe(trouble);
   await expect(stop()).rejects.toBe(trouble);
+});
+
+test('what is due in two months is done after a leap, and the server is well', async () => {
+  const clock = new FakeClock();
+  const seen: number[] = [];
+  const renewal = defineController({
+    name: 'renewal',
+    for: ConfigMaps,
+    fieldSelector: 'metadata.name=a',
+    async reconcile({ data }) {
+      seen.push(Number(data?.['n']));
+      return { requeueAfterMs: 60 * 86_400_000 };
+    },
+  });
+  await using server = await testServer({ clock, runnables: [renewal] });
+  const maps = server.client.resource(ConfigMaps);
+  const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', namespace: 'default' }, data: { n: '1' } };
+  await maps.create(map);
+  await expect.poll(() => seen).toEqual([1]);
+  await clock.jump(60 * 86_400_000);
+  await expect.poll(() => seen).toEqual([1, 1]);
+  await maps.update({ ...map, data: { n: '2' } });
+  await expect.poll(() => seen.slice(2)).toContain(2);
 });
 
 const lease = { namespace: 'default', name: 'lock' };
