@@ -13,47 +13,41 @@ const rbac = { apiVersion: 'rbac.authorization.k8s.io/v1', apiGroup: 'rbac.autho
 const developer: UserInfo = { username: 'dora', groups: ['developers', 'system:authenticated'] };
 
 test('developers may ask for certificates and not approve them', async () => {
-  const { client, server, stop } = await testServer();
-  try {
-    await client.resource(ClusterRoles).create({
-      apiVersion: rbac.apiVersion,
-      kind: 'ClusterRole',
-      metadata: { name: 'ask-for-certificates' },
-      rules: [
-        { apiGroups: ['certificates.k8s.io'], resources: ['certificatesigningrequests'], verbs: ['create', 'get'] },
-      ],
-    });
-    await client.resource(ClusterRoleBindings).create({
-      apiVersion: rbac.apiVersion,
-      kind: 'ClusterRoleBinding',
-      metadata: { name: 'ask-for-certificates' },
-      roleRef: { apiGroup: rbac.apiGroup, kind: 'ClusterRole', name: 'ask-for-certificates' },
-      subjects: [{ kind: 'Group', apiGroup: rbac.apiGroup, name: 'developers' }],
-    });
+  await using kit = await testServer();
+  const { client, server } = kit;
+  await client.resource(ClusterRoles).create({
+    apiVersion: rbac.apiVersion,
+    kind: 'ClusterRole',
+    metadata: { name: 'ask-for-certificates' },
+    rules: [
+      { apiGroups: ['certificates.k8s.io'], resources: ['certificatesigningrequests'], verbs: ['create', 'get'] },
+    ],
+  });
+  await client.resource(ClusterRoleBindings).create({
+    apiVersion: rbac.apiVersion,
+    kind: 'ClusterRoleBinding',
+    metadata: { name: 'ask-for-certificates' },
+    roleRef: { apiGroup: rbac.apiGroup, kind: 'ClusterRole', name: 'ask-for-certificates' },
+    subjects: [{ kind: 'Group', apiGroup: rbac.apiGroup, name: 'developers' }],
+  });
 
-    const requests = server.client(developer).resource(CertificateSigningRequests);
-    const csr = await requests.create(await testSigningRequest({ name: 'dora' }));
-    expect(csr.spec.username).toBe('dora');
+  const requests = server.client(developer).resource(CertificateSigningRequests);
+  const csr = await requests.create(await testSigningRequest({ name: 'dora' }));
+  expect(csr.spec.username).toBe('dora');
 
-    const approved = { ...csr, status: { conditions: [{ type: 'Approved', status: 'True', reason: 'Mine' }] } };
-    const refusal = await requests
-      .subresource('approval')
-      .update(approved)
-      .catch((error: unknown) => error);
-    expect(isReason(refusal, 'Forbidden')).toBe(true);
-  } finally {
-    await stop();
-  }
+  const approved = { ...csr, status: { conditions: [{ type: 'Approved', status: 'True', reason: 'Mine' }] } };
+  const refusal = await requests
+    .subresource('approval')
+    .update(approved)
+    .catch((error: unknown) => error);
+  expect(isReason(refusal, 'Forbidden')).toBe(true);
 });
 
 test('a deleted namespace goes once the namespace controller has emptied it', async () => {
-  const { client, stop } = await testServer({ controllers: 'all' });
-  try {
-    const namespaces = client.resource(Namespaces);
-    await namespaces.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'short-lived' } });
-    await namespaces.delete({ name: 'short-lived' });
-    await until(namespaces, { name: 'short-lived' }, (namespace) => namespace === undefined);
-  } finally {
-    await stop();
-  }
+  await using kit = await testServer({ controllers: 'all' });
+  const { client } = kit;
+  const namespaces = client.resource(Namespaces);
+  await namespaces.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'short-lived' } });
+  await namespaces.delete({ name: 'short-lived' });
+  await until(namespaces, { name: 'short-lived' }, (namespace) => namespace === undefined);
 });

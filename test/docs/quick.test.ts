@@ -3,16 +3,15 @@ import { testServer } from 'kedge/testing';
 import { expect, test } from 'vitest';
 
 test('nobody asks for a certificate of the administrators', async () => {
-  const { client, certificates, stop } = await testServer();
-  const csr = await certificates.signingRequest({
+  await using kit = await testServer();
+  const csr = await kit.certificates.signingRequest({
     name: 'mallory',
     signerName: 'kubernetes.io/kube-apiserver-client',
     organizations: ['system:masters'],
   });
-  const refusal = await client
+  const refusal = await kit.client
     .resource(CertificateSigningRequests)
     .create(csr)
     .catch((error: unknown) => error);
   expect(isReason(refusal, 'Forbidden')).toBe(true);
-  await stop();
 });
