@@ -254,6 +254,7 @@ export { addFinalizer, type FinalizerOptions, removeFinalizer, withFinalizer } f
 export { defineKeyedController, type KeyedWork, type Wake } from './controller/keyed-controller.js';
 export { type LeaderOptions, LeadershipLost, whileLeading } from './controller/leader.js';
 export { createManager, type Manager, type ManagerOptions, RunnablesLeftBehind } from './controller/manager.js';
+export { owned } from './controller/owned.js';
 export { writeStatus } from './controller/write-status.js';
 // A server in this process.
 export { createServer, type Server } from './embed.js';

@@ -4,6 +4,7 @@ import {
   defineController,
   keyOf,
   Namespaces,
+  owned,
   type ResourceType,
   RoleBindings,
   writeStatus,
@@ -17,10 +18,7 @@ export const teamController = () =>
     name: 'teams',
     for: Teams,
     when: ({ metadata }) => metadata.deletionTimestamp === undefined,
-    alsoOn: [
-      { on: Namespaces, keys: async (namespace) => ownersOf(namespace) },
-      { on: RoleBindings, keys: async (binding) => ownersOf(binding) },
-    ],
+    alsoOn: [owned(Namespaces, { owner: Teams }), owned(RoleBindings, { owner: Teams })],
 
     async reconcile(team, { client }) {
       const { namespace, binding } = wanted(team);
@@ -33,6 +31,3 @@ export const teamController = () =>
 
 const apply = <T extends ApiObject>(client: Client, type: ResourceType<T>, object: T): Promise<T> =>
   client.resource(type).patch(keyOf(object), { type: 'apply', body: object, fieldManager: 'teams', force: true });
-
-const ownersOf = ({ metadata }: ApiObject) =>
-  (metadata.ownerReferences ?? []).filter(({ kind }) => kind === Teams.kind).map(({ name }) => ({ name }));
