@@ -3,6 +3,7 @@ import { goJson } from '../api/go-text.js';
 import { checkPlace } from '../api/looked-up.js';
 import {
   type ApiObject,
+  groupResource,
   groupVersion,
   type Json,
   type JsonObject,
@@ -51,7 +52,7 @@ export function localClient(given: LocalClientParts): Client {
   const call = async (request: CallParts): Promise<Result> => {
     const { result, warnings } = await given.handle(requestOf(request, given));
     if (onWarning !== undefined) for (const text of warnings) onWarning(text);
-    return result;
+    return result.type === 'text' && result.code === 404 ? { ...result, text: notServed(request) } : result;
   };
   const client: Client = {
     resource: <T extends ApiObject>(type: ResourceType<T>) => resourceClient<T>(call, type),
@@ -59,6 +60,10 @@ export function localClient(given: LocalClientParts): Client {
   };
   return onWarning === undefined ? tellingBy(client, (tell) => localClient({ ...given, onWarning: tell })) : client;
 }
+
+/** Of what nobody serves the server says as little as of any other path; who asked knows what for. As client-go words it. */
+const notServed = ({ method, type }: CallParts): string =>
+  `the server could not find the requested resource (${method.toLowerCase()} ${groupResource(type)})`;
 
 interface LocalClientParts extends ClientOptions {
   readonly user: UserInfo;

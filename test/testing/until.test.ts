@@ -85,7 +85,8 @@ test('an error that the server answers is not yet, and told if it stays', async 
   const error = await failure(until(gadgets, key, () => true, soon));
   expect(error).toBeInstanceOf(NeverHeld);
   expect(error).toMatchObject({
-    message: 'default/g: not within 1 ms; last seen: none; last answer: 404 page not found',
+    message:
+      'default/g: not within 1 ms; last seen: none; last answer: the server could not find the requested resource (get gadgets.example.com)',
     cause: { reason: 'NotFound' },
   });
   let tries = 3;
