@@ -265,6 +265,7 @@ export { type Certificate, readPemCertificates } from './pki/certificate.js';
 export {
   type AuthorityOptions,
   type CertificateAuthority,
+  createAuthorityKeyPair,
   createCertificateAuthority,
   type IssueOptions,
   type KeyPair,

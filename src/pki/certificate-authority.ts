@@ -43,9 +43,9 @@ export interface CertificateAuthority {
    * granted. Backdated by five minutes; never outlives the CA.
    */
   issue(request: CertificateRequest | Uint8Array | string, options: IssueOptions): Promise<string>;
-  /** A TLS client's certificate with a new key. */
+  /** A TLS client's certificate with a new key. Rejects with an Error if it would be called like the CA. */
   issueClient(options: KeyPairOptions): Promise<KeyPair>;
-  /** A TLS server's certificate with a new key. */
+  /** A TLS server's certificate with a new key. Rejects with an Error if it would be called like the CA. */
   issueServing(options: KeyPairOptions & Partial<AlternativeNames>): Promise<KeyPair>;
   /** An intermediate CA with a new key; its certificate followed by those above it, the root included. */
   issueAuthority(options: AuthorityOptions): Promise<KeyPair>;
@@ -226,10 +226,13 @@ function authority({ certificate, chain, key, clock }: Authority): CertificateAu
     names: AlternativeNames,
     purpose: string,
   ): Promise<KeyPair> => {
+    const subjectDer = writeName({ commonName, organizations });
+    if (subjectDer.equals(certificate.subjectDer))
+      throw new Error(`a certificate called ${commonName}, as its CA is, would be taken for self-signed by OpenSSL`);
     const leafKey = await generateKey(keyType);
     const transport = keyType.startsWith('RSA') ? ['key encipherment'] : [];
     const issued = await issueLeaf({
-      subjectDer: writeName({ commonName, organizations }),
+      subjectDer,
       names,
       spki: spkiOf(leafKey),
       options: {

@@ -362,6 +362,11 @@ describe('every kind of key', () => {
     expect(text).toContain('IP Address:10.0.0.1');
   });
 
+  test.each(['issueServing', 'issueClient'] as const)('%s makes no certificate called like its CA', async (issue) => {
+    const ca = await testAuthority({ commonName: 'x' });
+    await expect(ca[issue]({ commonName: 'x', seconds: hour })).rejects.toThrow('would be taken for self-signed');
+  });
+
   testWithOpenssl.each(['middle', 'root'])(
     'openssl verifies a chain over an intermediate CA called %s',
     async (commonName) => {
