@@ -179,6 +179,7 @@ export {
   type ObjectKey,
   type ObjectMeta,
   type OwnerReference,
+  type Resource,
   type ResourceType,
   resourceType,
 } from './api/object.js';

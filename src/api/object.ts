@@ -69,6 +69,12 @@ export interface ObjectKey {
   readonly name: string;
 }
 
+/** An object of a kind with these types of `spec` and `status`, such as those that a generator made of its schema. */
+export interface Resource<Spec, Status = undefined> extends ApiObject {
+  readonly spec: Spec;
+  readonly status?: Status | undefined;
+}
+
 /** A group, version and plural, with the names clients know it by. Carries the type of its objects. */
 export interface ResourceType<T extends ApiObject = ApiObject> {
   /** API group; empty for the core group. */
