@@ -43,6 +43,13 @@ export const generateKey = async (type: KeyType): Promise<KeyObject> => (await m
 /** PEM of a private key (PKCS#8). */
 export const privateKeyPem = (key: KeyObject): string => key.export({ type: 'pkcs8', format: 'pem' }).toString();
 
+/**
+ * PEM of a private key with its algorithm in the label: SEC 1 where there is such a form, else PKCS#8. Some clients, such as
+ * fabric8's, know an algorithm by the label alone.
+ */
+export const labelledPrivateKeyPem = (key: KeyObject): string =>
+  key.asymmetricKeyType === 'ec' ? key.export({ type: 'sec1', format: 'pem' }).toString() : privateKeyPem(key);
+
 /** SubjectPublicKeyInfo in DER of a private key's other half. */
 export const spkiOf = (key: KeyObject): Buffer => createPublicKey(key).export({ type: 'spki', format: 'der' });
 

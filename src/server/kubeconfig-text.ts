@@ -1,4 +1,5 @@
 import { writeYaml } from '../api/yaml-writer.js';
+import { labelledPrivateKeyPem, readPrivateKey } from '../pki/key-pair.js';
 
 /** A kubeconfig with one cluster and one user, everything inside it. */
 export function kubeconfigText(given: {
@@ -23,7 +24,7 @@ export function kubeconfigText(given: {
             ? credentials
             : {
                 'client-certificate-data': base64(credentials.certificate),
-                'client-key-data': base64(credentials.key),
+                'client-key-data': base64(labelledPrivateKeyPem(readPrivateKey(credentials.key))),
               },
       },
     ],

@@ -50,6 +50,9 @@ describe('start', () => {
     const [first] = server.lines();
     expect(first).toMatchObject({ level: 'info', msg: 'ready', kubeconfig: join(dataDir, 'admin.kubeconfig') });
     expect(seen).toContain(`server: ${String(first?.['url'])}\n`);
+    expect(Buffer.from(/client-key-data: (\S+)/.exec(seen)?.[1] ?? '', 'base64').toString()).toMatch(
+      /^-----BEGIN EC PRIVATE KEY-----/,
+    );
     for (const field of ['certificate-authority-data', 'client-certificate-data', 'client-key-data']) {
       expect(seen).toMatch(new RegExp(`${field}: [A-Za-z0-9+/]+=*\\n`));
     }
