@@ -75,7 +75,7 @@ export type {
 export { type TrustDistributorOptions, trustDistributor } from './trust-distributor/trust-distributor.js';
 
 export interface BuiltinControllerOptions {
-  /** Who signs. The anchors of those that tell them are published as ClusterTrustBundles. */
+  /** The signers. Trust anchors of those that have them are published as ClusterTrustBundles. */
   readonly signers?: readonly Signer[];
   /** PEM of what verifies the API server; asked again and again. Without it nothing of the kind is published. */
   readonly rootCa?: () => string | Promise<string>;

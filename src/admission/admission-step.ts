@@ -26,7 +26,7 @@ export interface AdmissionAttributes {
    * `fromLevel`: only records of that level have it.
    */
   readonly annotate?: ((key: string, value: string, fromLevel?: 'Request') => void) | undefined;
-  /** Who waits for the answer. Absent: nobody who could go away. */
+  /** The caller that waits for the response. Absent: no caller that could go away. */
   readonly caller?: Caller | undefined;
   /** A webhook has converted what is stored next. */
   readonly isConverted?: boolean;
@@ -47,14 +47,14 @@ export interface Rounds {
 /** One policy on the write path. Rejects by throwing an ApiError. */
 export interface AdmissionStep {
   readonly name: string;
-  /** Cheap, asked first. */
+  /** Cheap, called first. */
   handles(attributes: AdmissionAttributes): boolean;
-  /** Returns the object to go on with. */
+  /** Returns the object to continue with. */
   mutate?(attributes: AdmissionAttributes, rounds?: Rounds): Promise<ApiObject>;
   /** Sees a deletion before those that validate it; there is nothing to change. */
   beforeDeletion?(attributes: AdmissionAttributes): Promise<void>;
   /** Sees the final object. */
   validate?(attributes: AdmissionAttributes): Promise<void>;
-  /** Sees what is stored next for the first time, once nobody is waited for any more. */
+  /** Sees a new object right before it is stored, when nothing is waited for any more. */
   beforeCreation?(attributes: AdmissionAttributes): Promise<void>;
 }

@@ -107,9 +107,9 @@ const batch = { objects: 100, bytes: 1_048_576 };
 type Elsewhere = NonNullable<NonNullable<ResourceDefinition['codec']>['elsewhere']>;
 
 /**
- * Makes entries such that `stored` and `entryBytes` take no time: those that a webhook converts between versions, and
- * large ones that are not served as they are stored. undefined: they are already, as nearly always. Rejects with what the
- * caller is told.
+ * Converts and encodes entries ahead, so that `stored` and `entryBytes` are cheap afterwards: those that a webhook
+ * converts between versions, and large ones that are not served as they are stored. Returns undefined if nothing needs
+ * doing, the usual case. Rejects with the caller's error.
  */
 export function ready(definition: ResourceDefinition, entries: readonly Entry[]): Promise<void> | undefined {
   const { codec } = definition;

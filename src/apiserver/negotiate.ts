@@ -14,7 +14,7 @@ interface Clause {
 
 const known = new Map<string, readonly Clause[]>();
 const mostRemembered = 500;
-/** What comes after so many characters of a header is not read: putting its clauses in order takes time by their square. */
+/** Longer headers are truncated to so many characters, because sorting their clauses takes quadratic time. */
 const longestHeader = 2 * 1024;
 
 /** Clauses of an Accept header, best first, as Go's `goautoneg` reads them. Headers repeat, so the latest are remembered. */

@@ -77,8 +77,8 @@ export interface Creation {
   /** Its managedFields were computed already (apply). */
   readonly managed?: boolean;
   /**
-   * A PUT or an apply found nothing to change there, and the version it names means nothing. The object is stored there,
-   * whatever it is called in the end.
+   * A PUT or an apply found nothing to change there, and the version it names means nothing. The object is stored
+   * there, whatever it is called in the end.
    */
   readonly byUpdate?: ObjectKey;
   /** Asked once the object is known to be one; throws if the caller may not. */
@@ -256,8 +256,8 @@ export interface Changed extends Emptied {
 /** How an update comes to its new object. */
 export interface Update {
   /**
-   * The object as the caller wants it, placed by the URL, made from what is there now (undefined: nothing). Called again with the
-   * fresh object after a lost race.
+   * The object as the caller wants it, placed by the URL, made from what is there now (undefined: nothing). Called
+   * again with the fresh object after a lost race.
    */
   change(current: ApiObject | undefined): Promise<Changed>;
   /** Of a PUT: the uid given must be that of the object. A patch that changes it is invalid instead. */
@@ -372,13 +372,13 @@ async function updateOnce(
   const violations = await inTurns(updateViolations(request, next, previous, emptied), turns);
   if (turns.isDue) await turns.next();
   if (violations.length) {
-    // An object may say that it is of another group or kind, also at a door that restores both.
+    // The body may name another group or kind, even on subresources that restore both.
     const group = groupInErrors(definition, apiVersion.replace(/\/?[^/]*$/, ''));
     throw invalidObject({ group, kind, name: next.metadata.name }, violations);
   }
   if (view === undefined) for (const text of definition.warnings?.(next, previous) ?? []) context.warn(text);
   const { judgedAs = asIs } = request;
-  // Who names no version means the present one, and that is what is judged.
+  // A write that names no version means the present one, and that is what admission sees.
   const admitted = next === whole ? next : { ...whole, metadata: next.metadata };
   const judged = judgedAs.next(version === 0n ? withVersion(admitted, entry) : admitted);
   await parts.admission.validate(attributesOf(request, 'UPDATE', judged, judgedAs.previous(previous)));
@@ -455,7 +455,7 @@ function own(
     return inTurns(steps, turns);
   });
   if (definition.versions?.elsewhere === undefined) return owned;
-  // Who owns what cannot be told in a version that the object cannot be converted to: nobody is said to own anything.
+  // Ownership cannot be expressed in a version that the object cannot be converted to: all entries are dropped.
   return owned.catch(() => {
     const { managedFields: _managed, ...metadata } = next.metadata;
     return { ...next, metadata };

@@ -35,11 +35,11 @@ export interface Writing {
   readonly apiVersion: string;
   /** As `managerName` answers it. */
   readonly manager: string;
-  /** Absent for the kind itself. */
+  /** Absent for the main resource. */
   readonly subresource?: string | undefined;
   /** Milliseconds. */
   readonly now: number;
-  /** Fields that a write to it does not change, and so never owns; everything below them included. */
+  /** Fields that this endpoint does not write, and so never owns; everything below them included. */
   readonly resetFields?: readonly (readonly string[])[] | undefined;
   /** For kinds with several versions. Absent: fields named in another version are forgotten. */
   readonly versions?: Versions | undefined;
@@ -111,7 +111,7 @@ export function* misfit(schema: Schema, object: JsonObject): Steps<string | unde
   return errors.length === 0 ? undefined : joinErrors(errors);
 }
 
-/** What the client sent as owners counts only in writes to the kind itself, and if it makes sense. */
+/** Owners that the client sent count only on the main resource, and if they are valid. */
 function* ownersBefore(live: JsonObject | undefined, next: JsonObject, isSubresource: boolean): Steps<Owners> {
   const kept = yield* storedOwners(live);
   const sent = managedFieldsOf(next);
@@ -183,7 +183,7 @@ export class Comparisons {
     let found: Changes | undefined;
     if (before !== undefined && after !== undefined) {
       const compared = yield* compare(before.shape, before.object, after.object);
-      // The kind itself resets fields of its own version only, a subresource those of all.
+      // The main resource resets fields of its own version only, a subresource those of all.
       const resets = apiVersion === writing.apiVersion || writing.subresource !== undefined;
       const hidden = resets ? resetSet(writing.resetFields) : emptySet;
       const { added, modified, removed } = without(compared, hidden);
@@ -331,8 +331,8 @@ function capped(owners: Owners): Owners {
 }
 
 /**
- * `next`, with the times of `live` where nothing but times of managedFields tells the two apart, and whether the version is
- * named: such a write is none.
+ * `next`, with the times of `live` where nothing but times of managedFields tells the two apart, and whether the
+ * version is named: such a write is none.
  */
 export function* withoutIdleTimes(live: ApiObject, next: ApiObject): Steps<ApiObject> {
   const old = live.metadata.managedFields ?? [];

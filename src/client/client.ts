@@ -40,8 +40,8 @@ export interface DiscoveredResource extends ResourceType {
 }
 
 /**
- * What can be done with objects of a type. Unless something else is said, the answer is the object as it is now. Fails with
- * BadRequest, and sends nothing, where a name can be none or the namespace is missing that the type has.
+ * What can be done with objects of a type. Unless something else is said, the answer is the object as it is now. Fails
+ * with BadRequest, and sends nothing, where a name can be none or the namespace is missing that the type has.
  */
 export interface ResourceClient<T extends ApiObject> {
   /** undefined if there is none; NotFound if the server does not serve the type. */
@@ -122,15 +122,15 @@ export type WatchEvent<T extends ApiObject> =
 export interface WriteOptions {
   /** Do everything but store it. */
   readonly dryRun?: boolean;
-  /** Who owns the fields that are written (`metadata.managedFields`). Default: the user agent up to its `/`. */
+  /** Owner of the written fields (`metadata.managedFields`). Default: the user agent up to its `/`. */
   readonly fieldManager?: string;
   /** Default: that of the client. */
   readonly fieldValidation?: FieldValidation;
 }
 
 /**
- * `json` is a list of operations (RFC 6902), `merge` is RFC 7396, `strategic` knows lists by key, `apply` is server-side apply.
- * The JSON of a body is sent.
+ * `json` is a list of operations (RFC 6902), `merge` is RFC 7396, `strategic` knows lists by key, `apply` is
+ * server-side apply. The JSON of a body is sent.
  */
 export type Patch =
   | { readonly type: 'json'; readonly body: readonly Json[] }

@@ -15,7 +15,7 @@ export interface ControllerMetrics {
   delayed?(controller: string): void;
   /** A key had waited so long for a worker. */
   waited?(controller: string, seconds: number): void;
-  /** A worker took a key, `age` seconds ago. Answers whom to tell that it is done with it. */
+  /** A worker took a key, `age` seconds ago. Returns the callback to invoke when it is done with it. */
   took?(controller: string, age: () => number): () => void;
 }
 

@@ -21,31 +21,31 @@ export interface ReconcileContext {
  */
 export type ReconcileResult = void | { readonly requeueAfterMs: number };
 
-/** Brings the world in line with one object. Safe to repeat at any time. */
+/** Makes the world match one object. Safe to repeat at any time. */
 export type Reconcile<T extends ApiObject> = (object: T, context: ReconcileContext) => Promise<ReconcileResult>;
 
 /** `S`: the kinds in `alsoOn`; both are inferred where neither is given. */
 export interface ControllerSpec<T extends ApiObject, S extends readonly ApiObject[] = readonly ApiObject[]> {
-  /** Stands in log lines and metrics. */
+  /** Used in log lines and metrics. */
   readonly name: string;
   readonly for: ResourceType<T>;
-  /** Only what is in this namespace is watched and worked on: a Role there is right enough. */
+  /** Only objects in this namespace are watched and worked on: a Role there is enough. */
   readonly namespace?: string;
   /**
-   * Narrows what is watched and worked on, e.g. `spec.signerName=example.com/ci`. A field that does not stand in the object
-   * where its name says costs a list of that one object for each reconcile.
+   * Narrows what is watched and worked on, e.g. `spec.signerName=example.com/ci`. A field whose name is not its path
+   * in the object costs a list of that one object for each reconcile.
    */
   readonly fieldSelector?: string;
   /** Narrows what is watched and worked on. */
   readonly labelSelector?: string;
   /**
-   * Nothing but apiVersion, kind and metadata is watched and held in memory. `reconcile` reads the whole object; `when`,
-   * `dueAt` and `deleted` see the one or the other.
+   * Only apiVersion, kind and metadata are watched and held in memory. `reconcile` reads the whole object; `when`,
+   * `dueAt` and `deleted` may see either form.
    */
   readonly metadataOnly?: boolean;
   /**
-   * What is held in memory of an object, for controllers of many that need little of each; identity and version must stay.
-   * `reconcile` reads the whole object; `when`, `dueAt` and `deleted` see the one or the other.
+   * Reduces an object to what is held in memory, for many objects of which little is needed; identity and version must
+   * stay. `reconcile` reads the whole object; `when`, `dueAt` and `deleted` may see either form.
    */
   transform?(object: T): T;
   readonly alsoOn?: { readonly [I in keyof S]: Trigger<S[I]> };
@@ -59,20 +59,20 @@ export interface ControllerSpec<T extends ApiObject, S extends readonly ApiObjec
    */
   readonly rateLimit?: RateLimit;
   /**
-   * Checked on the event, with the state before the change where one was seen (undefined for an object that is new), and again
-   * on the fresh object, without one.
+   * Checked on the event, with the state before the change where one was seen (undefined for an object that is new),
+   * and again on the fresh object, without one.
    */
   when?(object: T, previous?: T): boolean;
   /**
-   * For work that is a matter of time: when an object that changed is to be looked at, in milliseconds since the epoch.
-   * undefined: not before it changes again. Default: at once. It may be looked at before that as well, as when its time
-   * was put off: `reconcile` sees for itself what time it is.
+   * For time-based work: when to reconcile a changed object, in milliseconds since the epoch. undefined: not before it
+   * changes again. Default: at once. It may be reconciled earlier, for example if the time was postponed: `reconcile`
+   * must check the clock itself.
    */
   dueAt?(object: T): number | undefined;
   readonly reconcile: Reconcile<T>;
   /**
-   * The object is gone, or no longer selected. Its last known state is given, once more for each time that was to be looked
-   * again. Called for each that had the name.
+   * The object is gone, or no longer selected. Gets its last known state, and is called again if it returns
+   * `requeueAfterMs` or throws. Called for each object that had the name.
    */
   deleted?(last: T, context: ReconcileContext): Promise<ReconcileResult>;
 }
@@ -84,22 +84,21 @@ export interface Trigger<S extends ApiObject> {
   readonly namespace?: string;
   readonly fieldSelector?: string;
   readonly labelSelector?: string;
-  /** Nothing but apiVersion, kind and metadata is watched, held in memory and given to `keys`. */
+  /** Only apiVersion, kind and metadata are watched, held in memory and passed to `keys`. */
   readonly metadataOnly?: boolean;
-  /** What is held in memory of an object and given to `keys`; identity and version must stay. */
+  /** Reduces an object to what is held in memory and passed to `keys`; identity and version must stay. */
   transform?(object: S): S;
   /**
-   * Whom an object in this state concerns. Asked about the state before a change and about the one after it, in the order
-   * of changes; about the last known one if it was deleted. Asked again if it fails, unless with TerminalError. Where
-   * hundreds of states wait, because it goes on to fail or is slow to answer, all objects of the controller are looked at
-   * instead. A key under which there can be
-   * no object (`a/b`) is one of none; one without the namespace that the controller's kind has, or with one that it has not,
-   * is told as an error in the log.
+   * Keys of the objects that an object in this state concerns. Called with the states before and after a change, in
+   * the order of changes; with the last known state after a deletion. Retried if it fails, unless with TerminalError.
+   * If hundreds of states wait, because it keeps failing or is slow, all objects of the controller are reconciled
+   * instead. A key that no object can have (`a/b`) is ignored; a key that lacks the namespace of a namespaced kind, or
+   * has one for another kind, is logged as an error.
    */
   keys(changed: S, client: Client): Promise<readonly ObjectKey[]>;
 }
 
-/** Something that runs until told to stop. Controllers are runnables. */
+/** Something that runs until it is asked to stop. Controllers are runnables. */
 export interface Runnable {
   readonly name: string;
   run(context: ReconcileContext): Promise<void>;

@@ -34,8 +34,8 @@ export interface Exchange {
   /** The answer was broken off, because nobody took it, or not in time. */
   readonly stuck: boolean;
   /**
-   * Sends a whole answer; if that takes a while, resolves when the last of it was handed over, or nobody reads any more.
-   * `until`: when (of the clock's `monotonic`) it is broken off.
+   * Sends a whole answer; if that takes a while, resolves when the last of it was handed over, or nobody reads any
+   * more. `until`: when (of the clock's `monotonic`) it is broken off.
    */
   send(code: number, headers: OutgoingHeaders, body: Body | StreamedBody, until?: number): Promise<void> | undefined;
   /** Begins an answer that goes on; headers are sent at once. */
@@ -121,7 +121,7 @@ export class Http1Exchange implements Exchange {
     return this.#request;
   }
 
-  /** Who expects to be asked sends nothing before. Where nobody was, Node ends the connection with the answer. */
+  /** A client that sent `Expect: 100-continue` waits for it. Without it, Node closes the connection after answering. */
   #askForBody(): void {
     if (this.#isAsked) return;
     this.#isAsked = true;
@@ -258,7 +258,7 @@ export class Http2Exchange implements Exchange {
     return this.#stream;
   }
 
-  /** Who expects to be asked sends nothing before. */
+  /** A client that sent `Expect: 100-continue` waits for it. */
   #askForBody(): void {
     if (this.#isAsked) return;
     this.#isAsked = true;

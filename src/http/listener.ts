@@ -67,8 +67,8 @@ const secureContext = {
 } as const;
 
 /**
- * Values with blanks at their ends count, as in Kubernetes: Node leaves out the whole header otherwise, and nobody is told
- * that somebody acts for another. Unknown to the types, and to Node 20.
+ * Values with blanks at their ends count, as in Kubernetes: Node leaves out the whole header otherwise, and nobody is
+ * told that somebody acts for another. Unknown to the types, and to Node 20.
  */
 const asSent: object = { strictFieldWhitespaceValidation: false };
 
@@ -169,7 +169,7 @@ export class Listener {
             state.since = parts.clock.monotonic();
           };
           stream.on('close', () => {
-            // Also of requests that were answered before anybody heard that the answer is not wanted.
+            // Also counts streams that were reset after their response was written (rapid reset).
             if (stream.rstCode !== constants.NGHTTP2_NO_ERROR) this.#countTakenBack(state, session);
           });
         }
@@ -319,7 +319,7 @@ export class Listener {
   }
 }
 
-/** Who knows nothing else is refused in the handshake. A list of protocols of ours Node would replace by its own. */
+/** Clients without HTTP/1.1 are refused in the handshake. Node would replace a list of protocols by its own. */
 const onlyHttp1 = ({ protocols }: { readonly protocols: readonly string[] }): string | undefined =>
   protocols.find((protocol) => protocol === 'http/1.1');
 

@@ -4,15 +4,15 @@ import type { UserInfo } from '../api/user.js';
 export interface Signer {
   /** One signer name, or every name under `domain/*`. */
   readonly serves: string;
-  /** How long it may take for one request, in milliseconds, before it is asked again. Default 30 s. */
+  /** How long one request may take, in milliseconds, before it is tried again. Default 30 s. */
   readonly timeoutMs?: number;
-  /** Throws only for trouble worth retrying. */
+  /** Throws only for failures worth retrying. */
   sign(request: SigningRequest, signal: AbortSignal): Promise<SigningResult>;
   /** PEM anchors that verify what it issues; published as a ClusterTrustBundle, unless it serves a whole domain. */
   trustAnchors?(): Promise<string>;
   /**
-   * When the CA that signs now ends, or one above it, in milliseconds since the epoch; told as a metric. Default: the end
-   * of the first anchor.
+   * When the CA that signs now, or one above it, expires, in milliseconds since the epoch; reported as a metric.
+   * Default: the expiry of the first anchor.
    */
   caNotAfter?(): Promise<number>;
   /** Gives up what it holds, such as a process. Called by the server that it was given to, when that stops. */
@@ -21,11 +21,11 @@ export interface Signer {
 
 export interface SigningRequest {
   readonly signerName: string;
-  /** PEM of the PKCS#10 request, which could be read and whose own signature was verified. */
+  /** PEM of the PKCS#10 request; it is well-formed, and its signature has been verified. */
   readonly request: string;
   readonly usages: readonly string[];
   readonly requester: UserInfo;
-  /** Lifetime asked for; undefined leaves it to the signer. */
+  /** Requested lifetime; undefined leaves it to the signer. */
   readonly expirationSeconds: number | undefined;
   /** UID of the CertificateSigningRequest: the same request is the same UID, also after a crash. */
   readonly uid: string;

@@ -25,9 +25,9 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Res
   nameRuleOf?(object: T): NameRule;
   /**
    * When the kind's own rules look at metadata, which the generic ones do for every kind: what is wrong on an update
-   * then stands twice among the causes. `on change`: of an updated object only against what it was before. `as if new`:
-   * of an updated object only what holds for new ones. Where they never do, metadata is looked at once the rest is found
-   * valid. Default: `always`.
+   * then stands twice among the causes. `on change`: of an updated object only against what it was before.
+   * `as if new`: of an updated object only what holds for new ones. Where they never do, metadata is looked at once
+   * the rest is found valid. Default: `always`.
    */
   readonly checksMetadata?: MetadataChecks;
   /** Finalizers need not be qualified by a domain. Always so for custom resources. */
@@ -42,7 +42,7 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Res
   readonly answersDeleted?: boolean | 'untold';
   /** Present where `metadata.generation` counts desired states: did this write make a new one? */
   readonly newGeneration?: (next: T, previous: T) => boolean;
-  /** A member of the object: lists and maps sent empty there are none in the store, and always make a new generation. */
+  /** Member in which empty lists and maps are stored as absent; sending one still makes a new generation. */
   readonly generationOfEmpty?: string;
   /** Names of `fieldSelector` beyond metadata.name and metadata.namespace, and how to read them ("" when absent). */
   readonly selectableFields?: Readonly<Record<string, (object: T) => string>>;
@@ -80,7 +80,7 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Res
   readonly siblings?: () => readonly ResourceDefinition[];
   /** False for kinds the garbage collector leaves alone: none of its finalizers holds one that is deleted. */
   readonly collected?: boolean;
-  /** Top-level fields that writes of the kind itself, not of a subresource, never own (managedFields), e.g. `['status']`. */
+  /** Top-level fields that writes to the main resource never own (managedFields), e.g. `['status']`. */
   readonly resetFields?: readonly (readonly string[])[];
 
   /** Present where bodies are not read by the schema alone (custom resources). */
@@ -90,7 +90,7 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Res
 
   /** Defaults that the schema cannot say; runs after the schema's own. Pure; in steps where it takes long. */
   defaults?(object: T): T | Steps<T>;
-  /** Fills server-owned fields and drops what a client may not set here. Pure. `previous` is absent on create. */
+  /** Fills in server-owned fields and drops those that callers may not set. Pure. `previous` is absent on create. */
   prepare?(next: T, previous: T | undefined, context: RequestContext): T;
   /** What is wrong with kind and apiVersion, where any are taken. Stands in the place of what its metadata breaks. Pure. */
   typeViolations?(next: T): readonly Violation[];
@@ -101,13 +101,13 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Res
   /** Told of every update that was stored. Must not throw. */
   updated?(next: T, previous: T): void;
   /**
-   * For kinds that are answered at once and never stored, such as TokenReview. `verbs` is then `['create']`; `validate` comes
-   * first, and may throw what is not told by field.
+   * For kinds that are answered at once and never stored, such as TokenReview. `verbs` is then `['create']`;
+   * `validate` comes first, and may throw what is not told by field.
    */
   answer?(request: T, context: RequestContext): Promise<T>;
   /**
-   * For kinds whose deletion is more than finalizers of metadata (Namespace, CustomResourceDefinition). The first request
-   * marks the object, whatever holds it; what has nothing to hold it goes with the next request or update.
+   * For kinds whose deletion is more than finalizers of metadata (Namespace, CustomResourceDefinition). The first
+   * request marks the object, whatever holds it; what has nothing to hold it goes with the next request or update.
    */
   readonly deletion?: {
     /** What the first request asks of the garbage collector, where that is not what was sent. Pure. */
@@ -124,8 +124,9 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Res
 /** How objects of a version come in from callers. Pure. */
 export interface BodyReader<T extends ApiObject> {
   /**
-   * A body as sent, its type already checked: pruned, defaulted. Throws ApiError (400) for what cannot be read. One that
-   * apply or admission `made` is pruned when it is stored, and not before; what of its metadata cannot be read is left out.
+   * A body as sent, its type already checked: pruned, defaulted. Throws ApiError (400) for what cannot be read. One
+   * that apply or admission `made` is pruned when it is stored, and not before; what of its metadata cannot be read is
+   * left out.
    */
   decode(
     body: JsonObject,
@@ -182,7 +183,7 @@ export interface Column<T extends ApiObject = ApiObject> {
 
 export type Subresource<T extends ApiObject> = SubresourceView<T> | SubresourceAction<T> | SubresourceProjection<T>;
 
-/** The same object with other rights to change it, such as status or approval. */
+/** The same object at a second endpoint, such as status or approval. */
 export interface SubresourceView<T extends ApiObject> {
   readonly type: 'view';
   /** Default: get, patch, update. */
@@ -192,7 +193,7 @@ export interface SubresourceView<T extends ApiObject> {
   readonly tables?: boolean;
   /** When the rules of this subresource look at metadata. Default: as the kind's. */
   readonly checksMetadata?: MetadataChecks;
-  /** Keeps everything of `previous` that a write through it may not change. Pure. */
+  /** Keeps everything of `previous` that this subresource may not change. Pure. */
   prepare(next: T, previous: T, context: RequestContext): T;
   validate?(next: T, previous: T, context: RequestContext, known?: Known): Findings;
 }
@@ -222,8 +223,8 @@ export interface SubresourceProjection<T extends ApiObject> {
   /** Default: get, patch, update. */
   readonly verbs?: readonly Verb[];
   /**
-   * Where each version of the kind (`group/version`) keeps what is `spec.replicas` in the projection; undefined where it
-   * has none.
+   * Where each version of the kind (`group/version`) keeps what is `spec.replicas` in the projection; undefined where
+   * it has none.
    */
   readonly replicas: ReadonlyMap<string, readonly string[] | undefined>;
   read(object: T): ApiObject;

@@ -9,8 +9,8 @@ export class TimeoutError extends Error {
 export const noLongerNeeded = new Error('no longer needed');
 
 /**
- * Runs something for so long at the most. The signal it gets aborts when the time is over or one of `signals` aborts;
- * what it does after that is not waited for. Rejects with TimeoutError, or with the reason of that signal.
+ * Runs a function for so long at most. The signal it gets aborts when the time is over or one of `signals` aborts;
+ * the function is not awaited after that. Rejects with TimeoutError, or with the reason of that signal.
  */
 export async function within<T>(
   limits: { readonly clock: Clock; readonly milliseconds: number; readonly signals: readonly AbortSignal[] },

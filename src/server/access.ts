@@ -21,7 +21,7 @@ import type { Credentials } from './credentials.js';
 import { optionDefaults } from './option-defaults.js';
 import type { AuthorizationMode, ServerOptions } from './options.js';
 
-/** Who is calling, and may they. */
+/** Authentication and authorization. */
 export interface Access {
   readonly authentication: Authentication;
   readonly authorizer: Authorizer;

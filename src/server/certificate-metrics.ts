@@ -14,9 +14,9 @@ const hour = 3_600_000;
 const pageSize = 200;
 
 /**
- * Tells when certificates and CAs end, by signer, in seconds since the epoch, so that alerts subtract `time()`. What
- * was issued before this server started is read from the ledger at the first scrape. Answers whom to tell of what is
- * issued.
+ * Reports when certificates and CAs expire, by signer, in seconds since the epoch, so that alerts subtract `time()`.
+ * Certificates issued before this server started are read from the ledger at the first scrape. Returns the callback to
+ * invoke for each issued certificate.
  */
 export function certificateMetrics(
   metrics: Metrics,
@@ -71,7 +71,7 @@ export function certificateMetrics(
 
 /**
  * Counts how often those who asked for a duration were issued a certificate, and how often one of that duration, by
- * well-known signer. Answers whom to tell of updates of requests.
+ * well-known signer. Returns the callback to invoke for each update of a request.
  */
 export function requestedDurations(
   metrics: Metrics,

@@ -33,9 +33,9 @@ import { isServingName } from './serving-names.js';
 import { type CertificateOptions, certificateSeconds, configuredSigners } from './signing-options.js';
 
 /**
- * Do the options of a server have the form and the range that they must have? Programs without types are told of what has
- * not, by path, before anything is opened. The file of `kedge serve` is checked by the same rules. What takes more than the
- * value to judge is for those who use it.
+ * Checks types and ranges of a server's options. JavaScript callers get an error that names the path of the offending
+ * option, before anything is opened. The file of `kedge serve` is checked by the same rules. Checks that need more than
+ * the value are made where the option is used.
  */
 
 const seconds = whole({ from: 0 });

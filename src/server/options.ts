@@ -12,7 +12,7 @@ import type { FrontProxySettings } from './authentication.js';
 import type { OperationsOptions } from './operations.js';
 import type { CertificateOptions } from './signing-options.js';
 
-/** What a server can be told. Everything has a default that suits a server embedded in a program. */
+/** The options of a server. Each has a default that suits a server embedded in a program. */
 export interface ServerOptions {
   /** A store, or its address: `memory:` (default), `level:DIR`, `etcd:[https://]HOST:PORT,...`. */
   readonly store?: string | Store;
@@ -49,55 +49,55 @@ export interface ServerOptions {
   readonly controllers?: 'all' | readonly string[];
   /** Signers beyond the well-known ones. */
   readonly signers?: readonly Signer[];
-  /** Default: says nothing. */
+  /** Default: no log. */
   readonly log?: Logger;
   readonly clock?: Clock;
   readonly domains?: Domains;
-  /** What is off by default, or on, as in Kubernetes 1.36. */
+  /** Features to switch on or off. Defaults are those of Kubernetes 1.36. */
   readonly featureGates?: Partial<FeatureGates>;
-  /** Who is asked about tokens that nobody here knows: the server of a kubeconfig file, by TokenReviews. */
+  /** The server of this kubeconfig file gets TokenReviews for bearer tokens that are not recognised here. */
   readonly authenticationWebhook?: { readonly kubeconfig: string; readonly cacheSeconds?: number };
-  /** Whom the mode `Webhook` asks: the server of a kubeconfig file, by SubjectAccessReviews. */
+  /** The server of this kubeconfig file gets SubjectAccessReviews for the mode `Webhook`. */
   readonly authorizationWebhook?: {
     readonly kubeconfig: string;
     readonly allowedSeconds?: number;
     readonly refusedSeconds?: number;
   };
   /**
-   * Where the services are that webhook configurations and custom resource definitions name: `namespace/name` or
-   * `namespace/name:port` to `host:port`. Default: nowhere; such webhooks cannot be reached.
+   * Addresses of the services that webhook configurations and custom resource definitions name: `namespace/name` or
+   * `namespace/name:port` to `host:port`. Default: none; such webhooks cannot be reached.
    */
   readonly webhookServices?: Readonly<Record<string, string>>;
   /**
-   * File of a kubeconfig whose users are what admission webhooks are shown of who asks, named like their webhooks
-   * (`name.namespace.svc`, `host:port`, `*.example.org`, `*`). Default: nothing.
+   * Kubeconfig file with the credentials that the server presents to admission webhooks, in users named like the
+   * webhooks (`name.namespace.svc`, `host:port`, `*.example.org`, `*`). Default: none.
    */
   readonly webhookKubeconfig?: string;
-  /** Who decides what callers may do, in the order they are asked. Default Node, then RBAC. */
+  /** Authorization modes, in the order they are asked. Default Node, then RBAC. */
   readonly authorization?: AuthorizationMode | readonly AuthorizationMode[];
-  /** Keep node agents to what is theirs when they write. Default: if `Node` is among the modes. */
+  /** Restrict what node agents may write to their own objects. Default: if `Node` is among the modes. */
   readonly nodeRestriction?: boolean;
   /** Let callers without credentials in as `system:anonymous`, everywhere or to some paths. Default true. */
   readonly anonymous?: AnonymousPolicy;
-  /** PEM of CAs whose client certificates count, beside the server's own CA. */
+  /** PEM of CAs whose client certificates are accepted, besides those of the server's own CA. */
   readonly clientCa?: TextSource;
-  /** Takes the word of a proxy for who is calling. */
+  /** Trust a front proxy to say who is calling. */
   readonly frontProxy?: FrontProxySettings;
   /** Issuers of JWTs and where anonymous requests may go: a Kubernetes AuthenticationConfiguration, as YAML or JSON. */
   readonly authenticationConfiguration?: TextSource;
   /** Issuers of service account tokens; the first signs. */
   readonly serviceAccountIssuers?: readonly string[];
-  /** Service account tokens count if they are for one of these. Default: the first issuer. */
+  /** Service account tokens are accepted if they are for one of these. Default: the first issuer. */
   readonly apiAudiences?: readonly string[];
   /** Longest lifetime of service account tokens, in seconds; at least 3600. Default: no limit. */
   readonly serviceAccountMaxTokenSeconds?: number;
-  /** PEM of the key that signs service account tokens. Default: one made at the first start. */
+  /** PEM of the key that signs service account tokens. Default: a key generated at the first start. */
   readonly serviceAccountSigningKey?: TextSource;
   /** PEM of further keys that verify service account tokens. */
   readonly serviceAccountVerificationKeys?: readonly TextSource[];
-  /** Where relying parties find the keys, if not at this server. */
+  /** URI where relying parties find the keys, if not at this server. */
   readonly serviceAccountKeySetUri?: string;
-  /** Let tokens of pods that ask for the usual hour live for a year. Default true. */
+  /** Extend pod tokens requested for the usual hour to a year. Default true. */
   readonly extendServiceAccountTokens?: boolean;
   /** Static tokens (CSV: token, user, uid, "group,group"). */
   readonly staticTokens?: TextSource;
@@ -109,9 +109,9 @@ export interface ServerOptions {
   readonly certificates?: CertificateOptions;
   /** Counting, recording and limiting requests. */
   readonly operations?: OperationsOptions;
-  /** How long events are kept after they were last written, in seconds; 0: for good. Default 3600. */
+  /** How long events are kept after they were last written, in seconds; 0: for ever. Default 3600. */
   readonly eventTtlSeconds?: number;
-  /** How long a stopping server goes on as before, except that it says it is not ready. In milliseconds; default 0. */
+  /** How long a stopping server keeps serving while it reports that it is not ready, in milliseconds. Default 0. */
   readonly shutdownDelayMs?: number;
   /** How long a stopping server lets requests finish, in milliseconds. Default 10,000. */
   readonly graceMs?: number;
@@ -125,7 +125,7 @@ export const authorizationModes = [
   'Node',
   /** Roles and their bindings. */
   'RBAC',
-  /** A server elsewhere; needs `authorizationWebhook`. */
+  /** A remote server; needs `authorizationWebhook`. */
   'Webhook',
   /** Everybody may do everything. */
   'AlwaysAllow',

@@ -6,8 +6,8 @@ import type { Logger } from '../runtime/logger.js';
 const namesBytes = 65_535;
 
 /**
- * The CAs that clients are told of, as PEM, of those whose certificates count: all of them, as by kube-apiserver, or none, if
- * their names are too many for a handshake or TLS cannot read them.
+ * PEM of the CAs named in the TLS CertificateRequest: all client CAs, as in kube-apiserver, or none, if their names do
+ * not fit into a handshake or TLS cannot read them.
  */
 export function toldCas(counting: () => string, log: Logger): () => string | undefined {
   let known: { readonly pem: string; readonly told: string | undefined } = { pem: '', told: undefined };

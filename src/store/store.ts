@@ -48,8 +48,8 @@ export interface ScanOptions {
   readonly after?: string;
   readonly limit?: number;
   /**
-   * What somebody else put among the entries does not make the scan fail: it comes as an entry whose value cannot be had, and
-   * which is not to be shown.
+   * Foreign data among the entries does not make the scan fail: it comes as an entry whose value cannot be read, and
+   * which must not be shown.
    */
   readonly tolerant?: boolean;
 }
@@ -68,7 +68,7 @@ export type Change =
   | { readonly type: 'put'; readonly entry: Entry; readonly previous: Entry | undefined }
   /** `entry` is the last value, at the revision of its deletion (in its bytes too). */
   | { readonly type: 'delete'; readonly entry: Entry; readonly previous: Entry }
-  /** Nothing more of yours up to here. Sent once after the replay of the past, then every few seconds if the store moved on. */
+  /** All changes up to `revision` were sent. Comes after the replay, then every few seconds if the store moved on. */
   | { readonly type: 'progress'; readonly revision: Revision };
 
 /** Completes when the store closes. Fails with HistoryCompacted or SubscriberTooSlow. */
@@ -82,12 +82,12 @@ export interface Store {
   scan(prefix: string, options?: ScanOptions): Promise<Scan>;
   /**
    * Applies one write if its expectation holds; otherwise fails with WriteConflict. Durable when it resolves.
-   * Answers the new entry; for a deletion the last value at the revision of its deletion.
+   * Returns the new entry; for a deletion the last value at the revision of its deletion.
    */
   commit(write: Write): Promise<Entry>;
   /** Every change under a prefix after a revision: in order, no gaps, no repeats. */
   changes(prefix: string, after: Revision): ChangeStream;
-  /** The revision of the latest committed write; says nothing of whether it is one of ours (see `Revision`). */
+  /** The revision of the latest committed write, which may be somebody else's (see `Revision`). */
   revision(): Promise<Revision>;
   /** Bytes on the disk of this machine; absent where it keeps nothing there. */
   size?(): Promise<number>;
@@ -134,7 +134,7 @@ export class SubscriberTooSlow extends Error {
   override readonly name = 'SubscriberTooSlow';
 }
 
-/** The store was closed, or its backend failed for good. */
+/** The store was closed, or its backend failed permanently. */
 export class StoreClosed extends Error {
   override readonly name = 'StoreClosed';
 }

@@ -90,7 +90,7 @@ async function deleteOnce(
   return { type: 'entry', code, definition, entry: await replaceStored(parts, definition, entry, marked) };
 }
 
-/** Until its kind lets go of it, asking once more changes nothing, and nobody has a say in that. */
+/** Already terminating and held by its kind: a repeated delete changes nothing and skips admission. */
 const isHeld = ({ deletion }: ResourceDefinition, object: ApiObject): boolean =>
   object.metadata.deletionTimestamp !== undefined && deletion?.held(object) === true;
 
@@ -131,8 +131,8 @@ function markDeleted(
 }
 
 /**
- * Finalizers with those of the garbage collector added or removed as the propagation policy asks. It does not come for kinds
- * that are not collected, which nothing of it may hold.
+ * Finalizers with those of the garbage collector added or removed as the propagation policy asks. Kinds that are not
+ * collected get none: the collector would never remove them.
  */
 function collectorFinalizers(
   { collected }: ResourceDefinition,

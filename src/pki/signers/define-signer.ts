@@ -7,14 +7,14 @@ import { shortestCertificateSeconds, usualCertificateSeconds } from '../validity
 export interface SignerSpec {
   /** One signer name, or every name under `domain/*`. */
   readonly serves: string;
-  /** Longest lifetime, and the one for who asks for none. Default: a year. */
+  /** Maximum lifetime in seconds, and the default when a request names none. Default: a year. */
   readonly maxSeconds?: number;
-  /** How long it may take for one request, in milliseconds, before it is asked again. Default 30 s. */
+  /** How long one request may take, in milliseconds, before it is tried again. Default 30 s. */
   readonly timeoutMs?: number;
-  /** Why a request is refused: a sentence, or a sentence with a reason of its own. undefined lets it pass. */
+  /** Why a request is refused: a sentence, or a sentence with its own reason. undefined accepts it. */
   validate?(request: CertificateRequest, signing: SigningRequest): string | Refusal | undefined;
   /**
-   * PEM: the certificate first, then intermediates, no root; or a refusal. Throws for trouble worth retrying.
+   * PEM: the certificate first, then intermediates, no root; or a refusal. Throws for failures worth retrying.
    * `seconds` is the lifetime to grant.
    */
   issue(
@@ -23,7 +23,7 @@ export interface SignerSpec {
   ): Promise<string | Refusal>;
   /** PEM anchors that verify what it issues. */
   trustAnchors?(): Promise<string>;
-  /** When the CA that signs now ends, or one above it, in milliseconds since the epoch. */
+  /** When the CA that signs now, or one above it, expires, in milliseconds since the epoch. */
   caNotAfter?(): Promise<number>;
   /** Gives up what it holds. Called by the server that it was given to, when that stops. */
   stop?(): Promise<void>;

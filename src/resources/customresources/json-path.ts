@@ -3,8 +3,8 @@ import { trimmed } from '../../api/trim.js';
 
 /**
  * JSON paths as kubectl and columns write them (`.status.conditions[?(@.type=="Ready")].status`): fields, indexes,
- * slices, unions, wildcards, recursive descent and filters of one comparison. A path that cannot be read is no path;
- * one that cannot be followed finds nothing.
+ * slices, unions, wildcards, recursive descent and filters of one comparison. Parsing gives undefined for an invalid
+ * path, `find` for one that does not match.
  */
 export interface JsonPath {
   /** Every value the path leads to, in order; undefined if it cannot be followed. */
