@@ -33,7 +33,7 @@ export interface Server {
   readonly url: string | undefined;
   /** PEM of the CA that clients need to trust. */
   readonly ca: string;
-  /** A kubeconfig with administrator's rights, as YAML. Needs `listen`. */
+  /** A kubeconfig with administrator rights, as YAML. Needs `listen`. */
   readonly adminKubeconfig: string;
   /** The API in this process, as the user given (default: an administrator), with that user's rights. */
   client(user?: UserInfo, options?: ClientOptions): Client;
@@ -50,7 +50,7 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
   return (await openServer(options)).server;
 }
 
-/** A server with what answers its requests, for callers that bring requests other than over its sockets. */
+/** A server and its request handler, for requests that do not come over its sockets. */
 export interface OpenedServer {
   readonly server: Server;
   handle(request: ApiRequest): Promise<ApiResponse>;
@@ -196,7 +196,7 @@ function controllersFor(
   });
 }
 
-/** Opens the port, if there is to be one, and tells of it. */
+/** Opens the port, if there is to be one, and reports it. */
 async function openPort(
   { listen, onListening, onRenewed }: ServerOptions,
   { operations, clock, log, signal }: Ground,

@@ -39,7 +39,7 @@ export const hasCondition = (object: Conditioned, type: string): boolean => isTr
 
 /**
  * The list with this condition in it: in the place of the one of the same type, else at the end.
- * `lastTransitionTime` is `now` (RFC 3339) unless the status stays as it was. Answers the same list if nothing changes.
+ * `lastTransitionTime` is `now` (RFC 3339) unless the status stays as it was. Returns the same list if nothing changes.
  */
 export function setCondition<C extends Condition>(
   conditions: readonly C[] | null | undefined,

@@ -81,7 +81,7 @@ export interface Status {
   readonly code?: number;
 }
 
-/** A failure that the caller is told about. Switch on `reason` (absent for untyped errors) or `code`, never on the text. */
+/** A failure for the caller to see. Switch on `reason` (absent for untyped errors) or `code`, never on the text. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly reason: Reason | undefined;
@@ -105,7 +105,7 @@ export class ApiError extends Error {
     this.continueToken = given.continueToken;
   }
 
-  /** The body the API answers with. */
+  /** The body of the API's response. */
   toStatus(): Status {
     return {
       kind: 'Status',

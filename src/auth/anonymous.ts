@@ -5,8 +5,8 @@ import type { Authenticator } from './authenticator.js';
 export type AnonymousPolicy = boolean | { readonly paths: readonly string[] };
 
 /**
- * Takes whoever presented nothing for `system:anonymous`, where the policy of the moment admits it. Comes last: a
- * credential that was refused is an error before this one is asked.
+ * Makes callers without credentials `system:anonymous`, where the current policy admits it. Comes last: a refused
+ * credential is an error before this one is asked.
  */
 export const anonymous = (given: {
   readonly apiAudiences: readonly string[];

@@ -29,9 +29,9 @@ import { type OnWarning, tellingBy, tellingTo, warningTexts } from './warnings.j
 import { linesOf, watchEvent } from './watch-stream.js';
 
 export interface RemoteClient extends Client {
-  /** PEM of what verifies the server; empty if that is left to Node. */
+  /** PEM of the CAs that verify the server; empty if that is left to Node. */
   readonly ca: string;
-  /** What the server calls its version, as in `v1.36.0`; empty if it does not tell. */
+  /** The server's version, such as `v1.36.0`; empty if it does not report one. */
   serverVersion(): Promise<string>;
   /** Ends all connections; calls and watches under way fail, and so do later ones. */
   close(): void;
@@ -44,8 +44,8 @@ export interface HttpClientOptions extends ClientOptions {
 }
 
 /**
- * A client over HTTP/1.1 with kept connections. Failures of the server are ApiErrors. Others, as of the connection, are Errors
- * that say what was asked of whom, with the code of their cause; AccessErrors, as of finding credentials, come as they are.
+ * A client over HTTP/1.1 with keep-alive. Failures of the server are ApiErrors. Others, such as connection errors, are
+ * Errors with method and URL and the code of their cause; AccessErrors, for example about credentials, are not changed.
  */
 export function httpClient(access: ClusterAccess, options: HttpClientOptions = {}): RemoteClient {
   const { clock = systemClock, userAgent = 'kedge', fieldValidation } = options;
@@ -85,7 +85,7 @@ export function httpClient(access: ClusterAccess, options: HttpClientOptions = {
     }
   };
 
-  /** Without the query, which is another each time: a log tells a trouble once. */
+  /** Without the query, which differs each time: logs report the same failure only once. */
   const asked = ({ method, path }: Asked): string => `${method} ${transport.urlOf(path.replace(/\?.*/s, ''))}`;
 
   const callUntil =

@@ -8,10 +8,10 @@ import { Observable, type Subscriber, type Subscription } from '../runtime/obser
 import type { Client, ListOptions, MetadataOnly, ResourceClient, WatchEvent, WatchOptions } from './client.js';
 
 /**
- * A copy of one type's objects that is always one consistent view. It lists once, then follows a watch; a watch that
- * ends is taken up where it stopped. Only if the server cannot go on from there, or if two watches in a row fail soon and
- * without an event, everything is listed again and swapped in whole. Takes from a Client, gives to controllers. It never
- * gives up before it is told to.
+ * A copy of one type's objects that is always a consistent view. It lists once, then watches; a watch that ends is
+ * resumed where it stopped. Only if the server cannot continue from there, or if two watches in a row fail early and
+ * without an event, all objects are listed again and replaced at once. It reads from a Client and serves controllers,
+ * and never gives up before its signal aborts.
  */
 export interface ObjectCache<T extends ApiObject> {
   /** Resolves when the first list is in, or the cache stopped before that; never rejects. */
@@ -40,11 +40,11 @@ export interface ObjectCacheOptions<T extends ApiObject = ApiObject> {
   readonly labelSelector?: string | undefined;
   readonly fieldSelector?: string | undefined;
   readonly pageSize?: number;
-  /** Objects have nothing but apiVersion, kind and metadata: for those who only look at that, the rest is never sent or read. */
+  /** Objects have only apiVersion, kind and metadata; the rest is never sent or parsed. */
   readonly metadataOnly?: boolean | undefined;
   /**
-   * What is kept of an object and told of it, for caches that need little of many; identity and version must stay. While it
-   * throws, the cache stays as it was, says why in the log, and tries again.
+   * Reduces an object to what is kept and published, for caches of many objects; identity and version must stay. While
+   * it throws, the cache does not change, logs the reason, and tries again.
    */
   readonly transform?: ((object: T) => T) | undefined;
 }
@@ -172,8 +172,8 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
   }
 
   /**
-   * Whoever reads the log learns why nothing happens, once. That a watch breaks off or is too far back is usual, and so is
-   * that a type goes which was served.
+   * Whoever reads the log learns why nothing happens, once. That a watch breaks off or is too far back is usual, and
+   * so is that a type goes which was served.
    */
   #tell(error: unknown, waitMs: number, { isUsual }: { readonly isUsual: boolean }): void {
     this.#isOut = true;
@@ -336,8 +336,8 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
 const isFault = (error: unknown): boolean => error instanceof ApiError && error.code === codes.InternalError;
 
 /**
- * The place in history is of no more use: too old, from another history, not yet reached, or none that the server can go on
- * from. Trouble that passes is not, as when the server is busy or a proxy does not reach it.
+ * The place in history is of no more use: too old, from another history, not yet reached, or none that the server can
+ * go on from. Trouble that passes is not, as when the server is busy or a proxy does not reach it.
  */
 const isOutdated = (error: unknown): boolean =>
   error instanceof ApiError &&

@@ -13,7 +13,7 @@ export type { RemoteClient } from './http-client.js';
 export interface ConnectOptions extends ClientOptions {
   /** A kubeconfig file. Default: those of KUBECONFIG, else ~/.kube/config, else the account of the pod we run in. */
   readonly kubeconfig?: string | undefined;
-  /** The text of a kubeconfig, such as `server.adminKubeconfig` or what stands in a Secret; goes before files. */
+  /** The text of a kubeconfig, such as `server.adminKubeconfig` or of a Secret; takes precedence over files. */
   readonly kubeconfigText?: string | undefined;
   readonly context?: string | undefined;
   /** Product and version, for the server's records; also the default field manager. Default `kedge`. */

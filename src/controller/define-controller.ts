@@ -17,9 +17,9 @@ import { watchOf } from './watch.js';
 
 /**
  * The loop under every controller: changes put keys into a queue, a worker takes a key, reads the object fresh and
- * hands it to `reconcile`. Reading fresh means that a reconcile never acts on what a cache has not yet heard of. An object
- * that is not selected is none of the controller's, like one that is gone. Throws BadRequest if a selector of it or
- * of a trigger cannot be read, Error if a number is none.
+ * hands it to `reconcile`. Reading fresh means that a reconcile never acts on what a cache has not yet heard of. An
+ * object that is not selected is none of the controller's, like one that is gone. Throws BadRequest if a selector of
+ * it or of a trigger cannot be read, Error if a number is none.
  */
 export function defineController<T extends ApiObject, const S extends readonly ApiObject[] = readonly ApiObject[]>(
   spec: ControllerSpec<T, S>,
@@ -163,8 +163,8 @@ function soonest(results: readonly ReconcileResult[]): ReconcileResult {
 }
 
 /**
- * How soon an object is worth a look; undefined: not at all. One whose guard throws is let in: its reconcile then fails, is
- * reported and tried again.
+ * How soon an object is worth a look; undefined: not at all. One whose guard throws is let in: its reconcile then
+ * fails, is reported and tried again.
  */
 function delayOf<T extends ApiObject>(
   spec: ControllerSpec<T>,

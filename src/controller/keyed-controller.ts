@@ -4,12 +4,12 @@ import { isTerminal, type ReconcileContext, type ReconcileResult, type Runnable 
 import type { ReconcileOutcome } from './controller-metrics.js';
 import { createWorkQueue, drain, type Lease } from './work-queue.js';
 
-/** Puts a key into the queue, at once or after so many milliseconds; `cause` stands in the log. */
+/** Puts a key into the queue, at once or after so many milliseconds; `cause` is logged. */
 export type Wake<K> = (key: K, cause: string, delayMs?: number) => void;
 
 /** Work that comes as keys of any type, such as names of signers or groups of objects. */
 export interface KeyedWork<K> {
-  /** Keys of the same text are the same key; it stands in log lines. */
+  /** The text of a key, also used in log lines; keys with the same text are the same. */
   readonly identity: (key: K) => string;
   /** Keys worked on at a time; never two workers on one. Default 1. */
   readonly concurrency?: number | undefined;
@@ -18,19 +18,19 @@ export interface KeyedWork<K> {
   /** Retries after failures over all keys together. Default 10 a second, 100 at once. */
   readonly rateLimit?: RateLimit | undefined;
   /**
-   * Called once; no key is worked on before it is done, so that it may wait for caches. What it starts ends with the
-   * context's signal.
+   * Called once; no key is worked on before it has resolved, so that it may wait for caches. Everything it starts must
+   * end with the context's signal.
    */
   start(wake: Wake<K>): void | Promise<void>;
-  /** Brings the world in line with what a key stands for. Fails and asks to look again as in `defineController`. */
+  /** Makes the world match what a key stands for. Errors and requeueing work as in `defineController`. */
   reconcile(key: K): Promise<ReconcileResult>;
-  /** Called once when the last key is done with: for what else is to end before the controller has. */
+  /** Called once when the last key is finished, to wait for anything else that must end before the controller does. */
   stopped?(): Promise<void>;
 }
 
 /**
- * A controller that is not about the objects of one kind: with the same queue, retries, metrics and log lines. `work` is made
- * for each run.
+ * A controller that is not about the objects of one kind: with the same queue, retries, metrics and log lines. `work`
+ * is made for each run.
  */
 export const defineKeyedController = <K>(
   name: string,

@@ -18,13 +18,13 @@ export interface LeaderOptions {
   readonly lease: { readonly namespace: string; readonly name: string };
   /** Who we are; unique among all candidates, and not empty. Default: host name and a random part. */
   readonly identity?: string;
-  /** How long others wait after they last saw the leader renew; the Lease says it in whole seconds, rounded up. Default 15 s. */
+  /** How long others wait after the last renewal; in the Lease in whole seconds, rounded up. Default 15 s. */
   readonly leaseMs?: number;
   /** How long the leader keeps trying to renew before it stops. Less than `leaseMs`. Default 10 s. */
   readonly renewDeadlineMs?: number;
   /** Between tries; up to 1.2 times as long by jitter. Default 2 s. */
   readonly retryMs?: number;
-  /** How long to wait for what ran to stop. Default 20 s, so that a manager that waits 30 s sees the end of it. */
+  /** How long to wait for the runnables to stop. Default 20 s, so that a manager that waits 30 s sees them end. */
   readonly graceMs?: number;
   readonly random?: () => number;
 }
@@ -35,16 +35,16 @@ export class LeadershipLost extends Error {
 }
 
 /**
- * Runs things only while holding a Lease, so that of several processes one works at a time. Rejects with LeadershipLost
- * when the lease could not be renewed, after stopping what ran; whether to start over is for the process to decide. Its own
- * client, the one of the runnable `leader`, is passed on to all of them; to give each its own, run a manager inside. The
- * client that things are given refuses calls from the moment they are to stop, as another may lead soon after. The lease
- * is given back when all have ended, and left to expire when some were left behind or one failed by itself. What has not
- * stopped when the grace period is over is left behind, by a manager or here: rejects with RunnablesLeftBehind, or with
- * LeadershipLost if that is why it was to stop.
+ * Runs runnables only while holding a Lease, so that of several processes one works at a time. Rejects with
+ * LeadershipLost if the lease could not be renewed, after stopping the runnables; the process decides whether to start
+ * over. All of them get the client of the runnable `leader`; to give each its own, run a manager inside. That client
+ * refuses calls from the moment they are asked to stop, since another process may lead soon after. The lease is
+ * released when all have ended, and left to expire if some were left behind or one failed. Runnables that have not
+ * stopped when the grace period is over are left behind, by a manager or here: rejects with RunnablesLeftBehind, or
+ * with LeadershipLost if that is why they were asked to stop.
  * Clocks of different machines are never compared: a lease counts as expired when it has not changed for its duration
- * by our own monotonic clock, which goes on when the time of day is set. Throws an Error if the settings could let two
- * lead.
+ * by our own monotonic clock, which does not depend on the time of day. Throws an Error if the settings could let two
+ * processes lead.
  */
 export function whileLeading(options: LeaderOptions, ...runnables: readonly Runnable[]): Runnable {
   const { leaseMs = 15_000, renewDeadlineMs = 10_000, retryMs = 2_000 } = options;
@@ -142,8 +142,8 @@ class Candidate {
   }
 
   /**
-   * Resolves when told to stop. Others may count from the moment the server wrote the lease, which is no sooner than it
-   * was asked to: so do we.
+   * Resolves when asked to stop. Others may count from the moment the server wrote the lease, which is no sooner than
+   * it was asked to: so do we.
    */
   async #renew(client: Client, signal: AbortSignal, heldSince: number): Promise<void> {
     const { clock, log } = this.#context;

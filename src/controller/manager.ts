@@ -12,7 +12,7 @@ export class RunnablesLeftBehind extends Error {
   override readonly name = 'RunnablesLeftBehind';
 }
 
-/** The error that tells of them, and why they were to stop if one of them failed. */
+/** The error that names them, with the cause for which they were asked to stop if one of them failed. */
 export function leftBehind(running: Iterable<Runnable>, graceMs: number, cause?: unknown): RunnablesLeftBehind {
   const names = Array.from(running, ({ name }) => name).join(', ');
   return new RunnablesLeftBehind(`${names} did not stop within ${graceMs} ms`, { cause });
@@ -29,10 +29,9 @@ export async function endWithin<R>(clock: Clock, graceMs: number, work: Promise<
 export interface Manager {
   add(...runnables: readonly Runnable[]): this;
   /**
-   * Resolves once all stopped after the signal, for which it waits also with nothing to run; rejects if one fails, after
-   * stopping the rest. Runnables that have not
-   * stopped when the grace period is over are left behind, and so is what one of them says that it left: rejects with
-   * RunnablesLeftBehind. May be called once.
+   * Resolves once all have stopped after the signal, for which it waits even with nothing to run; rejects if one fails,
+   * after stopping the rest. Runnables that have not stopped when the grace period is over are left behind, and so are
+   * those that one of them reports as left behind: rejects with RunnablesLeftBehind. May be called once.
    */
   run(signal: AbortSignal): Promise<void>;
 }

@@ -6,7 +6,7 @@ import type { ResourceClient, WriteOptions } from '../client/client.js';
 
 /**
  * Writes a status through the status subresource, only if it differs. Fails with Conflict if somebody else wrote the
- * object since it was read. Answers the object as it is now.
+ * object since it was read. Returns the object as it is now.
  */
 export async function writeStatus<T extends ApiObject>(
   resource: ResourceClient<T>,

@@ -21,12 +21,12 @@ export const defaultConnectionLimits: ConnectionLimits = {
   idleMs: 90_000,
 };
 
-/** What the store, files that are followed and calls elsewhere need to open, at the least. */
+/** Open files that the store, followed files and calls to other servers need at least. */
 const otherFiles = 128;
 
 /**
- * Connections at a time where the system allows so many open files (undefined: nobody knows) and 0 of `connections` is any
- * number; undefined for any number. Strangers must not take what the store needs to open its next file.
+ * Connections at a time where the system allows so many open files (undefined: nobody knows) and 0 of `connections` is
+ * any number; undefined for any number. Strangers must not take what the store needs to open its next file.
  */
 export function connectionsAtMost(connections: number, openFiles: number | undefined): number | undefined {
   const wanted = connections > 0 ? connections : Number.POSITIVE_INFINITY;
@@ -39,14 +39,14 @@ export function connectionsAtMost(connections: number, openFiles: number | undef
 export const concurrentStreams = 100;
 
 /**
- * Megabytes of answers not yet read on one HTTP/2 connection before it takes no more requests. Clients send everything over
- * one connection, large lists for their caches among it, and few can deal with a refusal.
+ * Megabytes of unread responses on one HTTP/2 connection before it accepts no more requests. Clients use one connection
+ * for everything, including large lists for their caches, and few can handle a refusal.
  */
 export const unreadMegabytes = 1_024;
 
 /**
- * Requests a caller may take back on one HTTP/2 connection: so many at once, and so many more every second. Beyond that
- * it makes work faster than it takes answers. Node notices at 1,000, and leaves the connection open.
+ * Requests a client may reset on one HTTP/2 connection: so many at once, and so many more every second. Beyond that
+ * it causes work faster than it reads responses. Node notices at 1,000, and leaves the connection open.
  */
 export const takenBack = { atOnce: 500, perSecond: 30 };
 

@@ -127,7 +127,7 @@ export const createCertificateAuthority = async (
  */
 export function loadCertificateAuthority(given: {
   readonly certificate: string;
-  /** PEM, or a key that is kept elsewhere. */
+  /** PEM, or a key that is kept in another place, such as a token. */
   readonly key: string | SigningKey;
   readonly clock?: Pick<Clock, 'now'>;
 }): CertificateAuthority {
@@ -161,8 +161,8 @@ function checkChain(chain: readonly Certificate[]): void {
 }
 
 /**
- * One that only bears its issuer's name, as that of a new key signed with the old one does, is no root. What it says of its
- * keys counts before the signature, which may be of a kind that is not verified here.
+ * One that only bears its issuer's name, as that of a new key signed with the old one does, is no root. What it says
+ * of its keys counts before the signature, which may be of a kind that is not verified here.
  */
 function isSelfSigned(certificate: Certificate): boolean {
   const { subjectDer, issuerDer, subjectKeyId, authorityKeyId } = certificate;

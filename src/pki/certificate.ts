@@ -25,7 +25,7 @@ export interface Certificate {
   readonly notBefore: number;
   readonly notAfter: number;
   readonly publicKey: PublicKey;
-  /** From basicConstraints; a certificate without them is none. */
+  /** From basicConstraints; false without them. */
   readonly isCA: boolean;
   /** May its key sign certificates? True without a keyUsage extension. */
   readonly signsCertificates: boolean;
@@ -39,7 +39,7 @@ export interface Certificate {
   /** Dotted object identifiers; undefined: for any purpose. */
   readonly extendedKeyUsages: readonly string[] | undefined;
   readonly hasNameConstraints: boolean;
-  /** Is there a critical extension that nobody here understands, or not all of it? Who relies on it must refuse it. */
+  /** Is there a critical extension that is not understood, or not fully? Such a certificate must be refused. */
   readonly hasUnhandledCritical: boolean;
   readonly toBeSigned: Buffer;
   readonly signatureAlgorithm: AlgorithmIdentifier;

@@ -26,7 +26,7 @@ import { type Following, followText, type TextSource } from '../runtime/text-sou
 import type { AuthenticationInfo } from './authentication-info.js';
 import { openForeignTokens } from './foreign-tokens.js';
 
-/** Who may prove to be whom, and the tokens this server hands out itself. */
+/** Authentication of callers, and the tokens that this server issues itself. */
 export interface Authentication {
   readonly authenticator: Authenticator;
   readonly issuer: TokenIssuer;
@@ -39,7 +39,7 @@ export interface Authentication {
   clientCas(): string;
 }
 
-/** A proxy that authenticates callers before us and tells who they are in headers. */
+/** A proxy that authenticates callers and passes on their identity in headers. */
 export interface FrontProxySettings extends Omit<FrontProxyOptions, 'bundle' | 'clock'> {
   /** PEM of the CAs of its certificates; must not be those of clients. */
   readonly ca: TextSource;

@@ -38,9 +38,9 @@ export interface ServerOptions {
   };
   /** Told once connections are accepted, and awaited before controllers start. Needs `listen`. */
   readonly onListening?: (listening: { readonly url: string; readonly adminKubeconfig: string }) => Promise<void>;
-  /** Told whenever certificates were made anew because those in use have not long to go. Needs `listen`. */
+  /** Called whenever certificates were renewed because those in use expire soon. Needs `listen`. */
   readonly onRenewed?: (renewed: { readonly adminKubeconfig: string }) => Promise<void>;
-  /** Told once if the store fails for good: all that can be done is to stop the server, and to start another. */
+  /** Called once if the store fails permanently: then stop the server and start another. */
   readonly onFailed?: (failure: Error) => void;
   /**
    * Names of the built-in controllers to run, or all. Without `crd-names`, `crd-established` and `crd-finalizer` nothing that

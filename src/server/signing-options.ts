@@ -37,7 +37,7 @@ export interface SecretSource {
   };
 }
 
-/** A program that signs; docs/signers.md tells how it is talked to. */
+/** A program that signs; docs/signers.md describes the protocol. */
 export interface CommandSource {
   readonly command: readonly string[];
   /** How long one answer may take. Default: 20. */
@@ -59,7 +59,7 @@ export interface TokenSource {
   };
 }
 
-/** What a server can be told of certificates and trust. */
+/** Options about certificates and trust. */
 export interface CertificateOptions {
   readonly signers?: readonly ConfiguredSigner[];
   /** Approve and deny by rules. Default: people and the approver of node clients do. */

@@ -2,7 +2,7 @@ import { type ApiObject, resourceType } from '../object.js';
 
 /** Configuration for programs. */
 export interface ConfigMap extends ApiObject {
-  /** True forbids every change of the contents, for good. */
+  /** True forbids every change of the contents, permanently. */
   readonly immutable?: boolean;
   readonly data?: Readonly<Record<string, string>>;
   /** Base64. Shares its keys with `data`: no key may stand in both. */

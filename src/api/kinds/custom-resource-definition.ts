@@ -152,7 +152,7 @@ export const servedVersions = (crd: CustomResourceDefinition): readonly string[]
     .map(({ name }) => name)
     .sort(compareVersions);
 
-/** What clients of a deprecated version are told; undefined for others. */
+/** The warning for clients of a deprecated version; undefined for others. */
 export function deprecationWarning(crd: CustomResourceDefinition, version: string): string | undefined {
   const { group, names, versions } = crd.spec;
   const asked = versions.find(({ name }) => name === version);

@@ -2,7 +2,7 @@ import { defaultDomains } from '../domains.js';
 import { type ApiObject, resourceType } from '../object.js';
 import type { ObjectReference } from './object-reference.js';
 
-/** Something that happened to an object (core/v1). Kept for a while, not for good. */
+/** Something that happened to an object (core/v1). Kept only for a while. */
 export interface Event extends ApiObject {
   readonly involvedObject?: ObjectReference;
   readonly reason?: string;

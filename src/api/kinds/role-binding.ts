@@ -13,7 +13,7 @@ export interface ClusterRoleBinding extends ApiObject {
   readonly roleRef: RoleRef;
 }
 
-/** Who is granted something. */
+/** A user, group or account that a binding grants rights to. */
 export interface Subject {
   readonly kind: 'User' | 'Group' | 'ServiceAccount' | (string & {});
   readonly apiGroup?: string;

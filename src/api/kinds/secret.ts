@@ -3,7 +3,7 @@ import { type ApiObject, resourceType } from '../object.js';
 
 /** Contents that must not be shown. */
 export interface Secret extends ApiObject {
-  /** True forbids every change of the contents, for good. */
+  /** True forbids every change of the contents, permanently. */
   readonly immutable?: boolean;
   /** Base64. */
   readonly data?: Readonly<Record<string, string>>;

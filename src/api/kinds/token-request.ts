@@ -11,7 +11,7 @@ export interface TokenRequest extends ApiObject {
 }
 
 export interface TokenRequestSpec {
-  /** Whom the token is for; none: the API server. */
+  /** Audiences of the token; none: the API server. */
   readonly audiences?: readonly string[] | null;
   readonly expirationSeconds?: number | null;
   /** The token is valid as long as this object is there. */

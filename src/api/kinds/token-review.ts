@@ -5,7 +5,7 @@ import { type ApiObject, resourceType } from '../object.js';
 export interface TokenReview extends ApiObject {
   readonly spec: {
     readonly token?: string;
-    /** Whom the token should be for; none: the API server. */
+    /** Audiences that the token should be for; none: the API server. */
     readonly audiences?: readonly string[];
   };
   readonly status?: TokenReviewStatus;

@@ -7,10 +7,10 @@ import { encodePem } from '../pem.js';
 import { type Signer, type SigningRequest, signingResult } from '../signer.js';
 
 /**
- * A signer in a process of its own, written in any language. Requests and answers are lines of JSON on its standard
- * input and output, many at a time, answered in any order; docs/signers.md tells the protocol. The process is started
- * when it is first needed and started anew when it ends; what it was asked then fails and is asked again by whoever
- * asked. What it writes to standard error goes to the log.
+ * A signer in a separate process, written in any language. Requests and responses are lines of JSON on its standard
+ * input and output, many at a time, answered in any order; docs/signers.md describes the protocol. The process is
+ * started when it is first needed, and again when it ends; requests under way then fail, and the caller retries them.
+ * Its standard error goes to the log.
  */
 export interface ProcessSignerOptions {
   /** One signer name, or every name under `domain/*`. */
@@ -19,7 +19,7 @@ export interface ProcessSignerOptions {
   readonly command: readonly [string, ...string[]];
   /** Environment of the process. Default: PATH, HOME, LANG and TMPDIR of ours, nothing else. */
   readonly env?: NodeJS.ProcessEnv;
-  /** How long one answer may take. Default 20 s. */
+  /** How long one response may take, in milliseconds. Default 20 s. */
   readonly timeoutMs?: number;
   /** Requests under way at a time; more wait. Default 64. */
   readonly concurrency?: number;
@@ -28,10 +28,10 @@ export interface ProcessSignerOptions {
 }
 
 export interface ProcessSigner extends Signer {
-  /** Enough for a turn and an answer. */
+  /** Enough to wait for a turn and a response. */
   readonly timeoutMs: number;
   trustAnchors(): Promise<string>;
-  /** Closes the input of the process; one that does not end by itself within 5 s is ended with all it has started. */
+  /** Closes the input of the process; if it does not exit within 5 s, it is killed with all its child processes. */
   stop(): Promise<void>;
 }
 

@@ -11,7 +11,7 @@ export interface EtcdOptions extends EtcdFiles {
 
 export const etcdDefaults = { prefix: '/kedge', compactionSeconds: 300 } as const;
 
-/** What each of them must be by itself. */
+/** Checks of each single option. */
 export const etcdChecks: Checks<EtcdOptions> = {
   caFile: text,
   certificateFile: text,
