@@ -54,15 +54,25 @@ export class Http1Connection {
 
   /** Answers a request when its turn comes: undefined if that is now. */
   take(request: IncomingMessage, response: ServerResponse): Promise<void> | undefined {
-    return this.#take(request, response, () => new Http1Exchange(request, response, this.#given.clock));
+    // Nothing is read behind what ended the connection (RFC 9112 section 9.6).
+    if (this.#isRefused) return undefined;
+    if (this.#unanswered >= pipelinedAtMost) {
+      void this.#refuse(tooMany);
+      return undefined;
+    }
+    return this.#answer(request, response, () => new Http1Exchange(request, response, this.#given.clock));
   }
 
   /** The same of one that asks for another protocol, with what came behind it. It is the last of its connection. */
-  takeUpgrade(request: IncomingMessage, head: Buffer): void {
+  async takeUpgrade(request: IncomingMessage, head: Buffer): Promise<void> {
     const socket = this.#socket;
     socket.on('error', () => {});
     // Whoever sends such a request while others are being answered cannot know what will become of it.
-    if (this.#isRefused || !this.isIdle) return void socket.destroy();
+    const isEarly = this.#isRefused || !this.isIdle;
+    this.#isRefused = true;
+    // An answer keeps the connection until the last of it has left.
+    if (!isEarly) await this.#latest?.over;
+    if (isEarly || !socket.writable) return void socket.destroy();
     const response = new ServerResponse(request);
     response.on('error', () => {});
     response.shouldKeepAlive = false;
@@ -71,24 +81,17 @@ export class Http1Connection {
     socket.on('drain', () => response.emit('drain'));
     response.once('finish', () => socket.destroySoon());
     const wrong = bodyLength(request) > 0 ? withBody : refusalOf(request);
-    void this.#take(request, response, () => new UpgradeExchange(request, response, head, this.#given.clock), wrong);
-    this.#isRefused = true;
+    void this.#answer(request, response, () => new UpgradeExchange(request, response, head, this.#given.clock), wrong);
   }
 
-  #take(
+  #answer(
     request: IncomingMessage,
     response: ServerResponse,
     exchange: () => Exchange,
     wrong = refusalOf(request),
   ): Promise<void> | undefined {
-    // Nothing is read behind what ended the connection (RFC 9112 section 9.6).
-    if (this.#isRefused) return undefined;
-    if (this.#unanswered >= pipelinedAtMost) {
-      void this.#refuse(tooMany);
-      return undefined;
-    }
     this.#unanswered++;
-    this.#isRefused = wrong !== undefined;
+    this.#isRefused ||= wrong !== undefined;
     const run = (): Promise<void> => (wrong === undefined ? this.#given.run(exchange()) : last(response, wrong));
 
     let leave = (): void => {};

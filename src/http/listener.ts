@@ -151,9 +151,12 @@ export class Listener {
       });
     }
     // Node hands over every request with such a header, whatever it asks for, and reads nothing more of its connection.
-    this.#server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) =>
-      this.#sockets.get(socket)?.takeUpgrade(request, head),
-    );
+    this.#server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
+      this.#sockets
+        .get(socket)
+        ?.takeUpgrade(request, head)
+        .catch(() => socket.destroy());
+    });
     this.#server.removeAllListeners('stream');
     this.#server.on(
       'stream',

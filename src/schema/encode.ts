@@ -1,6 +1,6 @@
 import { goJson, goJsonInSteps } from '../api/go-text.js';
 import { groupVersion, isObject, type Json, type JsonObject, setMember } from '../api/object.js';
-import { atOnce, nothingPostponed, type Postponed, type Steps } from '../api/steps.js';
+import { nothingPostponed, type Postponed, type Steps } from '../api/steps.js';
 import { hasSurrogates, sortedNames } from '../api/text-order.js';
 import { itemsOf, valuesOf, type WireShape, wireShape } from './go-types.js';
 import { isEmpty, omitsEmpty, presenceOf, zeroOf } from './presence.js';
@@ -58,32 +58,32 @@ export function compileEncoder(type: EncodedType): Encoder {
     },
     write(ordered) {
       const text = goJson(ordered);
-      return hasSurrogates(text) ? writeByBytes(ordered) : encoded(ordered, text);
+      const byBytes = reordered(ordered, text);
+      return byBytes === undefined ? encoded(ordered, text) : encoded(byBytes, goJson(byBytes));
     },
     *writeInSteps(ordered) {
       const text = yield* goJsonInSteps(ordered);
-      return hasSurrogates(text) ? yield* inStepsByBytes(ordered) : encoded(ordered, text);
+      const byBytes = reordered(ordered, text);
+      return byBytes === undefined ? encoded(ordered, text) : encoded(byBytes, yield* goJsonInSteps(byBytes));
     },
   };
   encoders.set(type, encoder);
   return encoder;
 }
 
-function* inStepsByBytes(ordered: JsonObject): Steps<EncodedObject> {
-  const object = (yield* inOrderOfBytes(ordered)) as JsonObject;
-  return encoded(object, yield* goJsonInSteps(object));
-}
-
-function writeByBytes(ordered: JsonObject): EncodedObject {
-  const object = atOnce(inOrderOfBytes(ordered)) as JsonObject;
-  return encoded(object, goJson(object));
-}
-
 /** The text of an object in the order of the type's wire form. */
 export function textInOrder(type: EncodedType, object: JsonObject): string {
   const ordered = inOrder(type, object);
   const text = goJson(ordered);
-  return hasSurrogates(text) ? goJson(atOnce(inOrderOfBytes(ordered))) : text;
+  const byBytes = reordered(ordered, text);
+  return byBytes === undefined ? text : goJson(byBytes);
+}
+
+/** An object that has names where the order of code units is not that of bytes, put in order; undefined: it has none. */
+function reordered(ordered: JsonObject, text: string): JsonObject | undefined {
+  if (!hasSurrogates(text)) return undefined;
+  const object = inOrderOfBytes(ordered) as JsonObject;
+  return object === ordered ? undefined : object;
 }
 
 /** The object with its members in the order of the type's wire form. */

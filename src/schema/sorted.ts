@@ -1,6 +1,5 @@
 import { sortedObject } from '../api/json-text.js';
 import { type Json, type JsonObject, setMember } from '../api/object.js';
-import type { Steps } from '../api/steps.js';
 import { hasSurrogates, sortTexts } from '../api/text-order.js';
 
 /**
@@ -27,54 +26,53 @@ function sortMembers<T extends Json>(object: { readonly [member: string]: T }): 
   return orderOf(object) === 'unsorted' ? sortedObject(new Map(Object.entries<T>(object))) : object;
 }
 
-/** The same value with the members of every object in alphabetical order; unchanged parts are shared. */
-export function sortDeep(value: Json): Json {
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) {
-    let out: Json[] | undefined;
-    for (let at = 0; at < value.length; at++) {
-      const item = value[at] as Json;
-      const sorted = sortDeep(item);
-      if (sorted !== item) {
-        out ??= [...(value as readonly Json[])];
-        out[at] = sorted;
-      }
-    }
-    return out ?? value;
-  }
-  const object = value as JsonObject;
-  let changed: Record<string, Json> | undefined;
-  for (const name in object) {
-    const member = object[name] as Json;
-    if (typeof member !== 'object' || member === null) continue;
-    const sorted = sortDeep(member);
-    if (sorted === member) continue;
-    changed ??= copyOf(object);
-    setMember(changed, name, sorted);
-  }
-  return sortMembers<Json>(changed ?? object);
+/** The same members with names beyond the basic plane where Go has them; the object itself if there are none. */
+function membersByBytes(object: JsonObject): JsonObject {
+  const names = Object.keys(object);
+  if (!names.some(hasSurrogates)) return object;
+  const out: Record<string, Json> = {};
+  for (const name of sortTexts(names)) setMember(out, name, object[name] as Json);
+  return out;
 }
+
+/** Puts the members of every object of a value in order; unchanged parts are shared. */
+function inEveryObject(arrange: (object: JsonObject) => JsonObject): (value: Json) => Json {
+  return function arranged(value) {
+    if (typeof value !== 'object' || value === null) return value;
+    if (Array.isArray(value)) {
+      let out: Json[] | undefined;
+      for (let at = 0; at < value.length; at++) {
+        const item = value[at] as Json;
+        const sorted = arranged(item);
+        if (sorted !== item) {
+          out ??= [...(value as readonly Json[])];
+          out[at] = sorted;
+        }
+      }
+      return out ?? value;
+    }
+    const object = value as JsonObject;
+    let changed: Record<string, Json> | undefined;
+    for (const name in object) {
+      const member = object[name] as Json;
+      if (typeof member !== 'object' || member === null) continue;
+      const sorted = arranged(member);
+      if (sorted === member) continue;
+      changed ??= copyOf(object);
+      setMember(changed, name, sorted);
+    }
+    return arrange(changed ?? object);
+  };
+}
+
+/** The same value with the members of every object in alphabetical order; unchanged parts are shared. */
+export const sortDeep = inEveryObject((object) => sortMembers<Json>(object));
+
+/** The same value with names beyond the basic plane where Go has them; unchanged parts are shared. */
+export const inOrderOfBytes = inEveryObject(membersByBytes);
 
 function copyOf(object: JsonObject): Record<string, Json> {
   const out: Record<string, Json> = {};
   for (const name of Object.keys(object)) setMember(out, name, object[name] as Json);
-  return out;
-}
-
-/** The same value with names beyond the basic plane where Go has them. Objects without such names stay as they are. */
-export function* inOrderOfBytes(value: Json): Steps<Json> {
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) {
-    const items: Json[] = [];
-    for (const item of value as readonly Json[]) items.push(yield* inOrderOfBytes(item));
-    return items;
-  }
-  const object = value as JsonObject;
-  const names = Object.keys(object);
-  const out: Record<string, Json> = {};
-  for (const name of names.some(hasSurrogates) ? sortTexts(names) : names) {
-    setMember(out, name, yield* inOrderOfBytes(object[name] as Json));
-  }
-  yield;
   return out;
 }

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { request as httpsRequest } from 'node:https';
+import { connect, type TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ClientOptions, type RawData, WebSocket } from 'ws';
 import { ConfigMaps } from '../../src/api/kinds/config-map.js';
@@ -134,6 +135,38 @@ test('what asks for another protocol and is no watch, or asks for one that is no
   expect([list.code, JSON.parse(list.text).kind]).toEqual([200, 'ConfigMapList']);
   const lines = await plainly(`${watch}&timeoutSeconds=1`, { headers: { upgrade: 'h2c' } });
   expect([lines.code, JSON.parse(lines.text.split('\n')[0] ?? '').type]).toEqual([200, 'ADDED']);
+});
+
+test('what comes behind other requests of its connection is answered after them, or ends it, and ends nothing else', async () => {
+  const host = new URL(server.url ?? '');
+  const asks = (path: string, more = ''): string =>
+    `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n${more}\r\n`;
+  const upgrade = asks('/healthz', 'Connection: Upgrade\r\nUpgrade: other\r\n');
+  const received = async (write: (socket: TLSSocket) => Promise<void> | void): Promise<string> => {
+    const socket = connect({ host: host.hostname, port: Number(host.port), rejectUnauthorized: false });
+    await once(socket, 'secureConnect');
+    let text = '';
+    socket.on('data', (bytes: Buffer) => {
+      text += bytes.toString('latin1');
+    });
+    socket.on('error', () => {});
+    await write(socket);
+    await once(socket, 'close');
+    return text;
+  };
+  for (let i = 0; i < 5; i++) {
+    await received((socket) => void socket.write(asks('/version') + upgrade));
+    await received((socket) => {
+      socket.write(asks('/version'));
+      socket.write(upgrade);
+    });
+  }
+  const one = await received(async (socket) => {
+    socket.write(asks('/version'));
+    await once(socket, 'data');
+    socket.write(upgrade);
+  });
+  expect(one.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200']);
 });
 
 test('a body that would be taken for the other protocol is refused, and does not get lost', async () => {

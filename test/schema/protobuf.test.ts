@@ -337,7 +337,7 @@ test('what was written reads back as the same object', () => {
       const object = canonical(parseJson(goJson(given))) as JsonObject;
       const read = canonical(atOnce(decodeProtobuf(everything, encodeProtobuf(everything, object))));
       // Maps come in the order of bytes, what was decoded in that of code units.
-      expect(goJson(atOnce(inOrderOfBytes(read)))).toBe(goJson(atOnce(inOrderOfBytes(object))));
+      expect(goJson(inOrderOfBytes(read))).toBe(goJson(inOrderOfBytes(object)));
       expect(atOnce(encodeObjectInSteps(everything, object))).toEqual(encodeObject(everything, object));
     }),
   );
