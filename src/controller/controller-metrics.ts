@@ -8,7 +8,7 @@ export interface ControllerMetrics {
   /** `error`: why it ended badly. */
   reconciled(controller: string, outcome: ReconcileOutcome, seconds: number, error?: unknown): void;
   /** So many keys more wait for a worker, or fewer: several controllers may have one name. */
-  queued(controller: string, change: number): void;
+  queued?(controller: string, change: number): void;
   /** A key waits for a worker that did not. */
   added?(controller: string): void;
   /** A key is to wait for a worker later: after a failure, or when its time has come. */

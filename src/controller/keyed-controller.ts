@@ -69,7 +69,7 @@ async function workThrough<K>(name: string, work: KeyedWork<K>, context: Reconci
   let waiting = 0;
   const waits = (change: number): void => {
     waiting += change;
-    metrics?.queued(name, change);
+    metrics?.queued?.(name, change);
   };
   const queue = createWorkQueue<K>({
     clock,

@@ -34,7 +34,8 @@ export async function secondOpinion(
   load: typeof loadLibrary = loadLibrary,
 ): Promise<readonly SecondOpinion[] | undefined> {
   const library = await load().catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ERR_MODULE_NOT_FOUND') throw error;
+    // CommonJS, and so jest, names it without `ERR_`.
+    if (!/^(?:ERR_)?MODULE_NOT_FOUND$/.test(error.code ?? '')) throw error;
   });
   if (library === undefined) {
     process.emitWarning(

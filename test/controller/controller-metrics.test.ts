@@ -12,8 +12,8 @@ test('controllers count under the usual names', async () => {
   counting.reconciled('c', 'done', 0.01);
   counting.reconciled('c', 'retry', 0.5);
   counting.reconciled('c', 'terminal', 0.5);
-  counting.queued('c', 8);
-  counting.queued('c', -1);
+  counting.queued?.('c', 8);
+  counting.queued?.('c', -1);
   counting.added?.('c');
   counting.delayed?.('c');
   counting.waited?.('c', 0.2);

@@ -31,7 +31,10 @@ export interface ProcessSigner extends Signer {
   /** Enough to wait for a turn and a response. */
   readonly timeoutMs: number;
   trustAnchors(): Promise<string>;
-  /** Closes the input of the process; if it does not exit within 5 s, it is killed with all its child processes. */
+  /**
+   * Closes the input of the process; if it does not exit within 5 s, it is killed with all its child processes. A later request starts it
+   * again: servers that come one after the other may have the same signer.
+   */
   stop(): Promise<void>;
 }
 
@@ -108,7 +111,7 @@ class ProcessLink {
   #failures = 0;
   #startedAt = Number.NEGATIVE_INFINITY;
   #heardAt = 0;
-  #stopped = false;
+  #isStopping = false;
 
   constructor(options: ProcessSignerOptions) {
     this.#options = options;
@@ -128,9 +131,9 @@ class ProcessLink {
   }
 
   async stop(): Promise<void> {
-    this.#stopped = true;
     const child = this.#process;
     if (child === undefined) return;
+    this.#isStopping = true;
     const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
     child.stdin?.end();
     const over = new AbortController();
@@ -139,6 +142,8 @@ class ProcessLink {
     });
     await ended;
     over.abort();
+    this.#isStopping = false;
+    this.#failures = 0;
   }
 
   /** Waits for a place among those under way. */
@@ -205,7 +210,7 @@ class ProcessLink {
 
   /** The running process, a new one if there is none. Not more often than the back-off allows. */
   #child(): ChildProcess {
-    if (this.#stopped) throw new SignerProcessError('the signer was stopped');
+    if (this.#isStopping) throw new SignerProcessError('the signer is being stopped');
     if (this.#process !== undefined) return this.#process;
     const now = this.#clock.monotonic();
     const waitMs = this.#failures === 0 ? 0 : Math.min(restart.capMs, restart.baseMs * 2 ** (this.#failures - 1));
@@ -261,7 +266,7 @@ class ProcessLink {
     if (this.#process !== child) return;
     this.#process = undefined;
     this.#failures = this.#clock.monotonic() - this.#startedAt > restart.quietMs ? 1 : this.#failures + 1;
-    if (!this.#stopped) this.#log.warn({ why }, 'the signer process is gone');
+    if (!this.#isStopping) this.#log.warn({ why }, 'the signer process is gone');
     for (const { settle } of [...this.#pending.values()]) settle(new SignerProcessError(`the signer process ${why}`));
     this.#pending.clear();
   }

@@ -183,8 +183,17 @@ describe('a signer process', () => {
     const log: Logger = { debug: note, info: note, warn: note, error: note, child: () => log };
     const signer = scripted(`console.error('low on paper'); say({ id: m.id, ${refuse} })`, { log });
     await signer.sign(request, never);
-    await signer.stop();
-    expect(lines.join()).toContain('low on paper');
+    const stopping = signer.stop();
     await expect(signer.sign(request, never)).rejects.toThrow('stopped');
+    await stopping;
+    expect(lines.join()).toContain('low on paper');
+  });
+
+  test('is started again by a request that comes after it was stopped', async () => {
+    const signer = scripted(`say({ id: m.id, ${refuse} })`);
+    for (let server = 0; server < 2; server++) {
+      await signer.sign(request, never);
+      await signer.stop();
+    }
   });
 });
