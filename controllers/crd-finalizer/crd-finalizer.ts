@@ -56,7 +56,7 @@ async function attempt<R>(
   failure: (why: string) => CustomResourceDefinitionCondition,
   step: () => Promise<R>,
 ): Promise<R> {
-  // CustomResourceInstances may be reached without the context's client, which would refuse.
+  // Instances may be reached without the context's client, which would refuse.
   context.signal.throwIfAborted();
   try {
     return await step();

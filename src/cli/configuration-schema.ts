@@ -24,6 +24,9 @@ function tell(problem: Problem | undefined, context: Telling): void {
   context.addIssue({ code: 'custom', message: problem.wrong, path });
 }
 
+const orZero = (problem: Problem | undefined): Problem | undefined =>
+  problem && { ...problem, wrong: problem.wrong.replace('must be', 'must be 0 or') };
+
 const tellSentence = (sentence: string | undefined, context: Telling): void =>
   sentence === undefined ? undefined : context.addIssue({ code: 'custom', message: sentence, path: [] });
 
@@ -100,7 +103,7 @@ export const configuration = z.strictObject({
       keySetUri: of<string>(optionChecks.serviceAccountKeySetUri).optional(),
       // 0: no limit, which a program says by giving none.
       maxTokenSeconds: of<number>((value, path) =>
-        value === 0 ? undefined : optionChecks.serviceAccountMaxTokenSeconds(value, path),
+        value === 0 ? undefined : orZero(optionChecks.serviceAccountMaxTokenSeconds(value, path)),
       ).default(defaults.serviceAccounts.maxTokenSeconds),
       extendTokens: of<boolean>(optionChecks.extendServiceAccountTokens).default(defaults.serviceAccounts.extendTokens),
     })

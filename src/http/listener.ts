@@ -27,6 +27,7 @@ import { type Exchange, Http2Exchange } from './exchange.js';
 import { type FacadeParts, serve } from './facade.js';
 import { Http1Connection, type ParserError } from './http1-connection.js';
 import { endBetweenReads } from './session-ends.js';
+import { isWebSocketRequest } from './web-socket.js';
 
 /** TLS, HTTP/2 and HTTP/1.1 on one port. Client certificates are asked for and never required. */
 export interface ListenerOptions {
@@ -120,6 +121,8 @@ export class Listener {
       requestTimeout: limits.requestMs,
       keepAliveTimeout: limits.idleMs,
       connectionsCheckingInterval: Math.min(30_000, Math.ceil(limits.headersMs / 2)),
+      // Newer versions of Node hand over only requests for what is spoken here, and answer others as if they asked for nothing.
+      shouldUpgradeCallback: isWebSocketRequest,
       // When it closes, Node would cut answers whose last bytes are on their way; `stop` ends idle connections itself.
       closeIdleConnections: ignore,
     });

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { Writable } from 'node:stream';
 import type { WebSocket } from 'ws';
+import { parseGoRequestUrl } from '../api/go-url.js';
 import { passedHeader } from '../apiserver/passed-headers.js';
 
 /** A caller asks to be sent an answer that goes on as messages of a WebSocket (RFC 6455). */
@@ -37,12 +38,16 @@ export function handshakeRefusal({ headers }: IncomingMessage): HandshakeRefusal
     return refused(400, 'missing or bad WebSocket Version', { 'Sec-WebSocket-Version': '13' });
   if (!/^[+/0-9A-Za-z]{22}==$/.test(headers['sec-websocket-key'] ?? ''))
     return refused(400, 'mismatch challenge/response');
-  if (headers.origin === undefined) return refused(403, '');
+  if (!headers.origin || 'wrong' in parseGoRequestUrl(headers.origin)) return refused(403, '');
   return protocolsOf(headers['sec-websocket-protocol']).length > 1 ? refused(400, '') : undefined;
 }
 
-const protocolsOf = (header: string | undefined): readonly string[] =>
-  (passedHeader('sec-websocket-protocol', header) ?? '').split(',').filter((protocol) => protocol !== '');
+/** As kube-apiserver counts them, which leaves out what is empty only where a token is left out as well. */
+function protocolsOf(header = ''): readonly string[] {
+  const all = header.trim() === '' ? [] : header.split(',').map((protocol) => protocol.trim());
+  const named = (passedHeader('sec-websocket-protocol', header) ?? '').split(',').filter((protocol) => protocol !== '');
+  return all.filter((protocol) => protocol !== '').length > named.length ? named : all;
+}
 
 /** Switches a connection to a WebSocket whose handshake is not refused. `head`: what came behind the request. */
 export async function acceptWebSocket(

@@ -12,6 +12,9 @@ import { type TestSigningRequestOptions, testSigningRequest } from './certificat
 import { testServer } from './test-server.js';
 import { until } from './until.js';
 
+/** A signer may take its time, more than who waits for anything else in a test. */
+const patienceMs = 10_000;
+
 /** A server of one test in which a signer is asked as it is in earnest, by the controller `csr-signer`. */
 export interface SigningServer {
   /** Creates a request that is approved, denied or failed already, or nothing of it. */
@@ -57,7 +60,9 @@ export async function signingServer(): Promise<SigningServer> {
     },
 
     async issued(name) {
-      const csr = await until(requests, { name }, (found) => found !== undefined && isIssued(found));
+      const csr = await until(requests, { name }, (found) => found !== undefined && isIssued(found), {
+        timeoutMs: patienceMs,
+      });
       return (csr && certificatePem(csr)) ?? '';
     },
   };

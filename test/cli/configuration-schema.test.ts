@@ -46,7 +46,7 @@ test.each<[object, string]>([
   [{ serviceAccounts: { maxTokenSeconds: 0 } }, 'none'],
   [
     { serviceAccounts: { maxTokenSeconds: 1 } },
-    'serviceAccounts.maxTokenSeconds: must be a whole number of at least 3600',
+    'serviceAccounts.maxTokenSeconds: must be 0 or a whole number of at least 3600',
   ],
   [{ webhookServices: [{ service: 'a/b', address: 'c' }] }, 'webhookServices.0: cannot be read: "c" is no address'],
   [{ webhookServices: [{ service: 'a/b', address: 'c:1' }] }, 'none'],

@@ -82,6 +82,8 @@ function hostAndPort(text: string, otherwise: number): HookAddress | undefined {
   return host ? { host, port: match?.[3] ? Number(match[3]) : otherwise } : undefined;
 }
 
+const serviceName = /^[a-z0-9.-]+\/[a-z0-9.-]+(?::[1-9]\d{0,4})?$/;
+
 /**
  * Reads addresses of services as options have them: `namespace/name` or `namespace/name:port` to `host:port`.
  *
@@ -90,11 +92,11 @@ function hostAndPort(text: string, otherwise: number): HookAddress | undefined {
 export function readServiceAddresses(given: Readonly<Record<string, string>>): ServiceAddresses {
   return new Map(
     Object.entries(given).map(([service, text]) => {
-      if (!/^[^/:\s]+\/[^/:\s]+(?::\d{1,5})?$/.test(service)) {
+      if (!serviceName.test(service)) {
         throw new Error(`${quote(service)} is no service: it is written namespace/name or namespace/name:port`);
       }
       const address = hostAndPort(text, 0);
-      if (address === undefined || address.port < 1 || address.port > mostPort)
+      if (address === undefined || /\s/.test(address.host) || address.port < 1 || address.port > mostPort)
         throw new Error(`${quote(text)} is no address of a service: it is written host:port`);
       return [service, address];
     }),

@@ -123,6 +123,9 @@ test.each([
 test.each([
   [{ svc: 'h:1' }, '"svc" is no service'],
   [{ 'ns/svc:x': 'h:1' }, '"ns/svc:x" is no service'],
+  [{ 'ns/svc:0': 'h:1' }, '"ns/svc:0" is no service'],
+  [{ 'Ns/svc': 'h:1' }, '"Ns/svc" is no service'],
+  [{ 'ns/svc': 'h h:1' }, '"h h:1" is no address of a service'],
   [{ 'ns/svc': 'h' }, '"h" is no address'],
   [{ 'ns/svc': ':1' }, '":1" is no address'],
   [{ 'ns/svc': 'h:65536' }, '"h:65536" is no address'],
