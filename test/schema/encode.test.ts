@@ -3,6 +3,7 @@ import { atOnce, Postponed } from '../../src/api/steps.js';
 import { anyJson, field, list, struct } from '../../src/schema/builder.js';
 import { compileDecoder } from '../../src/schema/decode.js';
 import { arrange, compileEncoder, type EncodedObject, type EncodedType, itemStart } from '../../src/schema/encode.js';
+import { inOrderOfBytes } from '../../src/schema/sorted.js';
 import { countSteps } from '../count-steps.js';
 import { configMap, everything, props, signingRequest } from './kinds.js';
 
@@ -55,6 +56,15 @@ test.each<[string, EncodedType, (names: object) => object]>([
   for (const names of [sorted, '{"a😀":"2","aＡ":"1","😀":"4","Ａ":"3"}']) {
     expect(marked(encoded(of, objectWith(JSON.parse(names))))).toContain(sorted);
   }
+});
+
+test('an object is copied for that only where a name asks for it', () => {
+  const deep = { spec: { a: [{ b: '😀' }, { é: '\uffff' }] } };
+  expect(inOrderOfBytes(deep)).toBe(deep);
+  const named = { kept: { x: 1 }, spec: { '😀': 1, Ａ: 2 } };
+  const ordered = inOrderOfBytes(named) as typeof named;
+  expect(Object.keys(ordered.spec)).toEqual(['Ａ', '😀']);
+  expect(ordered.kept).toBe(named.kept);
 });
 
 test('the place of the revision is found whatever else looks like it', () => {
