@@ -63,9 +63,11 @@ export async function acceptWebSocket(
     handleProtocols: () => protocolsOf(request.headers['sec-websocket-protocol'])[0] ?? false,
   });
   return new Promise((resolve) => {
+    // Of a handshake that the package refuses, and of a connection that is gone already, nobody is told.
+    const gone = (): void => resolve(new Writable().destroy());
+    socket.once('close', gone);
     server.handleUpgrade(request, socket, head, (webSocket) => resolve(new Messages(webSocket, socket, binary)));
-    // One that is gone already is not told of.
-    if (socket.destroyed) resolve(new Writable().destroy());
+    if (socket.destroyed) gone();
   });
 }
 

@@ -53,8 +53,8 @@ export async function openStore(address: string, options: OpenStoreOptions): Pro
     );
   }
   const { prefix: _, compactionSeconds: __, ...secrets } = options.etcd ?? {};
-  if (scheme !== 'etcd' && Object.values(secrets).some((value) => value !== undefined))
-    throw bad(address, `the options etcd.${Object.keys(secrets).join(', etcd.')} are for an etcd`);
+  const given = Object.entries(secrets).flatMap(([name, value]) => (value === undefined ? [] : [`etcd.${name}`]));
+  if (scheme !== 'etcd' && given.length > 0) throw bad(address, `the options ${given.join(', ')} are for an etcd`);
   return open(address.slice(colon + 1), options);
 }
 

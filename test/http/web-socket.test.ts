@@ -1,10 +1,14 @@
 import { once } from 'node:events';
+import { createServer as createPlainServer, request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Writable } from 'node:stream';
 import { connect, type TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ClientOptions, type RawData, WebSocket } from 'ws';
 import { ConfigMaps } from '../../src/api/kinds/config-map.js';
 import { createServer, type Server } from '../../src/embed.js';
+import { acceptWebSocket } from '../../src/http/web-socket.js';
 
 let server: Server;
 let token: string;
@@ -201,6 +205,31 @@ test('a caller that takes leave, is gone, or says too much ends its watch, and n
   staying.ping();
   await once(staying, 'pong');
   staying.terminate();
+});
+
+test('a handshake that the package refuses ends what was to be sent', async () => {
+  let accepted: Promise<Writable> | undefined;
+  const plain = createPlainServer().on('upgrade', (request, socket, head) => {
+    accepted = acceptWebSocket(request, { socket: socket as Socket, head, binary: false });
+  });
+  plain.listen(0, '127.0.0.1');
+  await once(plain, 'listening');
+  const sent = httpRequest({
+    port: (plain.address() as AddressInfo).port,
+    headers: {
+      connection: 'Upgrade',
+      upgrade: 'websocket',
+      'sec-websocket-version': '13',
+      'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+      'sec-websocket-protocol': 'a b',
+    },
+  });
+  sent.end();
+  const [response] = await once(sent, 'response');
+  response.resume();
+  expect(response.statusCode).toBe(400);
+  expect((await accepted)?.destroyed).toBe(true);
+  plain.close();
 });
 
 test('a server that stops takes leave', async () => {

@@ -44,7 +44,7 @@ describe('options that are of no use are refused', () => {
       { certificateFile: 'a', keyFile: 'b' },
       'option etcd.certificateFile is for members that TLS is spoken with: etcd:https://HOST:PORT',
     ],
-    ['memory:', { caFile: 'ca.pem' }, 'the options etcd.caFile are for an etcd'],
+    ['memory:', { caFile: 'ca.pem', user: undefined }, 'the options etcd.caFile are for an etcd'],
     ['etcd:https://h:1', { keyFile: 'b' }, 'options etcd.certificateFile and etcd.keyFile go together'],
     ['etcd:https://h:1', { user: 'me' }, 'options etcd.user and etcd.passwordFile go together'],
     [
