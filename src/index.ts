@@ -345,3 +345,18 @@ export {
   WriteConflict,
 } from './store/store.js';
 export { StoreUnavailable } from './store/store-unavailable.js';
+// Webhooks.
+export {
+  type AdmissionContext,
+  type AdmissionKind,
+  type AdmissionRequest,
+  type AdmissionResource,
+  type AdmissionVerdict,
+  type MutatingWebhookSpec,
+  mutatingWebhook,
+  type ValidatingWebhookSpec,
+  validatingWebhook,
+} from './webhook/admission.js';
+export { type ConversionSpoke, type ConversionWebhookSpec, conversionWebhook } from './webhook/conversion.js';
+export type { ReviewContext, Webhook } from './webhook/webhook.js';
+export { type ServingCertificate, type WebhookServerOptions, webhookServer } from './webhook/webhook-server.js';

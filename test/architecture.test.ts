@@ -42,6 +42,7 @@ const directions: Readonly<Record<string, readonly string[]>> = {
     'src/admission',
   ],
   'src/http': ['src/api', 'src/runtime', 'src/schema', 'src/apiserver'],
+  'src/webhook': ['src/api', 'src/runtime', 'src/controller', 'src/http'],
   controllers: ['src/api', 'src/api/kinds', 'src/runtime', 'src/client', 'src/controller', 'src/pki'],
 };
 

@@ -24,7 +24,7 @@ export const teamController = () =>
       const { namespace, binding } = wanted(team);
       await apply(client, Namespaces, namespace);
       await apply(client, RoleBindings, binding);
-      const members = team.spec.members?.length ?? 0;
+      const members = team.spec?.members?.length ?? 0;
       await writeStatus(client.resource(Teams), team, { namespace: namespace.metadata.name ?? '', members });
     },
   });

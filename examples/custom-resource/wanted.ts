@@ -17,7 +17,7 @@ export function wanted(team: Team): { readonly namespace: Namespace; readonly bi
       kind: 'RoleBinding',
       metadata: { name: 'members', namespace: name, ownerReferences },
       roleRef: { apiGroup: RoleBindings.group, kind: 'ClusterRole', name: 'edit' },
-      subjects: (team.spec.members ?? []).map((member) => ({
+      subjects: (team.spec?.members ?? []).map((member) => ({
         apiGroup: RoleBindings.group,
         kind: 'User',
         name: member,

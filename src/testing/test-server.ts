@@ -7,10 +7,13 @@ import { clientUntil } from '../controller/client-until.js';
 import type { Runnable } from '../controller/controller.js';
 import { createManager } from '../controller/manager.js';
 import { createServer, type Server } from '../embed.js';
+import { systemClock } from '../runtime/clock.js';
 import { silentLogger } from '../runtime/logger.js';
 import type { ServerOptions } from '../server/options.js';
+import type { Webhook } from '../webhook/webhook.js';
 import { testAuthority, testKey, testRequest, testSigningRequest } from './certificates.js';
 import { controllersFor, install } from './install.js';
+import { type ServedWebhooks, serveWebhooks } from './served-webhooks.js';
 
 export interface TestServerOptions extends Omit<ServerOptions, 'store' | 'dataDir'>, ClientOptions {
   /** Who `client` is. Default: `test-admin`, who may do everything. */
@@ -22,7 +25,12 @@ export interface TestServerOptions extends Omit<ServerOptions, 'store' | 'dataDi
   readonly objects?: readonly ApiObject[];
   /** Further controllers to run, as `user`, until the server stops; `graceMs` (default 30 s) is for them as for requests. */
   readonly runnables?: readonly Runnable[];
-  /** Of `client` and the runnables. Default `Strict`: a test fails where a field is misspelt. */
+  /**
+   * Webhooks by their paths, served from before `objects` are created: a `clientConfig` in these that names a service and
+   * one of the paths is changed to call them. They act as `user`.
+   */
+  readonly webhooks?: Readonly<Record<string, Webhook>>;
+  /** Of `client`, the runnables and the webhooks. Default `Strict`: a test fails where a field is misspelt. */
   readonly fieldValidation?: FieldValidation | undefined;
 }
 
@@ -61,22 +69,30 @@ const certificates: TestCertificates = {
  * `['crd-names', 'crd-established', 'crd-finalizer']`. Time is real unless `clock` says otherwise.
  */
 export async function testServer(options: TestServerOptions = {}): Promise<TestServer> {
-  const { user = testAdmin, objects = [], runnables = [], fieldValidation = 'Strict', onWarning, ...rest } = options;
-  const { controllers } = options;
+  const { user = testAdmin, objects = [], runnables = [], webhooks, ...others } = options;
+  const { fieldValidation = 'Strict', onWarning, ...rest } = others;
+  const { controllers, clock = systemClock, log = silentLogger, graceMs } = options;
   const more = Array.isArray(controllers) ? { controllers: [...controllers, ...controllersFor(objects)] } : {};
   const server = await createServer({ ...rest, ...more, store: 'memory:' });
-  try {
-    await install(server.client(testAdmin, { fieldValidation, onWarning }), objects);
-  } catch (error) {
-    await server.stop();
-    throw error;
-  }
   const failed = new AbortController();
   // Every watch of a test listens.
   setMaxListeners(0, failed.signal);
   const mine = server.client(user, { fieldValidation, onWarning });
   const stopping = new AbortController();
-  const { clock, log = silentLogger, graceMs } = options;
+  setMaxListeners(0, stopping.signal);
+  let served: ServedWebhooks | undefined;
+  try {
+    served = webhooks && (await serveWebhooks(webhooks, { client: mine, clock, log, signal: stopping.signal }));
+    await install(
+      server.client(testAdmin, { fieldValidation, onWarning }),
+      objects.map((object) => served?.pointedHere(object) ?? object),
+    );
+  } catch (error) {
+    stopping.abort();
+    await served?.stop();
+    await server.stop();
+    throw error;
+  }
   const running =
     runnables.length === 0
       ? Promise.resolve()
@@ -92,6 +108,8 @@ export async function testServer(options: TestServerOptions = {}): Promise<TestS
       try {
         await running;
       } finally {
+        // Whoever still writes is answered.
+        await served?.stop();
         await server.stop();
       }
     })();

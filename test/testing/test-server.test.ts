@@ -8,6 +8,8 @@ import { whileLeading } from '../../src/controller/leader.js';
 import { FakeClock } from '../../src/testing/fake-clock.js';
 import { testServer } from '../../src/testing/test-server.js';
 import { until } from '../../src/testing/until.js';
+import { validatingWebhook } from '../../src/webhook/admission.js';
+import { conversionWebhook } from '../../src/webhook/conversion.js';
 import { Gadgets, gadgetDefinition } from './gadget.js';
 
 test('who is elsewhere reaches a server whose clock tells another year', async () => {
@@ -101,4 +103,70 @@ test.each<[string, (busy: Runnable) => Runnable]>([
   });
   await expect.poll(() => isAtWork).toBe(true);
   await expect(stop()).rejects.toThrow(/busy did not stop within 10+ ms/);
+});
+
+test('webhooks of the test are called where the objects name a service and their paths', async () => {
+  const version = (name: string, isStored: boolean) => ({
+    name,
+    served: true,
+    storage: isStored,
+    schema: {
+      openAPIV3Schema: {
+        type: 'object',
+        properties: { spec: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+      },
+    },
+  });
+  const service = (path: string) => ({ service: { namespace: 'default', name: 'hooks', path }, caBundle: 'bm9uZQ==' });
+  const definition = {
+    ...gadgetDefinition,
+    spec: {
+      ...gadgetDefinition.spec,
+      versions: [version('v1', true), version('v2', false)],
+      conversion: {
+        strategy: 'Webhook',
+        webhook: { clientConfig: service('/convert'), conversionReviewVersions: ['v1'] },
+      },
+    },
+  };
+  const rule = { apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'], operations: ['CREATE'] };
+  const hook = (name: string, path: string, failurePolicy: string) => ({
+    name: `${name}.example.com`,
+    clientConfig: service(path),
+    rules: [rule],
+    admissionReviewVersions: ['v1'],
+    sideEffects: 'None',
+    failurePolicy,
+  });
+  const configuration = {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'ValidatingWebhookConfiguration',
+    metadata: { name: 'hooks' },
+    webhooks: [hook('elsewhere', '/elsewhere', 'Ignore'), hook('deny', '/deny', 'Fail')],
+  };
+  const of2 = { ...Gadgets, version: 'v2' };
+  await using kit = await testServer({
+    controllers: [],
+    objects: [definition, configuration, gadget],
+    webhooks: {
+      '/deny': validatingWebhook({ for: ConfigMaps, validate: ({ dryRun }) => `denied, dry run ${dryRun}` }),
+      '/convert': conversionWebhook({
+        hub: Gadgets,
+        spokes: [
+          {
+            version: of2,
+            toHub: (object) => object,
+            fromHub: (object) => ({ ...object, spec: { converted: true } }),
+          },
+        ],
+      }),
+    },
+  });
+  const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', namespace: 'default' } };
+  const created = kit.client.resource(ConfigMaps).create(map, { dryRun: true });
+  await expect(created).rejects.toThrow(
+    'admission webhook "deny.example.com" denied the request: denied, dry run true',
+  );
+  const found = await kit.client.resource(of2).get({ namespace: 'default', name: 'a' });
+  expect(found).toMatchObject({ apiVersion: 'example.com/v2', spec: { converted: true } });
 });

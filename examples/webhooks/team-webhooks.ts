@@ -1,0 +1,27 @@
+import { mutatingWebhook, validatingWebhook } from 'kedge';
+import { Teams } from '../custom-resource/team.ts';
+
+const admins = 'system:masters';
+
+/** Who makes a team belongs to it. */
+export const firstMember = mutatingWebhook({
+  for: Teams,
+  mutate({ operation, object, userInfo }) {
+    if (operation !== 'CREATE' || (object.spec?.members ?? []).length > 0) return;
+    return { ...object, spec: { ...object.spec, members: [userInfo.username] } };
+  },
+});
+
+/** Only its members and administrators change a team, or delete it. */
+export const membersOnly = validatingWebhook({
+  for: Teams,
+  validate({ operation, oldObject, object, userInfo }, { warn }) {
+    if (object?.spec?.members?.length === 1) warn('a team of one has nobody to take over');
+    if (operation === 'CREATE' || userInfo.groups.includes(admins)) return;
+    const members = oldObject?.spec?.members ?? [];
+    if (!members.includes(userInfo.username)) return `${userInfo.username} is no member of the team`;
+  },
+});
+
+/** By their paths, as webhooks.yaml names them. */
+export const teamWebhooks = { '/first-member': firstMember, '/members-only': membersOnly };

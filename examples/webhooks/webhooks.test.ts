@@ -1,0 +1,44 @@
+import { readFile } from 'node:fs/promises';
+import { type ApiObject, ClusterRoleBindings, type UserInfo } from 'kedge';
+import { testServer } from 'kedge/testing';
+import { expect, test } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { Teams } from '../custom-resource/team.ts';
+import { teamWebhooks } from './team-webhooks.ts';
+
+/** The objects of a file, as they are for a real server. */
+async function objectsOf(file: string): Promise<readonly ApiObject[]> {
+  const text = await readFile(new URL(file, import.meta.url), 'utf8');
+  return parseAllDocuments(text).map((document) => document.toJS() as ApiObject);
+}
+
+const user = (username: string): UserInfo => ({ username, groups: ['system:authenticated'] });
+const everybody = {
+  apiVersion: 'rbac.authorization.k8s.io/v1',
+  kind: 'ClusterRoleBinding',
+  metadata: { name: 'everybody' },
+  roleRef: { apiGroup: ClusterRoleBindings.group, kind: 'ClusterRole', name: 'cluster-admin' },
+  subjects: [{ apiGroup: ClusterRoleBindings.group, kind: 'Group', name: 'system:authenticated' }],
+};
+
+test('who makes a team belongs to it, and strangers leave it alone', async () => {
+  await using kit = await testServer({
+    objects: [...(await objectsOf('../custom-resource/crd.yaml')), ...(await objectsOf('webhooks.yaml')), everybody],
+    webhooks: teamWebhooks,
+  });
+  const warnings: string[] = [];
+  const onWarning = (text: string): void => void warnings.push(text);
+  const ofDora = kit.server.client(user('dora'), { onWarning }).resource(Teams);
+  const red = { apiVersion: 'example.com/v1', kind: 'Team', metadata: { name: 'red' } };
+  expect((await ofDora.create(red)).spec?.members).toEqual(['dora']);
+  expect(warnings).toEqual(['a team of one has nobody to take over']);
+
+  const ofEve = kit.server.client(user('eve')).resource(Teams);
+  const join = { type: 'merge', body: { spec: { members: ['dora', 'eve'] } } } as const;
+  await expect(ofEve.patch({ name: 'red' }, join)).rejects.toMatchObject({
+    code: 403,
+    message: 'admission webhook "members-only.example.com" denied the request: eve is no member of the team',
+  });
+  expect((await ofDora.patch({ name: 'red' }, join)).spec?.members).toEqual(['dora', 'eve']);
+  await ofEve.delete({ name: 'red' });
+});

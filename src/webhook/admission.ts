@@ -1,0 +1,189 @@
+import { ApiError, type Status } from '../api/errors.js';
+import { stringify } from '../api/go-text.js';
+import { parseJson } from '../api/json-text.js';
+import {
+  type ApiObject,
+  groupVersion,
+  isObject,
+  type Json,
+  type JsonObject,
+  member,
+  type ResourceType,
+} from '../api/object.js';
+import type { UserInfo } from '../api/user.js';
+import { jsonDifference } from './json-difference.js';
+import { type ReviewContext, UnreadableReview, type Webhook } from './webhook.js';
+
+/** What a webhook is asked about: `request` of an AdmissionReview (admission.k8s.io/v1). */
+export type AdmissionRequest<T extends ApiObject = ApiObject> = RequestMembers &
+  (
+    | { readonly operation: 'CREATE' | 'CONNECT'; readonly object: T; readonly oldObject?: undefined }
+    | { readonly operation: 'UPDATE'; readonly object: T; readonly oldObject: T }
+    | { readonly operation: 'DELETE'; readonly object?: undefined; readonly oldObject: T }
+  );
+
+interface RequestMembers {
+  readonly uid: string;
+  /** Of the objects, as the webhook's rules name it; `requestKind` as the caller did. */
+  readonly kind: AdmissionKind;
+  readonly requestKind?: AdmissionKind;
+  readonly resource: AdmissionResource;
+  readonly requestResource?: AdmissionResource;
+  readonly subResource?: string;
+  readonly requestSubResource?: string;
+  /** Absent if the server has yet to generate it. */
+  readonly name?: string;
+  readonly namespace?: string;
+  readonly userInfo: UserInfo;
+  /** Nothing will be stored: nothing outside may be changed either. */
+  readonly dryRun: boolean;
+  /** CreateOptions, UpdateOptions or DeleteOptions. */
+  readonly options?: JsonObject;
+}
+
+export interface AdmissionKind {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+}
+
+export interface AdmissionResource {
+  readonly group: string;
+  readonly version: string;
+  readonly resource: string;
+}
+
+export interface AdmissionContext extends ReviewContext {
+  /** The caller gets this text as a warning, whatever the verdict. At most 120 characters are sure to be shown. */
+  warn(text: string): void;
+  /** The audit log gets this under `WEBHOOK/key`. */
+  auditAnnotation(key: string, value: string): void;
+}
+
+/**
+ * Allowed if it is undefined; otherwise why not: a text (403 Forbidden), or an error that the caller gets as it is. What is
+ * thrown is no verdict but a failure of the webhook, and `failurePolicy` decides.
+ */
+export type AdmissionVerdict = void | string | ApiError;
+
+export interface ValidatingWebhookSpec<T extends ApiObject> {
+  /** The kind of the objects. Requests about another are answered with 400. Default: any. */
+  readonly for?: ResourceType<T>;
+  validate(request: AdmissionRequest<T>, context: AdmissionContext): AdmissionVerdict | Promise<AdmissionVerdict>;
+}
+
+export interface MutatingWebhookSpec<T extends ApiObject> {
+  /** The kind of the objects. Requests about another are answered with 400. Default: any. */
+  readonly for?: ResourceType<T>;
+  /**
+   * The object as it should be, or a verdict. It may be called twice for one request, and with objects that it changed
+   * before: it must do nothing then.
+   */
+  mutate(request: AdmissionRequest<T>, context: AdmissionContext): T | AdmissionVerdict | Promise<T | AdmissionVerdict>;
+}
+
+/** Like controller-runtime's: an object and what it was, and what JSON takes more than the store. */
+const maxReviewBytes = 7 * 1_048_576;
+
+/** A webhook for a ValidatingWebhookConfiguration. */
+export const validatingWebhook = <T extends ApiObject = ApiObject>({
+  for: kind,
+  validate,
+}: ValidatingWebhookSpec<T>): Webhook =>
+  admissionWebhook<T>(kind, async (request, context) => ({ verdict: await validate(request, context) }));
+
+/** A webhook for a MutatingWebhookConfiguration. The difference to the object it returns is sent as a JSON Patch. */
+export const mutatingWebhook = <T extends ApiObject = ApiObject>({
+  for: kind,
+  mutate,
+}: MutatingWebhookSpec<T>): Webhook =>
+  admissionWebhook<T>(kind, async (request, context) => {
+    // It may change the one it gets, whatever the types say.
+    const before = structuredClone(request.object) as Json | undefined;
+    const result = (await mutate(request, context)) ?? undefined;
+    if (typeof result !== 'object' || result instanceof ApiError) return { verdict: result };
+    if (before === undefined) throw new Error('an object that is deleted cannot be changed');
+    // What JSON leaves out counts as left out.
+    return { patch: jsonDifference(before, parseJson(stringify(result) ?? 'null')) };
+  });
+
+interface Outcome {
+  readonly verdict?: AdmissionVerdict;
+  readonly patch?: readonly object[];
+}
+
+function admissionWebhook<T extends ApiObject>(
+  kind: ResourceType<T> | undefined,
+  decide: (request: AdmissionRequest<T>, context: AdmissionContext) => Promise<Outcome>,
+): Webhook {
+  return {
+    review: 'AdmissionReview',
+    group: 'admission.k8s.io',
+    maxBytes: maxReviewBytes,
+    async respond(body, context) {
+      const request = admissionRequest<T>(body);
+      if (kind !== undefined) checkKind(request, kind);
+      const warnings: string[] = [];
+      const auditAnnotations: [string, string][] = [];
+      const { verdict, patch = [] } = await decide(request, {
+        ...context,
+        warn: (text) => void warnings.push(text),
+        auditAnnotation: (key, value) => void auditAnnotations.push([key, value]),
+      });
+      if (verdict !== undefined) {
+        const { operation, name, namespace, userInfo } = request;
+        const about = { kind: request.kind.kind, namespace, name, operation, user: userInfo.username };
+        context.log.info({ ...about, why: denial(verdict).message }, 'denied');
+      }
+      return {
+        allowed: verdict === undefined,
+        ...(verdict === undefined ? {} : { status: denial(verdict) }),
+        ...(patch.length === 0
+          ? {}
+          : { patchType: 'JSONPatch', patch: Buffer.from(stringify(patch) ?? '').toString('base64') }),
+        ...(warnings.length === 0 ? {} : { warnings }),
+        ...(auditAnnotations.length === 0 ? {} : { auditAnnotations: Object.fromEntries(auditAnnotations) }),
+      };
+    },
+  };
+}
+
+const denial = (verdict: string | ApiError): Partial<Status> =>
+  typeof verdict === 'string' ? { code: 403, reason: 'Forbidden', message: verdict } : verdict.toStatus();
+
+const operations: readonly unknown[] = ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'];
+
+/** The request of a review, of which is made sure what its type says of everything but the objects' own members. */
+function admissionRequest<T extends ApiObject>(body: JsonObject): AdmissionRequest<T> {
+  const of = (name: string): Json | undefined => member(body, name);
+  const [operation, kind, resource, userInfo] = [of('operation'), of('kind'), of('resource'), of('userInfo')];
+  if (!operations.includes(operation)) throw new UnreadableReview('request.operation is none that is known');
+  for (const [name, value] of Object.entries({ kind, resource, userInfo })) {
+    if (!isObject(value ?? null)) throw new UnreadableReview(`request.${name} is missing`);
+  }
+  const given = { object: of('object') ?? undefined, oldObject: of('oldObject') ?? undefined };
+  for (const name of objectsOf[operation as keyof typeof objectsOf]) {
+    if (!isObject(given[name])) throw new UnreadableReview(`request.${name} is missing`);
+  }
+  const { username, groups } = userInfo as JsonObject;
+  return {
+    ...body,
+    ...given,
+    userInfo: { ...(userInfo as JsonObject), username: username ?? '', groups: groups ?? [] },
+    dryRun: of('dryRun') === true,
+    options: of('options') ?? undefined,
+  } as unknown as AdmissionRequest<T>;
+}
+
+const objectsOf = {
+  CREATE: ['object'],
+  UPDATE: ['object', 'oldObject'],
+  DELETE: ['oldObject'],
+  CONNECT: ['object'],
+} as const;
+
+function checkKind({ kind }: Pick<RequestMembers, 'kind'>, expected: ResourceType): void {
+  if (kind.kind === expected.kind && kind.group === expected.group && kind.version === expected.version) return;
+  const text = (one: AdmissionKind): string => `${groupVersion(one)} ${one.kind}`;
+  throw new UnreadableReview(`this webhook is for ${text(expected)}, not ${text(kind)}`);
+}

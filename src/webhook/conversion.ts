@@ -1,0 +1,77 @@
+import { messageOf } from '../api/message-of.js';
+import {
+  type ApiObject,
+  groupVersion,
+  hasMetadata,
+  isList,
+  type JsonObject,
+  member,
+  type ResourceType,
+} from '../api/object.js';
+import { UnreadableReview, type Webhook } from './webhook.js';
+
+/** How a version becomes the hub and back. Pure; `apiVersion` and `kind` of what they return are set afterwards. */
+export interface ConversionSpoke<S extends ApiObject, H extends ApiObject> {
+  readonly version: ResourceType<S>;
+  toHub(object: S): H;
+  fromHub(hub: H): S;
+}
+
+export interface ConversionWebhookSpec<H extends ApiObject, S extends readonly ApiObject[]> {
+  /** The version through which all others are converted. */
+  readonly hub: ResourceType<H>;
+  /** The other versions. */
+  readonly spokes: { readonly [I in keyof S]: ConversionSpoke<S[I], H> };
+}
+
+/** A server sends all objects of a list at once. */
+const maxReviewBytes = 64 * 1_048_576;
+
+/**
+ * A webhook for `spec.conversion` of a CustomResourceDefinition, with a hub as controller-runtime has it: for any number of
+ * versions, two functions for each but the hub. Name, uid and the like must stay; a server refuses what changes them.
+ */
+export function conversionWebhook<H extends ApiObject, const S extends readonly ApiObject[]>({
+  hub,
+  spokes,
+}: ConversionWebhookSpec<H, S>): Webhook {
+  const hubVersion = groupVersion(hub);
+  const byVersion = new Map(
+    (spokes as readonly ConversionSpoke<ApiObject, H>[]).map((one) => [groupVersion(one.version), one]),
+  );
+  const spoke = (version: string): ConversionSpoke<ApiObject, H> => {
+    const found = byVersion.get(version);
+    if (found === undefined) throw new Error(`${JSON.stringify(version)} is no version that is converted here`);
+    return found;
+  };
+  const convert = (object: ApiObject, to: string): ApiObject => {
+    const from = object.apiVersion;
+    if (object.kind !== hub.kind) throw new Error(`${JSON.stringify(object.kind)} is no kind that is converted here`);
+    if (from === to) return object;
+    const asHub = from === hubVersion ? (object as H) : { ...spoke(from).toHub(object), apiVersion: hubVersion };
+    const wanted = to === hubVersion ? asHub : spoke(to).fromHub(asHub);
+    return { ...wanted, apiVersion: to, kind: hub.kind };
+  };
+  return {
+    review: 'ConversionReview',
+    group: 'apiextensions.k8s.io',
+    maxBytes: maxReviewBytes,
+    async respond(request: JsonObject, { log }) {
+      const to = member(request, 'desiredAPIVersion');
+      const objects = member(request, 'objects') ?? null;
+      if (typeof to !== 'string') throw new UnreadableReview('request.desiredAPIVersion is missing');
+      if (!isList(objects)) throw new UnreadableReview('request.objects is missing');
+      try {
+        const convertedObjects = objects.map((object, index) => {
+          if (!hasMetadata(object)) throw new UnreadableReview(`request.objects[${index}] is no object`);
+          return convert(object, to);
+        });
+        return { result: { status: 'Success' }, convertedObjects };
+      } catch (error) {
+        if (error instanceof UnreadableReview) throw error;
+        log.warn({ to, err: error }, 'conversion failed');
+        return { result: { status: 'Failure', message: messageOf(error) }, convertedObjects: [] };
+      }
+    },
+  };
+}

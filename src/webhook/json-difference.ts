@@ -1,0 +1,44 @@
+import { isList, isObject, type Json, type JsonObject, member } from '../api/object.js';
+
+/** One step of a JSON Patch (RFC 6902), as far as a difference needs them. */
+export type PatchOperation =
+  | { readonly op: 'add' | 'replace'; readonly path: string; readonly value: Json }
+  | { readonly op: 'remove'; readonly path: string };
+
+/**
+ * The JSON Patch that turns one value into another: empty if they are equal. Items of lists are compared by their
+ * position, so that an item put in front of others replaces what follows.
+ */
+export function jsonDifference(before: Json, after: Json): readonly PatchOperation[] {
+  const operations: PatchOperation[] = [];
+  // Not by recursion: objects may be nested as deeply as a server accepts.
+  const pairs: (readonly [Json, Json, string])[] = [[before, after, '']];
+  for (let pair = pairs.pop(); pair !== undefined; pair = pairs.pop()) {
+    const [from, to, path] = pair;
+    if (isObject(from) && isObject(to)) {
+      for (const name of Object.keys(from)) {
+        if (!Object.hasOwn(to, name)) operations.push({ op: 'remove', path: at(path, name) });
+      }
+      for (const name of Object.keys(to)) {
+        const value = memberOf(to, name);
+        if (Object.hasOwn(from, name)) pairs.push([memberOf(from, name), value, at(path, name)]);
+        else operations.push({ op: 'add', path: at(path, name), value });
+      }
+    } else if (isList(from) && isList(to)) {
+      // From the end, because what follows a removed item moves up.
+      for (let index = from.length - 1; index >= to.length; index--) {
+        operations.push({ op: 'remove', path: at(path, String(index)) });
+      }
+      for (const [index, value] of to.entries()) {
+        if (index < from.length) pairs.push([from[index] ?? null, value, at(path, String(index))]);
+        else operations.push({ op: 'add', path: at(path, '-'), value });
+      }
+    } else if (from !== to) operations.push({ op: 'replace', path, value: to });
+  }
+  return operations;
+}
+
+const memberOf = (object: JsonObject, name: string): Json => member(object, name) ?? null;
+
+/** A JSON Pointer (RFC 6901) to a member or item. */
+const at = (path: string, name: string): string => `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;

@@ -1,0 +1,271 @@
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import type { IncomingHttpHeaders } from 'node:http';
+import { request as httpsRequest, type RequestOptions } from 'node:https';
+import { join } from 'node:path';
+import { connect, type TLSSocket } from 'node:tls';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createManager } from '../../src/controller/manager.js';
+import type { CertificateAuthority } from '../../src/pki/certificate-authority.js';
+import { testAuthority } from '../../src/testing/certificates.js';
+import { eventually } from '../../src/testing/until.js';
+import { mutatingWebhook, validatingWebhook } from '../../src/webhook/admission.js';
+import type { Webhook } from '../../src/webhook/webhook.js';
+import {
+  type OpenWebhookServer,
+  openWebhookServer,
+  type ServingCertificate,
+  webhookServer,
+} from '../../src/webhook/webhook-server.js';
+import { type Line, request, reviewContext } from './review.js';
+
+const review = { kind: 'AdmissionReview', apiVersion: 'admission.k8s.io/v1', request: request() };
+const host = '127.0.0.1';
+
+interface Answer {
+  readonly code: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+}
+
+let authority: CertificateAuthority;
+const serving = () => authority.issueServing({ commonName: 'hooks', ipAddresses: [host], seconds: 3_600 });
+beforeAll(async () => {
+  authority = await testAuthority();
+});
+
+const open: OpenWebhookServer[] = [];
+afterAll(async () => {
+  await Promise.all(open.map((server) => server.stop()));
+});
+
+/** A server, what it logs, and how to ask it. */
+async function served(
+  webhooks: Readonly<Record<string, Webhook>>,
+  options: Partial<ServingCertificate> & { readonly clientCa?: string } = {},
+) {
+  const context = reviewContext();
+  const given = { ...(await serving()), ...options, webhooks, host, port: 0 };
+  const server = await openWebhookServer(given, context);
+  open.push(server);
+  return { server, lines: context.lines as readonly Line[], ask: asking(server.port) };
+}
+
+const asking =
+  (port: number) =>
+  (path: string, body: unknown = review, options: RequestOptions = {}): Promise<Answer> =>
+    new Promise((resolve, reject) => {
+      const headers = { 'content-type': 'application/json' };
+      const given = { host, port, path, method: 'POST', ca: authority.anchors, headers, ...options };
+      const asked = httpsRequest(given, (response) => {
+        const parts: Buffer[] = [];
+        response.on('data', (part: Buffer) => parts.push(part));
+        response.on('end', () =>
+          resolve({
+            code: response.statusCode ?? 0,
+            headers: response.headers,
+            text: Buffer.concat(parts).toString('utf8'),
+          }),
+        );
+      });
+      asked.on('error', reject);
+      asked.end(Buffer.isBuffer(body) || typeof body === 'string' ? body : JSON.stringify(body));
+    });
+
+const allow = validatingWebhook({ validate: () => {} });
+
+test.each(['v1', 'v1beta1'])('a review of %s is answered in its version, with its uid', async (version) => {
+  const { ask } = await served({ '/allow': allow });
+  const apiVersion = `admission.k8s.io/${version}`;
+  const { code, headers, text } = await ask('/allow?timeout=10s', { ...review, apiVersion });
+  expect(code).toBe(200);
+  expect(headers['content-type']).toBe('application/json');
+  expect(JSON.parse(text)).toEqual({ kind: 'AdmissionReview', apiVersion, response: { uid: 'u', allowed: true } });
+});
+
+test.each<[string, unknown, string]>([
+  ['nothing', '', 'unexpected end of JSON input'],
+  ['no JSON', '{"kind":', 'unexpected end of JSON input'],
+  ['bytes that are no text', Buffer.from([0xff, 0xfe]), 'invalid character'],
+  ['no object', [], 'a review is an object'],
+  ['nesting without end', '['.repeat(100_000), 'exceeded max depth'],
+  ['another kind', { ...review, kind: 'ConversionReview' }, 'expected admission.k8s.io/v1 AdmissionReview'],
+  [
+    'an unknown version',
+    { ...review, apiVersion: 'admission.k8s.io/v2' },
+    'expected admission.k8s.io/v1 AdmissionReview',
+  ],
+  ['no request', { ...review, request: null }, 'request is missing'],
+  ['no uid', { ...review, request: { ...review.request, uid: 1 } }, 'request.uid is missing'],
+  ['a member named __proto__', '{"__proto__":{"kind":"AdmissionReview"}}', 'expected admission.k8s.io/v1'],
+])('a body that is %s is refused with 400', async (_, body, message) => {
+  const { ask, lines } = await served({ '/allow': allow });
+  const answer = await ask('/allow', body);
+  expect(answer).toMatchObject({ code: 400, text: expect.stringContaining(message) });
+  const refused = { level: 'warn', message: 'a review was refused', fields: { webhook: '/allow', code: 400 } };
+  expect(lines.slice(1)).toMatchObject([refused]);
+});
+
+test('what is no review is refused', async () => {
+  const { ask } = await served({ '/allow': allow });
+  expect(await ask('/other')).toMatchObject({ code: 404, text: 'nothing is served at "/other"\n' });
+  expect(await ask('/allow', '', { method: 'PUT' })).toMatchObject({ code: 405, headers: { allow: 'POST' } });
+  const headers = { 'content-type': 'text/yaml' };
+  expect(await ask('/allow', 'a: 1', { headers })).toMatchObject({ code: 415 });
+});
+
+test('a body beyond the limit is refused, whether or not its length is told', async () => {
+  const { ask } = await served({ '/allow': { ...allow, maxBytes: 1_000 } });
+  const body = JSON.stringify({ ...review, more: 'x'.repeat(2_000) });
+  expect(await ask('/allow', body)).toMatchObject({ code: 413 });
+  const headers = { 'content-type': 'application/json', 'transfer-encoding': 'chunked' };
+  expect(await ask('/allow', body, { headers })).toMatchObject({ code: 413 });
+});
+
+test('what fails is told to the log and not to the caller', async () => {
+  const error = new Error('the password is wrong');
+  const { ask, lines } = await served({ '/fails': validatingWebhook({ validate: () => Promise.reject(error) }) });
+  expect(await ask('/fails')).toMatchObject({ code: 500, text: 'the webhook failed\n' });
+  const fields = { webhook: '/fails', err: error };
+  expect(lines.slice(1)).toEqual([{ level: 'error', message: 'the webhook failed', fields }]);
+});
+
+test('an answer that is no JSON is a failure', async () => {
+  const circle: Record<string, unknown> = { apiVersion: 'v1', kind: 'ConfigMap', metadata: {} };
+  circle['self'] = circle;
+  const { ask } = await served({ '/circle': mutatingWebhook({ mutate: () => circle as never }) });
+  expect(await ask('/circle')).toMatchObject({ code: 500 });
+});
+
+test('while too much is being read, callers are to come again', async () => {
+  let started = false;
+  const release = new AbortController();
+  const large: Webhook = {
+    ...allow,
+    maxBytes: 200_000_000,
+    respond: () =>
+      new Promise((resolve) => {
+        started = true;
+        release.signal.addEventListener('abort', () => resolve({ allowed: true }), { once: true });
+      }),
+  };
+  const { ask } = await served({ '/large': large, '/allow': allow });
+  const headers = { 'content-type': 'application/json', 'transfer-encoding': 'chunked' };
+  const first = ask('/large', review, { headers });
+  await eventually(
+    async () => started,
+    (is) => is,
+  );
+  expect(await ask('/large', review, { headers })).toMatchObject({ code: 429, headers: { 'retry-after': '1' } });
+  expect(await ask('/allow')).toMatchObject({ code: 200 });
+  release.abort();
+  expect(await first).toMatchObject({ code: 200 });
+});
+
+test('the signal of a review aborts when its caller leaves', async () => {
+  let seen: AbortSignal | undefined;
+  const waits = validatingWebhook({
+    async validate(_, { signal }) {
+      seen = signal;
+      await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+    },
+  });
+  const { server } = await served({ '/waits': waits });
+  const headers = { 'content-type': 'application/json' };
+  const asked = httpsRequest({
+    host,
+    port: server.port,
+    path: '/waits',
+    method: 'POST',
+    ca: authority.anchors,
+    headers,
+  });
+  asked.on('error', () => {});
+  asked.end(JSON.stringify(review));
+  await eventually(
+    async () => seen,
+    (signal) => signal !== undefined,
+  );
+  expect(seen?.aborted).toBe(false);
+  asked.destroy();
+  await eventually(
+    async () => seen?.aborted,
+    (aborted) => aborted === true,
+  );
+});
+
+test('probes are answered, unless a webhook has their path', async () => {
+  const { ask } = await served({ '/healthz': allow });
+  expect(await ask('/readyz', '', { method: 'GET' })).toMatchObject({ code: 200, text: 'ok' });
+  expect(await ask('/healthz', '', { method: 'GET' })).toMatchObject({ code: 405 });
+});
+
+test('with a CA only its clients are served', async () => {
+  const { ask } = await served({ '/allow': allow }, { clientCa: authority.anchors });
+  await expect(ask('/allow')).rejects.toThrow();
+  const { certificate, key } = await authority.issueClient({ commonName: 'kube-apiserver', seconds: 3_600 });
+  expect(await ask('/allow', review, { cert: certificate, key })).toMatchObject({ code: 200 });
+  const stranger = await (await testAuthority()).issueClient({ commonName: 'kube-apiserver', seconds: 3_600 });
+  await expect(ask('/allow', review, { cert: stranger.certificate, key: stranger.key })).rejects.toThrow();
+});
+
+test('renewed files are taken, and a pair that does not match is not', async () => {
+  const folder = await mkdtemp(join(process.env['KEDGE_TEST_FOLDER'] ?? '', 'webhooks-'));
+  const [certificateFile, keyFile] = [join(folder, 'tls.crt'), join(folder, 'tls.key')];
+  const write = async (pair: { readonly certificate: string; readonly key: string }): Promise<void> => {
+    await writeFile(certificateFile, pair.certificate);
+    await writeFile(keyFile, pair.key);
+  };
+  const shown = (port: number): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const socket: TLSSocket = connect({ host, port, ca: authority.anchors }, () => {
+        resolve(String(socket.getPeerCertificate().subject.CN));
+        socket.destroy();
+      });
+      socket.on('error', reject);
+    });
+  await write(await serving());
+  const context = reviewContext();
+  const server = await openWebhookServer({ certificateFile, keyFile, webhooks: {}, host, port: 0 }, context);
+  open.push(server);
+  expect(await shown(server.port)).toBe('hooks');
+  const renewed = await authority.issueServing({ commonName: 'renewed', ipAddresses: [host], seconds: 3_600 });
+  await writeFile(certificateFile, renewed.certificate);
+  await eventually(
+    async () => context.lines,
+    (lines) => lines.some(({ level }) => level === 'warn'),
+  );
+  expect(await shown(server.port)).toBe('hooks');
+  await writeFile(keyFile, renewed.key);
+  expect(
+    await eventually(
+      () => shown(server.port),
+      (name) => name === 'renewed',
+    ),
+  ).toBe('renewed');
+});
+
+test('a manager runs it, and it ends with the manager', async () => {
+  const { client, log, lines } = reviewContext();
+  const stop = new AbortController();
+  const options = { ...(await serving()), webhooks: { '/allow': allow }, host, port: 0 };
+  const running = createManager({ client, log }).add(webhookServer(options)).run(stop.signal);
+  await eventually(
+    async () => lines,
+    ([served]) => served?.message === 'webhooks are served',
+  );
+  stop.abort();
+  await running;
+});
+
+test.each<[string, object, RegExp]>([
+  ['a path without a slash', { webhooks: { allow } }, /webhooks: "allow" is not a path/],
+  ['a path with a query', { webhooks: { '/allow?x': allow } }, /webhooks: "\/allow\?x" is not a path/],
+  ['a certificate that is none', { certificate: 'x' }, /PEM|no start line/],
+  ['no certificate', { certificate: undefined }, /there is no certificate/],
+  ['no key', { key: '' }, /there is no key/],
+  ['files that are missing', { certificateFile: 'no/such.crt', keyFile: 'no/such.key' }, /cannot read no\/such/],
+  ['a host that is none', { host: '203.0.113.1' }, /EADDRNOTAVAIL/],
+])('%s is refused at the start', async (_, options, message) => {
+  const given = { ...(await serving()), webhooks: {}, host, port: 0, ...options };
+  await expect(openWebhookServer(given, reviewContext())).rejects.toThrow(message);
+});
