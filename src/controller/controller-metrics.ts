@@ -17,6 +17,8 @@ export interface ControllerMetrics {
   waited?(controller: string, seconds: number): void;
   /** A worker took a key, `age` seconds ago. Returns the callback to invoke when it is done with it. */
   took?(controller: string, age: () => number): () => void;
+  /** A review has come for the webhook at a path. Returns the callback to invoke once it is answered with an HTTP status. */
+  reviewing?(webhook: string): (code: number, seconds: number) => void;
 }
 
 const results: Readonly<Record<ReconcileOutcome, string>> = {
@@ -93,6 +95,23 @@ export function controllerMetrics(metrics: Metrics): ControllerMetrics {
     },
     measured((seconds) => Math.max(0, ...seconds)),
   );
+  const webhook = ['webhook'] as const;
+  const reviews = metrics.counter({
+    name: 'controller_runtime_webhook_requests_total',
+    help: 'Reviews by webhook and HTTP status.',
+    labels: ['webhook', 'code'],
+  });
+  const underReview = metrics.gauge({
+    name: 'controller_runtime_webhook_requests_in_flight',
+    help: 'Reviews that are being answered.',
+    labels: webhook,
+  });
+  const reviewTime = metrics.histogram({
+    name: 'controller_runtime_webhook_latency_seconds',
+    help: 'How long reviews took.',
+    labels: webhook,
+    buckets: exponentialBuckets(0.001, 4, 9),
+  });
   return {
     reconciled(controller, outcome, seconds) {
       total.add({ controller, result: results[outcome] });
@@ -109,6 +128,14 @@ export function controllerMetrics(metrics: Metrics): ControllerMetrics {
       const taken = ages.get(controller) ?? new Set();
       ages.set(controller, taken.add(age));
       return () => void taken.delete(age);
+    },
+    reviewing(webhook) {
+      underReview.of({ webhook }).add(1);
+      return (code, seconds) => {
+        underReview.of({ webhook }).add(-1);
+        reviews.add({ webhook, code: String(code) });
+        reviewTime.observe({ webhook }, seconds);
+      };
     },
   };
 }

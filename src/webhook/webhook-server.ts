@@ -135,11 +135,17 @@ class ReviewAnswers {
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = (request.url ?? '').split('?', 1)[0] ?? '';
     const log = this.#context.log.child({ webhook: path });
+    const webhook = this.#webhooks.get(path);
+    const startedAt = this.#context.clock.monotonic();
+    const answered = webhook && this.#context.metrics?.reviewing?.(path);
     response.on('error', () => {});
+    // Also of one who has left before.
+    response.once('close', () =>
+      answered?.(response.statusCode, (this.#context.clock.monotonic() - startedAt) / 1_000),
+    );
     // A caller who hears no more can ask again elsewhere.
     if (this.#context.signal.aborted) response.setHeader('connection', 'close');
     try {
-      const webhook = this.#webhooks.get(path);
       if (webhook === undefined) return probed(request, path, response);
       const gone = new AbortController();
       response.once('close', () => gone.abort(unheard));

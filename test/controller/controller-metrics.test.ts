@@ -17,6 +17,8 @@ test('controllers count under the usual names', async () => {
   counting.added?.('c');
   counting.delayed?.('c');
   counting.waited?.('c', 0.2);
+  counting.reviewing?.('/w');
+  counting.reviewing?.('/w')(200, 0.1);
   const { text, contentType } = await metrics.expose();
   expect(contentType).toBe('text/plain; version=0.0.4; charset=utf-8; escaping=underscores');
   for (const line of [
@@ -25,6 +27,9 @@ test('controllers count under the usual names', async () => {
     'controller_runtime_reconcile_errors_total{controller="c"} 2',
     'controller_runtime_terminal_reconcile_errors_total{controller="c"} 1',
     'controller_runtime_reconcile_time_seconds_count{controller="c"} 3',
+    'controller_runtime_webhook_requests_total{webhook="/w",code="200"} 1',
+    'controller_runtime_webhook_requests_in_flight{webhook="/w"} 1',
+    'controller_runtime_webhook_latency_seconds_sum{webhook="/w"} 0.1',
     'workqueue_depth{controller="c",name="c"} 7',
     'workqueue_adds_total{controller="c",name="c"} 1',
     'workqueue_retries_total{controller="c",name="c"} 1',

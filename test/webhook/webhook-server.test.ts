@@ -4,6 +4,7 @@ import { request as httpsRequest, type RequestOptions } from 'node:https';
 import { join } from 'node:path';
 import { connect, type TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { ControllerMetrics } from '../../src/controller/controller-metrics.js';
 import { createManager } from '../../src/controller/manager.js';
 import type { CertificateAuthority } from '../../src/pki/certificate-authority.js';
 import { testAuthority } from '../../src/testing/certificates.js';
@@ -242,6 +243,28 @@ test('renewed files are taken, and a pair that does not match is not', async () 
       (name) => name === 'renewed',
     ),
   ).toBe('renewed');
+});
+
+test('reviews are counted by their path and status, others not', async () => {
+  const counted: unknown[] = [];
+  const metrics: ControllerMetrics = {
+    reconciled: () => {},
+    reviewing: (webhook) => (code) => void counted.push([webhook, code]),
+  };
+  const given = { ...(await serving()), webhooks: { '/allow': allow }, host, port: 0 };
+  const server = await openWebhookServer(given, { ...reviewContext(), metrics });
+  open.push(server);
+  const ask = asking(server.port);
+  for (const body of [review, []]) await ask('/allow', body);
+  await ask('/other');
+  await eventually(
+    async () => counted,
+    ({ length }) => length === 2,
+  );
+  expect(counted).toEqual([
+    ['/allow', 200],
+    ['/allow', 400],
+  ]);
 });
 
 test('a manager runs it, and it ends with the manager', async () => {
