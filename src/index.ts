@@ -256,6 +256,7 @@ export { defineKeyedController, type KeyedWork, type Wake } from './controller/k
 export { type LeaderOptions, LeadershipLost, whileLeading } from './controller/leader.js';
 export { createManager, type Manager, type ManagerOptions, RunnablesLeftBehind } from './controller/manager.js';
 export { owned } from './controller/owned.js';
+export { type ProbeServerOptions, probeServer } from './controller/probe-server.js';
 export { writeStatus } from './controller/write-status.js';
 // A server in this process.
 export { createServer, type Server } from './embed.js';

@@ -45,6 +45,16 @@ export async function runCommandLine(argv: readonly string[]): Promise<number> {
     .option('--config <file>', 'options file whose signing, certificatePolicy, trust and domains count')
     .option('--ca-cert <file>', 'PEM certificate of the CA that signs for the well-known signers')
     .option('--ca-key <file>', 'PEM key of that CA')
+    .option(
+      '--lease <namespace/name>',
+      'of several such programs only the one works that holds this Lease',
+      readObjectName('a Lease'),
+    )
+    .option(
+      '--probe-address <[host:]port>',
+      'where /healthz, /readyz and /metrics are answered, over plain HTTP; default: nowhere',
+      readAddress,
+    )
     .addOption(new Option('--log-level <level>', 'least level to log').choices(['debug', 'info', 'warn', 'error']))
     .addOption(new Option('--log-format <format>', 'default: pretty on a terminal').choices(['pretty', 'json']))
     .action(async (flags, command: Command) => {
@@ -93,7 +103,7 @@ export async function runCommandLine(argv: readonly string[]): Promise<number> {
     });
   ca.command('rotate')
     .description('replace a CA: its successor is announced now, and signs once everybody has had time to trust it')
-    .argument('<secret>', 'namespace/name of its Secret', readObjectName)
+    .argument('<secret>', 'namespace/name of its Secret', readObjectName('a Secret'))
     .option('--kubeconfig <file>', 'server and identity to use; default: as kubectl does')
     .action(async (secret: ObjectName, flags: { readonly kubeconfig?: string }) => {
       const { rotateCa } = await import('./ca.js');
@@ -158,11 +168,20 @@ interface ObjectName {
   readonly name: string;
 }
 
-function readObjectName(text: string): ObjectName {
-  const [namespace = '', name = '', ...more] = text.split('/');
-  if (namespace === '' || name === '' || more.length > 0)
-    throw new InvalidArgumentError('a Secret is named by namespace/name.');
-  return { namespace, name };
+const readObjectName =
+  (what: string) =>
+  (text: string): ObjectName => {
+    const [namespace = '', name = '', ...more] = text.split('/');
+    if (namespace === '' || name === '' || more.length > 0)
+      throw new InvalidArgumentError(`${what} is named by namespace/name.`);
+    return { namespace, name };
+  };
+
+/** `8080`, `:8080`, `127.0.0.1:8080`, `[::1]:8080`. */
+function readAddress(text: string): { readonly host: string | undefined; readonly port: number } {
+  const [, host, port = ''] = /^(?:(\[[^\]]+\]|[^:[\]]*):)?(\d+)$/.exec(text) ?? [];
+  if (port === '') throw new InvalidArgumentError('an address is a port, or host:port.');
+  return { host: host?.replace(/^\[|\]$/g, '') || undefined, port: readPort(port) };
 }
 
 function readList(text: string): 'all' | string[] {

@@ -7,8 +7,12 @@ import { isOwnVersion } from '../apiserver/version.js';
 import type { Client } from '../client/client.js';
 import { clientIn } from '../client/in-domain.js';
 import { connect } from '../client/remote-client.js';
+import { controllerMetrics } from '../controller/controller-metrics.js';
+import { whileLeading } from '../controller/leader.js';
 import { createManager } from '../controller/manager.js';
+import { probeServer } from '../controller/probe-server.js';
 import { systemClock } from '../runtime/clock.js';
+import { openMetrics } from '../runtime/metrics.js';
 import { createLogger } from '../runtime/pino-logger.js';
 import { certificateControllers } from '../server/certificate-rights.js';
 import { openSigners } from '../server/signers.js';
@@ -25,6 +29,10 @@ export interface ControllersFlags {
   /** Both or neither; they win over those of the configuration. */
   readonly caCert?: string;
   readonly caKey?: string;
+  /** Work only while holding this Lease. */
+  readonly lease?: { readonly namespace: string; readonly name: string };
+  /** Where probes and scrapes are answered; absent: nowhere. */
+  readonly probeAddress?: { readonly host: string | undefined; readonly port: number };
   readonly logLevel?: 'debug' | 'info' | 'warn' | 'error';
   readonly logFormat?: 'pretty' | 'json';
 }
@@ -79,8 +87,14 @@ export async function runControllers(flags: ControllersFlags): Promise<void> {
   const idle = names === 'all' ? [] : names.filter((name) => ![...running, ...onlyInServer].includes(name));
   if (idle.length > 0) log.warn({ controllers: idle }, 'chosen, but nothing is configured for them to do');
   log.info({ controllers: running }, 'running');
-  const managed = createManager({ client, log, graceMs })
-    .add(...wanted)
+  const metrics = flags.probeAddress && openMetrics({ process: true });
+  const managed = createManager({ client, log, graceMs, metrics: metrics && controllerMetrics(metrics) })
+    .add(
+      ...(flags.lease === undefined
+        ? wanted
+        : [whileLeading({ lease: flags.lease, graceMs: leaderGraceMs }, ...wanted)]),
+    )
+    .add(...(flags.probeAddress === undefined ? [] : [probeServer({ ...flags.probeAddress, metrics })]))
     .run(stopping.signal);
   const crash = await Promise.race([untilStopped(), crashed, managed]);
   stopping.abort();
@@ -92,6 +106,8 @@ export async function runControllers(flags: ControllersFlags): Promise<void> {
 
 /** How long what is running may take to stop. */
 const graceMs = 5_000;
+/** Less, so that the Lease can be given back. */
+const leaderGraceMs = 3_000;
 
 /** Only Kedge has the kind; it is not in discovery. */
 export async function hasLedger(client: Client, serverVersion: () => Promise<string>): Promise<boolean> {

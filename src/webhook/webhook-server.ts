@@ -1,14 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { ApiError } from '../api/errors.js';
 import { stringify } from '../api/go-text.js';
 import { readJson } from '../api/json-text.js';
 import { messageOf } from '../api/message-of.js';
 import { isObject, type Json, member } from '../api/object.js';
 import type { ReconcileContext, Runnable } from '../controller/controller.js';
+import { aborted, closed, opened } from '../controller/http-listener.js';
 import { readBody } from '../http/body.js';
-import { endingClock } from '../runtime/clock.js';
 import { followFiles } from '../runtime/text-source.js';
 import { type ReviewContext, UnreadableReview, type Webhook } from './webhook.js';
 
@@ -50,9 +49,8 @@ const maxHeldBytes = 268_435_456;
 export const webhookServer = (options: WebhookServerOptions): Runnable => ({
   name: 'webhooks',
   async run(context) {
-    const { signal } = context;
     const server = await openWebhookServer(options, context);
-    if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+    await aborted(context.signal);
     await server.stop();
   },
 });
@@ -84,31 +82,13 @@ export async function openWebhookServer(
   if ('certificateFile' in options)
     await followFiles([options.certificateFile, options.keyFile], take, { clock, log, signal });
   else take([options.certificate, options.key]);
-  const opened = server as Server | undefined;
-  if (opened === undefined) throw new Error('webhooks: there is no certificate');
-  opened.on('tlsClientError', (error) => log.debug({ err: error }, 'TLS handshake failed'));
-  await new Promise<void>((resolve, reject) => {
-    opened.once('error', reject);
-    opened.listen(port, host, () => {
-      opened.off('error', reject);
-      resolve();
-    });
-  });
-  opened.on('error', (error) => log.error({ err: error }, 'the listener for webhooks failed'));
-  const bound = (opened.address() as AddressInfo).port;
+  const listener = server as Server | undefined;
+  if (listener === undefined) throw new Error('webhooks: there is no certificate');
+  listener.on('tlsClientError', (error) => log.debug({ err: error }, 'TLS handshake failed'));
+  const bound = await opened(listener, { host, port });
+  listener.on('error', (error) => log.error({ err: error }, 'the listener for webhooks failed'));
   log.info({ port: bound, paths: Object.keys(webhooks) }, 'webhooks are served');
-  return {
-    port: bound,
-    async stop() {
-      const over = new AbortController();
-      const closed = new Promise<void>((resolve) => opened.close(() => resolve()));
-      opened.closeIdleConnections();
-      await Promise.race([closed, endingClock(clock).sleep(graceMs, over.signal)]);
-      over.abort();
-      opened.closeAllConnections();
-      await closed;
-    },
-  };
+  return { port: bound, stop: () => closed(listener, clock, graceMs) };
 }
 
 /** What is answered instead of a review. */

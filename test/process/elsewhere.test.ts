@@ -115,3 +115,23 @@ test('the CA for the well-known signers may be named by the options file', async
 test('SIGTERM stops the program with 0', async () => {
   expect(await controllers.stop()).toMatchObject({ code: 0, stderr: '' });
 });
+
+test('of two with a Lease one works, and the other when the first has stopped', async () => {
+  const flags = ['--controllers', 'root-ca-publisher', '--lease', 'kube-system/elsewhere', '--log-format', 'json'];
+  const candidate = () =>
+    startKedge(['controllers', '--kubeconfig', server.kubeconfig, ...flags, '--probe-address', '127.0.0.1:0']);
+  const first = await candidate();
+  await first.logged(({ msg }) => msg === 'became leader', 'leader');
+  const second = await candidate();
+  await second.logged(({ msg }) => msg === 'another leads', 'candidate');
+  for (const program of [first, second]) {
+    const { port } = await program.logged(({ msg }) => msg === 'probes are answered', 'probes');
+    expect(await (await fetch(`http://127.0.0.1:${port}/readyz`)).text()).toBe('ok');
+    const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    expect(metrics).toContain('process_cpu_seconds_total');
+    expect(metrics.includes('workqueue_depth{controller="root-ca-publisher"')).toBe(program === first);
+  }
+  expect(await first.stop()).toMatchObject({ code: 0 });
+  await second.logged(({ msg }) => msg === 'became leader', 'leader');
+  expect(await second.stop()).toMatchObject({ code: 0 });
+});

@@ -1,0 +1,63 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { Logger } from '../runtime/logger.js';
+import type { Metrics } from '../runtime/metrics.js';
+import type { Runnable } from './controller.js';
+import { aborted, closed, opened } from './http-listener.js';
+
+export interface ProbeServerOptions {
+  /** Default: every address of the machine. */
+  readonly host?: string | undefined;
+  /** 0 picks a free one. */
+  readonly port: number;
+  /** Served at `/metrics`. Default: nothing is. */
+  readonly metrics?: Pick<Metrics, 'expose'> | undefined;
+  /** Throws why the program is not ready, for `/readyz`. Default: it is. */
+  ready?(): void | Promise<void>;
+}
+
+const graceMs = 2_000;
+
+/**
+ * Answers GET `/healthz`, `/livez`, `/readyz` and `/metrics` over plain HTTP, to anybody who reaches the port, until the
+ * manager stops. Rejects if the port cannot be had.
+ */
+export const probeServer = (options: ProbeServerOptions): Runnable => ({
+  name: 'probes',
+  async run({ clock, log, signal }) {
+    const server = createServer({ requestTimeout: 10_000, headersTimeout: 10_000 }, (request, response) => {
+      response.on('error', () => {});
+      void answer(options, log, request, response);
+    });
+    const port = await opened(server, { host: options.host, port: options.port });
+    server.on('error', (error) => log.error({ err: error }, 'the listener for probes failed'));
+    log.info({ port }, 'probes are answered');
+    await aborted(signal);
+    await closed(server, clock, graceMs);
+  },
+});
+
+async function answer(
+  { metrics, ready }: ProbeServerOptions,
+  log: Logger,
+  { method, url = '' }: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const say = (code: number, text: string, contentType = 'text/plain; charset=utf-8'): void =>
+    void response.writeHead(code, { 'content-type': contentType }).end(text);
+  if (method !== 'GET' && method !== 'HEAD') {
+    response.setHeader('allow', 'GET, HEAD');
+    return say(405, 'method not allowed\n');
+  }
+  const [path] = url.split('?', 1);
+  try {
+    if (path === '/readyz') await ready?.();
+    if (path === '/healthz' || path === '/livez' || path === '/readyz') return say(200, 'ok');
+    if (path !== '/metrics' || metrics === undefined) return say(404, 'not found\n');
+    const { text, contentType } = await metrics.expose();
+    say(200, text, contentType);
+  } catch (error) {
+    // Why is not everybody's business.
+    log.warn({ path, err: error }, 'not ready');
+    say(503, 'not ready\n');
+  }
+}
