@@ -120,7 +120,17 @@ export const isServed = (crd: CustomResourceDefinition): boolean =>
 export const storageVersion = (crd: CustomResourceDefinition): CustomResourceDefinitionVersion | undefined =>
   crd.spec.versions.find(({ storage }) => storage);
 
-const kubeLike = /^v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?$/;
+const kubeLike = /^v(\d+)(?:(alpha|beta)(\d+))?$/;
+const maxNumber = 2n ** 63n - 1n;
+
+/** The parts of a version that is one by Kubernetes' rules, as `v1beta2`; others come after these. */
+function kubeVersion(version: string): RegExpExecArray | undefined {
+  const parts = kubeLike.exec(version);
+  return parts !== null && [parts[1], parts[3]].every((digits) => BigInt(digits ?? '0') <= maxNumber)
+    ? parts
+    : undefined;
+}
+
 const stability = { alpha: 0, beta: 1, stable: 2 };
 
 /**
@@ -128,7 +138,7 @@ const stability = { alpha: 0, beta: 1, stable: 2 };
  * v11alpha2, foo1, foo10. For `sort`.
  */
 export function compareVersions(a: string, b: string): number {
-  const [left, right] = [kubeLike.exec(a), kubeLike.exec(b)];
+  const [left, right] = [kubeVersion(a), kubeVersion(b)];
   if (!left || !right) {
     if (left) return -1;
     if (right) return 1;

@@ -1,3 +1,4 @@
+import { goFixed, goScientific } from '../../api/go-float.js';
 import { quote } from '../../api/go-text.js';
 import { spend, spendOnText } from '../effort.js';
 import { compareTexts } from '../ordering.js';
@@ -231,7 +232,7 @@ function keyText(key: Value): string | Failure {
 function literalText(value: Value): string | Failure {
   if (typeof value === 'string') return quote(value);
   if (typeof value === 'number') {
-    if (Number.isFinite(value)) return fixedDigits(value, 6);
+    if (Number.isFinite(value)) return goFixed(value, 6);
     return quote(doubleText(value));
   }
   if (value instanceof Timestamp) return `timestamp("${timestampText(value)}")`;
@@ -265,7 +266,7 @@ function fixedText(value: number, precision: number): string {
   if (!Number.isFinite(value)) return value < 0 ? '-∞' : '∞';
   const most = (precision << 16) >> 16;
   const least = precision & 0xff;
-  const digits = most < 0 ? shortestDigits(Math.abs(value)) : fixedDigits(Math.abs(value), most);
+  const digits = most < 0 ? shortestDigits(Math.abs(value)) : goFixed(Math.abs(value), most);
   const [whole = '', fraction = ''] = digits.split('.');
   const shown = fraction.replace(/0+$/, '').padEnd(least, '0');
   const grouped = whole.replace(/\B(?=(?:\d{3})+$)/g, ',');
@@ -282,35 +283,6 @@ function shortestDigits(value: number): string {
   return point >= all.length ? all.padEnd(point, '0') : `${all.slice(0, point)}.${all.slice(point)}`;
 }
 
-/** Rounded exactly, halves to the even digit, however many digits; `-0.000000` keeps its sign. */
-function fixedDigits(value: number, fractionDigits: number): string {
-  const sign = value < 0 || Object.is(value, -0) ? '-' : '';
-  const { mantissa, exponent } = binaryParts(Math.abs(value));
-  const digits = Math.min(fractionDigits, 1_100);
-  const numerator = mantissa * 10n ** BigInt(digits);
-  let scaled = exponent >= 0 ? numerator << BigInt(exponent) : numerator >> BigInt(-exponent);
-  if (exponent < 0) {
-    const rest = numerator - (scaled << BigInt(-exponent));
-    const half = 1n << BigInt(-exponent - 1);
-    if (rest > half || (rest === half && (scaled & 1n) === 1n)) scaled++;
-  }
-  const text = String(scaled).padStart(digits + 1, '0');
-  const whole = sign + text.slice(0, text.length - digits);
-  return fractionDigits === 0 ? whole : `${whole}.${text.slice(text.length - digits).padEnd(fractionDigits, '0')}`;
-}
-
-/** `mantissa * 2 ** exponent`. */
-function binaryParts(value: number): { readonly mantissa: bigint; readonly exponent: number } {
-  const bits = new DataView(new ArrayBuffer(8));
-  bits.setFloat64(0, value);
-  const whole = bits.getBigUint64(0);
-  const biased = Number((whole >> 52n) & 0x7ffn);
-  const fraction = whole & 0xfffffffffffffn;
-  return biased === 0
-    ? { mantissa: fraction, exponent: -1_074 }
-    : { mantissa: fraction | 0x10000000000000n, exponent: biased - 1_075 };
-}
-
 const superscripts = '⁰¹²³⁴⁵⁶⁷⁸⁹';
 
 /**
@@ -324,7 +296,7 @@ function scientificText(value: number, precision: number): string {
 function scientific(value: number): string {
   if (Number.isNaN(value)) return 'NaN';
   if (!Number.isFinite(value)) return value < 0 ? '-∞' : '∞';
-  const [digits = '', exponent = ''] = value.toExponential(6).split('e');
+  const [digits = '', exponent = ''] = goScientific(value, 6).split('e');
   const shown = exponent
     .slice(1)
     .padStart(2, '0')

@@ -1,3 +1,4 @@
+import { goFixed } from '../../api/go-float.js';
 import { maxRequestBytes } from '../../api/request-size.js';
 import type { Steps } from '../../api/steps.js';
 import {
@@ -180,6 +181,6 @@ function totalViolations(
 
 function tooDear(what: string, cost: number, limit: number): string {
   const factor = cost / limit;
-  const times = factor > 100 ? 'more than 100x' : `${factor.toFixed(factor < 1.5 ? 6 : 1)}x`;
+  const times = factor > 100 ? 'more than 100x' : `${goFixed(factor, factor < 1.5 ? 6 : 1)}x`;
   return `${what} exceeds budget by factor of ${times} (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)`;
 }

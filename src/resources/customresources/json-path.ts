@@ -1,3 +1,5 @@
+import { goNumber } from '../../api/go-text.js';
+import { wholeNumber } from '../../api/json-exact.js';
 import { isObject } from '../../api/object.js';
 import { trimmed } from '../../api/trim.js';
 
@@ -136,18 +138,32 @@ function parse(text: string, depth: number): readonly Step[] {
 
 function literal(text: string, at: number): readonly [Step, number] {
   const constant =
-    (value: number | boolean): Step =>
+    (value: number | bigint | boolean | FloatLiteral): Step =>
     (values) =>
       values.map(() => value);
   const [number] = /^[-+]?[0-9.]*/.exec(text.slice(at)) ?? [''];
   if (number !== '') {
     if (!/^[-+]?(?:\d+\.?\d*|\.\d+)$/.test(number)) throw new Unreadable();
-    return [constant(Number(number)), at + number.length];
+    return [constant(wholeNumber(number.replace(/^\+/, '')) ?? new FloatLiteral(Number(number))), at + number.length];
   }
   const [word] = /^[\p{L}\p{Nd}_][^ \t\r\n.,[\]$@{}]*/u.exec(text.slice(at)) ?? [''];
   if (word === '') throw new Unreadable();
   const end = at + word.length;
   return [word === 'true' || word === 'false' ? constant(word === 'true') : unknownWord, end];
+}
+
+/** A number in a path that is written as no whole one, such as `1.0`: it is compared with fractions only. */
+class FloatLiteral {
+  readonly value: number;
+  constructor(value: number) {
+    this.value = value;
+  }
+  valueOf(): number {
+    return this.value;
+  }
+  toString(): string {
+    return goNumber(this.value);
+  }
 }
 
 /** Words can be read, and nobody knows where they lead. */
@@ -290,11 +306,13 @@ const ordered =
 const equal: Comparison = (left, right) => {
   const kind = kindOf(left);
   if (kind !== kindOf(right) || kind === 'object') throw new Impassable();
-  return left === right;
+  return kind === 'number' ? Number(left) === Number(right) : left === right;
 };
 /** Whole numbers are compared with whole numbers only, fractions with fractions. */
-const kindOf = (value: unknown): string =>
-  typeof value === 'bigint' || Number.isInteger(value) ? 'integer' : typeof value;
+const kindOf = (value: unknown): string => {
+  if (value instanceof FloatLiteral) return 'number';
+  return typeof value === 'bigint' || Number.isInteger(value) ? 'integer' : typeof value;
+};
 const comparisons: Readonly<Record<string, Comparison>> = {
   '==': equal,
   '!=': (left, right) => !equal(left, right),

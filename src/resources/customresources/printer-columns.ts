@@ -1,4 +1,5 @@
 import { goInt64, goJson, goNumber } from '../../api/go-text.js';
+import { canonicalTime, momentOf } from '../../api/go-time.js';
 import type { CustomResourceColumnDefinition } from '../../api/kinds/custom-resource-definition.js';
 import type { ApiObject, Json } from '../../api/object.js';
 import { humanDuration } from '../../api/time.js';
@@ -83,10 +84,13 @@ function printed(value: unknown): string {
   return typeof value === 'object' && !(value instanceof TextByte) ? goJson(sortDeep(value as Json)) : String(value);
 }
 
-const rfc3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:[.,]\d+)?(?:Z|[+-]\d{2}:\d{2})$/;
+/** The longest time that Go can measure. */
+const longestMs = 2 ** 63 / 1e6;
 
 function ageOf(text: string, now: number): string {
   if (text === '' || text === 'null') return '<unknown>';
-  const at = rfc3339.test(text) ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(at) ? '<invalid>' : humanDuration(now - Math.floor(at / 1_000) * 1_000);
+  const at = momentOf(text);
+  if (at === undefined) return '<invalid>';
+  if (canonicalTime(text) === null) return '<unknown>';
+  return humanDuration(Math.min(now - Math.floor(at / 1_000) * 1_000, longestMs));
 }

@@ -10,12 +10,8 @@ const best = ['v10', 'v2', 'v1', 'v11beta2', 'v10beta3', 'v3beta1', 'v12alpha1',
 
 test('versions are ordered as clients prefer them', () => {
   expect([...best].reverse().sort(compareVersions)).toEqual(best);
-  expect(['v99999999999999999999', 'v9', 'v0', 'v01'].sort(compareVersions)).toEqual([
-    'v99999999999999999999',
-    'v9',
-    'v0',
-    'v01',
-  ]);
+  const odd = ['v9223372036854775807', 'v9', 'v01', 'v0', 'v1beta2', 'v1beta01', 'v0beta9', 'v9223372036854775808'];
+  expect([...odd].reverse().sort(compareVersions)).toEqual(odd);
 });
 
 const crd = (...versions: readonly object[]): CustomResourceDefinition =>

@@ -368,6 +368,29 @@ test('tables show what the definition says, and end where a path cannot be read'
   expect(one({ type: 'object' }).columns?.map(({ name, type }) => [name, type])).toEqual([['Age', 'date']]);
 });
 
+test.each([
+  ['2024-05-06T07:07:09Z', '60s'],
+  ['2024-05-06T07:07:09,5Z', '60s'],
+  ['2024-05-06T7:07:09Z', '60s'],
+  ['2024-05-07T07:07:09+24:00', '60s'],
+  ['0001-01-01T00:00:00Z', '<unknown>'],
+  ['0001-01-01T01:00:00+01:00', '<unknown>'],
+  ['0001-01-02T00:00:00Z', '292y'],
+  ['', '<unknown>'],
+  ['null', '<unknown>'],
+  ['2024-02-30T00:00:00Z', '<invalid>'],
+  ['2023-02-29T00:00:00Z', '<invalid>'],
+  ['2024-05-06T24:00:00Z', '<invalid>'],
+  ['2024-05-06', '<invalid>'],
+])('the date %j is shown as %s', (when, expected) => {
+  const { columns = [] } = one(
+    { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+    { additionalPrinterColumns: [{ name: 'When', type: 'date', jsonPath: '.spec.when' }] },
+  );
+  const object = asObject(widget({ spec: { when } }));
+  expect(columns.map(({ cell }) => cell(object, context.now))).toEqual([expected]);
+});
+
 test('a byte of a text is shown as text alone', () => {
   const types = ['string', 'integer', 'number', 'boolean', 'date'];
   const { columns = [] } = one(

@@ -43,6 +43,11 @@ test.each<[string, readonly unknown[] | undefined]>([
   ['.status.conditions[?(@.n>=5)].type', ['Odd']],
   ['.status.conditions[?(@.n)].type', ['Ready', 'Odd']],
   ['.status.conditions[?(@.n<1.5)].type', undefined],
+  ['.status.conditions[?(@.n==1.0)].type', undefined],
+  ['.status.conditions[?(@.n<9223372036854775808)].type', undefined],
+  ['.status.conditions[?(@.n<9223372036854775807)].type', ['Ready', 'Odd']],
+  ['.status.conditions[?(@.n==+1)].type', ['Ready']],
+  ['.status.conditions[?(1.0==1.)].type', ['Ready', 'Odd']],
   ['.status.conditions[?(@.n==true)].type', undefined],
   ['.status.conditions[?(@.n=="x")].type', undefined],
   // Words can be read, and lead nowhere.
