@@ -234,6 +234,7 @@ export {
   type ObjectCacheOptions,
   openObjectCache,
 } from './client/object-cache.js';
+export { indexBy, type ObjectIndex } from './client/object-index.js';
 // Clients.
 export { type ConnectOptions, connect, findAccess, type RemoteClient } from './client/remote-client.js';
 // Controllers.
@@ -257,6 +258,7 @@ export { type LeaderOptions, LeadershipLost, whileLeading } from './controller/l
 export { createManager, type Manager, type ManagerOptions, RunnablesLeftBehind } from './controller/manager.js';
 export { owned } from './controller/owned.js';
 export { type ProbeServerOptions, probeServer } from './controller/probe-server.js';
+export { referredTo } from './controller/referred-to.js';
 export { writeStatus } from './controller/write-status.js';
 // A server in this process.
 export { createServer, type Server } from './embed.js';

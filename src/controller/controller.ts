@@ -1,5 +1,6 @@
 import type { ApiObject, ObjectKey, ResourceType } from '../api/object.js';
 import type { Client } from '../client/client.js';
+import type { ObjectCache } from '../client/object-cache.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
 import type { RateLimit } from './backoff.js';
@@ -93,9 +94,9 @@ export interface Trigger<S extends ApiObject> {
    * the order of changes; with the last known state after a deletion. Retried if it fails, unless with TerminalError.
    * If hundreds of states wait, because it keeps failing or is slow, all objects of the controller are reconciled
    * instead. A key that no object can have (`a/b`) is ignored; a key that lacks the namespace of a namespaced kind, or
-   * has one for another kind, is logged as an error.
+   * has one for another kind, is logged as an error. `objects` are those of the controller's kind, as it holds them.
    */
-  keys(changed: S, client: Client): Promise<readonly ObjectKey[]>;
+  keys(changed: S, client: Client, objects: ObjectCache<ApiObject>): Promise<readonly ObjectKey[]>;
 }
 
 /** Something that runs until it is asked to stop. Controllers are runnables. */

@@ -112,7 +112,7 @@ export async function runTrigger<T extends ApiObject>(
     let trouble: unknown;
     for (const state of waiting.take(id)) {
       try {
-        wakeAll(await trigger.keys(state, client), `${kind} ${id}`, ours);
+        wakeAll(await trigger.keys(state, client, ours.cache), `${kind} ${id}`, ours);
       } catch (error) {
         if (isTerminal(error)) {
           log.error({ object: id, kind, err: error }, 'gave up to tell whom a change concerns');

@@ -54,7 +54,7 @@ export interface AdmissionResource {
 }
 
 export interface AdmissionContext extends ReviewContext {
-  /** The caller gets this text as a warning, whatever the verdict. At most 120 characters are sure to be shown. */
+  /** The caller gets this text as a warning, whatever the verdict. What is beyond 256 characters may be cut. */
   warn(text: string): void;
   /** The audit log gets this under `WEBHOOK/key`. */
   auditAnnotation(key: string, value: string): void;

@@ -8,6 +8,9 @@ import { owned } from '../../src/controller/owned.js';
 import { FakeClock } from '../../src/testing/fake-clock.js';
 import { FakeClient } from '../fake-client.js';
 
+/** They make no difference. */
+const noObjects = undefined as never;
+
 const reference = (apiVersion: string, kind: string): OwnerReference =>
   controllerReference({ apiVersion, kind, metadata: { name: 'o', uid: 'u' } });
 
@@ -26,5 +29,5 @@ test.each<[string, readonly OwnerReference[] | undefined, ResourceType, readonly
     kind: 'ConfigMap',
     metadata: { name: 'a', namespace: 'n', ...(ownerReferences && { ownerReferences }) },
   };
-  expect(await keysOf(map, new FakeClient(new FakeClock()))).toEqual(keys);
+  expect(await keysOf(map, new FakeClient(new FakeClock()), noObjects)).toEqual(keys);
 });
