@@ -182,6 +182,8 @@ export {
   type Resource,
   type ResourceType,
   resourceType,
+  type Unstructured,
+  unstructured,
 } from './api/object.js';
 export {
   type LabelExpression,

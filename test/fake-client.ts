@@ -10,6 +10,8 @@ import {
   keyText,
   type ObjectKey,
   type ResourceType,
+  type Unstructured,
+  unstructured,
 } from '../src/api/object.js';
 import { parseFieldSelector, parseLabelSelector } from '../src/api/selectors.js';
 import { timestamp } from '../src/api/time.js';
@@ -53,7 +55,7 @@ export class FakeClient implements Client {
   /** Answers an error to fail a call with. */
   fail: (call: Call) => Error | undefined = () => undefined;
   /** Kinds that are answered at once, by plural. */
-  readonly reviews = new Map<string, (request: ApiObject) => ApiObject>();
+  readonly reviews = new Map<string, (request: Unstructured) => Unstructured>();
   discovered: DiscoveredResource[] = [];
   undiscovered: DiscoveryFailure[] = [];
   revision = 100;
@@ -183,9 +185,9 @@ export class FakeClient implements Client {
       return shown(stored);
     };
 
-    const patched = (patch: Patch, previous: ApiObject): ApiObject => {
+    const patched = (patch: Patch, previous: ApiObject): Unstructured => {
       if (patch.type === 'json') throw new Error('the fake client knows no JSON patches');
-      return mergePatch(previous, patch.body) as unknown as ApiObject;
+      return mergePatch(previous, patch.body) as unknown as Unstructured;
     };
 
     const remove = (key: ObjectKey, options: DeleteOptions): void => {
@@ -221,7 +223,7 @@ export class FakeClient implements Client {
       const key = { namespace: object.metadata.namespace, name };
       note('create', key);
       const answer = this.reviews.get(type.plural);
-      if (answer !== undefined) return shown(answer(object));
+      if (answer !== undefined) return shown(answer(unstructured(object)));
       if (objects.has(keyText(key))) throw alreadyExists(subject(name));
       const stored = versioned({
         ...structuredClone(object),
@@ -301,9 +303,9 @@ export class FakeClient implements Client {
       update: async (object) => {
         note('update', keyOf(object));
         const previous = current(keyOf(object));
-        const { status: _, ...rest } = object as ApiObject;
-        const status = previous['status'];
-        return write({ ...rest, ...(status === undefined ? {} : { status }) } as ApiObject, previous);
+        const { status: _, ...rest } = unstructured(object);
+        const { status } = unstructured(previous);
+        return write(unstructured({ ...rest, ...(status === undefined ? {} : { status }) }), previous);
       },
       patch: async (key, patch) => {
         note(patch.type === 'apply' ? 'apply' : 'patch', key);
@@ -320,7 +322,7 @@ export class FakeClient implements Client {
         for (const object of [...objects.values()]) if (selected(options)(object)) remove(keyOf(object), options);
       },
       subresource: (name) => {
-        const prepared = (next: ApiObject, previous: ApiObject): ApiObject =>
+        const prepared = (next: Unstructured, previous: ApiObject): Unstructured =>
           name === 'finalize'
             ? { ...previous, metadata: next.metadata, spec: next['spec'] }
             : ({
@@ -332,7 +334,7 @@ export class FakeClient implements Client {
                   ...(finalizersByStatus.has(type.plural) ? { finalizers: next.metadata.finalizers } : {}),
                 },
                 status: next['status'],
-              } as ApiObject);
+              } as Unstructured);
         return {
           get: async (key) => {
             note('get', key, name);
@@ -344,7 +346,7 @@ export class FakeClient implements Client {
           update: async (object) => {
             note('update', keyOf(object), name);
             const previous = current(keyOf(object));
-            return write(prepared(object, previous), previous) as never;
+            return write(prepared(unstructured(object), previous), previous) as never;
           },
           patch: async (key, patch) => {
             note('patch', key, name);

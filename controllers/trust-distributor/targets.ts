@@ -9,6 +9,7 @@ import {
   type ObjectKey,
   type ObjectMeta,
   type ResourceType,
+  unstructured,
 } from '../../src/api/object.js';
 import { ownNames } from '../../src/api/own-names.js';
 import { labelSelectorFrom } from '../../src/api/selectors.js';
@@ -90,11 +91,14 @@ function target(
         ...contents,
       };
     },
-    isFixed: (found) => found['immutable'] === true || (found['type'] ?? '') !== (contents['type'] ?? ''),
+    isFixed: (found) => {
+      const { immutable, type: given = '' } = unstructured(found);
+      return immutable === true || given !== (contents['type'] ?? '');
+    },
     isRight: (found) =>
       isMarked(found, labels) &&
       !Object.hasOwn(found, 'binaryData') &&
-      Object.entries(contents).every(([member, value]) => sameMembers(found[member], value)),
+      Object.entries(contents).every(([member, value]) => sameMembers(unstructured(found)[member], value)),
   };
 }
 

@@ -60,8 +60,15 @@ export interface ApiObject {
   readonly apiVersion: string;
   readonly kind: string;
   readonly metadata: ObjectMeta;
-  readonly [field: string]: unknown;
 }
+
+/** An object of a kind whose members have no types. */
+export interface Unstructured extends ApiObject {
+  readonly [member: string]: unknown;
+}
+
+/** The same object, for whoever looks at members by their names. */
+export const unstructured = (object: ApiObject): Unstructured => object as Unstructured;
 
 /** Names one object of a known type; `namespace` is absent for cluster-scoped ones. */
 export interface ObjectKey {
@@ -135,8 +142,8 @@ export const keyOf = (object: { readonly metadata: ObjectMeta }): ObjectKey => (
   name: object.metadata.name ?? '',
 });
 
-/** A built-in resource type with the names derived that can be. */
-export function resourceType<T extends ApiObject>(given: {
+/** A resource type with the names derived that can be. */
+export function resourceType<T extends ApiObject = Unstructured>(given: {
   readonly group: string;
   readonly version: string;
   readonly plural: string;

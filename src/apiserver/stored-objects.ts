@@ -1,5 +1,5 @@
 import { firstNotBefore } from '../api/binary-search.js';
-import { type ApiObject, isObject, type Json, type ObjectKey, type ResourceType } from '../api/object.js';
+import { type ApiObject, hasMetadata, type Json, type ObjectKey, type ResourceType } from '../api/object.js';
 import type { ObjectSource } from '../auth/object-source.js';
 import { storageKey, storagePrefix } from '../registry/keys.js';
 import { type Clock, systemClock } from '../runtime/clock.js';
@@ -76,7 +76,7 @@ interface Surroundings {
 }
 
 function objectOf(value: Json): ApiObject {
-  if (isObject(value) && isObject(value['metadata'] ?? null)) return value as ApiObject;
+  if (hasMetadata(value)) return value;
   throw new Error('it is no object with metadata');
 }
 

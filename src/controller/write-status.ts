@@ -8,13 +8,13 @@ import type { ResourceClient, WriteOptions } from '../client/client.js';
  * Writes a status through the status subresource, only if it differs. Fails with Conflict if somebody else wrote the
  * object since it was read. Returns the object as it is now.
  */
-export async function writeStatus<T extends ApiObject>(
+export async function writeStatus<T extends ApiObject & { readonly status?: unknown }>(
   resource: ResourceClient<T>,
   object: T,
   status: NonNullable<T['status']>,
   options?: WriteOptions,
 ): Promise<T> {
   // Members that are undefined are not sent.
-  if (isDeepStrictEqual(object['status'] ?? {}, parseJson(goJson(status)))) return object;
+  if (isDeepStrictEqual(object.status ?? {}, parseJson(goJson(status)))) return object;
   return resource.subresource('status').update({ ...object, status }, options);
 }

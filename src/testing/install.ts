@@ -1,6 +1,6 @@
 import { isTrue } from '../api/conditions.js';
 import { type CustomResourceDefinition, CustomResourceDefinitions } from '../api/kinds/custom-resource-definition.js';
-import { type ApiObject, groupVersion } from '../api/object.js';
+import { type ApiObject, groupVersion, type Unstructured } from '../api/object.js';
 import type { Client } from '../client/client.js';
 import { eventually, until } from './until.js';
 
@@ -15,7 +15,7 @@ export const controllersFor = (objects: readonly ApiObject[]): readonly string[]
   objects.some(isDefinition) ? definitionControllers : [];
 
 /** Creates objects in their order, definitions before all others and waiting until they are served. Fails as `create` and `until` do. */
-export async function install(client: Client, objects: readonly ApiObject[]): Promise<void> {
+export async function install(client: Client, objects: readonly (ApiObject | Unstructured)[]): Promise<void> {
   const definitions = client.resource(CustomResourceDefinitions);
   const defined = objects.filter(isDefinition);
   for (const definition of defined) await definitions.create(definition);

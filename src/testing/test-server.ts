@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import type { ApiObject } from '../api/object.js';
+import type { ApiObject, Unstructured } from '../api/object.js';
 import type { UserInfo } from '../api/user.js';
 import { wellKnown } from '../api/user.js';
 import type { Client, ClientOptions, FieldValidation } from '../client/client.js';
@@ -22,7 +22,7 @@ export interface TestServerOptions extends Omit<ServerOptions, 'store' | 'dataDi
    * What is there from the start, created by an administrator before `runnables` run: definitions first, until they are
    * served, and then the others in their order. With definitions the controllers that serve them run in any case.
    */
-  readonly objects?: readonly ApiObject[];
+  readonly objects?: readonly (ApiObject | Unstructured)[];
   /** Further controllers to run, as `user`, until the server stops; `graceMs` (default 30 s) is for them as for requests. */
   readonly runnables?: readonly Runnable[];
   /**

@@ -9,13 +9,14 @@ import {
   type JsonObject,
   member,
   type ResourceType,
+  type Unstructured,
 } from '../api/object.js';
 import type { UserInfo } from '../api/user.js';
 import { jsonDifference } from './json-difference.js';
 import { type ReviewContext, UnreadableReview, type Webhook } from './webhook.js';
 
 /** What a webhook is asked about: `request` of an AdmissionReview (admission.k8s.io/v1). */
-export type AdmissionRequest<T extends ApiObject = ApiObject> = RequestMembers &
+export type AdmissionRequest<T extends ApiObject = Unstructured> = RequestMembers &
   (
     | { readonly operation: 'CREATE' | 'CONNECT'; readonly object: T; readonly oldObject?: undefined }
     | { readonly operation: 'UPDATE'; readonly object: T; readonly oldObject: T }
@@ -86,14 +87,14 @@ export interface MutatingWebhookSpec<T extends ApiObject> {
 const maxReviewBytes = 7 * 1_048_576;
 
 /** A webhook for a ValidatingWebhookConfiguration. */
-export const validatingWebhook = <T extends ApiObject = ApiObject>({
+export const validatingWebhook = <T extends ApiObject = Unstructured>({
   for: kind,
   validate,
 }: ValidatingWebhookSpec<T>): Webhook =>
   admissionWebhook<T>(kind, async (request, context) => ({ verdict: await validate(request, context) }));
 
 /** A webhook for a MutatingWebhookConfiguration. The difference to the object it returns is sent as a JSON Patch. */
-export const mutatingWebhook = <T extends ApiObject = ApiObject>({
+export const mutatingWebhook = <T extends ApiObject = Unstructured>({
   for: kind,
   mutate,
 }: MutatingWebhookSpec<T>): Webhook =>

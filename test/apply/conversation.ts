@@ -1,7 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { Complaints } from '../../src/api/complaints.js';
 import { ApiError } from '../../src/api/errors.js';
-import type { ApiObject, Json, JsonObject, ManagedFieldsEntry } from '../../src/api/object.js';
+import {
+  type ApiObject,
+  type Json,
+  type JsonObject,
+  type ManagedFieldsEntry,
+  type Unstructured,
+  unstructured,
+} from '../../src/api/object.js';
 import { atOnce, type Steps } from '../../src/api/steps.js';
 import { compareText } from '../../src/api/text-order.js';
 import { applied, readApplyConfiguration } from '../../src/apiserver/patch/apply.js';
@@ -71,10 +78,12 @@ const builtIn: Readonly<Record<string, Kind>> = {
     kind: 'ServiceAccount',
     schema: serviceAccountSchema,
     origin: 'built-in',
-    prepare: (object) =>
-      Array.isArray(object['secrets'])
-        ? { ...object, secrets: object['secrets'].map(({ name }: { name: string }) => ({ name })) }
-        : object,
+    prepare: (object) => {
+      const { secrets } = unstructured(object);
+      if (!Array.isArray(secrets)) return object;
+      const named: Unstructured = { ...object, secrets: secrets.map(({ name }: { name: string }) => ({ name })) };
+      return named;
+    },
   },
   validatingwebhookconfigurations: {
     ...admissionregistration,

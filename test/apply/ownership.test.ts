@@ -332,7 +332,7 @@ test.each<[string, JsonObject, JsonObject]>([
   const applying = { ...writing({ schema: keyed, manager: 'b' }), live, force: false } as const;
   const config = { ...thing, spec: { x: '2' } };
   const { object: applied } = appliedAtOnce({ ...applying, config, kind: { group: '', version: 'v1', kind: 'Thing' } });
-  expect(applied['spec']).toEqual({ x: '2', ports: [{ proto: 'TCP' }] });
+  expect(applied).toHaveProperty('spec', { x: '2', ports: [{ proto: 'TCP' }] });
   expect(fieldsOf(applied)['a']).toEqual({ 'f:spec': { 'f:ports': { 'k:{"proto":"TCP"}': {} } } });
 });
 

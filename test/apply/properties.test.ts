@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ApiError } from '../../src/api/errors.js';
-import type { ApiObject, Json, JsonObject } from '../../src/api/object.js';
+import { type ApiObject, type Json, type JsonObject, unstructured } from '../../src/api/object.js';
 import { atOnce, nothingPostponed } from '../../src/api/steps.js';
 import { type Applied, type Applying, applyConfiguration } from '../../src/apply/apply-configuration.js';
 import { compare } from '../../src/apply/compare.js';
@@ -91,7 +91,7 @@ function updateAs(manager: string, live: ApiObject, given: JsonObject): ApiObjec
   return recorded({ ...writing(manager), live, next });
 }
 
-const specOf = (object: ApiObject): Json => (object['spec'] ?? {}) as Json;
+const specOf = (object: ApiObject): Json => (unstructured(object)['spec'] ?? {}) as Json;
 const fieldsIn = (value: Json): FieldSet => atOnce(fieldSetOf(shape, { spec: value }));
 const owned = (object: ApiObject): readonly FieldSet[] =>
   [...atOnce(readManagedFields(object.metadata.managedFields as unknown as Json)).values()].map(

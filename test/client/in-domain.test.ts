@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { defaultDomains } from '../../src/api/domains.js';
 import { CertificateSigningRequests } from '../../src/api/kinds/certificate-signing-request.js';
 import { ServiceAccounts } from '../../src/api/kinds/service-account.js';
-import type { ApiObject } from '../../src/api/object.js';
+import type { TokenRequest } from '../../src/api/kinds/token-request.js';
 import { createServer, type Server } from '../../src/embed.js';
 import { testSigningRequest } from '../../src/testing/certificates.js';
 
@@ -38,6 +38,6 @@ test('what is sent to a subresource of a kind that has the same group everywhere
   const key = { namespace: 'default', name: 'a' };
   await accounts.create({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: key });
   const usual = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', metadata: {}, spec: { audiences: [] } };
-  const answer = await accounts.subresource<ApiObject>('token').create(key, usual);
+  const answer = await accounts.subresource<TokenRequest>('token').create(key, usual);
   expect(answer).toMatchObject({ apiVersion: 'authentication.api.example/v1', status: { token: expect.any(String) } });
 });

@@ -2,7 +2,7 @@ import { Observable } from 'rxjs';
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import { ApiError, expired, internalError, serviceUnavailable, tooManyRequests } from '../../src/api/errors.js';
 import { ConfigMaps } from '../../src/api/kinds/config-map.js';
-import { type ApiObject, resourceType } from '../../src/api/object.js';
+import { type ApiObject, resourceType, type Unstructured } from '../../src/api/object.js';
 import {
   type CacheChange,
   type ObjectCache,
@@ -13,14 +13,14 @@ import { type Logger, silentLogger } from '../../src/runtime/logger.js';
 import { FakeClock, settled } from '../../src/testing/fake-clock.js';
 import { FakeClient } from '../fake-client.js';
 
-const Things = resourceType<ApiObject>({
+const Things = resourceType({
   group: 'example.com',
   version: 'v1',
   plural: 'things',
   kind: 'Thing',
   namespaced: true,
 });
-const thing = (name: string, more: object = {}): ApiObject => ({
+const thing = (name: string, more: object = {}): Unstructured => ({
   apiVersion: 'example.com/v1',
   kind: 'Thing',
   metadata: { name, namespace: 'n' },
@@ -30,7 +30,7 @@ const thing = (name: string, more: object = {}): ApiObject => ({
 interface World {
   readonly clock: FakeClock;
   readonly client: FakeClient;
-  readonly cache: ObjectCache<ApiObject>;
+  readonly cache: ObjectCache<Unstructured>;
   readonly seen: string[];
   readonly stop: AbortController;
   names(): readonly string[];
@@ -38,7 +38,7 @@ interface World {
 
 async function open(
   prepare: (client: FakeClient) => unknown = () => {},
-  options: Partial<ObjectCacheOptions> = {},
+  options: Partial<ObjectCacheOptions<Unstructured>> = {},
 ): Promise<World> {
   const clock = new FakeClock();
   const client = new FakeClient(clock);
@@ -47,7 +47,7 @@ async function open(
   const cache = openObjectCache(client, Things, { signal: stop.signal, clock, random: () => 0, ...options });
   const seen: string[] = [];
   cache.changes.subscribe({
-    next: ({ type, object }: CacheChange<ApiObject>) => seen.push(`${type} ${object.metadata.name}`),
+    next: ({ type, object }: CacheChange<Unstructured>) => seen.push(`${type} ${object.metadata.name}`),
     complete: () => seen.push('end'),
   });
   await settled();
@@ -98,7 +98,7 @@ describe('object cache', () => {
     const warned: unknown[] = [];
     const log: Logger = { ...silentLogger, child: () => log, warn: (fields) => warned.push(fields) };
     let isWell = false;
-    const transform = (object: ApiObject): ApiObject => {
+    const transform = (object: Unstructured): Unstructured => {
       if (object['spec'] !== undefined && !isWell) throw new Error('cannot be read');
       return object;
     };
@@ -119,13 +119,13 @@ describe('object cache', () => {
     expect(late).toEqual(['added a', 'added b']);
   });
 
-  test.each<[string, Partial<ObjectCacheOptions>]>([
+  test.each<[string, Partial<ObjectCacheOptions<Unstructured>>]>([
     ['a transform leaves', { transform: ({ apiVersion, kind, metadata }) => ({ apiVersion, kind, metadata }) }],
     ['is metadata, if that is all it asks for', { metadataOnly: true }],
   ])('keeps and tells only what %s', async (_what, options) => {
     const { client, cache } = await open((api) => api.resource(Things).create(thing('a', { spec: 1 })), options);
     await client.resource(Things).create(thing('b', { spec: 2 }));
-    const told: ApiObject[] = [];
+    const told: Unstructured[] = [];
     cache.changes.subscribe(({ object }) => told.push(object));
     for (const objects of [cache.list(), told]) {
       expect(objects.map(({ metadata }) => metadata.name)).toEqual(['a', 'b']);

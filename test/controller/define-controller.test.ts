@@ -4,7 +4,7 @@ import { ApiError, noSuchResource, staleWrite } from '../../src/api/errors.js';
 import { type ConfigMap, ConfigMaps } from '../../src/api/kinds/config-map.js';
 import { type Namespace, Namespaces } from '../../src/api/kinds/namespace.js';
 import { type RoleBinding, RoleBindings } from '../../src/api/kinds/role-binding.js';
-import { type ApiObject, groupVersion, keyOf, keyText, type ObjectKey, resourceType } from '../../src/api/object.js';
+import { groupVersion, keyOf, keyText, type ObjectKey, resourceType, type Unstructured } from '../../src/api/object.js';
 import type { Client, ResourceClient } from '../../src/client/client.js';
 import type { RateLimit } from '../../src/controller/backoff.js';
 import {
@@ -21,21 +21,21 @@ import type { Logger } from '../../src/runtime/logger.js';
 import { FakeClock, settled } from '../../src/testing/fake-clock.js';
 import { FakeClient } from '../fake-client.js';
 
-const Things = resourceType<ApiObject>({
+const Things = resourceType({
   group: 'example.com',
   version: 'v1',
   plural: 'things',
   kind: 'Thing',
   namespaced: true,
 });
-const Parts = resourceType<ApiObject>({
+const Parts = resourceType({
   group: 'example.com',
   version: 'v1',
   plural: 'parts',
   kind: 'Part',
   namespaced: true,
 });
-const thing = (name: string, more: object = {}): ApiObject => ({
+const thing = (name: string, more: object = {}): Unstructured => ({
   apiVersion: 'example.com/v1',
   kind: 'Thing',
   metadata: { name, namespace: 'n' },
@@ -61,7 +61,8 @@ function recorder(lines: Line[], bound: object = {}): Logger {
   };
 }
 
-async function start(spec: Omit<ControllerSpec<ApiObject>, 'name' | 'for'> & { readonly for?: typeof Things }) {
+type Spec = ControllerSpec<Unstructured, readonly Unstructured[]>;
+async function start(spec: Omit<Spec, 'name' | 'for'> & { readonly for?: typeof Things }) {
   const clock = new FakeClock();
   const client = new FakeClient(clock);
   const stop = new AbortController();
@@ -116,7 +117,7 @@ describe('a controller', () => {
 
   test('an object whose time was put off is looked at when it comes', async () => {
     const begun = Date.parse('2026-01-01T00:00:00Z');
-    const due = ({ spec }: ApiObject): number => begun + Number(spec);
+    const due = ({ spec }: Unstructured): number => begun + Number(spec);
     const done: number[] = [];
     const { things, clock } = await start({
       dueAt: due,
@@ -298,7 +299,7 @@ describe('a controller', () => {
     ]);
   });
 
-  test.each<[string, Pick<ControllerSpec<ApiObject>, 'metadataOnly' | 'transform'>]>([
+  test.each<[string, Pick<ControllerSpec<Unstructured>, 'metadataOnly' | 'transform'>]>([
     ['metadata', { metadataOnly: true }],
     ['what it says', { transform: ({ apiVersion, kind, metadata }) => ({ apiVersion, kind, metadata }) }],
   ])('holds no more in memory than %s, and reconciles the whole', async (_, held) => {
@@ -396,7 +397,7 @@ describe('a controller', () => {
   });
 
   /** A controller whose worker is busy from now on, until it is let go. */
-  async function busy(spec: Pick<ControllerSpec<ApiObject>, 'deleted'>) {
+  async function busy(spec: Pick<ControllerSpec<Unstructured>, 'deleted'>) {
     const seen: string[] = [];
     let free = (): void => {};
     const work = new Promise<void>((resolve) => {
@@ -528,7 +529,7 @@ describe('a controller', () => {
       },
       deleted: async ({ spec }) => void gone.push(spec),
     });
-    const labelled = (mine: string, spec: string): ApiObject =>
+    const labelled = (mine: string, spec: string): Unstructured =>
       thing('a', { metadata: { name: 'a', namespace: 'n', labels: { mine } }, spec });
     await things.create(labelled('yes', 'new'));
     await settled();
@@ -541,7 +542,7 @@ describe('a controller', () => {
     expect(gone).toEqual(['back']);
   });
 
-  test.each<[string, Pick<ControllerSpec<ApiObject>, 'labelSelector' | 'fieldSelector'>, object, object]>([
+  test.each<[string, Pick<ControllerSpec<Unstructured>, 'labelSelector' | 'fieldSelector'>, object, object]>([
     ['labels', { labelSelector: 'mine=yes' }, { mine: 'yes' }, { mine: 'no' }],
     ['labels and a field', { labelSelector: 'mine', fieldSelector: 'metadata.name=a' }, { mine: 'yes' }, {}],
     ['a field', { fieldSelector: 'metadata.labels.mine=yes' }, { mine: 'yes' }, { mine: 'no' }],
@@ -560,7 +561,8 @@ describe('a controller', () => {
         },
         deleted: async ({ metadata }) => void seen.push(`gone with ${JSON.stringify(metadata.labels)}`),
       });
-      const labelled = (labels: object): ApiObject => thing('a', { metadata: { name: 'a', namespace: 'n', labels } });
+      const labelled = (labels: object): Unstructured =>
+        thing('a', { metadata: { name: 'a', namespace: 'n', labels } });
       await things.create(labelled(into));
       await clock.advance(60_000);
       const there = `there with ${JSON.stringify(into)}`;
@@ -727,8 +729,8 @@ describe('a controller', () => {
     expect(lines).toMatchObject([{ level: 'debug', message: 'could not tell whom a change concerns' }]);
   });
 
-  const part = (name: string, of: string): ApiObject => ({ ...thing(name), kind: 'Part', of });
-  const ownerOf = (owned: ApiObject) => ({ namespace: 'n', name: String(owned['of']) });
+  const part = (name: string, of: string): Unstructured => ({ ...thing(name), kind: 'Part', of });
+  const ownerOf = (owned: Unstructured) => ({ namespace: 'n', name: String(owned['of']) });
 
   test('a change to another kind wakes whom it concerned before and whom it concerns now', async () => {
     const seen: string[] = [];
@@ -987,7 +989,7 @@ describe('a controller', () => {
 
   test('who is quick to tell whom changes concern is asked about all of them, though all objects go at once', async () => {
     const asked: string[] = [];
-    const keys = async ({ metadata }: ApiObject): Promise<readonly ObjectKey[]> => {
+    const keys = async ({ metadata }: Unstructured): Promise<readonly ObjectKey[]> => {
       asked.push(metadata.name ?? '');
       return [];
     };
@@ -1019,7 +1021,7 @@ describe('a controller', () => {
     [{ rateLimit: { perSecond: 5 } as RateLimit }, 'rateLimit.burst must be a number above 0, not undefined'],
   ])('numbers that are none are refused at once: %j', (more, message) => {
     const spec = { name: 'c', for: Things, reconcile: async () => {}, ...more };
-    expect(() => defineController<ApiObject>(spec)).toThrow(`controller c: ${message}`);
+    expect(() => defineController<Unstructured>(spec)).toThrow(`controller c: ${message}`);
   });
 
   test('never has one object with two workers, and uses as many as it may', async () => {
@@ -1146,7 +1148,7 @@ describe('a manager', () => {
     expect(asked).toEqual(['a', 'b']);
   });
 
-  test.each<[string, (things: ResourceClient<ApiObject>, client: Client) => Promise<unknown>]>([
+  test.each<[string, (things: ResourceClient<Unstructured>, client: Client) => Promise<unknown>]>([
     ['discover', (_, client) => client.discover()],
     ['get', (things) => things.get({ namespace: 'n', name: 'a' })],
     ['list', (things) => things.list()],

@@ -6,7 +6,7 @@ import {
   CertificateSigningRequests,
   requestPem,
 } from '../../src/api/kinds/certificate-signing-request.js';
-import type { ApiObject } from '../../src/api/object.js';
+import type { Unstructured } from '../../src/api/object.js';
 import { readCertificateRequest } from '../../src/pki/certificate-request.js';
 import { type TestSigningRequestOptions, testSigningRequest } from '../../src/testing/certificates.js';
 import { settled } from '../../src/testing/fake-clock.js';
@@ -53,7 +53,7 @@ describe('recognise', () => {
 
 describe('csr-approver', () => {
   async function start(allowed: (attributes: { readonly subresource: string }) => boolean) {
-    const asked: ApiObject[] = [];
+    const asked: Unstructured[] = [];
     const world = await runControllers([csrApprover()], (client) => {
       client.reviews.set('subjectaccessreviews', (review) => {
         asked.push(review);

@@ -9,7 +9,7 @@ import { ClusterTrustBundles } from '../../src/api/kinds/cluster-trust-bundle.js
 import { ConfigMaps } from '../../src/api/kinds/config-map.js';
 import { Namespaces } from '../../src/api/kinds/namespace.js';
 import { Secrets } from '../../src/api/kinds/secret.js';
-import { groupVersion, type ResourceType } from '../../src/api/object.js';
+import { type ApiObject, groupVersion, type ResourceType } from '../../src/api/object.js';
 import { testAuthority } from '../../src/testing/certificates.js';
 import { type FakeClock, settled } from '../../src/testing/fake-clock.js';
 import type { FakeClient } from '../fake-client.js';
@@ -117,7 +117,7 @@ async function start(bundles: readonly TrustBundle[], more: (client: FakeClient)
       await more(client);
     },
   );
-  const read = async (type: ResourceType, namespace: string | undefined, name = 'corp') =>
+  const read = async <T extends ApiObject>(type: ResourceType<T>, namespace: string | undefined, name = 'corp') =>
     world.client.resource(type).get({ name, namespace });
   return { ...world, read, configMaps: world.client.resource(ConfigMaps) };
 }
@@ -158,10 +158,10 @@ describe('trust-distributor', () => {
   test('puts a bundle where it is wanted, and nowhere else', async () => {
     const { read, stop } = await start([corp]);
     await until(async () => (await read(Secrets, 'b', 'trust')) !== undefined);
-    expect((await read(ClusterTrustBundles, undefined))?.['spec']).toEqual({ trustBundle: one + two });
+    expect((await read(ClusterTrustBundles, undefined))?.spec).toEqual({ trustBundle: one + two });
     for (const namespace of ['a', 'b'])
-      expect((await read(ConfigMaps, namespace))?.['data']).toEqual({ 'ca.crt': one + two });
-    expect((await read(Secrets, 'b', 'trust'))?.['data']).toEqual({ 'roots.pem': base64(one + two) });
+      expect((await read(ConfigMaps, namespace))?.data).toEqual({ 'ca.crt': one + two });
+    expect((await read(Secrets, 'b', 'trust'))?.data).toEqual({ 'roots.pem': base64(one + two) });
     expect(await read(ConfigMaps, 'c')).toBeUndefined();
     expect(await read(Secrets, 'a', 'trust')).toBeUndefined();
     await stop();
@@ -174,9 +174,9 @@ describe('trust-distributor', () => {
     if (found === undefined) throw new Error('not distributed');
     await configMaps.update({ ...found, data: { 'ca.crt': 'x', other: 'y' }, binaryData: { z: 'AA==' } });
     await until(
-      async () => JSON.stringify((await read(ConfigMaps, 'a'))?.['data']) === JSON.stringify({ 'ca.crt': one + two }),
+      async () => JSON.stringify((await read(ConfigMaps, 'a'))?.data) === JSON.stringify({ 'ca.crt': one + two }),
     );
-    expect((await read(ConfigMaps, 'a'))?.['binaryData']).toBeUndefined();
+    expect((await read(ConfigMaps, 'a'))?.binaryData).toBeUndefined();
     await configMaps.delete({ namespace: 'a', name: 'corp' });
     await until(async () => (await read(ConfigMaps, 'a')) !== undefined);
     await stop();
@@ -211,7 +211,7 @@ describe('trust-distributor', () => {
     const found = await secrets.get({ namespace: 'b', name: 'trust' });
     if (found === undefined) throw new Error('not distributed');
     const { metadata } = await secrets.update({ ...found, type: 'example.com/mine' });
-    await until(async () => (await read(Secrets, 'b', 'trust'))?.['type'] === 'Opaque');
+    await until(async () => (await read(Secrets, 'b', 'trust'))?.type === 'Opaque');
     expect((await read(Secrets, 'b', 'trust'))?.metadata.uid).not.toBe(metadata.uid);
     await stop();
   });
@@ -225,7 +225,7 @@ describe('trust-distributor', () => {
     writeFileSync(file, short);
     await later(
       clock,
-      async () => JSON.stringify((await read(ConfigMaps, 'a'))?.['data']) === JSON.stringify({ 'ca.crt': short + two }),
+      async () => JSON.stringify((await read(ConfigMaps, 'a'))?.data) === JSON.stringify({ 'ca.crt': short + two }),
     );
     const made = await read(ConfigMaps, 'a');
     expect(made?.metadata.uid).not.toBe(metadata.uid);
@@ -238,11 +238,11 @@ describe('trust-distributor', () => {
     await until(async () => (await read(ConfigMaps, 'b')) !== undefined);
     rmSync(file);
     await later(clock, async () => complaints.some((line) => line.includes('ENOENT')));
-    expect((await read(ConfigMaps, 'a'))?.['data']).toEqual({ 'ca.crt': one + two });
+    expect((await read(ConfigMaps, 'a'))?.data).toEqual({ 'ca.crt': one + two });
     writeFileSync(file, two);
     await later(
       clock,
-      async () => JSON.stringify((await read(ConfigMaps, 'a'))?.['data']) === JSON.stringify({ 'ca.crt': two }),
+      async () => JSON.stringify((await read(ConfigMaps, 'a'))?.data) === JSON.stringify({ 'ca.crt': two }),
     );
     await stop();
   });
@@ -255,9 +255,9 @@ describe('trust-distributor', () => {
     };
     const { read, clock, complaints, stop } = await start([bundle]);
     await until(async () => (await read(ClusterTrustBundles, undefined)) !== undefined);
-    expect((await read(ClusterTrustBundles, undefined))?.['spec']).toEqual({ trustBundle: one + short + two });
+    expect((await read(ClusterTrustBundles, undefined))?.spec).toEqual({ trustBundle: one + short + two });
     await clock.advance(4_000_000);
-    expect((await read(ClusterTrustBundles, undefined))?.['spec']).toEqual({ trustBundle: one + two });
+    expect((await read(ClusterTrustBundles, undefined))?.spec).toEqual({ trustBundle: one + two });
     expect(complaints.filter((line) => line.startsWith('dropped an anchor')).length).toBe(1);
     await stop();
   });
@@ -294,7 +294,7 @@ describe('trust-distributor', () => {
       make(client, ConfigMaps, 'corp', 'a', { data: { mine: 'x' } }),
     );
     await until(async () => (await read(ConfigMaps, 'b')) !== undefined);
-    expect((await read(ConfigMaps, 'a'))?.['data']).toEqual({ mine: 'x' });
+    expect((await read(ConfigMaps, 'a'))?.data).toEqual({ mine: 'x' });
     expect(complaints.join()).toContain('left alone');
     await stop();
   });

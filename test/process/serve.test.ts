@@ -7,6 +7,7 @@ import { type ConfigMap, ConfigMaps } from '../../src/api/kinds/config-map.js';
 import { Namespaces } from '../../src/api/kinds/namespace.js';
 import { SelfSubjectReviews } from '../../src/api/kinds/self-subject-review.js';
 import { ServiceAccounts } from '../../src/api/kinds/service-account.js';
+import type { TokenRequest } from '../../src/api/kinds/token-request.js';
 import type { WatchEvent } from '../../src/client/client.js';
 import { clientIn } from '../../src/client/in-domain.js';
 import { connect, type RemoteClient } from '../../src/client/remote-client.js';
@@ -192,10 +193,10 @@ test('a second start finds every object, the same CA and the same keys', async (
     await until(client.resource(ServiceAccounts), { namespace: 'default', name: 'default' }, (account) => !!account);
     const token = await client
       .resource(ServiceAccounts)
-      .subresource('token')
+      .subresource<TokenRequest>('token')
       .create(
         { namespace: 'default', name: 'default' },
-        { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', metadata: {} },
+        { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', metadata: {}, spec: {} },
       );
     return { objects: await everything(client), keys: read(), token };
   });
@@ -203,8 +204,7 @@ test('a second start finds every object, the same CA and the same keys', async (
     const objects = await everything(client);
     for (const [uid, object] of first.objects) expect(objects.get(uid)).toEqual(object);
     expect(read()).toEqual(first.keys);
-    const { token } = (first.token as unknown as { readonly status: { readonly token: string } }).status;
-    const review = await fetchAs(client, url, token);
+    const review = await fetchAs(client, url, first.token.status?.token ?? '');
     expect(review).toBe('system:serviceaccount:default:default');
   });
 });

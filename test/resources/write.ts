@@ -1,5 +1,5 @@
 import { readJson } from '../../src/api/json-text.js';
-import type { ApiObject, JsonObject } from '../../src/api/object.js';
+import type { ApiObject, JsonObject, Unstructured } from '../../src/api/object.js';
 import { groupVersion } from '../../src/api/object.js';
 import { atOnce, resultOf } from '../../src/api/steps.js';
 import type { Findings, Violation } from '../../src/api/violations.js';
@@ -11,7 +11,7 @@ import { arrange } from '../../src/schema/encode.js';
 /** Runs a body through what a definition says of a write, without a server. */
 export interface Written {
   /** The object as an answer shows it. */
-  readonly object: ApiObject;
+  readonly object: Unstructured;
   /** `field: text` of every violation, in order. */
   readonly violations: readonly string[];
   readonly warnings: readonly string[];
@@ -33,8 +33,8 @@ export const found = (findings: Findings | undefined): readonly Violation[] => a
 export const texts = (findings: Findings | undefined): readonly string[] =>
   found(findings).map(({ field, body }) => `${field}: ${body}`);
 
-const shown = <T extends ApiObject>(definition: ResourceDefinition<T>, object: T): ApiObject =>
-  arrange(definition.schema, object as unknown as JsonObject) as unknown as ApiObject;
+const shown = <T extends ApiObject>(definition: ResourceDefinition<T>, object: T): Unstructured =>
+  arrange(definition.schema, object as unknown as JsonObject) as unknown as Unstructured;
 
 /** The body as a server reads it: decoded by the schema, with defaults. */
 export function read<T extends ApiObject>(definition: ResourceDefinition<T>, body: object): T {

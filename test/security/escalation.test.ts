@@ -11,7 +11,7 @@ import {
 } from '../../src/api/kinds/role.js';
 import { ClusterRoleBindings, RoleBindings, type RoleRef } from '../../src/api/kinds/role-binding.js';
 import { Secrets } from '../../src/api/kinds/secret.js';
-import type { ApiObject, JsonObject, ResourceType } from '../../src/api/object.js';
+import type { ApiObject, JsonObject, ResourceType, Unstructured } from '../../src/api/object.js';
 import type { UserInfo } from '../../src/api/user.js';
 import type { Client } from '../../src/client/client.js';
 import { testSigningRequest } from '../../src/testing/certificates.js';
@@ -362,7 +362,7 @@ describe('kinds of one’s own', () => {
 
   test('that look like roles grant nothing', async () => {
     await client.resource(CustomResourceDefinitions).create(crd('example.org', 'clusterroles', 'ClusterRole') as never);
-    const likeRoles = { ...ClusterRoles, group: 'example.org', namespaced: true } as ResourceType<ApiObject>;
+    const likeRoles = { ...ClusterRoles, group: 'example.org', namespaced: true } as ResourceType<Unstructured>;
     await until(admin.resource(CustomResourceDefinitions), { name: 'clusterroles.example.org' }, (found) =>
       Boolean(found?.status?.conditions?.some(({ type, status }) => type === 'Established' && status === 'True')),
     );

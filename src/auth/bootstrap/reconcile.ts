@@ -30,7 +30,7 @@ export function reconcileBootstrap<T extends ClusterRole | Role | ClusterRoleBin
 }
 
 type Binding = ClusterRoleBinding | RoleBinding;
-const isBinding = (object: ClusterRole | Role | Binding): object is Binding => object['roleRef'] !== undefined;
+const isBinding = (object: ClusterRole | Role | Binding): object is Binding => 'roleRef' in object;
 
 const sameRole = ({ roleRef: a }: Binding, { roleRef: b }: Binding): boolean =>
   a.kind === b.kind && a.name === b.name && a.apiGroup === b.apiGroup;

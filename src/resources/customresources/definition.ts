@@ -6,7 +6,7 @@ import {
   deprecationWarning,
   storageVersion,
 } from '../../api/kinds/custom-resource-definition.js';
-import type { ApiObject, ResourceType } from '../../api/object.js';
+import { type ApiObject, type ResourceType, type Unstructured, unstructured } from '../../api/object.js';
 import type { ResourceDefinition, Subresource, Verb } from '../../registry/resource-definition.js';
 import { SchemaTooDeep } from '../../schema/json-schema-props.js';
 import { objectMeta, typeMeta } from '../../schema/meta.js';
@@ -225,10 +225,10 @@ function withMeta(schema: Schema, resource: boolean): Schema {
 const withoutMetadata = ({ metadata: _metadata, ...rest }: ApiObject): Readonly<Record<string, unknown>> => rest;
 
 /** The object with the status of another one, or none. */
-function withStatusOf(next: ApiObject, other: ApiObject | undefined): ApiObject {
-  const { status: _status, ...rest } = next;
-  const object = rest as ApiObject;
-  return other === undefined || !Object.hasOwn(other, 'status') ? object : { ...object, status: other['status'] };
+function withStatusOf(next: ApiObject, other: ApiObject | undefined): Unstructured {
+  const { status: _status, ...object } = unstructured(next);
+  if (other === undefined || !Object.hasOwn(other, 'status')) return object;
+  return { ...object, status: unstructured(other)['status'] };
 }
 
 /** The subresource `status`: takes the status and who manages it, and nothing else. */

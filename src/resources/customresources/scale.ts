@@ -3,7 +3,7 @@ import { goTypeName, goValue } from '../../api/go-print.js';
 import { quote } from '../../api/go-text.js';
 import type { CustomResourceDefinition, CustomResourceScale } from '../../api/kinds/custom-resource-definition.js';
 import type { Scale } from '../../api/kinds/scale.js';
-import { type ApiObject, isObject, type Json, type JsonObject, setMember } from '../../api/object.js';
+import { type ApiObject, isObject, type Json, type JsonObject, setMember, unstructured } from '../../api/object.js';
 import { invalid, type Violation } from '../../api/violations.js';
 import type { SubresourceProjection } from '../../registry/resource-definition.js';
 import { age, column } from '../columns.js';
@@ -120,7 +120,8 @@ export function scaleProjection(
     readForWrite: (object) => project(object, unset),
     readWritten: (object) => project(object, 0),
     write: (object, projected) => {
-      const { replicas } = isObject(projected['spec']) ? projected['spec'] : { replicas: 0 };
+      const { spec: scaled } = unstructured(projected);
+      const { replicas } = isObject(scaled) ? scaled : { replicas: 0 };
       const wanted = typeof replicas === 'number' ? replicas : 0;
       if (wanted === unset) {
         throw badRequest(`the spec replicas field ${quote(specReplicasPath)} cannot be empty`);

@@ -80,9 +80,9 @@ export function newerEvents(domains: Domains): ResourceDefinition<EventsV1Event>
     schema: eventsV1Schema,
     storedAs: { group: Events.group, version: Events.version, schema: eventSchema },
     codec: {
-      read: (stored) => eventsV1Event(stored as ApiObject as Event, apiVersion),
+      read: (stored) => eventsV1Event(stored as unknown as Event, apiVersion),
       readMetadata: (stored) => stored,
-      store: (event) => coreEvent(event) as ApiObject as JsonObject,
+      store: (event) => coreEvent(event) as unknown as JsonObject,
     },
     // The rules of this group look at it themselves, after those of the core group.
     checksMetadata: 'never',

@@ -1,5 +1,5 @@
 import type { Event, EventsV1Event } from '../../api/kinds/event.js';
-import type { ApiObject, JsonObject } from '../../api/object.js';
+import type { JsonObject } from '../../api/object.js';
 import { arrange } from '../../schema/encode.js';
 import { eventsV1Schema } from './schemas.js';
 
@@ -15,8 +15,8 @@ const names: readonly (readonly [keyof Event, keyof EventsV1Event])[] = [
   ['count', 'deprecatedCount'],
   ['reportingComponent', 'reportingController'],
 ];
-const toCore = new Map<string, string>(names.map(([core, other]) => [String(other), String(core)]));
-const toEventsV1 = new Map<string, string>(names.map(([core, other]) => [String(core), String(other)]));
+const toCore = new Map<string, string>(names.map(([core, other]) => [other, core]));
+const toEventsV1 = new Map<string, string>(names.map(([core, other]) => [core, other]));
 
 function renamed(object: object, to: ReadonlyMap<string, string>, apiVersion: string): JsonObject {
   const members = Object.entries(object).map(([name, value]) => [to.get(name) ?? name, value] as const);
@@ -26,7 +26,7 @@ function renamed(object: object, to: ReadonlyMap<string, string>, apiVersion: st
 const coreVersion = 'v1';
 
 /** The event as the core group has it. */
-export const coreEvent = (event: EventsV1Event): Event => renamed(event, toCore, coreVersion) as ApiObject as Event;
+export const coreEvent = (event: EventsV1Event): Event => renamed(event, toCore, coreVersion) as unknown as Event;
 
 /** A stored event as `events.k8s.io` has it, under the name that this group has here; it leaves out what is empty. */
 export const eventsV1Event = (event: Event, apiVersion: string): EventsV1Event =>

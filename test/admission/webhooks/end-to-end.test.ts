@@ -10,8 +10,10 @@ import {
 import { Events, EventsV1Events } from '../../../src/api/kinds/event.js';
 import { Namespaces } from '../../../src/api/kinds/namespace.js';
 import { ServiceAccounts } from '../../../src/api/kinds/service-account.js';
+import type { TokenRequest } from '../../../src/api/kinds/token-request.js';
 import {
   type MutatingWebhook,
+  type MutatingWebhookConfiguration,
   MutatingWebhookConfigurations,
   ValidatingWebhookConfigurations,
 } from '../../../src/api/kinds/webhook-configuration.js';
@@ -109,7 +111,7 @@ async function withHook(
   } = {},
 ): Promise<void> {
   const { groups = ['*'], versions = ['*'], configuration: name = 'hook', ...webhook } = more;
-  const configurations = server.client.resource<ApiObject>(type as never);
+  const configurations = server.client.resource<MutatingWebhookConfiguration>(type);
   await configurations.create({
     ...meta(type),
     metadata: { name },
@@ -368,7 +370,7 @@ describe('objects', () => {
     await accounts.create({ ...meta(ServiceAccounts), metadata: { name: 'sa', namespace: 'ns' } });
     await withHook(ValidatingWebhookConfigurations, '/allow', ['serviceaccounts/token'], async () => {
       await accounts
-        .subresource('token')
+        .subresource<TokenRequest>('token')
         .create(
           { namespace: 'ns', name: 'sa' },
           { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', metadata: {}, spec: { audiences: [] } },
@@ -394,9 +396,7 @@ describe('objects', () => {
 
   test('a faulty question is refused before anybody is asked about it', async () => {
     const ask = (spec: object) =>
-      server.client
-        .resource<ApiObject>(SubjectAccessReviews)
-        .create({ ...meta(SubjectAccessReviews), metadata: {}, spec } as ApiObject);
+      server.client.resource(SubjectAccessReviews).create({ ...meta(SubjectAccessReviews), metadata: {}, spec });
     await withHook(ValidatingWebhookConfigurations, '/deny/no', ['subjectaccessreviews'], async () => {
       await expect(ask({})).rejects.toMatchObject({ code: 422 });
       await expect(ask({ user: 'a', nonResourceAttributes: { path: '/' } })).rejects.toMatchObject({ code: 403 });
@@ -586,11 +586,11 @@ describe('versions that a webhook converts', () => {
     const apply = (version: string, spec: object) => {
       const asked = gadget('moved', version, spec);
       const body = { ...asked, metadata: { ...asked.metadata, labels: { a: 'b' } } };
-      const options = { type: 'apply', fieldManager: 'm', body: body as unknown as JsonObject } as const;
+      const options = { type: 'apply', fieldManager: 'm', body } as const;
       return server.client.resource(gadgets(version)).patch(key('moved'), options);
     };
     await apply('v2', { hostPort: 'a:1' });
-    const { metadata, spec } = (await apply('v1', { host: 'b', port: '2' })) as ApiObject & { readonly spec: object };
+    const { metadata, spec } = await apply('v1', { host: 'b', port: '2' });
     expect([metadata.labels, spec]).toEqual([{ a: 'b' }, { host: 'b', port: '2' }]);
   });
 
@@ -795,7 +795,7 @@ describe('versions that a webhook converts', () => {
 });
 
 describe('a custom resource with defaults', () => {
-  const pots = resourceType<ApiObject>({
+  const pots = resourceType({
     group: 'example.com',
     version: 'v1',
     plural: 'pots',
@@ -832,7 +832,7 @@ describe('a custom resource with defaults', () => {
 });
 
 describe('what waited while its definition', () => {
-  const passings = resourceType<ApiObject>({
+  const passings = resourceType({
     group: 'example.com',
     version: 'v1',
     plural: 'passings',

@@ -1,5 +1,5 @@
 import { AdmissionChain } from '../../../src/admission/chain.js';
-import { type ApiObject, groupVersion } from '../../../src/api/object.js';
+import { groupVersion, type Unstructured } from '../../../src/api/object.js';
 import { readListParameters } from '../../../src/api/options.js';
 import { Catalogue } from '../../../src/apiserver/catalogue.js';
 import { defaultFeatureGates } from '../../../src/apiserver/feature-gates.js';
@@ -49,7 +49,7 @@ export function collection(store: Store, clock: Clock, featureGates = defaultFea
     async put(namespace, name, labels = {}, data = '') {
       const key = storageKey(definition, { namespace, name });
       const { apiVersion, kind } = { apiVersion: groupVersion(definition), kind: definition.kind };
-      const object: ApiObject = { apiVersion, kind, metadata: { name, namespace, labels }, data: { data } };
+      const object: Unstructured = { apiVersion, kind, metadata: { name, namespace, labels }, data: { data } };
       const found = await store.get(key);
       return store.commit({ key, document: await encode(definition, object), expect: found?.revision ?? 'absent' });
     },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { invalidObject } from '../../../src/api/errors.js';
-import type { ApiObject } from '../../../src/api/object.js';
+import { type Unstructured, unstructured } from '../../../src/api/object.js';
 import { atOnce, resultOf } from '../../../src/api/steps.js';
 import type { UserInfo } from '../../../src/api/user.js';
 import { alwaysAllow } from '../../../src/auth/always.js';
@@ -48,14 +48,14 @@ const definitions = [
   ...authenticationReviews({ authenticator: onlyGood, apiAudiences: ['api'] }),
   ...authorizationReviews({ authorizer: reading }),
 ];
-const ask = async (kind: string, object: object = {}): Promise<ApiObject> => {
+const ask = async (kind: string, object: object = {}): Promise<Unstructured> => {
   const definition = definitions.find((one) => one.kind === kind);
   const given = { apiVersion: 'x/v1', kind, metadata: {}, ...object };
   const violations = atOnce(resultOf(definition?.validate?.(given, undefined, context) ?? []));
   if (violations.length > 0) throw invalidObject({ group: definition?.group ?? '', kind: '' }, violations);
   const answer = await definition?.answer?.(given, context);
   if (answer === undefined) throw new Error(`${kind} is not answered`);
-  return answer;
+  return unstructured(answer);
 };
 
 test('reviews are only ever created', () => {
@@ -300,9 +300,7 @@ describe('access reviews', () => {
       'spec.resourceAttributes.fieldSelector ignored due to parse error; spec.resourceAttributes.labelSelector ignored due to parse error',
     ],
   ])('the selectors %j', async (selectors, evaluationError) => {
-    const { status } = (await ask('SelfSubjectAccessReview', {
-      spec: { resourceAttributes: pods(selectors) },
-    })) as ApiObject & { status: object };
+    const { status } = await ask('SelfSubjectAccessReview', { spec: { resourceAttributes: pods(selectors) } });
     expect(status).toEqual({
       allowed: true,
       reason: 'because',

@@ -4,7 +4,7 @@ import { Nodes } from '../../../src/api/kinds/node.js';
 import { Pods } from '../../../src/api/kinds/pod.js';
 import { Secrets } from '../../../src/api/kinds/secret.js';
 import { ServiceAccounts } from '../../../src/api/kinds/service-account.js';
-import type { ApiObject } from '../../../src/api/object.js';
+import type { ApiObject, Unstructured } from '../../../src/api/object.js';
 import { generateServiceAccountKey, readSigningKey } from '../../../src/auth/service-account-keys.js';
 import { tokenIssuer } from '../../../src/auth/token-issuer.js';
 import type { RequestContext } from '../../../src/registry/resource-definition.js';
@@ -59,7 +59,8 @@ const request = async (
     ...options,
   });
   const at = { namespace: 'ns', name };
-  const prepared = await action.prepare(at, { apiVersion, kind: 'TokenRequest', metadata, spec }, context);
+  const asked: Unstructured = { apiVersion, kind: 'TokenRequest', metadata, spec };
+  const prepared = await action.prepare(at, asked, context);
   between?.();
   const answer = await action.answer(at, prepared, context);
   return answer as ApiObject & {

@@ -1,0 +1,70 @@
+import { expectTypeOf, test } from 'vitest';
+import type { ConfigMap } from '../../src/api/kinds/config-map.js';
+import type { CustomResourceDefinition } from '../../src/api/kinds/custom-resource-definition.js';
+import {
+  type ObjectMeta,
+  type Resource,
+  type ResourceType,
+  resourceType,
+  type Unstructured,
+} from '../../src/api/object.js';
+import type { ResourceClient } from '../../src/client/client.js';
+import type { TestServerOptions } from '../../src/testing/test-server.js';
+import type { AdmissionRequest } from '../../src/webhook/admission.js';
+
+/** The compiler judges these, with `npm run types`; nothing of them runs. */
+
+interface Spec {
+  readonly size: number;
+}
+type Widget = Resource<Spec, { readonly isReady?: boolean }>;
+const names = { group: 'example.com', version: 'v1', plural: 'widgets', kind: 'Widget', namespaced: true };
+const meta = { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'a' } };
+
+test('a member that a kind does not have is refused', () => {
+  const configMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: {} };
+  // @ts-expect-error
+  ({ ...configMap, dta: {} }) satisfies ConfigMap;
+  // @ts-expect-error
+  ({ ...meta, spec: { size: 1 }, stauts: {} }) satisfies Widget;
+  ({ ...meta, spec: { size: 1 }, status: {} }) satisfies Widget;
+  expectTypeOf<ConfigMap>().not.toHaveProperty('dta');
+  expectTypeOf<Widget>().not.toHaveProperty('stauts');
+});
+
+test('so it is in what is created or updated, of a kind that has types', () => {
+  const typed = (widgets: ResourceClient<Widget>, found: Widget): readonly unknown[] => [
+    widgets.create({ ...meta, spec: { size: 1 } }),
+    // @ts-expect-error
+    widgets.create({ ...meta, spec: { size: 1 }, stauts: {} }),
+    // @ts-expect-error
+    widgets.update({ ...found, stauts: {} }),
+    // @ts-expect-error
+    widgets.subresource('status').update({ ...found, stauts: {} }),
+  ];
+  const untyped = (widgets: ResourceClient<Unstructured>): unknown => widgets.create({ ...meta, spec: 1, any: {} });
+  expectTypeOf(typed).toBeFunction();
+  expectTypeOf(untyped).toBeFunction();
+});
+
+test('a kind has the type of any interface with what all objects have; without one its members are unknown', () => {
+  interface Plain {
+    apiVersion: 'example.com/v1';
+    kind: 'Widget';
+    metadata: ObjectMeta;
+    spec?: Spec;
+  }
+  expectTypeOf(resourceType<Plain>(names)).toEqualTypeOf<ResourceType<Plain>>();
+  expectTypeOf(resourceType(names)).toEqualTypeOf<ResourceType<Unstructured>>();
+  expectTypeOf<Unstructured['spec']>().toBeUnknown();
+  // @ts-expect-error
+  resourceType<{ apiVersion?: string; kind?: string; metadata?: ObjectMeta }>(names);
+});
+
+test('where kinds are mixed, typed objects and others are taken', () => {
+  const mixed = (widget: Widget, crd: CustomResourceDefinition): readonly unknown[] => [
+    { objects: [widget, crd, { ...meta, spec: { size: 1 } }] } satisfies TestServerOptions,
+  ];
+  expectTypeOf(mixed).toBeFunction();
+  expectTypeOf<AdmissionRequest>().toEqualTypeOf<AdmissionRequest<Unstructured>>();
+});
