@@ -41,7 +41,7 @@ export const teamAccess = defineController({
       if (left?.metadata.labels?.[label] !== undefined) await bindings.delete(key);
       return;
     }
-    await bindings.patch(key, { type: 'apply', body: { ...wanted }, fieldManager: 'team-access', force: true });
+    await bindings.patch(key, { type: 'apply', body: wanted, fieldManager: 'team-access', force: true });
     log.info({ namespace: key.namespace }, 'team may edit');
   },
 });

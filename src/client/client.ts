@@ -133,11 +133,11 @@ export interface WriteOptions {
  * server-side apply. The JSON of a body is sent.
  */
 export type Patch =
-  | { readonly type: 'json'; readonly body: readonly Json[] }
+  | { readonly type: 'json'; readonly body: readonly object[] }
   | { readonly type: 'merge' | 'strategic'; readonly body: Json | object }
   | {
       readonly type: 'apply';
-      readonly body: Json | ApiObject;
+      readonly body: object;
       readonly fieldManager: string;
       readonly force?: boolean;
     };

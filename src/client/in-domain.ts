@@ -1,5 +1,5 @@
 import { type Domains, defaultDomains, groupIn } from '../api/domains.js';
-import { type ApiObject, groupVersion, type JsonObject, type ResourceType } from '../api/object.js';
+import { type ApiObject, groupVersion, isObject, type JsonObject, type ResourceType } from '../api/object.js';
 import type { Client, Patch, ResourceClient, SubresourceClient } from './client.js';
 import { endingBy, endingWith } from './ending.js';
 import { tellingBy, tellingTo } from './warnings.js';
@@ -63,6 +63,4 @@ function renamedSubresource<S extends ApiObject>(
 
 /** A configuration to apply names its version, as a whole object does. */
 const patchIn = (patch: Patch, inVersion: (body: JsonObject) => JsonObject): Patch =>
-  patch.type === 'apply' && typeof patch.body === 'object' && patch.body !== null && !Array.isArray(patch.body)
-    ? { ...patch, body: inVersion(patch.body as JsonObject) }
-    : patch;
+  patch.type === 'apply' && isObject(patch.body) ? { ...patch, body: inVersion(patch.body) } : patch;

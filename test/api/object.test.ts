@@ -8,7 +8,7 @@ import {
   resourceType,
   type Unstructured,
 } from '../../src/api/object.js';
-import type { ResourceClient } from '../../src/client/client.js';
+import type { Patch, ResourceClient } from '../../src/client/client.js';
 import type { TestServerOptions } from '../../src/testing/test-server.js';
 import type { AdmissionRequest } from '../../src/webhook/admission.js';
 
@@ -64,6 +64,10 @@ test('a kind has the type of any interface with what all objects have; without o
 test('where kinds are mixed, typed objects and others are taken', () => {
   const mixed = (widget: Widget, crd: CustomResourceDefinition): readonly unknown[] => [
     { objects: [widget, crd, { ...meta, spec: { size: 1 } }] } satisfies TestServerOptions,
+    { type: 'apply', body: widget, fieldManager: 'm' } satisfies Patch,
+    { type: 'apply', body: { ...meta, spec: widget.spec }, fieldManager: 'm' } satisfies Patch,
+    { type: 'merge', body: { spec: widget.spec } } satisfies Patch,
+    { type: 'json', body: [{ op: 'add', path: '/spec', value: widget.spec }] } satisfies Patch,
   ];
   expectTypeOf(mixed).toBeFunction();
   expectTypeOf<AdmissionRequest>().toEqualTypeOf<AdmissionRequest<Unstructured>>();

@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 const signerName = 'example.com/own';
-const apply = (body: object) => ({ type: 'apply' as const, body: body as never, fieldManager: 'test', force: true });
+const apply = (body: object) => ({ type: 'apply' as const, body, fieldManager: 'test', force: true });
 
 test('what is applied to an object and to its subresources names the version that is served', async () => {
   const requests = server.client().resource(CertificateSigningRequests);

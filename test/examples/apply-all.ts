@@ -1,5 +1,5 @@
 import type { Document } from 'yaml';
-import { type ApiObject, groupVersion, type Json, keyOf } from '../../src/api/object.js';
+import { type ApiObject, groupVersion, keyOf } from '../../src/api/object.js';
 import type { Client } from '../../src/client/client.js';
 
 /** Applies the objects of a YAML file, in its order. */
@@ -9,7 +9,6 @@ export async function applyAll(client: Client, documents: readonly Document[]): 
     const object = document.toJS() as ApiObject;
     const type = types.find((one) => groupVersion(one) === object.apiVersion && one.kind === object.kind);
     if (type === undefined) throw new Error(`${object.kind} is not served`);
-    const body = object as unknown as Json;
-    await client.resource(type).patch(keyOf(object), { type: 'apply', body, fieldManager: 'test' });
+    await client.resource(type).patch(keyOf(object), { type: 'apply', body: object, fieldManager: 'test' });
   }
 }

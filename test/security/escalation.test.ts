@@ -11,7 +11,7 @@ import {
 } from '../../src/api/kinds/role.js';
 import { ClusterRoleBindings, RoleBindings, type RoleRef } from '../../src/api/kinds/role-binding.js';
 import { Secrets } from '../../src/api/kinds/secret.js';
-import type { ApiObject, JsonObject, ResourceType, Unstructured } from '../../src/api/object.js';
+import type { ApiObject, ResourceType, Unstructured } from '../../src/api/object.js';
 import type { UserInfo } from '../../src/api/user.js';
 import type { Client } from '../../src/client/client.js';
 import { testSigningRequest } from '../../src/testing/certificates.js';
@@ -62,7 +62,6 @@ const clusterBinding = (name: string, roleRef: RoleRef, subjects = [eveHerself])
   roleRef,
   subjects,
 });
-const json = (value: object): JsonObject => value as JsonObject;
 
 let server: TestServer;
 let admin: Client;
@@ -103,7 +102,7 @@ afterAll(() => server.stop());
 const attempt = 'is attempting to grant RBAC permissions not currently held';
 const key = { namespace: 'default', name: 'harmless' };
 const named = { name: 'harmless' };
-const apply = (body: object) => ({ type: 'apply' as const, body: json(body), fieldManager: 'eve', force: true });
+const apply = (body: object) => ({ type: 'apply' as const, body, fieldManager: 'eve', force: true });
 
 describe('a role with more than one holds', () => {
   const more = [holds, wants];
@@ -127,10 +126,7 @@ describe('a role with more than one holds', () => {
     ],
     [
       'patched (JSON)',
-      () =>
-        client
-          .resource(Roles)
-          .patch(key, { type: 'json', body: [{ op: 'add', path: '/rules/-', value: json(wants) }] }),
+      () => client.resource(Roles).patch(key, { type: 'json', body: [{ op: 'add', path: '/rules/-', value: wants }] }),
     ],
     [
       'patched (JSON, by copies)',
@@ -139,11 +135,8 @@ describe('a role with more than one holds', () => {
           .resource(Roles)
           .patch(key, { type: 'json', body: [{ op: 'replace', path: '/rules/0/resources/0', value: 'secrets' }] }),
     ],
-    ['patched (merge)', () => client.resource(Roles).patch(key, { type: 'merge', body: json({ rules: more }) })],
-    [
-      'patched (strategic)',
-      () => client.resource(Roles).patch(key, { type: 'strategic', body: json({ rules: more }) }),
-    ],
+    ['patched (merge)', () => client.resource(Roles).patch(key, { type: 'merge', body: { rules: more } })],
+    ['patched (strategic)', () => client.resource(Roles).patch(key, { type: 'strategic', body: { rules: more } })],
     ['applied', () => client.resource(Roles).patch(key, apply(role('harmless', more)))],
     ['a ClusterRole, created', () => client.resource(ClusterRoles).create(clusterRole('new', more))],
     [
@@ -211,24 +204,19 @@ describe('a role with more than one holds', () => {
       () =>
         client
           .resource(ClusterRoles)
-          .patch(named, { type: 'merge', body: json({ aggregationRule: { clusterRoleSelectors: [{}] } }) }),
+          .patch(named, { type: 'merge', body: { aggregationRule: { clusterRoleSelectors: [{}] } } }),
     ],
     [
       'widened',
       () =>
         client
           .resource(ClusterRoles)
-          .patch(
-            { name: 'collecting' },
-            { type: 'merge', body: json({ aggregationRule: { clusterRoleSelectors: [{}] } }) },
-          ),
+          .patch({ name: 'collecting' }, { type: 'merge', body: { aggregationRule: { clusterRoleSelectors: [{}] } } }),
     ],
     [
       'given up',
       () =>
-        client
-          .resource(ClusterRoles)
-          .patch({ name: 'collecting' }, { type: 'merge', body: json({ aggregationRule: null }) }),
+        client.resource(ClusterRoles).patch({ name: 'collecting' }, { type: 'merge', body: { aggregationRule: null } }),
     ],
     [
       'applied',
@@ -263,18 +251,18 @@ describe('a binding of a role with more than one holds', () => {
     ['created for everywhere', () => client.resource(ClusterRoleBindings).create(clusterBinding('new', some))],
     [
       'joined (merge)',
-      () => client.resource(RoleBindings).patch(powerful, { type: 'merge', body: json({ subjects: both }) }),
+      () => client.resource(RoleBindings).patch(powerful, { type: 'merge', body: { subjects: both } }),
     ],
     [
       'joined (strategic)',
-      () => client.resource(RoleBindings).patch(powerful, { type: 'strategic', body: json({ subjects: both }) }),
+      () => client.resource(RoleBindings).patch(powerful, { type: 'strategic', body: { subjects: both } }),
     ],
     [
       'joined (JSON)',
       () =>
         client
           .resource(RoleBindings)
-          .patch(powerful, { type: 'json', body: [{ op: 'add', path: '/subjects/-', value: json(eveHerself) }] }),
+          .patch(powerful, { type: 'json', body: [{ op: 'add', path: '/subjects/-', value: eveHerself }] }),
     ],
     ['joined (apply)', () => client.resource(RoleBindings).patch(powerful, apply(binding('powerful', some, both)))],
     [
@@ -284,9 +272,7 @@ describe('a binding of a role with more than one holds', () => {
     [
       'joined everywhere',
       () =>
-        client
-          .resource(ClusterRoleBindings)
-          .patch({ name: 'powerful' }, { type: 'merge', body: json({ subjects: both }) }),
+        client.resource(ClusterRoleBindings).patch({ name: 'powerful' }, { type: 'merge', body: { subjects: both } }),
     ],
     [
       'of view, which is no longer than it looks',
@@ -297,9 +283,9 @@ describe('a binding of a role with more than one holds', () => {
   });
 
   test('in place of a harmless one', async () => {
-    await expect(
-      client.resource(RoleBindings).patch(key, { type: 'merge', body: json({ roleRef: some }) }),
-    ).rejects.toThrow(attempt);
+    await expect(client.resource(RoleBindings).patch(key, { type: 'merge', body: { roleRef: some } })).rejects.toThrow(
+      attempt,
+    );
   });
 
   test('that is to be made later', async () => {
@@ -356,7 +342,7 @@ describe('kinds of one’s own', () => {
     await expect(
       crds
         .subresource('status')
-        .patch({ name: made.metadata.name ?? '' }, { type: 'merge', body: json({ status: { acceptedNames } }) }),
+        .patch({ name: made.metadata.name ?? '' }, { type: 'merge', body: { status: { acceptedNames } } }),
     ).rejects.toThrow('status.acceptedNames.plural: Invalid value: "clusterroles": is a built-in resource');
   });
 
@@ -430,20 +416,15 @@ test('certificates are approved, and signed, only by those who may speak for the
     'user not permitted to approve requests',
   );
   await expect(
-    requests.subresource('approval').patch({ name: 'bob' }, { type: 'merge', body: json({ status }) }),
+    requests.subresource('approval').patch({ name: 'bob' }, { type: 'merge', body: { status } }),
   ).rejects.toThrow('user not permitted to approve requests');
   await expect(
     requests
       .subresource('status')
-      .patch(
-        { name: 'bob' },
-        { type: 'merge', body: json({ status: { conditions: [{ ...approved, type: 'Failed' }] } }) },
-      ),
+      .patch({ name: 'bob' }, { type: 'merge', body: { status: { conditions: [{ ...approved, type: 'Failed' }] } } }),
   ).rejects.toThrow('user not permitted to sign requests');
   await expect(
-    requests
-      .subresource('status')
-      .patch({ name: 'bob' }, { type: 'merge', body: json({ status: { certificate: '' } }) }),
+    requests.subresource('status').patch({ name: 'bob' }, { type: 'merge', body: { status: { certificate: '' } } }),
   ).rejects.toThrow('user not permitted to sign requests');
 });
 
