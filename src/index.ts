@@ -355,6 +355,7 @@ export {
   type AdmissionContext,
   type AdmissionKind,
   type AdmissionRequest,
+  type AdmissionRequestMembers,
   type AdmissionResource,
   type AdmissionVerdict,
   type MutatingWebhookSpec,

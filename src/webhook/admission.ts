@@ -16,14 +16,15 @@ import { jsonDifference } from './json-difference.js';
 import { type ReviewContext, UnreadableReview, type Webhook } from './webhook.js';
 
 /** What a webhook is asked about: `request` of an AdmissionReview (admission.k8s.io/v1). */
-export type AdmissionRequest<T extends ApiObject = Unstructured> = RequestMembers &
+export type AdmissionRequest<T extends ApiObject = Unstructured> = AdmissionRequestMembers &
   (
     | { readonly operation: 'CREATE' | 'CONNECT'; readonly object: T; readonly oldObject?: undefined }
     | { readonly operation: 'UPDATE'; readonly object: T; readonly oldObject: T }
     | { readonly operation: 'DELETE'; readonly object?: undefined; readonly oldObject: T }
   );
 
-interface RequestMembers {
+/** What is the same whatever the operation. */
+export interface AdmissionRequestMembers {
   readonly uid: string;
   /** Of the objects, as the webhook's rules name it; `requestKind` as the caller did. */
   readonly kind: AdmissionKind;
@@ -183,7 +184,7 @@ const objectsOf = {
   CONNECT: ['object'],
 } as const;
 
-function checkKind({ kind }: Pick<RequestMembers, 'kind'>, expected: ResourceType): void {
+function checkKind({ kind }: Pick<AdmissionRequestMembers, 'kind'>, expected: ResourceType): void {
   if (kind.kind === expected.kind && kind.group === expected.group && kind.version === expected.version) return;
   const text = (one: AdmissionKind): string => `${groupVersion(one)} ${one.kind}`;
   throw new UnreadableReview(`this webhook is for ${text(expected)}, not ${text(kind)}`);
