@@ -80,7 +80,7 @@ function* readEntry(entry: ManagedFieldsEntry, index: number, stored: boolean): 
   };
 }
 
-/** The entries in Kubernetes' order: appliers first, then by time, manager, version and subresource. */
+/** The entries in Kubernetes' order: appliers first, then by second, manager, version and subresource. */
 export function* writeManagedFields(owners: Owners): Steps<readonly ManagedFieldsEntry[]> {
   const entries: ManagedFieldsEntry[] = [];
   for (const owner of [...owners.values()].sort(byRank)) entries.push(yield* writeEntry(owner));
@@ -107,6 +107,15 @@ export const seconds = (time: string | undefined): number =>
 const byRank = (a: Owner, b: Owner): number =>
   compareText(a.operation, b.operation) ||
   seconds(a.time) - seconds(b.time) ||
+  (isOfDefinition(a) && isOfDefinition(b) ? 0 : byName(a, b));
+
+/**
+ * The owners of a definition stay in the order in which they wrote, also within a second: where several API servers run
+ * it is established five seconds later, so that what was created stands first.
+ */
+const isOfDefinition = ({ apiVersion }: Owner): boolean => apiVersion.startsWith('apiextensions.');
+
+const byName = (a: Owner, b: Owner): number =>
   compareText(a.manager, b.manager) ||
   compareText(a.apiVersion, b.apiVersion) ||
   compareText(a.subresource, b.subresource);

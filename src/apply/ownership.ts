@@ -247,6 +247,8 @@ export function* ownersAfterUpdate(
   const bare = { manager, operation: 'Update', apiVersion, subresource } as const;
   const identity = identityOf(bare);
   const fields = union(own, kept.get(identity)?.fields ?? emptySet);
+  // Behind those who wrote before.
+  kept.delete(identity);
   kept.set(identity, { ...bare, time: timestamp(writing.now), fields });
   return capped(kept);
 }

@@ -227,6 +227,17 @@ describe('recordUpdate', () => {
     );
   });
 
+  test.each([
+    ['v1', 'by their names', ['a', 'm', 'z']],
+    ['apiextensions.k8s.io/v1', 'in the order in which they last wrote', ['m', 'a', 'z']],
+  ])('owners of one second stand, for %s, %s', (apiVersion, _, managers) => {
+    const write = (manager: string, data: Record<string, string>, live?: ApiObject): ApiObject =>
+      recorded({ ...writing({ manager, apiVersion }), live, next: object({ data }) });
+    const by3 = write('a', { k: '1', l: '2', n: '3' }, write('m', { k: '1', l: '2' }, write('z', { k: '1' })));
+    const last = write('z', { k: '1', l: '2', n: '3', o: '4' }, by3);
+    expect(entriesOf(last).map(({ manager }) => manager)).toEqual(managers);
+  });
+
   test('fields named in another version are compared there; of an unknown version they are forgotten', () => {
     const older: Schema = { type: 'object', preserveUnknownFields: true };
     const newer: Schema = { type: 'object', preserveUnknownFields: true };

@@ -41,7 +41,8 @@ export const serviceAccountToken = (options: TokenOptions): SubresourceAction<Se
   request: { group: authenticationGroup, version: 'v1', kind: 'TokenRequest', schema: tokenRequestSchema },
 
   async prepare(key, given, { now }) {
-    const request = given as TokenRequest;
+    // A status is what the server answers, whoever gives one.
+    const { status: _status, ...request } = given as TokenRequest;
     const kind = kindIn(options);
     checkKey(kind, request, key);
     const account = await accountAt(key, options.objects);

@@ -30,6 +30,15 @@ beforeEach(() => {
     .put(Nodes, { metadata: { name: 'n', uid: 'node-uid' } });
 });
 
+const issuer = tokenIssuer({ issuer: 'https://i', key: () => key, domains: defaultDomains, clock });
+const context = (name: string): RequestContext => ({
+  user: { username: 'u', groups: [] },
+  key: { namespace: 'ns', name },
+  subresource: 'token',
+  dryRun: false,
+  now: clock.now(),
+  warn: (text) => warnings.push(text),
+});
 const request = async (
   spec: unknown,
   {
@@ -44,25 +53,17 @@ const request = async (
     readonly between?: () => unknown;
   } = {},
 ) => {
-  const context: RequestContext = {
-    user: { username: 'u', groups: [] },
-    key: { namespace: 'ns', name },
-    subresource: 'token',
-    dryRun: false,
-    now: clock.now(),
-    warn: (text) => warnings.push(text),
-  };
   const action = serviceAccountToken({
     objects,
-    issuer: tokenIssuer({ issuer: 'https://i', key: () => key, domains: defaultDomains, clock }),
+    issuer,
     apiAudiences: ['api'],
     ...options,
   });
   const at = { namespace: 'ns', name };
   const asked: Unstructured = { apiVersion, kind: 'TokenRequest', metadata, spec };
-  const prepared = await action.prepare(at, asked, context);
+  const prepared = await action.prepare(at, asked, context(name));
   between?.();
-  const answer = await action.answer(at, prepared, context);
+  const answer = await action.answer(at, prepared, context(name));
   return answer as ApiObject & {
     readonly spec: Record<string, unknown>;
     readonly status: { token: string; expirationTimestamp: string };
@@ -92,6 +93,12 @@ describe('the answer', () => {
     expect(answer.spec['audiences']).toEqual(['z', 'a', 'z', '']);
     expect(answer.metadata.labels).toEqual({ a: 'b' });
   });
+});
+
+test('a status that is given is not what webhooks are shown', async () => {
+  const action = serviceAccountToken({ objects, issuer, apiAudiences: ['api'] });
+  const asked: Unstructured = { apiVersion, kind: 'TokenRequest', metadata: {}, spec: {}, status: { token: 'mine' } };
+  expect(await action.prepare({ namespace: 'ns', name: 'x' }, asked, context('x'))).not.toHaveProperty('status');
 });
 
 describe('the order of checks', () => {
