@@ -22,6 +22,8 @@ const step = 2;
 const width = 80;
 /** A member's name longer than this stands behind a `?`. */
 const longestName = 128;
+/** A name with one stands behind a `?`, too. */
+const lineBreak = /[\n\r\x85\u2028\u2029]/;
 
 type Nested = JsonObject | readonly Json[];
 const isNested = (value: Json): value is Nested =>
@@ -43,7 +45,7 @@ function* block(value: Nested, indent: number, lines: string[], begun?: string):
   }
   for (const name of yield* sortedInSteps(Object.keys(value), compareNames)) {
     const member = value[name] as Json;
-    if (name.includes('\n') || Buffer.byteLength(name) > longestName) {
+    if (lineBreak.test(name) || Buffer.byteLength(name) > longestName) {
       yield* behind(`${head}?`, name, indent, lines);
       yield* behind(`${pad}:`, member, indent, lines);
     } else {

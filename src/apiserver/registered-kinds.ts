@@ -191,6 +191,21 @@ export const isRegisteredIn = (group: string, kind: string): boolean =>
 /** Version of options whose body does not say it. */
 export const optionsVersion = 'meta.k8s.io/v1';
 
-/** Known where options are read, which is a smaller scheme. */
-export const isOptionsKind = ({ kind }: Pick<TypeMeta, 'kind'>): boolean =>
-  unversioned.has(kind) || everywhere.includes(kind);
+/** Known where options are read, which is a smaller scheme: some in every version, the others in that group only. */
+export const isOptionsKind = ({ kind, apiVersion }: TypeMeta): boolean =>
+  unversioned.has(kind) ||
+  updateOptions.has(kind) ||
+  (everywhere.includes(kind) && apiVersion === optionsVersion) ||
+  (metadataKinds.has(kind) && metadataVersions.has(apiVersion));
+const updateOptions: ReadonlySet<string> = new Set(['CreateOptions', 'UpdateOptions']);
+const metadataKinds: ReadonlySet<string> = new Set([
+  'PartialObjectMetadata',
+  'PartialObjectMetadataList',
+  'Table',
+  'TableOptions',
+]);
+const metadataVersions: ReadonlySet<string> = new Set([
+  optionsVersion,
+  'meta.k8s.io/v1beta1',
+  'meta.k8s.io/__internal',
+]);

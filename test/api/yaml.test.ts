@@ -369,6 +369,7 @@ describe('writing', () => {
       { a10: 1, a9: 1, '.': 1, 'f:x': 1, B: 1 },
       '.: 1\nB: 1\na9: 1\na10: 1\nf:x: 1\n',
     ],
+    ['names with line breaks', { 'a\rb': { c: 1 }, 'a\u2028b': 1 }, '? "a\\rb"\n: c: 1\n? "a\\Lb"\n: 1\n'],
     ['long names', { ['k'.repeat(129)]: { a: 1 } }, `? ${'k'.repeat(129)}\n: a: 1\n`],
     [
       'long text folded',

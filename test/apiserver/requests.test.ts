@@ -303,6 +303,20 @@ test.each<[string, string, AskOptions, number, string]>([
     400,
     'converting (v1.CreateOptions) to (v1.DeleteOptions): unknown conversion',
   ],
+  [
+    'DELETE',
+    '/b',
+    { body: { apiVersion: 'v1', kind: 'ListOptions' } },
+    400,
+    'no kind "ListOptions" is registered for version "v1" in scheme "pkg/runtime/scheme.go:111"',
+  ],
+  [
+    'DELETE',
+    '/b',
+    { body: { kind: 'ListOptions' } },
+    400,
+    'converting (v1.ListOptions) to (v1.DeleteOptions): unknown conversion',
+  ],
   // Texts that have a type of their own are quoted as JSON, others as Go quotes them.
   ['GET', '?resourceVersion=0&resourceVersionMatch=a%3Cb', {}, 422, 'Unsupported value: "a\\u003cb"'],
   ['DELETE', '/a?propagationPolicy=a%3Cb', {}, 422, 'Unsupported value: "a\\u003cb"'],

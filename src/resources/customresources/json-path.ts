@@ -1,4 +1,3 @@
-import { goNumber } from '../../api/go-text.js';
 import { wholeNumber } from '../../api/json-exact.js';
 import { isObject } from '../../api/object.js';
 import { trimmed } from '../../api/trim.js';
@@ -57,7 +56,9 @@ export function parseJsonPath(text: string, most = mostValues()): JsonPath | und
   return {
     find: (root) => {
       try {
-        return follow(steps, [root], new Work(most));
+        return follow(steps, [root], new Work(most)).map((value) =>
+          value instanceof FloatLiteral ? value.value : value,
+        );
       } catch (error) {
         if (error instanceof Impassable) return undefined;
         throw error;
@@ -160,9 +161,6 @@ class FloatLiteral {
   }
   valueOf(): number {
     return this.value;
-  }
-  toString(): string {
-    return goNumber(this.value);
   }
 }
 

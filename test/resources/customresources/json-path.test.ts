@@ -51,6 +51,7 @@ test.each<[string, readonly unknown[] | undefined]>([
   ['.status.conditions[?(@.n==true)].type', undefined],
   ['.status.conditions[?(@.n=="x")].type', undefined],
   // Words can be read, and lead nowhere.
+  ['.spec.l 1.0', [1]],
   ['.spec.my field', undefined],
   [".status.conditions[?(@.type in 'a')].type", ['Ready', 'Odd']],
   ['.spec.a}', ['x']],
