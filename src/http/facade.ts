@@ -237,6 +237,10 @@ async function answer(
         await exchange.send(code, { ...more, 'Content-Length': bytes.length }, bodyOf(bytes), until);
         return { code, bytes: bytes.length };
       }
+      if (exchange.method === 'HEAD') {
+        await exchange.send(200, { ...headers, 'Content-Type': contentType }, bodyOf(Buffer.alloc(0)), until);
+        return { code: 200, bytes: 0 };
+      }
       const encode = await eventEncoder(result.definition, representation, () => parts.clock.now());
       const out =
         (await webSocket?.accept({ binary: representation.mediaType === 'protobuf' })) ??

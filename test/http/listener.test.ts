@@ -406,6 +406,16 @@ describe('HTTP/1.1', () => {
     },
   );
 
+  test('who asks for the headers of a watch gets them, and no watch', async () => {
+    const events = new Observable<WatchItem>(() => expect.unreachable());
+    const { raw } = await listening({}, () => ({
+      result: { type: 'watch', definition: configMaps, pace: new Pace(), events },
+    }));
+    const { send, all } = await raw('http/1.1');
+    send('HEAD /api/v1/configmaps?watch=1 HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n');
+    expect((await all).toString()).toMatch(/^HTTP\/1\.1 200 OK\r\n(?:[^\r\n]+\r\n)+\r\n$/);
+  });
+
   test('a stop cuts no watch whose last event is being written', async () => {
     let say: (item: WatchItem) => void = () => {};
     const { raw, stop } = await listening({}, ({ signal }) => ({
