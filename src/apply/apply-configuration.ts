@@ -21,6 +21,7 @@ import {
   hasUid,
   inVersion,
   misfit,
+  NotInVersion,
   ownable,
   ownersAfterUpdate,
   resetSet,
@@ -56,6 +57,7 @@ export interface Applied {
 /** The manager that kubectl applies as; it inherits what client-side apply wrote. */
 const kubectl = 'kubectl';
 const beforeFirstApply = 'before-first-apply';
+const pruning = 'failed to prune fields: ';
 
 /**
  * Applies a configuration, step by step.
@@ -73,6 +75,7 @@ export function* applyConfiguration(applying: Applying): Steps<Applied> {
   } catch (error) {
     if (error instanceof UnidentifiedItem) throw unidentified(applying, error);
     if (error instanceof FieldConflicts) throw conflictError(error);
+    if (error instanceof NotInVersion) throw untyped(error.message);
     throw error;
   }
 }
@@ -199,7 +202,7 @@ function* inheriting(applying: Applying, live: JsonObject, act: (force: boolean)
 function* apply(applying: Applying, live: JsonObject, stored: Owners, force: boolean): Steps<Applied> {
   const { config, schema, manager, apiVersion, subresource = '' } = applying;
   const shape = shapeOfObject(schema);
-  const fitting = fittingSchema(applying, live, stored);
+  const fitting = yield* fittingSchema(applying, live, stored);
   yield;
   const bare = { manager, operation: 'Apply', apiVersion, subresource } as const;
   const identity = identityOf(bare);
@@ -226,7 +229,8 @@ const objectOr = (value: Json, otherwise: JsonObject): JsonObject => (isObject(v
 /** Takes out what the applier owned, does not apply any more and nobody else owns. */
 function* pruned(writing: Writing, merged: JsonObject, owners: Owners, previous: Owner | undefined): Steps<JsonObject> {
   if (previous === undefined || previous.fields.size === 0) return merged;
-  const at = inVersion(writing, merged, previous.apiVersion);
+  const attempt = `${pruning}failed to convert merged object to last applied version: `;
+  const at = yield* inVersion(writing, merged, previous.apiVersion, attempt);
   if (at === undefined) return merged;
   const last = withNamedMembers(previous.fields, at.shape);
   const bare = objectOr(remove(at.shape, at.object, last), {});
@@ -280,8 +284,10 @@ function* addBack(
   },
 ): Steps<JsonObject> {
   const from = { ...writing, apiVersion: given.in, schema: schemaIn(writing, given.merged, given.in) };
-  const merged = inVersion(from, given.merged, given.apiVersion);
-  const bare = inVersion(from, given.bare, given.apiVersion);
+  const attempt = (what: string): string =>
+    `${pruning}failed add back owned items: failed to convert ${what} object at version ${given.apiVersion}: `;
+  const merged = yield* inVersion(from, given.merged, given.apiVersion, attempt('merged'));
+  const bare = yield* inVersion(from, given.bare, given.apiVersion, attempt('pruned'));
   if (merged === undefined || bare === undefined) return given.bare;
   const { shape } = merged;
   yield;

@@ -41,7 +41,7 @@ export interface Writing {
   readonly now: number;
   /** Fields that this endpoint does not write, and so never owns; everything below them included. */
   readonly resetFields?: readonly (readonly string[])[] | undefined;
-  /** For kinds with several versions. Absent: fields named in another version are forgotten. */
+  /** For kinds with several versions. */
   readonly versions?: Versions | undefined;
 }
 
@@ -96,17 +96,14 @@ export function* recordUpdate(
     yield;
     return yield* withOwners(next, after);
   } catch (error) {
-    if (!(error instanceof UnidentifiedItem || error instanceof NoVersion)) throw error;
+    if (!(error instanceof UnidentifiedItem || error instanceof NotInVersion)) throw error;
     return yield* withOwners(next, noOwners);
   }
 }
 
-/**
- * What keeps an object from being compared field by field, in Kubernetes' words. Built-in kinds have been decoded and
- * so fit their schema.
- */
+/** What keeps an object from being compared field by field, in Kubernetes' words. */
 export function* misfit(schema: Schema, object: JsonObject): Steps<string | undefined> {
-  if (schema.wire !== undefined) return undefined;
+  if (isBuiltIn(schema)) return undefined;
   const errors = yield* checkShape(shapeOfObject(schema), object, { duplicates: true });
   return errors.length === 0 ? undefined : joinErrors(errors);
 }
@@ -178,8 +175,8 @@ export class Comparisons {
   *in(apiVersion: string): Steps<Changes | undefined> {
     if (this.#known.has(apiVersion)) return this.#known.get(apiVersion);
     const writing = this.#writing;
-    const before = inVersion(writing, this.#live, apiVersion);
-    const after = inVersion(writing, this.#next, apiVersion);
+    const before = yield* inVersion(writing, this.#live, apiVersion, 'failed to convert old object: ');
+    const after = yield* inVersion(writing, this.#next, apiVersion, 'failed to convert new object: ');
     let found: Changes | undefined;
     if (before !== undefined && after !== undefined) {
       const compared = yield* compare(before.shape, before.object, after.object);
@@ -194,27 +191,48 @@ export class Comparisons {
   }
 }
 
-/** An owner's version is the name of none. */
-class NoVersion extends Error {
-  override readonly name = 'NoVersion';
+/** There is no such object in an owner's version. */
+export class NotInVersion extends Error {
+  override readonly name = 'NotInVersion';
+}
+
+/** What Kubernetes says where a custom resource is to be converted to what is no version of its definition. */
+const noVersionOfKind = (apiVersion: string): string =>
+  `request to convert CR to an invalid group/version: ${apiVersion}`;
+
+interface InVersion {
+  readonly object: JsonObject;
+  readonly shape: Shape;
 }
 
 /**
- * The object in a version, and its shape there; undefined where nobody knows the version.
+ * The object in a version, and its shape there; undefined where nobody knows the version of a built-in kind.
  *
- * @throws NoVersion where no group and version have such a name.
+ * @throws NotInVersion where no group and version have such a name, and where a custom resource has no such version or
+ * does not fit its schema; the message begins with `attempt`, which says what was to be converted.
  */
-export function inVersion(
+export function* inVersion(
   writing: Writing,
   object: JsonObject,
   apiVersion: string,
-): { readonly object: JsonObject; readonly shape: Shape } | undefined {
+  attempt = '',
+): Steps<InVersion | undefined> {
   if (apiVersion === writing.apiVersion) return { object, shape: shapeOfObject(writing.schema) };
   const wrong = groupVersionComplaint(apiVersion);
-  if (wrong !== undefined) throw new NoVersion(wrong);
+  if (wrong !== undefined) throw new NotInVersion(wrong);
   const converted = writing.versions?.convert(object, apiVersion);
-  return converted && { object: converted.object, shape: shapeOfObject(converted.schema) };
+  if (converted === undefined) {
+    if (isBuiltIn(writing.schema)) return undefined;
+    throw new NotInVersion(`${attempt}${noVersionOfKind(apiVersion)}`);
+  }
+  const shape = shapeOfObject(converted.schema);
+  const errors = isBuiltIn(converted.schema) ? [] : yield* checkShape(shape, converted.object);
+  if (errors.length > 0) throw new NotInVersion(`${attempt}${joinErrors(errors)}`);
+  return { object: converted.object, shape };
 }
+
+/** Objects of built-in kinds have been decoded, and so fit their schema. */
+const isBuiltIn = ({ wire }: Schema): boolean => wire !== undefined;
 
 const resetSets = new WeakMap<object, FieldSet>();
 export function resetSet(resetFields: Writing['resetFields']): FieldSet {
@@ -237,7 +255,7 @@ export function* ownersAfterUpdate(
   const comparisons = new Comparisons(writing, { live, next });
   const changes = yield* comparisons.in(writing.apiVersion);
   yield;
-  const fitting = fittingSchema(writing, live, owners);
+  const fitting = yield* fittingSchema(writing, live, owners);
   const kept = yield* afterChange(fitting, comparisons, { self: undefined, force: true });
   yield;
   const own = changes === undefined ? emptySet : ownable(changes.written);
@@ -285,16 +303,17 @@ export function* afterChange(
 }
 
 /** Owners whose fields are named as the schema of today names them: a list or map may have become atomic. */
-export function fittingSchema(writing: Writing, live: JsonObject, owners: Owners): Owners {
-  if (writing.schema.wire !== undefined) return owners;
+export function* fittingSchema(writing: Writing, live: JsonObject, owners: Owners): Steps<Owners> {
+  if (isBuiltIn(writing.schema)) return owners;
   const fitting = new Map<string, Owner>();
   /** Owners are many, versions few, and to convert to one may cost as much as the object is long. */
-  const shapes = new Map<string, ReturnType<typeof inVersion>>();
+  const shapes = new Map<string, Shape>();
   for (const [identity, owner] of owners) {
-    if (!shapes.has(owner.apiVersion)) shapes.set(owner.apiVersion, inVersion(writing, live, owner.apiVersion));
-    const at = shapes.get(owner.apiVersion);
-    if (at === undefined) continue;
-    const fields = reconcile(at.shape, owner.fields);
+    const { apiVersion } = owner;
+    const shape = shapes.get(apiVersion) ?? (yield* inVersion(writing, live, apiVersion))?.shape;
+    if (shape === undefined) continue;
+    shapes.set(apiVersion, shape);
+    const fields = reconcile(shape, owner.fields);
     fitting.set(identity, fields === owner.fields ? owner : { ...owner, fields });
   }
   return fitting;

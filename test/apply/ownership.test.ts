@@ -238,26 +238,105 @@ describe('recordUpdate', () => {
     expect(entriesOf(last).map(({ manager }) => manager)).toEqual(managers);
   });
 
-  test('fields named in another version are compared there; of an unknown version they are forgotten', () => {
-    const older: Schema = { type: 'object', preserveUnknownFields: true };
-    const newer: Schema = { type: 'object', preserveUnknownFields: true };
+  test('fields named in another version are compared there', () => {
+    const open: Schema = { type: 'object', preserveUnknownFields: true };
     const versions: Versions = {
-      convert: (value, apiVersion) =>
-        apiVersion === 'g/v1'
-          ? { object: { ...value, apiVersion, old: value['new'] ?? 'none' }, schema: older }
-          : undefined,
+      convert: (value, apiVersion) => ({ object: { ...value, apiVersion, old: value['new'] ?? 'none' }, schema: open }),
     };
     const entry = { operation: 'Update', fieldsType: 'FieldsV1', time: timestamp(start) } as const;
     const live = object({ new: '1' }, [
       { ...entry, manager: 'a', apiVersion: 'g/v1', fieldsV1: { 'f:old': {}, 'f:other': {} } },
-      { ...entry, manager: 'b', apiVersion: 'g/v0', fieldsV1: { 'f:ancient': {} } },
     ]);
     const written = recorded({
-      ...writing({ schema: newer, apiVersion: 'g/v2', versions }),
+      ...writing({ schema: open, apiVersion: 'g/v2', versions }),
       live,
       next: object({ new: '2' }, entriesOf(live)),
     });
     expect(fieldsOf(written)).toEqual({ a: { 'f:other': {} }, m: { 'f:new': {} } });
+  });
+
+  test('fields of a built-in kind in a version nobody knows are forgotten', () => {
+    const entry = { operation: 'Update', fieldsType: 'FieldsV1', fieldsV1: { 'f:data': { 'f:k': {} } } } as const;
+    const owners = ['v0', 'v1'].map((apiVersion) => ({ ...entry, manager: apiVersion, apiVersion }));
+    const live = object({ data: { k: '1' } }, owners);
+    const next = object({ data: { k: '1', l: '2' } }, owners);
+    expect(fieldsOf(recorded({ ...writing(), live, next }))).toEqual({
+      v1: { 'f:data': { 'f:k': {} } },
+      m: { 'f:data': { 'f:l': {} } },
+    });
+  });
+
+  describe('an owner of a custom resource in a version in which the object cannot be', () => {
+    const custom = (members: readonly string[]): Schema => ({
+      type: 'object',
+      properties: new Map(members.map((name) => [name, { type: 'string' }])),
+    });
+    const both = custom(['one', 'two']);
+    const versions: Versions = {
+      convert: (of, apiVersion) =>
+        apiVersion === 'g/v9' ? undefined : { object: { ...of, apiVersion }, schema: custom(['one']) },
+    };
+    const kind = { group: 'g', version: 'v2', kind: 'Thing' };
+    const owner = (manager: string, apiVersion: string, ...members: string[]): ManagedFieldsEntry => ({
+      manager,
+      operation: 'Apply',
+      apiVersion,
+      fieldsType: 'FieldsV1',
+      fieldsV1: Object.fromEntries(members.map((name) => [`f:${name}`, {}])),
+    });
+    const as = (manager: string): Writing => writing({ schema: both, apiVersion: 'g/v2', versions, manager });
+    const undeclared = (name: string): string => `.${name}: field not declared in schema`;
+
+    test.each<[string, { live: JsonObject; by: readonly ManagedFieldsEntry[]; next: JsonObject; why: string }]>([
+      [
+        'it has no such version any more',
+        {
+          live: { one: '1' },
+          by: [owner('a', 'g/v9', 'one')],
+          next: { one: '2' },
+          why: 'request to convert CR to an invalid group/version: g/v9',
+        },
+      ],
+      [
+        'what is there does not fit',
+        { live: { two: '1' }, by: [owner('a', 'g/v1', 'one')], next: { one: '2' }, why: undeclared('two') },
+      ],
+      [
+        'what it becomes does not fit',
+        {
+          live: { one: '1' },
+          by: [owner('a', 'g/v1', 'one')],
+          next: { two: '2' },
+          why: `failed to convert new object: ${undeclared('two')}`,
+        },
+      ],
+      [
+        'what the applier gives up may be the other’s',
+        {
+          live: { one: '1' },
+          by: [owner('m', 'g/v2', 'one'), owner('a', 'g/v1', 'one')],
+          next: { two: '2' },
+          why: `failed to prune fields: failed add back owned items: failed to convert merged object at version g/v1: ${undeclared('two')}`,
+        },
+      ],
+      [
+        'it is the applier’s own',
+        {
+          live: { one: '1' },
+          by: [owner('m', 'g/v1', 'one')],
+          next: { two: '2' },
+          why: `failed to prune fields: failed to convert merged object to last applied version: ${undeclared('two')}`,
+        },
+      ],
+    ])('%s: an apply says so, after an update nobody owns anything', (_, { live, by, next, why }) => {
+      const stored = { ...object(live, by), spec: undefined, status: undefined, apiVersion: 'g/v2' };
+      const given = JSON.parse(JSON.stringify(stored)) as ApiObject;
+      const updated = { ...given, ...next } as ApiObject;
+      expect(entriesOf(recorded({ ...as('m'), live: given, next: updated }))).toEqual([]);
+      const config = { apiVersion: 'g/v2', kind: 'Thing', metadata: { name: 'a' }, ...next };
+      const apply = (): Applied => appliedAtOnce({ ...as('m'), live: given, config, kind, force: true });
+      expect(apply).toThrow(expect.objectContaining({ code: 500, message: why }));
+    });
   });
 
   test.each<[string, Schema, Json]>([
