@@ -22,6 +22,7 @@ import {
   inVersion,
   misfit,
   NotInVersion,
+  noVersionOfKind,
   ownable,
   ownersAfterUpdate,
   resetSet,
@@ -45,6 +46,11 @@ export interface Applying extends Writing {
   readonly kind: { readonly group: string; readonly version: string; readonly kind: string };
   /** Take fields that others own. */
   readonly force: boolean;
+  /**
+   * It is applied to a custom resource's Scale. Kubernetes has no fields of Scales for owners to be found by, nor can it
+   * convert a Scale that an apply changed: it refuses both.
+   */
+  readonly isScale?: boolean;
 }
 
 export interface Applied {
@@ -71,7 +77,11 @@ export function* applyConfiguration(applying: Applying): Steps<Applied> {
   yield* checkConfiguration(applying);
   yield;
   try {
-    return yield* appliedAs({ ...applying, config: withoutOwners(applying.config) });
+    const applied = yield* appliedAs({ ...applying, config: withoutOwners(applying.config) });
+    if (applying.isScale && applied.changed) {
+      throw improper(applying.config, noVersionOfKind(groupVersion(applying.kind)));
+    }
+    return applied;
   } catch (error) {
     if (error instanceof UnidentifiedItem) throw unidentified(applying, error);
     if (error instanceof FieldConflicts) throw conflictError(error);
@@ -94,13 +104,17 @@ const unreadableLive = (stored: JsonObject, why: string): ApiError =>
   untyped(`failed to create typed live object (${objectName(stored)}): ${why}`);
 
 /** Where nobody owns anything, an owner of what is there is looked for before all but the kind. */
-function* checkOwnerless({ live, schema }: Applying): Steps<void> {
+function* checkOwnerless({ live, schema, kind, isScale }: Applying): Steps<void> {
   if (live === undefined || (live.metadata.managedFields ?? []).length > 0) return;
+  const unowned = (why: string): ApiError => untyped(`failed to create manager for existing fields: ${why}`);
+  if (isScale) {
+    const unconverted = `failed to convert live object (/; ${kindText(kind)}) to proper version`;
+    throw unowned(`${unconverted}: ${noVersionOfKind(groupVersion(kind))}`);
+  }
   const stored = withoutOwners(asJson(live));
   const errors = yield* checkShape(shapeOfObject(schema), stored, { duplicates: true });
   if (errors.length === 0) return;
-  const why = `failed to convert new object (${objectName(stored)}) to smd typed: ${joinErrors(errors)}`;
-  throw untyped(`failed to create manager for existing fields: ${why}`);
+  throw unowned(`failed to convert new object (${objectName(stored)}) to smd typed: ${joinErrors(errors)}`);
 }
 
 function checkKind({ config, kind }: Applying): void {
@@ -311,6 +325,7 @@ const schemaIn = (writing: Writing, object: JsonObject, apiVersion: string): Wri
 
 /** The answer when what an apply made does not fit the kind's Go type. `why` as Go's converter says it. */
 export const unconvertible = (config: JsonObject, why: string): ApiError =>
-  untyped(
-    `failed to convert new object (${objectName(config)}) to proper version: unable to convert unstructured object to ${kindOf(config)}: ${why}`,
-  );
+  improper(config, `unable to convert unstructured object to ${kindOf(config)}: ${why}`);
+
+const improper = (config: JsonObject, why: string): ApiError =>
+  untyped(`failed to convert new object (${objectName(config)}) to proper version: ${why}`);

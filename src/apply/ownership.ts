@@ -197,7 +197,7 @@ export class NotInVersion extends Error {
 }
 
 /** What Kubernetes says where a custom resource is to be converted to what is no version of its definition. */
-const noVersionOfKind = (apiVersion: string): string =>
+export const noVersionOfKind = (apiVersion: string): string =>
   `request to convert CR to an invalid group/version: ${apiVersion}`;
 
 interface InVersion {

@@ -2,7 +2,7 @@ import type { ApiObject } from '../api/object.js';
 import { atOnce } from '../api/steps.js';
 import { difference, has, type Path, setOf } from './field-set.js';
 import { asJson } from './json-value.js';
-import { identityOf, type Owner } from './managed-fields.js';
+import type { Owner } from './managed-fields.js';
 import { storedOwners, withOwners } from './ownership.js';
 import { fieldElement } from './path-element.js';
 
@@ -32,34 +32,35 @@ export function toScale(object: ApiObject, scale: ApiObject, paths: ReplicasPath
 }
 
 /**
- * The object with its owners after its Scale was written. Owners new to the replicas get an entry without time, as in
- * Kubernetes; `apiVersion` is the version of the object they are named in.
+ * The object with its owners after its Scale was written. As in Kubernetes, replicas that an update owned become those
+ * of the scale, in an entry without time, though nothing changed; `apiVersion` is the version of the object they are
+ * named in.
  */
 export function fromScale(
   object: ApiObject,
   written: ApiObject,
   { paths, apiVersion }: { readonly paths: ReplicasPaths; readonly apiVersion: string },
 ): ApiObject {
-  const scale = new Map([...atOnce(storedOwners(asJson(written))).values()].map((owner) => [ownerKey(owner), owner]));
+  const scale = new Map(atOnce(storedOwners(asJson(written))));
   const kept = new Map<string, Owner>();
-  const keep = (owner: Owner): void => {
-    if (owner.fields.size > 0) kept.set(identityOf(owner), owner);
-  };
-  for (const owner of atOnce(storedOwners(asJson(object))).values()) {
+  for (const [identity, owner] of atOnce(storedOwners(asJson(object)))) {
     if (!paths.has(owner.apiVersion)) continue;
     const path = pathIn(paths, owner.apiVersion);
-    // Who wrote the scale before owns them in the version of the last such write.
-    const isElsewhere = owner.subresource === 'scale' && owner.apiVersion !== apiVersion;
-    const isStill = path === undefined || !has(owner.fields, path) || (!isElsewhere && scale.delete(ownerKey(owner)));
-    keep(isStill ? owner : { ...owner, fields: difference(owner.fields, setOf(path)) });
+    // An Update is known by its version, which is another in a Scale: only an Apply is found again.
+    if (path === undefined || !has(owner.fields, path) || scale.delete(identity)) kept.set(identity, owner);
+    else {
+      const fields = difference(owner.fields, setOf(path));
+      if (fields.size > 0) kept.set(identity, { ...owner, fields });
+    }
   }
   const path = pathIn(paths, apiVersion);
-  for (const owner of path === undefined ? [] : scale.values()) {
-    if (has(owner.fields, replicas)) keep({ ...owner, apiVersion, time: undefined, fields: setOf(path ?? []) });
+  if (path !== undefined) {
+    for (const [identity, owner] of scale) {
+      // By its identity in the Scale it may stand beside an entry of the same owner. Who reads them next keeps one.
+      if (has(owner.fields, replicas)) {
+        kept.set(identity, { ...owner, apiVersion, time: undefined, fields: setOf(path) });
+      }
+    }
   }
   return atOnce(withOwners(asJson(object), kept));
 }
-
-/** The same owner in both: versions differ by nature. */
-const ownerKey = ({ manager, operation, subresource }: Owner): string =>
-  JSON.stringify([manager, operation, subresource]);

@@ -84,6 +84,24 @@ test('whoever scales owns the replicas, under their name in the version written 
   expect(await owners('a')).toEqual(['maker Update v1 .,f:other,f:size']);
 });
 
+test('a write of the scale that changes nothing takes the replicas from who owns them by an update', async () => {
+  await send('POST', 'v1/parts', 'maker', part('v1', 'same', { size: 3, other: 1 }));
+  await send('PATCH', 'v1/parts/same/scale', 'scaler', { status: { replicas: 99 } });
+  expect(await owners('same')).toEqual(['maker Update v1 f:size!', 'maker Update v1 .,f:other']);
+  for (const replicas of [3, 5]) {
+    await send('PUT', 'v1/parts/same/scale', 'scaler', scale('same', replicas));
+    expect(await owners('same')).toEqual(['maker Update v1 .,f:other']);
+  }
+});
+
+test('replicas that are set to zero leave their owner, whatever the status says', async () => {
+  await send('POST', 'v1/parts', 'maker', { ...part('v1', 'zero', { size: 1 }), status: { replicas: 1 } });
+  await send('PUT', 'v1/parts/zero/scale', 'scaler', scale('zero', 2));
+  expect(await owners('zero')).toEqual(['scaler Update v1/scale f:size!', 'maker Update v1 ']);
+  await send('PUT', 'v1/parts/zero/scale', 'scaler', scale('zero', 0));
+  expect(await owners('zero')).toEqual(['maker Update v1 ']);
+});
+
 test('a scale is shown as a table', async () => {
   await send('POST', 'v1/parts', 'maker', part('v1', 'shown', { size: 5 }));
   const accept = 'application/json;as=Table;g=meta.k8s.io;v=v1';
@@ -107,8 +125,30 @@ test('applying a scale conflicts with who owns the replicas', async () => {
     409,
     [{ reason: 'FieldManagerConflict', message: 'conflict with "maker"', field: '.spec.replicas' }],
   ]);
-  expect((await apply('v1/parts/b/scale', 'scaler&force=true', scale('b', 2))).code).toBe(200);
-  expect(await owners('b')).toEqual(['scaler Apply v1/scale f:size!', 'maker Apply v1 ']);
+  expect((await apply('v1/parts/b/scale', 'scaler', scale('b', 1))).code).toBe(200);
+  expect(await owners('b')).toEqual(['scaler Apply v1/scale f:size!', 'maker Apply v1 .,f:size']);
+});
+
+const unscaled = 'to proper version: request to convert CR to an invalid group/version: autoscaling/v1';
+
+test.each([
+  [
+    'owned',
+    { size: 1 },
+    `failed to convert new object (/owned; autoscaling/v1, Kind=Scale) ${unscaled}`,
+    'maker Apply v1 .,f:size',
+  ],
+  [
+    'unowned',
+    { other: 1 },
+    `failed to create manager for existing fields: failed to convert live object (/; autoscaling/v1, Kind=Scale) ${unscaled}`,
+    'maker Apply v1 .,f:other',
+  ],
+])('replicas that are %s cannot be changed by applying a scale, nor by force', async (name, spec, message, owner) => {
+  await apply(`v1/parts/${name}`, 'maker', part('v1', name, spec));
+  const refused = await apply(`v1/parts/${name}/scale`, 'scaler&force=true', scale(name, 2));
+  expect([refused.code, refused.json().message]).toEqual([500, message]);
+  expect(await owners(name)).toEqual([owner]);
 });
 
 test('causes of a conflict come in the order of its message: fields of an object before those within others', async () => {

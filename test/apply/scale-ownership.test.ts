@@ -35,9 +35,27 @@ test('whoever writes the scale owns the replicas of the object, without a time',
   );
 });
 
-test('owners that keep the replicas stay as they were', () => {
-  const before = of([entry('a', 'g/v1', size, { time })]);
-  expect(fromScale(before, toScale(before, of([]), paths), { paths, apiVersion: 'g/v1' })).toEqual(before);
+const unchanged = (before: ApiObject): ApiObject =>
+  fromScale(before, toScale(before, of([]), paths), { paths, apiVersion: 'g/v1' });
+
+test('whoever applied the replicas keeps them', () => {
+  const before = of([entry('a', 'g/v1', { 'f:spec': { 'f:size': {}, 'f:x': {} } }, { time, operation: 'Apply' })]);
+  expect(unchanged(before)).toEqual(before);
+});
+
+test('replicas of an update part from what else it wrote, though they stay the same, and are lost with the next write', () => {
+  const fields = { 'f:spec': { 'f:size': {}, 'f:x': {} } };
+  const others = entry('a', 'g/v1', { 'f:spec': { 'f:x': {} } }, { time });
+  const once = unchanged(of([entry('a', 'g/v1', fields, { time })]));
+  expect(once).toEqual(of([entry('a', 'g/v1', size), others]));
+  expect(unchanged(once)).toEqual(of([others]));
+});
+
+test('who wrote no more than the status of a scale owns no replicas', () => {
+  const before = of([entry('a', 'g/v1', size, { subresource: 'scale' })]);
+  const status = { 'f:status': { 'f:replicas': {} } };
+  const scale = of([entry('a', 'autoscaling/v1', status, { time, subresource: 'scale' })]);
+  expect(fromScale(before, scale, { paths, apiVersion: 'g/v1' })).toEqual(of([]));
 });
 
 test('who writes the scale again, in another version, owns the replicas there', () => {

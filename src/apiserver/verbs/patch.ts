@@ -46,18 +46,14 @@ export async function patchObject(
   const view = subresource?.type === 'view' ? subresource : undefined;
   const write: WriteRequest = { ...writeRequest(request, definition, acting, parameters), view };
   const projection = subresource?.type === 'projection' ? subresource : undefined;
-  const seen = projection === undefined ? definition : projectedDefinition(definition, projection);
+  const seen: Seen =
+    projection === undefined
+      ? { definition, isProjected: false }
+      : { definition: projectedDefinition(definition, projection), isProjected: true };
   const change =
     type === 'apply'
       ? await applyChange(request, seen, write, parameters)
-      : await patchChange(
-          parts.catalogue,
-          request,
-          type,
-          { seen, isProjected: projection !== undefined },
-          parameters,
-          context,
-        );
+      : await patchChange(parts.catalogue, request, type, seen, parameters, context);
   const named: Change = async (current) => {
     const made = await change(current);
     const { uid } = made.object.metadata;
@@ -79,12 +75,18 @@ export async function patchObject(
 
 type Change = Update['change'];
 
+/** What is patched: the kind, or another that it is seen as. */
+interface Seen {
+  readonly definition: ResourceDefinition;
+  readonly isProjected: boolean;
+}
+
 /** JSON patch, merge patch, strategic merge patch. The patch is read only once there is something to patch. */
 async function patchChange(
   catalogue: Catalogue,
   request: ApiRequest,
   type: PatchType,
-  { seen: definition, isProjected }: { readonly seen: ResourceDefinition; readonly isProjected: boolean },
+  { definition, isProjected }: Seen,
   { fieldValidation }: WriteParameters,
   context: RequestContext,
 ): Promise<Change> {
@@ -185,7 +187,7 @@ function checkVersioned(object: Pick<ApiObject, 'apiVersion'>): void {
 /** Server-side apply (KEP-555). */
 async function applyChange(
   request: ApiRequest,
-  definition: ResourceDefinition,
+  { definition, isProjected }: Seen,
   write: WriteRequest,
   { fieldValidation, force }: WriteParameters,
 ): Promise<Change> {
@@ -211,6 +213,7 @@ async function applyChange(
           resetFields: (write.view === undefined ? definition.resetFields : write.view.resetFields) ?? [],
           versions,
           force: force ?? false,
+          isScale: isProjected,
         },
         {
           isBuiltIn: definition.origin === 'built-in',
