@@ -440,6 +440,8 @@ function own(
   turns: TurnTaking,
 ): Promise<ApiObject> {
   const { definition, view, context } = request;
+  // A status that was sent as another kind has nothing to be compared with.
+  if (live !== undefined && next.kind !== live.kind) return Promise.resolve(unowned(next));
   const owned = withVersions(definition, (versions) => {
     const steps = recordUpdate({
       live,
@@ -456,10 +458,12 @@ function own(
   });
   if (definition.versions?.elsewhere === undefined) return owned;
   // Ownership cannot be expressed in a version that the object cannot be converted to: all entries are dropped.
-  return owned.catch(() => {
-    const { managedFields: _managed, ...metadata } = next.metadata;
-    return { ...next, metadata };
-  });
+  return owned.catch(() => unowned(next));
+}
+
+function unowned(object: ApiObject): ApiObject {
+  const { managedFields: _managed, ...metadata } = object.metadata;
+  return { ...object, metadata };
 }
 
 function withGeneration(

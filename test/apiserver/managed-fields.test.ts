@@ -6,32 +6,30 @@ import { type Served, serve, served } from './served.js';
 
 let it: Served;
 const group = 'fields.example.com';
-const version = (name: string, path: string) => ({
+const version = (name: string, subresources: object) => ({
   name,
   served: true,
   storage: name === 'v1',
   schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
-  subresources: { scale: { specReplicasPath: path, statusReplicasPath: '.status.replicas' } },
+  subresources,
 });
+const scaled = (path: string) => ({ scale: { specReplicasPath: path, statusReplicasPath: '.status.replicas' } });
 
-beforeAll(async () => {
-  it = await serve({ controllers: ['crd-names', 'crd-established'] });
-  const names = { plural: 'parts', singular: 'part', kind: 'Part', listKind: 'PartList' };
-  const spec = {
-    group,
-    scope: 'Cluster',
-    names,
-    versions: [version('v1', '.spec.size'), version('v2', '.spec.count')],
-  };
+async function define(plural: string, kind: string, versions: readonly object[]): Promise<void> {
   await it.ask('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
     body: {
       apiVersion: 'apiextensions.k8s.io/v1',
       kind: 'CustomResourceDefinition',
-      metadata: { name: `parts.${group}` },
-      spec,
+      metadata: { name: `${plural}.${group}` },
+      spec: { group, scope: 'Cluster', names: { plural, kind }, versions },
     },
   });
-  await served(it, `/apis/${group}/v1/parts`);
+  await served(it, `/apis/${group}/v1/${plural}`);
+}
+
+beforeAll(async () => {
+  it = await serve({ controllers: ['crd-names', 'crd-established'] });
+  await define('parts', 'Part', [version('v1', scaled('.spec.size')), version('v2', scaled('.spec.count'))]);
 });
 afterAll(() => it.stop());
 
@@ -169,6 +167,18 @@ test('fields stay named in the version they were written in', async () => {
   await apply('v1/parts/c', 'three', part('v1', 'c', { e: 3 }));
   expect((await it.ask('GET', `/apis/${group}/v1/parts/c`)).json().spec).toEqual({ a: 1, b: 2, c: 2, e: 3 });
   expect(await owners('c')).toEqual(['three Apply v1 .,f:e', 'one Update v1 .,f:a', 'two Update v2 f:b,f:c']);
+});
+
+test('nobody owns anything after a status was sent as another kind', async () => {
+  await define('widgets', 'Widget', [version('v1', { status: {} })]);
+  const widget = { ...part('v1', 'w', { a: 1 }), kind: 'Widget' };
+  await send('POST', 'v1/widgets', 'maker', widget);
+  const patched = (await send('PATCH', 'v1/widgets/w/status', 'other', { status: { b: 1 } })).json();
+  expect(patched.metadata.managedFields.length).toBe(2);
+  const { code, json } = await send('PATCH', 'v1/widgets/w/status', 'other', { kind: 'Gadget' });
+  const { managedFields, resourceVersion } = json().metadata;
+  expect([code, json().kind, managedFields]).toEqual([200, 'Widget', undefined]);
+  expect(resourceVersion).not.toBe(patched.metadata.resourceVersion);
 });
 
 test('an apply that names a uid creates nothing', async () => {
