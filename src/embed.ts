@@ -141,7 +141,7 @@ async function openContent(options: ServerOptions, ground: Ground, core: Core): 
   const { metrics } = ground.operations;
   const definitionOf = await openCustomResources({ objects, catalogue, domains, clock, log, metrics, webhooks });
   await bootstrap(
-    core.ownClient('kedge-bootstrap'),
+    core.ownClient(),
     domains,
     certificateRights(certificates, { own: own.map(({ serves }) => serves), domains }),
   );

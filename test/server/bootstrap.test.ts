@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { defaultDomains } from '../../src/api/domains.js';
+import { Namespaces } from '../../src/api/kinds/namespace.js';
 import { type ClusterRole, ClusterRoles } from '../../src/api/kinds/role.js';
 import {
   type ClusterRoleBinding,
@@ -56,6 +57,15 @@ test.each([
   const now = await bindings.get(key);
   expect(now?.roleRef).toEqual(right.roleRef);
   if (made) expect(now?.metadata.uid).toBe(others?.metadata.uid);
+});
+
+test('what a server starts with is its own, under the name that Kubernetes has for itself', async () => {
+  await using server = await testServer({ controllers: [] });
+  const namespace = await server.client.resource(Namespaces).get({ name: 'default' });
+  const role = await server.client.resource(ClusterRoles).get({ name: 'system:basic-user' });
+  for (const object of [namespace, role]) {
+    expect(object?.metadata.managedFields?.map(({ manager }) => manager)).toEqual(['kube-apiserver']);
+  }
 });
 
 test('a role that somebody writes meanwhile is completed all the same', async () => {
