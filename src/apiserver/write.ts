@@ -362,7 +362,7 @@ async function updateOnce(
     view === undefined
       ? (definition.prepare?.(next, previous, context) ?? next)
       : view.prepare(next, previous, context);
-  // What would be stored is compared with what is; only those who admit it see lists of nothing as they were sent.
+  // What would be stored is compared with what is; lists of nothing stay as they were sent for those who admit it.
   const whole = next;
   next = kept(definition, next);
   // Whoever admits it sees, and gives back, an object without what is empty.
@@ -385,7 +385,8 @@ async function updateOnce(
 
   if (isReleased(definition, next, previous)) {
     if (!context.dryRun) await parts.store.commit({ key: entry.key, document: undefined, expect: entry.revision });
-    return { created: false, entry: undefined, object: withVersion(next, entry) };
+    // Nothing of it was stored, and it is answered as it was sent.
+    return { created: false, entry: undefined, object: withVersion(admitted, entry) };
   }
   if (turns.isDue) await turns.next();
   // Owners whose values came to nothing have written nothing.

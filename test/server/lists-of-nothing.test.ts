@@ -43,3 +43,20 @@ test('who sends lists of nothing again changes nothing', async () => {
     pod.metadata.generation,
   ]);
 });
+
+test('who lets go of an object that is being deleted is answered what was sent', async () => {
+  await using server = await testServer({ controllers: [] });
+  const roles = server.client.resource<Role>(Roles);
+  const key = { namespace: 'default', name: 'held' };
+  const kind = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'Role', rules: [] };
+  const finalizers = ['x.example/y'];
+  const held = { ...kind, metadata: { ...key, finalizers } };
+  await roles.create(held);
+  await roles.delete(key);
+  expect((await roles.get(key))?.rules).toBe(null);
+  expect((await roles.update({ ...kind, metadata: key })).rules).toEqual([]);
+  await roles.patch(key, { type: 'apply', body: held, fieldManager: 'm' });
+  await roles.delete(key);
+  const released = await roles.patch(key, { type: 'apply', body: { ...kind, metadata: key }, fieldManager: 'm' });
+  expect(released.rules).toEqual([]);
+});
