@@ -318,10 +318,10 @@ async function createByUpdate(parts: Parts, request: WriteRequest, key: ObjectKe
   const { definition } = request;
   if (!update.create || request.view !== undefined) throw notFound(subject(definition, key.name));
   const { object, managed } = await update.change(undefined);
-  // One that is no version is refused, although there is nothing to compare it with.
-  readGivenVersion(object);
   const { uid } = object.metadata;
   if (uid) throw uidMismatch(definition, key, request.context, [uid, '']);
+  // One that is no version is refused, although there is nothing to compare it with.
+  readGivenVersion(object);
   return createObject(parts, request, object, { managed, byUpdate: key, mayCreate: update.mayCreate });
 }
 

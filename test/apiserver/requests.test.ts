@@ -1090,6 +1090,9 @@ test('a PUT is looked at before it is known whether the object is there', async 
   const lease = { metadata: { name: 'l', resourceVersion: 'x' } };
   const unread = await it.ask('PUT', '/apis/coordination.k8s.io/v1/namespaces/default/leases/l', { body: lease });
   expect([unread.code, unread.json().message]).toEqual([500, 'strconv.ParseUint: parsing "x": invalid syntax']);
+  const withUid = { metadata: { ...lease.metadata, uid: 'u' } };
+  const other = await it.ask('PUT', '/apis/coordination.k8s.io/v1/namespaces/default/leases/l', { body: withUid });
+  expect([other.code, other.json().message]).toEqual([409, expect.stringContaining('UID in precondition: u,')]);
 });
 
 test('the list of paths is for people, and a path that cannot be routed is told with its query', async () => {
