@@ -168,6 +168,8 @@ class DecodeState {
 
   /** Nothing in the value is but JSON's. */
   readonly isPlain: boolean;
+  /** What is decoded was decoded before, in parts. */
+  readonly isMerged: boolean;
   /** See `decodeText`. */
   readonly converts: boolean;
 
@@ -177,13 +179,20 @@ class DecodeState {
     {
       around,
       isPlain = around?.isPlain ?? false,
+      isMerged = around?.isMerged ?? false,
       converts = false,
-    }: { readonly around?: DecodeState; readonly isPlain?: boolean; readonly converts?: boolean } = {},
+    }: {
+      readonly around?: DecodeState;
+      readonly isPlain?: boolean;
+      readonly isMerged?: boolean;
+      readonly converts?: boolean;
+    } = {},
   ) {
     this.#strict = report?.strict;
     this.#prefix = report?.path ?? '';
     this.#around = around;
     this.isPlain = isPlain;
+    this.isMerged = isMerged;
     this.converts = converts;
   }
 
@@ -527,21 +536,21 @@ function makeStruct(schema: Schema): Node {
       };
 
       if (value instanceof RepeatedMembers) {
-        const seen: ExactJson[] = [];
-        for (const [member, given] of value.members) {
+        const given: ExactJson[][] = [];
+        for (const [member, one] of value.members) {
           const at = indexes.get(member);
-          if (at === undefined) state.strict('unknown', member);
-          else if (seen[at] === undefined) {
-            seen[at] = given;
-            if (!isAbsent(given)) slots[at] = decodeField(at, given);
-          } else {
-            state.strict('duplicate', member);
-            if (!isAbsent(given)) decodeField(at, given);
-            const { node } = fields[at] as Field;
-            const merged = mergeRepeated(node.schema, seen[at], given);
-            seen[at] = merged;
-            slots[at] = merged === null ? undefined : decodeWhole(node, merged, new DecodeState(undefined));
+          if (at === undefined) {
+            state.strict('unknown', member);
+            continue;
           }
+          given[at] ??= [];
+          if (given[at].push(one) > 1) state.strict('duplicate', member);
+          if (!isAbsent(one) && !state.isMerged) slots[at] = decodeField(at, one);
+        }
+        for (const [at, all = []] of given.entries()) {
+          const [first = null] = all;
+          if (all.length > 1) slots[at] = decodeMerged((fields[at] as Field).node, all);
+          else if (!isAbsent(first) && state.isMerged) slots[at] = decodeField(at, first);
         }
       } else {
         for (const member in value) {
@@ -557,23 +566,51 @@ function makeStruct(schema: Schema): Node {
   };
 }
 
+/** A member given several times. Whatever is to be told of it has been told of each. */
+function decodeMerged(node: Node, given: readonly ExactJson[]): Json | undefined {
+  const merged = mergeRepeated(node.schema, given);
+  return merged === null ? undefined : decodeWhole(node, merged, new DecodeState(undefined, { isMerged: true }));
+}
+
 /**
- * What a member given twice amounts to: Go decodes the second into the first, so the members of structs and maps
- * add up, and a null leaves anything but a map or a list as it was.
+ * What a member given several times amounts to: Go decodes each into what is there. The members of structs and maps add
+ * up, structs at the same place in a list too, until the list is given without items. A null leaves numbers, texts and
+ * structs as they were.
  */
-function mergeRepeated(schema: Schema, first: ExactJson, second: ExactJson): ExactJson {
+function mergeRepeated(schema: Schema, given: readonly ExactJson[]): ExactJson {
   const shape = wireShape(schema);
-  if (second === null) {
-    return shape === 'map' || shape === 'list' || isPointer(schema) ? null : first;
+  const isNulled = shape === 'map' || shape === 'list' || shape === 'bytes' || isPointer(schema);
+  const values = isNulled ? given.slice(given.lastIndexOf(null) + 1) : given.filter((value) => value !== null);
+  if (shape === 'list') return mergeLists(itemsOf(schema), values.filter(isList));
+  if (shape !== 'struct' && shape !== 'map') return values.at(-1) ?? null;
+  if (values.length === 0) return null;
+  const members = new Map<string, ExactJson[]>();
+  for (const value of values) {
+    for (const [name, member] of isMembers(value) ? membersOf(value) : []) {
+      const before = shape === 'struct' ? members.get(name) : undefined;
+      if (before === undefined) members.set(name, [member]);
+      else before.push(member);
+    }
   }
-  if ((shape !== 'struct' && shape !== 'map') || !isMembers(first) || !isMembers(second)) return second;
-  const merged = new Map(membersOf(first));
-  for (const [name, member] of membersOf(second)) {
-    const before = merged.get(name);
-    const of = shape === 'struct' ? schema.properties?.get(name) : undefined;
-    merged.set(name, before === undefined || of === undefined ? member : mergeRepeated(of, before, member));
+  return new RepeatedMembers(
+    [...members].map(([name, all]) => {
+      const of = shape === 'struct' ? schema.properties?.get(name) : undefined;
+      return [name, of === undefined || all.length === 1 ? (all.at(-1) ?? null) : mergeRepeated(of, all)];
+    }),
+  );
+}
+
+/** Go keeps items behind the end of a shorter list, and decodes into them where a longer one comes later. */
+function mergeLists(items: Schema, lists: readonly (readonly ExactJson[])[]): ExactJson {
+  let places: ExactJson[][] = [];
+  for (const list of lists) {
+    if (list.length === 0) places = [];
+    for (const [at, item] of list.entries()) {
+      places[at] ??= [];
+      places[at].push(item);
+    }
   }
-  const out: Record<string, ExactJson> = {};
-  for (const [name, member] of merged) setMember(out, name, member);
-  return out;
+  const last = lists.at(-1);
+  if (last === undefined) return null;
+  return places.slice(0, last.length).map((all) => (all.length === 1 ? (all[0] ?? null) : mergeRepeated(items, all)));
 }

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Complaints } from '../../src/api/complaints.js';
 import { readJson } from '../../src/api/json-text.js';
-import type { Json } from '../../src/api/object.js';
+import type { Json, JsonObject } from '../../src/api/object.js';
 import { atOnce } from '../../src/api/steps.js';
-import { field as member, optional, string, struct } from '../../src/schema/builder.js';
+import { bytes, list, field as member, optional, string, struct } from '../../src/schema/builder.js';
 import { compileDecoder, decodeText, typeMetaOf } from '../../src/schema/decode.js';
 import { objectMeta } from '../../src/schema/meta.js';
 import type { Schema } from '../../src/schema/schema.js';
@@ -238,6 +238,39 @@ describe('unknown and repeated members', () => {
     expect(textOf(signingRequest, '{"spec":{"username":"u","uid":"1"},"spec":{"uid":"2"}}')).toContain(
       '"username":"u","uid":"2"',
     );
+  });
+
+  test.each([
+    ['of structs adds up item by item', '[{"a":"1","b":"2"},{"a":"3"}],"items":[{"a":"4"}]', '[{"a":"4","b":"2"}]'],
+    ['of null among structs leaves them', '[{"a":"1"}],"items":[null,{"b":"2"}]', '[{"a":"1"},{"b":"2"}]'],
+    ['of nothing in between is forgotten', '[{"a":"1"}],"items":[],"items":[{"b":"2"}]', '[{"b":"2"}]'],
+    ['of null in between is forgotten', '[{"a":"1"}],"items":null,"items":[{"b":"2"}]', '[{"b":"2"}]'],
+    [
+      'that hides items shows them where it is longer again',
+      '[{},{"a":"1"}],"items":[{}],"items":[{},{"b":"2"}]',
+      '[{},{"a":"1","b":"2"}]',
+    ],
+    ['of structs that repeat members', '[{"a":"1","a":"2"}],"items":[{"b":"3","b":null}]', '[{"a":"2","b":"3"}]'],
+  ])('a list given twice: one %s', (_, items, expected) => {
+    const item = struct('v1.Item', { a: member(1, string()), b: member(2, string()) });
+    expect(textOf(struct('v1.Kind', { items: member(1, list(item)) }), `{"items":${items}}`)).toBe(
+      `{"items":${expected}}`,
+    );
+  });
+
+  test('bytes and then null are none', () => {
+    expect(textOf(struct('v1.Kind', { blob: member(1, bytes()) }), '{"blob":"AA==","blob":null}')).toBe('{}');
+  });
+
+  test('what is given thousands of times adds up once', () => {
+    const startedAt = performance.now();
+    const labels = Array.from({ length: 5_000 }, (_, at) => `"labels":{"k${at}":"v"}`);
+    const decoded = decode(configMap, `{"metadata":{${labels.join()}}}`) as { metadata: { labels: JsonObject } };
+    expect(Object.keys(decoded.metadata.labels)).toHaveLength(5_000);
+    let nested = '{"type":"string"}';
+    for (let depth = 0; depth < 20; depth++) nested = `{"properties":{"p":${nested}},"properties":{}}`;
+    expect(textOf(props, nested)).toContain('"type":"string"');
+    expect(performance.now() - startedAt).toBeLessThan(3_000);
   });
 });
 
