@@ -23,6 +23,7 @@ import {
 import { fieldElement } from './path-element.js';
 import { reconcile } from './reconcile.js';
 import { type Shape, shapeOfObject } from './shape.js';
+import { withoutUnwritten } from './unwritten.js';
 import { zeroObject } from './zero-value.js';
 
 /** Who owns which field of an object, after each kind of write (KEP-555). */
@@ -85,8 +86,9 @@ export function* recordUpdate(
   yield;
   const isTracked = before.size > 0 || !hasUid(live);
   if (!isTracked) return yield* withOwners(next, noOwners);
-  const old = live === undefined ? zeroObject(writing.schema) : withoutOwners(live);
-  const bare = withoutOwners(next);
+  const { schema } = writing;
+  const old = live === undefined ? zeroObject(schema) : withoutUnwritten(schema, withoutOwners(live));
+  const bare = withoutUnwritten(schema, withoutOwners(next));
   if ((yield* misfit(writing.schema, old)) !== undefined || (yield* misfit(writing.schema, bare)) !== undefined) {
     return yield* withOwners(next, noOwners);
   }

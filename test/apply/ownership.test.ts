@@ -18,7 +18,7 @@ const thing = struct('v1.Thing', {
   metadata: field(1, objectMeta),
   data: field(2, map(string())),
   spec: field(3, struct('v1.ThingSpec', { host: field(1, string()), names: field(2, list(string())) })),
-  status: field(4, struct('v1.ThingStatus', { phase: field(1, string()) })),
+  status: field(4, struct('v1.ThingStatus', { phase: field(1, string(), { keepsEmpty: true }) })),
 });
 
 const start = Date.parse('2026-01-01T00:00:00Z');
@@ -91,6 +91,14 @@ describe('recordUpdate', () => {
 
   test('an object with nothing to record has no entries', () => {
     expect('managedFields' in created({}).metadata).toBe(false);
+  });
+
+  test('what is kept empty and never written is nobody’s, and whoever empties a field owns it no more', () => {
+    const empty = object({ status: { phase: '' } });
+    expect('managedFields' in created({ status: { phase: '' } }).metadata).toBe(false);
+    const first = created({ status: { phase: 'x' } });
+    const emptied = recorded({ ...writing({ manager: 'n' }), live: first, next: empty });
+    expect([entriesOf(emptied), emptied]).toEqual([[], expect.objectContaining({ status: { phase: '' } })]);
   });
 
   test('fields a subresource resets are not recorded', () => {

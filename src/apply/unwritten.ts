@@ -1,0 +1,41 @@
+import { isObject, type JsonObject } from '../api/object.js';
+import { isEmpty } from '../schema/presence.js';
+import type { Schema } from '../schema/schema.js';
+import { withMember, withoutMember } from './json-value.js';
+
+/** The object without what decoding keeps though it is empty and never written: nobody owns that. */
+export function withoutUnwritten(schema: Schema, object: JsonObject): JsonObject {
+  let left = object;
+  for (const path of pathsOf(schema)) left = withoutEmpty(left, path);
+  return left;
+}
+
+type Path = readonly string[];
+
+const known = new WeakMap<Schema, readonly Path[]>();
+
+/** Where a kind has such members: next to none has any. */
+function pathsOf(schema: Schema): readonly Path[] {
+  const cached = known.get(schema);
+  if (cached !== undefined) return cached;
+  const paths = schema.wire === undefined ? [] : [...pathsWithin(schema)].filter(([root]) => root !== 'metadata');
+  known.set(schema, paths);
+  return paths;
+}
+
+/** Not in lists and maps: what is in a list of structs is owned as a whole, and only there do schemas contain themselves. */
+function* pathsWithin(schema: Schema): Generator<Path> {
+  for (const [name, of] of schema.properties ?? []) {
+    if (of.wire?.keepsEmpty === true) yield [name];
+    else for (const path of pathsWithin(of)) yield [name, ...path];
+  }
+}
+
+function withoutEmpty(object: JsonObject, [name = '', ...rest]: Path): JsonObject {
+  const value = object[name];
+  if (value === undefined) return object;
+  if (rest.length === 0) return isEmpty(value) ? withoutMember(object, name) : object;
+  if (!isObject(value)) return object;
+  const left = withoutEmpty(value, rest);
+  return left === value ? object : withMember(object, name, left);
+}
