@@ -63,7 +63,9 @@ function cutOffFlow(text: string, at: number, isList: boolean): string | undefin
   const written = text.trimEnd();
   if (at < written.length - 1) return undefined;
   const last = written.at(-1) ?? '';
-  if (last === (isList ? '}' : ']')) return undefined;
+  // A bracket that closes nothing is in the way, and not the end.
+  if (last === (isList ? '}' : ']') && innermostFlow(text, written.length - 1) === (isList ? '[' : '{'))
+    return undefined;
   const lines = text.split('\n').length - (text.endsWith('\n') ? 1 : 0);
   const end = isList ? noEndOfList : noEndOfMap;
   return complaintAt('{[,:'.includes(last) ? noContent : end, lines);
