@@ -1,38 +1,76 @@
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
 import { type Clock, endingClock } from '../runtime/clock.js';
 
-/** How runnables that answer HTTP begin and end. Servers with TLS have the same methods. */
-type HttpServer = Pick<
-  Server,
-  'listen' | 'address' | 'close' | 'closeIdleConnections' | 'closeAllConnections' | 'once' | 'off' | 'on'
->;
+/** How long headers may take, and whole requests: callers have to say something. Looked at every second. */
+export const requestLimits = {
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  connectionsCheckingInterval: 1_000,
+} as const;
 
-/** Resolves with the port once connections are accepted; rejects if it cannot be had. */
-export async function opened(
-  server: HttpServer,
-  { host, port }: { readonly host: string | undefined; readonly port: number },
-): Promise<number> {
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => {
-      server.off('error', reject);
-      resolve();
+/** How runnables that answer HTTP, with TLS or without, begin and end. */
+export class HttpListener {
+  readonly #server: Server;
+  /** Connections, before TLS looks at them, by who is at their other end. */
+  readonly #sockets = new Map<string, Socket>();
+  /** Requests that are being answered, by connection. */
+  readonly #busy = new Map<string, number>();
+  #isClosing = false;
+
+  constructor(server: Server) {
+    this.#server = server;
+    server.on('connection', (socket: Socket) => {
+      const key = peerOf(socket);
+      this.#sockets.set(key, socket);
+      socket.once('close', () => {
+        this.#sockets.delete(key);
+        this.#busy.delete(key);
+      });
     });
-  });
-  return (server.address() as AddressInfo).port;
+    server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
+      const key = peerOf(socket);
+      this.#count(key, 1);
+      response.once('close', () => {
+        this.#count(key, -1);
+        if (this.#isClosing && !this.#busy.has(key)) socket.destroySoon();
+      });
+    });
+  }
+
+  /** Resolves with the port once connections are accepted; rejects if it cannot be had. */
+  async open({ host, port }: { readonly host: string | undefined; readonly port: number }): Promise<number> {
+    const server = this.#server;
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(port, host, () => {
+        server.off('error', reject);
+        resolve();
+      });
+    });
+    return (server.address() as AddressInfo).port;
+  }
+
+  /** Ends connections on which nothing is being answered, lets requests end for so long at most, then cuts them off. */
+  async close(clock: Clock, graceMs: number): Promise<void> {
+    this.#isClosing = true;
+    const over = new AbortController();
+    const all = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    for (const [key, socket] of this.#sockets) if (!this.#busy.has(key)) socket.destroy();
+    await Promise.race([all, endingClock(clock).sleep(graceMs, over.signal)]);
+    over.abort();
+    for (const socket of this.#sockets.values()) socket.destroy();
+    await all;
+  }
+
+  #count(key: string, change: number): void {
+    const count = (this.#busy.get(key) ?? 0) + change;
+    if (count > 0) this.#busy.set(key, count);
+    else this.#busy.delete(key);
+  }
 }
 
-/** Takes no more connections, lets requests end for so long at most, then cuts them off. */
-export async function closed(server: HttpServer, clock: Clock, graceMs: number): Promise<void> {
-  const over = new AbortController();
-  const all = new Promise<void>((resolve) => server.close(() => resolve()));
-  server.closeIdleConnections();
-  await Promise.race([all, endingClock(clock).sleep(graceMs, over.signal)]);
-  over.abort();
-  server.closeAllConnections();
-  await all;
-}
+const peerOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;
 
 export const aborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {

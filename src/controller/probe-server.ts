@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { Logger } from '../runtime/logger.js';
 import type { Metrics } from '../runtime/metrics.js';
 import type { Runnable } from './controller.js';
-import { aborted, closed, opened } from './http-listener.js';
+import { aborted, HttpListener, requestLimits } from './http-listener.js';
 
 export interface ProbeServerOptions {
   /** Default: every address of the machine. */
@@ -24,15 +24,16 @@ const graceMs = 2_000;
 export const probeServer = (options: ProbeServerOptions): Runnable => ({
   name: 'probes',
   async run({ clock, log, signal }) {
-    const server = createServer({ requestTimeout: 10_000, headersTimeout: 10_000 }, (request, response) => {
+    const server = createServer(requestLimits, (request, response) => {
       response.on('error', () => {});
-      void answer(options, log, request, response);
+      answer(options, log, request, response).catch(() => response.destroy());
     });
-    const port = await opened(server, { host: options.host, port: options.port });
+    const listener = new HttpListener(server);
+    const port = await listener.open({ host: options.host, port: options.port });
     server.on('error', (error) => log.error({ err: error }, 'the listener for probes failed'));
     log.info({ port }, 'probes are answered');
     await aborted(signal);
-    await closed(server, clock, graceMs);
+    await listener.close(clock, graceMs);
   },
 });
 

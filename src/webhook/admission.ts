@@ -63,7 +63,7 @@ export interface AdmissionContext extends ReviewContext {
 }
 
 /**
- * Allowed if it is undefined; otherwise why not: a text (403 Forbidden), or an error that the caller gets as it is. What is
+ * Allowed if it is undefined or an empty text; otherwise why not: a text (403 Forbidden), or an error that the caller gets as it is. What is
  * thrown is no verdict but a failure of the webhook, and `failurePolicy` decides.
  */
 export type AdmissionVerdict = void | string | ApiError;
@@ -92,7 +92,7 @@ export const validatingWebhook = <T extends ApiObject = Unstructured>({
   for: kind,
   validate,
 }: ValidatingWebhookSpec<T>): Webhook =>
-  admissionWebhook<T>(kind, async (request, context) => ({ verdict: await validate(request, context) }));
+  admissionWebhook<T>(kind, async (request, context) => ({ verdict: (await validate(request, context)) || undefined }));
 
 /** A webhook for a MutatingWebhookConfiguration. The difference to the object it returns is sent as a JSON Patch. */
 export const mutatingWebhook = <T extends ApiObject = Unstructured>({
@@ -102,7 +102,7 @@ export const mutatingWebhook = <T extends ApiObject = Unstructured>({
   admissionWebhook<T>(kind, async (request, context) => {
     // It may change the one it gets, whatever the types say.
     const before = structuredClone(request.object) as Json | undefined;
-    const result = (await mutate(request, context)) ?? undefined;
+    const result = (await mutate(request, context)) || undefined;
     if (typeof result !== 'object' || result instanceof ApiError) return { verdict: result };
     if (before === undefined) throw new Error('an object that is deleted cannot be changed');
     // What JSON leaves out counts as left out.

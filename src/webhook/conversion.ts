@@ -21,11 +21,11 @@ export interface ConversionWebhookSpec<H extends ApiObject, S extends readonly A
   /** The version through which all others are converted. */
   readonly hub: ResourceType<H>;
   /** The other versions. */
-  readonly spokes: { readonly [I in keyof S]: ConversionSpoke<S[I], H> };
+  readonly spokes: { readonly [I in keyof S]: ConversionSpoke<S[I], NoInfer<H>> };
 }
 
 /** A server sends all objects of a list at once. */
-const maxReviewBytes = 64 * 1_048_576;
+const maxReviewBytes = 32 * 1_048_576;
 
 /**
  * A webhook for `spec.conversion` of a CustomResourceDefinition, with a hub as controller-runtime has it: for any number of
@@ -44,13 +44,16 @@ export function conversionWebhook<H extends ApiObject, const S extends readonly 
     if (found === undefined) throw new Error(`${JSON.stringify(version)} is no version that is converted here`);
     return found;
   };
+  const objectFrom = <T extends ApiObject>(converted: T, apiVersion: string): T => {
+    if (!hasMetadata(converted)) throw new Error(`what became of it in ${apiVersion} is no object`);
+    return { ...converted, apiVersion, kind: hub.kind };
+  };
   const convert = (object: ApiObject, to: string): ApiObject => {
     const from = object.apiVersion;
     if (object.kind !== hub.kind) throw new Error(`${JSON.stringify(object.kind)} is no kind that is converted here`);
     if (from === to) return object;
-    const asHub = from === hubVersion ? (object as H) : { ...spoke(from).toHub(object), apiVersion: hubVersion };
-    const wanted = to === hubVersion ? asHub : spoke(to).fromHub(asHub);
-    return { ...wanted, apiVersion: to, kind: hub.kind };
+    const asHub = from === hubVersion ? (object as H) : objectFrom(spoke(from).toHub(object), hubVersion);
+    return to === hubVersion ? asHub : objectFrom(spoke(to).fromHub(asHub), to);
   };
   return {
     review: 'ConversionReview',

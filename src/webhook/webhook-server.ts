@@ -2,13 +2,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import { ApiError } from '../api/errors.js';
 import { stringify } from '../api/go-text.js';
-import { readJson } from '../api/json-text.js';
+import { readJsonInSteps } from '../api/json-text.js';
 import { messageOf } from '../api/message-of.js';
 import { isObject, type Json, member } from '../api/object.js';
 import type { ReconcileContext, Runnable } from '../controller/controller.js';
-import { aborted, closed, opened } from '../controller/http-listener.js';
+import { aborted, HttpListener, requestLimits } from '../controller/http-listener.js';
 import { readBody } from '../http/body.js';
 import { followFiles } from '../runtime/text-source.js';
+import { inTurns } from '../runtime/turn-taking.js';
 import { type ReviewContext, UnreadableReview, type Webhook } from './webhook.js';
 
 /** The serving certificate with its chain, and its key: PEM, or files that are followed as somebody renews them. */
@@ -34,13 +35,14 @@ export interface OpenWebhookServer {
   stop(): Promise<void>;
 }
 
-/** Longer than any API server waits for a webhook. */
-const requestMs = 30_000;
-const headersMs = 10_000;
 const graceMs = 10_000;
+/** So long answers wait for callers who do not take them. */
+const unreadMs = 30_000;
 
-/** Most bytes of reviews that are read at a time; callers are told to come again when it is reached. */
-const maxHeldBytes = 268_435_456;
+/** Most bytes of bodies at a time, of each kind of review: beyond that callers are told to come again. */
+const defaultHeldBytes = 134_217_728;
+/** Objects have more bytes for each of their values; what has fewer costs more memory and time than its size tells. */
+const leastBytesPerValue = 8;
 
 /**
  * Serves webhooks with TLS until the manager stops. Their handlers get the manager's client. GET `/healthz` and `/readyz`
@@ -59,13 +61,14 @@ export const webhookServer = (options: WebhookServerOptions): Runnable => ({
 export async function openWebhookServer(
   options: WebhookServerOptions,
   context: ReconcileContext,
+  { heldBytes = defaultHeldBytes }: { readonly heldBytes?: number } = {},
 ): Promise<OpenWebhookServer> {
   const { webhooks, host, port = 9443, clientCa } = options;
   for (const path of Object.keys(webhooks))
     if (!/^\/[^?#]+$/.test(path))
       throw new Error(`webhooks: ${JSON.stringify(path)} is not a path such as "/validate"`);
   const { clock, log, signal } = context;
-  const answers = new ReviewAnswers(new Map(Object.entries(webhooks)), context);
+  const answers = new ReviewAnswers(new Map(Object.entries(webhooks)), context, heldBytes);
   const clients = clientCa === undefined ? {} : { ca: clientCa, requestCert: true, rejectUnauthorized: true };
   let server: Server | undefined;
   const take = ([cert = '', key = '']: readonly string[]): void => {
@@ -75,20 +78,21 @@ export async function openWebhookServer(
     if (server !== undefined) server.setSecureContext(secure);
     else
       server = createServer(
-        { ...secure, requestTimeout: requestMs, headersTimeout: headersMs, handshakeTimeout: headersMs },
-        (request, response) => void answers.answer(request, response),
+        { ...secure, ...requestLimits, handshakeTimeout: requestLimits.headersTimeout },
+        (request, response) => void answers.answer(request, response).catch(() => response.destroy()),
       );
   };
   if ('certificateFile' in options)
     await followFiles([options.certificateFile, options.keyFile], take, { clock, log, signal });
   else take([options.certificate, options.key]);
-  const listener = server as Server | undefined;
-  if (listener === undefined) throw new Error('webhooks: there is no certificate');
-  listener.on('tlsClientError', (error) => log.debug({ err: error }, 'TLS handshake failed'));
-  const bound = await opened(listener, { host, port });
-  listener.on('error', (error) => log.error({ err: error }, 'the listener for webhooks failed'));
+  const taken = server as Server | undefined;
+  if (taken === undefined) throw new Error('webhooks: there is no certificate');
+  taken.on('tlsClientError', (error) => log.debug({ err: error }, 'TLS handshake failed'));
+  const listener = new HttpListener(taken);
+  const bound = await listener.open({ host, port });
+  taken.on('error', (error) => log.error({ err: error }, 'the listener for webhooks failed'));
   log.info({ port: bound, paths: Object.keys(webhooks) }, 'webhooks are served');
-  return { port: bound, stop: () => closed(listener, clock, graceMs) };
+  return { port: bound, stop: () => listener.close(clock, graceMs) };
 }
 
 /** What is answered instead of a review. */
@@ -105,68 +109,104 @@ class Refusal extends Error {
 class ReviewAnswers {
   readonly #webhooks: ReadonlyMap<string, Webhook>;
   readonly #context: ReconcileContext;
-  #heldBytes = 0;
+  /** Bytes of bodies that were read and are not answered, by kind of review. */
+  readonly #held = new Map<Webhook['review'], number>();
+  readonly #mostHeld: number;
 
-  constructor(webhooks: ReadonlyMap<string, Webhook>, context: ReconcileContext) {
+  constructor(webhooks: ReadonlyMap<string, Webhook>, context: ReconcileContext, mostHeld: number) {
+    this.#mostHeld = mostHeld;
     this.#webhooks = webhooks;
     this.#context = context;
   }
 
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = (request.url ?? '').split('?', 1)[0] ?? '';
-    const log = this.#context.log.child({ webhook: path });
+    const { client, clock, log: parent, metrics } = this.#context;
+    const log = parent.child({ webhook: path });
     const webhook = this.#webhooks.get(path);
-    const startedAt = this.#context.clock.monotonic();
-    const answered = webhook && this.#context.metrics?.reviewing?.(path);
+    const startedAt = clock.monotonic();
+    const answered = webhook && metrics?.reviewing?.(path);
+    const gone = new AbortController();
     response.on('error', () => {});
-    // Also of one who has left before.
-    response.once('close', () =>
-      answered?.(response.statusCode, (this.#context.clock.monotonic() - startedAt) / 1_000),
-    );
-    // A caller who hears no more can ask again elsewhere.
-    if (this.#context.signal.aborted) response.setHeader('connection', 'close');
+    response.once('close', () => {
+      gone.abort(unheard);
+      answered?.(response.headersSent ? response.statusCode : callerLeft, (clock.monotonic() - startedAt) / 1_000);
+    });
     try {
       if (webhook === undefined) return probed(request, path, response);
-      const gone = new AbortController();
-      response.once('close', () => gone.abort(unheard));
-      const { client, clock } = this.#context;
-      const answer = stringify(await this.#answerOf(request, webhook, { client, clock, log, signal: gone.signal }));
-      response.writeHead(200, { 'content-type': 'application/json' }).end(answer);
+      const context = { client, clock, log, signal: gone.signal };
+      const answer = stringify(await this.#answerOf({ request, response }, webhook, context)) ?? '';
+      this.#send(response, 200, { 'content-type': 'application/json' }, answer);
     } catch (error) {
       const { code, message, headers } = refusalOf(error);
       const remoteAddress = request.socket.remoteAddress;
+      // What is left of the body is not read.
+      const last: Readonly<Record<string, string>> = request.complete ? {} : { connection: 'close' };
+      this.#send(response, code, { 'content-type': 'text/plain', ...last, ...headers }, `${message}\n`);
       if (code === 500) log.error({ err: error }, 'the webhook failed');
       else if (!response.destroyed) log.warn({ remoteAddress, code, why: message }, 'a review was refused');
-      // What is left of the body is not read.
-      if (!request.complete) response.setHeader('connection', 'close');
-      response.writeHead(code, { 'content-type': 'text/plain', ...headers }).end(`${message}\n`);
     }
   }
 
-  async #answerOf(request: IncomingMessage, webhook: Webhook, context: ReviewContext): Promise<object> {
-    if (request.method !== 'POST') throw new Refusal(405, 'reviews are posted', { allow: 'POST' });
-    const mediaType = (request.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase();
-    if (mediaType !== 'application/json') throw new Refusal(415, 'a review is application/json');
-    return this.#held(request, webhook.maxBytes, async () => {
-      const { apiVersion, uid, request: asked } = read(webhook, await bodyOf(request, webhook.maxBytes));
-      const answer = await webhook.respond(asked, context);
-      return { kind: webhook.review, apiVersion, response: { uid, ...answer } };
-    });
+  /** A caller who does not take the answer is not waited for without end. */
+  #send(response: ServerResponse, code: number, headers: Readonly<Record<string, string>>, text: string): void {
+    const { clock, signal } = this.#context;
+    // A caller who hears no more can ask again elsewhere.
+    response.writeHead(code, signal.aborted ? { ...headers, connection: 'close' } : headers).end(text);
+    const taken = new AbortController();
+    response.once('close', () => taken.abort());
+    void clock.sleep(unreadMs, taken.signal).then(() => response.destroy());
   }
 
-  /** Runs with what a body may take counted. */
-  async #held<R>(request: IncomingMessage, maxBytes: number, run: () => Promise<R>): Promise<R> {
-    const bytes = Math.min(Number(request.headers['content-length'] ?? maxBytes), maxBytes);
-    if (this.#heldBytes + bytes > maxHeldBytes)
-      throw new Refusal(429, 'too many reviews at a time', { 'retry-after': '1' });
-    this.#heldBytes += bytes;
+  async #answerOf(exchange: Exchange, webhook: Webhook, context: ReviewContext): Promise<object> {
+    const { method, headers } = exchange.request;
+    if (method !== 'POST') throw new Refusal(405, 'reviews are posted', { allow: 'POST' });
+    const mediaType = (headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase();
+    if (mediaType !== 'application/json') throw new Refusal(415, 'a review is application/json');
+    const body = await this.#bodyOf(exchange, webhook);
+    const { apiVersion, uid, request } = await read(webhook, body);
+    const answer = await webhook.respond(request, context);
+    return { kind: webhook.review, apiVersion, response: { uid, ...answer } };
+  }
+
+  /** The body, which counts as held until it is answered. */
+  async #bodyOf({ request, response }: Exchange, { review, maxBytes }: Webhook): Promise<Buffer> {
+    let bytes = 0;
+    let stopCounting = (): void => {};
+    const hold = (more: number): boolean => {
+      bytes += more;
+      const held = (this.#held.get(review) ?? 0) + more;
+      this.#held.set(review, held);
+      return held <= this.#mostHeld;
+    };
+    let isTooMuch = false;
+    response.once('close', () => hold(-bytes));
     try {
-      return await run();
+      return await readBody(request, request.headers['content-length'], maxBytes, (giveUp) => {
+        const count = (chunk: Buffer): void => {
+          if (hold(chunk.length)) return;
+          isTooMuch = true;
+          giveUp();
+        };
+        stopCounting = () => request.off('data', count);
+        request.on('data', count);
+      });
+    } catch (error) {
+      if (isTooMuch) throw new Refusal(429, 'too many reviews at a time', { 'retry-after': '1' });
+      throw error instanceof ApiError ? new Refusal(error.code, error.message) : error;
     } finally {
-      this.#heldBytes -= bytes;
+      stopCounting();
     }
   }
 }
+
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
+
+/** As proxies count callers who left before there was an answer. */
+const callerLeft = 499;
 
 const unheard = new Error('nobody waits for the answer any more');
 
@@ -176,17 +216,9 @@ function probed(request: IncomingMessage, path: string, response: ServerResponse
   response.writeHead(200, { 'content-type': 'text/plain' }).end('ok');
 }
 
-async function bodyOf(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
-  try {
-    return await readBody(request, request.headers['content-length'], maxBytes);
-  } catch (error) {
-    throw error instanceof ApiError ? new Refusal(error.code, error.message) : error;
-  }
-}
-
 /** The request in a review. */
-function read(webhook: Webhook, body: Buffer) {
-  const review = json(body);
+async function read(webhook: Webhook, body: Buffer) {
+  const review = await json(body, webhook.maxBytes / leastBytesPerValue);
   if (!isObject(review)) throw new UnreadableReview('a review is an object');
   const apiVersion = member(review, 'apiVersion');
   const versions: readonly unknown[] = [`${webhook.group}/v1`, `${webhook.group}/v1beta1`];
@@ -199,10 +231,9 @@ function read(webhook: Webhook, body: Buffer) {
   return { apiVersion, uid, request };
 }
 
-/** Every value costs time, but whoever sends a review has been through the limits of an API server. */
-function json(body: Buffer): Json {
+async function json(body: Buffer, maxValues: number): Promise<Json> {
   try {
-    return readJson(body, { maxValues: Number.POSITIVE_INFINITY }).value;
+    return (await inTurns(readJsonInSteps(body, { maxValues }))).value;
   } catch (error) {
     throw new UnreadableReview(messageOf(error));
   }

@@ -14,6 +14,8 @@ const patchOf = (response: object): unknown => {
 
 test.each<[string, AdmissionVerdict, object]>([
   ['nothing allows', undefined, { allowed: true }],
+  ['null is nothing', null as never, { allowed: true }],
+  ['a list without items is nothing', [].join(', '), { allowed: true }],
   [
     'a text denies, as Kubernetes does by default',
     'no',

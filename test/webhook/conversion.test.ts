@@ -79,3 +79,26 @@ test.each<[string, JsonObject, string]>([
   await expect(refused).rejects.toThrow(UnreadableReview);
   await expect(refused).rejects.toThrow(message);
 });
+
+test('what a function answers is held to the type of its version', () => {
+  const fromHub = (): V1 => ({ apiVersion: '', kind: '', metadata: {}, spec: { host: '', port: 0 } });
+  const versions = { hub: resourceType<V2>(version('v2')), version: resourceType<V1>(version('v1')) };
+  conversionWebhook({
+    hub: versions.hub,
+    // @ts-expect-error: the hub has an address
+    spokes: [{ version: versions.version, toHub: ({ spec: _, ...rest }: V1) => ({ ...rest, spec: {} }), fromHub }],
+  });
+});
+
+test('what is no object fails the review', async () => {
+  const broken = conversionWebhook({
+    hub: resourceType<V2>(version('v2')),
+    spokes: [
+      { version: resourceType<V1>(version('v1')), toHub: () => undefined as never, fromHub: () => undefined as never },
+    ],
+  });
+  const request = { desiredAPIVersion: 'example.com/v2', objects: [forms.v1] };
+  expect(await broken.respond(request, reviewContext())).toMatchObject({
+    result: { status: 'Failure', message: 'what became of it in example.com/v2 is no object' },
+  });
+});

@@ -1,6 +1,7 @@
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import type { IncomingHttpHeaders } from 'node:http';
 import { request as httpsRequest, type RequestOptions } from 'node:https';
+import { connect as connectTcp } from 'node:net';
 import { join } from 'node:path';
 import { connect, type TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -8,6 +9,7 @@ import type { ControllerMetrics } from '../../src/controller/controller-metrics.
 import { createManager } from '../../src/controller/manager.js';
 import type { CertificateAuthority } from '../../src/pki/certificate-authority.js';
 import { testAuthority } from '../../src/testing/certificates.js';
+import { FakeClock } from '../../src/testing/fake-clock.js';
 import { eventually } from '../../src/testing/until.js';
 import { mutatingWebhook, validatingWebhook } from '../../src/webhook/admission.js';
 import type { Webhook } from '../../src/webhook/webhook.js';
@@ -43,10 +45,11 @@ afterAll(async () => {
 async function served(
   webhooks: Readonly<Record<string, Webhook>>,
   options: Partial<ServingCertificate> & { readonly clientCa?: string } = {},
+  limits: { readonly heldBytes?: number } = {},
 ) {
   const context = reviewContext();
   const given = { ...(await serving()), ...options, webhooks, host, port: 0 };
-  const server = await openWebhookServer(given, context);
+  const server = await openWebhookServer(given, context, limits);
   open.push(server);
   return { server, lines: context.lines as readonly Line[], ask: asking(server.port) };
 }
@@ -71,6 +74,13 @@ const asking =
       asked.on('error', reject);
       asked.end(Buffer.isBuffer(body) || typeof body === 'string' ? body : JSON.stringify(body));
     });
+
+/** A connection on which nothing was asked. */
+const connected = (port: number): Promise<TLSSocket> =>
+  new Promise((resolve, reject) => {
+    const socket: TLSSocket = connect({ host, port, ca: authority.anchors }, () => resolve(socket));
+    socket.once('error', reject);
+  });
 
 const allow = validatingWebhook({ validate: () => {} });
 
@@ -137,29 +147,95 @@ test('an answer that is no JSON is a failure', async () => {
   expect(await ask('/circle')).toMatchObject({ code: 500 });
 });
 
-test('while too much is being read, callers are to come again', async () => {
+test('while too much is held of one kind, its callers are to come again', async () => {
   let started = false;
   const release = new AbortController();
-  const large: Webhook = {
+  const waits: Webhook = {
     ...allow,
-    maxBytes: 200_000_000,
     respond: () =>
       new Promise((resolve) => {
         started = true;
         release.signal.addEventListener('abort', () => resolve({ allowed: true }), { once: true });
       }),
   };
-  const { ask } = await served({ '/large': large, '/allow': allow });
-  const headers = { 'content-type': 'application/json', 'transfer-encoding': 'chunked' };
-  const first = ask('/large', review, { headers });
+  const convert: Webhook = {
+    ...allow,
+    review: 'ConversionReview',
+    group: 'apiextensions.k8s.io',
+    respond: async () => ({}),
+  };
+  const { ask } = await served({ '/waits': waits, '/allow': allow, '/convert': convert }, {}, { heldBytes: 2_000 });
+  const large = { ...review, padding: 'x'.repeat(1_500) };
+  const first = ask('/waits', large);
   await eventually(
     async () => started,
     (is) => is,
   );
-  expect(await ask('/large', review, { headers })).toMatchObject({ code: 429, headers: { 'retry-after': '1' } });
-  expect(await ask('/allow')).toMatchObject({ code: 200 });
+  expect(await ask('/allow', large)).toMatchObject({ code: 429, headers: { 'retry-after': '1' } });
+  const conversion = { ...large, kind: 'ConversionReview', apiVersion: 'apiextensions.k8s.io/v1' };
+  expect(await ask('/convert', conversion)).toMatchObject({ code: 200 });
   release.abort();
   expect(await first).toMatchObject({ code: 200 });
+  expect(await ask('/allow', large)).toMatchObject({ code: 200 });
+});
+
+test('bytes that are announced and do not come are not held', async () => {
+  const { ask, server } = await served({ '/allow': allow }, {}, { heldBytes: 2_000 });
+  const idle = await connected(server.port);
+  const head = 'POST /allow HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: 1999\r\n\r\n';
+  idle.write(head);
+  expect(await ask('/allow')).toMatchObject({ code: 200 });
+  idle.destroy();
+});
+
+test('an answer that nobody takes is given up', async () => {
+  const clock = new FakeClock();
+  const answer: Webhook = { ...allow, respond: async () => ({ padding: 'x'.repeat(20_000_000) }) };
+  const context = { ...reviewContext(), clock };
+  const given = { ...(await serving()), webhooks: { '/large': answer }, host, port: 0 };
+  const server = await openWebhookServer(given, context);
+  open.push(server);
+  const socket = await connected(server.port);
+  const closed = new Promise((resolve) => socket.once('close', resolve));
+  socket.on('error', () => {});
+  const text = JSON.stringify(review);
+  socket.write(
+    `POST /large HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: ${text.length}\r\n\r\n${text}`,
+  );
+  await new Promise((resolve) => socket.once('readable', resolve));
+  await clock.advance(30_000);
+  socket.resume();
+  await closed;
+});
+
+test('many small values in a body are refused before they cost much', async () => {
+  const { ask } = await served({ '/allow': { ...allow, maxBytes: 80_000 } });
+  const answer = await ask('/allow', `[${'[],'.repeat(20_000)}0]`);
+  expect(answer).toMatchObject({ code: 400, text: 'exceeded 10000 values\n' });
+});
+
+test('whatever a handler throws, the server goes on', async () => {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  const throws = validatingWebhook({ validate: () => Promise.reject(proxy) });
+  const { ask } = await served({ '/throws': throws, '/allow': allow });
+  await expect(ask('/throws')).rejects.toThrow('socket hang up');
+  expect(await ask('/allow')).toMatchObject({ code: 200 });
+});
+
+test.each<[string, boolean]>([
+  ['a connection that never asked', true],
+  ['one without a handshake', false],
+])('%s holds up no stop', async (_, withTls) => {
+  const given = { ...(await serving()), webhooks: {}, host, port: 0 };
+  const server = await openWebhookServer(given, reviewContext());
+  const socket = withTls ? await connected(server.port) : connectTcp(server.port, host);
+  const closed = new Promise((resolve) => socket.once('close', resolve));
+  socket.on('error', () => {});
+  if (!withTls) await new Promise((resolve) => socket.once('connect', resolve));
+  socket.resume();
+  await server.stop();
+  await closed;
 });
 
 test('the signal of a review aborts when its caller leaves', async () => {
@@ -257,13 +333,16 @@ test('reviews are counted by their path and status, others not', async () => {
   const ask = asking(server.port);
   for (const body of [review, []]) await ask('/allow', body);
   await ask('/other');
+  const leaves = await connected(server.port);
+  leaves.end('POST /allow HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{');
   await eventually(
     async () => counted,
-    ({ length }) => length === 2,
+    ({ length }) => length === 3,
   );
   expect(counted).toEqual([
     ['/allow', 200],
     ['/allow', 400],
+    ['/allow', 499],
   ]);
 });
 
