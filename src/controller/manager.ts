@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Client } from '../client/client.js';
 import { tellingTo } from '../client/warnings.js';
+import { aborted } from '../runtime/abort.js';
 import { type Clock, endingClock, systemClock } from '../runtime/clock.js';
 import { type Logger, silentLogger } from '../runtime/logger.js';
 import { clientUntil } from './client-until.js';
@@ -108,11 +109,7 @@ export function createManager(options: ManagerOptions): Manager {
           }
         }),
       ]);
-      const told = new Promise<void>((resolve) => {
-        if (stop.signal.aborted) resolve();
-        stop.signal.addEventListener('abort', () => resolve(), { once: true });
-      });
-      await Promise.race([all, told]);
+      await Promise.race([all, aborted(stop.signal)]);
       await endWithin(clock, graceMs, all);
       signal.removeEventListener('abort', abort);
       if (running.size > 0) {

@@ -1,8 +1,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { aborted } from '../runtime/abort.js';
 import type { Logger } from '../runtime/logger.js';
 import type { Metrics } from '../runtime/metrics.js';
 import type { Runnable } from './controller.js';
-import { aborted, HttpListener, requestLimits } from './http-listener.js';
+import { HttpListener, requestLimits } from './http-listener.js';
 
 export interface ProbeServerOptions {
   /** Default: every address of the machine. */

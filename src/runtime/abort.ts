@@ -8,6 +8,13 @@ export class TimeoutError extends Error {
 /** For signals whose reason nobody reads: without one, each abort makes an error of its own, with a stack. */
 export const noLongerNeeded = new Error('no longer needed');
 
+/** Resolves once the signal has aborted. */
+export const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+
 /**
  * Runs a function for so long at most. The signal it gets aborts when the time is over or one of `signals` aborts;
  * the function is not awaited after that. Rejects with TimeoutError, or with the reason of that signal.

@@ -14,6 +14,7 @@ import { caSigner } from '../pki/signers/ca-signer.js';
 import { defineSigner } from '../pki/signers/define-signer.js';
 import { brokenSignerRule } from '../pki/signers/well-known-rules.js';
 import { hiddenPart } from '../pki/unusual-request.js';
+import { aborted } from '../runtime/abort.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
 import { naming, readText } from '../runtime/text-source.js';
@@ -86,7 +87,7 @@ export async function openSigners(given: SignersToOpen): Promise<OpenedSigners> 
 async function stoppedWith({ own, log, signal }: SignersToOpen): Promise<void> {
   const stopping = own.filter(({ stop }) => stop !== undefined);
   if (stopping.length === 0) return;
-  await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+  await aborted(signal);
   await Promise.all(
     stopping.map(async (signer) => {
       try {

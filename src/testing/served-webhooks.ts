@@ -1,5 +1,4 @@
-import type { ApiObject } from '../api/object.js';
-import { isObject, type Json, type JsonObject } from '../api/object.js';
+import { type ApiObject, isObject, type Json, type JsonObject } from '../api/object.js';
 import type { ReconcileContext } from '../controller/controller.js';
 import type { Webhook } from '../webhook/webhook.js';
 import { openWebhookServer } from '../webhook/webhook-server.js';
