@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createServer, type Server } from 'node:https';
+import { createServer } from 'node:https';
 import { ApiError } from '../api/errors.js';
 import { stringify } from '../api/go-text.js';
 import { readJsonInSteps } from '../api/json-text.js';
@@ -70,28 +70,23 @@ export async function openWebhookServer(
       throw new Error(`webhooks: ${JSON.stringify(path)} is not a path such as "/validate"`);
   const { clock, log, signal } = context;
   const answers = new ReviewAnswers(new Map(Object.entries(webhooks)), context, heldBytes);
-  const clients = clientCa === undefined ? {} : { ca: clientCa, requestCert: true, rejectUnauthorized: true };
-  let server: Server | undefined;
+  const callers = clientCa === undefined ? {} : { ca: clientCa, requestCert: true, rejectUnauthorized: true };
+  const server = createServer(
+    { ...callers, ...requestLimits, handshakeTimeout: requestLimits.headersTimeout },
+    (request, response) => void answers.answer(request, response).catch(() => response.destroy()),
+  );
   const take = ([cert = '', key = '']: readonly string[]): void => {
     for (const [what, text] of Object.entries({ certificate: cert, key }))
       if (!text) throw new Error(`webhooks: there is no ${what}`);
-    const secure = { cert, key, minVersion: 'TLSv1.2', ...clients } as const;
-    if (server !== undefined) server.setSecureContext(secure);
-    else
-      server = createServer(
-        { ...secure, ...requestLimits, handshakeTimeout: requestLimits.headersTimeout },
-        (request, response) => void answers.answer(request, response).catch(() => response.destroy()),
-      );
+    server.setSecureContext({ cert, key, minVersion: 'TLSv1.2', ...callers });
   };
   if ('certificateFile' in options)
     await followFiles([options.certificateFile, options.keyFile], take, { clock, log, signal });
   else take([options.certificate, options.key]);
-  const taken = server as Server | undefined;
-  if (taken === undefined) throw new Error('webhooks: there is no certificate');
-  taken.on('tlsClientError', (error) => log.debug({ err: error }, 'TLS handshake failed'));
-  const listener = new HttpListener(taken);
+  server.on('tlsClientError', (error) => log.debug({ err: error }, 'TLS handshake failed'));
+  const listener = new HttpListener(server);
   const bound = await listener.open({ host, port });
-  taken.on('error', (error) => log.error({ err: error }, 'the listener for webhooks failed'));
+  server.on('error', (error) => log.error({ err: error }, 'the listener for webhooks failed'));
   log.info({ port: bound, paths: Object.keys(webhooks) }, 'webhooks are served');
   return { port: bound, stop: () => listener.close(clock, graceMs) };
 }
