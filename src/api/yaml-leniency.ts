@@ -38,5 +38,6 @@ export function withIndent(text: string, { message, pos }: ParserError): string 
   const end = isQuote ? endOfQuoted(text, start, message.includes('"') ? '"' : "'") : endOfFlow(text, start) + 1;
   const indicator = /^(?:---|\.\.\.)(?=\s|$)/m.exec(rest)?.index ?? rest.length;
   const inside = rest.slice(0, Math.min(end - start, indicator));
-  return text.slice(0, start) + inside.replace(/^[ \t]*(?=\S)/gm, indent) + rest.slice(inside.length);
+  const moved = inside.replace(/^[ \t]*(?=\S)/gm, indent);
+  return moved === inside ? undefined : text.slice(0, start) + moved + rest.slice(inside.length);
 }

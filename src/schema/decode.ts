@@ -149,6 +149,9 @@ function namesAndValues(value: Members): {
   return { names, valueAt: (at) => value[names[at] as string] ?? null };
 }
 
+/** Most fields of structs in one body that were given before. */
+const mostRepeated = 1_000;
+
 /** What decoding one value remembers: where it is, and what was wrong first. */
 class DecodeState {
   failure: DecodeError | undefined;
@@ -156,6 +159,8 @@ class DecodeState {
   struct = '';
   /** Names of struct fields from the root to here. */
   readonly fields: string[] = [];
+  /** The value does not count, only what is to be told of it: others come for the same member. */
+  isOnlyTold: boolean;
   /** The same with list indexes and map keys, for unknown and repeated fields. */
   readonly path: (string | number)[] = [];
   /** See Emptied. */
@@ -165,6 +170,7 @@ class DecodeState {
   readonly #around: DecodeState | undefined;
   readonly #postponed = new Postponed();
   readonly #unfilled = new Set<Json>();
+  readonly #repeated: { count: number };
 
   /** Nothing in the value is but JSON's. */
   readonly isPlain: boolean;
@@ -194,6 +200,8 @@ class DecodeState {
     this.isPlain = isPlain;
     this.isMerged = isMerged;
     this.converts = converts;
+    this.isOnlyTold = around?.isOnlyTold ?? false;
+    this.#repeated = around === undefined ? { count: 0 } : around.#repeated;
   }
 
   /** Fills a container with so many items, now, or in steps at the end if they are many. */
@@ -212,10 +220,11 @@ class DecodeState {
   }
 
   readonly #keepPlace = (): (() => void) => {
-    const { struct } = this;
+    const { struct, isOnlyTold } = this;
     const ways = [placeIn(this.fields)(), placeIn(this.path)()];
     return () => {
       this.struct = struct;
+      this.isOnlyTold = isOnlyTold;
       for (const back of ways) back();
     };
   };
@@ -240,6 +249,13 @@ class DecodeState {
     const isEnd = around === undefined || (from === 'own' && around.#around === undefined);
     const before = isEnd ? undefined : around.#place(from);
     return this.fields.length === 0 ? (before ?? '') : [before ?? this.struct, ...this.fields].join('.');
+  }
+
+  /** Tells that a field was given before. Each is dear, and nobody means it. */
+  repeats(name: string): void {
+    if (++this.#repeated.count > mostRepeated)
+      throw new DecodeError(`json: fields are repeated more than ${mostRepeated} times`);
+    this.strict('duplicate', name);
   }
 
   strict(what: 'unknown' | 'duplicate', name: string): void {
@@ -539,19 +555,28 @@ function makeStruct(schema: Schema): Node {
         const given: ExactJson[][] = [];
         for (const [member, one] of value.members) {
           const at = indexes.get(member);
+          if (at === undefined) continue;
+          given[at] ??= [];
+          given[at].push(one);
+        }
+        const { isOnlyTold } = state;
+        const told = new Set<number>();
+        for (const [member, one] of value.members) {
+          const at = indexes.get(member);
           if (at === undefined) {
             state.strict('unknown', member);
             continue;
           }
-          given[at] ??= [];
-          if (given[at].push(one) > 1) state.strict('duplicate', member);
-          if (!isAbsent(one) && !state.isMerged) slots[at] = decodeField(at, one);
+          if (told.has(at)) state.repeats(member);
+          told.add(at);
+          const isRepeated = (given[at]?.length ?? 0) > 1;
+          if (isAbsent(one) || (isRepeated && state.isMerged)) continue;
+          state.isOnlyTold = isOnlyTold || isRepeated;
+          slots[at] = decodeField(at, one);
         }
-        for (const [at, all = []] of given.entries()) {
-          const [first = null] = all;
-          if (all.length > 1) slots[at] = decodeMerged((fields[at] as Field).node, all);
-          else if (!isAbsent(first) && state.isMerged) slots[at] = decodeField(at, first);
-        }
+        state.isOnlyTold = isOnlyTold;
+        for (const [at, all = []] of given.entries())
+          if (all.length > 1 && !isOnlyTold) slots[at] = decodeMerged((fields[at] as Field).node, all);
       } else {
         for (const member in value) {
           const given = value[member] as ExactJson;
@@ -572,6 +597,9 @@ function decodeMerged(node: Node, given: readonly ExactJson[]): Json | undefined
   return merged === null ? undefined : decodeWhole(node, merged, new DecodeState(undefined, { isMerged: true }));
 }
 
+/** What a null empties. */
+const nulled: ReadonlySet<WireShape> = new Set(['map', 'list', 'bytes', 'time', 'micro-time']);
+
 /**
  * What a member given several times amounts to: Go decodes each into what is there. The members of structs and maps add
  * up, structs at the same place in a list too, until the list is given without items. A null leaves numbers, texts and
@@ -579,7 +607,7 @@ function decodeMerged(node: Node, given: readonly ExactJson[]): Json | undefined
  */
 function mergeRepeated(schema: Schema, given: readonly ExactJson[]): ExactJson {
   const shape = wireShape(schema);
-  const isNulled = shape === 'map' || shape === 'list' || shape === 'bytes' || isPointer(schema);
+  const isNulled = nulled.has(shape) || isPointer(schema);
   const values = isNulled ? given.slice(given.lastIndexOf(null) + 1) : given.filter((value) => value !== null);
   if (shape === 'list') return mergeLists(itemsOf(schema), values.filter(isList));
   if (shape !== 'struct' && shape !== 'map') return values.at(-1) ?? null;

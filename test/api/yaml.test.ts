@@ -133,6 +133,16 @@ test('what is wrong with a long text is found out in a time that grows with it a
   await expect(readYaml(`a: {b: ${'[{'.repeat(100)}\n${'x\n'.repeat(5_000)}`)).rejects.toThrow(YamlError);
 });
 
+test.each(['{a:\n   {d e: {a:\n', 'x: 1\ny: {d e:\n   1', 'a:\n  b: [{a:[\n   "q"}]\n'])(
+  'a text that no other indentation mends is not read again: %j',
+  async (text) => {
+    let pauses = 0;
+    const pause = async (): Promise<void> => void pauses++;
+    await expect(readYaml(text, pause)).rejects.toThrow(YamlError);
+    expect(pauses).toBeLessThan(5);
+  },
+);
+
 test('only the first document is read', async () => {
   expect((await readYaml('---\na: 1\n---\nb: [')).value).toEqual({ a: 1 });
   expect((await readYaml('  a: 1\n  c: 2\nb: [')).value).toEqual({ a: 1, c: 2 });
