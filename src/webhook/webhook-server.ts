@@ -2,15 +2,15 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import { ApiError } from '../api/errors.js';
 import { stringify } from '../api/go-text.js';
-import { readJsonInSteps } from '../api/json-text.js';
-import { messageOf } from '../api/message-of.js';
+import { JsonSyntaxError, readJsonInSteps } from '../api/json-text.js';
 import { isObject, type Json, member } from '../api/object.js';
+import type { Steps } from '../api/steps.js';
 import type { ReconcileContext, Runnable } from '../controller/controller.js';
 import { HttpListener, requestLimits } from '../controller/http-listener.js';
-import { readBody } from '../http/body.js';
 import { aborted } from '../runtime/abort.js';
 import { followFiles } from '../runtime/text-source.js';
 import { inTurns } from '../runtime/turn-taking.js';
+import { type Exchange, type IntakeLimits, Overloaded, ReviewIntake } from './review-intake.js';
 import { type ReviewContext, UnreadableReview, type Webhook } from './webhook.js';
 
 /** The serving certificate with its chain, and its key: PEM, or files that are followed as somebody renews them. */
@@ -40,8 +40,6 @@ const graceMs = 10_000;
 /** So long answers wait for callers who do not take them. */
 const unreadMs = 30_000;
 
-/** Most bytes of bodies at a time, of each kind of review: beyond that callers are told to come again. */
-const defaultHeldBytes = 134_217_728;
 /** Objects have more bytes for each of their values; what has fewer costs more memory and time than its size tells. */
 const leastBytesPerValue = 8;
 
@@ -62,14 +60,14 @@ export const webhookServer = (options: WebhookServerOptions): Runnable => ({
 export async function openWebhookServer(
   options: WebhookServerOptions,
   context: ReconcileContext,
-  { heldBytes = defaultHeldBytes }: { readonly heldBytes?: number } = {},
+  limits?: IntakeLimits,
 ): Promise<OpenWebhookServer> {
   const { webhooks, host, port = 9443, clientCa } = options;
   for (const path of Object.keys(webhooks))
     if (!/^\/[^?#]+$/.test(path))
       throw new Error(`webhooks: ${JSON.stringify(path)} is not a path such as "/validate"`);
   const { clock, log, signal } = context;
-  const answers = new ReviewAnswers(new Map(Object.entries(webhooks)), context, heldBytes);
+  const answers = new ReviewAnswers(new Map(Object.entries(webhooks)), context, limits);
   const callers = clientCa === undefined ? {} : { ca: clientCa, requestCert: true, rejectUnauthorized: true };
   const server = createServer(
     { ...callers, ...requestLimits, handshakeTimeout: requestLimits.headersTimeout },
@@ -105,14 +103,13 @@ class Refusal extends Error {
 class ReviewAnswers {
   readonly #webhooks: ReadonlyMap<string, Webhook>;
   readonly #context: ReconcileContext;
-  /** Bytes of bodies that were read and are not answered, by kind of review. */
-  readonly #held = new Map<Webhook['review'], number>();
-  readonly #mostHeld: number;
+  /** One for each kind of review, so that those of one kind keep none of another out. */
+  readonly #intakes: Readonly<Record<Webhook['review'], ReviewIntake>>;
 
-  constructor(webhooks: ReadonlyMap<string, Webhook>, context: ReconcileContext, mostHeld: number) {
-    this.#mostHeld = mostHeld;
+  constructor(webhooks: ReadonlyMap<string, Webhook>, context: ReconcileContext, limits?: IntakeLimits) {
     this.#webhooks = webhooks;
     this.#context = context;
+    this.#intakes = { AdmissionReview: new ReviewIntake(limits), ConversionReview: new ReviewIntake(limits) };
   }
 
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -131,9 +128,10 @@ class ReviewAnswers {
     try {
       if (webhook === undefined) return probed(request, path, response);
       const context = { client, clock, log, signal: gone.signal };
-      const answer = stringify(await this.#answerOf({ request, response }, webhook, context)) ?? '';
+      const answer = await this.#answerOf({ request, response }, webhook, context);
       this.#send(response, 200, { 'content-type': 'application/json' }, answer);
     } catch (error) {
+      if (error === unheard) return;
       const { code, message, headers } = refusalOf(error);
       const remoteAddress = request.socket.remoteAddress;
       // What is left of the body is not read.
@@ -154,51 +152,19 @@ class ReviewAnswers {
     void clock.sleep(unreadMs, taken.signal).then(() => response.destroy());
   }
 
-  async #answerOf(exchange: Exchange, webhook: Webhook, context: ReviewContext): Promise<object> {
+  async #answerOf(exchange: Exchange, webhook: Webhook, context: ReviewContext): Promise<string> {
     const { method, headers } = exchange.request;
     if (method !== 'POST') throw new Refusal(405, 'reviews are posted', { allow: 'POST' });
     const mediaType = (headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase();
     if (mediaType !== 'application/json') throw new Refusal(415, 'a review is application/json');
-    const body = await this.#bodyOf(exchange, webhook);
-    const { apiVersion, uid, request } = await read(webhook, body);
-    const answer = await webhook.respond(request, context);
-    return { kind: webhook.review, apiVersion, response: { uid, ...answer } };
+    const intake = this.#intakes[webhook.review];
+    const body = await intake.body(exchange, webhook.maxBytes).catch(refuse);
+    return intake.answering(body.length, context.signal, async () => {
+      const { apiVersion, uid, request } = await read(webhook, body, context.signal);
+      const answer = await webhook.respond(request, context);
+      return stringify({ kind: webhook.review, apiVersion, response: { uid, ...answer } }) ?? '';
+    });
   }
-
-  /** The body, which counts as held until it is answered. */
-  async #bodyOf({ request, response }: Exchange, { review, maxBytes }: Webhook): Promise<Buffer> {
-    let bytes = 0;
-    let stopCounting = (): void => {};
-    const hold = (more: number): boolean => {
-      bytes += more;
-      const held = (this.#held.get(review) ?? 0) + more;
-      this.#held.set(review, held);
-      return held <= this.#mostHeld;
-    };
-    let isTooMuch = false;
-    response.once('close', () => hold(-bytes));
-    try {
-      return await readBody(request, request.headers['content-length'], maxBytes, (giveUp) => {
-        const count = (chunk: Buffer): void => {
-          if (hold(chunk.length)) return;
-          isTooMuch = true;
-          giveUp();
-        };
-        stopCounting = () => request.off('data', count);
-        request.on('data', count);
-      });
-    } catch (error) {
-      if (isTooMuch) throw new Refusal(429, 'too many reviews at a time', { 'retry-after': '1' });
-      throw error instanceof ApiError ? new Refusal(error.code, error.message) : error;
-    } finally {
-      stopCounting();
-    }
-  }
-}
-
-interface Exchange {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
 }
 
 /** As proxies count callers who left before there was an answer. */
@@ -213,8 +179,8 @@ function probed(request: IncomingMessage, path: string, response: ServerResponse
 }
 
 /** The request in a review. */
-async function read(webhook: Webhook, body: Buffer) {
-  const review = await json(body, webhook.maxBytes / leastBytesPerValue);
+async function read(webhook: Webhook, body: Buffer, signal: AbortSignal) {
+  const review = await json(body, webhook.maxBytes / leastBytesPerValue, signal);
   if (!isObject(review)) throw new UnreadableReview('a review is an object');
   const apiVersion = member(review, 'apiVersion');
   const versions: readonly unknown[] = [`${webhook.group}/v1`, `${webhook.group}/v1beta1`];
@@ -227,12 +193,28 @@ async function read(webhook: Webhook, body: Buffer) {
   return { apiVersion, uid, request };
 }
 
-async function json(body: Buffer, maxValues: number): Promise<Json> {
+async function json(body: Buffer, maxValues: number, signal: AbortSignal): Promise<Json> {
   try {
-    return (await inTurns(readJsonInSteps(body, { maxValues }))).value;
+    return (await inTurns(until(signal, readJsonInSteps(body, { maxValues })))).value;
   } catch (error) {
-    throw new UnreadableReview(messageOf(error));
+    throw error instanceof JsonSyntaxError ? new UnreadableReview(error.message) : error;
   }
+}
+
+/** The same steps, until the signal aborts. Throws its reason. */
+function* until<R>(signal: AbortSignal, steps: Steps<R>): Steps<R> {
+  for (;;) {
+    signal.throwIfAborted();
+    const { done, value } = steps.next();
+    if (done) return value;
+    yield;
+  }
+}
+
+/** Of a body that was not taken. */
+function refuse(error: unknown): never {
+  if (error instanceof Overloaded) throw new Refusal(429, error.message, { 'retry-after': '1' });
+  throw error instanceof ApiError ? new Refusal(error.code, error.message) : error;
 }
 
 function refusalOf(error: unknown): Refusal {

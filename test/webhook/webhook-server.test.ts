@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ControllerMetrics } from '../../src/controller/controller-metrics.js';
 import { createManager } from '../../src/controller/manager.js';
 import type { CertificateAuthority } from '../../src/pki/certificate-authority.js';
+import { aborted } from '../../src/runtime/abort.js';
 import { testAuthority } from '../../src/testing/certificates.js';
 import { FakeClock } from '../../src/testing/fake-clock.js';
 import { eventually } from '../../src/testing/until.js';
@@ -147,36 +148,74 @@ test('an answer that is no JSON is a failure', async () => {
   expect(await ask('/circle')).toMatchObject({ code: 500 });
 });
 
-test('while too much is held of one kind, its callers are to come again', async () => {
-  let started = false;
+/** A webhook that answers once `release` is called, and how many reviews it has begun. */
+function waiting() {
   const release = new AbortController();
-  const waits: Webhook = {
+  const seen = { begun: 0 };
+  const webhook: Webhook = {
     ...allow,
-    respond: () =>
-      new Promise((resolve) => {
-        started = true;
-        release.signal.addEventListener('abort', () => resolve({ allowed: true }), { once: true });
-      }),
+    async respond(_, { signal }) {
+      seen.begun++;
+      await aborted(AbortSignal.any([signal, release.signal]));
+      return { allowed: true };
+    },
   };
+  const begun = (count: number) =>
+    eventually(
+      async () => seen.begun,
+      (is) => is === count,
+    );
+  return { webhook, seen, begun, release: () => release.abort() };
+}
+
+const padded = (bytes: number, of: object = review) => ({ ...of, padding: 'x'.repeat(bytes) });
+
+test('while too much is held of one kind, callers with more of it are to come again', async () => {
+  const { webhook, begun, release } = waiting();
   const convert: Webhook = {
     ...allow,
     review: 'ConversionReview',
     group: 'apiextensions.k8s.io',
     respond: async () => ({}),
   };
-  const { ask } = await served({ '/waits': waits, '/allow': allow, '/convert': convert }, {}, { heldBytes: 2_000 });
-  const large = { ...review, padding: 'x'.repeat(1_500) };
-  const first = ask('/waits', large);
-  await eventually(
-    async () => started,
-    (is) => is,
-  );
-  expect(await ask('/allow', large)).toMatchObject({ code: 429, headers: { 'retry-after': '1' } });
-  const conversion = { ...large, kind: 'ConversionReview', apiVersion: 'apiextensions.k8s.io/v1' };
-  expect(await ask('/convert', conversion)).toMatchObject({ code: 200 });
-  release.abort();
+  const { ask } = await served({ '/waits': webhook, '/allow': allow, '/convert': convert }, {}, { heldBytes: 20_000 });
+  const first = ask('/waits', padded(80_000));
+  await begun(1);
+  expect(await ask('/allow', padded(80_000))).toMatchObject({ code: 429, headers: { 'retry-after': '1' } });
+  expect(await ask('/allow', padded(60_000))).toMatchObject({ code: 200 });
+  const conversion = { ...review, kind: 'ConversionReview', apiVersion: 'apiextensions.k8s.io/v1' };
+  expect(await ask('/convert', padded(80_000, conversion))).toMatchObject({ code: 200 });
+  release();
   expect(await first).toMatchObject({ code: 200 });
-  expect(await ask('/allow', large)).toMatchObject({ code: 200 });
+  expect(await ask('/allow', padded(80_000))).toMatchObject({ code: 200 });
+});
+
+test('a body that does not come to its end makes room for others', async () => {
+  const { ask, server } = await served({ '/allow': allow }, {}, { heldBytes: 20_000 });
+  const slow = await connected(server.port);
+  const head = 'POST /allow HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: 90000\r\n\r\n';
+  slow.write(`${head}${' '.repeat(80_000)}`);
+  const answer = new Promise<string>((resolve) => slow.once('data', (chunk: Buffer) => resolve(chunk.toString())));
+  await eventually(
+    () => ask('/allow', padded(80_000)),
+    ({ code }) => code === 200,
+  );
+  expect(await answer).toMatch(/^HTTP\/1\.1 429 /);
+  slow.destroy();
+});
+
+test('large reviews are answered one at a time, others meanwhile', async () => {
+  const { webhook, seen, begun, release } = waiting();
+  const { ask } = await served({ '/waits': webhook, '/allow': allow });
+  const large = padded(1_100_000);
+  const first = ask('/waits', large);
+  await begun(1);
+  const second = ask('/waits', large);
+  expect(await ask('/allow', padded(900_000))).toMatchObject({ code: 200 });
+  expect(seen.begun).toBe(1);
+  release();
+  expect(await first).toMatchObject({ code: 200 });
+  expect(await second).toMatchObject({ code: 200 });
 });
 
 test('bytes that are announced and do not come are not held', async () => {
