@@ -9,27 +9,40 @@ export const requestLimits = {
   connectionsCheckingInterval: 1_000,
 } as const;
 
+/**
+ * So long after it was opened a connection may begin to ask when no more are taken, in milliseconds: who was let in just
+ * before does not know.
+ */
+const newMs = 1_000;
+
 /** How runnables that answer HTTP, with TLS or without, begin and end. */
 export class HttpListener {
   readonly #server: Server;
+  readonly #clock: Clock;
   /** Connections, before TLS looks at them, by who is at their other end. */
   readonly #sockets = new Map<string, Socket>();
+  /** Those on which nothing was asked yet, and until when they count as new. */
+  readonly #unasked = new Map<string, number>();
   /** Requests that are being answered, by connection. */
   readonly #busy = new Map<string, number>();
   #isClosing = false;
 
-  constructor(server: Server) {
+  constructor(server: Server, clock: Clock) {
     this.#server = server;
+    this.#clock = endingClock(clock);
     server.on('connection', (socket: Socket) => {
       const key = peerOf(socket);
       this.#sockets.set(key, socket);
+      this.#unasked.set(key, this.#clock.monotonic() + newMs);
       socket.once('close', () => {
         this.#sockets.delete(key);
+        this.#unasked.delete(key);
         this.#busy.delete(key);
       });
     });
     server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
       const key = peerOf(socket);
+      this.#unasked.delete(key);
       this.#count(key, 1);
       response.once('close', () => {
         this.#count(key, -1);
@@ -51,16 +64,29 @@ export class HttpListener {
     return (server.address() as AddressInfo).port;
   }
 
-  /** Ends connections on which nothing is being answered, lets requests end for so long at most, then cuts them off. */
-  async close(clock: Clock, graceMs: number): Promise<void> {
+  /**
+   * Ends connections on which nothing is being answered, new ones a second after they were opened, lets requests end for
+   * so long at most, then cuts them off.
+   */
+  async close(graceMs: number): Promise<void> {
     this.#isClosing = true;
     const over = new AbortController();
     const all = new Promise<void>((resolve) => this.#server.close(() => resolve()));
-    for (const [key, socket] of this.#sockets) if (!this.#busy.has(key)) socket.destroy();
-    await Promise.race([all, endingClock(clock).sleep(graceMs, over.signal)]);
+    const isOver = Promise.race([all, this.#clock.sleep(graceMs, over.signal)]);
+    const now = this.#clock.monotonic();
+    this.#endIdle((until) => until <= now);
+    await Promise.race([isOver, this.#clock.sleep(Math.min(newMs, graceMs), over.signal)]);
+    this.#endIdle(() => true);
+    await isOver;
     over.abort();
     for (const socket of this.#sockets.values()) socket.destroy();
     await all;
+  }
+
+  /** `isOld`: whether one that counts as new until then is ended, too. */
+  #endIdle(isOld: (until: number) => boolean): void {
+    for (const [key, socket] of this.#sockets)
+      if (!this.#busy.has(key) && isOld(this.#unasked.get(key) ?? 0)) socket.destroy();
   }
 
   #count(key: string, change: number): void {

@@ -29,12 +29,12 @@ export const probeServer = (options: ProbeServerOptions): Runnable => ({
       response.on('error', () => {});
       answer(options, log, request, response).catch(() => response.destroy());
     });
-    const listener = new HttpListener(server);
+    const listener = new HttpListener(server, clock);
     const port = await listener.open({ host: options.host, port: options.port });
     server.on('error', (error) => log.error({ err: error }, 'the listener for probes failed'));
     log.info({ port }, 'probes are answered');
     await aborted(signal);
-    await listener.close(clock, graceMs);
+    await listener.close(graceMs);
   },
 });
 

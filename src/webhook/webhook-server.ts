@@ -82,11 +82,11 @@ export async function openWebhookServer(
     await followFiles([options.certificateFile, options.keyFile], take, { clock, log, signal });
   else take([options.certificate, options.key]);
   server.on('tlsClientError', (error) => log.debug({ err: error }, 'TLS handshake failed'));
-  const listener = new HttpListener(server);
+  const listener = new HttpListener(server, clock);
   const bound = await listener.open({ host, port });
   server.on('error', (error) => log.error({ err: error }, 'the listener for webhooks failed'));
   log.info({ port: bound, paths: Object.keys(webhooks) }, 'webhooks are served');
-  return { port: bound, stop: () => listener.close(clock, graceMs) };
+  return { port: bound, stop: () => listener.close(graceMs) };
 }
 
 /** What is answered instead of a review. */

@@ -168,6 +168,10 @@ function waiting() {
   return { webhook, seen, begun, release: () => release.abort() };
 }
 
+/** What stands before a body of so many bytes. */
+const head = (path: string, length: number): string =>
+  `POST ${path} HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n\r\n`;
+
 const padded = (bytes: number, of: object = review) => ({ ...of, padding: 'x'.repeat(bytes) });
 
 test('while too much is held of one kind, callers with more of it are to come again', async () => {
@@ -193,8 +197,7 @@ test('while too much is held of one kind, callers with more of it are to come ag
 test('a body that does not come to its end makes room for others', async () => {
   const { ask, server } = await served({ '/allow': allow }, {}, { heldBytes: 20_000 });
   const slow = await connected(server.port);
-  const head = 'POST /allow HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: 90000\r\n\r\n';
-  slow.write(`${head}${' '.repeat(80_000)}`);
+  slow.write(`${head('/allow', 90_000)}${' '.repeat(80_000)}`);
   const answer = new Promise<string>((resolve) => slow.once('data', (chunk: Buffer) => resolve(chunk.toString())));
   await eventually(
     () => ask('/allow', padded(80_000)),
@@ -221,8 +224,7 @@ test('large reviews are answered one at a time, others meanwhile', async () => {
 test('bytes that are announced and do not come are not held', async () => {
   const { ask, server } = await served({ '/allow': allow }, {}, { heldBytes: 2_000 });
   const idle = await connected(server.port);
-  const head = 'POST /allow HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: 1999\r\n\r\n';
-  idle.write(head);
+  idle.write(head('/allow', 1_999));
   expect(await ask('/allow')).toMatchObject({ code: 200 });
   idle.destroy();
 });
@@ -238,9 +240,7 @@ test('an answer that nobody takes is given up', async () => {
   const closed = new Promise((resolve) => socket.once('close', resolve));
   socket.on('error', () => {});
   const text = JSON.stringify(review);
-  socket.write(
-    `POST /large HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: ${text.length}\r\n\r\n${text}`,
-  );
+  socket.write(`${head('/large', text.length)}${text}`);
   await new Promise((resolve) => socket.once('readable', resolve));
   await clock.advance(30_000);
   socket.resume();
@@ -275,6 +275,18 @@ test.each<[string, boolean]>([
   socket.resume();
   await server.stop();
   await closed;
+});
+
+test('who was let in just before a stop is answered', async () => {
+  const { server } = await served({ '/allow': allow });
+  const socket = await connected(server.port);
+  const closed = new Promise((resolve) => socket.once('close', resolve));
+  const answer = new Promise<string>((resolve) => socket.once('data', (chunk: Buffer) => resolve(chunk.toString())));
+  const stopped = server.stop();
+  const text = JSON.stringify(review);
+  socket.write(`${head('/allow', text.length)}${text}`);
+  expect(await answer).toMatch(/^HTTP\/1\.1 200 /);
+  await Promise.all([stopped, closed]);
 });
 
 test('the signal of a review aborts when its caller leaves', async () => {
