@@ -18,7 +18,7 @@ interface Complaint {
 }
 export const noContent = 'did not find expected node content';
 const noNextItem = "did not find expected '-' indicator";
-const noEndOfMap = "did not find expected ',' or '}'";
+export const noEndOfMap = "did not find expected ',' or '}'";
 const noEndOfList = "did not find expected ',' or ']'";
 const noColon = "could not find expected ':'";
 const noValueHere = 'mapping values are not allowed in this context';
@@ -58,8 +58,19 @@ export const complaintAt = (text: string, line: number): string =>
 /** What its scanner says, which counts them from one, and leaves the first unsaid, too. */
 export const scannerComplaint = (text: string, line: number): string => complaintAt(text, line === 1 ? 0 : line);
 
+/** The colon of the last name of a map that was begun, if the name begins on a line before: it ends the map. */
+function colonOnLaterLine(text: string): number | undefined {
+  const begin = Math.max(...['{', '[', ','].map((sign) => text.lastIndexOf(sign))) + 1;
+  const colon = text.indexOf(':', begin);
+  const name = text.slice(begin, colon).trimStart();
+  return colon >= 0 && name.includes('\n') && /\s/.test(text[colon + 1] ?? '') ? colon : undefined;
+}
+
 /** A map or list in braces or brackets at whose end there is no more text; go-yaml counts the end as a line. */
-function cutOffFlow(text: string, at: number, isList: boolean): string | undefined {
+function cutOffFlow(
+  text: string,
+  { at, isList, lineAt }: { readonly at: number; readonly isList: boolean; lineAt(offset: number): number },
+): string | undefined {
   const written = text.trimEnd();
   if (at < written.length - 1) return undefined;
   const last = written.at(-1) ?? '';
@@ -68,6 +79,8 @@ function cutOffFlow(text: string, at: number, isList: boolean): string | undefin
     return undefined;
   const lines = text.split('\n').length - (text.endsWith('\n') ? 1 : 0);
   const end = isList ? noEndOfList : noEndOfMap;
+  const colon = isList ? undefined : colonOnLaterLine(text);
+  if (colon !== undefined) return complaintAt(end, lineAt(colon) - 1);
   return complaintAt('{[,:'.includes(last) ? noContent : end, lines);
 }
 
@@ -142,7 +155,7 @@ function tabComplaint(text: string, offset: number): string {
   const before = text.slice(0, offset).trimEnd().split('\n').at(-1) ?? '';
   const value = /^\s*(?:- +)*(?:[^"'#]+?:\s+)?(.*)$/.exec(before)?.[1] ?? '';
   if (/^[|>][-+\d]*$/.test(value)) return 'found a tab character where an indentation space is expected';
-  if (value === '' || value === '-' || /^["'#]|\s#|:$/.test(value)) return noToken;
+  if (value === '' || value === '-' || /^["'#[{]|\s#|:$/.test(value)) return noToken;
   return 'found a tab character that violates indentation';
 }
 
@@ -157,13 +170,19 @@ export function complaint(
   if (code === 'RESOURCE_EXHAUSTION') return tooDeep;
   if (message.startsWith('Missing closing') && beginsIndicator.test(text.slice(pos[0] + 1, pos[0] + 5)))
     return complaintAt('found unexpected document indicator', line + 1);
-  const cutOff = message.startsWith('Flow ') && cutOffFlow(text, pos[0], message.startsWith('Flow seq'));
+  const cutOff =
+    message.startsWith('Flow ') && cutOffFlow(text, { at: pos[0], isList: message.startsWith('Flow seq'), lineAt });
   if (cutOff) return cutOff;
   const inFlow = beginsFlow.test(text) || innermostFlow(text, pos[0]) !== undefined;
-  if (code === 'UNEXPECTED_TOKEN' && /^\s*-\s/.test(text)) return complaintAt(noNextItem, line - 1);
   if (code === 'MULTILINE_IMPLICIT_KEY' && inFlow) return complaintAt(endOf(text, pos[0]), line);
   if (code === 'TAB_AS_INDENT') return scannerComplaint(tabComplaint(text, pos[0]), line);
-  const sign = text[pos[0]];
+  const sign = text[pos[0]] ?? '';
+  const closesNothing = message.includes('-end token in YAML ');
+  if (closesNothing && /(?:^|[-[{,:])$/.test(text.slice(0, pos[0]).trimEnd())) return complaintAt(noContent, line - 1);
+  if (code === 'UNEXPECTED_TOKEN' && !inFlow && /^\s*-\s/.test(text)) {
+    const isItem = /(?:^|\n)-$/.test(text.slice(0, pos[0]).trimEnd());
+    return complaintAt(isItem ? noContent : noNextItem, line - 1);
+  }
   if (code === 'BAD_SCALAR_START' && sign === ',') return complaintAt(noContent, line - 1);
   if (code === 'BLOCK_AS_IMPLICIT_KEY' && sign === '?') return scannerComplaint(noKeyHere, line);
   const isHere = wantsContent(text, pos[0]);
@@ -172,8 +191,7 @@ export function complaint(
     return complaintAt(isMisplaced ? noContent : endOf(text, pos[0]), line - 1);
   }
   if (isHere && /^(?:Flow |Unexpected : in flow)/.test(message)) return complaintAt(noContent, line - 1);
-  if (message.includes('-end token in YAML stream') && !beginsFlow.test(text))
-    return complaintAt(isHere ? noContent : noKey, line - 1);
+  if (closesNothing && !beginsFlow.test(text)) return complaintAt(noKey, line - 1);
   if (message.startsWith('Block scalar header')) return complaintAt(badHeader(message), line);
   if (code === 'BAD_DQ_ESCAPE') return scannerComplaint(badEscape(message), line);
   const begun = text.slice(text.lastIndexOf('\n', pos[0] - 1) + 1, pos[0]).trim();

@@ -2,15 +2,22 @@ import { beginsFlow, beginsIndicator, endOfFlow, endOfQuoted, innermostFlow, typ
 
 /** Where go-yaml reads on, or has read enough, and the parser has not. */
 
-const afterFlow = /at node end$|in YAML stream|^Unexpected flow-(?:map|seq)-start token$/;
-
 /**
- * What stands before an error that go-yaml never comes to: what follows a complete map or list in braces or brackets it
- * does not look at, nor at what stands left of the whole. undefined where that is not so.
+ * What stands before an error that go-yaml never comes to: what follows a complete map or list in braces or brackets, or
+ * a complete text in quotes, it does not look at, nor at what stands left of the whole. undefined where that is not so.
  */
 export function readBefore(text: string, wrong: ParserError): string | undefined {
-  const isOver = beginsFlow.test(text) ? afterFlow.test(wrong.message) : isLeftOfAll(text, wrong);
+  const end = endOfRoot(text);
+  const isOver = end === undefined ? isLeftOfAll(text, wrong) : wrong.pos[0] > end;
   return isOver && wrong.pos[0] > 0 ? text.slice(0, wrong.pos[0]) : undefined;
+}
+
+/** Where the whole ends if that is told by a sign; undefined if not, or if it is only the first name of a map. */
+function endOfRoot(text: string): number | undefined {
+  const quote = /^\s*(["'])/.exec(text);
+  if (quote === null && !beginsFlow.test(text)) return undefined;
+  const end = quote === null ? endOfFlow(text, 0) : endOfQuoted(text, quote[0].length, quote[1] ?? '');
+  return /^[ \t]*:(?:\s|$)/.test(text.slice(end + 1)) ? undefined : end;
 }
 
 /** Does the error lie where a line begins further to the left than the first one, which ends the document? */

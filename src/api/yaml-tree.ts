@@ -2,7 +2,7 @@ import type { Alias, Node, Pair, Scalar, YAMLMap } from 'yaml';
 import { quote } from './go-text.js';
 import { type ExactJson, NumberText } from './json-exact.js';
 import { maxDepth, maxJsonValues, sortedObject } from './json-text.js';
-import { complaintAt, noContent, noKey, tooDeep, YamlError } from './yaml-complaints.js';
+import { complaintAt, noContent, noEndOfMap, noKey, tooDeep, YamlError } from './yaml-complaints.js';
 import { goFloat, resolveScalar, type YamlScalar } from './yaml-scalar.js';
 
 const largestUnsigned = 2n ** 64n - 1n;
@@ -30,6 +30,9 @@ interface GoValue {
 type Members = Map<string, { readonly key: GoValue; readonly value: GoValue }>;
 type Given = Node | null | undefined;
 
+/** The colon of a name that ends there. */
+const colonBehind = /(?:\s|#[^\n]*\n)*:/y;
+
 const nothing: GoValue = { json: null, go: 'interface {}(nil)', name: undefined };
 const wantsMap = 'yaml: map merge requires map or sequence of maps as the value';
 const maxRepeated = 1_000;
@@ -41,8 +44,8 @@ const shownOf = (texts: readonly string[]): string => {
 };
 
 interface TreeTools {
+  readonly text: string;
   lineAt(offset: number): number;
-  hasColonAt(offset: number): boolean;
   isMap(node: unknown): node is YAMLMap<Node | null, Node | null>;
   isAlias(node: unknown): node is Alias;
   isPair(node: unknown): node is Pair<Node | null, Node | null>;
@@ -157,9 +160,22 @@ export class TreeReader {
   #checkEmptyName({ flow, items }: YAMLMap<Node | null, Node | null>): void {
     for (const { key } of items) {
       const at = key?.range?.[0];
-      if (!isEmptyName(key) || at === undefined || !this.#tools.hasColonAt(at)) continue;
+      if (!isEmptyName(key) || at === undefined || this.#tools.text[at] !== ':') continue;
       throw new YamlError(complaintAt(flow ? noContent : noKey, this.#tools.lineAt(at) - 1));
     }
+  }
+
+  /** In braces go-yaml wants the colon in the line in which the name begins. */
+  #checkColon(key: Node | null): void {
+    const { text, lineAt } = this.#tools;
+    const [start, end] = key?.range ?? [0, 0];
+    colonBehind.lastIndex = end;
+    if (start === end || !colonBehind.test(text)) return;
+    const line = lineAt(colonBehind.lastIndex - 1);
+    if (line === lineAt(start)) return;
+    let before = start - 1;
+    while (/\s/.test(text[before] ?? '')) before--;
+    if (text[before] !== '?') throw new YamlError(complaintAt(noEndOfMap, line - 1));
   }
 
   #fill(node: YAMLMap<Node | null, Node | null>, members: Members): void {
@@ -168,6 +184,7 @@ export class TreeReader {
         this.#merge(pair.value, members);
         continue;
       }
+      if (node.flow) this.#checkColon(pair.key);
       const key = this.#value(pair.key);
       if (key.name === undefined && key.json !== null) throw new YamlError(`yaml: invalid map key: ${key.go}`);
       const value = this.#value(pair.value);

@@ -99,8 +99,7 @@ async function readText(text: string, pause: Pause, rereading: number): Promise<
   if (isLong) await pause();
   if (document !== undefined && mayContinueBlank.test(text)) keepBlankLines(yaml, document, text);
   if (document !== undefined && !text.endsWith('\n')) endWithoutBreak(yaml, document, text);
-  const hasColonAt = (offset: number): boolean => text[offset] === ':';
-  const reader = new TreeReader({ lineAt, hasColonAt, isMap: yaml.isMap, isAlias: yaml.isAlias, isPair: yaml.isPair });
+  const reader = new TreeReader({ text, lineAt, isMap: yaml.isMap, isAlias: yaml.isAlias, isPair: yaml.isPair });
   const exact = reader.read(document?.contents);
   if (isLong) await pause();
   const read = document?.range?.[2] ?? text.length;

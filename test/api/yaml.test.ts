@@ -128,8 +128,16 @@ test('how far a line is indented within braces, brackets and quotes does not mat
   expect(value).toEqual({ a: { b: names, c: names.join(' ') }, d: 'e' });
 });
 
+test('a name in braces may take several lines if no colon follows, or a question mark stands before it', async () => {
+  expect((await readYaml('a: {x y\n  z, b: c}')).value).toEqual({ a: { 'x y z': null, b: 'c' } });
+  expect((await readYaml('a: {? b\n  : c}')).value).toEqual({ a: { b: 'c' } });
+  const names = Array.from({ length: 5_000 }, (_, at) => `?${' '.repeat(20)}n${at}\n  ${'#'.repeat(100)}\n  : 1`);
+  expect(Object.keys((await readYaml(`a: {${names.join()}}`)).value as object)).toEqual(['a']);
+});
+
 test('what is wrong with a long text is found out in a time that grows with it and no faster', async () => {
   await expect(readYaml(`a: ${'\\"'.repeat(200_000)}\n\tb: [`)).rejects.toThrow(YamlError);
+  await expect(readYaml(`{a: ${'b\n'.repeat(200_000)}:c`)).rejects.toThrow(YamlError);
   await expect(readYaml(`a: {b: ${'[{'.repeat(100)}\n${'x\n'.repeat(5_000)}`)).rejects.toThrow(YamlError);
 });
 
@@ -147,6 +155,9 @@ test('only the first document is read', async () => {
   expect((await readYaml('---\na: 1\n---\nb: [')).value).toEqual({ a: 1 });
   expect((await readYaml('  a: 1\n  c: 2\nb: [')).value).toEqual({ a: 1, c: 2 });
   expect((await readYaml('{"a": 1}{"b": [')).value).toEqual({ a: 1 });
+  expect((await readYaml('{a: 1}, {b: [')).value).toEqual({ a: 1 });
+  expect((await readYaml('{a: 1},\nb: 2')).value).toEqual({ a: 1 });
+  expect((await readYaml('"a"]')).value).toBe('a');
   expect((await readYaml('a: 1\rb: 2\r')).value).toEqual({ a: 1, b: 2 });
   expect((await readYaml('')).value).toBeNull();
   expect((await readYaml('\ufeffa: 1')).value).toEqual({ a: 1 });
@@ -229,6 +240,18 @@ test.each([
   ['a:\n\tb: c', 'yaml: line 2: found character that cannot start any token'],
   ['a: "x"\n\tb: c', 'yaml: line 2: found character that cannot start any token'],
   ['a:\n  b: c\n\td: e', 'yaml: line 3: found a tab character that violates indentation'],
+  ['a: {b: c}\n\td: e', 'yaml: line 2: found character that cannot start any token'],
+  ['- {,}', 'yaml: did not find expected node content'],
+  ['- }x', 'yaml: did not find expected node content'],
+  [']a', 'yaml: did not find expected node content'],
+  ['-\nz: 1', 'yaml: line 1: did not find expected node content'],
+  ['"q": 1\n]', 'yaml: line 1: did not find expected key'],
+  ['{a: b}: [', 'yaml: line 1: did not find expected node content'],
+  ['a: {x\nz: 1\n', "yaml: line 1: did not find expected ',' or '}'"],
+  ['a: {x\n  z: 1}', "yaml: line 1: did not find expected ',' or '}'"],
+  ['a: {b\n\n  c: d}', "yaml: line 2: did not find expected ',' or '}'"],
+  ['a: {"b"\n  : c}', "yaml: line 1: did not find expected ',' or '}'"],
+  ['a: {b # c\n  : d}', "yaml: line 1: did not find expected ',' or '}'"],
   ['x: 1\ny: [a,', 'yaml: line 2: did not find expected node content'],
   ['{"a":1', "yaml: line 1: did not find expected ',' or '}'"],
   ['{', 'yaml: line 1: did not find expected node content'],
