@@ -106,6 +106,8 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
   #markSynced: () => void = () => {};
   #failures = 0;
   #failedAt = 0;
+  /** When the place in history was last of no more use. */
+  #outdatedAt = Number.NEGATIVE_INFINITY;
   /** Watches in a row that failed soon, without an event. */
   #fruitless = 0;
   /** Whether the last try failed. */
@@ -160,7 +162,7 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
         const outdated = wasFollowing && isOutdated(error);
         if (isRefused(error)) this.#fruitless = 0;
         if (outdated || this.#fruitless >= stuck.watches) this.#version = undefined;
-        const waitMs = Math.round(this.#nextWait({ firstIsFree: outdated && !isFault(error) }));
+        const waitMs = Math.round(this.#nextWait({ isOutdated: outdated && !isFault(error) }));
         const isUsual = wasFollowing && !isFault(error) && (outdated || !this.#isOut);
         this.#tell(error, waitMs, { isUsual });
         if (waitMs > 0) await this.#clock.sleep(waitMs, this.#signal);
@@ -190,12 +192,15 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
     this.#log.info({}, 'listing and watching again');
   }
 
-  #nextWait({ firstIsFree }: { readonly firstIsFree: boolean }): number {
+  /** None if the place in history expired for once: whatever failed before, as while the server started, it answers now. */
+  #nextWait({ isOutdated }: { readonly isOutdated: boolean }): number {
     const now = this.#clock.monotonic();
     if (now - this.#failedAt > retry.quietMs) this.#failures = 0;
     this.#failedAt = now;
+    const isFree = isOutdated && now - this.#outdatedAt > retry.quietMs;
+    if (isOutdated) this.#outdatedAt = now;
+    if (isFree) return 0;
     const failures = this.#failures++;
-    if (firstIsFree && failures === 0) return 0;
     return Math.min(retry.capMs, retry.baseMs * 2 ** Math.min(failures, 16)) * (1 + this.#random());
   }
 

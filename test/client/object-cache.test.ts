@@ -1,6 +1,13 @@
 import { Observable } from 'rxjs';
 import { describe, expect, expectTypeOf, test } from 'vitest';
-import { ApiError, expired, internalError, serviceUnavailable, tooManyRequests } from '../../src/api/errors.js';
+import {
+  ApiError,
+  expired,
+  forbidden,
+  internalError,
+  serviceUnavailable,
+  tooManyRequests,
+} from '../../src/api/errors.js';
 import { ConfigMaps } from '../../src/api/kinds/config-map.js';
 import { type ApiObject, resourceType, type Unstructured } from '../../src/api/object.js';
 import {
@@ -78,6 +85,9 @@ function obstacle(client: FakeClient, failure: Error | undefined): () => void {
 }
 
 const refused = (): Error => Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+const hungUp = (): Error => new Error('socket hang up');
+const gone = expired('too old resource version: 1 (5)');
+const noRight = forbidden(Things, 'RBAC: not yet');
 const lists = (client: FakeClient): number => client.calls.filter(({ verb }) => verb === 'list').length;
 
 describe('object cache', () => {
@@ -231,12 +241,35 @@ describe('object cache', () => {
     expect(cache.list()[1]).toBe(before);
   });
 
-  test('an expired watch that was well before is listed at once', async () => {
+  test.each<[string, readonly Error[], number]>([
+    ['that was well before', [], 0],
+    ['after connections that were refused', [hungUp(), refused()], 800 + 1_600],
+    ['after a server that did not know its callers yet', [hungUp(), noRight], 800 + 1_600],
+  ])('an expired watch %s is listed at once', async (_what, before, afterMs) => {
+    const { clock, client } = await open();
+    await clock.advance(60_000);
+    const failures = [...before, gone];
+    client.fail = ({ verb }) => (verb === 'watch' ? failures.shift() : undefined);
+    client.dropWatches(failures.shift());
+    await clock.advance(afterMs);
+    expect(lists(client)).toBe(2);
+    expect(client.watching).toBe(1);
+  });
+
+  test('a watch that expires again is listed later, and at once after two quiet minutes', async () => {
     const { clock, client } = await open();
     await clock.advance(5_000);
-    client.dropWatches(expired('too old resource version: 1 (5)'));
-    await settled();
+    client.dropWatches(gone);
+    await clock.advance(5_000);
+    client.dropWatches(gone);
+    await clock.advance(799);
     expect(lists(client)).toBe(2);
+    await clock.advance(1);
+    expect(lists(client)).toBe(3);
+    await clock.advance(120_000);
+    client.dropWatches(gone);
+    await settled();
+    expect(lists(client)).toBe(4);
   });
 
   test.each<[string, Error | undefined, number]>([
@@ -272,19 +305,22 @@ describe('object cache', () => {
     expect(client.watching).toBe(1);
   });
 
-  test('lists less and less often where no watch succeeds, and says so', async () => {
+  test.each<[string, Error, readonly string[]]>([
+    ['succeeds, and says so', internalError('etcd'), ['listing or watching failed']],
+    ['begins where the list ended', gone, []],
+  ])('lists less and less often where no watch %s', async (_what, failure, told) => {
     const lines: string[] = [];
     const log: Logger = { ...silentLogger, warn: (_, message) => void lines.push(message), child: () => log };
     const { clock, client } = await open(
       (api) => {
-        api.fail = ({ verb }) => (verb === 'watch' ? internalError('etcd') : undefined);
+        api.fail = ({ verb }) => (verb === 'watch' ? failure : undefined);
       },
       { log },
     );
     await clock.advance(10 * 60_000);
     expect(lists(client)).toBeGreaterThan(15);
     expect(lists(client)).toBeLessThan(40);
-    expect(new Set(lines)).toEqual(new Set(['listing or watching failed']));
+    expect([...new Set(lines)]).toEqual(told);
   });
 
   test.each<[string, () => Error]>([
