@@ -37,22 +37,22 @@ export interface ManagedFieldsEntry {
 
 /** `metadata` of every object. Timestamps are RFC 3339 strings in UTC with whole seconds. */
 export interface ObjectMeta {
-  readonly name?: string;
-  readonly generateName?: string;
-  readonly namespace?: string;
-  readonly selfLink?: string;
-  readonly uid?: string;
+  readonly name?: string | undefined;
+  readonly generateName?: string | undefined;
+  readonly namespace?: string | undefined;
+  readonly selfLink?: string | undefined;
+  readonly uid?: string | undefined;
   /** Opaque to clients; here the decimal revision of the store. */
-  readonly resourceVersion?: string;
-  readonly generation?: number;
-  readonly creationTimestamp?: string;
-  readonly deletionTimestamp?: string;
-  readonly deletionGracePeriodSeconds?: number;
-  readonly labels?: Readonly<Record<string, string>>;
-  readonly annotations?: Readonly<Record<string, string>>;
-  readonly ownerReferences?: readonly OwnerReference[];
-  readonly finalizers?: readonly string[];
-  readonly managedFields?: readonly ManagedFieldsEntry[];
+  readonly resourceVersion?: string | undefined;
+  readonly generation?: number | undefined;
+  readonly creationTimestamp?: string | undefined;
+  readonly deletionTimestamp?: string | undefined;
+  readonly deletionGracePeriodSeconds?: number | undefined;
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+  readonly annotations?: Readonly<Record<string, string>> | undefined;
+  readonly ownerReferences?: readonly OwnerReference[] | undefined;
+  readonly finalizers?: readonly string[] | undefined;
+  readonly managedFields?: readonly ManagedFieldsEntry[] | undefined;
 }
 
 /** What every stored or answered object has. Kinds extend it with `spec`, `status`, `data`, ... */

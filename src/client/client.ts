@@ -89,7 +89,7 @@ export interface ListOptions {
   /** So many at the most. */
   readonly limit?: number;
   /** What the page before answered. Fails with Expired once its state is no longer kept. */
-  readonly continue?: string;
+  readonly continue?: string | undefined;
   /** A state no older than this, or with `Exact` this one. Default: the latest. */
   readonly resourceVersion?: string;
   readonly resourceVersionMatch?: 'Exact' | 'NotOlderThan';

@@ -157,6 +157,13 @@ const promises: readonly ClientPromise[] = [
       const body = { data: odd({ date: undefined, own: 'w' }) };
       const patched = await configMaps.patch(key('a'), { type: 'merge', body });
       assert.deepEqual(patched.data, { date: '1970-01-01T00:00:00.000Z', own: 'w' });
+      const bare = { name: 'c', namespace, labels: undefined, ownerReferences: undefined };
+      const applied = await configMaps.patch(key('c'), {
+        type: 'apply',
+        body: configMap('c', { metadata: bare }),
+        fieldManager: 'm',
+      });
+      assert.equal(applied.metadata.managedFields?.[0]?.fieldsV1?.['f:metadata'], undefined);
       await create('b', { data: odd({ number: Number.NaN }) });
       assert.deepEqual((await configMaps.get(key('b')))?.data, { number: '' });
     },

@@ -1,14 +1,21 @@
 import { expectTypeOf, test } from 'vitest';
+import type { ResourceAttributes } from '../../src/api/kinds/access-review.js';
 import type { ConfigMap } from '../../src/api/kinds/config-map.js';
 import type { CustomResourceDefinition } from '../../src/api/kinds/custom-resource-definition.js';
+import type { ObjectReference } from '../../src/api/kinds/object-reference.js';
+import type { Subject } from '../../src/api/kinds/role-binding.js';
+import type { BoundObjectReference } from '../../src/api/kinds/token-request.js';
 import {
+  type ApiObject,
+  keyOf,
+  type List,
   type ObjectMeta,
   type Resource,
   type ResourceType,
   resourceType,
   type Unstructured,
 } from '../../src/api/object.js';
-import type { Patch, ResourceClient } from '../../src/client/client.js';
+import type { ListOptions, Patch, ResourceClient } from '../../src/client/client.js';
 import type { TestServerOptions } from '../../src/testing/test-server.js';
 import type { AdmissionRequest } from '../../src/webhook/admission.js';
 
@@ -59,6 +66,22 @@ test('a kind has the type of any interface with what all objects have; without o
   expectTypeOf<Unstructured['spec']>().toBeUnknown();
   // @ts-expect-error
   resourceType<{ apiVersion?: string; kind?: string; metadata?: ObjectMeta }>(names);
+});
+
+test('what is read from an object can be written into another, or be what is asked for next', () => {
+  const copied = ({ apiVersion, kind, metadata }: Widget, page: List): readonly unknown[] => {
+    const { namespace, name, uid, resourceVersion, labels, ownerReferences } = metadata;
+    return [
+      { ...meta, metadata: { namespace, name: 'b', labels, ownerReferences } } satisfies ApiObject,
+      { ...meta, metadata: { ...keyOf({ metadata }), labels: labels && { ...labels, a: 'b' } } } satisfies ApiObject,
+      { apiVersion, kind, namespace, name, uid, resourceVersion } satisfies ObjectReference,
+      { kind: 'ServiceAccount', name: 'a', namespace } satisfies Subject,
+      { apiVersion, kind, name, uid } satisfies BoundObjectReference,
+      { resource: 'widgets', verb: 'get', namespace, name } satisfies ResourceAttributes,
+      { namespace, continue: page.metadata.continue } satisfies ListOptions,
+    ];
+  };
+  expectTypeOf(copied).toBeFunction();
 });
 
 test('where kinds are mixed, typed objects and others are taken', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { serviceAccountTokenController } from '../../controllers/service-account-token/service-account-token.js';
 import { type Secret, Secrets } from '../../src/api/kinds/secret.js';
-import { ServiceAccounts } from '../../src/api/kinds/service-account.js';
+import { type ServiceAccount, ServiceAccounts } from '../../src/api/kinds/service-account.js';
 import { settled } from '../../src/testing/fake-clock.js';
 import { runControllers } from './run-controllers.js';
 
@@ -18,8 +18,7 @@ const secret = (annotations: Readonly<Record<string, string>>, more: object = {}
 
 async function start() {
   let minted = 0;
-  const mint = async (account: { readonly metadata: { readonly uid?: string } }): Promise<string> =>
-    `token ${++minted} of ${account.metadata.uid}`;
+  const mint = async ({ metadata }: ServiceAccount): Promise<string> => `token ${++minted} of ${metadata.uid}`;
   const world = await runControllers([serviceAccountTokenController({ mint, rootCa: () => 'PEM' })], (client) =>
     client.resource(ServiceAccounts).create({
       apiVersion: 'v1',

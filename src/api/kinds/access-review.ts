@@ -41,13 +41,13 @@ export interface SubjectAccessReviewSpec extends AccessQuestion {
 }
 
 export interface ResourceAttributes {
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
   readonly verb?: string;
   readonly group?: string;
   readonly version?: string;
   readonly resource?: string;
   readonly subresource?: string;
-  readonly name?: string;
+  readonly name?: string | undefined;
   readonly fieldSelector?: SelectorAttributes;
   readonly labelSelector?: SelectorAttributes;
 }

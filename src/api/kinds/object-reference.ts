@@ -1,15 +1,15 @@
 /** Points at an object of any kind (core/v1 ObjectReference). */
 export interface ObjectReference {
-  readonly kind?: string;
-  readonly namespace?: string;
-  readonly name?: string;
-  readonly uid?: string;
-  readonly apiVersion?: string;
-  readonly resourceVersion?: string;
-  readonly fieldPath?: string;
+  readonly kind?: string | undefined;
+  readonly namespace?: string | undefined;
+  readonly name?: string | undefined;
+  readonly uid?: string | undefined;
+  readonly apiVersion?: string | undefined;
+  readonly resourceVersion?: string | undefined;
+  readonly fieldPath?: string | undefined;
 }
 
 /** Points at an object of a known kind in the same namespace (core/v1 LocalObjectReference). */
 export interface LocalObjectReference {
-  readonly name?: string;
+  readonly name?: string | undefined;
 }

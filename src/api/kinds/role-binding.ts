@@ -19,7 +19,7 @@ export interface Subject {
   readonly apiGroup?: string;
   readonly name: string;
   /** Of a ServiceAccount. */
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
 }
 
 /** What is granted. Cannot be changed. */

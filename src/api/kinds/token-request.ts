@@ -21,6 +21,6 @@ export interface TokenRequestSpec {
 export interface BoundObjectReference {
   readonly kind?: string;
   readonly apiVersion?: string;
-  readonly name?: string;
-  readonly uid?: string;
+  readonly name?: string | undefined;
+  readonly uid?: string | undefined;
 }
