@@ -1,9 +1,10 @@
 import { type ApiObject, groupOf, type ResourceType } from '../api/object.js';
 import type { Trigger } from './controller.js';
+import { identityAndOwners } from './identity-and-owners.js';
 
 /**
  * For `alsoOn`: a change of what has an object of the controller's kind for its controller (`controllerReference`) wakes that
- * object. Nothing but metadata is watched and held in memory.
+ * object. Nothing but metadata is watched; name, uid, version and owners are held in memory.
  */
 export const owned = <S extends ApiObject>(
   on: ResourceType<S>,
@@ -11,6 +12,7 @@ export const owned = <S extends ApiObject>(
 ): Trigger<S> => ({
   on,
   metadataOnly: true,
+  transform: identityAndOwners,
   keys: async ({ metadata: { namespace, ownerReferences = [] } }) =>
     ownerReferences
       .filter((one) => one.controller === true && one.kind === owner.kind && groupOf(one.apiVersion) === owner.group)

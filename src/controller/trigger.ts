@@ -2,6 +2,7 @@ import { canBeLookedUp } from '../api/looked-up.js';
 import { type ApiObject, keyOf, keyText, type ObjectKey, type ResourceType } from '../api/object.js';
 import { type CacheChange, type ObjectCache, openObjectCache } from '../client/object-cache.js';
 import { type ControllerSpec, isTerminal, type ReconcileContext, TerminalError, type Trigger } from './controller.js';
+import { identityAndOwners } from './identity-and-owners.js';
 import type { Wake } from './keyed-controller.js';
 import { watchOf } from './watch.js';
 import { createWorkQueue, drain } from './work-queue.js';
@@ -157,5 +158,7 @@ const isSameWatch = <T extends ApiObject>(trigger: Trigger<ApiObject>, spec: Con
   trigger.namespace === spec.namespace &&
   trigger.fieldSelector === spec.fieldSelector &&
   trigger.labelSelector === spec.labelSelector &&
-  trigger.metadataOnly === spec.metadataOnly &&
-  trigger.transform === spec.transform;
+  // What every object has is there in whatever is held, unless it is reduced in a way of its own.
+  (trigger.transform === identityAndOwners
+    ? spec.transform === undefined
+    : trigger.metadataOnly === spec.metadataOnly && trigger.transform === spec.transform);
