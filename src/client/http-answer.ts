@@ -1,15 +1,26 @@
 import type { IncomingMessage } from 'node:http';
 import { ApiError, errorFromStatus, type Reason } from '../api/errors.js';
 import { parseJson } from '../api/json-text.js';
-import { type ApiObject, hasMetadata, isList, isObject, type List } from '../api/object.js';
+import {
+  type ApiObject,
+  groupResource,
+  hasMetadata,
+  isList,
+  isObject,
+  type List,
+  type ResourceType,
+} from '../api/object.js';
 
 /** Reads what a server answers, and tells what is no answer. */
 
 /** No answer is larger than a string can be. */
 const maxBodyBytes = 256 * 1_048_576;
 
-/** What a server answered, as JSON; undefined for nothing. Throws the failure that it tells, and Error for what is no JSON. */
-export async function readAnswer(answer: IncomingMessage, asked: string): Promise<unknown> {
+/**
+ * What a server answered, as JSON; undefined for nothing. Throws the failure that it tells, and Error for what is no JSON.
+ * `type` is that of the collection or object which was asked for.
+ */
+export async function readAnswer(answer: IncomingMessage, asked: string, type?: ResourceType): Promise<unknown> {
   const parts: Buffer[] = [];
   let length = 0;
   for await (const part of answer as AsyncIterable<Buffer>) {
@@ -19,7 +30,7 @@ export async function readAnswer(answer: IncomingMessage, asked: string): Promis
   }
   const text = Buffer.concat(parts).toString('utf8');
   const code = answer.statusCode ?? 0;
-  if (code < 200 || code >= 300) throw failure(text, code, asked);
+  if (code < 200 || code >= 300) throw failure(text, code, asked, type);
   if (text === '') return undefined;
   try {
     return parseJson(text);
@@ -31,9 +42,12 @@ export async function readAnswer(answer: IncomingMessage, asked: string): Promis
 const beginningOf = (text: string): string => text.trim().slice(0, 1_024);
 
 /** Answers of proxies and of the server's outermost layer are no Status, and mostly plain text. */
-function failure(text: string, code: number, asked: string): ApiError {
+function failure(text: string, code: number, asked: string, type: ResourceType | undefined): ApiError {
   const body = parseOrUndefined(text);
-  const answered = `${asked}: the server answered with code ${code}`;
+  // Of a type that it serves it answers a Status, also where there is no such object.
+  const isServed = type === undefined || code !== 404 || body !== undefined;
+  const notServed = isServed ? '' : `the server does not serve ${groupResource(type)} in version ${type.version}: `;
+  const answered = `${notServed}${asked}: the server answered with code ${code}`;
   if (isObject(body) && body['kind'] === 'Status') return errorFromStatus(body, code, answered);
   const said = beginningOf(text);
   const message = said === '' ? answered : `${answered}: ${said}`;

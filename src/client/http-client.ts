@@ -104,7 +104,7 @@ export function httpClient(access: ClusterAccess, options: HttpClientOptions = {
       };
       try {
         const answer = await send(sent, onWarning);
-        return read(await readAnswer(answer, asked(request)));
+        return read(await readAnswer(answer, asked(request), request.type));
       } catch (error) {
         signal?.throwIfAborted();
         throw ofCall(asked(request), error);
@@ -152,6 +152,8 @@ interface Call extends Asked {
   readonly body?: unknown;
   readonly contentType?: string;
   readonly accept?: string;
+  /** Whose collection or object is asked for. Not of a subresource: where that is not served, the type may be. */
+  readonly type?: ResourceType;
 }
 interface Wire {
   /** `read` throws on what is no answer to the request. */
@@ -213,7 +215,8 @@ const patchCall = (path: string, patch: Patch, query: Query): Call => {
 };
 
 function resourceClient<T extends ApiObject>(wire: Wire, type: ResourceType<T>): ResourceClient<T> {
-  const { call, written } = wire;
+  const { written } = wire;
+  const call: Wire['call'] = (request, read) => wire.call({ ...request, type }, read);
   const identity = { apiVersion: groupVersion(type), kind: type.kind };
   const object = (request: Call): Promise<T> =>
     call(request, (answer) => objectFrom<T>(answer, { orStatus: type.kind === 'Status' }));
@@ -290,7 +293,7 @@ function watch<T extends ApiObject>(
       const headers = { accept: acceptOf(options, 'PartialObjectMetadata') };
       try {
         const answer = await send({ ...request, headers, signal: stop.signal, silenceMs: Number.POSITIVE_INFINITY });
-        if (answer.statusCode !== 200) await readAnswer(answer, asked(request));
+        if (answer.statusCode !== 200) await readAnswer(answer, asked(request), type);
         for await (const line of linesOf(answer)) {
           if (line !== '') subscriber.next(only(watchEvent<T>(line)));
           if (subscriber.closed) return;

@@ -6,7 +6,7 @@ import { afterEach, describe, expect, expectTypeOf, test, vi } from 'vitest';
 import type { Condition } from '../../src/api/conditions.js';
 import { defaultDomains } from '../../src/api/domains.js';
 import { ConfigMaps } from '../../src/api/kinds/config-map.js';
-import type { ApiObject, ObjectKey } from '../../src/api/object.js';
+import { type ApiObject, type ObjectKey, resourceType } from '../../src/api/object.js';
 import type { DiscoveryFailure } from '../../src/client/client.js';
 import { AccessError, type ClusterAccess, fixedCredentials } from '../../src/client/cluster-access.js';
 import { endingWith } from '../../src/client/ending.js';
@@ -200,14 +200,40 @@ describe('requests', () => {
     });
     const error = () => configMaps.list({ limit: 1 }).catch((failure: unknown) => failure);
     const answered = `GET ${server}/api/v1/configmaps: the server answered with code`;
+    const notServed = 'the server does not serve configmaps in version v1';
     expect(await error()).toMatchObject({ reason: 'Conflict', code: 409, message: 'why', details: { name: 'a' } });
     expect(await error()).toMatchObject({ reason: undefined, code: 500, message: 'why' });
     expect(await error()).toMatchObject({ code: 502, message: `${answered} 502: <html>bad gateway</html>` });
     expect(await error()).toMatchObject({ code: 500, message: `${answered} 500: {"kind":"Other"}` });
     expect(await error()).toMatchObject({ code: 418, message: `${answered} 418` });
-    expect(await error()).toMatchObject({ reason: 'NotFound', message: `${answered} 404: 404 page not found` });
+    expect(await error()).toMatchObject({
+      reason: 'NotFound',
+      message: `${notServed}: ${answered} 404: 404 page not found`,
+    });
     expect(await error()).toMatchObject({ reason: undefined, code: 404, message: `${answered} 404` });
     expect(await error()).toMatchObject({ message: `${answered} 200 what is no JSON: <html>log in</html>` });
+  });
+
+  test('fail with what is not served, if nothing of a type is', async () => {
+    const { client } = await serving((_, response) => void response.writeHead(404).end('404 page not found\n'));
+    const widget = { apiVersion: 'example.com/v2', kind: 'Widget', metadata: { namespace: 'n', name: 'a' } };
+    const names = { group: 'example.com', version: 'v2', plural: 'widgets', kind: 'Widget', namespaced: true };
+    const widgets = client.resource(resourceType(names));
+    const calls: readonly Promise<unknown>[] = [
+      widgets.list(),
+      lastValueFrom(widgets.watch()),
+      widgets.create(widget),
+      widgets.get(widget.metadata),
+      widgets.update(widget),
+      widgets.patch(widget.metadata, { type: 'merge', body: {} }),
+      widgets.delete(widget.metadata),
+      widgets.deleteCollection({ namespace: 'n' }),
+    ];
+    const text = /^the server does not serve widgets\.example\.com in version v2: [A-Z]+ http.*: 404 page not found$/;
+    for (const call of calls) await expect(call).rejects.toThrow(text);
+    // The type may be served all the same.
+    for (const call of [widgets.subresource('scale').get(widget.metadata), client.discover()])
+      await expect(call).rejects.toThrow(/^GET /);
   });
 
   test.each(['', 'null', '[]', '{}', '{"kind":"Status","code":200,"metadata":{}}'])(
