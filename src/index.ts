@@ -232,6 +232,7 @@ export { eachListed } from './client/each-listed.js';
 export { type HttpClientOptions, httpClient } from './client/http-client.js';
 export {
   type CacheChange,
+  type CacheObserver,
   type ObjectCache,
   type ObjectCacheOptions,
   openObjectCache,
@@ -261,6 +262,7 @@ export { createManager, type Manager, type ManagerOptions, RunnablesLeftBehind }
 export { owned } from './controller/owned.js';
 export { type ProbeServerOptions, probeServer } from './controller/probe-server.js';
 export { referredTo } from './controller/referred-to.js';
+export type { ControllerWatch, UnsyncedWatches } from './controller/watches.js';
 export { writeStatus } from './controller/write-status.js';
 // A server in this process.
 export { createServer, type Server } from './embed.js';

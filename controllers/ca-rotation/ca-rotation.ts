@@ -75,7 +75,7 @@ export function caRotation({
     if (problem !== undefined) throw new Error(`the CA in ${textOf(secret)} cannot be rotated like that: ${problem}`);
   }
   return defineKeyedController<RotatedCa>(name, (context) => {
-    const { client, signal, clock, log } = context;
+    const { client, signal, clock, log, cacheObserver } = context;
     const recorder = eventRecorder(name, context);
     return {
       identity: ({ secret }) => textOf(secret),
@@ -83,7 +83,7 @@ export function caRotation({
       start(wake) {
         for (const ca of cas) {
           const fieldSelector = `metadata.name=${ca.secret.name}`;
-          const scope = { namespace: ca.secret.namespace, fieldSelector, signal, clock, log };
+          const scope = { namespace: ca.secret.namespace, fieldSelector, signal, clock, log, cacheObserver };
           openObjectCache(client, Secrets, scope).changes.subscribe(({ type }) => wake(ca, type));
           wake(ca, 'start');
         }

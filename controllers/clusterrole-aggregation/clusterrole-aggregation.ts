@@ -14,8 +14,8 @@ const name = 'clusterrole-aggregation';
  * role is selected.
  */
 export const clusterRoleAggregation = (): Runnable =>
-  defineKeyedController<string>(name, ({ client, clock, log, signal }) => {
-    const cache = openObjectCache(client, ClusterRoles, { clock, log, signal });
+  defineKeyedController<string>(name, ({ client, clock, log, signal, cacheObserver }) => {
+    const cache = openObjectCache(client, ClusterRoles, { clock, log, signal, cacheObserver });
     const resource = client.resource(ClusterRoles);
     return {
       identity: (role) => role,

@@ -22,8 +22,8 @@ const options = { fieldManager: fieldManagers.customResourceDefinitions };
  * is judged by: who is woken because a name is free finds it free.
  */
 export const crdNames = (): Runnable =>
-  defineKeyedController<string>(name, ({ client, clock, log, signal }) => {
-    const cache = openObjectCache(client, CustomResourceDefinitions, { clock, log, signal });
+  defineKeyedController<string>(name, ({ client, clock, log, signal, cacheObserver }) => {
+    const cache = openObjectCache(client, CustomResourceDefinitions, { clock, log, signal, cacheObserver });
     const known = new RecentWrites(cache);
     const resource = client.resource(CustomResourceDefinitions);
     const siblings = (crd: CustomResourceDefinition): readonly CustomResourceDefinition[] =>

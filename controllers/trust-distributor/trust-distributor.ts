@@ -27,7 +27,7 @@ export function trustDistributor(given: TrustDistributorOptions): Runnable {
   if (problem !== undefined) throw new Error(`trust: ${problem}`);
   const { bundles, owner = ownNames.trustOwner, secretTargets = false } = trust;
   return defineKeyedController<TrustBundle | undefined>(name, (context) => {
-    const { client, signal, clock, log } = context;
+    const { client, signal, clock, log, cacheObserver } = context;
     const dropped = new Map<string, string>();
     const known = new Set(bundles.map((bundle) => bundle.name));
     let namespaces: ObjectCache<Namespace> | undefined;
@@ -56,7 +56,7 @@ export function trustDistributor(given: TrustDistributorOptions): Runnable {
         const all = (cause: string): void => {
           for (const bundle of bundles) wake(bundle, cause);
         };
-        const scope = { signal, clock, log };
+        const scope = { signal, clock, log, cacheObserver };
         namespaces = openObjectCache(client, Namespaces, scope);
         namespaces.changes.subscribe(({ type }) => all(`namespace ${type}`));
         const labelSelector = `${ownNames.trustOwnerLabel}=${owner}`;

@@ -29,6 +29,14 @@ export type CacheChange<T extends ApiObject> =
   /** `object` is the last known state. */
   | { readonly type: 'deleted'; readonly object: T; readonly previous: T };
 
+/** Is told how caches of somebody fare. Each tells of a change once, and nothing is left to tell of one that has stopped. */
+export interface CacheObserver {
+  /** One more has not listed anything yet, or one fewer: it has, or was stopped. */
+  syncing(type: ResourceType, change: 1 | -1): void;
+  /** One more fails to list or watch, again and again, or one fewer. */
+  failing(type: ResourceType, change: 1 | -1): void;
+}
+
 export interface ObjectCacheOptions<T extends ApiObject = ApiObject> {
   /** Stops the cache. */
   readonly signal: AbortSignal;
@@ -47,6 +55,7 @@ export interface ObjectCacheOptions<T extends ApiObject = ApiObject> {
    * it throws, the cache does not change, logs the reason, and tries again.
    */
   readonly transform?: ((object: T) => T) | undefined;
+  readonly cacheObserver?: CacheObserver | undefined;
 }
 
 /** Starts a cache of one type. */
@@ -79,6 +88,8 @@ const lostAfterMs = 30_000;
 const shortWatchMs = 1_000;
 /** Watches that fail sooner than `soonMs` without an event, so many in a row, do not get beyond a place in history. */
 const stuck = { soonMs: 10_000, watches: 2 };
+/** How often it is told that trouble lasts. */
+const tellEveryMs = 600_000;
 
 interface Page<T> {
   readonly items: readonly T[];
@@ -91,6 +102,8 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
   readonly synced: Promise<void>;
   readonly changes: Observable<CacheChange<T>>;
   readonly #resource: ResourceClient<T>;
+  readonly #type: ResourceType;
+  readonly #observer: CacheObserver | undefined;
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #random: () => number;
@@ -112,11 +125,21 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
   #fruitless = 0;
   /** Whether the last try failed. */
   #isOut = false;
+  /** Whether listing or watching fails in an unusual way. */
+  #isFailing = false;
+  /** Whether the last to fail was a watch, for another reason than that it wants a list: that lists work says nothing then. */
+  #watchFails = false;
+  /** Whether a watch wanted to begin anew, and none has worked since. */
+  #beganAnew = false;
   /** The trouble that was told of and is not over. */
   #trouble: string | undefined;
+  /** When trouble began or was last told of. */
+  #quietSince = 0;
 
   constructor(resource: ResourceClient<T>, type: ResourceType<T>, options: ObjectCacheOptions<T>) {
     this.#resource = resource;
+    this.#type = type;
+    this.#observer = options.cacheObserver;
     this.#signal = options.signal;
     this.#clock = options.clock ?? systemClock;
     this.#log = (options.log ?? silentLogger).child({ cache: type.plural });
@@ -133,6 +156,7 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
     this.synced = new Promise((resolve) => {
       this.#markSynced = resolve;
     });
+    this.#observer?.syncing(type, 1);
     this.changes = new Observable((subscriber) => {
       for (const object of this.list()) subscriber.next({ type: 'added', object, previous: undefined });
       if (this.#signal.aborted) return subscriber.complete();
@@ -163,33 +187,58 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
         if (isRefused(error)) this.#fruitless = 0;
         if (outdated || this.#fruitless >= stuck.watches) this.#version = undefined;
         const waitMs = Math.round(this.#nextWait({ isOutdated: outdated && !isFault(error) }));
-        const isUsual = wasFollowing && !isFault(error) && (outdated || !this.#isOut);
+        const beginsAnew = outdated && !isFault(error) && !this.#beganAnew;
+        this.#beganAnew ||= outdated;
+        this.#watchFails = wasFollowing && !beginsAnew;
+        const isUsual = beginsAnew || (wasFollowing && !outdated && !this.#isOut);
         this.#tell(error, waitMs, { isUsual });
         if (waitMs > 0) await this.#clock.sleep(waitMs, this.#signal);
       }
     }
     for (const subscriber of [...this.#subscribers]) subscriber.complete();
     this.#subscribers.clear();
+    this.#setFailing(false);
+    if (!this.#isSynced) this.#observer?.syncing(this.#type, -1);
     this.#markSynced();
   }
 
   /**
-   * Whoever reads the log learns why nothing happens, once. That a watch breaks off or is too far back is usual, and
-   * so is that a type goes which was served.
+   * Whoever reads the log learns why nothing happens, and again while that lasts. That a watch breaks off or is too far
+   * back is usual, and so is that a type goes which was served, for a while.
    */
   #tell(error: unknown, waitMs: number, { isUsual }: { readonly isUsual: boolean }): void {
     this.#isOut = true;
+    if (!isUsual) this.#setFailing(true);
     const trouble = messageOf(error);
-    const isNews = !isUsual && trouble !== this.#trouble && !(this.#isSynced && isReason(error, 'NotFound'));
-    if (isNews) this.#trouble = trouble;
+    const now = this.#clock.monotonic();
+    const isOther = trouble !== this.#trouble && !(this.#isSynced && isReason(error, 'NotFound'));
+    const isNews = !isUsual && (isOther || now - this.#quietSince >= tellEveryMs);
+    if (isNews) {
+      this.#trouble = trouble;
+      this.#quietSince = now;
+    }
     this.#log[isNews ? 'warn' : 'debug']({ err: error, waitMs }, 'listing or watching failed');
+  }
+
+  #setFailing(isFailing: boolean): void {
+    if (this.#isFailing === isFailing) return;
+    this.#isFailing = isFailing;
+    this.#quietSince = this.#clock.monotonic();
+    this.#observer?.failing(this.#type, isFailing ? 1 : -1);
   }
 
   #wentWell(): void {
     this.#isOut = false;
+    if (!this.#isFailing) return;
+    this.#setFailing(false);
     if (this.#trouble === undefined) return;
     this.#trouble = undefined;
     this.#log.info({}, 'listing and watching again');
+  }
+
+  #watchWorks(): void {
+    this.#beganAnew = false;
+    this.#wentWell();
   }
 
   /** None if the place in history expired for once: whatever failed before, as while the server started, it answers now. */
@@ -219,10 +268,11 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
       next = page.next;
     } while (next !== undefined && next !== '' && !this.#signal.aborted);
     if (this.#signal.aborted) return;
-    this.#wentWell();
+    if (!this.#watchFails) this.#wentWell();
     this.#swap(found);
     this.#version = version;
     this.#fruitless = 0;
+    if (!this.#isSynced) this.#observer?.syncing(this.#type, -1);
     this.#isSynced = true;
     this.#markSynced();
   }
@@ -310,18 +360,18 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
       throw new Error('the watch ended at once, without an event');
     }
     this.#fruitless = 0;
-    this.#wentWell();
+    this.#watchWorks();
   }
 
   #take(event: WatchEvent<T>): void {
     if (event.type === 'BOOKMARK') {
-      this.#wentWell();
+      this.#watchWorks();
       this.#version = event.resourceVersion;
       return;
     }
     const object = this.#transform(event.object);
     const key = keyText(keyOf(object));
-    this.#wentWell();
+    this.#watchWorks();
     const previous = this.#objects.get(key);
     this.#version = object.metadata.resourceVersion ?? this.#version;
     this.#array = undefined;

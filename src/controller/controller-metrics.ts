@@ -17,6 +17,8 @@ export interface ControllerMetrics {
   waited?(controller: string, seconds: number): void;
   /** A worker took a key, `age` seconds ago. Returns the callback to invoke when it is done with it. */
   took?(controller: string, age: () => number): () => void;
+  /** So many watches more of a resource fail to list or watch, or fewer; 0 when one begins. */
+  watchFailing?(controller: string, resource: string, change: number): void;
   /** A review has come for the webhook at a path. Returns the callback to invoke once it is answered with an HTTP status. */
   reviewing?(webhook: string): (code: number, seconds: number) => void;
 }
@@ -95,6 +97,11 @@ export function controllerMetrics(metrics: Metrics): ControllerMetrics {
     },
     measured((seconds) => Math.max(0, ...seconds)),
   );
+  const failing = metrics.gauge({
+    name: 'kedge_watches_failing',
+    help: 'Watches of controllers that fail to list or watch.',
+    labels: ['controller', 'resource'],
+  });
   const webhook = ['webhook'] as const;
   const reviews = metrics.counter({
     name: 'controller_runtime_webhook_requests_total',
@@ -129,6 +136,7 @@ export function controllerMetrics(metrics: Metrics): ControllerMetrics {
       ages.set(controller, taken.add(age));
       return () => void taken.delete(age);
     },
+    watchFailing: (controller, resource, change) => failing.of({ controller, resource }).add(change),
     reviewing(webhook) {
       underReview.of({ webhook }).add(1);
       return (code, seconds) => {

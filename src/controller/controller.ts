@@ -1,10 +1,11 @@
 import type { ApiObject, ObjectKey, ResourceType } from '../api/object.js';
 import type { Client } from '../client/client.js';
-import type { ObjectCache } from '../client/object-cache.js';
+import type { CacheObserver, ObjectCache } from '../client/object-cache.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
 import type { RateLimit } from './backoff.js';
 import type { ControllerMetrics } from './controller-metrics.js';
+import type { UnsyncedWatches } from './watches.js';
 
 /** What a controller works with. Everything arrives through here; nothing is global. */
 export interface ReconcileContext {
@@ -14,6 +15,10 @@ export interface ReconcileContext {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly metrics?: ControllerMetrics | undefined;
+  /** From a manager: of the controllers that it has started. `/readyz` of a `probeServer` fails while there are any. */
+  readonly unsynced?: UnsyncedWatches | undefined;
+  /** Of a controller: a cache that has it as an option counts as a watch of the controller, for probes and metrics. */
+  readonly cacheObserver?: CacheObserver | undefined;
 }
 
 /**

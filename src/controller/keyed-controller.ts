@@ -2,6 +2,7 @@ import { isReason } from '../api/errors.js';
 import { defaultBackoff, type RateLimit } from './backoff.js';
 import { isTerminal, type ReconcileContext, type ReconcileResult, type Runnable } from './controller.js';
 import type { ReconcileOutcome } from './controller-metrics.js';
+import { observerOf } from './watches.js';
 import { createWorkQueue, drain, type Lease } from './work-queue.js';
 
 /** Puts a key into the queue, at once or after so many milliseconds; `cause` is logged. */
@@ -39,7 +40,8 @@ export const defineKeyedController = <K>(
   name,
   async run(given) {
     if (given.signal.aborted) return;
-    const context = { ...given, log: given.log.child({ controller: name }) };
+    const log = given.log.child({ controller: name });
+    const context = { ...given, log, cacheObserver: observerOf(name, given) };
     await workThrough(name, work(context), context);
   },
 });

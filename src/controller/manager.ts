@@ -7,6 +7,7 @@ import { type Logger, silentLogger } from '../runtime/logger.js';
 import { clientUntil } from './client-until.js';
 import type { Runnable } from './controller.js';
 import type { ControllerMetrics } from './controller-metrics.js';
+import { type UnsyncedWatches, unsyncedWatches } from './watches.js';
 
 /** Runnables did not stop within the grace period, and may still be at work. */
 export class RunnablesLeftBehind extends Error {
@@ -47,12 +48,17 @@ export interface ManagerOptions {
   readonly log?: Logger | undefined;
   readonly clock?: Clock | undefined;
   readonly metrics?: ControllerMetrics | undefined;
+  /**
+   * Where it is counted which watches of its controllers have not listed anything yet; of a manager inside a runnable that
+   * of the runnable's context, for probes of the outer one. Default: its own.
+   */
+  readonly unsynced?: UnsyncedWatches | undefined;
   /** How long to wait for runnables to stop, in milliseconds, by the clock or by that of the system. Default 30,000. */
   readonly graceMs?: number;
 }
 
 export function createManager(options: ManagerOptions): Manager {
-  const { log = silentLogger, clock = systemClock, metrics, graceMs = 30_000 } = options;
+  const { log = silentLogger, clock = systemClock, metrics, graceMs = 30_000, unsynced = unsyncedWatches() } = options;
   const runnables: Runnable[] = [];
   let started = false;
   const warned = new Set<string>();
@@ -93,7 +99,7 @@ export function createManager(options: ManagerOptions): Manager {
           running.add(runnable);
           try {
             const client = clientUntil(stop.signal, clientOf(runnable.name));
-            await runnable.run({ client, log, clock, metrics, signal: stop.signal });
+            await runnable.run({ client, log, clock, metrics, unsynced, signal: stop.signal });
           } catch (error) {
             const isLate = stop.signal.aborted && failures.length === 0;
             if (isLate && !(error instanceof RunnablesLeftBehind)) {

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { aborted } from '../runtime/abort.js';
 import type { Logger } from '../runtime/logger.js';
 import type { Metrics } from '../runtime/metrics.js';
-import type { Runnable } from './controller.js';
+import type { ReconcileContext, Runnable } from './controller.js';
 import { HttpListener, requestLimits } from './http-listener.js';
 
 export interface ProbeServerOptions {
@@ -12,7 +12,10 @@ export interface ProbeServerOptions {
   readonly port: number;
   /** Served at `/metrics`. Default: nothing is. */
   readonly metrics?: Pick<Metrics, 'expose'> | undefined;
-  /** Throws why the program is not ready, for `/readyz`. Default: it is. */
+  /**
+   * Throws why the program is not ready, for `/readyz`. Default: it is, as far as the watches of the manager's controllers
+   * do not say otherwise.
+   */
   ready?(): void | Promise<void>;
 }
 
@@ -20,14 +23,15 @@ const graceMs = 2_000;
 
 /**
  * Answers GET `/healthz`, `/livez`, `/readyz` and `/metrics` over plain HTTP, to anybody who reaches the port, until the
- * manager stops. Rejects if the port cannot be had.
+ * manager stops. `/readyz` fails, and says why, while a watch of a controller that the manager has started has not listed
+ * anything yet. Rejects if the port cannot be had.
  */
 export const probeServer = (options: ProbeServerOptions): Runnable => ({
   name: 'probes',
-  async run({ clock, log, signal }) {
+  async run({ clock, log, signal, unsynced }) {
     const server = createServer(requestLimits, (request, response) => {
       response.on('error', () => {});
-      answer(options, log, request, response).catch(() => response.destroy());
+      answer({ ...options, unsynced }, log, request, response).catch(() => response.destroy());
     });
     const listener = new HttpListener(server, clock);
     const port = await listener.open({ host: options.host, port: options.port });
@@ -39,7 +43,7 @@ export const probeServer = (options: ProbeServerOptions): Runnable => ({
 });
 
 async function answer(
-  { metrics, ready }: ProbeServerOptions,
+  { metrics, ready, unsynced }: ProbeServerOptions & Pick<ReconcileContext, 'unsynced'>,
   log: Logger,
   { method, url = '' }: IncomingMessage,
   response: ServerResponse,
@@ -52,7 +56,13 @@ async function answer(
   }
   const [path] = url.split('?', 1);
   try {
-    if (path === '/readyz') await ready?.();
+    if (path === '/readyz') {
+      await ready?.();
+      const waiting = (unsynced?.list() ?? []).map(
+        ({ controller, resource }) => `${controller} has not listed ${resource}\n`,
+      );
+      if (waiting.length > 0) return say(503, `not ready\n${waiting.join('')}`);
+    }
     if (path === '/healthz' || path === '/livez' || path === '/readyz') return say(200, 'ok');
     if (path !== '/metrics' || metrics === undefined) return say(404, 'not found\n');
     const { text, contentType } = await metrics.expose();

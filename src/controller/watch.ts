@@ -12,11 +12,12 @@ export interface Watch<T extends ApiObject> extends Selectors {
 /** The options of a cache for that, until the controller is to stop. */
 export const watchOf = <T extends ApiObject>(
   { namespace, labelSelector, fieldSelector, metadataOnly, transform }: Watch<T>,
-  { signal, clock, log }: ReconcileContext,
+  { signal, clock, log, cacheObserver }: ReconcileContext,
 ): ObjectCacheOptions<T> => ({
   signal,
   clock,
   log,
+  cacheObserver,
   namespace,
   labelSelector,
   fieldSelector,

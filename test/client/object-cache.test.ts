@@ -7,9 +7,10 @@ import {
   internalError,
   serviceUnavailable,
   tooManyRequests,
+  untyped,
 } from '../../src/api/errors.js';
 import { ConfigMaps } from '../../src/api/kinds/config-map.js';
-import { type ApiObject, resourceType, type Unstructured } from '../../src/api/object.js';
+import { type ApiObject, type ResourceType, resourceType, type Unstructured } from '../../src/api/object.js';
 import {
   type CacheChange,
   type ObjectCache,
@@ -46,8 +47,8 @@ interface World {
 async function open(
   prepare: (client: FakeClient) => unknown = () => {},
   options: Partial<ObjectCacheOptions<Unstructured>> = {},
+  clock = new FakeClock(),
 ): Promise<World> {
-  const clock = new FakeClock();
   const client = new FakeClient(clock);
   await prepare(client);
   const stop = new AbortController();
@@ -402,6 +403,76 @@ describe('object cache', () => {
     await clock.advance(60_000);
     client.bookmark();
     expect(lines).toEqual(['warn listing or watching failed', 'info listing and watching again']);
+  });
+
+  test('says again every ten minutes that it does not work', async () => {
+    const warned: number[] = [];
+    const clock = new FakeClock(0);
+    const log: Logger = { ...silentLogger, warn: () => void warned.push(clock.now()), child: () => log };
+    const { client } = await open(() => {}, { log }, clock);
+    client.fail = () => untyped('things is forbidden', 403);
+    client.dropWatches(new Error('socket hang up'));
+    await clock.advance(35 * 60_000);
+    expect(warned).toHaveLength(4);
+    const waits = warned.slice(1).map((at, before) => at - (warned[before] ?? 0));
+    for (const wait of waits) expect([wait >= 600_000, wait < 660_000]).toEqual([true, true]);
+  });
+
+  /** How many caches are syncing and failing. */
+  function observed() {
+    const count = { syncing: 0, failing: 0 };
+    const told: string[] = [];
+    const tell =
+      (of: keyof typeof count) =>
+      ({ plural }: ResourceType, change: 1 | -1): void => {
+        count[of] += change;
+        told.push(`${plural} ${of} ${count[of]}`);
+      };
+    return { told, cacheObserver: { syncing: tell('syncing'), failing: tell('failing') } };
+  }
+
+  test.each<[string, Error]>([
+    ['is forbidden', new ApiError({ message: 'cannot watch things', reason: 'Forbidden', code: 403 })],
+    ['is not served', untyped('the server does not allow this method', 405)],
+    ['wants a list each time', expired('too old')],
+    ['fails in the server', internalError('etcd')],
+    ['ends at once in a proxy', new Error('socket hang up')],
+  ])('a watch that %s is told to fail, although lists work', async (_what, failure) => {
+    const { told, cacheObserver } = observed();
+    const { clock, client } = await open(() => {}, { cacheObserver });
+    client.fail = ({ verb }) => (verb === 'watch' ? failure : undefined);
+    client.dropWatches(failure);
+    await clock.advance(10 * 60_000);
+    expect(lists(client)).toBeGreaterThan(3);
+    expect(told).toEqual(['things syncing 1', 'things syncing 0', 'things failing 1']);
+    client.fail = () => undefined;
+    await clock.advance(60_000);
+    client.bookmark();
+    expect(told.slice(3)).toEqual(['things failing 0']);
+  });
+
+  test('a server that is back and wants a list is told to work by the list', async () => {
+    const { told, cacheObserver } = observed();
+    const { clock, client } = await open(() => {}, { cacheObserver });
+    client.fail = () => refused();
+    client.dropWatches(refused());
+    await clock.advance(60_000);
+    expect(told.slice(2)).toEqual(['things failing 1']);
+    client.fail = ({ verb }) => (verb === 'watch' && lists(client) === 1 ? expired('too old') : undefined);
+    await clock.advance(120_000);
+    expect(told.slice(3)).toEqual(['things failing 0']);
+  });
+
+  test('one that is stopped leaves nothing to tell of', async () => {
+    const { told, cacheObserver } = observed();
+    const prepare = (api: FakeClient): void => {
+      api.fail = () => refused();
+    };
+    const { stop } = await open(prepare, { cacheObserver });
+    expect(told).toEqual(['things syncing 1', 'things failing 1']);
+    stop.abort();
+    await settled();
+    expect(told.slice(2)).toEqual(['things failing 0', 'things syncing 0']);
   });
 
   test.each<[string, boolean, number]>([

@@ -3,8 +3,9 @@ import { type ApiObject, ConfigMaps, defineKeyedController, Namespaces, openObje
 const teamOf = ({ metadata }: ApiObject): string | undefined => metadata.labels?.['example.com/team'];
 
 /** Keeps a ConfigMap for every team that says which namespaces it has. */
-export const teamDirectory = defineKeyedController<string>('team-directory', ({ client, clock, log, signal }) => {
-  const namespaces = openObjectCache(client, Namespaces, { clock, log, signal, metadataOnly: true });
+export const teamDirectory = defineKeyedController<string>('team-directory', (context) => {
+  const { client } = context;
+  const namespaces = openObjectCache(client, Namespaces, { ...context, metadataOnly: true });
   return {
     identity: (team) => team,
 

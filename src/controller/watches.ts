@@ -1,0 +1,43 @@
+import { groupResource } from '../api/object.js';
+import type { CacheObserver } from '../client/object-cache.js';
+import type { ControllerMetrics } from './controller-metrics.js';
+
+/** What a controller watches, as in `teams.example.com`. */
+export interface ControllerWatch {
+  readonly controller: string;
+  readonly resource: string;
+}
+
+/** Watches of the controllers that a manager has started, as long as they have not listed anything. */
+export interface UnsyncedWatches {
+  list(): readonly ControllerWatch[];
+  /** One more of that name, or one fewer. */
+  count(watch: ControllerWatch, change: 1 | -1): void;
+}
+
+export function unsyncedWatches(): UnsyncedWatches {
+  const open = new Map<string, { readonly watch: ControllerWatch; readonly count: number }>();
+  return {
+    list: () => Array.from(open.values(), ({ watch }) => watch),
+    count(watch, change) {
+      const id = `${watch.controller} ${watch.resource}`;
+      const count = (open.get(id)?.count ?? 0) + change;
+      if (count > 0) open.set(id, { watch, count });
+      else open.delete(id);
+    },
+  };
+}
+
+/** Tells of the caches of a controller. */
+export const observerOf = (
+  controller: string,
+  given: { readonly unsynced?: UnsyncedWatches | undefined; readonly metrics?: ControllerMetrics | undefined },
+): CacheObserver => ({
+  syncing(type, change) {
+    const resource = groupResource(type);
+    given.unsynced?.count({ controller, resource }, change);
+    // Known to scrapes before anything fails.
+    if (change > 0) given.metrics?.watchFailing?.(controller, resource, 0);
+  },
+  failing: (type, change) => given.metrics?.watchFailing?.(controller, groupResource(type), change),
+});
