@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import type { Counter as PromCounter } from 'prom-client';
 
 /**
  * Numbers about the running program, in the text form of Prometheus. Counting is an addition in a plain object. What
@@ -111,7 +112,16 @@ let processMetrics: ReturnType<typeof openProcessMetrics> | undefined;
 async function openProcessMetrics(): Promise<() => Promise<string>> {
   const { collectDefaultMetrics, Registry } = await import('prom-client');
   const register = new Registry();
+  // The library counts from here on.
+  const { user, system } = process.cpuUsage();
   collectDefaultMetrics({ register });
+  const before = {
+    process_cpu_user_seconds_total: user,
+    process_cpu_system_seconds_total: system,
+    process_cpu_seconds_total: user + system,
+  };
+  for (const [name, microseconds] of Object.entries(before))
+    (register.getSingleMetric(name) as PromCounter | undefined)?.inc(microseconds / 1e6);
   return () => register.metrics();
 }
 

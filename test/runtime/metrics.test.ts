@@ -88,3 +88,14 @@ test('the event loop is watched once, however many servers tell of it', async ()
   }
   expect(watching).toHaveBeenCalledTimes(1);
 });
+
+test('processor time is counted from the start of the process', async () => {
+  const spent = (): number => Object.values(process.cpuUsage()).reduce((sum, one) => sum + one) / 1e6;
+  const before = spent();
+  const lines = await linesOf(openMetrics({ process: true }));
+  const seconds = (name: string): number => Number(lines.find((line) => line.startsWith(`${name} `))?.split(' ')[1]);
+  const total = seconds('process_cpu_seconds_total');
+  expect(total).toBeGreaterThan(before - 0.05);
+  expect(total).toBeLessThanOrEqual(spent());
+  expect(seconds('process_cpu_user_seconds_total') + seconds('process_cpu_system_seconds_total')).toBeCloseTo(total, 3);
+});
