@@ -7,6 +7,8 @@ export type ReconcileOutcome = 'done' | 'requeue' | 'retry' | 'terminal';
 export interface ControllerMetrics {
   /** `error`: why it ended badly. */
   reconciled(controller: string, outcome: ReconcileOutcome, seconds: number, error?: unknown): void;
+  /** One has started, with so many workers. Returns the callback to invoke when it has ended. */
+  started?(controller: string, workers: number): () => void;
   /** So many keys more wait for a worker, or fewer: several controllers may have one name. */
   queued?(controller: string, change: number): void;
   /** A key waits for a worker that did not. */
@@ -19,6 +21,8 @@ export interface ControllerMetrics {
   took?(controller: string, age: () => number): () => void;
   /** So many watches more of a resource fail to list or watch, or fewer; 0 when one begins. */
   watchFailing?(controller: string, resource: string, change: number): void;
+  /** Whether this process has the lease of that name, for which it has asked. */
+  leading?(lease: string, isLeading: boolean): void;
   /** A review has come for the webhook at a path. Returns the callback to invoke once it is answered with an HTTP status. */
   reviewing?(webhook: string): (code: number, seconds: number) => void;
 }
@@ -52,6 +56,21 @@ export function controllerMetrics(metrics: Metrics): ControllerMetrics {
     help: 'How long reconciles took.',
     labels: ['controller'],
     buckets: exponentialBuckets(0.001, 4, 9),
+  });
+  const active = metrics.gauge({
+    name: 'controller_runtime_active_workers',
+    help: 'Workers that have a key.',
+    labels: ['controller'],
+  });
+  const most = metrics.gauge({
+    name: 'controller_runtime_max_concurrent_reconciles',
+    help: 'Workers that there are.',
+    labels: ['controller'],
+  });
+  const master = metrics.gauge({
+    name: 'leader_election_master_status',
+    help: 'Whether this process has the lease: 1 or 0.',
+    labels: ['name'],
   });
   const queue = ['controller', 'name'] as const;
   const depth = metrics.gauge({ name: 'workqueue_depth', help: 'Keys that wait for a worker.', labels: queue });
@@ -127,6 +146,14 @@ export function controllerMetrics(metrics: Metrics): ControllerMetrics {
       time.observe({ controller }, seconds);
       works.observe({ controller, name: controller }, seconds);
     },
+    started(controller, workers) {
+      // Known to scrapes before anything happens: the first is an increase, too.
+      for (const result of Object.values(results)) total.add({ controller, result }, 0);
+      for (const counter of [errors, terminal]) counter.add({ controller }, 0);
+      active.of({ controller }).add(0);
+      most.of({ controller }).add(workers);
+      return () => most.of({ controller }).add(-workers);
+    },
     queued: (controller, change) => depth.of({ controller, name: controller }).add(change),
     added: (controller) => adds.add({ controller, name: controller }),
     delayed: (controller) => retries.add({ controller, name: controller }),
@@ -134,9 +161,13 @@ export function controllerMetrics(metrics: Metrics): ControllerMetrics {
     took(controller, age) {
       const taken = ages.get(controller) ?? new Set();
       ages.set(controller, taken.add(age));
-      return () => void taken.delete(age);
+      active.of({ controller }).add(1);
+      return () => {
+        if (taken.delete(age)) active.of({ controller }).add(-1);
+      };
     },
     watchFailing: (controller, resource, change) => failing.of({ controller, resource }).add(change),
+    leading: (name, isLeading) => master.set({ name }, isLeading ? 1 : 0),
     reviewing(webhook) {
       underReview.of({ webhook }).add(1);
       return (code, seconds) => {

@@ -134,6 +134,8 @@ async function workThrough<K>(name: string, work: KeyedWork<K>, context: Reconci
   };
 
   signal.addEventListener('abort', () => queue.shutDown(), { once: true });
+  const workers = work.concurrency ?? 1;
+  const ended = metrics?.started?.(name, workers);
   try {
     await work.start((key, cause, delayMs = 0) => {
       if (delayMs > 0) {
@@ -144,10 +146,11 @@ async function workThrough<K>(name: string, work: KeyedWork<K>, context: Reconci
       if (!causes.has(object)) causes.set(object, cause);
       queue.add(key);
     });
-    await Promise.all(Array.from({ length: work.concurrency ?? 1 }, () => drain(queue, signal, doOne)));
+    await Promise.all(Array.from({ length: workers }, () => drain(queue, signal, doOne)));
   } finally {
     // What still waits is taken by nobody.
     waits(-waiting);
+    ended?.();
   }
   await work.stopped?.();
 }

@@ -80,6 +80,7 @@ class Candidate {
   }
 
   async run(runnables: readonly Runnable[]): Promise<void> {
+    this.#tellLeading(false);
     const heldSince = await this.#campaign();
     const isStopped = this.#context.signal.aborted;
     if (!isStopped && heldSince !== undefined) return this.#lead(runnables, heldSince);
@@ -108,6 +109,7 @@ class Candidate {
   async #lead(runnables: readonly Runnable[], heldSince: number): Promise<void> {
     const { signal, log } = this.#context;
     log.info({ lease: this.#options.lease, identity: this.#identity }, 'became leader');
+    this.#tellLeading(true);
 
     const stop = new AbortController();
     // Every watch, queue and timer of what runs listens to it.
@@ -127,6 +129,7 @@ class Candidate {
     const renewal = this.#renew(client, stop.signal, heldSince).finally(abort);
     // What failed is told when all have ended.
     await Promise.race([Promise.all(work), renewal]).catch(() => {});
+    this.#tellLeading(false);
     const wasTold = signal.aborted;
     abort();
     const { graceMs = 20_000 } = this.#options;
@@ -161,6 +164,10 @@ class Candidate {
         throw new LeadershipLost(`the lease ${this.#options.lease.name} could not be renewed`);
       }
     }
+  }
+
+  #tellLeading(isLeading: boolean): void {
+    this.#context.metrics?.leading?.(this.#options.lease.name, isLeading);
   }
 
   /** How long we may still lead; 0 or less: no longer. */

@@ -69,7 +69,9 @@ async function runControllers(given: ControllersToRun): Promise<void> {
   while (!signal.aborted) {
     try {
       if (!given.takesTurns) return await start(signal);
-      await createManager({ client: given.leaderClient, log, clock }).add(whileLeading({ lease }, alone)).run(signal);
+      await createManager({ client: given.leaderClient, log, clock, metrics })
+        .add(whileLeading({ lease }, alone))
+        .run(signal);
     } catch (error) {
       if (signal.aborted) return;
       log.error({ err: error }, 'controllers stopped; starting them again');

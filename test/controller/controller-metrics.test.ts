@@ -17,6 +17,9 @@ test('controllers count under the usual names', async () => {
   counting.added?.('c');
   counting.delayed?.('c');
   counting.waited?.('c', 0.2);
+  counting.leading?.('l', false);
+  counting.leading?.('m', true);
+  counting.watchFailing?.('c', 'things', 0);
   counting.reviewing?.('/w');
   counting.reviewing?.('/w')(200, 0.1);
   const { text, contentType } = await metrics.expose();
@@ -27,6 +30,9 @@ test('controllers count under the usual names', async () => {
     'controller_runtime_reconcile_errors_total{controller="c"} 2',
     'controller_runtime_terminal_reconcile_errors_total{controller="c"} 1',
     'controller_runtime_reconcile_time_seconds_count{controller="c"} 3',
+    'leader_election_master_status{name="l"} 0',
+    'leader_election_master_status{name="m"} 1',
+    'kedge_watches_failing{controller="c",resource="things"} 0',
     'controller_runtime_webhook_requests_total{webhook="/w",code="200"} 1',
     'controller_runtime_webhook_requests_in_flight{webhook="/w"} 1',
     'controller_runtime_webhook_latency_seconds_sum{webhook="/w"} 0.1',
@@ -60,19 +66,44 @@ test('what workers are at is told of by its age', async () => {
     signal: stop.signal,
     metrics: controllerMetrics(metrics),
   });
+  const workers = async () =>
+    (await metrics.expose()).text.match(/(?<=^controller_runtime_(?:active|max)_\w+\{.*\} )\d+$/gm);
   /** Of the longest at work, and of all together. */
   const ages = async () =>
     (await metrics.expose()).text.match(/(?<=^workqueue_(?:unfinished|longest)\w*_seconds\{.*\} )\d+$/gm);
   await clock.advance(5_000);
   expect(await ages()).toEqual(['5', '7']);
+  expect(await workers()).toEqual(['2', '2']);
   finish.get('a')?.();
   await clock.advance(1_000);
   expect(await ages()).toEqual(['3', '3']);
   finish.get('b')?.();
   await clock.advance(1);
   expect(await ages()).toEqual(['0', '0']);
+  expect(await workers()).toEqual(['0', '2']);
   stop.abort();
   await running;
+  expect(await workers()).toEqual(['0', '0']);
+});
+
+test('what a controller counts is there before anything happens', async () => {
+  const clock = new FakeClock();
+  const metrics = openMetrics();
+  const signal = new AbortController().signal;
+  void defineKeyedController<string>('c', () => ({
+    identity: (key) => key,
+    start: () => {},
+    reconcile: async () => {},
+  })).run({ client: new FakeClient(clock), log: silentLogger, clock, signal, metrics: controllerMetrics(metrics) });
+  expect((await metrics.expose()).text.match(/^controller_runtime_.*/gm)).toEqual([
+    'controller_runtime_active_workers{controller="c"} 0',
+    'controller_runtime_max_concurrent_reconciles{controller="c"} 1',
+    'controller_runtime_reconcile_errors_total{controller="c"} 0',
+    'controller_runtime_reconcile_total{controller="c",result="success"} 0',
+    'controller_runtime_reconcile_total{controller="c",result="requeue_after"} 0',
+    'controller_runtime_reconcile_total{controller="c",result="error"} 0',
+    'controller_runtime_terminal_reconcile_errors_total{controller="c"} 0',
+  ]);
 });
 
 test('each time that a key waits for a worker is counted, once', async () => {

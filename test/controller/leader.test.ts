@@ -4,6 +4,7 @@ import { type Lease, Leases } from '../../src/api/kinds/lease.js';
 import type { Client, ResourceClient } from '../../src/client/client.js';
 import { endingBy } from '../../src/client/ending.js';
 import type { Runnable } from '../../src/controller/controller.js';
+import type { ControllerMetrics } from '../../src/controller/controller-metrics.js';
 import { type LeaderOptions, LeadershipLost, whileLeading } from '../../src/controller/leader.js';
 import { createManager, RunnablesLeftBehind } from '../../src/controller/manager.js';
 import { type Clock, systemClock } from '../../src/runtime/clock.js';
@@ -22,6 +23,7 @@ interface Own {
   /** What else it does while it leads. */
   readonly also?: readonly Runnable[];
   readonly log?: Logger;
+  readonly metrics?: ControllerMetrics;
 }
 
 function world() {
@@ -51,6 +53,7 @@ function world() {
       client: { discover: () => client.discover(), resource },
       clock: own.clock ?? clock,
       log: own.log ?? silentLogger,
+      metrics: own.metrics,
       signal: stop.signal,
     });
     running.catch(() => {});
@@ -150,6 +153,28 @@ describe('leader election', () => {
     a.stop();
     await clock.advance(20_000);
     expect(lines.slice(1)).toEqual([['became leader', { lease: key, identity: 'b' }]]);
+  });
+
+  test('who leads is counted: while the work may be done', async () => {
+    const { clock, candidate } = world();
+    const told: string[] = [];
+    const metrics = (identity: string): ControllerMetrics => ({
+      reconciled: () => {},
+      leading: (name, isLeading) => void told.push(`${identity} ${name} ${isLeading}`),
+    });
+    const { through, cut } = cable();
+    const a = candidate('a', { through, metrics: metrics('a') });
+    await settled();
+    const b = candidate('b', { metrics: metrics('b') });
+    await clock.advance(5_000);
+    cut();
+    await clock.advance(10_000);
+    await expect(a.running).rejects.toBeInstanceOf(LeadershipLost);
+    expect(told).toEqual(['a lock false', 'a lock true', 'b lock false', 'a lock false']);
+    await clock.advance(20_000);
+    b.stop();
+    await b.running;
+    expect(told.slice(4)).toEqual(['b lock true', 'b lock false']);
   });
 
   test('one that a manager stops gives the lease back', async () => {
