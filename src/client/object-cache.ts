@@ -217,7 +217,7 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
       this.#trouble = trouble;
       this.#quietSince = now;
     }
-    this.#log[isNews ? 'warn' : 'debug']({ err: error, waitMs }, 'listing or watching failed');
+    this.#log[isNews ? 'warn' : 'debug']({ err: withoutStack(error), waitMs }, 'listing or watching failed');
   }
 
   #setFailing(isFailing: boolean): void {
@@ -400,6 +400,12 @@ const isOutdated = (error: unknown): boolean =>
   (error.code < 500 || isFault(error) || isReason(error, 'Timeout')) &&
   !isReason(error, 'Unauthorized') &&
   !isReason(error, 'Forbidden');
+
+/** For the log: of what a server answered, or a connection did, a stack tells nothing. */
+const withoutStack = (error: unknown): unknown =>
+  error instanceof ApiError || (error instanceof Error && 'code' in error)
+    ? Object.assign(Object.create(error, { stack: { value: undefined } }) as object, error)
+    : error;
 
 /** The watch never began, as the server is busy or down: nothing is known of the place in history. */
 const isRefused = (error: unknown): boolean =>

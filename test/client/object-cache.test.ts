@@ -18,6 +18,7 @@ import {
   openObjectCache,
 } from '../../src/client/object-cache.js';
 import { type Logger, silentLogger } from '../../src/runtime/logger.js';
+import { createLogger } from '../../src/runtime/pino-logger.js';
 import { FakeClock, settled } from '../../src/testing/fake-clock.js';
 import { FakeClient } from '../fake-client.js';
 
@@ -461,6 +462,22 @@ describe('object cache', () => {
     client.fail = ({ verb }) => (verb === 'watch' && lists(client) === 1 ? expired('too old') : undefined);
     await clock.advance(120_000);
     expect(told.slice(3)).toEqual(['things failing 0']);
+  });
+
+  test.each<[string, Error, boolean]>([
+    ['what a server answered', serviceUnavailable('starting'), false],
+    ['what a connection did', refused(), false],
+    ['anything else', new Error('cannot be read'), true],
+  ])('of %s the log has what it says, and where it came from if that tells something', async (_what, err, hasStack) => {
+    let text = '';
+    const log = createLogger({ destination: { write: (line) => (text += line) } });
+    const prepare = (api: FakeClient): void => {
+      api.fail = () => err;
+    };
+    await open(prepare, { log });
+    const line = JSON.parse(text) as { readonly err: object };
+    expect(line.err).toMatchObject({ type: err.name, message: err.message, ...('code' in err && { code: err.code }) });
+    expect('stack' in line.err).toBe(hasStack);
   });
 
   test('one that is stopped leaves nothing to tell of', async () => {
