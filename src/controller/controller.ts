@@ -11,6 +11,7 @@ import type { UnsyncedWatches } from './watches.js';
 export interface ReconcileContext {
   /** From a manager: once the signal aborted, every call fails with its reason, also one under way. */
   readonly client: Client;
+  /** Its lines carry the name: of a controller as `controller`, of another runnable of a manager as `runnable`. */
   readonly log: Logger;
   readonly clock: Clock;
   readonly signal: AbortSignal;

@@ -12,6 +12,7 @@ import { type Clock, endingClock } from '../runtime/clock.js';
 import { clientUntil, lastingClient } from './client-until.js';
 import type { ReconcileContext, Runnable } from './controller.js';
 import { endWithin, leftBehind, RunnablesLeftBehind } from './manager.js';
+import { runnableLog } from './runnable-log.js';
 
 export interface LeaderOptions {
   /** The Lease that says who leads. */
@@ -121,7 +122,7 @@ class Candidate {
     const running = new Set(runnables);
     const work = runnables.map(async (runnable) => {
       try {
-        await runnable.run(context);
+        await runnable.run({ ...context, log: runnableLog(runnable.name, context.log) });
       } finally {
         running.delete(runnable);
       }
@@ -186,7 +187,9 @@ class Candidate {
       return await this.#hold(client.resource(Leases));
     } catch (error) {
       const expected = this.#context.signal.aborted || isReason(error, 'Conflict') || isReason(error, 'AlreadyExists');
-      this.#context.log[expected ? 'debug' : 'warn']({ err: error }, 'could not take the lease');
+      const { lease } = this.#options;
+      const fields = { lease, identity: this.#identity, err: error };
+      this.#context.log[expected ? 'debug' : 'warn'](fields, 'could not take the lease');
       return false;
     }
   }
@@ -256,7 +259,8 @@ class Candidate {
         this.#giveBack(endingWith(signal, lastingClient(client)).resource(Leases)),
       );
     } catch (error) {
-      log.warn({ err: error }, 'could not give back the lease');
+      const { lease } = this.#options;
+      log.warn({ lease, identity: this.#identity, err: error }, 'could not give back the lease');
     }
   }
 

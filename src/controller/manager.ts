@@ -7,6 +7,7 @@ import { type Logger, silentLogger } from '../runtime/logger.js';
 import { clientUntil } from './client-until.js';
 import type { Runnable } from './controller.js';
 import type { ControllerMetrics } from './controller-metrics.js';
+import { runnableLog } from './runnable-log.js';
 import { type UnsyncedWatches, unsyncedWatches } from './watches.js';
 
 /** Runnables did not stop within the grace period, and may still be at work. */
@@ -99,7 +100,14 @@ export function createManager(options: ManagerOptions): Manager {
           running.add(runnable);
           try {
             const client = clientUntil(stop.signal, clientOf(runnable.name));
-            await runnable.run({ client, log, clock, metrics, unsynced, signal: stop.signal });
+            await runnable.run({
+              client,
+              log: runnableLog(runnable.name, log),
+              clock,
+              metrics,
+              unsynced,
+              signal: stop.signal,
+            });
           } catch (error) {
             const isLate = stop.signal.aborted && failures.length === 0;
             if (isLate && !(error instanceof RunnablesLeftBehind)) {

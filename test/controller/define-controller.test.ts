@@ -15,6 +15,8 @@ import {
 } from '../../src/controller/controller.js';
 import { defineController } from '../../src/controller/define-controller.js';
 import { addFinalizer, removeFinalizer, withFinalizer } from '../../src/controller/finalizer.js';
+import { defineKeyedController } from '../../src/controller/keyed-controller.js';
+import { whileLeading } from '../../src/controller/leader.js';
 import { createManager, RunnablesLeftBehind } from '../../src/controller/manager.js';
 import { writeStatus } from '../../src/controller/write-status.js';
 import type { Logger } from '../../src/runtime/logger.js';
@@ -1184,6 +1186,39 @@ describe('a manager', () => {
     await createManager({ clock, client }).add(late).run(stop.signal);
     expect(failure).toMatchObject({ name: 'AbortError' });
     expect(client.calls.length).toBe(before);
+  });
+
+  test('lines carry the name of a runnable or of a controller, inside a leader too', async () => {
+    const lines: Line[] = [];
+    const stop = new AbortController();
+    const says = (name: string): Runnable => ({
+      name,
+      run: async ({ log }) => {
+        log.info({}, 'said');
+        log.child({ more: 1 }).info({}, 'said');
+      },
+    });
+    const controller = (name: string): Runnable =>
+      defineKeyedController<string>(name, ({ log }) => ({
+        identity: (key) => key,
+        start: () => log.info({}, 'said'),
+        reconcile: async () => {},
+      }));
+    const leader = whileLeading({ lease: { namespace: 'n', name: 'l' } }, says('c'), controller('d'));
+    const running = createManager({ ...context(), log: recorder(lines) })
+      .add(says('a'), controller('b'), leader)
+      .run(stop.signal);
+    await settled();
+    stop.abort();
+    await running;
+    expect(lines.filter(({ message }) => message === 'said')).toEqual([
+      { level: 'info', message: 'said', runnable: 'a' },
+      { level: 'info', message: 'said', runnable: 'a', more: 1 },
+      { level: 'info', message: 'said', controller: 'b' },
+      { level: 'info', message: 'said', runnable: 'c' },
+      { level: 'info', message: 'said', runnable: 'c', more: 1 },
+      { level: 'info', message: 'said', controller: 'd' },
+    ]);
   });
 
   test('waits for the signal with nothing to run, and says so', async () => {

@@ -155,6 +155,17 @@ describe('leader election', () => {
     expect(lines.slice(1)).toEqual([['became leader', { lease: key, identity: 'b' }]]);
   });
 
+  test('who cannot take the lease says which, and who it is', async () => {
+    const { clock, client, candidate } = world();
+    const lines: unknown[] = [];
+    const log = { ...silentLogger, warn: (fields: object, message: string) => void lines.push([message, fields]) };
+    const err = serviceUnavailable('gone');
+    client.fail = () => err;
+    candidate('a', { log });
+    await clock.advance(1_000);
+    expect(lines).toEqual([['could not take the lease', { lease: key, identity: 'a', err }]]);
+  });
+
   test('who leads is counted: while the work may be done', async () => {
     const { clock, candidate } = world();
     const told: string[] = [];

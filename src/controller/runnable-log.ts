@@ -1,0 +1,21 @@
+import type { Logger } from '../runtime/logger.js';
+
+interface NamedLogger extends Logger {
+  /** The same without the name. */
+  readonly unnamed: Logger;
+}
+
+/** A logger whose lines carry the name of a runnable; one of a runnable or controller inside takes its place. */
+export function runnableLog(runnable: string, given: Logger): Logger {
+  const log = 'unnamed' in given ? (given as NamedLogger).unnamed : given;
+  const named = log.child({ runnable });
+  const logger: NamedLogger = {
+    unnamed: log,
+    debug: (fields, message) => named.debug(fields, message),
+    info: (fields, message) => named.info(fields, message),
+    warn: (fields, message) => named.warn(fields, message),
+    error: (fields, message) => named.error(fields, message),
+    child: (fields) => ('controller' in fields ? log.child(fields) : runnableLog(runnable, log.child(fields))),
+  };
+  return logger;
+}
