@@ -97,6 +97,7 @@ function csrSigner(signer: Signer, { signers, ledgerOf, onIssued }: Surroundings
     },
     deleted: async (last) => forget(last),
   });
+  // Not a controller to a manager, which has one of a name: there is one for each signer, and their lines name it.
   return {
     name: controller.name,
     run: (context) => controller.run({ ...context, log: context.log.child({ signer: signer.serves }) }),

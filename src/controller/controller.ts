@@ -108,6 +108,8 @@ export interface Trigger<S extends ApiObject> {
 /** Something that runs until it is asked to stop. Controllers are runnables. */
 export interface Runnable {
   readonly name: string;
+  /** It logs and counts under its name, which no other such runnable of a manager has. */
+  readonly isController?: true;
   run(context: ReconcileContext): Promise<void>;
 }
 

@@ -38,6 +38,7 @@ export const defineKeyedController = <K>(
   work: (context: ReconcileContext) => KeyedWork<K>,
 ): Runnable => ({
   name,
+  isController: true,
   async run(given) {
     if (given.signal.aborted) return;
     const log = given.log.child({ controller: name });

@@ -11,7 +11,7 @@ import { within } from '../runtime/abort.js';
 import { type Clock, endingClock } from '../runtime/clock.js';
 import { clientUntil, lastingClient } from './client-until.js';
 import type { ReconcileContext, Runnable } from './controller.js';
-import { endWithin, leftBehind, RunnablesLeftBehind } from './manager.js';
+import { endWithin, leftBehind, RunnablesLeftBehind, refuseTwins } from './manager.js';
 import { runnableLog } from './runnable-log.js';
 
 export interface LeaderOptions {
@@ -45,7 +45,7 @@ export class LeadershipLost extends Error {
  * with LeadershipLost if that is why they were asked to stop.
  * Clocks of different machines are never compared: a lease counts as expired when it has not changed for its duration
  * by our own monotonic clock, which does not depend on the time of day. Throws an Error if the settings could let two
- * processes lead.
+ * processes lead, or if two controllers have one name.
  */
 export function whileLeading(options: LeaderOptions, ...runnables: readonly Runnable[]): Runnable {
   const { leaseMs = 15_000, renewDeadlineMs = 10_000, retryMs = 2_000 } = options;
@@ -54,6 +54,7 @@ export function whileLeading(options: LeaderOptions, ...runnables: readonly Runn
   if (!(retryMs > 0)) throw new Error('retryMs must be more than 0');
   // A Lease without a holder is free to all.
   if (options.identity === '') throw new Error('identity must not be empty');
+  refuseTwins(runnables);
   return {
     name: 'leader',
     run: (context) => new Candidate({ ...options, leaseMs, renewDeadlineMs, retryMs }, context).run(runnables),

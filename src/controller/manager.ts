@@ -10,6 +10,13 @@ import type { ControllerMetrics } from './controller-metrics.js';
 import { runnableLog } from './runnable-log.js';
 import { type UnsyncedWatches, unsyncedWatches } from './watches.js';
 
+/** Throws an Error for two controllers of a name: their log lines and metrics could not be told apart. */
+export function refuseTwins(runnables: readonly Runnable[]): void {
+  const names = runnables.filter(({ isController }) => isController).map(({ name }) => name);
+  const twin = names.find((name, at) => names.indexOf(name) !== at);
+  if (twin !== undefined) throw new Error(`there are two controllers named ${twin}`);
+}
+
 /** Runnables did not stop within the grace period, and may still be at work. */
 export class RunnablesLeftBehind extends Error {
   override readonly name = 'RunnablesLeftBehind';
@@ -30,6 +37,7 @@ export async function endWithin<R>(clock: Clock, graceMs: number, work: Promise<
 
 /** Starts runnables together and stops them together. */
 export interface Manager {
+  /** Throws an Error if it runs already, or would have two controllers of a name. */
   add(...runnables: readonly Runnable[]): this;
   /**
    * Resolves once all have stopped after the signal, for which it waits even with nothing to run; rejects if one fails,
@@ -77,6 +85,7 @@ export function createManager(options: ManagerOptions): Manager {
   const manager: Manager = {
     add(...more) {
       if (started) throw new Error('a manager takes no further runnables once it runs');
+      refuseTwins([...runnables, ...more]);
       runnables.push(...more);
       return manager;
     },

@@ -1188,6 +1188,25 @@ describe('a manager', () => {
     expect(client.calls.length).toBe(before);
   });
 
+  test.each<[string, (...runnables: readonly Runnable[]) => unknown]>([
+    ['a manager', (...two) => createManager(context()).add(...two)],
+    [
+      'a manager to which they are added one by one',
+      (a, b) =>
+        createManager(context())
+          .add(a as Runnable)
+          .add(b as Runnable),
+    ],
+    ['a leader', (...two) => whileLeading({ lease: { namespace: 'n', name: 'l' } }, ...two)],
+  ])('two controllers of a name are refused by %s', (_what, add) => {
+    const controller = (name: string): Runnable => defineController({ name, for: Things, reconcile: async () => {} });
+    expect(() => add(controller('twin'), controller('twin'))).toThrow('there are two controllers named twin');
+    add(controller('one'), controller('other'));
+    // These say more of themselves, as those of several signers do.
+    const wrapped = (): Runnable => ({ name: 'one', run: (given) => controller('one').run(given) });
+    add(wrapped(), wrapped());
+  });
+
   test('lines carry the name of a runnable or of a controller, inside a leader too', async () => {
     const lines: Line[] = [];
     const stop = new AbortController();
