@@ -13,7 +13,6 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, s
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { parseArgs, promisify } from 'node:util';
-import { withPlainSpreads } from './spreads.mjs';
 
 const root = resolve(import.meta.dirname, '..');
 const { values: flags } = parseArgs({ options: { 'if-changed': { type: 'boolean' }, out: { type: 'string' } } });
@@ -54,8 +53,10 @@ const isBuilt = (wanted) =>
   readFileSync(stamp, 'utf8') === wanted &&
   entries.every((entry) => existsSync(join(dist, `${entry}.js`)));
 
+/** What it builds with is not there without the dependencies for development, and not needed where nothing changed. */
 async function buildProgram() {
   const { rolldown } = await import('rolldown');
+  const { withPlainSpreads } = await import('./spreads.mjs');
   const bundle = await rolldown({
     cwd: root,
     input: Object.fromEntries(entries.map((entry) => [entry, `${entry}.ts`])),

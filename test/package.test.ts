@@ -88,6 +88,12 @@ test('it holds what it is to hold, and nothing of how it is made', () => {
   ]);
 });
 
+test('nothing of it is to run when it is installed, of which npm would warn', () => {
+  const { scripts } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as { readonly scripts: object };
+  const run = ['preinstall', 'install', 'postinstall', 'prepare'].filter((name) => name in scripts);
+  expect(run).toEqual([]);
+});
+
 test('links of its pages lead to what it holds', () => {
   const pages = files.filter((file) => file.endsWith('.md'));
   const broken = pages.flatMap((page) =>
