@@ -1,5 +1,6 @@
 import { mutatingWebhook, validatingWebhook } from 'kedge';
 import { Teams } from '../custom-resource/team.ts';
+import { teamConversion } from './team-conversion.ts';
 
 const admins = 'system:masters';
 
@@ -23,5 +24,9 @@ export const membersOnly = validatingWebhook({
   },
 });
 
-/** By their paths, as webhooks.yaml names them. */
-export const teamWebhooks = { '/first-member': firstMember, '/members-only': membersOnly };
+/** By their paths, as webhooks.yaml and crd.yaml name them. */
+export const teamWebhooks = {
+  '/first-member': firstMember,
+  '/members-only': membersOnly,
+  '/convert': teamConversion,
+};

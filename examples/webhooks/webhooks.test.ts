@@ -4,6 +4,7 @@ import { testServer } from 'kedge/testing';
 import { expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { Teams } from '../custom-resource/team.ts';
+import { TeamsV1alpha1 } from './team-conversion.ts';
 import { teamWebhooks } from './team-webhooks.ts';
 
 /** The objects of a file, as they are for a real server. */
@@ -21,11 +22,10 @@ const everybody = {
   subjects: [{ apiGroup: ClusterRoleBindings.group, kind: 'Group', name: 'system:authenticated' }],
 };
 
+const objects = [...(await objectsOf('crd.yaml')), ...(await objectsOf('webhooks.yaml')), everybody];
+
 test('who makes a team belongs to it, and strangers leave it alone', async () => {
-  await using kit = await testServer({
-    objects: [...(await objectsOf('../custom-resource/crd.yaml')), ...(await objectsOf('webhooks.yaml')), everybody],
-    webhooks: teamWebhooks,
-  });
+  await using kit = await testServer({ objects, webhooks: teamWebhooks });
   const warnings: string[] = [];
   const onWarning = (text: string): void => void warnings.push(text);
   const ofDora = kit.server.client(user('dora'), { onWarning }).resource(Teams);
@@ -41,4 +41,13 @@ test('who makes a team belongs to it, and strangers leave it alone', async () =>
   });
   expect((await ofDora.patch({ name: 'red' }, join)).spec?.members).toEqual(['dora', 'eve']);
   await ofEve.delete({ name: 'red' });
+});
+
+test('a team of the older version is the same team', async () => {
+  await using kit = await testServer({ objects, webhooks: teamWebhooks });
+  const ofDora = kit.server.client(user('dora'));
+  const red = { apiVersion: 'example.com/v1alpha1', kind: 'Team', metadata: { name: 'red' } };
+  const spec = { lead: 'dora', others: ['bob'] };
+  expect((await ofDora.resource(TeamsV1alpha1).create({ ...red, spec })).spec).toEqual(spec);
+  expect((await ofDora.resource(Teams).get({ name: 'red' }))?.spec).toEqual({ members: ['dora', 'bob'] });
 });
