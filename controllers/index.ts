@@ -1,5 +1,8 @@
 /// <reference types="node" preserve="true" />
-/** Everything a program may import from `kedge/controllers`: each built-in controller, and all of them together. */
+/**
+ * Everything a program may import from `kedge/controllers`: each built-in controller, all of them together, and those that
+ * only programs with webhooks run.
+ */
 import type { LedgerRecord } from '../src/api/certificate-ledger.js';
 import { type Domains, defaultDomains } from '../src/api/domains.js';
 import type { Runnable } from '../src/controller/controller.js';
@@ -32,6 +35,7 @@ import {
 import { type TrustDistributorOptions, trustDistributor } from './trust-distributor/trust-distributor.js';
 
 export type { RotationPolicy } from '../src/pki/ca-rotation.js';
+export { type CaInjectorOptions, caInjector } from './ca-injector/ca-injector.js';
 export { type CaRotationOptions, caRotation, type RotatedCa } from './ca-rotation/ca-rotation.js';
 export { clusterRoleAggregation } from './clusterrole-aggregation/clusterrole-aggregation.js';
 export { crdEstablished } from './crd-established/crd-established.js';

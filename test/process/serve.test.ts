@@ -1,5 +1,4 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { CertificateSigningRequests } from '../../src/api/kinds/certificate-signing-request.js';
@@ -13,6 +12,7 @@ import { clientIn } from '../../src/client/in-domain.js';
 import { connect, type RemoteClient } from '../../src/client/remote-client.js';
 import { testSigningRequest } from '../../src/testing/certificates.js';
 import { eventually, until } from '../../src/testing/until.js';
+import { freePort } from '../free-port.js';
 import { type Ended, type ServerProgram, startKedge, startServer, temporaryDirectory } from './program.js';
 
 /** `kedge serve` as a program: its flags, what it prints, how it stops and what it finds again. */
@@ -221,13 +221,3 @@ async function fetchAs({ ca }: RemoteClient, url: string, token: string): Promis
   client.close();
   return status?.userInfo?.username;
 }
-
-const freePort = (): Promise<number> =>
-  new Promise((done, fail) => {
-    const probe = createServer();
-    probe.once('error', fail);
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address();
-      probe.close(() => done(typeof address === 'object' && address !== null ? address.port : 0));
-    });
-  });

@@ -1,0 +1,121 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type ClusterTrustBundle, ClusterTrustBundles } from '../../src/api/kinds/cluster-trust-bundle.js';
+import {
+  type CustomResourceDefinition,
+  CustomResourceDefinitions,
+} from '../../src/api/kinds/custom-resource-definition.js';
+import {
+  type MutatingWebhookConfiguration,
+  MutatingWebhookConfigurations,
+  type ValidatingWebhookConfiguration,
+  ValidatingWebhookConfigurations,
+} from '../../src/api/kinds/webhook-configuration.js';
+import type { ApiObject, ResourceType } from '../../src/api/object.js';
+import { openObjectCache } from '../../src/client/object-cache.js';
+import type { ReconcileContext, Runnable } from '../../src/controller/controller.js';
+import { defineKeyedController, type Wake } from '../../src/controller/keyed-controller.js';
+import { encodePem, pemBlocks } from '../../src/pki/pem.js';
+
+export interface CaInjectorOptions {
+  /** Whose anchors are injected: all that the ClusterTrustBundles of this signer name hold. */
+  readonly signerName: string;
+  /** Names of MutatingWebhookConfigurations: `caBundle` of each of their webhooks. */
+  readonly mutating?: readonly string[];
+  /** Names of ValidatingWebhookConfigurations: the same. */
+  readonly validating?: readonly string[];
+  /** Names of CustomResourceDefinitions: `caBundle` of the webhook in `spec.conversion`. */
+  readonly definitions?: readonly string[];
+}
+
+const name = 'ca-injector';
+
+/** One object with its `caBundle`s. */
+interface Target {
+  /** For log lines: `validatingwebhookconfigurations/teams`. */
+  readonly text: string;
+  follow(context: ReconcileContext, changed: (cause: string) => void): void;
+  /** Writes the object unless it says the same already, or is not there. Fails with Conflict if somebody else wrote first. */
+  inject(context: ReconcileContext, caBundle: string): Promise<void>;
+}
+
+/**
+ * Puts the trust anchors of a signer into `caBundle` of webhook configurations and definitions, and keeps them there, so
+ * that a webhook may be served with a certificate of that signer. While no ClusterTrustBundle of the signer is to be had,
+ * everything stays as it is. The server runs none of its own accord.
+ */
+export function caInjector({
+  signerName,
+  mutating = [],
+  validating = [],
+  definitions = [],
+}: CaInjectorOptions): Runnable {
+  const targets = [
+    ...mutating.map((each) => target(MutatingWebhookConfigurations, each, withCaInWebhooks)),
+    ...validating.map((each) => target(ValidatingWebhookConfigurations, each, withCaInWebhooks)),
+    ...definitions.map((each) => target(CustomResourceDefinitions, each, withCaInConversion)),
+  ];
+  return defineKeyedController<Target>(name, (context) => {
+    const fieldSelector = `spec.signerName=${signerName}`;
+    const bundles = openObjectCache(context.client, ClusterTrustBundles, { ...context, fieldSelector });
+    return {
+      identity: ({ text }) => text,
+      backoff: { baseMs: 200, capMs: 60_000 },
+      async start(wake: Wake<Target>) {
+        await bundles.synced;
+        for (const each of targets) each.follow(context, (cause) => wake(each, cause));
+        bundles.changes.subscribe(({ type }) => {
+          for (const each of targets) wake(each, `bundle ${type}`);
+        });
+      },
+      async reconcile(each) {
+        const anchors = anchorsIn(bundles.list());
+        if (anchors !== '') await each.inject(context, Buffer.from(anchors).toString('base64'));
+      },
+    };
+  });
+}
+
+/** PEM of every certificate in the bundles, each once; in the same order whatever the order of the bundles. */
+export const anchorsIn = (bundles: readonly ClusterTrustBundle[]): string =>
+  [...new Set(bundles.flatMap(({ spec }) => certificatesIn(spec.trustBundle ?? '')))].sort().join('');
+
+const certificatesIn = (pem: string): readonly string[] =>
+  [...pemBlocks(pem)].filter(({ type }) => type === 'CERTIFICATE').map(({ type, bytes }) => encodePem(type, bytes));
+
+const target = <T extends ApiObject>(
+  type: ResourceType<T>,
+  named: string,
+  withCa: (object: T, caBundle: string) => T,
+): Target => ({
+  text: `${type.plural}/${named}`,
+  follow(context, changed) {
+    const options = { ...context, fieldSelector: `metadata.name=${named}`, metadataOnly: true } as const;
+    openObjectCache(context.client, type, options).changes.subscribe(({ type: change }) => changed(change));
+  },
+  async inject({ client }, caBundle) {
+    const object = await client.resource(type).get({ name: named });
+    if (object === undefined) return;
+    const wanted = withCa(object, caBundle);
+    if (!isDeepStrictEqual(wanted, object)) await client.resource(type).update(wanted, { fieldManager: name });
+  },
+});
+
+const withCaInWebhooks = <T extends MutatingWebhookConfiguration | ValidatingWebhookConfiguration>(
+  configuration: T,
+  caBundle: string,
+): T => ({
+  ...configuration,
+  ...(configuration.webhooks && {
+    webhooks: configuration.webhooks.map((webhook) => ({
+      ...webhook,
+      clientConfig: { ...webhook.clientConfig, caBundle },
+    })),
+  }),
+});
+
+function withCaInConversion(definition: CustomResourceDefinition, caBundle: string): CustomResourceDefinition {
+  const { conversion } = definition.spec;
+  if (conversion?.webhook?.clientConfig === undefined) return definition;
+  const webhook = { ...conversion.webhook, clientConfig: { ...conversion.webhook.clientConfig, caBundle } };
+  return { ...definition, spec: { ...definition.spec, conversion: { ...conversion, webhook } } };
+}

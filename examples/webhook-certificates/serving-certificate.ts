@@ -1,0 +1,122 @@
+import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  CertificateSigningRequests,
+  certificatePem,
+  createCertificateRequest,
+  defineKeyedController,
+  generateKey,
+  isDenied,
+  isFailed,
+  openObjectCache,
+  privateKeyPem,
+  type Runnable,
+  readPemCertificates,
+} from 'kedge';
+
+const oneMinute = 60_000;
+
+export interface WantedCertificate {
+  readonly signerName: string;
+  readonly dnsNames: readonly string[];
+  readonly expirationSeconds: number;
+  /** Where the certificate and its key are written. */
+  readonly directory: string;
+}
+
+export interface CertificateFiles {
+  readonly certificateFile: string;
+  readonly keyFile: string;
+}
+
+/**
+ * Asks for a serving certificate, runs a server once it is there, and asks for the next one when two thirds of its life
+ * are over. A server that follows its files needs no restart.
+ */
+export function withServingCertificate(
+  wanted: WantedCertificate,
+  serverOf: (files: CertificateFiles) => Runnable,
+): Runnable {
+  const { directory } = wanted;
+  const files = { certificateFile: join(directory, 'tls.crt'), keyFile: join(directory, 'tls.key') };
+  return {
+    name: 'serving-certificate',
+    async run(context) {
+      let written = (): void => {};
+      const first = new Promise<void>((resolve) => (written = resolve));
+      context.signal.addEventListener('abort', written);
+      await Promise.all([
+        renewal(wanted, files, written).run(context),
+        first.then(() => (context.signal.aborted ? undefined : serverOf(files).run(context))),
+      ]);
+    },
+  };
+}
+
+/** The work on one key, the certificate: queue, retries and log lines are those of any controller. */
+const renewal = (wanted: WantedCertificate, files: CertificateFiles, written: () => void): Runnable =>
+  defineKeyedController<string>('serving-certificate', (context) => {
+    const { client, clock } = context;
+    const { signerName, dnsNames, expirationSeconds, directory } = wanted;
+    const requests = client.resource(CertificateSigningRequests);
+    let asked: { readonly name: string; readonly key: string } | undefined;
+    let renewAt = 0;
+
+    async function ask() {
+      const key = await generateKey('P-256');
+      const request = Buffer.from(await createCertificateRequest({ subject: {}, key, dnsNames })).toString('base64');
+      const { metadata } = await requests.create({
+        apiVersion: 'certificates.k8s.io/v1',
+        kind: 'CertificateSigningRequest',
+        metadata: { generateName: 'webhook-serving-' },
+        spec: { signerName, request, expirationSeconds, usages: ['digital signature', 'server auth'] },
+      });
+      return { name: metadata.name ?? '', key: privateKeyPem(key) };
+    }
+
+    return {
+      identity: (file) => file,
+      backoff: { baseMs: 1_000, capMs: oneMinute },
+
+      start(wake) {
+        const fieldSelector = `spec.signerName=${signerName}`;
+        openObjectCache(client, CertificateSigningRequests, { ...context, fieldSelector }).changes.subscribe(
+          ({ type, object }) => {
+            if (object.metadata.name === asked?.name) wake(files.certificateFile, `request ${type}`);
+          },
+        );
+        wake(files.certificateFile, 'start');
+      },
+
+      async reconcile() {
+        if (clock.now() < renewAt) return { requeueAfterMs: renewAt - clock.now() };
+        asked ??= await ask();
+        const { name, key } = asked;
+        const request = await requests.get({ name });
+        if (request === undefined || isDenied(request) || isFailed(request)) {
+          asked = undefined;
+          const reason = request?.status?.conditions?.map(({ message }) => message).join(', ') ?? 'it is gone';
+          throw new Error(`request ${name} came to nothing: ${reason}`);
+        }
+        const certificate = certificatePem(request);
+        // Woken when there is one.
+        if (certificate === undefined) return;
+        await mkdir(directory, { recursive: true });
+        // The server takes the two once they belong together.
+        await replace(files.keyFile, key);
+        await replace(files.certificateFile, certificate);
+        asked = undefined;
+        const lifeMs = (readPemCertificates(certificate)[0]?.notAfter ?? 0) - clock.now();
+        // Not at once, again and again, where a clock is wrong.
+        renewAt = clock.now() + Math.max((lifeMs * 2) / 3, oneMinute);
+        written();
+        return { requeueAfterMs: renewAt - clock.now() };
+      },
+    };
+  });
+
+/** Whoever reads meanwhile reads the old text or the new one. */
+async function replace(file: string, text: string): Promise<void> {
+  await writeFile(`${file}.new`, text, { mode: 0o600 });
+  await rename(`${file}.new`, file);
+}
