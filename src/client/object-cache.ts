@@ -401,11 +401,12 @@ const isOutdated = (error: unknown): boolean =>
   !isReason(error, 'Unauthorized') &&
   !isReason(error, 'Forbidden');
 
-/** For the log: of what a server answered, or a connection did, a stack tells nothing. */
+/** For the log: of what a server answered, or a connection did, a stack tells nothing, and the message all. */
 const withoutStack = (error: unknown): unknown =>
   error instanceof ApiError || (error instanceof Error && 'code' in error)
-    ? Object.assign(Object.create(error, { stack: { value: undefined } }) as object, error)
+    ? (Object.create(error, { ...Object.getOwnPropertyDescriptors(error), ...absent }) as object)
     : error;
+const absent = { stack: { value: undefined }, cause: { value: undefined } };
 
 /** The watch never began, as the server is busy or down: nothing is known of the place in history. */
 const isRefused = (error: unknown): boolean =>
