@@ -8,7 +8,7 @@ import type { Steps } from '../api/steps.js';
 import type { ReconcileContext, Runnable } from '../controller/controller.js';
 import { HttpListener, requestLimits } from '../controller/http-listener.js';
 import { aborted } from '../runtime/abort.js';
-import { followFiles } from '../runtime/text-source.js';
+import { followFiles, naming } from '../runtime/text-source.js';
 import { inTurns } from '../runtime/turn-taking.js';
 import { type Exchange, type IntakeLimits, Overloaded, ReviewIntake } from './review-intake.js';
 import { type ReviewContext, UnreadableReview, type Webhook } from './webhook.js';
@@ -75,12 +75,12 @@ export async function openWebhookServer(
   );
   const take = ([cert = '', key = '']: readonly string[]): void => {
     for (const [what, text] of Object.entries({ certificate: cert, key }))
-      if (!text) throw new Error(`webhooks: there is no ${what}`);
+      if (!text) throw new Error(`there is no ${what}`);
     server.setSecureContext({ cert, key, minVersion: 'TLSv1.2', ...callers });
   };
   if ('certificateFile' in options)
     await followFiles([options.certificateFile, options.keyFile], take, { clock, log, signal });
-  else take([options.certificate, options.key]);
+  else await naming('webhooks: certificate and key', () => take([options.certificate, options.key]));
   server.on('tlsClientError', (error) => log.debug({ err: error }, 'TLS handshake failed'));
   const listener = new HttpListener(server, clock);
   const bound = await listener.open({ host, port });

@@ -416,6 +416,7 @@ test.each<[string, object, RegExp]>([
   ['a certificate that is none', { certificate: 'x' }, /PEM|no start line/],
   ['no certificate', { certificate: undefined }, /there is no certificate/],
   ['no key', { key: '' }, /there is no key/],
+  ['a key that is none', { key: 'x' }, /^webhooks: certificate and key: /],
   ['files that are missing', { certificateFile: 'no/such.crt', keyFile: 'no/such.key' }, /cannot read no\/such/],
   ['a host that is none', { host: '203.0.113.1' }, /EADDRNOTAVAIL/],
 ])('%s is refused at the start', async (_, options, message) => {
