@@ -24,7 +24,7 @@ const graceMs = 2_000;
 /**
  * Answers GET `/healthz`, `/livez`, `/readyz` and `/metrics` over plain HTTP, to anybody who reaches the port, until the
  * manager stops. `/readyz` fails, and says why, while a watch of a controller that the manager has started has not listed
- * anything yet. Rejects if the port cannot be had.
+ * anything yet; `/readyz?exclude=watches` does not. Rejects if the port cannot be had.
  */
 export const probeServer = (options: ProbeServerOptions): Runnable => ({
   name: 'probes',
@@ -54,13 +54,13 @@ async function answer(
     response.setHeader('allow', 'GET, HEAD');
     return say(405, 'method not allowed\n');
   }
-  const [path] = url.split('?', 1);
+  const [path, query] = url.split('?', 2);
   try {
     if (path === '/readyz') {
       await ready?.();
-      const waiting = (unsynced?.list() ?? []).map(
-        ({ controller, resource }) => `${controller} has not listed ${resource}\n`,
-      );
+      const isExcluded = new URLSearchParams(query).getAll('exclude').includes('watches');
+      const watches = isExcluded ? [] : (unsynced?.list() ?? []);
+      const waiting = watches.map(({ controller, resource }) => `${controller} has not listed ${resource}\n`);
       if (waiting.length > 0) return say(503, `not ready\n${waiting.join('')}`);
     }
     if (path === '/healthz' || path === '/livez' || path === '/readyz') return say(200, 'ok');

@@ -79,6 +79,7 @@ test.each<[string, Runnable]>([
   await settled();
   expect(await ask('/readyz')).toEqual([503, 'not ready\nc has not listed secrets\n']);
   expect((await ask('/healthz'))[0]).toBe(200);
+  expect((await ask('/readyz?exclude=watches'))[0]).toBe(200);
   expect(await failing()).toContain('{controller="c",resource="secrets"} 1');
   const warned = () => lines.filter(({ level }) => level === 'warn').length;
   expect(warned()).toBe(1);
