@@ -126,7 +126,10 @@ test('of two with a Lease one works, and the other when the first has stopped', 
   await second.logged(({ msg }) => msg === 'another leads', 'candidate');
   for (const program of [first, second]) {
     const { port } = await program.logged(({ msg }) => msg === 'probes are answered', 'probes');
-    expect(await (await fetch(`http://127.0.0.1:${port}/readyz`)).text()).toBe('ok');
+    await eventually(
+      async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).text(),
+      (text) => text === 'ok',
+    );
     const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
     expect(metrics).toContain('process_cpu_seconds_total');
     expect(metrics.includes('workqueue_depth{controller="root-ca-publisher"')).toBe(program === first);
