@@ -356,7 +356,8 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
       const isFruitless = events === 0 && this.#clock.monotonic() - startedAt < stuck.soonMs;
       this.#fruitless = isFruitless ? this.#fruitless + 1 : 0;
     }
-    if (events === 0 && !this.#signal.aborted && this.#clock.monotonic() - startedAt < shortWatchMs) {
+    if (this.#signal.aborted) return;
+    if (events === 0 && this.#clock.monotonic() - startedAt < shortWatchMs) {
       throw new Error('the watch ended at once, without an event');
     }
     this.#fruitless = 0;

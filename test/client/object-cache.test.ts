@@ -390,7 +390,7 @@ describe('object cache', () => {
     const lines: string[] = [];
     const at = (level: string) => (_fields: object, message: string) => void lines.push(`${level} ${message}`);
     const log: Logger = { ...silentLogger, info: at('info'), warn: at('warn'), child: () => log };
-    const { clock, client } = await open(() => {}, { log });
+    const { clock, client, stop } = await open(() => {}, { log });
     await clock.advance(5_000);
     client.dropWatches(new Error('socket hang up'));
     await clock.advance(5_000);
@@ -404,6 +404,15 @@ describe('object cache', () => {
     await clock.advance(60_000);
     client.bookmark();
     expect(lines).toEqual(['warn listing or watching failed', 'info listing and watching again']);
+    client.fail = ({ verb }) => (verb === 'watch' ? new Error('connect ECONNREFUSED') : undefined);
+    client.dropWatches(new Error('socket hang up'));
+    await clock.advance(60_000);
+    client.fail = () => undefined;
+    await clock.advance(60_000);
+    expect(client.watching).toBe(1);
+    stop.abort();
+    await settled();
+    expect(lines.slice(2)).toEqual(['warn listing or watching failed']);
   });
 
   test('says again every ten minutes that it does not work', async () => {
