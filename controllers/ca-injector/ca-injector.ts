@@ -29,13 +29,19 @@ export interface CaInjectorOptions {
 
 const name = 'ca-injector';
 
+/** So often an object is written at the most: another injector may want it otherwise, again and again. */
+const most = { writes: 5, inMs: 10_000 };
+
 /** One object with its `caBundle`s. */
 interface Target {
   /** For log lines: `validatingwebhookconfigurations/teams`. */
   readonly text: string;
   follow(context: ReconcileContext, changed: (cause: string) => void): void;
-  /** Writes the object unless it says the same already, or is not there. Fails with Conflict if somebody else wrote first. */
-  inject(context: ReconcileContext, caBundle: string): Promise<void>;
+  /**
+   * Writes the object unless it says the same already, or is not there, and answers whether it did. Fails with Conflict if
+   * somebody else wrote first.
+   */
+  inject(context: ReconcileContext, caBundle: string): Promise<boolean>;
 }
 
 /**
@@ -57,6 +63,8 @@ export function caInjector({
   return defineKeyedController<Target>(name, (context) => {
     const fieldSelector = `spec.signerName=${signerName}`;
     const bundles = openObjectCache(context.client, ClusterTrustBundles, { ...context, fieldSelector });
+    /** When each was written last, so many times. */
+    const written = new Map<Target, readonly number[]>();
     return {
       identity: ({ text }) => text,
       backoff: { baseMs: 200, capMs: 60_000 },
@@ -69,7 +77,13 @@ export function caInjector({
       },
       async reconcile(each) {
         const anchors = anchorsIn(bundles.list());
-        if (anchors !== '') await each.inject(context, Buffer.from(anchors).toString('base64'));
+        if (anchors === '') return;
+        const before = written.get(each) ?? [];
+        const waitMs = (before.at(-most.writes) ?? Number.NEGATIVE_INFINITY) + most.inMs - context.clock.monotonic();
+        if (waitMs > 0) return { requeueAfterMs: waitMs };
+        if (await each.inject(context, Buffer.from(anchors).toString('base64')))
+          written.set(each, [...before, context.clock.monotonic()].slice(-most.writes));
+        return;
       },
     };
   });
@@ -94,9 +108,11 @@ const target = <T extends ApiObject>(
   },
   async inject({ client }, caBundle) {
     const object = await client.resource(type).get({ name: named });
-    if (object === undefined) return;
+    if (object === undefined) return false;
     const wanted = withCa(object, caBundle);
-    if (!isDeepStrictEqual(wanted, object)) await client.resource(type).update(wanted, { fieldManager: name });
+    if (isDeepStrictEqual(wanted, object)) return false;
+    await client.resource(type).update(wanted, { fieldManager: name });
+    return true;
   },
 });
 

@@ -42,7 +42,8 @@ export function withIndent(text: string, { message, pos }: ParserError): string 
   const before = text.slice(0, start).trimEnd().split('\n').at(-1) ?? '';
   const column = /^ *(?:- +)*/.exec(before)?.[0].length ?? 0;
   const indent = ' '.repeat(column + 1);
-  const end = isQuote ? endOfQuoted(text, start, message.includes('"') ? '"' : "'") : endOfFlow(text, start) + 1;
+  // With the sign that ends it, which may stand in a line of its own.
+  const end = 1 + (isQuote ? endOfQuoted(text, start, message.includes('"') ? '"' : "'") : endOfFlow(text, start));
   const indicator = /^(?:---|\.\.\.)(?=\s|$)/m.exec(rest)?.index ?? rest.length;
   const inside = rest.slice(0, Math.min(end - start, indicator));
   const moved = inside.replace(/^[ \t]*(?=\S)/gm, indent);

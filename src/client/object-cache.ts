@@ -90,6 +90,8 @@ const shortWatchMs = 1_000;
 const stuck = { soonMs: 10_000, watches: 2 };
 /** How often it is told that trouble lasts. */
 const tellEveryMs = 600_000;
+/** Kinds of trouble that are told apart. */
+const mostTroubles = 20;
 
 interface Page<T> {
   readonly items: readonly T[];
@@ -131,8 +133,8 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
   #watchFails = false;
   /** Whether a watch wanted to begin anew, and none has worked since. */
   #beganAnew = false;
-  /** The trouble that was told of and is not over. */
-  #trouble: string | undefined;
+  /** What was told of the trouble that is not over. */
+  readonly #troubles = new Set<string>();
   /** When trouble began or was last told of. */
   #quietSince = 0;
 
@@ -189,7 +191,8 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
         const waitMs = Math.round(this.#nextWait({ isOutdated: outdated && !isFault(error) }));
         const beginsAnew = outdated && !isFault(error) && !this.#beganAnew;
         this.#beganAnew ||= outdated;
-        this.#watchFails = wasFollowing && !beginsAnew;
+        // That a list fails says nothing of the watch.
+        if (wasFollowing) this.#watchFails = !beginsAnew;
         const isUsual = beginsAnew || (wasFollowing && !outdated && !this.#isOut);
         this.#tell(error, waitMs, { isUsual });
         if (waitMs > 0) await this.#clock.sleep(waitMs, this.#signal);
@@ -209,12 +212,13 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
   #tell(error: unknown, waitMs: number, { isUsual }: { readonly isUsual: boolean }): void {
     this.#isOut = true;
     if (!isUsual) this.#setFailing(true);
-    const trouble = messageOf(error);
+    const trouble = troubleOf(error);
     const now = this.#clock.monotonic();
-    const isOther = trouble !== this.#trouble && !(this.#isSynced && isReason(error, 'NotFound'));
+    const isKnown = this.#troubles.has(trouble) || this.#troubles.size === mostTroubles;
+    const isOther = !isKnown && !(this.#isSynced && isReason(error, 'NotFound'));
     const isNews = !isUsual && (isOther || now - this.#quietSince >= tellEveryMs);
     if (isNews) {
-      this.#trouble = trouble;
+      this.#troubles.add(trouble);
       this.#quietSince = now;
     }
     this.#log[isNews ? 'warn' : 'debug']({ err: withoutStack(error), waitMs }, 'listing or watching failed');
@@ -231,13 +235,14 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
     this.#isOut = false;
     if (!this.#isFailing) return;
     this.#setFailing(false);
-    if (this.#trouble === undefined) return;
-    this.#trouble = undefined;
+    if (this.#troubles.size === 0) return;
+    this.#troubles.clear();
     this.#log.info({}, 'listing and watching again');
   }
 
   #watchWorks(): void {
     this.#beganAnew = false;
+    this.#watchFails = false;
     this.#wentWell();
   }
 
@@ -401,6 +406,12 @@ const isOutdated = (error: unknown): boolean =>
   (error.code < 500 || isFault(error) || isReason(error, 'Timeout')) &&
   !isReason(error, 'Unauthorized') &&
   !isReason(error, 'Forbidden');
+
+/** What kind of trouble it is: messages have versions, ports and times in them. */
+function troubleOf(error: unknown): string {
+  if (error instanceof ApiError && error.reason !== undefined) return error.reason;
+  return error instanceof Error && 'code' in error ? String(error.code) : messageOf(error);
+}
 
 /** For the log: of what a server answered, or a connection did, a stack tells nothing, and the message all. */
 const withoutStack = (error: unknown): unknown =>

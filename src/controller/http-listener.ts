@@ -19,7 +19,7 @@ const newMs = 1_000;
 export class HttpListener {
   readonly #server: Server;
   readonly #clock: Clock;
-  /** Connections, before TLS looks at them, by who is at their other end. */
+  /** Connections, before TLS looks at them, by who is at their ends. */
   readonly #sockets = new Map<string, Socket>();
   /** Those on which nothing was asked yet, and until when they count as new. */
   readonly #unasked = new Map<string, number>();
@@ -96,4 +96,5 @@ export class HttpListener {
   }
 }
 
-const peerOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;
+const peerOf = ({ remoteAddress, remotePort, localAddress }: Socket): string =>
+  `${remoteAddress} ${remotePort} ${localAddress}`;

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
+import type { Socket } from 'node:net';
 import { ApiError } from '../api/errors.js';
 import { stringify } from '../api/go-text.js';
 import { JsonSyntaxError, readJsonInSteps } from '../api/json-text.js';
@@ -105,6 +106,8 @@ class ReviewAnswers {
   readonly #context: ReconcileContext;
   /** One for each kind of review, so that those of one kind keep none of another out. */
   readonly #intakes: Readonly<Record<Webhook['review'], ReviewIntake>>;
+  /** The last of each connection. */
+  readonly #responses = new WeakMap<Socket, ServerResponse>();
 
   constructor(webhooks: ReadonlyMap<string, Webhook>, context: ReconcileContext, limits?: IntakeLimits) {
     this.#webhooks = webhooks;
@@ -113,6 +116,10 @@ class ReviewAnswers {
   }
 
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    // Who asks again before there is an answer could send without end what no limit counts.
+    const before = this.#responses.get(request.socket);
+    if (before !== undefined && !before.writableEnded) return void request.socket.destroy();
+    this.#responses.set(request.socket, response);
     const path = (request.url ?? '').split('?', 1)[0] ?? '';
     const { client, clock, log: parent, metrics } = this.#context;
     const log = parent.child({ webhook: path });
@@ -121,7 +128,14 @@ class ReviewAnswers {
     const answered = webhook && metrics?.reviewing?.(path);
     const gone = new AbortController();
     response.on('error', () => {});
+    // One that waits until the answer before it was sent is not told of the end of its connection.
+    const { socket } = request;
+    const left = (): void => {
+      if (!response.closed) response.destroy().emit('close');
+    };
+    socket.once('close', left);
     response.once('close', () => {
+      socket.off('close', left);
       gone.abort(unheard);
       answered?.(response.headersSent ? response.statusCode : callerLeft, (clock.monotonic() - startedAt) / 1_000);
     });

@@ -121,6 +121,7 @@ test('how far a line is indented within braces, brackets and quotes does not mat
     a: { b: { c: 'd', e: ['f', 'g'], h: 'i j' } },
     k: 'l m',
   });
+  expect((await readYaml('a:\n  b: "c\n  "\nd: \'e\n\'\n')).value).toEqual({ a: { b: 'c ' }, d: 'e ' });
   await expect(readYaml('a: {b: c,\nd: "e}\n')).rejects.toThrow('yaml: line 3: found unexpected end of stream');
   expect((await readYaml('a:\n- - b: {\nc: d\n}\n- e\n')).value).toEqual({ a: [[{ b: { c: 'd' } }], 'e'] });
   const names = Array.from({ length: 500 }, (_, at) => `n${at}`);

@@ -415,6 +415,31 @@ describe('object cache', () => {
     expect(lines.slice(2)).toEqual(['warn listing or watching failed']);
   });
 
+  test.each<[string, (at: number, verb: string) => Error | undefined]>([
+    ['with two messages in turn', (at) => (at % 2 === 0 ? hungUp() : noRight)],
+    ['with other numbers each time', (at, verb) => (verb === 'watch' ? expired(`too old: ${at}`) : undefined)],
+    ['while a list fails now and then', (at, verb) => (verb === 'watch' || at % 5 === 4 ? noRight : undefined)],
+  ])('one that fails %s is told of a few times an hour, and fails all the time', async (_what, failure) => {
+    const lines: string[] = [];
+    const at = (level: string) => () => void lines.push(level);
+    const log: Logger = { ...silentLogger, info: at('info'), warn: at('warn'), child: () => log };
+    const { count, cacheObserver } = observed();
+    let tries = 0;
+    const { clock } = await open(
+      (client) => {
+        client.fail = ({ verb }) => failure(tries++, verb);
+      },
+      { log, cacheObserver },
+    );
+    await clock.advance(60_000);
+    for (let minute = 1; minute < 60; minute++) {
+      await clock.advance(60_000);
+      expect(count.failing).toBe(1);
+    }
+    expect(lines).not.toContain('info');
+    expect(lines.length).toBeLessThan(10);
+  });
+
   test('says again every ten minutes that it does not work', async () => {
     const warned: number[] = [];
     const clock = new FakeClock(0);
@@ -438,7 +463,7 @@ describe('object cache', () => {
         count[of] += change;
         told.push(`${plural} ${of} ${count[of]}`);
       };
-    return { told, cacheObserver: { syncing: tell('syncing'), failing: tell('failing') } };
+    return { count, told, cacheObserver: { syncing: tell('syncing'), failing: tell('failing') } };
   }
 
   test.each<[string, Error]>([

@@ -144,6 +144,29 @@ test('what somebody takes out comes back, a configuration made later has them, a
   await world.stop();
 });
 
+test('two that want it otherwise do not write without end', async () => {
+  const other = 'example.test/other';
+  const world = await runControllers(
+    [caInjector({ signerName, mutating: ['ours'] }), caInjector({ signerName: other, mutating: ['ours'] })].map(
+      (injector, at) => ({ ...injector, name: `injector ${at}` }),
+    ),
+    async (client) => {
+      await client.resource(ClusterTrustBundles).create(bundle('a', one));
+      await client.resource(ClusterTrustBundles).create(bundle('b', two, other));
+      const ours = configuration('MutatingWebhookConfiguration', 'ours');
+      await client.resource(MutatingWebhookConfigurations).create(ours);
+    },
+  );
+  const updates = () => world.client.writes.filter((write) => write.startsWith('update')).length;
+  await world.clock.advance(9_000);
+  const first = updates();
+  expect(first).toBeLessThan(15);
+  await world.clock.advance(20_000);
+  expect(updates()).toBeGreaterThan(first);
+  expect(updates()).toBeLessThan(45);
+  await world.stop();
+});
+
 test('the order of bundles does not matter', () => {
   expect(anchorsIn([bundle('a', one), bundle('b', two)])).toBe(anchorsIn([bundle('b', two + one)]));
 });

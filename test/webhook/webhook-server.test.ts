@@ -207,6 +207,25 @@ test('a body that does not come to its end makes room for others', async () => {
   slow.destroy();
 });
 
+test('who asks again before there is an answer is cut off, and nothing of theirs is held', async () => {
+  const { webhook, begun } = waiting();
+  const { ask, server } = await served({ '/waits': webhook, '/allow': allow }, {}, { heldBytes: 20_000 });
+  const text = JSON.stringify(padded(80_000));
+  for (const count of [1, 2, 3]) {
+    const socket = await connected(server.port);
+    socket.on('error', () => {});
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    socket.write(`${head('/waits', text.length)}${text}`);
+    await begun(count);
+    socket.write(`${head('/waits', text.length)}${text}`);
+    await closed;
+  }
+  await eventually(
+    () => ask('/allow', padded(80_000)),
+    ({ code }) => code === 200,
+  );
+});
+
 test('large reviews are answered one at a time, others meanwhile', async () => {
   const { webhook, seen, begun, release } = waiting();
   const { ask } = await served({ '/waits': webhook, '/allow': allow });
