@@ -214,7 +214,7 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
     if (!isUsual) this.#setFailing(true);
     const trouble = troubleOf(error);
     const now = this.#clock.monotonic();
-    const isKnown = this.#troubles.has(trouble) || this.#troubles.size === mostTroubles;
+    const isKnown = this.#troubles.has(trouble) || this.#troubles.size >= mostTroubles;
     const isOther = !isKnown && !(this.#isSynced && isReason(error, 'NotFound'));
     const isNews = !isUsual && (isOther || now - this.#quietSince >= tellEveryMs);
     if (isNews) {
