@@ -12,6 +12,7 @@ import {
 } from '../../src/api/kinds/webhook-configuration.js';
 import type { ApiObject, ResourceType } from '../../src/api/object.js';
 import { openObjectCache } from '../../src/client/object-cache.js';
+import { tokenBucket } from '../../src/controller/backoff.js';
 import type { ReconcileContext, Runnable } from '../../src/controller/controller.js';
 import { defineKeyedController, type Wake } from '../../src/controller/keyed-controller.js';
 import { encodePem, pemBlocks } from '../../src/pki/pem.js';
@@ -29,19 +30,16 @@ export interface CaInjectorOptions {
 
 const name = 'ca-injector';
 
-/** So often an object is written at the most: another injector may want it otherwise, again and again. */
-const most = { writes: 5, inMs: 10_000 };
+/** So often each object is looked at: another injector may want it otherwise, and write as often as this one. */
+const looks = { perSecond: 0.5, burst: 10 };
 
 /** One object with its `caBundle`s. */
 interface Target {
   /** For log lines: `validatingwebhookconfigurations/teams`. */
   readonly text: string;
   follow(context: ReconcileContext, changed: (cause: string) => void): void;
-  /**
-   * Writes the object unless it says the same already, or is not there, and answers whether it did. Fails with Conflict if
-   * somebody else wrote first.
-   */
-  inject(context: ReconcileContext, caBundle: string): Promise<boolean>;
+  /** Writes the object unless it says the same already, or is not there. Fails with Conflict if somebody else wrote first. */
+  inject(context: ReconcileContext, caBundle: string): Promise<void>;
 }
 
 /**
@@ -63,8 +61,7 @@ export function caInjector({
   return defineKeyedController<Target>(name, (context) => {
     const fieldSelector = `spec.signerName=${signerName}`;
     const bundles = openObjectCache(context.client, ClusterTrustBundles, { ...context, fieldSelector });
-    /** When each was written last, so many times. */
-    const written = new Map<Target, readonly number[]>();
+    const buckets = new Map(targets.map((each) => [each, tokenBucket({ ...looks, clock: context.clock })]));
     return {
       identity: ({ text }) => text,
       backoff: { baseMs: 200, capMs: 60_000 },
@@ -78,11 +75,8 @@ export function caInjector({
       async reconcile(each) {
         const anchors = anchorsIn(bundles.list());
         if (anchors === '') return;
-        const before = written.get(each) ?? [];
-        const waitMs = (before.at(-most.writes) ?? Number.NEGATIVE_INFINITY) + most.inMs - context.clock.monotonic();
-        if (waitMs > 0) return { requeueAfterMs: waitMs };
-        if (await each.inject(context, Buffer.from(anchors).toString('base64')))
-          written.set(each, [...before, context.clock.monotonic()].slice(-most.writes));
+        if (!buckets.get(each)?.tryTake()) return { requeueAfterMs: 1_000 / looks.perSecond };
+        await each.inject(context, Buffer.from(anchors).toString('base64'));
         return;
       },
     };
@@ -108,11 +102,9 @@ const target = <T extends ApiObject>(
   },
   async inject({ client }, caBundle) {
     const object = await client.resource(type).get({ name: named });
-    if (object === undefined) return false;
+    if (object === undefined) return;
     const wanted = withCa(object, caBundle);
-    if (isDeepStrictEqual(wanted, object)) return false;
-    await client.resource(type).update(wanted, { fieldManager: name });
-    return true;
+    if (!isDeepStrictEqual(wanted, object)) await client.resource(type).update(wanted, { fieldManager: name });
   },
 });
 

@@ -75,7 +75,6 @@ export function caRotation({
     if (problem !== undefined) throw new Error(`the CA in ${textOf(secret)} cannot be rotated like that: ${problem}`);
   }
   return defineKeyedController<RotatedCa>(name, (context) => {
-    const { client, signal, clock, log, cacheObserver } = context;
     const recorder = eventRecorder(name, context);
     return {
       identity: ({ secret }) => textOf(secret),
@@ -83,8 +82,8 @@ export function caRotation({
       start(wake) {
         for (const ca of cas) {
           const fieldSelector = `metadata.name=${ca.secret.name}`;
-          const scope = { namespace: ca.secret.namespace, fieldSelector, signal, clock, log, cacheObserver };
-          openObjectCache(client, Secrets, scope).changes.subscribe(({ type }) => wake(ca, type));
+          const scope = { ...context, namespace: ca.secret.namespace, fieldSelector };
+          openObjectCache(context.client, Secrets, scope).changes.subscribe(({ type }) => wake(ca, type));
           wake(ca, 'start');
         }
       },

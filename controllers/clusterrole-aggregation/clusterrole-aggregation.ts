@@ -14,8 +14,9 @@ const name = 'clusterrole-aggregation';
  * role is selected.
  */
 export const clusterRoleAggregation = (): Runnable =>
-  defineKeyedController<string>(name, ({ client, clock, log, signal, cacheObserver }) => {
-    const cache = openObjectCache(client, ClusterRoles, { clock, log, signal, cacheObserver });
+  defineKeyedController<string>(name, (context) => {
+    const { client } = context;
+    const cache = openObjectCache(client, ClusterRoles, context);
     const resource = client.resource(ClusterRoles);
     return {
       identity: (role) => role,

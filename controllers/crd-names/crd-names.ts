@@ -22,8 +22,9 @@ const options = { fieldManager: fieldManagers.customResourceDefinitions };
  * is judged by: who is woken because a name is free finds it free.
  */
 export const crdNames = (): Runnable =>
-  defineKeyedController<string>(name, ({ client, clock, log, signal, cacheObserver }) => {
-    const cache = openObjectCache(client, CustomResourceDefinitions, { clock, log, signal, cacheObserver });
+  defineKeyedController<string>(name, (context) => {
+    const { client } = context;
+    const cache = openObjectCache(client, CustomResourceDefinitions, context);
     const known = new RecentWrites(cache);
     const resource = client.resource(CustomResourceDefinitions);
     const siblings = (crd: CustomResourceDefinition): readonly CustomResourceDefinition[] =>
@@ -46,7 +47,7 @@ export const crdNames = (): Runnable =>
         const crd = await resource.get({ name: key });
         // Of one that the cache does not have yet it will tell. Until then its names would be held by nobody known.
         if (crd === undefined || cache.get({ name: key })?.metadata.uid !== crd.metadata.uid) return;
-        const now = timestamp(clock.now());
+        const now = timestamp(context.clock.now());
         const named = decideNames(crd, siblings(crd), now);
         const status = withoutOldComplaint(crd, withApiApproval(crd, named, now));
         if (status === crd.status) return;

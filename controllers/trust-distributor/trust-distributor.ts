@@ -27,7 +27,7 @@ export function trustDistributor(given: TrustDistributorOptions): Runnable {
   if (problem !== undefined) throw new Error(`trust: ${problem}`);
   const { bundles, owner = ownNames.trustOwner, secretTargets = false } = trust;
   return defineKeyedController<TrustBundle | undefined>(name, (context) => {
-    const { client, signal, clock, log, cacheObserver } = context;
+    const { client, signal, clock } = context;
     const dropped = new Map<string, string>();
     const known = new Set(bundles.map((bundle) => bundle.name));
     let namespaces: ObjectCache<Namespace> | undefined;
@@ -56,12 +56,11 @@ export function trustDistributor(given: TrustDistributorOptions): Runnable {
         const all = (cause: string): void => {
           for (const bundle of bundles) wake(bundle, cause);
         };
-        const scope = { signal, clock, log, cacheObserver };
-        namespaces = openObjectCache(client, Namespaces, scope);
+        namespaces = openObjectCache(client, Namespaces, context);
         namespaces.changes.subscribe(({ type }) => all(`namespace ${type}`));
         const labelSelector = `${ownNames.trustOwnerLabel}=${owner}`;
         for (const type of kindsOfTargets(secretTargets)) {
-          openObjectCache(client, type, { ...scope, labelSelector }).changes.subscribe(({ object, type: change }) => {
+          openObjectCache(client, type, { ...context, labelSelector }).changes.subscribe(({ object, type: change }) => {
             const marked = object.metadata.labels?.[ownNames.trustBundleLabel];
             wake(
               bundles.find((bundle) => bundle.name === marked),

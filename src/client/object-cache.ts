@@ -55,6 +55,7 @@ export interface ObjectCacheOptions<T extends ApiObject = ApiObject> {
    * it throws, the cache does not change, logs the reason, and tries again.
    */
   readonly transform?: ((object: T) => T) | undefined;
+  /** Is told whether it lists and watches. In a controller: that of its context. */
   readonly cacheObserver?: CacheObserver | undefined;
 }
 

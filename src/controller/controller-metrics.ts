@@ -57,11 +57,6 @@ export function controllerMetrics(metrics: Metrics): ControllerMetrics {
     labels: ['controller'],
     buckets: exponentialBuckets(0.001, 4, 9),
   });
-  const active = metrics.gauge({
-    name: 'controller_runtime_active_workers',
-    help: 'Workers that have a key.',
-    labels: ['controller'],
-  });
   const most = metrics.gauge({
     name: 'controller_runtime_max_concurrent_reconciles',
     help: 'Workers that there are.',
@@ -95,11 +90,20 @@ export function controllerMetrics(metrics: Metrics): ControllerMetrics {
   });
   /** How long workers have had their keys. */
   const ages = new Map<string, Set<() => number>>();
+  const agesOf = (controller: string): Set<() => number> => {
+    const taken = ages.get(controller) ?? new Set();
+    ages.set(controller, taken);
+    return taken;
+  };
   const measured = (of: (seconds: readonly number[]) => number) => async () =>
     [...ages].map(([controller, taken]) => ({
       labels: { controller, name: controller },
       value: of([...taken].map((age) => age())),
     }));
+  metrics.measured(
+    { name: 'controller_runtime_active_workers', help: 'Workers that have a key.', labels: ['controller'] },
+    async () => [...ages].map(([controller, { size }]) => ({ labels: { controller }, value: size })),
+  );
   metrics.measured(
     {
       name: 'workqueue_unfinished_work_seconds',
@@ -150,7 +154,7 @@ export function controllerMetrics(metrics: Metrics): ControllerMetrics {
       // Known to scrapes before anything happens: the first is an increase, too.
       for (const result of Object.values(results)) total.add({ controller, result }, 0);
       for (const counter of [errors, terminal]) counter.add({ controller }, 0);
-      active.of({ controller }).add(0);
+      agesOf(controller);
       most.of({ controller }).add(workers);
       return () => most.of({ controller }).add(-workers);
     },
@@ -159,12 +163,8 @@ export function controllerMetrics(metrics: Metrics): ControllerMetrics {
     delayed: (controller) => retries.add({ controller, name: controller }),
     waited: (controller, seconds) => waits.observe({ controller, name: controller }, seconds),
     took(controller, age) {
-      const taken = ages.get(controller) ?? new Set();
-      ages.set(controller, taken.add(age));
-      active.of({ controller }).add(1);
-      return () => {
-        if (taken.delete(age)) active.of({ controller }).add(-1);
-      };
+      const taken = agesOf(controller).add(age);
+      return () => void taken.delete(age);
     },
     watchFailing: (controller, resource, change) => failing.of({ controller, resource }).add(change),
     leading: (name, isLeading) => master.set({ name }, isLeading ? 1 : 0),

@@ -15,16 +15,21 @@ export const requestLimits = {
  */
 const newMs = 1_000;
 
+interface Connection {
+  /** Before TLS looks at it. */
+  readonly socket: Socket;
+  /** As long as nothing was asked on it. */
+  newUntil: number | undefined;
+  /** How many are being answered. */
+  requests: number;
+}
+
 /** How runnables that answer HTTP, with TLS or without, begin and end. */
 export class HttpListener {
   readonly #server: Server;
   readonly #clock: Clock;
-  /** Connections, before TLS looks at them, by who is at their ends. */
-  readonly #sockets = new Map<string, Socket>();
-  /** Those on which nothing was asked yet, and until when they count as new. */
-  readonly #unasked = new Map<string, number>();
-  /** Requests that are being answered, by connection. */
-  readonly #busy = new Map<string, number>();
+  /** By who is at their ends. */
+  readonly #connections = new Map<string, Connection>();
   #isClosing = false;
 
   constructor(server: Server, clock: Clock) {
@@ -32,21 +37,17 @@ export class HttpListener {
     this.#clock = endingClock(clock);
     server.on('connection', (socket: Socket) => {
       const key = peerOf(socket);
-      this.#sockets.set(key, socket);
-      this.#unasked.set(key, this.#clock.monotonic() + newMs);
-      socket.once('close', () => {
-        this.#sockets.delete(key);
-        this.#unasked.delete(key);
-        this.#busy.delete(key);
-      });
+      this.#connections.set(key, { socket, newUntil: this.#clock.monotonic() + newMs, requests: 0 });
+      socket.once('close', () => this.#connections.delete(key));
     });
     server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
-      const key = peerOf(socket);
-      this.#unasked.delete(key);
-      this.#count(key, 1);
+      const connection = this.#connections.get(peerOf(socket));
+      if (connection === undefined) return;
+      connection.newUntil = undefined;
+      connection.requests++;
       response.once('close', () => {
-        this.#count(key, -1);
-        if (this.#isClosing && !this.#busy.has(key)) socket.destroySoon();
+        connection.requests--;
+        if (this.#isClosing && connection.requests === 0) socket.destroySoon();
       });
     });
   }
@@ -74,25 +75,18 @@ export class HttpListener {
     const all = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     const isOver = Promise.race([all, this.#clock.sleep(graceMs, over.signal)]);
     const now = this.#clock.monotonic();
-    this.#endIdle((until) => until <= now);
+    this.#endIdle(({ newUntil = 0 }) => newUntil <= now);
     await Promise.race([isOver, this.#clock.sleep(Math.min(newMs, graceMs), over.signal)]);
     this.#endIdle(() => true);
     await isOver;
     over.abort();
-    for (const socket of this.#sockets.values()) socket.destroy();
+    for (const { socket } of this.#connections.values()) socket.destroy();
     await all;
   }
 
-  /** `isOld`: whether one that counts as new until then is ended, too. */
-  #endIdle(isOld: (until: number) => boolean): void {
-    for (const [key, socket] of this.#sockets)
-      if (!this.#busy.has(key) && isOld(this.#unasked.get(key) ?? 0)) socket.destroy();
-  }
-
-  #count(key: string, change: number): void {
-    const count = (this.#busy.get(key) ?? 0) + change;
-    if (count > 0) this.#busy.set(key, count);
-    else this.#busy.delete(key);
+  #endIdle(isMeant: (connection: Connection) => boolean): void {
+    for (const connection of this.#connections.values())
+      if (connection.requests === 0 && isMeant(connection)) connection.socket.destroy();
   }
 }
 

@@ -63,8 +63,8 @@ export interface AdmissionContext extends ReviewContext {
 }
 
 /**
- * Allowed if it is undefined or an empty text; otherwise why not: a text (403 Forbidden), or an error that the caller gets as it is. What is
- * thrown is no verdict but a failure of the webhook, and `failurePolicy` decides.
+ * Allowed if it is undefined or an empty text; otherwise why not: a text (403 Forbidden), or an error that the caller gets
+ * as it is. What is thrown is no verdict but a failure of the webhook, and `failurePolicy` decides.
  */
 export type AdmissionVerdict = void | string | ApiError;
 

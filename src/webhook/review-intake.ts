@@ -93,7 +93,7 @@ export class ReviewIntake {
     return bytes > largeBytes ? this.#large.within(1, signal, work) : this.#others.within(bytes, signal, work);
   }
 
-  /** There is one: a body is counted only while it is on its way. */
+  /** Those that have been on their way for the longest, until no more is held than may be; at last the one that came now. */
   #giveUpOldest(): void {
     for (const held of this.#coming) {
       if (held.counted === 0) continue;

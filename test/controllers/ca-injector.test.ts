@@ -160,10 +160,11 @@ test('two that want it otherwise do not write without end', async () => {
   const updates = () => world.client.writes.filter((write) => write.startsWith('update')).length;
   await world.clock.advance(9_000);
   const first = updates();
-  expect(first).toBeLessThan(15);
+  // Ten looks each at first, then one in two seconds.
+  expect(first).toBeLessThanOrEqual(2 * (10 + 5));
   await world.clock.advance(20_000);
   expect(updates()).toBeGreaterThan(first);
-  expect(updates()).toBeLessThan(45);
+  expect(updates()).toBeLessThanOrEqual(2 * (10 + 15));
   await world.stop();
 });
 
