@@ -332,8 +332,9 @@ describe('finding a server', () => {
     ['as JSON', config({ token: 's3cret' })],
     ['as YAML too long for a path', `users:\n- name: u\n  user: { token: s3cret${'x'.repeat(5_000)} }\n`],
   ])('a text %s in the place of a path is not repeated', async (_, kubeconfig) => {
-    for (const refused of [findAccess({ kubeconfig, clock }), usersInFile(kubeconfig, { clock, env: {} })]) {
-      const error: unknown = await refused.catch((thrown: unknown) => thrown);
+    const refused = [() => findAccess({ kubeconfig, clock }), () => usersInFile(kubeconfig, { clock, env: {} })];
+    for (const attempt of refused) {
+      const error: unknown = await attempt().catch((thrown: unknown) => thrown);
       expect(error).toBeInstanceOf(AccessError);
       expect(inspect(error)).toContain('(a text in the place of a path)');
       expect(inspect(error)).not.toContain('s3cret');
