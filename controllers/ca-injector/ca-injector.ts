@@ -11,10 +11,10 @@ import {
   ValidatingWebhookConfigurations,
 } from '../../src/api/kinds/webhook-configuration.js';
 import type { ApiObject, ResourceType } from '../../src/api/object.js';
-import { openObjectCache } from '../../src/client/object-cache.js';
 import { tokenBucket } from '../../src/controller/backoff.js';
 import type { ReconcileContext, Runnable } from '../../src/controller/controller.js';
 import { defineKeyedController, type Wake } from '../../src/controller/keyed-controller.js';
+import { sharedCache } from '../../src/controller/shared-cache.js';
 import { encodePem, pemBlocks } from '../../src/pki/pem.js';
 
 export interface CaInjectorOptions {
@@ -60,7 +60,7 @@ export function caInjector({
   ];
   return defineKeyedController<Target>(name, (context) => {
     const fieldSelector = `spec.signerName=${signerName}`;
-    const bundles = openObjectCache(context.client, ClusterTrustBundles, { ...context, fieldSelector });
+    const bundles = sharedCache(context, ClusterTrustBundles, { fieldSelector });
     const buckets = new Map(targets.map((each) => [each, tokenBucket({ ...looks, clock: context.clock })]));
     return {
       identity: ({ text }) => text,
@@ -97,8 +97,8 @@ const target = <T extends ApiObject>(
 ): Target => ({
   text: `${type.plural}/${named}`,
   follow(context, changed) {
-    const options = { ...context, fieldSelector: `metadata.name=${named}`, metadataOnly: true } as const;
-    openObjectCache(context.client, type, options).changes.subscribe(({ type: change }) => changed(change));
+    const watch = { fieldSelector: `metadata.name=${named}`, metadataOnly: true } as const;
+    sharedCache(context, type, watch).changes.subscribe(({ type: change }) => changed(change));
   },
   async inject({ client }, caBundle) {
     const object = await client.resource(type).get({ name: named });

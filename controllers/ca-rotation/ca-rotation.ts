@@ -1,11 +1,11 @@
 import { type Secret, Secrets, secretTypes } from '../../src/api/kinds/secret.js';
 import { groupVersion, keyOf, type ObjectKey } from '../../src/api/object.js';
 import { ownNames } from '../../src/api/own-names.js';
-import { openObjectCache } from '../../src/client/object-cache.js';
 import type { ReconcileContext, ReconcileResult, Runnable } from '../../src/controller/controller.js';
 import { type EventRecorder, eventRecorder } from '../../src/controller/events.js';
 import { fieldManagers } from '../../src/controller/field-manager.js';
 import { defineKeyedController } from '../../src/controller/keyed-controller.js';
+import { sharedCache } from '../../src/controller/shared-cache.js';
 import {
   announced,
   announcedAt,
@@ -82,8 +82,8 @@ export function caRotation({
       start(wake) {
         for (const ca of cas) {
           const fieldSelector = `metadata.name=${ca.secret.name}`;
-          const scope = { ...context, namespace: ca.secret.namespace, fieldSelector };
-          openObjectCache(context.client, Secrets, scope).changes.subscribe(({ type }) => wake(ca, type));
+          const scope = { namespace: ca.secret.namespace, fieldSelector };
+          sharedCache(context, Secrets, scope).changes.subscribe(({ type }) => wake(ca, type));
           wake(ca, 'start');
         }
       },

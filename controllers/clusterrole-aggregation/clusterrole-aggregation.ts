@@ -1,9 +1,9 @@
 import { type ClusterRole, ClusterRoles } from '../../src/api/kinds/role.js';
 import { groupVersion } from '../../src/api/object.js';
-import { openObjectCache } from '../../src/client/object-cache.js';
 import type { Runnable } from '../../src/controller/controller.js';
 import { fieldManagers } from '../../src/controller/field-manager.js';
 import { defineKeyedController } from '../../src/controller/keyed-controller.js';
+import { sharedCache } from '../../src/controller/shared-cache.js';
 import { inTurns } from '../../src/runtime/turn-taking.js';
 import { aggregatedRules, sameRules } from './aggregate.js';
 
@@ -16,7 +16,7 @@ const name = 'clusterrole-aggregation';
 export const clusterRoleAggregation = (): Runnable =>
   defineKeyedController<string>(name, (context) => {
     const { client } = context;
-    const cache = openObjectCache(client, ClusterRoles, context);
+    const cache = sharedCache(context, ClusterRoles);
     const resource = client.resource(ClusterRoles);
     return {
       identity: (role) => role,

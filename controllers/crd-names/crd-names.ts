@@ -3,10 +3,10 @@ import {
   CustomResourceDefinitions,
 } from '../../src/api/kinds/custom-resource-definition.js';
 import { timestamp } from '../../src/api/time.js';
-import { openObjectCache } from '../../src/client/object-cache.js';
 import type { Runnable } from '../../src/controller/controller.js';
 import { fieldManagers } from '../../src/controller/field-manager.js';
 import { defineKeyedController } from '../../src/controller/keyed-controller.js';
+import { sharedCache } from '../../src/controller/shared-cache.js';
 import { writeStatus } from '../../src/controller/write-status.js';
 import { withApiApproval } from './api-approval.js';
 import { decideNames } from './names.js';
@@ -24,7 +24,7 @@ const options = { fieldManager: fieldManagers.customResourceDefinitions };
 export const crdNames = (): Runnable =>
   defineKeyedController<string>(name, (context) => {
     const { client } = context;
-    const cache = openObjectCache(client, CustomResourceDefinitions, context);
+    const cache = sharedCache(context, CustomResourceDefinitions);
     const known = new RecentWrites(cache);
     const resource = client.resource(CustomResourceDefinitions);
     const siblings = (crd: CustomResourceDefinition): readonly CustomResourceDefinition[] =>

@@ -1,8 +1,9 @@
 import { type Namespace, Namespaces } from '../../src/api/kinds/namespace.js';
 import { ownNames } from '../../src/api/own-names.js';
-import { type ObjectCache, openObjectCache } from '../../src/client/object-cache.js';
+import type { ObjectCache } from '../../src/client/object-cache.js';
 import type { ReconcileContext, ReconcileResult, Runnable } from '../../src/controller/controller.js';
 import { defineKeyedController } from '../../src/controller/keyed-controller.js';
+import { sharedCache } from '../../src/controller/shared-cache.js';
 import { combineAnchors, type Dropped, UnfitSource } from './combine.js';
 import { keepAll, kindsOfTargets, removeLeftovers, removeUnknown } from './keep.js';
 import { textsOf } from './sources.js';
@@ -56,11 +57,11 @@ export function trustDistributor(given: TrustDistributorOptions): Runnable {
         const all = (cause: string): void => {
           for (const bundle of bundles) wake(bundle, cause);
         };
-        namespaces = openObjectCache(client, Namespaces, context);
+        namespaces = sharedCache(context, Namespaces);
         namespaces.changes.subscribe(({ type }) => all(`namespace ${type}`));
         const labelSelector = `${ownNames.trustOwnerLabel}=${owner}`;
         for (const type of kindsOfTargets(secretTargets)) {
-          openObjectCache(client, type, { ...context, labelSelector }).changes.subscribe(({ object, type: change }) => {
+          sharedCache(context, type, { labelSelector }).changes.subscribe(({ object, type: change }) => {
             const marked = object.metadata.labels?.[ownNames.trustBundleLabel];
             wake(
               bundles.find((bundle) => bundle.name === marked),

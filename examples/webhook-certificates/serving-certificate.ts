@@ -8,10 +8,10 @@ import {
   generateKey,
   isDenied,
   isFailed,
-  openObjectCache,
   privateKeyPem,
   type Runnable,
   readPemCertificates,
+  sharedCache,
 } from 'kedge';
 
 const oneMinute = 60_000;
@@ -80,11 +80,9 @@ const renewal = (wanted: WantedCertificate, files: CertificateFiles, written: ()
 
       start(wake) {
         const fieldSelector = `spec.signerName=${signerName}`;
-        openObjectCache(client, CertificateSigningRequests, { ...context, fieldSelector }).changes.subscribe(
-          ({ type, object }) => {
-            if (object.metadata.name === asked?.name) wake(files.certificateFile, `request ${type}`);
-          },
-        );
+        sharedCache(context, CertificateSigningRequests, { fieldSelector }).changes.subscribe(({ type, object }) => {
+          if (object.metadata.name === asked?.name) wake(files.certificateFile, `request ${type}`);
+        });
         wake(files.certificateFile, 'start');
       },
 

@@ -1,7 +1,7 @@
 import { isReason } from '../api/errors.js';
 import { canBeLookedUp } from '../api/looked-up.js';
 import { type ApiObject, keyOf, keyText, type ObjectKey } from '../api/object.js';
-import { type ObjectCache, openObjectCache } from '../client/object-cache.js';
+import type { ObjectCache } from '../client/object-cache.js';
 import {
   type ControllerSpec,
   isTerminal,
@@ -12,8 +12,8 @@ import {
 import { Endings, isSame } from './endings.js';
 import { checkNumbers, defineKeyedController, type KeyedWork, type Wake } from './keyed-controller.js';
 import { readSelectors, type SelectedReader, selectedReader } from './selected.js';
+import { sharedCache } from './shared-cache.js';
 import { runTrigger } from './trigger.js';
-import { watchOf } from './watch.js';
 
 /**
  * The loop under every controller: changes put keys into a queue, a worker takes a key, reads the object fresh and
@@ -63,8 +63,8 @@ class ObjectWork<T extends ApiObject> implements KeyedWork<ObjectKey> {
 
   start(wake: Wake<ObjectKey>): void {
     const spec = this.#spec;
-    const { clock, client } = this.#context;
-    const cache = openObjectCache(client, spec.for, watchOf(spec, this.#context));
+    const { clock } = this.#context;
+    const cache = sharedCache(this.#context, spec.for, spec);
     this.#wake = wake;
     this.#cache = cache;
     cache.changes.subscribe((change) => {

@@ -8,6 +8,7 @@ import { clientUntil } from './client-until.js';
 import type { Runnable } from './controller.js';
 import type { ControllerMetrics } from './controller-metrics.js';
 import { runnableLog } from './runnable-log.js';
+import { SharedCaches, sharing } from './shared-cache.js';
 import { type UnsyncedWatches, unsyncedWatches } from './watches.js';
 
 /** Throws an Error for two controllers of a name: their log lines and metrics could not be told apart. */
@@ -71,16 +72,22 @@ export function createManager(options: ManagerOptions): Manager {
   const runnables: Runnable[] = [];
   let started = false;
   const warned = new Set<string>();
-  const clientOf = (name: string): Client =>
-    tellingTo(
-      (warning) => {
-        if (warned.has(warning)) return;
-        if (warned.size >= warningsKept) warned.clear();
-        warned.add(warning);
-        log.warn({ runnable: name, warning }, 'the server warns');
-      },
-      typeof options.client === 'function' ? options.client(name) : options.client,
-    );
+  const tellWarnings = (name: string, client: Client): Client =>
+    tellingTo((warning) => {
+      if (warned.has(warning)) return;
+      if (warned.size >= warningsKept) warned.clear();
+      warned.add(warning);
+      log.warn({ runnable: name, warning }, 'the server warns');
+    }, client);
+  const caches = new Map<Client, SharedCaches>();
+  /** What runnables of one client ask of the server is their own; what they watch they share. */
+  const clientOf = (name: string, signal: AbortSignal): Client => {
+    const client = typeof options.client === 'function' ? options.client(name) : options.client;
+    const until = clientUntil(signal, tellWarnings(name, client));
+    const shared = caches.get(client) ?? new SharedCaches(until);
+    caches.set(client, shared);
+    return sharing(until, shared);
+  };
 
   const manager: Manager = {
     add(...more) {
@@ -108,9 +115,8 @@ export function createManager(options: ManagerOptions): Manager {
         ...runnables.map(async (runnable) => {
           running.add(runnable);
           try {
-            const client = clientUntil(stop.signal, clientOf(runnable.name));
             await runnable.run({
-              client,
+              client: clientOf(runnable.name, stop.signal),
               log: runnableLog(runnable.name, log),
               clock,
               metrics,

@@ -1,10 +1,9 @@
 import { canBeLookedUp } from '../api/looked-up.js';
 import { type ApiObject, keyOf, keyText, type ObjectKey, type ResourceType } from '../api/object.js';
-import { type CacheChange, type ObjectCache, openObjectCache } from '../client/object-cache.js';
+import type { CacheChange, ObjectCache } from '../client/object-cache.js';
 import { type ControllerSpec, isTerminal, type ReconcileContext, TerminalError, type Trigger } from './controller.js';
-import { identityAndOwners } from './identity-and-owners.js';
 import type { Wake } from './keyed-controller.js';
-import { watchOf } from './watch.js';
+import { sharedCache } from './shared-cache.js';
 import { createWorkQueue, drain } from './work-queue.js';
 
 /**
@@ -98,10 +97,7 @@ export async function runTrigger<T extends ApiObject>(
     for (const object of ours.cache.list()) ours.wake(keyOf(object), kind);
   };
   const queue = createWorkQueue<ObjectKey>({ clock, identity: keyText });
-  const cache: ObjectCache<ApiObject> = isSameWatch(trigger, ours.spec)
-    ? ours.cache
-    : openObjectCache(client, trigger.on, watchOf(trigger, context));
-  cache.changes.subscribe((change) => {
+  sharedCache(context, trigger.on, trigger).changes.subscribe((change) => {
     waiting.add(change);
     queue.add(keyOf(change.object));
     if (waiting.tooManyWait) lookAtAll();
@@ -150,15 +146,3 @@ function misplacement({ kind, namespaced }: ResourceType, key: ObjectKey): strin
   const wrong = namespaced ? 'lacks the namespace that every' : 'has a namespace, which no';
   return `the key ${keyText(key)} ${wrong} ${kind} has`;
 }
-
-const isSameWatch = <T extends ApiObject>(trigger: Trigger<ApiObject>, spec: ControllerSpec<T>): boolean =>
-  trigger.on.group === spec.for.group &&
-  trigger.on.version === spec.for.version &&
-  trigger.on.plural === spec.for.plural &&
-  trigger.namespace === spec.namespace &&
-  trigger.fieldSelector === spec.fieldSelector &&
-  trigger.labelSelector === spec.labelSelector &&
-  // What every object has is there in whatever is held, unless it is reduced in a way of its own.
-  (trigger.transform === identityAndOwners
-    ? spec.transform === undefined
-    : trigger.metadataOnly === spec.metadataOnly && trigger.transform === spec.transform);

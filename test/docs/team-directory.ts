@@ -1,11 +1,11 @@
-import { type ApiObject, ConfigMaps, defineKeyedController, Namespaces, openObjectCache } from 'kedge';
+import { type ApiObject, ConfigMaps, defineKeyedController, Namespaces, sharedCache } from 'kedge';
 
 const teamOf = ({ metadata }: ApiObject): string | undefined => metadata.labels?.['example.com/team'];
 
 /** Keeps a ConfigMap for every team that says which namespaces it has. */
 export const teamDirectory = defineKeyedController<string>('team-directory', (context) => {
   const { client } = context;
-  const namespaces = openObjectCache(client, Namespaces, { ...context, metadataOnly: true });
+  const namespaces = sharedCache(context, Namespaces, { metadataOnly: true });
   return {
     identity: (team) => team,
 

@@ -1,0 +1,240 @@
+import { type ApiObject, groupResource, type ObjectKey, type ResourceType } from '../api/object.js';
+import type { Client, MetadataOnly } from '../client/client.js';
+import { type CacheChange, type CacheObserver, type ObjectCache, openObjectCache } from '../client/object-cache.js';
+import { noLongerNeeded } from '../runtime/abort.js';
+import type { Clock } from '../runtime/clock.js';
+import type { Logger } from '../runtime/logger.js';
+import { Observable, type Subscriber } from '../runtime/observable.js';
+import type { ReconcileContext } from './controller.js';
+import { identityAndOwners } from './identity-and-owners.js';
+import type { Selectors } from './selected.js';
+
+/** What is watched of a kind, and held in memory. */
+export interface SharedCacheOptions<T extends ApiObject> extends Selectors {
+  readonly metadataOnly?: boolean;
+  transform?(object: T): T;
+}
+
+type CacheUser = Pick<ReconcileContext, 'signal' | 'clock' | 'log' | 'cacheObserver'>;
+
+/**
+ * The cache of a kind, of which there is one for all controllers of a manager that have one client: each may ask for it
+ * as often as it likes, also while it reconciles, and nothing is watched or held twice. It is opened for the first who
+ * asks, and closed when the last has stopped; to a controller it ends with the context's signal.
+ *
+ * Caches are shared by those who want the same namespace, selectors, form and function `transform`. One who wants
+ * metadata alone may get whole objects that another has, and one who asks late gets a cache that lags behind the server
+ * by the events that have not arrived. Objects are everybody's, and must not be changed. Throws an Error for the 21st
+ * form in which the same objects are asked for.
+ */
+export function sharedCache(
+  context: ReconcileContext,
+  type: ResourceType,
+  watch: SharedCacheOptions<ApiObject> & MetadataOnly,
+): ObjectCache<ApiObject>;
+export function sharedCache<T extends ApiObject>(
+  context: ReconcileContext,
+  type: ResourceType<T>,
+  watch?: SharedCacheOptions<T>,
+): ObjectCache<T>;
+export function sharedCache<T extends ApiObject>(
+  context: ReconcileContext,
+  type: ResourceType<T>,
+  watch: SharedCacheOptions<T> = {},
+): ObjectCache<T> {
+  return cachesOf(context.client).open(type, watch, context);
+}
+
+/** The caches of everybody who has a client. */
+export class SharedCaches {
+  readonly #client: Client;
+  readonly #open = new Set<SharedWatch<ApiObject>>();
+
+  constructor(client: Client) {
+    this.#client = client;
+  }
+
+  open<T extends ApiObject>(type: ResourceType<T>, watch: SharedCacheOptions<T>, user: CacheUser): ObjectCache<T> {
+    const wanted = { type, watch, clock: user.clock } as Wanted<ApiObject>;
+    if (user.signal.aborted) return openObjectCache(this.#client, type, user);
+    const alike = [...this.#open].filter((one) => one.isOfSame(wanted));
+    const known = alike.find((one) => one.satisfies(wanted));
+    if (known === undefined && alike.length >= mostForms)
+      throw new Error(
+        `${groupResource(type)} are held in ${mostForms} forms: transform must be the same function each time`,
+      );
+    const shared = known ?? new SharedWatch(this.#client, wanted, (one) => this.#open.delete(one));
+    this.#open.add(shared);
+    // What one has that satisfies is of the type that is wanted.
+    return shared.usedBy(user) as ObjectCache<ApiObject> as ObjectCache<T>;
+  }
+}
+
+/** Caches that differ in their form only: a function written where the cache is asked for is another each time. */
+const mostForms = 20;
+
+const known = new WeakMap<Client, SharedCaches>();
+
+/** Lets who has this client share caches with others who have another that may do the same. */
+export function sharing(client: Client, caches: SharedCaches): Client {
+  known.set(client, caches);
+  return client;
+}
+
+function cachesOf(client: Client): SharedCaches {
+  const caches = known.get(client) ?? new SharedCaches(client);
+  known.set(client, caches);
+  return caches;
+}
+
+interface Wanted<T extends ApiObject> {
+  readonly type: ResourceType<T>;
+  readonly watch: SharedCacheOptions<T>;
+  readonly clock: Clock;
+}
+
+class SharedWatch<T extends ApiObject> {
+  readonly #wanted: Wanted<T>;
+  readonly #cache: ObjectCache<T>;
+  readonly #stop = new AbortController();
+  readonly #left: (self: SharedWatch<T>) => void;
+  readonly #users = new Map<CacheUser, View<T>>();
+  #isSynced = false;
+  #isFailing = false;
+
+  constructor(client: Client, wanted: Wanted<T>, left: (self: SharedWatch<T>) => void) {
+    const { type, watch, clock } = wanted;
+    const { namespace, labelSelector, fieldSelector, metadataOnly, transform } = watch;
+    this.#wanted = wanted;
+    this.#left = left;
+    this.#cache = openObjectCache(client, type, {
+      namespace,
+      labelSelector,
+      fieldSelector,
+      metadataOnly,
+      transform,
+      signal: this.#stop.signal,
+      clock,
+      log: toEach(() => new Set(Array.from(this.#users.keys(), ({ log }) => log))),
+      cacheObserver: this.#observer(),
+    });
+  }
+
+  /** Whether the same objects are wanted, in whatever form. */
+  isOfSame({ type, watch, clock }: Wanted<T>): boolean {
+    const mine = this.#wanted;
+    return (
+      type.group === mine.type.group &&
+      type.version === mine.type.version &&
+      type.plural === mine.type.plural &&
+      clock === mine.clock &&
+      watch.namespace === mine.watch.namespace &&
+      watch.labelSelector === mine.watch.labelSelector &&
+      watch.fieldSelector === mine.watch.fieldSelector
+    );
+  }
+
+  /** What every object has is there in whatever is held, unless it was reduced in a way of its own. */
+  satisfies({ watch }: Wanted<T>): boolean {
+    const mine = this.#wanted.watch;
+    if (watch.transform === mine.transform && !watch.metadataOnly === !mine.metadataOnly) return true;
+    if (mine.transform !== undefined) return false;
+    return watch.transform === identityAndOwners || (watch.transform === undefined && watch.metadataOnly === true);
+  }
+
+  /** The same for the same user, until it stops. */
+  usedBy(user: CacheUser): ObjectCache<T> {
+    const { signal, log, cacheObserver } = user;
+    for (const [one, view] of this.#users)
+      if (one.signal === signal && one.log === log && one.cacheObserver === cacheObserver) return view;
+    const view = new View(this.#cache);
+    this.#users.set(user, view);
+    const { type } = this.#wanted;
+    if (!this.#isSynced) cacheObserver?.syncing(type, 1);
+    if (this.#isFailing) cacheObserver?.failing(type, 1);
+    signal.addEventListener('abort', () => this.#leave(user), { once: true });
+    return view;
+  }
+
+  #leave(user: CacheUser): void {
+    this.#users.get(user)?.end();
+    this.#users.delete(user);
+    const { type } = this.#wanted;
+    if (this.#isFailing) user.cacheObserver?.failing(type, -1);
+    if (!this.#isSynced) user.cacheObserver?.syncing(type, -1);
+    if (this.#users.size > 0) return;
+    this.#left(this);
+    this.#stop.abort(noLongerNeeded);
+  }
+
+  /** Tells all users; of what is as it was before the first came each is told when it comes. */
+  #observer(): CacheObserver {
+    const observers = (): readonly (CacheObserver | undefined)[] =>
+      Array.from(this.#users.keys(), ({ cacheObserver }) => cacheObserver);
+    return {
+      syncing: (type, change) => {
+        if (change > 0) return;
+        this.#isSynced = true;
+        for (const one of observers()) one?.syncing(type, change);
+      },
+      failing: (type, change) => {
+        this.#isFailing = change > 0;
+        for (const one of observers()) one?.failing(type, change);
+      },
+    };
+  }
+}
+
+/** A cache as long as somebody works with it. */
+class View<T extends ApiObject> implements ObjectCache<T> {
+  readonly synced: Promise<void>;
+  readonly changes: Observable<CacheChange<T>>;
+  readonly #cache: ObjectCache<T>;
+  readonly #subscribers = new Set<Subscriber<CacheChange<T>>>();
+  #isOver = false;
+  #over: () => void = () => {};
+
+  constructor(cache: ObjectCache<T>) {
+    this.#cache = cache;
+    const over = new Promise<void>((resolve) => {
+      this.#over = resolve;
+    });
+    this.synced = Promise.race([cache.synced, over]);
+    this.changes = new Observable((subscriber) => {
+      this.#subscribers.add(subscriber);
+      subscriber.add(() => this.#subscribers.delete(subscriber));
+      cache.changes.subscribe(subscriber);
+      if (this.#isOver) subscriber.complete();
+    });
+  }
+
+  get(key: ObjectKey): T | undefined {
+    return this.#cache.get(key);
+  }
+
+  list(): readonly T[] {
+    return this.#cache.list();
+  }
+
+  end(): void {
+    this.#isOver = true;
+    this.#over();
+    for (const subscriber of [...this.#subscribers]) subscriber.complete();
+  }
+}
+
+/** A logger whose lines go to each of those that there are then. */
+function toEach(logs: () => Iterable<Logger>): Logger {
+  const line =
+    (level: 'debug' | 'info' | 'warn' | 'error') =>
+    (fields: object, message: string): void => {
+      for (const log of logs()) log[level](fields, message);
+    };
+  return {
+    debug: line('debug'),
+    info: line('info'),
+    warn: line('warn'),
+    error: line('error'),
+    child: (fields) => toEach(() => Array.from(logs(), (log) => log.child(fields))),
+  };
+}

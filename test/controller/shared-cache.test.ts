@@ -1,0 +1,219 @@
+import { setMaxListeners } from 'node:events';
+import { expect, test } from 'vitest';
+import { untyped } from '../../src/api/errors.js';
+import { ConfigMaps } from '../../src/api/kinds/config-map.js';
+import { Namespaces } from '../../src/api/kinds/namespace.js';
+import { type Secret, Secrets } from '../../src/api/kinds/secret.js';
+import type { ApiObject } from '../../src/api/object.js';
+import type { ObjectCache } from '../../src/client/object-cache.js';
+import type { ReconcileContext, Runnable } from '../../src/controller/controller.js';
+import { defineController } from '../../src/controller/define-controller.js';
+import { defineKeyedController } from '../../src/controller/keyed-controller.js';
+import { createManager } from '../../src/controller/manager.js';
+import { owned } from '../../src/controller/owned.js';
+import { referredTo } from '../../src/controller/referred-to.js';
+import { type SharedCacheOptions, sharedCache } from '../../src/controller/shared-cache.js';
+import { silentLogger } from '../../src/runtime/logger.js';
+import { FakeClock, settled } from '../../src/testing/fake-clock.js';
+import { FakeClient } from '../fake-client.js';
+import { reviewContext } from '../webhook/review.js';
+
+const secret = (name: string): Secret => ({
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { namespace: 'n', name },
+  data: { a: 'MQ==' },
+});
+const reconcile = async (): Promise<void> => {};
+const watched = ({ calls }: FakeClient): readonly string[] =>
+  calls.filter(({ verb }) => verb === 'watch').map(({ plural }) => plural);
+
+/** Somebody with a client, a clock and a log, who works until it is stopped. */
+function user(client: FakeClient, clock: FakeClock) {
+  const stop = new AbortController();
+  setMaxListeners(0, stop.signal);
+  const { log, lines } = reviewContext();
+  const told: string[] = [];
+  const cacheObserver = {
+    syncing: (_type: unknown, change: number) => void told.push(`syncing ${change}`),
+    failing: (_type: unknown, change: number) => void told.push(`failing ${change}`),
+  };
+  const context: ReconcileContext = { client, clock, log, signal: stop.signal, cacheObserver };
+  return { context, told, lines, stop: () => stop.abort() };
+}
+
+function world() {
+  const clock = new FakeClock();
+  const client = new FakeClient(clock);
+  return { clock, client, user: () => user(client, clock) };
+}
+
+function namesSeen(cache: ObjectCache<ApiObject>): string[] {
+  const seen: string[] = [];
+  cache.changes.subscribe({
+    next: ({ type, object }) => seen.push(`${type} ${object.metadata.name}`),
+    complete: () => seen.push('end'),
+  });
+  return seen;
+}
+
+/** Runs a manager of these for a moment, and says what was watched. */
+async function watchedBy(runnables: readonly Runnable[], { eachItsOwn = false } = {}): Promise<readonly string[]> {
+  const clock = new FakeClock();
+  const client = new FakeClient(clock);
+  const clients = [client, ...runnables.map(() => new FakeClient(clock))];
+  let given = 0;
+  const stop = new AbortController();
+  const running = createManager({ client: eachItsOwn ? () => clients[++given] ?? client : client, clock })
+    .add(...runnables)
+    .run(stop.signal);
+  await settled();
+  stop.abort();
+  await running;
+  expect(clients.map(({ watching }) => watching).every((count) => count === 0)).toBe(true);
+  return clients.flatMap(watched);
+}
+
+const forSecrets = (name: string, more: SharedCacheOptions<Secret> = {}): Runnable =>
+  defineController({ name, for: Secrets, reconcile, ...more });
+const forMaps = (name: string): Runnable =>
+  defineController({
+    name,
+    for: ConfigMaps,
+    reconcile,
+    alsoOn: [
+      owned(Secrets, { owner: ConfigMaps }),
+      referredTo(Secrets, { by: ConfigMaps, keys: () => [] }),
+      { on: Namespaces, keys: async () => [] },
+    ],
+  });
+const part = (object: Secret): Secret => object;
+
+test.each<[string, readonly Runnable[], readonly string[]]>([
+  ['one kind', [forSecrets('a'), forSecrets('b')], ['secrets']],
+  ['what two own and refer to', [forMaps('a'), forMaps('b')], ['configmaps', 'secrets', 'namespaces']],
+  [
+    'less than another has',
+    [forSecrets('a'), forSecrets('b', { metadataOnly: true }), forMaps('c')],
+    ['secrets', 'configmaps', 'namespaces'],
+  ],
+  ['more than another has', [forSecrets('a', { metadataOnly: true }), forSecrets('b')], ['secrets', 'secrets']],
+  ['one form', [forSecrets('a', { transform: part }), forSecrets('b', { transform: part })], ['secrets']],
+  ['forms', [forSecrets('a', { transform: part }), forSecrets('b')], ['secrets', 'secrets']],
+  ['namespaces', [forSecrets('a', { namespace: 'n' }), forSecrets('b')], ['secrets', 'secrets']],
+  ['labels', [forSecrets('a', { labelSelector: 'a' }), forSecrets('b')], ['secrets', 'secrets']],
+  ['fields', [forSecrets('a', { fieldSelector: 'type=a' }), forSecrets('b')], ['secrets', 'secrets']],
+])('controllers that want %s have these watches', async (_what, runnables, expected) => {
+  expect((await watchedBy(runnables)).toSorted()).toEqual(expected.toSorted());
+});
+
+test('controllers with clients of their own share nothing', async () => {
+  expect(await watchedBy([forSecrets('a'), forSecrets('b')], { eachItsOwn: true })).toEqual(['secrets', 'secrets']);
+});
+
+test('a context with another client has the caches of that client', async () => {
+  const { client, clock, user } = world();
+  const other = new FakeClient(clock);
+  const { context } = user();
+  const mine = sharedCache(context, Secrets);
+  const theirs = sharedCache({ ...context, client: other }, Secrets);
+  await client.resource(Secrets).create(secret('a'));
+  await Promise.all([mine.synced, theirs.synced]);
+  expect([mine.list().length, theirs.list().length]).toEqual([1, 0]);
+});
+
+test('who comes late gets what is there, and what happens until it goes', async () => {
+  const { client, user } = world();
+  const [early, late] = [user(), user()];
+  await client.resource(Secrets).create(secret('a'));
+  const first = namesSeen(sharedCache(early.context, Secrets));
+  await settled();
+  const cache = sharedCache(late.context, Secrets);
+  const second = namesSeen(cache);
+  await cache.synced;
+  await client.resource(Secrets).create(secret('b'));
+  late.stop();
+  await client.resource(Secrets).create(secret('c'));
+  expect(second).toEqual(['added a', 'added b', 'end']);
+  expect(namesSeen(cache)).toEqual(['added a', 'added b', 'added c', 'end']);
+  early.stop();
+  expect(first).toEqual(['added a', 'added b', 'added c', 'end']);
+  await settled();
+  expect(client.watching).toBe(0);
+  // The next to come begins anew.
+  expect(namesSeen(sharedCache(user().context, Secrets))).toEqual([]);
+  await settled();
+  expect(watched(client)).toEqual(['secrets', 'secrets']);
+});
+
+test('the same user has the same cache, however often it asks', async () => {
+  const { user } = world();
+  const { context, told } = user();
+  const cache = sharedCache(context, Secrets);
+  expect(sharedCache({ ...context }, Secrets)).toBe(cache);
+  await cache.synced;
+  expect(told).toEqual(['syncing 1', 'syncing -1']);
+});
+
+test('each is told how the cache fares from when it comes to when it goes', async () => {
+  const { client, clock, user } = world();
+  client.fail = ({ plural }) => (plural === 'secrets' ? untyped('secrets is forbidden', 403) : undefined);
+  const [early, late, last] = [user(), user(), user()];
+  sharedCache(early.context, Secrets);
+  await settled();
+  expect(early.told).toEqual(['syncing 1', 'failing 1']);
+  const unsynced = sharedCache(late.context, Secrets);
+  expect(late.told).toEqual(['syncing 1', 'failing 1']);
+  late.stop();
+  await unsynced.synced;
+  expect(late.told).toEqual(['syncing 1', 'failing 1', 'failing -1', 'syncing -1']);
+  sharedCache(last.context, Secrets);
+  client.fail = () => undefined;
+  await clock.advance(60_000);
+  for (const { told } of [early, last]) expect(told).toEqual(['syncing 1', 'failing 1', 'failing -1', 'syncing -1']);
+  const warned = ({ lines }: ReturnType<typeof user>) => lines.filter(({ level }) => level === 'warn').length;
+  expect([early, late, last].map(warned)).toEqual([1, 0, 0]);
+  expect(last.lines.map(({ message }) => message)).toContain('listing and watching again');
+});
+
+test('a user that has stopped opens nothing', async () => {
+  const { client, user } = world();
+  const { context, stop, told } = user();
+  stop();
+  const cache = sharedCache(context, Secrets);
+  await cache.synced;
+  await settled();
+  expect([client.calls, told]).toEqual([[], ['syncing 1', 'syncing -1']]);
+});
+
+test('functions that are another each time are refused before they are many', async () => {
+  const { user } = world();
+  const { context } = user();
+  const another = () => sharedCache(context, Secrets, { transform: (object) => object });
+  for (let count = 0; count < 20; count++) another();
+  expect(another).toThrow('secrets are held in 20 forms: transform must be the same function each time');
+});
+
+test('a reconcile looks objects up in the cache', async () => {
+  const { client, clock } = world();
+  await client.resource(Secrets).create(secret('a'));
+  await client.resource(Secrets).create(secret('c'));
+  client.calls.length = 0;
+  const found: (string | undefined)[] = [];
+  const controller = defineKeyedController<string>('c', (context) => ({
+    identity: (key) => key,
+    start: (wake) => ['a', 'b', 'c'].forEach((name, at) => void wake(name, 'start', at + 1)),
+    async reconcile(name) {
+      const secrets = sharedCache(context, Secrets);
+      await secrets.synced;
+      found.push(secrets.get({ namespace: 'n', name })?.data?.['a']);
+    },
+  }));
+  const stop = new AbortController();
+  const running = controller.run({ client, clock, log: silentLogger, signal: stop.signal });
+  await clock.advance(10);
+  stop.abort();
+  await running;
+  expect(found).toEqual(['MQ==', undefined, 'MQ==']);
+  expect(client.calls.map(({ verb }) => verb)).toEqual(['list', 'watch']);
+});
