@@ -248,6 +248,7 @@ export {
   type ReconcileContext,
   type ReconcileResult,
   type Runnable,
+  type SharedCacheOptions,
   TerminalError,
   type Trigger,
 } from './controller/controller.js';
@@ -262,7 +263,7 @@ export { createManager, type Manager, type ManagerOptions, RunnablesLeftBehind }
 export { owned } from './controller/owned.js';
 export { type ProbeServerOptions, probeServer } from './controller/probe-server.js';
 export { referredTo } from './controller/referred-to.js';
-export { type SharedCacheOptions, sharedCache } from './controller/shared-cache.js';
+export { sharedCache } from './controller/shared-cache.js';
 export type { ControllerWatch, UnsyncedWatches } from './controller/watches.js';
 export { writeStatus } from './controller/write-status.js';
 // A server in this process.

@@ -84,19 +84,23 @@ export interface ControllerSpec<T extends ApiObject, S extends readonly ApiObjec
   deleted?(last: T, context: ReconcileContext): Promise<ReconcileResult>;
 }
 
-/** A change to another kind that should wake this controller. */
-export interface Trigger<S extends ApiObject> {
-  readonly on: ResourceType<S>;
+/** What is watched of a kind, and held in memory. */
+export interface SharedCacheOptions<T extends ApiObject> {
   /** Narrows what is watched. */
   readonly namespace?: string;
   readonly fieldSelector?: string;
   readonly labelSelector?: string;
-  /** Only apiVersion, kind and metadata are watched, held in memory and passed to `keys`. */
+  /** Only apiVersion, kind and metadata are watched and held in memory. */
   readonly metadataOnly?: boolean;
-  /** Reduces an object to what is held in memory and passed to `keys`; identity and version must stay. */
-  transform?(object: S): S;
+  /** Reduces an object to what is held in memory; identity and version must stay. */
+  transform?(object: T): T;
+}
+
+/** A change to another kind that should wake this controller. */
+export interface Trigger<S extends ApiObject> extends SharedCacheOptions<S> {
+  readonly on: ResourceType<S>;
   /**
-   * Keys of the objects that an object in this state concerns. Called with the states before and after a change, in
+   * Keys of the objects that an object in this state, as it is held in memory, concerns. Called with the states before and after a change, in
    * the order of changes; with the last known state after a deletion. Retried if it fails, unless with TerminalError.
    * If hundreds of states wait, because it keeps failing or is slow, all objects of the controller are reconciled
    * instead. A key that no object can have (`a/b`) is ignored; a key that lacks the namespace of a namespaced kind, or

@@ -5,15 +5,8 @@ import { noLongerNeeded } from '../runtime/abort.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
 import { Observable, type Subscriber } from '../runtime/observable.js';
-import type { ReconcileContext } from './controller.js';
+import type { ReconcileContext, SharedCacheOptions } from './controller.js';
 import { identityAndOwners } from './identity-and-owners.js';
-import type { Selectors } from './selected.js';
-
-/** What is watched of a kind, and held in memory. */
-export interface SharedCacheOptions<T extends ApiObject> extends Selectors {
-  readonly metadataOnly?: boolean;
-  transform?(object: T): T;
-}
 
 type CacheUser = Pick<ReconcileContext, 'signal' | 'clock' | 'log' | 'cacheObserver'>;
 
