@@ -273,6 +273,7 @@ export class FakeClient implements Client {
             subscriber.error(expired(`too old resource version: ${from} (${this.compactedBefore})`));
             return;
           }
+          options.onOpen?.();
           const wants = selected(options);
           const take = ({ type, object, previous }: Logged): void => {
             const is = wants(object);

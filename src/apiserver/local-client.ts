@@ -360,6 +360,7 @@ function watch<T extends ApiObject>(
         if (subscriber.closed) return;
         const result = failOnStatus(answer);
         if (result.type !== 'watch') throw new Error(`a watch was expected, not a ${result.type}`);
+        options.onOpen?.();
         const { definition, events, pace } = result;
         const fail = (error: unknown): void => subscriber.error(error);
         const reader = new LaterReader(pace, fail);

@@ -112,6 +112,8 @@ export interface WatchOptions {
   readonly timeoutSeconds?: number;
   /** As of a list. */
   readonly metadataOnly?: boolean;
+  /** Called once the server has answered and watches; what happens may be long in coming. */
+  readonly onOpen?: () => void;
 }
 
 export type WatchEvent<T extends ApiObject> =

@@ -330,14 +330,19 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
     const timeoutSeconds = watchSeconds.least + Math.floor(this.#random() * watchSeconds.spread);
     const startedAt = this.#clock.monotonic();
     const over = new AbortController();
+    const lasted = (): number => this.#clock.monotonic() - startedAt;
     let events = 0;
+    let isOpen = false;
     let subscription: Subscription | undefined;
     try {
       await new Promise<void>((resolve, reject) => {
         const stop = (): void => resolve();
         this.#signal.addEventListener('abort', stop, { once: true, signal: over.signal });
+        const onOpen = (): void => {
+          isOpen = true;
+        };
         subscription = this.#resource
-          .watch({ ...this.#scope, resourceVersion: from, allowBookmarks: true, timeoutSeconds })
+          .watch({ ...this.#scope, resourceVersion: from, allowBookmarks: true, timeoutSeconds, onOpen })
           .subscribe({
             next: (event) => {
               if (over.signal.aborted) return;
@@ -351,7 +356,11 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
                 over.abort();
               }
             },
-            error: reject,
+            error: (error) => {
+              // It watched, and nothing happened: whoever cuts off silent connections makes no trouble.
+              if (isOpen && lasted() >= stuck.soonMs && !(error instanceof ApiError)) this.#watchWorks();
+              reject(error);
+            },
             complete: resolve,
           });
         void this.#clock.sleep(timeoutSeconds * 1_000 + lostAfterMs, over.signal).then(stop);
@@ -359,11 +368,11 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
     } finally {
       over.abort();
       subscription?.unsubscribe();
-      const isFruitless = events === 0 && this.#clock.monotonic() - startedAt < stuck.soonMs;
+      const isFruitless = events === 0 && lasted() < stuck.soonMs;
       this.#fruitless = isFruitless ? this.#fruitless + 1 : 0;
     }
     if (this.#signal.aborted) return;
-    if (events === 0 && this.#clock.monotonic() - startedAt < shortWatchMs) {
+    if (events === 0 && lasted() < shortWatchMs) {
       throw new Error('the watch ended at once, without an event');
     }
     this.#fruitless = 0;

@@ -462,6 +462,18 @@ const promises: readonly ClientPromise[] = [
     },
   },
   {
+    name: 'a watch tells that it is open, also where nothing happens',
+    hold: async ({ configMaps, namespace }) => {
+      const { metadata } = await configMaps.list({ namespace });
+      const subscription = new Subscription();
+      await new Promise<void>((onOpen, error) => {
+        const watch = configMaps.watch({ namespace, resourceVersion: metadata.resourceVersion, onOpen });
+        subscription.add(watch.subscribe({ error }));
+      });
+      subscription.unsubscribe();
+    },
+  },
+  {
     name: 'a watch is narrowed as a list is',
     hold: async ({ configMaps, create, namespace }) => {
       const { metadata } = await configMaps.list({ namespace });

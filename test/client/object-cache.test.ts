@@ -486,6 +486,38 @@ describe('object cache', () => {
     expect(told.slice(3)).toEqual(['things failing 0']);
   });
 
+  test('a watch that is cut off whenever nothing happens for a while works', async () => {
+    const { told, cacheObserver } = observed();
+    const { clock, client } = await open(() => {}, { cacheObserver });
+    for (let times = 0; times < 10; times++) {
+      await clock.advance(50_000);
+      expect(client.watching).toBe(1);
+      client.dropWatches(hungUp());
+      await settled();
+    }
+    expect(told).toEqual(['things syncing 1', 'things syncing 0']);
+    expect(lists(client)).toBe(1);
+  });
+
+  test('a watch that is cut off without an answer does not, however late', async () => {
+    const { told, cacheObserver } = observed();
+    const clock = new FakeClock();
+    const silent = (client: FakeClient): void => {
+      const resource = client.resource.bind(client);
+      client.resource = (type) => {
+        const real = resource(type);
+        return { ...real, watch: ({ onOpen: _, ...options } = {}) => real.watch(options) };
+      };
+    };
+    const { client } = await open(silent, { cacheObserver }, clock);
+    for (let times = 0; times < 3; times++) {
+      await clock.advance(60_000);
+      client.dropWatches(new Error('the server was silent'));
+      await settled();
+    }
+    expect(told.slice(2)).toEqual(['things failing 1']);
+  });
+
   test('a server that is back and wants a list is told to work by the list', async () => {
     const { told, cacheObserver } = observed();
     const { clock, client } = await open(() => {}, { cacheObserver });
