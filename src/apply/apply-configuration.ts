@@ -20,6 +20,7 @@ import {
   fittingSchema,
   hasUid,
   inVersion,
+  LiveVersions,
   misfit,
   NotInVersion,
   noVersionOfKind,
@@ -216,7 +217,8 @@ function* inheriting(applying: Applying, live: JsonObject, act: (force: boolean)
 function* apply(applying: Applying, live: JsonObject, stored: Owners, force: boolean): Steps<Applied> {
   const { config, schema, manager, apiVersion, subresource = '' } = applying;
   const shape = shapeOfObject(schema);
-  const fitting = yield* fittingSchema(applying, live, stored);
+  const versions = new LiveVersions(applying, live);
+  const fitting = yield* fittingSchema(applying, versions, stored);
   yield;
   const bare = { manager, operation: 'Apply', apiVersion, subresource } as const;
   const identity = identityOf(bare);
@@ -228,7 +230,10 @@ function* apply(applying: Applying, live: JsonObject, stored: Owners, force: boo
   yield;
   const object = yield* pruned(applying, merged, owners, previous);
   yield;
-  const kept = yield* afterChange(owners, new Comparisons(applying, { live, next: object }), { self: identity, force });
+  const kept = yield* afterChange(owners, new Comparisons(applying, { live: versions, next: object }), {
+    self: identity,
+    force,
+  });
   yield;
   const changed = !(yield* sameInSteps(live, object));
   const own = ownable(fields);

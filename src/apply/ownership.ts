@@ -160,14 +160,34 @@ interface Changes {
   readonly removed: FieldSet;
 }
 
+/** The object before a write in versions of its owners: to convert it may cost as much as it is long, and is done once. */
+export class LiveVersions {
+  readonly #writing: Writing;
+  readonly #live: JsonObject;
+  readonly #known = new Map<string, InVersion | undefined>();
+
+  constructor(writing: Writing, live: JsonObject) {
+    this.#writing = writing;
+    this.#live = live;
+  }
+
+  /** As `inVersion`. */
+  *in(apiVersion: string, attempt?: string): Steps<InVersion | undefined> {
+    if (this.#known.has(apiVersion)) return this.#known.get(apiVersion);
+    const found = yield* inVersion(this.#writing, this.#live, apiVersion, attempt);
+    this.#known.set(apiVersion, found);
+    return found;
+  }
+}
+
 /** Compares two objects, once in each version that is asked for. */
 export class Comparisons {
   readonly #writing: Writing;
-  readonly #live: JsonObject;
+  readonly #live: LiveVersions;
   readonly #next: JsonObject;
   readonly #known = new Map<string, Changes | undefined>();
 
-  constructor(writing: Writing, { live, next }: { readonly live: JsonObject; readonly next: JsonObject }) {
+  constructor(writing: Writing, { live, next }: { readonly live: LiveVersions; readonly next: JsonObject }) {
     this.#writing = writing;
     this.#live = live;
     this.#next = next;
@@ -177,7 +197,7 @@ export class Comparisons {
   *in(apiVersion: string): Steps<Changes | undefined> {
     if (this.#known.has(apiVersion)) return this.#known.get(apiVersion);
     const writing = this.#writing;
-    const before = yield* inVersion(writing, this.#live, apiVersion, 'failed to convert old object: ');
+    const before = yield* this.#live.in(apiVersion, 'failed to convert old object: ');
     const after = yield* inVersion(writing, this.#next, apiVersion, 'failed to convert new object: ');
     let found: Changes | undefined;
     if (before !== undefined && after !== undefined) {
@@ -252,8 +272,9 @@ export const ownable = (fields: FieldSet): FieldSet => difference(fields, neverO
 /** Owners after an update of `live` to `next`, both without managedFields. */
 export function* ownersAfterUpdate(
   writing: Writing,
-  { owners, live, next }: { readonly owners: Owners; readonly live: JsonObject; readonly next: JsonObject },
+  { owners, live: stored, next }: { readonly owners: Owners; readonly live: JsonObject; readonly next: JsonObject },
 ): Steps<Owners> {
+  const live = new LiveVersions(writing, stored);
   const comparisons = new Comparisons(writing, { live, next });
   const changes = yield* comparisons.in(writing.apiVersion);
   yield;
@@ -305,17 +326,13 @@ export function* afterChange(
 }
 
 /** Owners whose fields are named as the schema of today names them: a list or map may have become atomic. */
-export function* fittingSchema(writing: Writing, live: JsonObject, owners: Owners): Steps<Owners> {
+export function* fittingSchema(writing: Writing, live: LiveVersions, owners: Owners): Steps<Owners> {
   if (isBuiltIn(writing.schema)) return owners;
   const fitting = new Map<string, Owner>();
-  /** Owners are many, versions few, and to convert to one may cost as much as the object is long. */
-  const shapes = new Map<string, Shape>();
   for (const [identity, owner] of owners) {
-    const { apiVersion } = owner;
-    const shape = shapes.get(apiVersion) ?? (yield* inVersion(writing, live, apiVersion))?.shape;
-    if (shape === undefined) continue;
-    shapes.set(apiVersion, shape);
-    const fields = reconcile(shape, owner.fields);
+    const there = yield* live.in(owner.apiVersion);
+    if (there === undefined) continue;
+    const fields = reconcile(there.shape, owner.fields);
     fitting.set(identity, fields === owner.fields ? owner : { ...owner, fields });
   }
   return fitting;
