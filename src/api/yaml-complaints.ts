@@ -25,6 +25,7 @@ const noValueHere = 'mapping values are not allowed in this context';
 const noKeyHere = 'mapping keys are not allowed in this context';
 const noListHere = 'block sequence entries are not allowed in this context';
 export const noKey = 'did not find expected key';
+export const noEndOfQuotes = 'found unexpected end of stream';
 export const noToken = 'found character that cannot start any token';
 const complaints: Readonly<Record<string, Complaint>> = {
   BLOCK_AS_IMPLICIT_KEY: { text: noValueHere, scanner: true },
@@ -37,7 +38,7 @@ const complaints: Readonly<Record<string, Complaint>> = {
   MULTIPLE_ANCHORS: { text: noContent },
 };
 const byMessage: readonly (Complaint & { readonly begins: string })[] = [
-  { begins: 'Missing closing', text: 'found unexpected end of stream', scanner: true },
+  { begins: 'Missing closing', text: noEndOfQuotes, scanner: true },
   { begins: 'Unexpected block-seq-ind on same line', text: noListHere, scanner: true },
   { begins: 'Verbatim tags', text: "did not find the expected '>'", scanner: true },
   { begins: 'Could not resolve tag', text: 'found undefined tag handle' },

@@ -44,8 +44,9 @@ function* signsOf(text: string): Generator<Sign> {
 /** Where the closing quote is; the end of the text, if there is none. `start` is within the quotes. */
 export function endOfQuoted(text: string, start: number, quote: string): number {
   for (let at = start; at < text.length; at++) {
-    if (text[at] === quote) return at;
-    if (text[at] === '\\' && quote === '"') at++;
+    const isEscape = quote === '"' ? text[at] === '\\' : text.startsWith("''", at);
+    if (isEscape) at++;
+    else if (text[at] === quote) return at;
   }
   return text.length;
 }

@@ -5,8 +5,17 @@ import { type ExactJson, NumberText, plainJson, type ReadText } from './json-exa
 import { readJsonInSteps } from './json-text.js';
 import { type Json, setMember } from './object.js';
 import { sortedNames } from './text-order.js';
-import { complaint, complaintAt, noContent, noToken, scannerComplaint, tooDeep, YamlError } from './yaml-complaints.js';
-import { beginsFlow } from './yaml-flow.js';
+import {
+  complaint,
+  complaintAt,
+  noContent,
+  noEndOfQuotes,
+  noToken,
+  scannerComplaint,
+  tooDeep,
+  YamlError,
+} from './yaml-complaints.js';
+import { beginsFlow, endOfQuoted } from './yaml-flow.js';
 import { readBefore, withIndent } from './yaml-leniency.js';
 import { floatNumber, TreeReader, wholeNumber } from './yaml-tree.js';
 
@@ -53,7 +62,7 @@ export type Pause = () => Promise<void>;
 
 /** Reads the first document. Throws YamlError. */
 export async function readYaml(source: string | Uint8Array, pause: Pause = nextRound): Promise<ReadYaml> {
-  return readText(textOf(source), pause, maxReread);
+  return readText(textOf(source), pause, { rereading: maxReread, mayEnd: true });
 }
 
 /** The value of the only document, in which no member may be repeated. Throws YamlError. */
@@ -65,8 +74,15 @@ export async function readStrictYaml(source: string | Uint8Array): Promise<Json>
   return value;
 }
 
-/** `rereading`: so many characters may be read again because of lines that need not have been indented. */
-async function readText(text: string, pause: Pause, rereading: number): Promise<ReadYaml> {
+/** How a text may be read that the parser does not understand. */
+interface Leniency {
+  /** So many characters may be read again because of lines that need not have been indented. */
+  readonly rereading: number;
+  /** Whether what follows the end may be left out, which is done once. */
+  readonly mayEnd: boolean;
+}
+
+async function readText(text: string, pause: Pause, { rereading, mayEnd }: Leniency): Promise<ReadYaml> {
   const asJson = await readAsJson(text, pause);
   if (asJson !== undefined) return asJson;
   if (text.length > maxYamlBytes) throw new YamlError(`yaml: document is larger than ${maxYamlBytes} bytes`);
@@ -78,19 +94,20 @@ async function readText(text: string, pause: Pause, rereading: number): Promise<
   const yaml = await import('yaml');
   const lines = new yaml.LineCounter();
   const lineAt = (offset: number): number => lines.linePos(offset).line;
-  const document = await firstDocument(yaml, text, lines, pause);
+  const { document, endsInQuotes } = await firstDocument(yaml, text, lines, pause);
   const [wrong, ...more] = document?.errors ?? [];
   if (wrong !== undefined) {
     // Whatever is read again is read in a turn of its own.
     await pause();
-    const before = readBefore(text, wrong);
-    const complete = before && (await readYaml(before, pause).catch(() => undefined));
+    const before = mayEnd ? readBefore(text, wrong) : undefined;
+    const complete = before && (await readText(before, pause, { rereading, mayEnd: false }).catch(() => undefined));
     if (before && complete)
       return { ...complete, lineBehind: () => complete.lineBehind() ?? contentBehind(text, before.length) };
     const indented = rereading >= text.length ? withIndent(text, wrong) : undefined;
-    if (indented !== undefined) return readText(indented, pause, rereading - text.length);
+    if (indented !== undefined) return readText(indented, pause, { rereading: rereading - text.length, mayEnd });
     throw new YamlError(complaint(wrong, more, text, lineAt));
   }
+  if (endsInQuotes) throw new YamlError(scannerComplaint(noEndOfQuotes, lineAt(text.length)));
   const odd = document?.warnings.find(({ code }) => code === 'BAD_DIRECTIVE');
   if (odd !== undefined) throw new YamlError(scannerComplaint('found unknown directive name', lineAt(odd.pos[0])));
   const tab = document?.contents ? -1 : text.search(/^ *\t/m);
@@ -106,13 +123,19 @@ async function readText(text: string, pause: Pause, rereading: number): Promise<
   return finished(exact, reader.repeated, () => contentBehind(text, read));
 }
 
-/** The tree of the first document; undefined if there is none. Meanings are given to scalars later. */
+interface FirstDocument {
+  /** Its tree; undefined if there is none. Meanings are given to scalars later. */
+  readonly document: Document | undefined;
+  /** Whether the text ends within quotes. The parser takes an escaped one for the closing one. */
+  readonly endsInQuotes: boolean;
+}
+
 async function firstDocument(
   yaml: typeof import('yaml'),
   text: string,
   lines: LineCounter,
   pause: Pause,
-): Promise<Document | undefined> {
+): Promise<FirstDocument> {
   const parser = new yaml.Parser(lines.addNewLine);
   const composer = new yaml.Composer({
     version: '1.1',
@@ -124,16 +147,20 @@ async function firstDocument(
   });
   lines.addNewLine(0);
   let count = 0;
+  let last = '';
   for (const lexeme of new yaml.Lexer().lex(text)) {
     if (++count > maxLexemes) throw new YamlError('yaml: document is too complex');
     if (count % lexemesAtOnce === 0) await pause();
     if (parser.stack.length > maxYamlDepth) throw new YamlError(tooDeep);
     if (lexeme.startsWith('"')) checkEscapes(lexeme, () => breaksIn(text.slice(0, parser.offset)) + 1);
-    for (const token of parser.next(lexeme)) for (const document of composer.next(token)) return document;
+    for (const token of parser.next(lexeme))
+      for (const document of composer.next(token)) return { document, endsInQuotes: false };
+    last = lexeme;
   }
-  for (const token of parser.end()) for (const document of composer.next(token)) return document;
-  for (const document of composer.end()) return document;
-  return undefined;
+  const endsInQuotes = /^["']/.test(last) && endOfQuoted(last, 1, last[0] ?? '') === last.length;
+  for (const token of parser.end()) for (const document of composer.next(token)) return { document, endsInQuotes };
+  for (const document of composer.end()) return { document, endsInQuotes };
+  return { document: undefined, endsInQuotes };
 }
 
 /** Blank lines behind a line that is continued (a backslash at its end) stay as they are. The parser folds them. */

@@ -152,6 +152,23 @@ test.each(['{a:\n   {d e: {a:\n', 'x: 1\ny: {d e:\n   1', 'a:\n  b: [{a:[\n   "q
   },
 );
 
+test.each([
+  ["'a''b", ''],
+  ["'a''b\n", 'line 2: '],
+  ["'''", ''],
+  ["a: '''", ''],
+  ['"a\\"', ''],
+  ['x: 1\na: "b\n  c\\"\n', 'line 4: '],
+  ["'f\nk: ''d", 'line 2: '],
+  ["'d''\n  : &a k: {", 'line 2: '],
+])('quotes that are escaped end nothing: %j', async (text, line) => {
+  let turns = 0;
+  const turn = async (): Promise<void> => {
+    if (++turns > 10) throw new Error('reads on and on');
+  };
+  await expect(readYaml(text, turn)).rejects.toThrow(new YamlError(`yaml: ${line}found unexpected end of stream`));
+});
+
 test('only the first document is read', async () => {
   expect((await readYaml('---\na: 1\n---\nb: [')).value).toEqual({ a: 1 });
   expect((await readYaml('  a: 1\n  c: 2\nb: [')).value).toEqual({ a: 1, c: 2 });
