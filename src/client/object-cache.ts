@@ -332,17 +332,24 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
     const over = new AbortController();
     const lasted = (): number => this.#clock.monotonic() - startedAt;
     let events = 0;
-    let isOpen = false;
     let subscription: Subscription | undefined;
     try {
       await new Promise<void>((resolve, reject) => {
         const stop = (): void => resolve();
         this.#signal.addEventListener('abort', stop, { once: true, signal: over.signal });
-        const onOpen = (): void => {
-          isOpen = true;
+        // Nothing may happen for long, and whoever cuts off silent connections makes no trouble.
+        const onOpen = async (): Promise<void> => {
+          await this.#clock.sleep(stuck.soonMs, over.signal);
+          if (!over.signal.aborted) this.#watchWorks();
         };
         subscription = this.#resource
-          .watch({ ...this.#scope, resourceVersion: from, allowBookmarks: true, timeoutSeconds, onOpen })
+          .watch({
+            ...this.#scope,
+            resourceVersion: from,
+            allowBookmarks: true,
+            timeoutSeconds,
+            onOpen: () => void onOpen(),
+          })
           .subscribe({
             next: (event) => {
               if (over.signal.aborted) return;
@@ -356,11 +363,7 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
                 over.abort();
               }
             },
-            error: (error) => {
-              // It watched, and nothing happened: whoever cuts off silent connections makes no trouble.
-              if (isOpen && lasted() >= stuck.soonMs && !(error instanceof ApiError)) this.#watchWorks();
-              reject(error);
-            },
+            error: reject,
             complete: resolve,
           });
         void this.#clock.sleep(timeoutSeconds * 1_000 + lostAfterMs, over.signal).then(stop);

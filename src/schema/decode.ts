@@ -93,14 +93,14 @@ export interface DecodedText extends Emptied {
 
 /**
  * Decodes a whole body. Throws DecodeError. `converts`: what is unknown is told as Go's converter of unstructured
- * objects does it, without keys of maps, as often as it is there, in the order of texts.
+ * objects does it, without keys of maps, as often as it is there, in the order of texts, however many there are.
  */
 export function* decodeText(
   schema: Schema,
   text: ReadText & { readonly format?: 'json' | 'yaml' },
   { converts = false }: { readonly converts?: boolean } = {},
 ): Steps<DecodedText> {
-  const complaints = new Complaints({ repeats: converts });
+  const complaints = new Complaints(converts ? { repeats: true, most: Number.POSITIVE_INFINITY } : {});
   if (text.format === 'yaml') for (const repeated of text.duplicates) complaints.add(() => repeated);
   const state = new DecodeState({ strict: complaints }, { isPlain: text.exact === text.value, converts });
   const value = yield* decodeRoot(nodeOf(schema), text.exact, state);

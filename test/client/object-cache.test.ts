@@ -412,7 +412,7 @@ describe('object cache', () => {
     expect(client.watching).toBe(1);
     stop.abort();
     await settled();
-    expect(lines.slice(2)).toEqual(['warn listing or watching failed']);
+    expect(lines.slice(2)).toEqual(['warn listing or watching failed', 'info listing and watching again']);
   });
 
   test.each<[string, (at: number, verb: string) => Error | undefined]>([

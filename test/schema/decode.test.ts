@@ -35,6 +35,12 @@ test('what a converter does not know is told without keys of maps, in order', ()
   ]);
 });
 
+test('what a converter does not know is told however much it is', () => {
+  const text = JSON.stringify(Object.fromEntries(Array.from({ length: 150 }, (_, at) => [`no${at}`, 1])));
+  const found = (converts: boolean) => atOnce(decodeText(props, readJson(text), { converts })).strict.length;
+  expect([found(true), found(false)]).toEqual([150, 100]);
+});
+
 describe('wrong types are refused in the words of Go', () => {
   const field = (rest: string): string => `json: cannot unmarshal ${rest}`;
   test.each<[Schema, string, string]>([

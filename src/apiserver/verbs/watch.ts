@@ -75,6 +75,8 @@ interface WatchPlan {
   readonly lifetimeMs: number;
 }
 
+const later = (a: Revision, b: Revision): Revision => (a > b ? a : b);
+
 class Watch {
   readonly #parts: Parts;
   readonly #target: ListTarget;
@@ -93,8 +95,8 @@ class Watch {
   #seen: Revision = 0n;
   /** The present state was sent, if it was asked for. */
   #isFollowing = false;
-  /** What the caller says to have seen may be yet to come. */
-  #hasCome = false;
+  /** Where the store was when the watch began, or further on: a bookmark tells of something later. */
+  #began: Revision = 0n;
 
   constructor(
     parts: Parts,
@@ -134,6 +136,7 @@ class Watch {
     if (after !== undefined && after < oldest) throw new HistoryCompacted(after, oldest);
     after ??= await store.revision();
     this.#seen = after;
+    this.#began = this.#plan.bookmarks ? later(after, await store.revision()) : after;
     if (this.#out.closed) return;
     this.#follow();
     if (this.#out.closed) return this.#stop();
@@ -287,14 +290,8 @@ class Watch {
       await clock.sleep(Math.ceil(isSilent ? left : Math.min(bookmarkMs, toFarewell)), signal);
       if (isSilent || clock.monotonic() >= end) continue;
       isSilent = toFarewell <= bookmarkMs;
-      void this.#bookmarkWhatHasCome();
+      if (this.#isFollowing && this.#seen > this.#began) this.#bookmark(this.#seen, false);
     }
-  }
-
-  async #bookmarkWhatHasCome(): Promise<void> {
-    if (!this.#isFollowing) return;
-    this.#hasCome ||= (await this.#parts.store.revision().catch(() => -1n)) >= this.#seen;
-    if (this.#hasCome && !this.#ended.signal.aborted) this.#bookmark(this.#seen, false);
   }
 
   #endWhenServedOtherwise(): void {

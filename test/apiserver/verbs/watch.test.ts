@@ -376,8 +376,8 @@ describe('a watch', () => {
   });
 
   test.each([
-    ['100', ['BOOKMARK 1', 'BOOKMARK 1']],
-    ['62', ['BOOKMARK 1']],
+    ['100', ['BOOKMARK 2', 'BOOKMARK 2']],
+    ['62', ['BOOKMARK 2']],
     ['2', []],
   ])('no bookmark comes twice where sleep ends a little early (%s s)', async (timeoutSeconds, expected) => {
     const { clock, store } = open();
@@ -388,7 +388,10 @@ describe('a watch', () => {
     };
     const api = collection(store, early);
     await api.put('n', 'a');
-    const { items, state } = follow(api.watch({ resourceVersion: '1', allowWatchBookmarks: 'true', timeoutSeconds }));
+    const query = { resourceVersion: '1', allowWatchBookmarks: 'true', labelSelector: 'l=x', timeoutSeconds };
+    const { items, state } = follow(api.watch(query));
+    await settled();
+    await api.put('n', 'b');
     await clock.advance(Number(timeoutSeconds) * 1_000 - 1);
     expect(state.over).toBe(false);
     await clock.advance(2);
@@ -458,7 +461,28 @@ describe('a watch', () => {
     expect(items).toEqual([]);
     for (const name of ['b', 'c']) await api.put('n', name);
     await clock.advance(60_000);
-    expect(brief(items)).toEqual(['BOOKMARK 3']);
+    expect(items).toEqual([]);
+    await api.put('n', 'd');
+    await clock.advance(60_000);
+    expect(brief(items)).toEqual(['ADDED d 4', 'BOOKMARK 4']);
+    await store.close();
+  });
+
+  test.each<[string, Query, readonly string[]]>([
+    ['a version that is passed', { resourceVersion: '1' }, ['ADDED b 2']],
+    ['the present', { resourceVersion: '2' }, []],
+    ['the present state', {}, ['ADDED a 1', 'ADDED b 2', 'BOOKMARK 2 end']],
+    [
+      'the present state and its end',
+      { sendInitialEvents: 'true', resourceVersionMatch: 'NotOlderThan' },
+      ['ADDED a 1', 'ADDED b 2', 'BOOKMARK 2 end'],
+    ],
+  ])('no bookmark tells again of what was there when the watch began with %s', async (_what, query, expected) => {
+    const { clock, store, api } = open();
+    for (const name of ['a', 'b']) await api.put('n', name);
+    const { items } = follow(api.watch({ ...query, allowWatchBookmarks: 'true', timeoutSeconds: '100' }));
+    await clock.advance(99_000);
+    expect(brief(items)).toEqual(expected);
     await store.close();
   });
 
