@@ -26,9 +26,11 @@ export interface CaInjectorOptions {
   readonly validating?: readonly string[];
   /** Names of CustomResourceDefinitions: `caBundle` of the webhook in `spec.conversion`. */
   readonly definitions?: readonly string[];
+  /** Of the controller, in log lines and metrics: in one manager that of each signer's injector is another. */
+  readonly name?: string;
 }
 
-const name = 'ca-injector';
+const fieldManager = 'ca-injector';
 
 /** So often each object is looked at: another injector may want it otherwise, and write as often as this one. */
 const looks = { perSecond: 0.5, burst: 10 };
@@ -52,6 +54,7 @@ export function caInjector({
   mutating = [],
   validating = [],
   definitions = [],
+  name = 'ca-injector',
 }: CaInjectorOptions): Runnable {
   const targets = [
     ...mutating.map((each) => target(MutatingWebhookConfigurations, each, withCaInWebhooks)),
@@ -104,7 +107,7 @@ const target = <T extends ApiObject>(
     const object = await client.resource(type).get({ name: named });
     if (object === undefined) return;
     const wanted = withCa(object, caBundle);
-    if (!isDeepStrictEqual(wanted, object)) await client.resource(type).update(wanted, { fieldManager: name });
+    if (!isDeepStrictEqual(wanted, object)) await client.resource(type).update(wanted, { fieldManager });
   },
 });
 

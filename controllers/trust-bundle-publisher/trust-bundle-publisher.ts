@@ -1,11 +1,11 @@
 import { ClusterTrustBundles } from '../../src/api/kinds/cluster-trust-bundle.js';
 import { groupVersion } from '../../src/api/object.js';
 import { isSignerDomain } from '../../src/api/signer-name.js';
-import { openObjectCache } from '../../src/client/object-cache.js';
 import type { ReconcileContext, Runnable } from '../../src/controller/controller.js';
 import { deleteIfPresent } from '../../src/controller/delete-if-present.js';
 import { fieldManagers } from '../../src/controller/field-manager.js';
 import { defineKeyedController } from '../../src/controller/keyed-controller.js';
+import { sharedCache } from '../../src/controller/shared-cache.js';
 import type { Signer } from '../../src/pki/signer.js';
 import { bundleName, freshAnchors, plan } from './bundle.js';
 
@@ -51,13 +51,12 @@ const name = 'trust-bundle-publisher';
 export function trustBundlePublisher({ sources, refreshMs = 60_000 }: TrustBundlePublisherOptions): Runnable {
   const signerNames = new Set(sources.map(({ signerName }) => signerName));
   return defineKeyedController<string>(name, (context) => {
-    const { client, signal, clock, log } = context;
     const told: Told = new Map();
     const current: Current = new Map();
     return {
       identity: (signerName) => signerName,
       start(wake) {
-        openObjectCache(client, ClusterTrustBundles, { signal, clock, log }).changes.subscribe(({ object, type }) => {
+        sharedCache(context, ClusterTrustBundles).changes.subscribe(({ object, type }) => {
           const signerName = object.spec.signerName ?? '';
           if (signerNames.has(signerName)) wake(signerName, type);
         });

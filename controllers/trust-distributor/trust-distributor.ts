@@ -13,9 +13,9 @@ import { type TrustBundle, type TrustOptions, trustProblems } from './trust-bund
 export interface TrustDistributorOptions extends TrustOptions {
   /** How often the sources are read. Default a minute. */
   readonly refreshMs?: number;
+  /** Of the controller, in log lines and metrics: in one manager that of each owner's distributor is another. */
+  readonly name?: string;
 }
-
-const name = 'trust-distributor';
 
 /**
  * Keeps bundles of trust anchors in ClusterTrustBundles, ConfigMaps and Secrets: what drifts is repaired, what is no
@@ -23,7 +23,7 @@ const name = 'trust-distributor';
  * targets as they are, a target that cannot be written holds up no other. Throws an Error if a bundle makes no sense.
  */
 export function trustDistributor(given: TrustDistributorOptions): Runnable {
-  const { refreshMs = 60_000, ...trust } = given;
+  const { refreshMs = 60_000, name = 'trust-distributor', ...trust } = given;
   const [problem] = trustProblems(trust);
   if (problem !== undefined) throw new Error(`trust: ${problem}`);
   const { bundles, owner = ownNames.trustOwner, secretTargets = false } = trust;

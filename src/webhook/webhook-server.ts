@@ -133,7 +133,8 @@ class ReviewAnswers {
     const left = (): void => {
       if (!response.closed) response.destroy().emit('close');
     };
-    socket.once('close', left);
+    // Probes that are sent all at once are all answered: they may be many, as far as answers fit.
+    socket.setMaxListeners(0).once('close', left);
     response.once('close', () => {
       socket.off('close', left);
       gone.abort(unheard);
@@ -146,13 +147,14 @@ class ReviewAnswers {
       this.#send(response, 200, { 'content-type': 'application/json' }, answer);
     } catch (error) {
       if (error === unheard) return;
+      if (response.destroyed) return log.debug({ err: error }, 'the webhook failed when nobody waited for it any more');
       const { code, message, headers } = refusalOf(error);
       const remoteAddress = request.socket.remoteAddress;
       // What is left of the body is not read.
       const last: Readonly<Record<string, string>> = request.complete ? {} : { connection: 'close' };
       this.#send(response, code, { 'content-type': 'text/plain', ...last, ...headers }, `${message}\n`);
       if (code === 500) log.error({ err: error }, 'the webhook failed');
-      else if (!response.destroyed) log.warn({ remoteAddress, code, why: message }, 'a review was refused');
+      else log.warn({ remoteAddress, code, why: message }, 'a review was refused');
     }
   }
 

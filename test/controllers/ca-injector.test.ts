@@ -147,9 +147,10 @@ test('what somebody takes out comes back, a configuration made later has them, a
 test('two that want it otherwise do not write without end', async () => {
   const other = 'example.test/other';
   const world = await runControllers(
-    [caInjector({ signerName, mutating: ['ours'] }), caInjector({ signerName: other, mutating: ['ours'] })].map(
-      (injector, at) => ({ ...injector, name: `injector ${at}` }),
-    ),
+    [
+      caInjector({ signerName, mutating: ['ours'] }),
+      caInjector({ signerName: other, mutating: ['ours'], name: 'other' }),
+    ],
     async (client) => {
       await client.resource(ClusterTrustBundles).create(bundle('a', one));
       await client.resource(ClusterTrustBundles).create(bundle('b', two, other));

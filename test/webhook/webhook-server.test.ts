@@ -313,10 +313,11 @@ test('the signal of a review aborts when its caller leaves', async () => {
   const waits = validatingWebhook({
     async validate(_, { signal }) {
       seen = signal;
-      await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+      await aborted(signal);
+      throw new Error('broken off');
     },
   });
-  const { server } = await served({ '/waits': waits });
+  const { server, lines } = await served({ '/waits': waits });
   const headers = { 'content-type': 'application/json' };
   const asked = httpsRequest({
     host,
@@ -335,15 +336,34 @@ test('the signal of a review aborts when its caller leaves', async () => {
   expect(seen?.aborted).toBe(false);
   asked.destroy();
   await eventually(
-    async () => seen?.aborted,
-    (aborted) => aborted === true,
+    async () => lines.at(-1)?.message,
+    (message) => message === 'the webhook failed when nobody waited for it any more',
   );
+  expect([seen?.aborted, lines.at(-1)?.level]).toEqual([true, 'debug']);
 });
 
 test('probes are answered, unless a webhook has their path', async () => {
   const { ask } = await served({ '/healthz': allow });
   expect(await ask('/readyz', '', { method: 'GET' })).toMatchObject({ code: 200, text: 'ok' });
   expect(await ask('/healthz', '', { method: 'GET' })).toMatchObject({ code: 405 });
+});
+
+test('probes that come all at once are all answered, without a warning of the process', async () => {
+  const warnings: string[] = [];
+  const heard = ({ name }: Error): void => void warnings.push(name);
+  process.on('warning', heard);
+  const { server } = await served({ '/allow': allow });
+  const socket = await connected(server.port);
+  let answers = '';
+  socket.on('data', (part) => (answers += part.toString()));
+  socket.write('GET /healthz HTTP/1.1\r\nhost: a\r\n\r\n'.repeat(20));
+  await eventually(
+    async () => answers.split('200 OK').length - 1,
+    (count) => count === 20,
+  );
+  socket.destroy();
+  process.off('warning', heard);
+  expect(warnings).toEqual([]);
 });
 
 test('with a CA only its clients are served', async () => {
