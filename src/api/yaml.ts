@@ -100,7 +100,7 @@ async function readText(text: string, pause: Pause, { rereading, mayEnd }: Lenie
     // Whatever is read again is read in a turn of its own.
     await pause();
     const before = mayEnd ? readBefore(text, wrong) : undefined;
-    const complete = before && (await readText(before, pause, { rereading, mayEnd: false }).catch(() => undefined));
+    const complete = before && (await readText(before, pause, { rereading, mayEnd: false }).catch(unreadable));
     if (before && complete)
       return { ...complete, lineBehind: () => complete.lineBehind() ?? contentBehind(text, before.length) };
     const indented = rereading >= text.length ? withIndent(text, wrong) : undefined;
@@ -121,6 +121,11 @@ async function readText(text: string, pause: Pause, { rereading, mayEnd }: Lenie
   if (isLong) await pause();
   const read = document?.range?.[2] ?? text.length;
   return finished(exact, reader.repeated, () => contentBehind(text, read));
+}
+
+/** What is wrong with a part is told of the whole. */
+function unreadable(error: unknown): undefined {
+  if (!(error instanceof YamlError)) throw error;
 }
 
 interface FirstDocument {

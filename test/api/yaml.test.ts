@@ -167,6 +167,26 @@ test.each([
     if (++turns > 10) throw new Error('reads on and on');
   };
   await expect(readYaml(text, turn)).rejects.toThrow(new YamlError(`yaml: ${line}found unexpected end of stream`));
+  expect(turns).toBeLessThan(10);
+});
+
+test('whatever signs a text is made of, it is read in a few turns', async () => {
+  const quotes = ["'", "''", '"', '\\"'];
+  const others = ['\\', 'a', ': ', '{', '}', '[', ']', ',', ' ', '\n', '- ', '#', '!', '&a ', '*a', '| ', '? '];
+  const sign = fc.oneof(fc.constantFrom(...quotes), fc.constantFrom(...others));
+  await fc.assert(
+    fc.asyncProperty(fc.array(sign, { maxLength: 12 }), async (parts) => {
+      let turns = 0;
+      const turn = async (): Promise<void> => {
+        if (++turns > 10) throw new Error('reads on and on');
+      };
+      await readYaml(parts.join(''), turn).catch((error: unknown) => {
+        if (!(error instanceof YamlError)) throw error;
+      });
+      expect(turns).toBeLessThan(10);
+    }),
+    { numRuns: 3_000 },
+  );
 });
 
 test('only the first document is read', async () => {
