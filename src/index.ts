@@ -262,7 +262,7 @@ export { type LeaderOptions, LeadershipLost, whileLeading } from './controller/l
 export { createManager, type Manager, type ManagerOptions, RunnablesLeftBehind } from './controller/manager.js';
 export { owned } from './controller/owned.js';
 export { type ProbeServerOptions, probeServer } from './controller/probe-server.js';
-export { referredTo } from './controller/referred-to.js';
+export { type ReferredToOptions, referredTo } from './controller/referred-to.js';
 export { sharedCache } from './controller/shared-cache.js';
 export type { ControllerWatch, UnsyncedWatches } from './controller/watches.js';
 export { writeStatus } from './controller/write-status.js';

@@ -292,7 +292,7 @@ function watch<T extends ApiObject>(
       const request = { method: 'GET', path: withQuery(readPath(type, options.namespace), query) };
       const headers = { accept: acceptOf(options, 'PartialObjectMetadata') };
       try {
-        const answer = await send({ ...request, headers, signal: stop.signal, isWatch: true });
+        const answer = await send({ ...request, headers, signal: stop.signal, silenceMs: Number.POSITIVE_INFINITY });
         if (answer.statusCode !== 200) await readAnswer(answer, asked(request), type);
         options.onOpen?.();
         for await (const line of linesOf(answer)) {

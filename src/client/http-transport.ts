@@ -17,10 +17,8 @@ export interface HttpRequest {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
   readonly signal?: AbortSignal | undefined;
-  /** How long the connection may be silent. Absent: a minute. */
+  /** How long the connection may be silent. Absent: a minute; `Infinity` for watches, whose heads some proxies keep back, too. */
   readonly silenceMs?: number;
-  /** Once it has answered it may be silent for as long as it likes, as a watch is where nothing happens. */
-  readonly isWatch?: boolean;
 }
 
 export interface HttpTransport {
@@ -97,7 +95,6 @@ class Transport implements HttpTransport {
       let answer: IncomingMessage | undefined;
       const request = this.#request(new URL(this.urlOf(given.path)), options, (head) => {
         answer = head;
-        if (given.isWatch) request.setTimeout(0);
         resolve(head);
       });
       request.maxHeadersCount = 0;
@@ -108,7 +105,9 @@ class Transport implements HttpTransport {
         this.#ending.delete(end);
         this.#agents.ended(agent);
       });
-      request.setTimeout(silenceMs, () => request.destroy(new Error(`the server was silent for ${silenceMs} ms`)));
+      if (Number.isFinite(silenceMs)) {
+        request.setTimeout(silenceMs, () => request.destroy(new Error(`the server was silent for ${silenceMs} ms`)));
+      }
       request.on('socket', (socket) => socket.setKeepAlive(true, patience.keepAliveMs));
       request.on('error', reject);
       request.end(given.body);

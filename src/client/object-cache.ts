@@ -332,6 +332,7 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
     const over = new AbortController();
     const lasted = (): number => this.#clock.monotonic() - startedAt;
     let events = 0;
+    let isOpen = false;
     let subscription: Subscription | undefined;
     try {
       await new Promise<void>((resolve, reject) => {
@@ -339,8 +340,11 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
         this.#signal.addEventListener('abort', stop, { once: true, signal: over.signal });
         // Nothing may happen for long, and whoever cuts off silent connections makes no trouble.
         const onOpen = async (): Promise<void> => {
+          isOpen = true;
           await this.#clock.sleep(stuck.soonMs, over.signal);
-          if (!over.signal.aborted) this.#watchWorks();
+          if (over.signal.aborted) return;
+          this.#failures = 0;
+          this.#watchWorks();
         };
         subscription = this.#resource
           .watch({
@@ -366,7 +370,8 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
             error: reject,
             complete: resolve,
           });
-        void this.#clock.sleep(timeoutSeconds * 1_000 + lostAfterMs, over.signal).then(stop);
+        const lost = (): void => (isOpen || events > 0 ? resolve() : reject(new Error('the watch was never answered')));
+        void this.#clock.sleep(timeoutSeconds * 1_000 + lostAfterMs, over.signal).then(lost);
       });
     } finally {
       over.abort();

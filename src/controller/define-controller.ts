@@ -142,7 +142,8 @@ class ObjectWork<T extends ApiObject> implements KeyedWork<ObjectKey> {
 
   async #tell(key: ObjectKey, last: T): Promise<ReconcileResult> {
     try {
-      const result = await this.#spec.deleted?.(last, this.#context);
+      // Others hold it, too, and it is told again if that fails.
+      const result = await this.#spec.deleted?.(structuredClone(last), this.#context);
       if (!result) this.#endings?.told(key, last);
       return result;
     } catch (error) {

@@ -4,14 +4,27 @@ import { indexBy, type ObjectIndex } from '../client/object-index.js';
 import type { Trigger } from './controller.js';
 import { identityAndOwners } from './identity-and-owners.js';
 
+export interface ReferredToOptions<T extends ApiObject> {
+  /** The controller's kind. */
+  readonly by: ResourceType<T>;
+  /** What an object refers to. */
+  keys(object: T): readonly ObjectKey[];
+  /**
+   * Watches and holds whole what is referred to, for a `reconcile` that reads it from a `sharedCache`: only the same watch
+   * has what it woke for. Default false.
+   */
+  readonly whole?: boolean;
+}
+
 /**
  * For `alsoOn`: a change of an object wakes the objects of the controller's kind (`by`) that refer to it, also before it
  * exists. `keys` says what an object refers to, as the controller holds it in memory; one for which it throws refers to
- * nothing. Of what is referred to nothing but metadata is watched; name, uid, version and owners are held in memory.
+ * nothing. Unless it is wanted whole, nothing but metadata of it is watched; name, uid, version and owners are held in
+ * memory.
  */
 export function referredTo<S extends ApiObject, T extends ApiObject>(
   on: ResourceType<S>,
-  { keys }: { readonly by: ResourceType<T>; keys(object: T): readonly ObjectKey[] },
+  { keys, whole = false }: ReferredToOptions<T>,
 ): Trigger<S> {
   // A trigger may be part of several controllers.
   const indexes = new WeakMap<object, ObjectIndex<ApiObject>>();
@@ -22,8 +35,7 @@ export function referredTo<S extends ApiObject, T extends ApiObject>(
   };
   return {
     on,
-    metadataOnly: true,
-    transform: identityAndOwners,
+    ...(whole ? {} : { metadataOnly: true, transform: identityAndOwners }),
     keys: async (changed, _client, objects) =>
       indexOf(objects)
         .get(keyText(keyOf(changed)))

@@ -18,7 +18,7 @@ type CacheUser = Pick<ReconcileContext, 'signal' | 'clock' | 'log' | 'cacheObser
  * Caches are shared by those who want the same namespace, selectors, form and function `transform`. One who wants
  * metadata alone may get whole objects that another has, and one who asks late gets a cache that lags behind the server
  * by the events that have not arrived. Objects are everybody's, and must not be changed. Throws an Error for the 21st
- * form in which the same objects are asked for.
+ * form in which one controller asks for the same objects.
  */
 export function sharedCache(
   context: ReconcileContext,
@@ -51,8 +51,9 @@ export class SharedCaches {
     const wanted = { type, watch, clock: user.clock } as Wanted<ApiObject>;
     if (user.signal.aborted) return openObjectCache(this.#client, type, user);
     const alike = [...this.#open].filter((one) => one.isOfSame(wanted));
-    const known = alike.find((one) => one.satisfies(wanted));
-    if (known === undefined && alike.length >= mostForms)
+    // Who comes while one fails need not wait as long as that does.
+    const known = alike.find((one) => one.satisfies(wanted) && (one.works || one.isUsedBy(user)));
+    if (known === undefined && alike.filter((one) => one.isUsedBy(user)).length >= mostForms)
       throw new Error(
         `${groupResource(type)} are held in ${mostForms} forms: transform must be the same function each time`,
       );
@@ -135,16 +136,24 @@ class SharedWatch<T extends ApiObject> {
     return watch.transform === identityAndOwners || (watch.transform === undefined && watch.metadataOnly === true);
   }
 
+  get works(): boolean {
+    return !this.#isFailing;
+  }
+
+  isUsedBy(user: CacheUser): boolean {
+    return [...this.#users.keys()].some((one) => isSameUser(one, user));
+  }
+
   /** The same for the same user, until it stops. */
   usedBy(user: CacheUser): ObjectCache<T> {
-    const { signal, log, cacheObserver } = user;
-    for (const [one, view] of this.#users)
-      if (one.signal === signal && one.log === log && one.cacheObserver === cacheObserver) return view;
+    const { signal, cacheObserver } = user;
+    for (const [one, view] of this.#users) if (isSameUser(one, user)) return view;
     const view = new View(this.#cache);
     this.#users.set(user, view);
     const { type } = this.#wanted;
-    if (!this.#isSynced) cacheObserver?.syncing(type, 1);
-    if (this.#isFailing) cacheObserver?.failing(type, 1);
+    // Each watch of a user is told of once, also if all is well.
+    cacheObserver?.syncing(type, 1);
+    if (this.#isSynced) cacheObserver?.syncing(type, -1);
     signal.addEventListener('abort', () => this.#leave(user), { once: true });
     return view;
   }
@@ -160,7 +169,7 @@ class SharedWatch<T extends ApiObject> {
     this.#stop.abort(noLongerNeeded);
   }
 
-  /** Tells all users; of what is as it was before the first came each is told when it comes. */
+  /** Tells all users; of the first list each is told for itself when it comes. */
   #observer(): CacheObserver {
     const observers = (): readonly (CacheObserver | undefined)[] =>
       Array.from(this.#users.keys(), ({ cacheObserver }) => cacheObserver);
@@ -215,6 +224,12 @@ class View<T extends ApiObject> implements ObjectCache<T> {
     for (const subscriber of [...this.#subscribers]) subscriber.complete();
   }
 }
+
+/** One controller, whatever its log lines carry besides; what has no observer is told apart by its log. */
+const isSameUser = (one: CacheUser, other: CacheUser): boolean =>
+  one.signal === other.signal &&
+  one.cacheObserver === other.cacheObserver &&
+  (one.cacheObserver !== undefined || one.log === other.log);
 
 /** A logger whose lines go to each of those that there are then. */
 function toEach(logs: () => Iterable<Logger>): Logger {

@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
-import { text } from 'node:stream/consumers';
 import { firstValueFrom, lastValueFrom, toArray } from 'rxjs';
 import { afterEach, describe, expect, expectTypeOf, test, vi } from 'vitest';
 import type { Condition } from '../../src/api/conditions.js';
@@ -12,7 +11,6 @@ import type { DiscoveryFailure } from '../../src/client/client.js';
 import { AccessError, type ClusterAccess, fixedCredentials } from '../../src/client/cluster-access.js';
 import { endingWith } from '../../src/client/ending.js';
 import { httpClient } from '../../src/client/http-client.js';
-import { httpTransport } from '../../src/client/http-transport.js';
 import { clientIn } from '../../src/client/in-domain.js';
 import { linesOf, watchEvent } from '../../src/client/watch-stream.js';
 import type { Clock } from '../../src/runtime/clock.js';
@@ -473,25 +471,6 @@ describe('watches', () => {
     });
     await firstValueFrom(stream);
     await gone;
-  });
-
-  test('may be silent once they are open, and not before', async () => {
-    const answers = new Map<string, ServerResponse>();
-    const { port } = await listening((request, response) => {
-      answers.set(request.url ?? '', response);
-      if (request.url === '/head') response.writeHead(200).flushHeaders();
-    });
-    const transport = httpTransport(
-      { server: `http://127.0.0.1:${port}`, credentials: fixedCredentials({}) },
-      'test/1',
-    );
-    open.push(() => transport.close());
-    const send = (path: string) => transport.send({ method: 'GET', path, isWatch: true, silenceMs: 50 });
-    const { answer } = await send('/head');
-    // Nothing of this one comes, for which it is not awaited longer.
-    await expect(send('/nothing')).rejects.toThrow('the server was silent for 50 ms');
-    answers.get('/head')?.end('late');
-    expect(await text(answer)).toBe('late');
   });
 
   test('do not gather a line without end', async () => {

@@ -521,6 +521,23 @@ describe('a controller', () => {
     expect(gone).toEqual(['uid-1']);
   });
 
+  test('what is done to the last state is not seen when it is told again', async () => {
+    const gone: unknown[] = [];
+    const { clock, things } = await start({
+      reconcile: async () => {},
+      deleted: async (last) => {
+        gone.push(last.metadata.uid);
+        Object.assign(last, { metadata: {} });
+        if (gone.length === 1) throw new Error('not yet');
+      },
+    });
+    await things.create(thing('a'));
+    await settled();
+    await things.delete({ namespace: 'n', name: 'a' });
+    await clock.advance(100);
+    expect(gone).toEqual(['uid-1', 'uid-1']);
+  });
+
   test('one that left what is selected and is back has its end told once, with its last state', async () => {
     const gone: unknown[] = [];
     const { clock, client, things } = await start({

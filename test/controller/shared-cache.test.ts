@@ -150,7 +150,7 @@ test('the same user has the same cache, however often it asks', async () => {
   const { user } = world();
   const { context, told } = user();
   const cache = sharedCache(context, Secrets);
-  expect(sharedCache({ ...context }, Secrets)).toBe(cache);
+  expect(sharedCache({ ...context, log: context.log.child({ object: 'a' }) }, Secrets)).toBe(cache);
   await cache.synced;
   expect(told).toEqual(['syncing 1', 'syncing -1']);
 });
@@ -158,22 +158,62 @@ test('the same user has the same cache, however often it asks', async () => {
 test('each is told how the cache fares from when it comes to when it goes', async () => {
   const { client, clock, user } = world();
   client.fail = ({ plural }) => (plural === 'secrets' ? untyped('secrets is forbidden', 403) : undefined);
-  const [early, late, last] = [user(), user(), user()];
-  sharedCache(early.context, Secrets);
+  const [one, other] = [user(), user()];
+  const [, unsynced] = [one, other].map(({ context }) => sharedCache(context, Secrets));
   await settled();
-  expect(early.told).toEqual(['syncing 1', 'failing 1']);
-  const unsynced = sharedCache(late.context, Secrets);
-  expect(late.told).toEqual(['syncing 1', 'failing 1']);
-  late.stop();
-  await unsynced.synced;
-  expect(late.told).toEqual(['syncing 1', 'failing 1', 'failing -1', 'syncing -1']);
-  sharedCache(last.context, Secrets);
+  expect(client.calls.length).toBe(1);
+  for (const { told } of [one, other]) expect(told).toEqual(['syncing 1', 'failing 1']);
+  other.stop();
+  await unsynced?.synced;
+  expect(other.told.slice(2)).toEqual(['failing -1', 'syncing -1']);
   client.fail = () => undefined;
   await clock.advance(60_000);
-  for (const { told } of [early, last]) expect(told).toEqual(['syncing 1', 'failing 1', 'failing -1', 'syncing -1']);
-  const warned = ({ lines }: ReturnType<typeof user>) => lines.filter(({ level }) => level === 'warn').length;
-  expect([early, late, last].map(warned)).toEqual([1, 0, 0]);
-  expect(last.lines.map(({ message }) => message)).toContain('listing and watching again');
+  expect(one.told.slice(2)).toEqual(['failing -1', 'syncing -1']);
+  const late = user();
+  sharedCache(late.context, Secrets);
+  expect(late.told).toEqual(['syncing 1', 'syncing -1']);
+  for (const { lines } of [one, other]) expect(lines.filter(({ level }) => level === 'warn').length).toBe(1);
+  expect(one.lines.at(-1)?.message).toBe('listing and watching again');
+});
+
+test('who comes while a watch fails has another, which is tried at once', async () => {
+  const { client, user } = world();
+  client.fail = () => untyped('no such kind', 404);
+  const [early, late] = [user(), user()];
+  const waiting = sharedCache(early.context, Secrets);
+  await settled();
+  client.fail = () => undefined;
+  const cache = sharedCache(late.context, Secrets);
+  await cache.synced;
+  expect(late.told).toEqual(['syncing 1', 'syncing -1']);
+  expect(early.told).toEqual(['syncing 1', 'failing 1']);
+  expect(sharedCache(early.context, Secrets)).toBe(waiting);
+});
+
+test('what is referred to is there whole for who is woken for it', async () => {
+  const { client, clock, user } = world();
+  const found: (string | undefined)[] = [];
+  const maps = client.resource(ConfigMaps);
+  await maps.create({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: 'n', name: 'm' } });
+  const controller = defineController({
+    name: 'c',
+    for: ConfigMaps,
+    alsoOn: [referredTo(Secrets, { by: ConfigMaps, keys: () => [{ namespace: 'n', name: 'a' }], whole: true })],
+    async reconcile(_, context) {
+      const secrets = sharedCache(context, Secrets);
+      await secrets.synced;
+      found.push(secrets.get({ namespace: 'n', name: 'a' })?.data?.['a']);
+    },
+  });
+  const { context, stop } = user();
+  const running = controller.run(context);
+  await settled();
+  await client.resource(Secrets).create(secret('a'));
+  await clock.advance(1);
+  expect(found).toEqual([undefined, 'MQ==']);
+  expect(watched(client).toSorted()).toEqual(['configmaps', 'secrets']);
+  stop();
+  await running;
 });
 
 test('a user that has stopped opens nothing', async () => {
@@ -191,6 +231,7 @@ test('functions that are another each time are refused before they are many', as
   const { context } = user();
   const another = () => sharedCache(context, Secrets, { transform: (object) => object });
   for (let count = 0; count < 20; count++) another();
+  sharedCache(user().context, Secrets, { transform: (object) => object });
   expect(another).toThrow('secrets are held in 20 forms: transform must be the same function each time');
 });
 
