@@ -51,8 +51,9 @@ export class SharedCaches {
     const wanted = { type, watch, clock: user.clock } as Wanted<ApiObject>;
     if (user.signal.aborted) return openObjectCache(this.#client, type, user);
     const alike = [...this.#open].filter((one) => one.isOfSame(wanted));
+    const fitting = alike.filter((one) => one.satisfies(wanted));
     // Who comes while one fails need not wait as long as that does.
-    const known = alike.find((one) => one.satisfies(wanted) && (one.works || one.isUsedBy(user)));
+    const known = fitting.find((one) => one.isUsedBy(user)) ?? fitting.find((one) => one.works);
     if (known === undefined && alike.filter((one) => one.isUsedBy(user)).length >= mostForms)
       throw new Error(
         `${groupResource(type)} are held in ${mostForms} forms: transform must be the same function each time`,
@@ -67,17 +68,17 @@ export class SharedCaches {
 /** Caches that differ in their form only: a function written where the cache is asked for is another each time. */
 const mostForms = 20;
 
-const known = new WeakMap<Client, SharedCaches>();
+const cachesByClient = new WeakMap<Client, SharedCaches>();
 
 /** Lets who has this client share caches with others who have another that may do the same. */
 export function sharing(client: Client, caches: SharedCaches): Client {
-  known.set(client, caches);
+  cachesByClient.set(client, caches);
   return client;
 }
 
 function cachesOf(client: Client): SharedCaches {
-  const caches = known.get(client) ?? new SharedCaches(client);
-  known.set(client, caches);
+  const caches = cachesByClient.get(client) ?? new SharedCaches(client);
+  cachesByClient.set(client, caches);
   return caches;
 }
 

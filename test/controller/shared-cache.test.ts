@@ -176,8 +176,8 @@ test('each is told how the cache fares from when it comes to when it goes', asyn
   expect(one.lines.at(-1)?.message).toBe('listing and watching again');
 });
 
-test('who comes while a watch fails has another, which is tried at once', async () => {
-  const { client, user } = world();
+test('who comes while a watch fails has another, which is tried at once, and keeps it', async () => {
+  const { client, clock, user } = world();
   client.fail = () => untyped('no such kind', 404);
   const [early, late] = [user(), user()];
   const waiting = sharedCache(early.context, Secrets);
@@ -187,7 +187,9 @@ test('who comes while a watch fails has another, which is tried at once', async 
   await cache.synced;
   expect(late.told).toEqual(['syncing 1', 'syncing -1']);
   expect(early.told).toEqual(['syncing 1', 'failing 1']);
+  await clock.advance(60_000);
   expect(sharedCache(early.context, Secrets)).toBe(waiting);
+  expect(sharedCache(late.context, Secrets)).toBe(cache);
 });
 
 test('what is referred to is there whole for who is woken for it', async () => {
