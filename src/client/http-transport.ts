@@ -17,7 +17,10 @@ export interface HttpRequest {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
   readonly signal?: AbortSignal | undefined;
-  /** How long the connection may be silent. Absent: a minute; `Infinity` for watches, whose heads some proxies keep back, too. */
+  /**
+   * How long the connection may be silent. Absent: a minute; `Infinity` for watches, of which some proxies keep even the
+   * head back.
+   */
   readonly silenceMs?: number;
 }
 

@@ -100,8 +100,8 @@ export interface SharedCacheOptions<T extends ApiObject> {
 export interface Trigger<S extends ApiObject> extends SharedCacheOptions<S> {
   readonly on: ResourceType<S>;
   /**
-   * Keys of the objects that an object in this state, as it is held in memory, concerns. Called with the states before and after a change, in
-   * the order of changes; with the last known state after a deletion. Retried if it fails, unless with TerminalError.
+   * Keys of the objects that an object in this state, as it is held in memory, concerns. Called with the states before
+   * and after a change, in the order of changes; with the last known state after a deletion. Retried if it fails, unless with TerminalError.
    * If hundreds of states wait, because it keeps failing or is slow, all objects of the controller are reconciled
    * instead. A key that no object can have (`a/b`) is ignored; a key that lacks the namespace of a namespaced kind, or
    * has one for another kind, is logged as an error. `objects` are those of the controller's kind, as it holds them.

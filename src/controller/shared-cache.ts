@@ -51,17 +51,18 @@ export class SharedCaches {
     const wanted = { type, watch, clock: user.clock } as Wanted<ApiObject>;
     if (user.signal.aborted) return openObjectCache(this.#client, type, user);
     const alike = [...this.#open].filter((one) => one.isOfSame(wanted));
+    const has = (one: SharedWatch<ApiObject>): boolean => one.viewOf(user) !== undefined;
     const fitting = alike.filter((one) => one.satisfies(wanted));
     // Who comes while one fails need not wait as long as that does.
-    const known = fitting.find((one) => one.isUsedBy(user)) ?? fitting.find((one) => one.works);
-    if (known === undefined && alike.filter((one) => one.isUsedBy(user)).length >= mostForms)
+    const known = fitting.find(has) ?? fitting.find((one) => one.works);
+    if (known === undefined && alike.filter(has).length >= mostForms)
       throw new Error(
         `${groupResource(type)} are held in ${mostForms} forms: transform must be the same function each time`,
       );
     const shared = known ?? new SharedWatch(this.#client, wanted, (one) => this.#open.delete(one));
     this.#open.add(shared);
     // What one has that satisfies is of the type that is wanted.
-    return shared.usedBy(user) as ObjectCache<ApiObject> as ObjectCache<T>;
+    return (shared.viewOf(user) ?? shared.join(user)) as ObjectCache<ApiObject> as ObjectCache<T>;
   }
 }
 
@@ -141,14 +142,15 @@ class SharedWatch<T extends ApiObject> {
     return !this.#isFailing;
   }
 
-  isUsedBy(user: CacheUser): boolean {
-    return [...this.#users.keys()].some((one) => isSameUser(one, user));
+  /** What a user has of it, until it stops. */
+  viewOf(user: CacheUser): ObjectCache<T> | undefined {
+    for (const [one, view] of this.#users) if (isSameUser(one, user)) return view;
+    return undefined;
   }
 
-  /** The same for the same user, until it stops. */
-  usedBy(user: CacheUser): ObjectCache<T> {
+  /** For one who has nothing of it yet. */
+  join(user: CacheUser): ObjectCache<T> {
     const { signal, cacheObserver } = user;
-    for (const [one, view] of this.#users) if (isSameUser(one, user)) return view;
     const view = new View(this.#cache);
     this.#users.set(user, view);
     const { type } = this.#wanted;

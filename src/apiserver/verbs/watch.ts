@@ -125,18 +125,17 @@ class Watch {
     const { signal } = this.#target;
     signal.addEventListener('abort', () => this.#end(), { once: true, signal: this.#ended.signal });
     if (signal.aborted) return this.#end();
+    const { initial, bookmarks } = this.#plan;
     let after = this.#plan.after;
-    if (this.#plan.initial && this.#plan.notBefore > 0n)
-      await waitForRevision(store, this.#plan.notBefore, { clock, signal });
+    if (initial && this.#plan.notBefore > 0n) await waitForRevision(store, this.#plan.notBefore, { clock, signal });
     void this.#keepTime();
-    if (this.#plan.initial) {
-      after = await this.#sendState();
-    }
+    if (initial) after = await this.#sendState();
     const oldest = this.#oldest();
     if (after !== undefined && after < oldest) throw new HistoryCompacted(after, oldest);
-    after ??= await store.revision();
+    const present = after === undefined || (bookmarks && !initial) ? await store.revision() : after;
+    after ??= present;
     this.#seen = after;
-    this.#began = this.#plan.bookmarks ? later(after, await store.revision()) : after;
+    this.#began = later(after, present);
     if (this.#out.closed) return;
     this.#follow();
     if (this.#out.closed) return this.#stop();
@@ -148,7 +147,7 @@ class Watch {
   #oldest(): Revision {
     const first = this.#parts.firstRevision();
     const { since = first } = this.#target.definition;
-    return since > first ? since : first;
+    return later(since, first);
   }
 
   async #sendState(): Promise<Revision> {
