@@ -7,6 +7,8 @@ export type ReconcileOutcome = 'done' | 'requeue' | 'retry' | 'terminal';
 export interface ControllerMetrics {
   /** `error`: why it ended badly. */
   reconciled(controller: string, outcome: ReconcileOutcome, seconds: number, error?: unknown): void;
+  /** A reconcile took longer than it may. */
+  timedOut?(controller: string): void;
   /** One has started, with so many workers. Returns the callback to invoke when it has ended. */
   started?(controller: string, workers: number): () => void;
   /** So many keys more wait for a worker, or fewer: several controllers may have one name. */
@@ -49,6 +51,11 @@ export function controllerMetrics(metrics: Metrics): ControllerMetrics {
   const terminal = metrics.counter({
     name: 'controller_runtime_terminal_reconcile_errors_total',
     help: 'Reconciles that failed and are not tried again.',
+    labels: ['controller'],
+  });
+  const timeouts = metrics.counter({
+    name: 'controller_runtime_reconcile_timeouts_total',
+    help: 'Reconciles that took longer than they may.',
     labels: ['controller'],
   });
   const time = metrics.histogram({
@@ -150,10 +157,11 @@ export function controllerMetrics(metrics: Metrics): ControllerMetrics {
       time.observe({ controller }, seconds);
       works.observe({ controller, name: controller }, seconds);
     },
+    timedOut: (controller) => timeouts.add({ controller }),
     started(controller, workers) {
       // Known to scrapes before anything happens: the first is an increase, too.
       for (const result of Object.values(results)) total.add({ controller, result }, 0);
-      for (const counter of [errors, terminal]) counter.add({ controller }, 0);
+      for (const counter of [errors, terminal, timeouts]) counter.add({ controller }, 0);
       agesOf(controller);
       most.of({ controller }).add(workers);
       return () => most.of({ controller }).add(-workers);

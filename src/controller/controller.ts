@@ -66,6 +66,12 @@ export interface ControllerSpec<T extends ApiObject, S extends readonly ApiObjec
    */
   readonly rateLimit?: RateLimit;
   /**
+   * How long one `reconcile` or `deleted` may take, in milliseconds. The signal of its context then aborts with a
+   * TimeoutError, with which calls of its client fail from then on; both end with the call in any case. What does not
+   * heed the signal is still waited for: no object has two workers. Default: as long as it likes.
+   */
+  readonly timeoutMs?: number;
+  /**
    * Checked on the event, with the state before the change where one was seen (undefined for an object that is new),
    * and again on the fresh object, without one.
    */

@@ -35,6 +35,7 @@ class ObjectWork<T extends ApiObject> implements KeyedWork<ObjectKey> {
   readonly concurrency: number | undefined;
   readonly backoff: KeyedWork<ObjectKey>['backoff'];
   readonly rateLimit: KeyedWork<ObjectKey>['rateLimit'];
+  readonly timeoutMs: number | undefined;
   readonly #spec: ControllerSpec<T>;
   readonly #read: SelectedReader<T>;
   readonly #context: ReconcileContext;
@@ -48,6 +49,7 @@ class ObjectWork<T extends ApiObject> implements KeyedWork<ObjectKey> {
     this.concurrency = spec.concurrency;
     this.backoff = spec.backoff;
     this.rateLimit = spec.rateLimit;
+    this.timeoutMs = spec.timeoutMs;
     this.#spec = spec;
     this.#read = read;
     this.#context = context;
@@ -81,18 +83,18 @@ class ObjectWork<T extends ApiObject> implements KeyedWork<ObjectKey> {
   }
 
   /** Deals with the deletions that were noticed, then with the object that is there now. */
-  async reconcile(key: ObjectKey): Promise<ReconcileResult> {
+  async reconcile(key: ObjectKey, context: ReconcileContext): Promise<ReconcileResult> {
     const noticed = this.#endings?.at(key) ?? [];
-    const { object, isServed } = await this.#fresh(key);
+    const { object, isServed } = await this.#fresh(key, context);
     this.#endings?.readFresh(key, object, noticed);
     if (isServed) this.#endings?.worksOn(key, object);
-    const { results, untold } = await this.#tellAll(key, object);
+    const { results, untold } = await this.#tellAll(key, object, context);
     try {
       if (object !== undefined && (this.#spec.when === undefined || this.#spec.when(object)))
-        results.push(...(await this.#work(object)));
+        results.push(...(await this.#work(object, context)));
     } catch (error) {
       if (untold.length === 0 || !isTerminal(error)) throw error;
-      this.#context.log.error({ object: keyText(key), err: error }, 'reconcile failed for good');
+      context.log.error({ object: keyText(key), err: error }, 'reconcile failed for good');
     }
     const next = soonest(results);
     if (untold.length === 0) return next;
@@ -105,10 +107,13 @@ class ObjectWork<T extends ApiObject> implements KeyedWork<ObjectKey> {
     await Promise.all(this.#triggers);
   }
 
-  async #fresh(key: ObjectKey): Promise<{ readonly object: T | undefined; readonly isServed: boolean }> {
+  async #fresh(
+    key: ObjectKey,
+    { client }: ReconcileContext,
+  ): Promise<{ readonly object: T | undefined; readonly isServed: boolean }> {
     if (!canBeLookedUp(key)) return { object: undefined, isServed: true };
     try {
-      return { object: await this.#read(this.#context.client.resource(this.#spec.for), key), isServed: true };
+      return { object: await this.#read(client.resource(this.#spec.for), key), isServed: true };
     } catch (error) {
       // Served no more, as when its definition went: what the cache has none of either is gone.
       if (!isReason(error, 'NotFound') || this.#cache?.get(key) !== undefined) throw error;
@@ -116,22 +121,22 @@ class ObjectWork<T extends ApiObject> implements KeyedWork<ObjectKey> {
     }
   }
 
-  async #work(object: T): Promise<readonly ReconcileResult[]> {
+  async #work(object: T, context: ReconcileContext): Promise<readonly ReconcileResult[]> {
     const spec = this.#spec;
-    const result = await spec.reconcile(object, this.#context);
+    const result = await spec.reconcile(object, context);
     // What is due later than was thought has been woken by the alarm of before, which alone counted.
-    const dueMs = spec.dueAt === undefined ? 0 : (delayOf(spec, { object }, this.#context.clock.now()) ?? 0);
+    const dueMs = spec.dueAt === undefined ? 0 : (delayOf(spec, { object }, context.clock.now()) ?? 0);
     return dueMs > 0 && Number.isFinite(dueMs) ? [result, { requeueAfterMs: dueMs }] : [result];
   }
 
   /** What cannot be told yet keeps nothing else under the name waiting, and is told again. */
-  async #tellAll(key: ObjectKey, object: T | undefined) {
+  async #tellAll(key: ObjectKey, object: T | undefined, context: ReconcileContext) {
     const results: ReconcileResult[] = [];
     const untold: unknown[] = [];
     for (const last of this.#endings?.at(key) ?? []) {
       if (isSame(last, object)) continue;
       try {
-        results.push(await this.#tell(key, last));
+        results.push(await this.#tell(key, last, context));
       } catch (error) {
         if (isTerminal(error)) throw error;
         untold.push(error);
@@ -140,10 +145,10 @@ class ObjectWork<T extends ApiObject> implements KeyedWork<ObjectKey> {
     return { results, untold };
   }
 
-  async #tell(key: ObjectKey, last: T): Promise<ReconcileResult> {
+  async #tell(key: ObjectKey, last: T, context: ReconcileContext): Promise<ReconcileResult> {
     try {
       // Others hold it, too, and it is told again if that fails.
-      const result = await this.#spec.deleted?.(structuredClone(last), this.#context);
+      const result = await this.#spec.deleted?.(structuredClone(last), context);
       if (!result) this.#endings?.told(key, last);
       return result;
     } catch (error) {

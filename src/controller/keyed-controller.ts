@@ -1,7 +1,10 @@
 import { isReason } from '../api/errors.js';
+import { TimeoutError, timeLimit } from '../runtime/abort.js';
 import { defaultBackoff, type RateLimit } from './backoff.js';
+import { clientUntil, lastingClient } from './client-until.js';
 import { isTerminal, type ReconcileContext, type ReconcileResult, type Runnable } from './controller.js';
 import type { ReconcileOutcome } from './controller-metrics.js';
+import { sharingFor } from './shared-cache.js';
 import { observerOf } from './watches.js';
 import { createWorkQueue, drain, type Lease } from './work-queue.js';
 
@@ -18,13 +21,18 @@ export interface KeyedWork<K> {
   readonly backoff?: { readonly baseMs: number; readonly capMs: number } | undefined;
   /** Retries after failures over all keys together. Default 10 a second, 100 at once. */
   readonly rateLimit?: RateLimit | undefined;
+  /** How long one `reconcile` may take, in milliseconds. Default: as long as it likes. */
+  readonly timeoutMs?: number | undefined;
   /**
    * Called once; no key is worked on before it has resolved, so that it may wait for caches. Everything it starts must
    * end with the context's signal.
    */
   start(wake: Wake<K>): void | Promise<void>;
-  /** Makes the world match what a key stands for. Errors and requeueing work as in `defineController`. */
-  reconcile(key: K): Promise<ReconcileResult>;
+  /**
+   * Makes the world match what a key stands for. Errors and requeueing work as in `defineController`. With `timeoutMs` the
+   * context is one of this call, and ends with it.
+   */
+  reconcile(key: K, context: ReconcileContext): Promise<ReconcileResult>;
   /** Called once when the last key is finished, to wait for anything else that must end before the controller does. */
   stopped?(): Promise<void>;
 }
@@ -50,12 +58,18 @@ export const defineKeyedController = <K>(
 /** Throws an Error for a number that is none. */
 export function checkNumbers(
   name: string,
-  { concurrency = 1, backoff, rateLimit }: Pick<KeyedWork<never>, 'concurrency' | 'backoff' | 'rateLimit'>,
+  {
+    concurrency = 1,
+    backoff,
+    rateLimit,
+    timeoutMs,
+  }: Pick<KeyedWork<never>, 'concurrency' | 'backoff' | 'rateLimit' | 'timeoutMs'>,
 ): void {
   if (!(Number.isSafeInteger(concurrency) && concurrency >= 1))
     throw new Error(`controller ${name}: concurrency must be a whole number from 1 on, not ${concurrency}`);
   const numbers = {
     ...(backoff && { 'backoff.baseMs': backoff.baseMs, 'backoff.capMs': backoff.capMs }),
+    ...(timeoutMs !== undefined && { timeoutMs }),
     ...(rateLimit && { 'rateLimit.perSecond': rateLimit.perSecond, 'rateLimit.burst': rateLimit.burst }),
   };
   for (const [what, value] of Object.entries(numbers))
@@ -118,7 +132,9 @@ async function workThrough<K>(name: string, work: KeyedWork<K>, context: Reconci
       else log.warn(fields, 'reconcile failed');
     };
     try {
-      const result = await work.reconcile(key);
+      const result = await withinTime({ name, object, timeoutMs: work.timeoutMs }, context, (limited) =>
+        work.reconcile(key, limited),
+      );
       const outcome = result ? { afterMs: finite(result.requeueAfterMs) } : 'done';
       report(result ? 'requeue' : 'done');
       lease.settle(outcome);
@@ -155,6 +171,37 @@ async function workThrough<K>(name: string, work: KeyedWork<K>, context: Reconci
   }
   await work.stopped?.();
 }
+
+/** Calls `work` with the context, or for a limited time with one that ends. */
+async function withinTime<R>(
+  {
+    name,
+    object,
+    timeoutMs,
+  }: { readonly name: string; readonly object: string; readonly timeoutMs: number | undefined },
+  context: ReconcileContext,
+  work: (context: ReconcileContext) => Promise<R>,
+): Promise<R> {
+  if (timeoutMs === undefined) return work(context);
+  const { clock, log, metrics } = context;
+  const { signal, end } = timeLimit({ clock, milliseconds: timeoutMs, signals: [context.signal] });
+  const late = (): void => {
+    if (!(signal.reason instanceof TimeoutError)) return;
+    metrics?.timedOut?.(name);
+    // The line of what failed comes when it has ended, which may be never.
+    log.warn({ object, timeoutMs }, 'reconcile takes too long');
+  };
+  signal.addEventListener('abort', late, { once: true });
+  try {
+    // The signal follows that of the controller. A client that ended with both would leave something at that one each time.
+    const client = clientUntil(signal, lastingClient(context.client));
+    return await work({ ...context, signal, client: sharingFor(context, client) });
+  } finally {
+    end(callOver);
+  }
+}
+
+const callOver = new Error('the reconcile to which this client was given has ended');
 
 /** So often in a row a race may be lost without a warning: who reads the object fresh wins before long. */
 const racesLost = 3;

@@ -1,18 +1,19 @@
 import { type ApiObject, groupOf, type ResourceType } from '../api/object.js';
 import type { Trigger } from './controller.js';
-import { identityAndOwners } from './identity-and-owners.js';
+import { type HeldFormOptions, heldForm } from './identity-and-owners.js';
+
+export interface OwnedOptions extends HeldFormOptions {
+  /** The controller's kind. */
+  readonly owner: ResourceType;
+}
 
 /**
  * For `alsoOn`: a change of what has an object of the controller's kind for its controller (`controllerReference`) wakes that
- * object. Nothing but metadata is watched; name, uid, version and owners are held in memory.
+ * object. Unless it is wanted whole, nothing but metadata is watched; name, uid, version and owners are held in memory.
  */
-export const owned = <S extends ApiObject>(
-  on: ResourceType<S>,
-  { owner }: { readonly owner: ResourceType },
-): Trigger<S> => ({
+export const owned = <S extends ApiObject>(on: ResourceType<S>, { owner, ...form }: OwnedOptions): Trigger<S> => ({
   on,
-  metadataOnly: true,
-  transform: identityAndOwners,
+  ...heldForm(form),
   keys: async ({ metadata: { namespace, ownerReferences = [] } }) =>
     ownerReferences
       .filter((one) => one.controller === true && one.kind === owner.kind && groupOf(one.apiVersion) === owner.group)

@@ -2,18 +2,13 @@ import { type ApiObject, keyOf, keyText, type ObjectKey, type ResourceType } fro
 import type { ObjectCache } from '../client/object-cache.js';
 import { indexBy, type ObjectIndex } from '../client/object-index.js';
 import type { Trigger } from './controller.js';
-import { identityAndOwners } from './identity-and-owners.js';
+import { type HeldFormOptions, heldForm } from './identity-and-owners.js';
 
-export interface ReferredToOptions<T extends ApiObject> {
+export interface ReferredToOptions<T extends ApiObject> extends HeldFormOptions {
   /** The controller's kind. */
   readonly by: ResourceType<T>;
   /** What an object refers to. */
   keys(object: T): readonly ObjectKey[];
-  /**
-   * Watches and holds whole what is referred to, for a `reconcile` that reads it from a `sharedCache`: only the same watch
-   * has what it woke for. Default false.
-   */
-  readonly whole?: boolean;
 }
 
 /**
@@ -24,7 +19,7 @@ export interface ReferredToOptions<T extends ApiObject> {
  */
 export function referredTo<S extends ApiObject, T extends ApiObject>(
   on: ResourceType<S>,
-  { keys, whole = false }: ReferredToOptions<T>,
+  { keys, ...form }: ReferredToOptions<T>,
 ): Trigger<S> {
   // A trigger may be part of several controllers.
   const indexes = new WeakMap<object, ObjectIndex<ApiObject>>();
@@ -35,7 +30,7 @@ export function referredTo<S extends ApiObject, T extends ApiObject>(
   };
   return {
     on,
-    ...(whole ? {} : { metadataOnly: true, transform: identityAndOwners }),
+    ...heldForm(form),
     keys: async (changed, _client, objects) =>
       indexOf(objects)
         .get(keyText(keyOf(changed)))

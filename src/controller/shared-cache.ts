@@ -35,7 +35,7 @@ export function sharedCache<T extends ApiObject>(
   type: ResourceType<T>,
   watch: SharedCacheOptions<T> = {},
 ): ObjectCache<T> {
-  return cachesOf(context.client).open(type, watch, context);
+  return cachesOf(context.client).open(type, watch, controllers.get(context.client) ?? context);
 }
 
 /** The caches of everybody who has a client. */
@@ -75,6 +75,15 @@ const cachesByClient = new WeakMap<Client, SharedCaches>();
 export function sharing(client: Client, caches: SharedCaches): Client {
   cachesByClient.set(client, caches);
   return client;
+}
+
+/** Whose clients they are that end with one call: caches outlast it. */
+const controllers = new WeakMap<Client, CacheUser>();
+
+/** Lets a client that ends with one call of a controller share the caches of that controller. */
+export function sharingFor(controller: ReconcileContext, client: Client): Client {
+  controllers.set(client, controller);
+  return sharing(client, cachesOf(controller.client));
 }
 
 function cachesOf(client: Client): SharedCaches {

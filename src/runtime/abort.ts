@@ -19,25 +19,48 @@ export const aborted = (signal: AbortSignal): Promise<void> =>
  * Runs a function for so long at most. The signal it gets aborts when the time is over or one of `signals` aborts;
  * the function is not awaited after that. Rejects with TimeoutError, or with the reason of that signal.
  */
-export async function within<T>(
-  limits: { readonly clock: Clock; readonly milliseconds: number; readonly signals: readonly AbortSignal[] },
-  run: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const { clock, milliseconds, signals } = limits;
+export async function within<T>(limits: Limits, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const { signal, end } = timeLimit(limits);
+  try {
+    return await Promise.race([run(signal), rejection(signal)]);
+  } finally {
+    end();
+  }
+}
+
+/** How long something may take. */
+export interface Limits {
+  readonly clock: Clock;
+  readonly milliseconds: number;
+  /** It ends before its time if one of them aborts. */
+  readonly signals: readonly AbortSignal[];
+}
+
+/**
+ * A signal that aborts with a TimeoutError when the time is over, with the reason of one of `signals` that aborts, or
+ * at the end. Throws the reason of one that has aborted.
+ */
+export function timeLimit({ clock, milliseconds, signals }: Limits): {
+  readonly signal: AbortSignal;
+  /** Must be called: until then the timer and the other signals are listened to. */
+  end(reason?: unknown): void;
+} {
   for (const signal of signals) signal.throwIfAborted();
   const over = new AbortController();
-  const finished = new AbortController();
+  const ended = new AbortController();
   const stop = ({ target }: Event): void => over.abort((target as AbortSignal).reason);
   for (const signal of signals) signal.addEventListener('abort', stop, { once: true });
-  void clock.sleep(milliseconds, finished.signal).then(() => {
-    if (!finished.signal.aborted) over.abort(new TimeoutError(`not done within ${milliseconds} ms`));
+  void clock.sleep(milliseconds, ended.signal).then(() => {
+    if (!ended.signal.aborted) over.abort(new TimeoutError(`not done within ${milliseconds} ms`));
   });
-  try {
-    return await Promise.race([run(over.signal), rejection(over.signal)]);
-  } finally {
-    finished.abort(noLongerNeeded);
-    for (const signal of signals) signal.removeEventListener('abort', stop);
-  }
+  return {
+    signal: over.signal,
+    end(reason = noLongerNeeded) {
+      ended.abort(noLongerNeeded);
+      for (const signal of signals) signal.removeEventListener('abort', stop);
+      over.abort(reason);
+    },
+  };
 }
 
 /** The outcome of some work that cannot be broken off, or the signal's reason if that comes first. */

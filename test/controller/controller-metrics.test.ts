@@ -99,6 +99,7 @@ test('what a controller counts is there before anything happens', async () => {
     'controller_runtime_active_workers{controller="c"} 0',
     'controller_runtime_max_concurrent_reconciles{controller="c"} 1',
     'controller_runtime_reconcile_errors_total{controller="c"} 0',
+    'controller_runtime_reconcile_timeouts_total{controller="c"} 0',
     'controller_runtime_reconcile_total{controller="c",result="success"} 0',
     'controller_runtime_reconcile_total{controller="c",result="requeue_after"} 0',
     'controller_runtime_reconcile_total{controller="c",result="error"} 0',

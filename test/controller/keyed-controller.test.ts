@@ -1,12 +1,17 @@
 import { expect, test } from 'vitest';
+import { Namespaces } from '../../src/api/kinds/namespace.js';
+import type { ReconcileContext } from '../../src/controller/controller.js';
 import { defineKeyedController, type KeyedWork } from '../../src/controller/keyed-controller.js';
-import { silentLogger } from '../../src/runtime/logger.js';
+import { TimeoutError } from '../../src/runtime/abort.js';
 import { FakeClock, settled } from '../../src/testing/fake-clock.js';
 import { FakeClient } from '../fake-client.js';
+import { reviewContext } from '../webhook/review.js';
 
 /** Runs work of one key and tells what happened, in order. */
 function run(given: Partial<KeyedWork<string>> = {}, signal = new AbortController().signal) {
   const clock = new FakeClock();
+  const client = new FakeClient(clock);
+  const { log, lines } = reviewContext();
   const story: string[] = [];
   const running = defineKeyedController<string>('c', () => ({
     identity: (key) => key,
@@ -18,8 +23,14 @@ function run(given: Partial<KeyedWork<string>> = {}, signal = new AbortControlle
       story.push('stopped');
     },
     ...given,
-  })).run({ client: new FakeClient(clock), clock, log: silentLogger, signal });
-  return { clock, story, running };
+  })).run({
+    client,
+    clock,
+    log,
+    signal,
+    metrics: { reconciled() {}, timedOut: (name) => void story.push(`timeout ${name}`) },
+  });
+  return { clock, client, lines, story, running };
 }
 
 test('no key is worked on before the start is over', async () => {
@@ -68,7 +79,92 @@ test('nothing is begun once it is to stop', async () => {
 
 test('fails when the start does, or for a number that is none', async () => {
   await expect(run({ start: () => Promise.reject(new Error('broken')) }).running).rejects.toThrow('broken');
+  await expect(run({ timeoutMs: 0 }).running).rejects.toThrow(
+    'controller c: timeoutMs must be a number above 0, not 0',
+  );
   await expect(run({ concurrency: 0 }).running).rejects.toThrow(
     'controller c: concurrency must be a whole number from 1 on, not 0',
   );
+});
+
+test('a reconcile that takes too long is told so, fails and is tried again', async () => {
+  const { clock, client, lines, story } = run({
+    timeoutMs: 1_000,
+    async reconcile(key, { client, signal }) {
+      story.push(`reconcile ${key}`);
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      await client.resource(Namespaces).list();
+    },
+  });
+  await clock.advance(999);
+  expect(story).toEqual(['reconcile a']);
+  await clock.advance(2);
+  expect(story).toEqual(['reconcile a', 'timeout c']);
+  expect(client.calls).toEqual([]);
+  expect(lines).toMatchObject([
+    { level: 'warn', message: 'reconcile takes too long', fields: { controller: 'c', object: 'a', timeoutMs: 1_000 } },
+    {
+      level: 'warn',
+      message: 'reconcile failed',
+      fields: { object: 'a', result: 'retry', err: new TimeoutError('not done within 1000 ms') },
+    },
+  ]);
+  await clock.advance(10);
+  expect(story).toEqual(['reconcile a', 'timeout c', 'reconcile a']);
+});
+
+test('what does not heed that its time is over has its key to itself all the same', async () => {
+  let finish = (): void => {};
+  const { clock, lines, story } = run({
+    timeoutMs: 1_000,
+    concurrency: 2,
+    start: (wake) => {
+      wake('a', 'start');
+      wake('a', 'again', 2_000);
+    },
+    async reconcile(key) {
+      story.push(`reconcile ${key}`);
+      await new Promise<void>((resolve) => {
+        finish = resolve;
+      });
+    },
+  });
+  await clock.advance(5_000);
+  expect(story).toEqual(['reconcile a', 'timeout c']);
+  finish();
+  await settled();
+  expect(story).toEqual(['reconcile a', 'timeout c', 'reconcile a']);
+  expect(lines.map(({ message }) => message)).toEqual(['reconcile takes too long', 'reconciled']);
+});
+
+test('a limited reconcile leaves no timer and no client behind, and ends when all is to end', async () => {
+  const stop = new AbortController();
+  const left: ReconcileContext[] = [];
+  const { clock, client, lines, running } = run(
+    {
+      timeoutMs: 1_000,
+      start(wake) {
+        wake('a', 'start');
+        wake('b', 'start', 10);
+      },
+      async reconcile(key, context) {
+        left.push(context);
+        if (key === 'b') await new Promise((resolve) => context.signal.addEventListener('abort', resolve));
+        context.signal.throwIfAborted();
+      },
+    },
+    stop.signal,
+  );
+  await settled();
+  expect(clock.sleeping).toBe(1);
+  await expect(left[0]?.client.resource(Namespaces).list()).rejects.toThrow(
+    'the reconcile to which this client was given has ended',
+  );
+  await clock.advance(10);
+  stop.abort(new Error('enough'));
+  await running;
+  expect(clock.sleeping).toBe(0);
+  expect(client.calls).toEqual([]);
+  expect(left[1]?.signal.reason).toEqual(new Error('enough'));
+  expect(lines.map(({ level }) => level)).toEqual(['info', 'debug']);
 });

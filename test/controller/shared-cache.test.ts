@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { expect, test } from 'vitest';
+import { controllerReference } from '../../src/api/controller-reference.js';
 import { untyped } from '../../src/api/errors.js';
 import { ConfigMaps } from '../../src/api/kinds/config-map.js';
 import { Namespaces } from '../../src/api/kinds/namespace.js';
@@ -216,6 +217,66 @@ test('what is referred to is there whole for who is woken for it', async () => {
   expect(watched(client).toSorted()).toEqual(['configmaps', 'secrets']);
   stop();
   await running;
+});
+
+test('what is owned is there whole for who is woken for it', async () => {
+  const { client, clock, user } = world();
+  const found: (string | undefined)[] = [];
+  const owner = await client
+    .resource(ConfigMaps)
+    .create({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: 'n', name: 'm' } });
+  const controller = defineController({
+    name: 'c',
+    for: ConfigMaps,
+    alsoOn: [owned(Secrets, { owner: ConfigMaps, whole: true })],
+    async reconcile(_, context) {
+      const secrets = sharedCache(context, Secrets);
+      await secrets.synced;
+      found.push(secrets.get({ namespace: 'n', name: 'a' })?.data?.['a']);
+    },
+  });
+  const { context, stop } = user();
+  const running = controller.run(context);
+  await settled();
+  const { metadata, ...rest } = secret('a');
+  await client
+    .resource(Secrets)
+    .create({ ...rest, metadata: { ...metadata, ownerReferences: [controllerReference(owner)] } });
+  await clock.advance(1);
+  expect(found).toEqual([undefined, 'MQ==']);
+  expect(watched(client).toSorted()).toEqual(['configmaps', 'secrets']);
+  stop();
+  await running;
+});
+
+test('caches outlast a reconcile whose time is limited', async () => {
+  const { client, clock, user } = world();
+  await client
+    .resource(ConfigMaps)
+    .create({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: 'n', name: 'm' } });
+  await client.resource(Secrets).create(secret('a'));
+  client.calls.length = 0;
+  const caches = new Set<ObjectCache<ApiObject>>();
+  const controller = defineController({
+    name: 'c',
+    for: ConfigMaps,
+    timeoutMs: 1_000,
+    async reconcile(_, context) {
+      const secrets = sharedCache(context, Secrets);
+      await secrets.synced;
+      caches.add(secrets);
+      return caches.size + secrets.list().length < 3 ? { requeueAfterMs: 2_000 } : undefined;
+    },
+  });
+  const { context, stop } = user();
+  const running = controller.run(context);
+  await clock.advance(10_000);
+  expect(caches.size).toBe(1);
+  expect(watched(client)).toEqual(['configmaps', 'secrets']);
+  expect(client.watching).toBe(2);
+  stop();
+  await running;
+  expect(client.watching).toBe(0);
 });
 
 test('a user that has stopped opens nothing', async () => {
