@@ -26,7 +26,16 @@ import { EntryCache } from './entry-cache.js';
 import { createEtcdClient, type EtcdClient, type EtcdClientOptions, RevisionOutOfRange } from './etcd-client.js';
 import { etcdDefaults } from './etcd-options.js';
 import { type EtcdFiles, followSecrets } from './etcd-secrets.js';
-import type { KeyValue, RangeRequest, RangeResponse, TxnResponse, WatchEvent, WatchResponse } from './messages.js';
+import type {
+  Compare,
+  KeyValue,
+  Operation,
+  RangeRequest,
+  RangeResponse,
+  TxnResponse,
+  WatchEvent,
+  WatchResponse,
+} from './messages.js';
 import { decodeEntry, encodeValue, ForeignEntry, hasNonce } from './stored-value.js';
 
 export interface EtcdStoreOptions extends EtcdClientOptions, HistoryLimits {
@@ -65,7 +74,8 @@ const longestBackoffMs = 2_000;
  * everything, which fills a history in memory that all streams are served from; where the watch breaks it goes on
  * after the last revision it saw. The watch is complete up to the last event it told, and etcd 3.4 does not say
  * more; so where a reader knows of a later revision and no event comes, a heartbeat is written to a key of its own, whose
- * event says it. That happens only if something outside of this store writes to the same etcd.
+ * event says it. That happens only if something outside of this store writes to the same etcd, or if it is not known whether
+ * something was created.
  *
  * Under the prefix, `entries` is followed by the key, and `meta/` by what the servers agree on: the heartbeat, and who
  * compacts.
@@ -84,6 +94,8 @@ export class EtcdStore implements Store {
   #begun: WatchEvent[] = [];
   /** The latest revision heard of in any answer. */
   #heard: Revision;
+  /** The revision of the last heartbeat, of whichever server, as far as it is known here. */
+  #beaten: Revision = 0n;
   /** A heartbeat is due if no event up to this revision comes by itself. */
   #hurrying: Revision = 0n;
   #failure: StoreClosed | undefined;
@@ -145,7 +157,8 @@ export class EtcdStore implements Store {
     let unsure: StoreUnavailable | undefined;
     for (let attempt = 0; attempt < commitAttempts; attempt++) {
       try {
-        // Absence comes back when what an earlier attempt created is deleted; a revision never does.
+        // Absence comes back when what an earlier attempt created is deleted; a revision never does. To find out is to
+        // write a heartbeat, after which no earlier attempt happens any more.
         const mayBeGone =
           unsure !== undefined && write.expect === 'absent' && (await this.#mayHaveChanged(write.key, since));
         // No write succeeds that expects revision 0: it only looks.
@@ -189,8 +202,7 @@ export class EtcdStore implements Store {
 
   /** Resolves when every change that happened before the call has been told to streams. */
   async caughtUp(signal: AbortSignal = this.#stop.signal): Promise<void> {
-    const { revision } = await this.#beat();
-    await this.#reached(revision, signal);
+    await this.#reached(await this.#beat(), signal);
   }
 
   async #reached(revision: Revision, signal: AbortSignal): Promise<void> {
@@ -211,24 +223,39 @@ export class EtcdStore implements Store {
     }
   }
 
-  #send({ key, document, expect }: Write, nonce: Buffer): Promise<TxnResponse> {
-    const etcdKey = this.#etcdKey(key);
+  /**
+   * One attempt. An attempt to create may wait in a member or a connection that is stuck, and its key be absent again when
+   * it gets through; so it happens only while nobody has written a heartbeat since.
+   */
+  async #send({ key: own, document, expect }: Write, nonce: Buffer): Promise<TxnResponse> {
+    const key = this.#etcdKey(own);
     // An absent key has revision 0 in etcd, and no write expects that of a live one.
     const equals = expect === 'absent' ? 0n : expect === 0n ? -1n : expect;
-    return this.#client.txn({
-      compare: { key: etcdKey, target: 'modRevision', equals },
-      success:
-        document === undefined
-          ? { delete: { key: etcdKey } }
-          : { put: { key: etcdKey, value: encodeValue(document, nonce) } },
-      failure: { range: { key: etcdKey } },
-    });
+    const compare: Compare = { key, target: 'modRevision', equals };
+    const success: Operation =
+      document === undefined ? { delete: { key } } : { put: { key, value: encodeValue(document, nonce) } };
+    const look: Operation = { range: { key } };
+    if (expect !== 'absent') return this.#client.txn({ compare: [compare], success, failure: [look] });
+    const heartbeat = this.#metaKey('heartbeat');
+    while (true) {
+      const beat = this.#beaten;
+      const answer = await this.#client.txn({
+        compare: [compare, { key: heartbeat, target: 'modRevision', equals: beat }],
+        success,
+        failure: [look, { range: { key: heartbeat } }],
+      });
+      const [there, { modRevision: beatNow } = { modRevision: 0n }] = answer.found;
+      if (answer.succeeded || there !== undefined || beatNow === beat) return answer;
+      this.#beaten = beatNow;
+      this.#checkOpen();
+    }
   }
 
   /** `unsure` is why an earlier attempt may have happened although it failed. */
   #outcome(write: Write, nonce: Buffer, answer: TxnResponse, unsure: StoreUnavailable | undefined): Entry {
     const { key, document } = write;
-    const { succeeded, revision, kv } = answer;
+    const { succeeded, revision } = answer;
+    const [kv] = answer.found;
     this.#hear(revision);
     if (succeeded && document !== undefined) {
       return this.#cache.entry(key, revision, () => changeOf(write, undefined, revision).entry);
@@ -284,15 +311,16 @@ export class EtcdStore implements Store {
     if (revision > this.#heard) this.#heard = revision;
   }
 
-  #beat(): Promise<TxnResponse> {
+  async #beat(): Promise<Revision> {
     const key = this.#metaKey('heartbeat');
-    // A version is never negative, so this never holds.
-    const compare = { key, target: 'version', equals: -1n } as const;
-    return this.#client.txn({
-      compare,
+    const { revision } = await this.#client.txn({
+      // A version is never negative, so this never holds.
+      compare: [{ key, target: 'version', equals: -1n }],
       success: { range: { key } },
-      failure: { put: { key, value: Buffer.alloc(0) } },
+      failure: [{ put: { key, value: Buffer.alloc(0) } }],
     });
+    if (revision > this.#beaten) this.#beaten = revision;
+    return revision;
   }
 
   /** Somebody waits for a revision that no event told yet. One heartbeat serves all who come while it is due. */
@@ -456,12 +484,12 @@ export class EtcdStore implements Store {
     key: string,
     seen: { readonly version: bigint; readonly revision: Revision },
   ): Promise<{ readonly version: bigint; readonly revision: Revision }> {
-    const { revision, succeeded, kv } = await this.#client.txn({
-      compare: { key, target: 'version', equals: seen.version },
+    const { revision, succeeded, found } = await this.#client.txn({
+      compare: [{ key, target: 'version', equals: seen.version }],
       success: { put: { key, value: Buffer.from(String(this.#heard)) } },
-      failure: { range: { key } },
+      failure: [{ range: { key } }],
     });
-    if (!succeeded) return { version: kv?.version ?? 0n, revision };
+    if (!succeeded) return { version: found[0]?.version ?? 0n, revision };
     if (seen.revision > 0n) await this.#compactEtcd(seen.revision);
     return { version: seen.version + 1n, revision };
   }

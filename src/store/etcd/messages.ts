@@ -43,16 +43,17 @@ export type Operation =
   | { readonly range: RangeRequest };
 
 export interface TxnRequest {
-  readonly compare: Compare;
+  /** All must hold for `success` to be done. */
+  readonly compare: readonly Compare[];
   readonly success: Operation;
-  readonly failure: Operation;
+  readonly failure: readonly Operation[];
 }
 
 export interface TxnResponse {
   readonly revision: bigint;
   readonly succeeded: boolean;
-  /** What the operation found or deleted. */
-  readonly kv: KeyValue | undefined;
+  /** What each of the operations done found or deleted. */
+  readonly found: readonly (KeyValue | undefined)[];
 }
 
 export interface WatchRequest {
@@ -86,12 +87,14 @@ const compareTargets = { version: { code: 0, field: 4 }, modRevision: { code: 2,
 export const encodeRange = (request: RangeRequest): Uint8Array => writeRange(new BinaryWriter(), request).finish();
 
 export function encodeTxn({ compare, success, failure }: TxnRequest): Uint8Array {
-  const target = compareTargets[compare.target];
-  const writer = new BinaryWriter().tag(1, delimited).fork();
-  writer.tag(2, varint).int32(target.code).tag(3, delimited).string(compare.key);
-  writer.tag(target.field, varint).int64(compare.equals).join();
+  const writer = new BinaryWriter();
+  for (const { key, target, equals } of compare) {
+    const { code, field } = compareTargets[target];
+    writer.tag(1, delimited).fork().tag(2, varint).int32(code).tag(3, delimited).string(key);
+    writer.tag(field, varint).int64(equals).join();
+  }
   writeOperation(writer.tag(2, delimited).fork(), success).join();
-  writeOperation(writer.tag(3, delimited).fork(), failure).join();
+  for (const operation of failure) writeOperation(writer.tag(3, delimited).fork(), operation).join();
   return writer.finish();
 }
 
@@ -144,7 +147,7 @@ export function decodeRange(bytes: Uint8Array): RangeResponse {
 export function decodeTxn(bytes: Uint8Array): TxnResponse {
   let revision = 0n;
   let succeeded = false;
-  let kv: KeyValue | undefined;
+  const found: (KeyValue | undefined)[] = [];
   readFields(bytes, {
     1: (reader) => {
       revision = decodeHeader(reader.bytes());
@@ -152,11 +155,9 @@ export function decodeTxn(bytes: Uint8Array): TxnResponse {
     2: (reader) => {
       succeeded = reader.bool();
     },
-    3: (reader) => {
-      kv = decodeOperationAnswer(reader.bytes());
-    },
+    3: (reader) => found.push(decodeOperationAnswer(reader.bytes())),
   });
-  return { revision, succeeded, kv };
+  return { revision, succeeded, found };
 }
 
 export function decodeWatch(bytes: Uint8Array): WatchResponse {

@@ -6,7 +6,7 @@ import { silentLogger } from '../../../src/runtime/logger.js';
 import { document } from '../../../src/store/document.js';
 import { createEtcdClient, type EtcdClient } from '../../../src/store/etcd/etcd-client.js';
 import { type EtcdStore, type EtcdStoreOptions, openEtcdStore } from '../../../src/store/etcd/etcd-store.js';
-import type { Operation, WatchEvent, WatchResponse } from '../../../src/store/etcd/messages.js';
+import type { Operation, TxnResponse, WatchEvent, WatchResponse } from '../../../src/store/etcd/messages.js';
 import { HistoryCompacted, type Revision, type Store, StoreClosed, WriteConflict } from '../../../src/store/store.js';
 import { StoreUnavailable } from '../../../src/store/store-unavailable.js';
 import { changeBatches } from '../../../src/testing/change-batches.js';
@@ -240,7 +240,11 @@ describe.skipIf(!etcdInstalled)('when the watch misses something', () => {
       const client = createEtcdClient({ endpoints: [etcd.endpoint] });
       const key = `${prefix}/entries/foreign`;
       const write = (success: Operation) =>
-        client.txn({ compare: { key, target: 'version', equals: -1n }, success: { range: { key } }, failure: success });
+        client.txn({
+          compare: [{ key, target: 'version', equals: -1n }],
+          success: { range: { key } },
+          failure: [success],
+        });
       const { revision: put } = await write({ put: { key, value: Buffer.from('{}') } });
       await expect(stream.take(1)).rejects.toMatchObject({ oldest: put });
       await expect(store.get('/foreign')).rejects.toThrow('what etcd holds for /foreign');
@@ -363,6 +367,28 @@ describe.skipIf(!etcdInstalled)('when the answer to a write is lost', () => {
     await store.close();
   });
 
+  test('an attempt that was stuck creates nothing again after it was deleted', async () => {
+    let stuck: (() => Promise<TxnResponse>) | undefined;
+    let sticks = false;
+    const store = await open({
+      wrapClient: (client) => ({
+        ...client,
+        txn(request) {
+          if (!sticks) return client.txn(request);
+          sticks = false;
+          stuck = () => client.txn(request);
+          return Promise.reject(new StoreUnavailable('not within the deadline'));
+        },
+      }),
+    });
+    sticks = true;
+    const revision = await create(store, '/a');
+    await store.commit({ key: '/a', document: undefined, expect: revision });
+    expect(await stuck?.()).toMatchObject({ succeeded: false });
+    expect(await store.get('/a')).toBeUndefined();
+    await store.close();
+  });
+
   test('where it cannot be known, that is said', async () => {
     const { store, plan } = await openLosing();
     const { revision } = await store.commit({ key: '/a', document: document(1), expect: 'absent' });
@@ -451,7 +477,11 @@ test.skipIf(!etcdInstalled)(
     const client = createEtcdClient({ endpoints: [etcd.endpoint] });
     const put = { put: { key: `/others-${made++}`, value: Buffer.alloc(0) } };
     for (let at = 0; at < 20; at++)
-      await client.txn({ compare: { key: put.put.key, target: 'version', equals: -1n }, success: put, failure: put });
+      await client.txn({
+        compare: [{ key: put.put.key, target: 'version', equals: -1n }],
+        success: put,
+        failure: [put],
+      });
     client.close();
     const late = Array.from({ length: 20 }, (_, at) => reader(store, now + BigInt(at + 1)));
     await late[0]?.progress(now + 1n);
@@ -460,6 +490,21 @@ test.skipIf(!etcdInstalled)(
     await store.close();
   },
 );
+
+test.skipIf(!etcdInstalled)('what is created when another server has written a heartbeat is created once', async () => {
+  const prefix = `/test-${made++}`;
+  const [store, other] = [await open({ prefix }), await open({ prefix })];
+  const stream = reader(other, await other.revision());
+  const made1 = await create(store, '/a');
+  await other.caughtUp();
+  const made2 = await create(store, '/b');
+  expect(await stream.take(2)).toEqual([`put /a ${made1}`, `put /b ${made2}`]);
+  await other.caughtUp();
+  await expect(create(store, '/b')).rejects.toThrow(WriteConflict);
+  void stream.stop();
+  await store.close();
+  await other.close();
+});
 
 test.skipIf(!etcdInstalled)('a store whose etcd takes no writes any more is opened, and read', async () => {
   const prefix = '/no-room';
