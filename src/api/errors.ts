@@ -124,7 +124,7 @@ const textOf = (value: unknown): string | undefined => (typeof value === 'string
 const isReasonText = (value: unknown): value is Reason => typeof value === 'string' && Object.hasOwn(codes, value);
 
 /** The failure that a Status body reports. A body that is none becomes an untyped error with this code and text. */
-export function errorFromStatus(body: unknown, code: number, text = `the server answered with code ${code}`): ApiError {
+export function errorFromStatus(body: unknown, code: number, text: string): ApiError {
   if (!isObject(body) || body['kind'] !== 'Status') return untyped(text, code);
   const { reason, message, details, metadata } = body;
   return new ApiError({

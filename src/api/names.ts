@@ -3,12 +3,11 @@
 const label = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
 const subdomain = `${label}(\\.${label})*`;
 const qualified = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]';
-const whole = (pattern: string): RegExp => new RegExp(`^(?:${pattern})$`);
 const patterns = {
   label: /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/,
   label1035: /^[a-z](?:[-a-z0-9]*[a-z0-9])?$/,
   qualified: /^(?:[A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/,
-  configKey: whole('[-._a-zA-Z0-9]+'),
+  configKey: /^[-._a-zA-Z0-9]+$/,
 };
 
 /** The sentence every pattern rule ends with. */

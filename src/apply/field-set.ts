@@ -147,16 +147,6 @@ function subtractNode(ours: FieldNode, theirs: FieldNode, recursive: boolean): F
   return owned === ours.owned && deeper === ours.below ? ours : node(owned, deeper);
 }
 
-export function equalSets(left: FieldSet, right: FieldSet): boolean {
-  if (left === right) return true;
-  if (left.size !== right.size) return false;
-  for (const [element, ours] of left) {
-    const theirs = right.get(element);
-    if (theirs === undefined || ours.owned !== theirs.owned || !equalSets(ours.below, theirs.below)) return false;
-  }
-  return true;
-}
-
 /** Every path of the set: at each level first its own members, then what lies deeper, both sorted. */
 export function* paths(set: FieldSet, prefix: Path = []): Generator<Path> {
   const elements = sortPathElements(set.keys());

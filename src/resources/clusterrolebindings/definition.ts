@@ -21,9 +21,7 @@ const clusterRoleBindingSchema = struct(
 );
 
 /** `group` is the API group that roles are served under. */
-export const clusterRoleBindingDefinition = (
-  group: string = ClusterRoleBindings.group,
-): ResourceDefinition<ClusterRoleBinding> =>
+export const clusterRoleBindingDefinition = (group: string): ResourceDefinition<ClusterRoleBinding> =>
   defineResource<ClusterRoleBinding>({
     ...ClusterRoleBindings,
     origin: 'built-in',
@@ -39,5 +37,3 @@ export const clusterRoleBindingDefinition = (
     defaults: (binding) => withGroups(binding, group),
     validate: (next, previous) => validateBinding(next, previous, { namespaced: false, roles: ['ClusterRole'], group }),
   });
-
-export const clusterRoleBindings = clusterRoleBindingDefinition();

@@ -170,5 +170,3 @@ export function namespaceDefinition(domains: Domains = defaultDomains): Resource
     },
   });
 }
-
-export const namespaces = namespaceDefinition();

@@ -21,7 +21,7 @@ const roleBindingSchema = struct(
 );
 
 /** `group` is the API group that roles are served under. */
-export const roleBindingDefinition = (group: string = RoleBindings.group): ResourceDefinition<RoleBinding> =>
+export const roleBindingDefinition = (group: string): ResourceDefinition<RoleBinding> =>
   defineResource<RoleBinding>({
     ...RoleBindings,
     origin: 'built-in',
@@ -38,5 +38,3 @@ export const roleBindingDefinition = (group: string = RoleBindings.group): Resou
     validate: (next, previous) =>
       validateBinding(next, previous, { namespaced: true, roles: ['Role', 'ClusterRole'], group }),
   });
-
-export const roleBindings = roleBindingDefinition();

@@ -179,5 +179,3 @@ export function secretDefinition(domains: Domains = defaultDomains): ResourceDef
     },
   });
 }
-
-export const secrets = secretDefinition();

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 import type { Namespace } from '../../../src/api/kinds/namespace.js';
-import { namespaces } from '../../../src/resources/namespaces/definition.js';
+import { namespaceDefinition } from '../../../src/resources/namespaces/definition.js';
 import { cells, context, read, write, writeView } from '../write.js';
+
+const namespaces = namespaceDefinition();
 
 const born = {
   metadata: { name: 'x', labels: { 'kubernetes.io/metadata.name': 'x' } },

@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
-import { clusterRoleBindings } from '../../../src/resources/clusterrolebindings/definition.js';
-import { roleBindings } from '../../../src/resources/rolebindings/definition.js';
+import { clusterRoleBindingDefinition } from '../../../src/resources/clusterrolebindings/definition.js';
+import { roleBindingDefinition } from '../../../src/resources/rolebindings/definition.js';
 import { cells, write } from '../write.js';
 
 const group = 'rbac.authorization.k8s.io';
+const clusterRoleBindings = clusterRoleBindingDefinition(group);
+const roleBindings = roleBindingDefinition(group);
 const roleRef = { apiGroup: group, kind: 'ClusterRole', name: 'r' };
 
 test('roles, users and groups are given the group, accounts are not', () => {

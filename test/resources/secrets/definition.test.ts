@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
-import { secrets } from '../../../src/resources/secrets/definition.js';
+import { secretDefinition } from '../../../src/resources/secrets/definition.js';
 import { cells, read, write } from '../write.js';
+
+const secrets = secretDefinition();
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
