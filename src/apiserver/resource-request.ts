@@ -127,7 +127,7 @@ function runVerb(parts: Parts, request: ApiRequest, target: Target, context: Req
   checkNamespace(info, definition);
   switch (info.verb) {
     case 'get':
-      return getObject(parts, request, definition);
+      return getObject(parts, request, target);
     case 'list': {
       const parameters = readListParameters(query);
       return inShard(parts, definition, parameters, (shard) =>

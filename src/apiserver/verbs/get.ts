@@ -1,26 +1,30 @@
 import { badRequest, notFound } from '../../api/errors.js';
 import { type Query, readBoolean } from '../../api/options.js';
 import { checkLookedUp, storageKey } from '../../registry/keys.js';
-import type { ResourceDefinition } from '../../registry/resource-definition.js';
-import type { Entry } from '../../store/store.js';
 import { readInTurns, ready } from '../forms.js';
 import type { Parts } from '../parts.js';
 import type { ApiRequest, Result } from '../request.js';
 import { readVersion, waitForRevision } from '../revisions.js';
+import type { Target } from '../target.js';
 import { projectedDefinition } from './projection.js';
 
 /** GET of one object, also through a subresource. */
-export async function getObject(parts: Parts, request: ApiRequest, definition: ResourceDefinition): Promise<Result> {
+export async function getObject(
+  parts: Parts,
+  request: ApiRequest,
+  { definition, subresource }: Target,
+): Promise<Result> {
+  const { info } = request;
   refuseExport(request.query);
-  checkLookedUp(definition, request.info);
+  checkLookedUp(definition, info);
   const version = request.query.get('resourceVersion');
   if (version) {
     const { uncached = false } = definition;
     const asked = readVersion(version, uncached ? 'list' : 'get');
     await waitForRevision(parts.store, asked, { clock: parts.clock, signal: request.signal, uncached });
   }
-  const entry = await existing(parts, definition, request.info);
-  const subresource = request.info.subresource === '' ? undefined : definition.subresources?.[request.info.subresource];
+  const entry = await parts.store.get(storageKey(definition, info));
+  if (entry === undefined) throw notFound({ ...definition, name: info.name });
   if (subresource?.type === 'projection') {
     const object = subresource.read(await readInTurns(definition, entry));
     return { type: 'object', code: 200, definition: projectedDefinition(definition, subresource), object };
@@ -34,16 +38,4 @@ function refuseExport(query: Query): void {
   const given = query.get('export');
   if (given === undefined || !readBoolean(given)) return;
   throw badRequest('the export parameter, deprecated since v1.14, is no longer supported');
-}
-
-/** The live entry of a name, or NotFound. */
-async function existing(
-  { store }: Parts,
-  definition: ResourceDefinition,
-  key: { readonly namespace: string; readonly name: string },
-): Promise<Entry> {
-  checkLookedUp(definition, key);
-  const entry = await store.get(storageKey(definition, key));
-  if (entry === undefined) throw notFound({ ...definition, name: key.name });
-  return entry;
 }
