@@ -16,6 +16,7 @@ import type {
   SubresourceAction,
   Wait,
 } from '../registry/resource-definition.js';
+import { ownDefinition } from '../registry/subresource.js';
 import { readObject } from './bodies.js';
 import { checkMediaType } from './body-format.js';
 import { readDeleteBody } from './delete-options.js';
@@ -264,7 +265,7 @@ async function act(
   subresource: SubresourceAction<ApiObject>,
   context: RequestContext,
 ): Promise<Result> {
-  const asked: ResourceDefinition = { ...actionDefinition(definition, subresource) };
+  const asked = ownDefinition(definition, subresource.request);
   const { object: given, write } = await readPosted(parts, request, asked, context);
   const acting = write.context;
   const key = { namespace: context.key.namespace, name: context.key.name ?? '' };
@@ -273,15 +274,3 @@ async function act(
   const object = await subresource.answer(key, admitted, acting);
   return { type: 'object', code: 201, definition: asked, object };
 }
-
-const actionDefinition = (
-  definition: ResourceDefinition,
-  { request }: SubresourceAction<ApiObject>,
-): ResourceDefinition => ({
-  ...request,
-  plural: definition.plural,
-  singular: '',
-  listKind: '',
-  namespaced: definition.namespaced,
-  origin: 'built-in',
-});

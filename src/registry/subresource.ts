@@ -24,3 +24,9 @@ export function ownKindOf(
   if (subresource.type === 'projection') return subresource.of;
   return subresource.type === 'action' ? subresource.request : undefined;
 }
+
+/** The kind that a subresource takes and answers in the place of the object's, as something that is read and shown. */
+export const ownDefinition = (
+  { plural, namespaced }: ResourceDefinition,
+  kind: Pick<ResourceDefinition, 'group' | 'version' | 'kind' | 'schema' | 'columns'>,
+): ResourceDefinition => ({ ...kind, plural, singular: '', listKind: '', namespaced, origin: 'built-in' });

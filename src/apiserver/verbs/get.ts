@@ -1,12 +1,12 @@
 import { badRequest, notFound } from '../../api/errors.js';
 import { type Query, readBoolean } from '../../api/options.js';
 import { checkLookedUp, storageKey } from '../../registry/keys.js';
+import { ownDefinition } from '../../registry/subresource.js';
 import { readInTurns, ready } from '../forms.js';
 import type { Parts } from '../parts.js';
 import type { ApiRequest, Result } from '../request.js';
 import { readVersion, waitForRevision } from '../revisions.js';
 import type { Target } from '../target.js';
-import { projectedDefinition } from './projection.js';
 
 /** GET of one object, also through a subresource. */
 export async function getObject(
@@ -27,7 +27,7 @@ export async function getObject(
   if (entry === undefined) throw notFound({ ...definition, name: info.name });
   if (subresource?.type === 'projection') {
     const object = subresource.read(await readInTurns(definition, entry));
-    return { type: 'object', code: 200, definition: projectedDefinition(definition, subresource), object };
+    return { type: 'object', code: 200, definition: ownDefinition(definition, subresource.of), object };
   }
   await ready(definition, [entry]);
   return { type: 'entry', code: 200, definition, entry };

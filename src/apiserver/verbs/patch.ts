@@ -6,6 +6,7 @@ import { type ApiObject, groupVersion, type JsonObject } from '../../api/object.
 import { readWriteParameters, type WriteParameters } from '../../api/options.js';
 import type { Steps } from '../../api/steps.js';
 import type { RequestContext, ResourceDefinition } from '../../registry/resource-definition.js';
+import { ownDefinition } from '../../registry/subresource.js';
 import { inTurns, TurnTaking } from '../../runtime/turn-taking.js';
 import { DecodeError, decodeText, typeMetaOf } from '../../schema/decode.js';
 import { decodedAs, decodeWithReader, withDefaults } from '../bodies.js';
@@ -28,7 +29,7 @@ import type { ApiRequest, Result } from '../request.js';
 import type { Target } from '../target.js';
 import { type Update, updateObject, type WriteRequest } from '../write.js';
 import { mayCreate, resultOf, writeRequest } from '../write-request.js';
-import { projectedDefinition, projectedWrite } from './projection.js';
+import { projectedWrite } from './projection.js';
 
 /** PATCH, in any of its types: the change is made to the fresh object, again after a lost race. */
 export async function patchObject(
@@ -49,7 +50,7 @@ export async function patchObject(
   const seen: Seen =
     projection === undefined
       ? { definition, isProjected: false }
-      : { definition: projectedDefinition(definition, projection), isProjected: true };
+      : { definition: ownDefinition(definition, projection.of), isProjected: true };
   const change =
     type === 'apply'
       ? await applyChange(request, seen, write, parameters)

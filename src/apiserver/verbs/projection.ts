@@ -3,7 +3,8 @@ import { type ApiObject, groupVersion, type ObjectKey } from '../../api/object.j
 import { atOnce } from '../../api/steps.js';
 import { recordUpdate } from '../../apply/ownership.js';
 import { fromScale, toScale } from '../../apply/scale-ownership.js';
-import type { ResourceDefinition, SubresourceProjection } from '../../registry/resource-definition.js';
+import type { SubresourceProjection } from '../../registry/resource-definition.js';
+import { ownDefinition } from '../../registry/subresource.js';
 import { readObject } from '../bodies.js';
 import { uidMismatch } from '../given-object.js';
 import { mutated } from '../mutated.js';
@@ -56,7 +57,7 @@ export async function projectedWrite(
   return {
     type: 'object',
     code: 200,
-    definition: projectedDefinition(definition, projection),
+    definition: ownDefinition(definition, projection.of),
     object: readWritten(object),
   };
 }
@@ -88,16 +89,3 @@ export async function readProjected(...given: Parameters<typeof readObject>): Pr
     throw badRequest(`no kind is registered for the type v1.${given[2].kind} in scheme "pkg/runtime/scheme.go:111"`);
   }
 }
-
-/** The kind seen through a projection, as something that is read and shown. */
-export const projectedDefinition = (
-  definition: ResourceDefinition,
-  { of }: SubresourceProjection<ApiObject>,
-): ResourceDefinition => ({
-  ...of,
-  plural: definition.plural,
-  singular: '',
-  listKind: '',
-  namespaced: definition.namespaced,
-  origin: 'built-in',
-});

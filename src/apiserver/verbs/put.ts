@@ -1,5 +1,6 @@
 import { readWriteParameters } from '../../api/options.js';
 import type { RequestContext } from '../../registry/resource-definition.js';
+import { ownDefinition } from '../../registry/subresource.js';
 import { readSent } from '../bodies.js';
 import { dedupeOwners, placedByUrl } from '../given-object.js';
 import type { Parts } from '../parts.js';
@@ -7,7 +8,7 @@ import type { ApiRequest, Result } from '../request.js';
 import type { Target } from '../target.js';
 import { updateObject } from '../write.js';
 import { mayCreate, resultOf, writeRequest } from '../write-request.js';
-import { projectedDefinition, projectedWrite, readProjected } from './projection.js';
+import { projectedWrite, readProjected } from './projection.js';
 
 /** PUT: the object becomes what was sent. Creates it where the kind allows that. */
 export async function putObject(
@@ -22,7 +23,7 @@ export async function putObject(
   const key = { namespace: context.key.namespace, name: context.key.name ?? '' };
   const write = writeRequest(request, definition, acting, parameters);
   if (subresource?.type === 'projection') {
-    const seen = projectedDefinition(definition, subresource);
+    const seen = ownDefinition(definition, subresource.of);
     const sent = placedByUrl(seen, context, await readProjected(parts, request, seen, parameters, context));
     const change = async () => ({ object: sent, managed: false });
     return projectedWrite(parts, write, key, subresource, { change, checkUid: true });
