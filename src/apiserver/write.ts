@@ -488,7 +488,8 @@ const isReleased = (definition: ResourceDefinition, next: ApiObject, previous: A
 const isTerminating = (entry: Entry | undefined): boolean =>
   (entry?.value as ApiObject | undefined)?.metadata.deletionTimestamp !== undefined;
 
-const withVersion = (object: ApiObject, entry: Entry): ApiObject => ({
+/** The object as it is read at the version of an entry. */
+export const withVersion = (object: ApiObject, entry: Entry): ApiObject => ({
   ...object,
   metadata: { ...object.metadata, resourceVersion: String(entry.revision) },
 });

@@ -9,7 +9,7 @@ import { type Entry, WriteConflict } from '../../store/store.js';
 import { readInTurns } from '../forms.js';
 import type { Parts } from '../parts.js';
 import type { Result } from '../request.js';
-import { replaceStored } from '../write.js';
+import { replaceStored, withVersion } from '../write.js';
 
 /**
  * Deletion of one object: at once when nothing holds it; otherwise it is marked, and goes when its last
@@ -82,10 +82,7 @@ async function deleteOnce(
     return { type: 'object', code: 200, object: deleted(definition, previous) };
   }
   const code = parameters.orphanDependents === false ? 202 : 200;
-  if (parameters.dryRun) {
-    const object = { ...marked, metadata: { ...marked.metadata, resourceVersion: String(entry.revision) } };
-    return { type: 'object', code, definition, object };
-  }
+  if (parameters.dryRun) return { type: 'object', code, definition, object: withVersion(marked, entry) };
   if (marked === previous) return { type: 'entry', code, definition, entry };
   return { type: 'entry', code, definition, entry: await replaceStored(parts, definition, entry, marked) };
 }

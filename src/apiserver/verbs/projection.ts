@@ -10,7 +10,7 @@ import { uidMismatch } from '../given-object.js';
 import { mutated } from '../mutated.js';
 import type { Parts } from '../parts.js';
 import type { Result } from '../request.js';
-import { attributesOf, type Changed, updateObject, type WriteRequest } from '../write.js';
+import { attributesOf, type Changed, updateObject, type WriteRequest, withVersion } from '../write.js';
 
 /**
  * A write through another kind computed from the object, such as Scale: `change` makes the projected object
@@ -46,20 +46,9 @@ export async function projectedWrite(
     checkUid: false,
     create: false,
   });
-  const object =
-    written.entry === undefined
-      ? written.object
-      : {
-          ...written.object,
-          metadata: { ...written.object.metadata, resourceVersion: String(written.entry.revision) },
-        };
-  const { definition } = write;
-  return {
-    type: 'object',
-    code: 200,
-    definition: ownDefinition(definition, projection.of),
-    object: readWritten(object),
-  };
+  const object = written.entry === undefined ? written.object : withVersion(written.object, written.entry);
+  const definition = ownDefinition(write.definition, projection.of);
+  return { type: 'object', code: 200, definition, object: readWritten(object) };
 }
 
 const own = (
