@@ -36,7 +36,7 @@ import { listObjects } from './verbs/list.js';
 import { patchObject } from './verbs/patch.js';
 import { putObject } from './verbs/put.js';
 import { checkConvertible, watchObjects } from './verbs/watch.js';
-import { admitAction, createObject, type WriteRequest } from './write.js';
+import { admitAction, createObject, longestWriteMs, type WriteRequest } from './write.js';
 import { resultOf, writeRequest } from './write-request.js';
 
 export interface Answer {
@@ -95,9 +95,6 @@ export async function runResourceRequest(
     representation: includeObject === 'Metadata' ? representation : { ...representation, includeObject },
   };
 }
-
-/** Longest time of a write in milliseconds, whatever its caller would wait for. */
-const longestWriteMs = 34_000;
 
 /** Who waits for the answer. Most requests never ask. */
 class WaitingCaller implements Caller {

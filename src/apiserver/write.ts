@@ -69,7 +69,8 @@ export interface Written {
   readonly object: ApiObject;
 }
 
-const deadlineMs = 34_000;
+/** Longest time of a write in milliseconds, whatever its caller would wait for. */
+export const longestWriteMs = 34_000;
 const nameAttempts = 8;
 
 /** How an object comes to be created. */
@@ -287,7 +288,7 @@ async function updateAt(
   update: Update,
   at: string,
 ): Promise<Written> {
-  const deadline = parts.clock.monotonic() + deadlineMs;
+  const deadline = parts.clock.monotonic() + longestWriteMs;
   for (;;) {
     const entry = await parts.store.get(at);
     try {
