@@ -1,6 +1,7 @@
 import type { Query } from '../../api/options.js';
 import type { Decision } from '../../auth/authorizer.js';
 import type { ResourceDefinition } from '../../registry/resource-definition.js';
+import { subresourceOf } from '../../registry/subresource.js';
 import { exponentialBuckets, type Metrics, mostSeriesAtHand } from '../../runtime/metrics.js';
 import type { Catalogue } from '../catalogue.js';
 import type { ApiRequest, RequestInfo } from '../request.js';
@@ -119,9 +120,7 @@ export class RequestMetrics {
     if (!isResource) return undefined;
     const definition = this.#catalogue.current().find(group, version, resource);
     if (definition === undefined || subresource === '') return definition;
-    return definition.subresources !== undefined && Object.hasOwn(definition.subresources, subresource)
-      ? definition
-      : undefined;
+    return subresourceOf(definition, subresource) && definition;
   }
 
   #labelsOf(info: RequestInfo, verb: string): Omit<About, 'scope'> {
