@@ -6,6 +6,18 @@ import type { Entry } from '../store/store.js';
 import { isLarge } from './forms.js';
 import type { ListResult } from './request.js';
 
+export const listMeta = ({ resourceVersion, continue: token, remainingItemCount }: ListResult) => ({
+  resourceVersion,
+  ...(token === undefined ? {} : { continue: token }),
+  ...(remainingItemCount === undefined ? {} : { remainingItemCount }),
+});
+
+/** Transformed lists, and those of custom resources, do not say of which shard they are. */
+export const builtInListMeta = (result: ListResult): JsonObject => ({
+  ...listMeta(result),
+  ...(result.shard === undefined ? {} : { shardInfo: { selector: result.shard } }),
+});
+
 /** Bytes of entries that are dealt with at a time. */
 const batchBytes = 65_536;
 

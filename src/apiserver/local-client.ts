@@ -40,6 +40,7 @@ import type { Catalogue } from './catalogue.js';
 import { verbsOf } from './discovery.js';
 import { isLarge, readMetadata, readStored } from './forms.js';
 import { LaterReader } from './later-reader.js';
+import { listMeta } from './list-text.js';
 import type { ApiRequest, ApiResponse, RequestInfo, Result, WatchItem } from './request.js';
 
 /**
@@ -309,14 +310,7 @@ async function listOf<T extends ApiObject>(answer: Result, options: ListOptions)
         : readAs<T>(definition, entry, options),
     );
   }
-  return {
-    metadata: {
-      resourceVersion: result.resourceVersion,
-      ...(result.continue === undefined ? {} : { continue: result.continue }),
-      ...(result.remainingItemCount === undefined ? {} : { remainingItemCount: result.remainingItemCount }),
-    },
-    items,
-  };
+  return { metadata: listMeta(result), items };
 }
 
 /** An object as the options of a list or watch want it: the caller's own, as over HTTP, while what is read is everybody's. */

@@ -19,7 +19,7 @@ import {
 import type { Schema } from '../schema/schema.js';
 import type { Entry } from '../store/store.js';
 import { isLarge, readStored, ready } from './forms.js';
-import { inBatches } from './list-text.js';
+import { builtInListMeta, inBatches } from './list-text.js';
 import type { Bodied, ListResult } from './request.js';
 
 /** How a result is shown of which only metadata is asked for. */
@@ -48,16 +48,11 @@ function* encodeEntry(
 }
 
 async function encodeList(result: ListResult, partial: Shape | undefined): Promise<Buffer> {
-  const { definition, resourceVersion, continue: token, remainingItemCount, shard } = result;
+  const { definition } = result;
   const head = (partial && (await inTurns(partial({ ...result, entries: [] })))) ?? {
     apiVersion: groupVersion(definition),
     kind: definition.listKind,
-    metadata: {
-      resourceVersion,
-      ...(token === undefined ? {} : { continue: token }),
-      ...(remainingItemCount === undefined ? {} : { remainingItemCount }),
-      ...(shard === undefined ? {} : { shardInfo: { selector: shard } }),
-    },
+    metadata: builtInListMeta(result),
   };
   const items = await inBatches(
     result.entries,

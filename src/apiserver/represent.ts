@@ -8,7 +8,17 @@ import type { ResourceDefinition } from '../registry/resource-definition.js';
 import { inTurns, TurnTaking } from '../runtime/turn-taking.js';
 import { inOrder, itemStart, textInOrder } from '../schema/encode.js';
 import { asStored, entryBytes, isLarge, readMetadata, readStored, ready } from './forms.js';
-import { compactJson, inBatches, type ListForm, listText, prettyJson, wholeText, yamlForm } from './list-text.js';
+import {
+  builtInListMeta,
+  compactJson,
+  inBatches,
+  type ListForm,
+  listMeta,
+  listText,
+  prettyJson,
+  wholeText,
+  yamlForm,
+} from './list-text.js';
 import type { Bodied, ListResult, Representation } from './request.js';
 import { partialObject, tableOf } from './tables.js';
 
@@ -166,16 +176,6 @@ function listHead(result: ListResult): string {
   return `${goJson({ kind: definition.listKind, apiVersion, metadata: builtInListMeta(result) }).slice(0, -1)},"items":[`;
 }
 
-const listMeta = ({ resourceVersion, continue: token, remainingItemCount }: ListResult): JsonObject => ({
-  resourceVersion,
-  ...(token === undefined ? {} : { continue: token }),
-  ...(remainingItemCount === undefined ? {} : { remainingItemCount }),
-});
-/** Transformed lists, and those of custom resources, do not say of which shard they are. */
-const builtInListMeta = (result: ListResult): JsonObject => ({
-  ...listMeta(result),
-  ...(result.shard === undefined ? {} : { shardInfo: { selector: result.shard } }),
-});
 const customListMeta = ({ resourceVersion, continue: token, remainingItemCount }: ListResult): JsonObject => ({
   continue: token ?? '',
   ...(remainingItemCount === undefined ? {} : { remainingItemCount }),
