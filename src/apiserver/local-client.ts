@@ -78,24 +78,16 @@ interface LocalClientParts extends ClientOptions {
 function discovered(catalogue: Catalogue): readonly DiscoveredResource[] {
   return catalogue.current().groups.flatMap(({ versions }) =>
     versions.flatMap(({ definitions }, at) =>
-      definitions.map(
-        ({ group, version, plural, singular, kind, listKind, namespaced, shortNames, categories, ...definition }) => ({
-          group,
-          version,
-          plural,
-          singular,
-          kind,
-          listKind,
-          namespaced,
+      definitions.map((definition) => {
+        const { group, version, plural, singular, kind, listKind, namespaced, shortNames, categories } = definition;
+        return {
+          ...{ group, version, plural, singular, kind, listKind, namespaced },
           ...(shortNames === undefined ? {} : { shortNames }),
           ...(categories === undefined ? {} : { categories }),
-          verbs:
-            definition.answer === undefined
-              ? verbsOf({ ...definition, group, version, plural, singular, kind, listKind, namespaced })
-              : ['create'],
+          verbs: verbsOf(definition),
           preferred: at === 0,
-        }),
-      ),
+        };
+      }),
     ),
   );
 }

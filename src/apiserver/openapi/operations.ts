@@ -3,6 +3,7 @@ import { compareText } from '../../api/text-order.js';
 import type { ResourceDefinition, Subresource, Verb } from '../../registry/resource-definition.js';
 import { verbsOfSubresource } from '../../registry/subresource.js';
 import type { Schema } from '../../schema/schema.js';
+import { verbsOf } from '../discovery.js';
 
 /** What can be done with a resource, in words of neither version of OpenAPI. */
 export interface Operation {
@@ -98,8 +99,6 @@ const deletion = [
   'propagationPolicy',
 ] as const;
 
-const allVerbs: readonly Verb[] = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection'];
-
 /** Every operation of a resource and its subresources. */
 export function operationsOf(definition: ResourceDefinition): readonly Operation[] {
   const { group, version, plural, namespaced } = definition;
@@ -130,7 +129,6 @@ type Part = Omit<Operation, 'tag' | 'gvk' | 'origin' | 'codes' | 'body'> & {
 };
 
 const nameIn = ({ namespaced, kind }: ResourceDefinition): string => `${namespaced ? 'Namespaced' : ''}${kind}`;
-const verbsServed = ({ verbs = allVerbs }: ResourceDefinition): ReadonlySet<Verb> => new Set(verbs);
 
 function ownOperations(definition: ResourceDefinition, { root, scope, plural }: Paths): readonly Part[] {
   const { kind, namespaced } = definition;
@@ -185,8 +183,8 @@ function ownOperations(definition: ResourceDefinition, { root, scope, plural }: 
       ? [{ verb: 'list' as const, ...list, path: `${root}/${plural}`, id: `list${kind}ForAllNamespaces` }]
       : []),
   ];
-  const served = verbsServed(definition);
-  return own.filter(({ verb }) => served.has(verb)).map(({ verb: _, ...part }) => part);
+  const served = verbsOf(definition);
+  return own.filter(({ verb }) => served.includes(verb)).map(({ verb: _, ...part }) => part);
 }
 
 /** Reading and changing one object, or what a subresource shows of it. */
@@ -292,7 +290,7 @@ function subresourceOperations(
 
 /** The paths of old for watching. */
 function watchOperations(definition: ResourceDefinition, { root, scope, plural }: Paths): readonly Part[] {
-  if (definition.origin === 'custom' || !verbsServed(definition).has('watch')) return [];
+  if (definition.origin === 'custom' || !verbsOf(definition).includes('watch')) return [];
   const { kind, namespaced } = definition;
   const name = nameIn(definition);
   const path = `${root}/watch${scope}/${plural}`;
