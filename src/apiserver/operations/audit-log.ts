@@ -3,7 +3,7 @@ import type { Status } from '../../api/errors.js';
 import { goJson, htmlEscaped } from '../../api/go-text.js';
 import { compacted, isJson, parseJson } from '../../api/json-text.js';
 import { messageOf } from '../../api/message-of.js';
-import type { Json, JsonObject } from '../../api/object.js';
+import { isList, isObject, type Json, type JsonObject } from '../../api/object.js';
 import type { UserInfo } from '../../api/user.js';
 import type { Decision } from '../../auth/authorizer.js';
 import type { Impersonated } from '../../auth/impersonation.js';
@@ -13,7 +13,7 @@ import type { Metrics } from '../../runtime/metrics.js';
 import type { LineSink } from '../../runtime/rotating-file.js';
 import { TurnTaking } from '../../runtime/turn-taking.js';
 import { represent } from '../represent.js';
-import type { ApiRequest, RequestBody, RequestRecord, Result } from '../request.js';
+import { type ApiRequest, plainJson, type RequestBody, type RequestRecord, type Result } from '../request.js';
 import { type AuditFacts, type AuditStatus, auditLine, type ObjectReference, sourceAddresses } from './audit-event.js';
 import {
   type AuditPolicy,
@@ -107,7 +107,6 @@ interface RecordParts {
 
 /** Bytes of a body in an event; larger ones are left out, and an annotation says so. */
 const largestBody = 1024 * 1024;
-const plainJson = { mediaType: 'json', pretty: false } as const;
 
 /** What is known of one request so far. */
 export class AuditRecord implements RequestRecord {
@@ -167,9 +166,9 @@ export class AuditRecord implements RequestRecord {
 
   sent(object: JsonObject, text: (object: JsonObject) => string): void {
     const { metadata } = object;
-    if (this.#object !== undefined && typeof metadata === 'object' && metadata !== null) {
+    if (this.#object !== undefined && isObject(metadata)) {
       const of = (name: string): string => {
-        const value = (metadata as JsonObject)[name];
+        const value = metadata[name];
         return typeof value === 'string' ? value : '';
       };
       this.#object = {
@@ -220,14 +219,7 @@ export class AuditRecord implements RequestRecord {
   /** The answer, or the beginning of one. */
   answered(result: Result): void {
     if (result.type === 'object' && result.definition === undefined && isStatus(result.object)) {
-      const { status, message, reason, details, code } = result.object;
-      this.#status = {
-        status,
-        ...(message === undefined ? {} : { message }),
-        ...(reason === undefined ? {} : { reason }),
-        ...(details === undefined ? {} : { details }),
-        ...(code === undefined ? {} : { code }),
-      };
+      this.#status = result.object;
     }
     this.#answer = result;
   }
@@ -326,15 +318,11 @@ const isStatus = (object: object): object is Status => 'kind' in object && objec
 /** An object, or each item of a list, without metadata.managedFields. */
 function withoutManagedFields(object: JsonObject): JsonObject {
   const { items } = object;
-  if (Array.isArray(items)) return { ...object, items: items.map((item: Json) => bare(item)) };
-  return bare(object) as JsonObject;
+  return isList(items) ? { ...object, items: items.map(bare) } : (bare(object) as JsonObject);
 }
 
 function bare(value: Json): Json {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  const object = value as JsonObject;
-  const { metadata } = object;
-  if (typeof metadata !== 'object' || metadata === null || Array.isArray(metadata)) return value;
-  const { managedFields: _left, ...rest } = metadata as JsonObject;
-  return { ...object, metadata: rest };
+  if (!isObject(value) || !isObject(value['metadata'])) return value;
+  const { managedFields: _left, ...rest } = value['metadata'];
+  return { ...value, metadata: rest };
 }
