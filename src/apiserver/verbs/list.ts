@@ -125,13 +125,13 @@ const largestChunk = 64_000;
 async function readPage(parts: Parts, target: ListTarget, selection: Selection, plan: ReadPlan): Promise<Page> {
   const prefix = storagePrefix(target.definition, target.namespace);
   if (selection.everything) {
-    const scan = await scanAt(parts, prefix, plan.at, plan.after, plan.limit, plan, target);
+    const scan = await scanAt(parts, target, plan, { ...plan, prefix });
     return { ...scan, last: scan.entries.at(-1)?.key };
   }
   const { only } = plan;
   if (only !== undefined) {
     // A key sorts before all others that begin like it.
-    const { entries, revision } = await scanAt(parts, only, plan.at, undefined, 1, plan, target);
+    const { entries, revision } = await scanAt(parts, target, plan, { ...plan, limit: 1, prefix: only });
     const meant = entries.filter(({ key }) => key === only);
     await readForSelection(selection, target.definition, meant);
     const found = meant.filter((entry) => isSelected(selection, target.definition, entry));
@@ -141,15 +141,8 @@ async function readPage(parts: Parts, target: ListTarget, selection: Selection, 
   const turns = new TurnTaking();
   let { at, after } = plan;
   for (let size = chunk; ; size = Math.min(2 * size, largestChunk)) {
-    const scan = await scanAt(
-      parts,
-      prefix,
-      at,
-      after,
-      plan.limit === undefined ? undefined : Math.max(size, plan.limit),
-      plan,
-      target,
-    );
+    const limit = plan.limit === undefined ? undefined : Math.max(size, plan.limit);
+    const scan = await scanAt(parts, target, plan, { at, after, limit, prefix });
     at ??= scan.revision;
     for (const [position, entry] of scan.entries.entries()) {
       if (turns.isDue) {
@@ -188,12 +181,9 @@ const isNamespace = (text: string | undefined): text is string =>
 
 async function scanAt(
   { store }: Parts,
-  prefix: string,
-  at: Revision | undefined,
-  after: string | undefined,
-  limit: number | undefined,
-  plan: ReadPlan,
   target: ListTarget,
+  plan: ReadPlan,
+  { at, after, limit, prefix }: Pick<ReadPlan, 'at' | 'after' | 'limit'> & { readonly prefix: string },
 ): Promise<Scan> {
   let scan: Scan;
   try {
