@@ -1,5 +1,5 @@
 import type { Container, ContainerPort, PodSpec } from '../../api/kinds/pod.js';
-import { isObject, type Json, type JsonObject } from '../../api/object.js';
+import { isObject, type JsonObject } from '../../api/object.js';
 import {
   child,
   duplicate,
@@ -37,10 +37,7 @@ export function nameTaken(path: string, name: string, names: Set<string>): reado
 export const wordOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 export const membersOf = (value: unknown): readonly JsonObject[] =>
   Array.isArray(value) ? (value as JsonObject[]) : [];
-export const structOf = (value: unknown): JsonObject | undefined => {
-  const given = (value ?? null) as Json;
-  return isObject(given) ? given : undefined;
-};
+export const structOf = (value: unknown): JsonObject | undefined => (isObject(value) ? value : undefined);
 
 /** Things and where they stand. */
 export type Placed<T> = readonly (readonly [path: string, value: T])[];

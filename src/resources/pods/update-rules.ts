@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Pod } from '../../api/kinds/pod.js';
 import { type ContainerList, containersIn } from '../../api/kinds/pod-references.js';
 import type { ObjectMeta } from '../../api/object.js';
-import { forbiddenField, index, invalid, mapKey, outOfRange, type Violation } from '../../api/violations.js';
+import { child, forbiddenField, index, invalid, mapKey, outOfRange, type Violation } from '../../api/violations.js';
 import { longestDeadline } from './validate.js';
 
 /** What may change of a pod that is there, as `ValidatePodUpdate` of Kubernetes' core/validation has it. */
@@ -74,7 +74,7 @@ function gateViolations(next: Pod, previous: Pod): readonly Violation[] {
       ? []
       : [
           forbiddenField(
-            `${index('spec.schedulingGates', at)}.name`,
+            child(index('spec.schedulingGates', at), 'name'),
             `only deletion is allowed, but found new scheduling gate '${String(name ?? '')}'`,
           ),
         ],

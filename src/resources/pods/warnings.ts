@@ -1,10 +1,10 @@
 import { quote } from '../../api/go-text.js';
 import type { Container, ContainerPort, Pod, PodSpec } from '../../api/kinds/pod.js';
 import { dnsLabel } from '../../api/names.js';
-import { isObject, type Json, type JsonObject } from '../../api/object.js';
+import { isObject, type JsonObject } from '../../api/object.js';
 import { parseQuantity, type Quantity } from '../../api/quantity.js';
 import { child, index, mapKey } from '../../api/violations.js';
-import { membersOf, type Placed, portsOf, programsOf, wordOf } from './rule-words.js';
+import { membersOf, type Placed, portsOf, programsOf, structOf, wordOf } from './rule-words.js';
 
 /** More than any answer has room for; what is told of each two ports is otherwise as much as their square. */
 const most = 500;
@@ -56,13 +56,11 @@ const spelt: Readonly<Record<string, string>> = { storageos: 'storageOS' };
 function* volumeWarnings({ volumes = [] }: PodSpec): Iterable<string> {
   for (const [at, volume] of volumes.entries()) {
     for (const [sort, since] of outdated) {
-      if (isObject((volume[sort] ?? null) as Json))
-        yield `${child(index('spec.volumes', at), spelt[sort] ?? sort)}: ${since}`;
+      if (isObject(volume[sort])) yield `${child(index('spec.volumes', at), spelt[sort] ?? sort)}: ${since}`;
     }
   }
   for (const { name = '', projected } of volumes) {
-    const from = isObject((projected ?? null) as Json) ? membersOf((projected as JsonObject)['sources']) : [];
-    for (const source of from) {
+    for (const source of membersOf(structOf(projected)?.['sources'])) {
       if (Object.keys(source).length === 0) yield `volume ${quote(name)} (Projected) has no sources provided`;
     }
   }
@@ -102,7 +100,7 @@ function* variableWarnings(path: string, variables: readonly JsonObject[]): Iter
     const name = wordOf(given);
     const before = `$(${name})`;
     const text = wordOf(value);
-    const goesOn = !isObject(valueFrom ?? null) && text !== before && text.includes(before);
+    const goesOn = !isObject(valueFrom) && text !== before && text.includes(before);
     if (names.has(name) && !goesOn) {
       yield `${index(path, at)}: hides previous definition of ${quote(name)}, which may be dropped when using apply`;
     }
