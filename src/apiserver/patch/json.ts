@@ -1,12 +1,12 @@
 import { badRequest, entityTooLarge, unprocessable } from '../../api/errors.js';
 import { goJson, quote } from '../../api/go-text.js';
 import { jsonKind, type Members, membersOf, plainText, type ReadText } from '../../api/json-exact.js';
-import { JsonSyntaxError, maxDepth, parseJson } from '../../api/json-text.js';
+import { maxDepth, parseJson } from '../../api/json-text.js';
 import { isList, isObject, type Json, type JsonObject, setMember } from '../../api/object.js';
 import { nothingPostponed, type Postponed, type Steps } from '../../api/steps.js';
 import { sortTexts } from '../../api/text-order.js';
 import { same } from '../../schema/same.js';
-import type { PatchType, ReadPatchText } from './patch-type.js';
+import { type PatchType, parsed, type ReadPatchText } from './patch-type.js';
 import { copyOf, readBack, readSpelt, written } from './spelling.js';
 
 /**
@@ -136,14 +136,6 @@ function readOperations(
     );
   }
   return { operations, strict, isOdd: spelt !== undefined, numberError };
-}
-
-function parsed(read: ReadPatchText, refuse: (why: string) => Error): ReturnType<ReadPatchText> {
-  try {
-    return read();
-  } catch (error) {
-    throw error instanceof JsonSyntaxError ? refuse(error.message) : error;
-  }
 }
 
 /** The first member that is of another type is told, also where it comes once more. */
@@ -346,11 +338,8 @@ const actions: Readonly<Record<string, (patching: Patching, operation: Operation
       return;
     }
     const index = findIndex(container, key);
-    there(
-      typeof index === 'number' ? index : undefined,
-      `replace operation does not apply: doc is missing key: ${path}`,
-    );
-    container[index as number] = value ?? null;
+    const wrong = `replace operation does not apply: doc is missing key: ${path}`;
+    container[there(typeof index === 'number' ? index : undefined, wrong)] = value ?? null;
   },
 
   move(patching, { from: source, path: to }) {

@@ -1,11 +1,10 @@
 import { badRequest } from '../../api/errors.js';
 import { goJson } from '../../api/go-text.js';
 import { jsonKind, plainText } from '../../api/json-exact.js';
-import { JsonSyntaxError } from '../../api/json-text.js';
 import { isList, isObject, type Json, type JsonObject, member, setMember } from '../../api/object.js';
 import { nothingPostponed, type Postponed } from '../../api/steps.js';
 import { sortTexts } from '../../api/text-order.js';
-import type { PatchType, ReadPatchText } from './patch-type.js';
+import { type PatchType, parsed, type ReadPatchText } from './patch-type.js';
 import { readBack, readSpelt } from './spelling.js';
 
 /**
@@ -42,12 +41,7 @@ function readPatch(
   readonly numberError: string | undefined;
 } {
   const refuse = (why: string): Error => badRequest(isStrict ? `error decoding patch: ${why}` : notPatch);
-  let text: ReturnType<ReadPatchText>;
-  try {
-    text = read();
-  } catch (error) {
-    throw error instanceof JsonSyntaxError ? refuse(error.message) : error;
-  }
+  const text = parsed(read, refuse);
   const { value, exact, duplicates, numberError } = text;
   if (value === null) throw badRequest(notPatch);
   if (!isObject(value)) {
@@ -80,7 +74,8 @@ function mergedValue(live: Json, given: Json, later: Postponed): Json {
   return isObject(given) ? merged(live, given, later) : given;
 }
 
-function withoutNulls(value: Json, later: Postponed): Json {
+/** The value without members that are null, but for those of what stands in lists itself. */
+export function withoutNulls(value: Json, later: Postponed): Json {
   if (isList(value)) return value.map((item) => (item === null ? null : withoutNulls(item, later)));
   if (!isObject(value)) return value;
   const out: Record<string, Json> = {};

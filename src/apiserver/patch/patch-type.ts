@@ -1,4 +1,5 @@
 import type { ReadText } from '../../api/json-exact.js';
+import { JsonSyntaxError } from '../../api/json-text.js';
 import type { Json, JsonObject } from '../../api/object.js';
 import type { FieldValidation } from '../../api/options.js';
 import type { Postponed, Steps } from '../../api/steps.js';
@@ -17,6 +18,15 @@ export type ReadPatchText = () => ReadText & {
   /** The body as it came, where it came as JSON. */
   readonly bytes?: Uint8Array;
 };
+
+/** The body, parsed; what is no JSON is refused with these words. */
+export function parsed(read: ReadPatchText, refuse: (why: string) => Error): ReturnType<ReadPatchText> {
+  try {
+    return read();
+  } catch (error) {
+    throw error instanceof JsonSyntaxError ? refuse(error.message) : error;
+  }
+}
 
 /** A patch that has been read and can be applied, more than once if need be. */
 export interface ReadPatch {

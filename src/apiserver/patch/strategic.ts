@@ -3,7 +3,6 @@ import { type ApiError, badRequest, unprocessable, untyped } from '../../api/err
 import { goTypeName, goValue } from '../../api/go-print.js';
 import { quote } from '../../api/go-text.js';
 import { jsonKind } from '../../api/json-exact.js';
-import { JsonSyntaxError } from '../../api/json-text.js';
 import { isList, isObject, type Json, type JsonObject, member, setMember } from '../../api/object.js';
 import { nothingPostponed, type Postponed } from '../../api/steps.js';
 import { withoutMember } from '../../apply/json-value.js';
@@ -11,8 +10,9 @@ import { structName, wireShape } from '../../schema/go-types.js';
 import { isPointer } from '../../schema/presence.js';
 import type { Schema } from '../../schema/schema.js';
 import { goKindOf, wrongType } from './kinds.js';
+import { withoutNulls } from './merge.js';
 import { dedupe, identity, ordered, sortInto } from './merged-lists.js';
-import type { PatchType, ReadPatchText } from './patch-type.js';
+import { type PatchType, parsed, type ReadPatchText } from './patch-type.js';
 
 /**
  * Strategic merge patch, Kubernetes' own: maps merge, null removes, lists are replaced unless the schema says that
@@ -38,13 +38,7 @@ function readPatch(
   read: ReadPatchText,
   isStrict: boolean,
 ): { readonly patch: JsonObject; readonly strict: readonly string[] } {
-  let text: ReturnType<ReadPatchText>;
-  try {
-    text = read();
-  } catch (error) {
-    throw error instanceof JsonSyntaxError ? badRequest(error.message) : error;
-  }
-  const { value, duplicates, numberError } = text;
+  const { value, duplicates, numberError } = parsed(read, badRequest);
   if (value === null) return { patch: {}, strict: [] };
   if (!isObject(value)) {
     throw badRequest(`json: cannot unmarshal ${jsonKind(value)} into Go value of type map[string]interface {}`);
@@ -352,7 +346,8 @@ function leftOf(patch: JsonObject, original: JsonObject, schema: Schema): JsonOb
   for (const [name, value] of Object.entries(patch)) {
     if (dealtWith.has(name)) continue;
     const there = member(live, name);
-    if (there === undefined || goKindOf(there) !== goKindOf(value)) setMember(out, name, withoutNulls(value));
+    if (there === undefined || goKindOf(there) !== goKindOf(value))
+      setMember(out, name, withoutNulls(value, nothingPostponed));
     else if (isObject(there) && isObject(value)) {
       const how = strategyOf(schema, name);
       setMember(out, name, how.strategy === 'replace' ? value : leftOf(value, there, how.schema));
@@ -372,14 +367,6 @@ function leftOfItems(given: readonly Json[], live: readonly Json[], { schema, st
     if (!isObject(item) || !isObject(there) || Object.hasOwn(item, directive)) return item;
     return leftOf(item, there, schema.items ?? {});
   });
-}
-
-function withoutNulls(value: Json): Json {
-  if (isList(value)) return value.map(withoutNulls);
-  if (!isObject(value)) return value;
-  const out: Record<string, Json> = {};
-  for (const [name, item] of Object.entries(value)) if (item !== null) setMember(out, name, withoutNulls(item));
-  return out;
 }
 
 /** Items of merged lists are of one type, and not lists. */
