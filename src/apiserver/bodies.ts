@@ -1,6 +1,6 @@
 import { ApiError, badRequest } from '../api/errors.js';
 import { goJson, quote } from '../api/go-text.js';
-import { dumpBody, JsonSyntaxError } from '../api/json-text.js';
+import { dumpBody } from '../api/json-text.js';
 import { type ApiObject, groupVersion, type JsonObject } from '../api/object.js';
 import type { FieldValidation, WriteParameters } from '../api/options.js';
 import { resultOf, type Steps } from '../api/steps.js';
@@ -11,7 +11,7 @@ import { inTurns, TurnTaking } from '../runtime/turn-taking.js';
 import { DecodeError, decodeText, type Emptied, typeMetaOf } from '../schema/decode.js';
 import { applyDefaults } from '../schema/default.js';
 import { textInOrder } from '../schema/encode.js';
-import { messageOf, type Parsed, parse } from './body-format.js';
+import { type Parsed, parse, whyUnparsed, wireSchemaOf } from './body-format.js';
 import type { Served } from './catalogue.js';
 import {
   apiVersionMissing,
@@ -50,14 +50,12 @@ export async function readSent(
   const turns = new TurnTaking();
   let parsed: Parsed;
   try {
-    parsed = await parse(body, messageOf(definition), turns);
+    parsed = await parse(body, wireSchemaOf(definition), turns);
   } catch (error) {
     if (error instanceof ApiError) throw error;
-    const message = error instanceof Error ? error.message : String(error);
     const expected = { apiVersion: groupVersion(definition), kind: definition.kind };
-    if (error instanceof DecodeError) throw cannotHandle(expected, definition.kind, message);
-    const why = error instanceof JsonSyntaxError ? `couldn't get version/kind; json parse error: ${message}` : message;
-    throw unrecognized(why, dumpBody(body.bytes));
+    if (error instanceof DecodeError) throw cannotHandle(expected, definition.kind, error.message);
+    throw unrecognized(whyUnparsed(error), dumpBody(body.bytes));
   }
   if (turns.isDue) await turns.next();
   const { fieldValidation } = parameters;

@@ -1,8 +1,9 @@
 import { unsupportedMediaType } from '../api/errors.js';
 import { plainText, type ReadText } from '../api/json-exact.js';
 import { largeJson } from '../api/json-pieces.js';
-import { dumpBody, readJson, readJsonInSteps } from '../api/json-text.js';
+import { dumpBody, JsonSyntaxError, readJson, readJsonInSteps } from '../api/json-text.js';
 import { readMediaType } from '../api/media-type.js';
+import { messageOf } from '../api/message-of.js';
 import { atOnce } from '../api/steps.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
 import { inTurns, TurnTaking } from '../runtime/turn-taking.js';
@@ -25,7 +26,7 @@ export interface Parsed {
 }
 
 /** What a body in protobuf is read by; undefined: it is refused. */
-export const messageOf = ({ origin, schema }: ResourceDefinition): Schema | undefined =>
+export const wireSchemaOf = ({ origin, schema }: ResourceDefinition): Schema | undefined =>
   origin === 'built-in' ? schema : undefined;
 
 type Format = typeof json | typeof yaml | typeof protobuf;
@@ -40,7 +41,7 @@ function formatOf(contentType: string | undefined, message: Schema | undefined):
 
 /** Refuses a body that nobody could read, before anything else is said of the request: of a create, that comes first. */
 export const checkMediaType = (contentType: string | undefined, definition: ResourceDefinition): void =>
-  void formatOf(contentType, messageOf(definition));
+  void formatOf(contentType, wireSchemaOf(definition));
 
 /** Reads a body in the form that its media type names. Rejects with ApiError (415) and with what the reader of the form throws. */
 export async function parse(body: RequestBody, message: Schema | undefined, turns = new TurnTaking()): Promise<Parsed> {
@@ -63,3 +64,7 @@ export async function parse(body: RequestBody, message: Schema | undefined, turn
     bytes.length < largeJson ? readJson(bytes, limits) : await inTurns(readJsonInSteps(bytes, limits), turns);
   return { text, dump: dumpBody(bytes), raw: bytes.toString('utf8') };
 }
+
+/** Why a body could not be parsed. */
+export const whyUnparsed = (error: unknown): string =>
+  error instanceof JsonSyntaxError ? `couldn't get version/kind; json parse error: ${error.message}` : messageOf(error);

@@ -1,13 +1,12 @@
 import { ApiError, badRequest } from '../api/errors.js';
 import { goJson } from '../api/go-text.js';
-import { JsonSyntaxError } from '../api/json-text.js';
 import type { JsonObject } from '../api/object.js';
 import type { DeleteBody } from '../api/options.js';
 import { atOnce } from '../api/steps.js';
 import { decodeText, typeMetaOf } from '../schema/decode.js';
 import { deleteOptions } from '../schema/meta.js';
 import { decoded } from './bodies.js';
-import { type Parsed, parse } from './body-format.js';
+import { type Parsed, parse, whyUnparsed } from './body-format.js';
 import { apiVersionMissing, checkedVersion, isVersionless, notRegistered } from './given-kind.js';
 import { isOptionsKind, optionsVersion } from './registered-kinds.js';
 import type { ApiRequest } from './request.js';
@@ -32,10 +31,7 @@ export async function readDeleteBody(request: ApiRequest): Promise<DeleteBody | 
     }
   } catch (error) {
     if (error instanceof ApiError) throw error;
-    const message = error instanceof Error ? error.message : String(error);
-    throw badRequest(
-      error instanceof JsonSyntaxError ? `couldn't get version/kind; json parse error: ${message}` : message,
-    );
+    throw badRequest(whyUnparsed(error));
   }
   const { value } = atOnce(decoded(badRequest, decodeText(deleteOptions, parsed.text)));
   request.record?.sent({ kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/v1', ...(value as JsonObject) }, goJson);

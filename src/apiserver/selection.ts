@@ -1,5 +1,6 @@
 import { badRequest, untyped } from '../api/errors.js';
 import { quote } from '../api/go-text.js';
+import { messageOf } from '../api/message-of.js';
 import type { ApiObject } from '../api/object.js';
 import type { ListParameters } from '../api/options.js';
 import type { LabelSelector } from '../api/selectors.js';
@@ -60,7 +61,7 @@ export async function readShardSelector(text: string): Promise<ShardSelector> {
   try {
     return await inTurns(parseShardSelector(text));
   } catch (error) {
-    throw untyped(`invalid shard selector: ${error instanceof Error ? error.message : String(error)}`);
+    throw untyped(`invalid shard selector: ${messageOf(error)}`);
   }
 }
 
