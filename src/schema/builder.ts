@@ -9,51 +9,40 @@ import type { Schema, WireFacts } from './schema.js';
  *       data: field(2, map(string()), { description: 'Text by key.' }),
  *     })
  *
- * Each takes further schema members as its last argument (`description`, `enum`, `default`, ...).
+ * Some take further schema members as their last argument (`description`, `enum`, `default`, ...).
  */
-type More = Omit<Schema, 'type' | 'wire' | 'properties' | 'items'>;
+type More = Omit<Schema, 'type' | 'wire' | 'properties' | 'items'> & { readonly go?: string };
 
-export const string = (more: More & { readonly go?: string } = {}): Schema => scalar('string', undefined, more);
-/** `[]byte`: base64 in JSON, raw in protobuf. */
-export const bytes = (more: More & { readonly go?: string } = {}): Schema =>
-  scalar('string', 'byte', { go: '[]uint8', ...more });
-export const integer32 = (more: More & { readonly go?: string } = {}): Schema => scalar('integer', 'int32', more);
-export const integer64 = (more: More & { readonly go?: string } = {}): Schema => scalar('integer', 'int64', more);
-export const double = (more: More & { readonly go?: string } = {}): Schema => scalar('number', 'double', more);
-export const boolean = (more: More & { readonly go?: string } = {}): Schema => scalar('boolean', undefined, more);
-/** `metav1.Time`: whole seconds. */
-export const time = (more: More = {}): Schema => scalar('string', 'date-time', { go: 'v1.Time', ...more });
-/** `metav1.MicroTime`: six fraction digits. */
-export const microTime = (more: More = {}): Schema => scalar('string', 'micro-time', { go: 'v1.MicroTime', ...more });
-export const intOrString = (more: More = {}): Schema => ({
+const typed = (type: Schema, { go, ...more }: More = {}): Schema => ({
+  ...type,
   ...more,
-  intOrString: true,
-  format: 'int-or-string',
-  wire: { go: 'intstr.IntOrString' },
+  ...(go === undefined ? {} : { wire: { go } }),
 });
+
+export const string = (more?: More): Schema => typed({ type: 'string' }, more);
+/** `[]byte`: base64 in JSON, raw in protobuf. */
+export const bytes = (): Schema => typed({ type: 'string', format: 'byte' }, { go: '[]uint8' });
+export const integer32 = (): Schema => ({ type: 'integer', format: 'int32' });
+export const integer64 = (): Schema => ({ type: 'integer', format: 'int64' });
+export const double = (): Schema => ({ type: 'number', format: 'double' });
+export const boolean = (): Schema => ({ type: 'boolean' });
+/** `metav1.Time`: whole seconds. */
+export const time = (): Schema => typed({ type: 'string', format: 'date-time' }, { go: 'v1.Time' });
+/** `metav1.MicroTime`: six fraction digits. */
+export const microTime = (): Schema => typed({ type: 'string', format: 'micro-time' }, { go: 'v1.MicroTime' });
+export const intOrString = (): Schema =>
+  typed({ intOrString: true, format: 'int-or-string' }, { go: 'intstr.IntOrString' });
 /** `resource.Quantity`. */
-export const quantity = (): Schema => scalar('string', 'quantity', { go: 'resource.Quantity' });
+export const quantity = (): Schema => typed({ type: 'string', format: 'quantity' }, { go: 'resource.Quantity' });
 /** Any JSON value, carried in protobuf as a message with the JSON text in field 1 (RawExtension, FieldsV1, JSON). */
-export const anyJson = (more: More & { readonly go?: string; readonly sorted?: true } = {}): Schema => {
+export const anyJson = (more: More & { readonly sorted?: true } = {}): Schema => {
   const { go = 'runtime.RawExtension', sorted, ...rest } = more;
   const wire = sorted === undefined ? { go } : { go, sorted };
   return { ...rest, preserveUnknownFields: true, format: 'raw-json', wire };
 };
 
-function scalar(
-  type: NonNullable<Schema['type']>,
-  format: string | undefined,
-  more: More & { readonly go?: string },
-): Schema {
-  const { go, ...rest } = more;
-  return { type, ...(format === undefined ? {} : { format }), ...rest, ...(go === undefined ? {} : { wire: { go } }) };
-}
-
 /** A list; atomic unless `listType` says otherwise. */
-export const list = (items: Schema, more: More & { readonly go?: string } = {}): Schema => {
-  const { go, ...rest } = more;
-  return { type: 'array', items, ...rest, ...(go === undefined ? {} : { wire: { go } }) };
-};
+export const list = (items: Schema, more?: More): Schema => typed({ type: 'array', items }, more);
 
 /** A list that is a message of its own in protobuf, its items in field 1: what `extra` maps to. */
 export const extraValue = (): Schema => ({
@@ -62,18 +51,12 @@ export const extraValue = (): Schema => ({
 });
 
 /** A list whose items are told apart by `keys`, in server-side apply and (unless told otherwise) in strategic merge. */
-export const listMap = (
-  items: Schema,
-  keys: readonly [string, ...string[]],
-  more: More & { readonly go?: string } = {},
-): Schema =>
+export const listMap = (items: Schema, keys: readonly [string, ...string[]], more?: More): Schema =>
   list(items, { listType: 'map', listMapKeys: keys, patchStrategy: 'merge', patchMergeKey: keys[0], ...more });
 
 /** Members of one type under names of the user's choosing. */
-export const map = (values: Schema, more: More & { readonly go?: string } = {}): Schema => {
-  const { go, ...rest } = more;
-  return { type: 'object', additionalProperties: values, ...rest, ...(go === undefined ? {} : { wire: { go } }) };
-};
+export const map = (values: Schema, more?: More): Schema =>
+  typed({ type: 'object', additionalProperties: values }, more);
 
 /** A message with named fields, in the order they are declared and written. */
 export const struct = (
