@@ -90,23 +90,15 @@ class Refused extends Error {
   }
 }
 
-/**
- * Brings type and metadata of embedded resources into shape. What cannot be read is refused, or with `drop` left out.
- * The value itself counts as one if it is a `resource`.
- */
+/** Brings type and metadata of embedded resources into shape. What cannot be read is refused, or with `drop` left out. */
 export function coerceEmbedded(
   value: Json,
   schema: Schema,
-  {
-    path = '',
-    resource = false,
-    drop = false,
-  }: { readonly path?: string; readonly resource?: boolean; readonly drop?: boolean } = {},
+  { path = '', drop = false }: { readonly path?: string; readonly drop?: boolean } = {},
 ): Coerced {
-  const root = resource && !schema.embeddedResource ? { ...schema, embeddedResource: true } : schema;
   const coercion: Coercion = { drop, unknownFields: new Complaints({ most: Infinity }) };
   try {
-    const coerced = coerce(value, root, path, coercion);
+    const coerced = coerce(value, schema, path, coercion);
     return { value: coerced, unknownFields: sortTexts([...coercion.unknownFields.texts]) };
   } catch (error) {
     if (error instanceof Refused) return { value, unknownFields: [], refused: error.violation };
@@ -157,16 +149,15 @@ function coerceMember(member: Json, name: string, path: string, { drop, unknownF
 /** Checks the metadata of an embedded resource; answers violations with fields under `metadata`. */
 export type CheckMetadata = (metadata: ObjectMeta) => readonly Violation[];
 
-/** Every rule of types and metadata that embedded resources break. The value itself counts as one if it is a `resource`. */
+/** Every rule of types and metadata that embedded resources break. */
 export function embeddedViolations(
   value: Json,
   schema: Schema,
   checkMetadata: CheckMetadata,
-  { path = '', resource = false }: { readonly path?: string; readonly resource?: boolean } = {},
+  path = '',
 ): readonly Violation[] {
-  const root = resource && !schema.embeddedResource ? { ...schema, embeddedResource: true } : schema;
   const violations: Violation[] = [];
-  check(value, root, path, checkMetadata, violations);
+  check(value, schema, path, checkMetadata, violations);
   return violations;
 }
 

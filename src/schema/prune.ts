@@ -4,7 +4,7 @@ import { sortTexts } from '../api/text-order.js';
 import type { Schema } from './schema.js';
 
 /** Members every resource has; its schema need not name them. */
-const metaFields: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata']);
+export const metaFields: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata']);
 
 export interface Pruned<T extends Json> {
   /** The same value when nothing was dropped. */
@@ -18,11 +18,7 @@ export interface Pruned<T extends Json> {
  * untouched, and of the value itself if it is a `resource`. Nodes that preserve unknown fields keep them, but
  * prune beneath the members they name.
  */
-export function prune<T extends Json>(
-  value: T,
-  schema: Schema,
-  { resource }: { readonly resource: boolean } = { resource: false },
-): Pruned<T> {
+export function prune<T extends Json>(value: T, schema: Schema, { resource = false } = {}): Pruned<T> {
   const unknownFields = new Complaints({ most: Infinity });
   const root = resource && !schema.embeddedResource ? { ...schema, embeddedResource: true } : schema;
   const pruned = visit(value, root, '', unknownFields);

@@ -4,7 +4,7 @@ import type { Steps } from '../../api/steps.js';
 import { child, invalid, mapKey, type Violation } from '../../api/violations.js';
 import { type CheckMetadata, coerceEmbedded, embeddedViolations } from '../../schema/embedded.js';
 import { printable } from '../../schema/printable.js';
-import { prune } from '../../schema/prune.js';
+import { metaFields, prune } from '../../schema/prune.js';
 import { type Budget, compileRules, requestBudget } from '../../schema/rules/evaluate.js';
 import { hasRules } from '../../schema/rules/has-rules.js';
 import { same } from '../../schema/same.js';
@@ -27,7 +27,6 @@ const resourceRoot: Surround = (value) => ({
   apiVersion: 'validation/v1',
   ...(isObject(value) ? value : {}),
 });
-const metaFields: ReadonlySet<string> = new Set(['metadata', 'apiVersion', 'kind']);
 
 /** Every rule that defaults in the schema break. */
 export function* defaultViolations(
@@ -89,14 +88,13 @@ function* check(
     return violations.length > 0 ? violations : yield* byRules(schema, value, path, place.budget);
   }
   if (place.insideMeta) return inMetadata(value, path, place, options) ?? (yield* bySchema());
-  const resource = schema.embeddedResource === true;
   const found: Violation[] = [];
-  if (options.pruned && !same(prune(value, schema, { resource }).value, value)) {
+  if (options.pruned && !same(prune(value, schema).value, value)) {
     found.push(invalid(path, printable(value), 'must not have unknown fields'));
   }
-  const { refused, value: coerced } = coerceEmbedded(value, schema, { path, resource });
+  const { refused, value: coerced } = coerceEmbedded(value, schema, { path });
   if (refused !== undefined) return [...found, refused];
-  const embedded = embeddedViolations(coerced, schema, options.checkMetadata, { path, resource });
+  const embedded = embeddedViolations(coerced, schema, options.checkMetadata, path);
   return [...found, ...(embedded.length > 0 ? embedded : yield* bySchema())];
 }
 
@@ -124,10 +122,10 @@ function inMetadata(
   const result = (why: string): readonly Violation[] => [
     invalid(path, printable(value), `must result in valid metadata: ${why}`),
   ];
-  const { refused, value: coerced } = coerceEmbedded(whole, resource, { resource: true });
+  const { refused, value: coerced } = coerceEmbedded(whole, resource);
   const text = ({ field, body }: Violation): string => `${field}: ${body}`;
   if (refused !== undefined) return result(text(refused));
-  const violations = embeddedViolations(coerced, resource, checkMetadata, { resource: true });
+  const violations = embeddedViolations(coerced, resource, checkMetadata);
   if (violations.length === 0) return undefined;
   return result(aggregate(violations.map(text)));
 }

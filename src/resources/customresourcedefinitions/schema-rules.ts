@@ -13,6 +13,7 @@ import {
 } from '../../api/violations.js';
 import { followPath } from '../../schema/field-path.js';
 import { internalForm, keywords, type SchemaProps } from '../../schema/json-schema-props.js';
+import { metaFields } from '../../schema/prune.js';
 import type { ValidationRule } from '../../schema/schema.js';
 import { notStructural } from '../../schema/structural.js';
 
@@ -77,8 +78,6 @@ interface Walk {
   readonly violations: Violation[];
   readonly sites: RuleSite[];
 }
-
-const metaFields: ReadonlySet<string> = new Set(['metadata', 'kind', 'apiVersion']);
 
 function visit(schema: SchemaProps, path: string, place: Place, walk: Walk): void {
   const { options, violations } = walk;
@@ -170,7 +169,8 @@ function visitInner(schema: SchemaProps, path: string, place: Place, walk: Walk)
   }
 }
 
-const types = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
+/** Those that OpenAPI knows. */
+export const schemaTypes = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
 
 const unsupported: readonly { readonly name: string; readonly says: (of: SchemaProps) => boolean }[] = [
   { name: 'id', says: (of) => of.id !== undefined },
@@ -189,8 +189,8 @@ function unsupportedKeywords(
 ): readonly Violation[] {
   const { type } = schema;
   const found: Violation[] = [];
-  if (validTypes && type !== undefined && !types.includes(type)) {
-    found.push(notSupported(child(path, 'type'), type, types));
+  if (validTypes && type !== undefined && !schemaTypes.includes(type)) {
+    found.push(notSupported(child(path, 'type'), type, schemaTypes));
   }
   if (schema.default !== undefined && noDefaults !== undefined) {
     found.push(forbiddenField(child(path, 'default'), `must not be set ${noDefaults}`));

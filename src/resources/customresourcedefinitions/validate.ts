@@ -39,7 +39,13 @@ import {
   internalVersions,
   type VersionParts,
 } from './internal-spec.js';
-import { checkKeywords, hasNonAtomicItems, mapListKeyViolations, statusRootViolations } from './schema-rules.js';
+import {
+  checkKeywords,
+  hasNonAtomicItems,
+  mapListKeyViolations,
+  schemaTypes,
+  statusRootViolations,
+} from './schema-rules.js';
 import {
   columnViolations,
   deprecationWarningViolations,
@@ -448,8 +454,6 @@ function preserveViolations(
   ];
 }
 
-const types = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
-
 function waiversOf(
   next: CustomResourceDefinition,
   previous: CustomResourceDefinition,
@@ -467,7 +471,7 @@ function waiversOf(
     (before?.selectableFields?.length ?? 0) > maxSelectableFields &&
     same(parts?.selectableFields, before?.selectableFields);
   return {
-    anyType: somewhere(({ type }) => type !== undefined && !types.includes(type)),
+    anyType: somewhere(({ type }) => type !== undefined && !schemaTypes.includes(type)),
     noSchema: isMissing(old) && old.versions.some(isMissing),
     notStructural: schemas.some(
       (schema) => notStructural(schema) !== undefined || structuralViolations(schema, '', prefix).length > 0,
@@ -502,8 +506,7 @@ function unchangedVersions(next: CustomResourceDefinition, previous: CustomResou
 function hasUnprunedDefaults(schema: SchemaProps): boolean {
   if (notStructural(schema) !== undefined || structuralViolations(schema, '', '').length > 0) return false;
   const isUnpruned = (of: Schema): boolean =>
-    (of.default !== undefined &&
-      !same(prune(of.default, of, { resource: of.embeddedResource === true }).value, of.default)) ||
+    (of.default !== undefined && !same(prune(of.default, of).value, of.default)) ||
     (of.items !== undefined && isUnpruned(of.items)) ||
     [...(of.properties?.values() ?? [])].some(isUnpruned);
   return hasSchema(schema, ({ default: value }) => value !== undefined) && isUnpruned(toSchema(schema));
