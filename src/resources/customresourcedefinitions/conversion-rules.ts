@@ -11,14 +11,13 @@ import {
   required,
   type Violation,
 } from '../../api/violations.js';
+import { conversionReviewVersion, reviewVersions } from '../customresources/conversion-review.js';
 import { validateWebhookService, validateWebhookUrl } from '../webhook-client-rules.js';
 import { validateCaBundle } from './ca-bundle.js';
 
 /** Rules about how objects are converted between versions. */
 
 const strategies = ['None', 'Webhook'];
-/** Versions of ConversionReview that the server speaks. */
-const reviewVersions = ['v1', 'v1beta1'];
 
 export interface ConversionRuleOptions {
   /** One of the review versions must be known. */
@@ -90,7 +89,7 @@ function reviewVersionViolations(
     seen.add(version);
     return eachInvalid(index(path, at), version, dns1035Label(version));
   });
-  return !knownReviewVersion || versions.some((version) => reviewVersions.includes(version))
+  return !knownReviewVersion || conversionReviewVersion(versions) !== undefined
     ? found
     : [...found, invalid(path, versions, `must include at least one of ${reviewVersions.join(', ')}`)];
 }
@@ -98,5 +97,5 @@ function reviewVersionViolations(
 /** Were the review versions of a stored definition acceptable? An empty list counts as such. */
 export const hasKnownReviewVersion = (conversion: CustomResourceConversion | undefined): boolean => {
   const versions = conversion?.webhook?.conversionReviewVersions ?? [];
-  return versions.length === 0 || versions.some((version) => reviewVersions.includes(version));
+  return versions.length === 0 || conversionReviewVersion(versions) !== undefined;
 };

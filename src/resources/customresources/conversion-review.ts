@@ -1,4 +1,5 @@
 import { Complaints } from '../../api/complaints.js';
+import { goTypeName } from '../../api/go-print.js';
 import { aggregate } from '../../api/go-text.js';
 import { isObject, type Json, type JsonObject, member } from '../../api/object.js';
 import { otherUid } from '../../api/review-uid.js';
@@ -6,6 +7,7 @@ import { atOnce } from '../../api/steps.js';
 import { anyName, validateMetadata } from '../../registry/metadata-rules.js';
 import { anyJson, field, list, string, struct } from '../../schema/builder.js';
 import { compileDecoder, DecodeError } from '../../schema/decode.js';
+import { same } from '../../schema/same.js';
 import { statusSchema } from '../status-schema.js';
 
 /** What a webhook is asked that converts custom resources, and what its answer must be like. */
@@ -13,11 +15,12 @@ import { statusSchema } from '../status-schema.js';
 /** Converts objects of whatever versions; all come back in the order given. `to` is an apiVersion. */
 export type ConvertElsewhere = (objects: readonly JsonObject[], to: string) => Promise<readonly JsonObject[]>;
 
-const known: readonly string[] = ['v1', 'v1beta1'];
+/** Versions of ConversionReview that the server speaks. */
+export const reviewVersions: readonly string[] = ['v1', 'v1beta1'];
 
 /** The first version of reviews that the webhook takes and we know. */
 export const conversionReviewVersion = (accepted: readonly string[]): string | undefined =>
-  accepted.find((version) => known.includes(version));
+  accepted.find((version) => reviewVersions.includes(version));
 
 /** The ConversionReview about objects none of which is in the version wanted. */
 export const conversionReview = (given: {
@@ -170,18 +173,19 @@ function restored(converted: JsonObject, before: JsonObject, index: number): Jso
     new InvalidConversion(`returned invalid metadata in object at index ${index}: ${why}`, invalidObject);
   const given = member(converted, 'metadata');
   if (given === undefined) throw wrong('missing metadata in converted object');
-  if (!isObject(given)) throw wrong(`invalid metadata of type ${goType(given)} in converted object`);
+  if (!isObject(given)) throw wrong(`invalid metadata of type ${goTypeName(given)} in converted object`);
   const { labels: _labels, annotations: _annotations, ...kept } = before;
   const metadata: Record<string, Json> = kept;
   for (const name of ['labels', 'annotations'] as const) {
     const map = member(given, name);
     if (map === undefined || map === null) continue;
-    if (!isObject(map)) throw wrong(`invalid metadata.${name} of type ${goType(map)} in converted object`);
+    if (!isObject(map)) throw wrong(`invalid metadata.${name} of type ${goTypeName(map)} in converted object`);
     for (const [key, value] of Object.entries(map)) {
       if (typeof value === 'string') continue;
-      throw wrong(`metadata.${name}[${key}] must be a string, but is ${goType(value)} in converted object`);
+      throw wrong(`metadata.${name}[${key}] must be a string, but is ${goTypeName(value)} in converted object`);
     }
-    if (!sameTexts(map, before[name])) checkTexts(name, map as Readonly<Record<string, string>>, wrong);
+    const old = member(before, name);
+    if (!same(map, isObject(old) ? old : {})) checkTexts(name, map as Readonly<Record<string, string>>, wrong);
     metadata[name] = map;
   }
   return metadata;
@@ -204,24 +208,8 @@ function checkTexts(
   throw wrong(aggregate(violations.map(({ body }) => `${field}: ${body}`)));
 }
 
-function sameTexts(a: JsonObject, b: Json | undefined): boolean {
-  if (!isObject(b)) return Object.keys(a).length === 0;
-  const names = Object.keys(a);
-  return names.length === Object.keys(b).length && names.every((name) => Object.hasOwn(b, name) && a[name] === b[name]);
-}
-
 const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
 const metadataOf = (object: JsonObject): JsonObject => {
   const metadata = member(object, 'metadata');
   return isObject(metadata) ? metadata : {};
 };
-
-/** What Go prints as the type of a value that was read from JSON. */
-function goType(value: Json): string {
-  if (value === null) return '<nil>';
-  if (Array.isArray(value)) return '[]interface {}';
-  if (typeof value === 'boolean') return 'bool';
-  if (typeof value === 'bigint') return 'int64';
-  if (typeof value === 'number') return Number.isInteger(value) ? 'int64' : 'float64';
-  return typeof value === 'string' ? 'string' : 'map[string]interface {}';
-}
