@@ -1,3 +1,5 @@
+import { goFloatText } from './go-text.js';
+
 /**
  * What an untagged plain scalar means in the YAML of Kubernetes (go-yaml v2): mostly YAML 1.1, so `yes`, `no`, `on`,
  * `off`, `y` and `n` are booleans and `017` is octal, but numbers in base 60 are text.
@@ -86,9 +88,5 @@ function isTimestamp(text: string): boolean {
 /** A float as Go's `strconv` prints it in its shortest `%g` form. */
 export function goFloat(value: number): string {
   if (Number.isNaN(value)) return '.nan';
-  if (!Number.isFinite(value)) return value > 0 ? '.inf' : '-.inf';
-  const [mantissa = '0', power = '0'] = value.toExponential().split('e');
-  const exponent = Number(power);
-  if (exponent >= -4 && exponent < 6) return String(value);
-  return `${mantissa}e${exponent < 0 ? '-' : '+'}${String(Math.abs(exponent)).padStart(2, '0')}`;
+  return Number.isFinite(value) ? goFloatText(value) : value > 0 ? '.inf' : '-.inf';
 }
