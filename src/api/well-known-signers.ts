@@ -1,17 +1,18 @@
 import { type Domains, defaultDomains } from './domains.js';
 
-/** What each well-known signer of certificates is for. */
-export type WellKnownSigner = 'client' | 'node-client' | 'node-serving' | 'legacy-unknown';
-
 export type SignerSpellings = readonly [string, ...string[]];
 
-/** SignerSpellings behind `<signer domain>/`: Kubernetes' own first, then the neutral one. */
-const paths: Readonly<Record<WellKnownSigner, SignerSpellings>> = {
+/** Names behind `<signer domain>/`, by what the signer is for: Kubernetes' own first, then the neutral one. */
+const paths = {
   client: ['kube-apiserver-client', 'apiserver-client'],
   'node-client': ['kube-apiserver-client-kubelet', 'apiserver-client-nodeagent'],
   'node-serving': ['kubelet-serving', 'nodeagent-serving'],
   'legacy-unknown': ['legacy-unknown'],
-};
+} satisfies Readonly<Record<string, SignerSpellings>>;
+
+/** What each well-known signer of certificates is for. */
+export type WellKnownSigner = keyof typeof paths;
+const kinds = Object.keys(paths) as readonly WellKnownSigner[];
 
 /** Every served name of every well-known signer; the first of each is Kubernetes' own. */
 export function wellKnownSigners(
@@ -28,8 +29,6 @@ export function wellKnownSigners(
     'legacy-unknown': named(paths['legacy-unknown']),
   };
 }
-
-const kinds = ['client', 'node-client', 'node-serving', 'legacy-unknown'] as const satisfies readonly WellKnownSigner[];
 
 /** Which well-known signer a name is a spelling of; undefined for everybody else's. */
 export function wellKnownSigner(signerName: string, domains: Domains = defaultDomains): WellKnownSigner | undefined {
