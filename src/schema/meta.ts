@@ -89,6 +89,12 @@ export const objectMeta = struct(
   { description: 'What every stored object has: names, labels, versions and times.', ...component('ObjectMeta') },
 );
 
+/** The members of every object of its own name. */
+export const objectMembers: Readonly<Record<string, Schema>> = {
+  ...typeMeta,
+  metadata: field(1, objectMeta, { description: 'Names, labels, versions and times.' }),
+};
+
 const shardInfo = struct(
   'v1.ShardInfo',
   { selector: field(1, string(), { presence: 'always', description: 'The shard selector of the request.' }) },

@@ -4,7 +4,7 @@ import { invalid } from '../../api/violations.js';
 import { ledgerEntryProblems } from '../../pki/certificate-ledger.js';
 import { defineResource } from '../../registry/resource-definition.js';
 import { field, integer64, list, optional, string, struct } from '../../schema/builder.js';
-import { objectMeta, typeMeta } from '../../schema/meta.js';
+import { objectMembers } from '../../schema/meta.js';
 import { age, column } from '../columns.js';
 
 const component = (name: string): { readonly component: string } => ({
@@ -52,8 +52,7 @@ const record = struct(
 const schema = struct(
   'v1.CertificateLedgerEntry',
   {
-    ...typeMeta,
-    metadata: field(1, objectMeta, { description: 'Names, labels, versions and times.' }),
+    ...objectMembers,
     spec: field(
       2,
       struct('v1.CertificateLedgerEntrySpec', {

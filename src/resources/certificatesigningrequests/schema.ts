@@ -11,7 +11,7 @@ import {
   struct,
   time,
 } from '../../schema/builder.js';
-import { objectMeta, typeMeta } from '../../schema/meta.js';
+import { objectMembers } from '../../schema/meta.js';
 import type { Schema } from '../../schema/schema.js';
 
 const component = (name: string): { readonly component: string } => ({
@@ -95,8 +95,7 @@ const status = struct(
 export const certificateSigningRequestSchema: Schema = struct(
   'v1.CertificateSigningRequest',
   {
-    ...typeMeta,
-    metadata: field(1, objectMeta, { description: 'Names, labels, versions and times.' }),
+    ...objectMembers,
     spec: field(2, spec, { description: 'What is asked for, and by whom. Cannot be changed.' }),
     status: field(3, status, { description: 'Decisions about the request, and what was issued.' }),
   },

@@ -5,7 +5,7 @@ import type { Steps } from '../../api/steps.js';
 import { index, invalid, ofEachInSteps, required, type Violation } from '../../api/violations.js';
 import { defineResource } from '../../registry/resource-definition.js';
 import { field, list, optional, struct } from '../../schema/builder.js';
-import { labelSelector, objectMeta, typeMeta } from '../../schema/meta.js';
+import { labelSelector, objectMembers } from '../../schema/meta.js';
 import { createdAt } from '../columns.js';
 import { policyRules, validatePolicyRules } from '../roles/rules.js';
 
@@ -14,8 +14,7 @@ const component = (name: string): { readonly component: string } => ({ component
 const clusterRoleSchema = struct(
   'v1.ClusterRole',
   {
-    ...typeMeta,
-    metadata: field(1, objectMeta, { description: 'Names, labels, versions and times.' }),
+    ...objectMembers,
     rules: field(2, policyRules, { presence: 'always', description: 'What the role allows.' }),
     aggregationRule: optional(
       3,

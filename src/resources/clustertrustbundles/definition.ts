@@ -6,7 +6,7 @@ import { invalid, type Violation } from '../../api/violations.js';
 import { validateMetadataChange } from '../../registry/metadata-rules.js';
 import { defineResource, type ResourceDefinition } from '../../registry/resource-definition.js';
 import { field, string, struct } from '../../schema/builder.js';
-import { objectMeta, typeMeta } from '../../schema/meta.js';
+import { objectMembers } from '../../schema/meta.js';
 import type { Schema } from '../../schema/schema.js';
 import { column } from '../columns.js';
 import { anchorViolations } from './anchors.js';
@@ -20,8 +20,7 @@ const schemaOf = (version: string): Schema => {
   return struct(
     `${version}.ClusterTrustBundle`,
     {
-      ...typeMeta,
-      metadata: field(1, objectMeta, { description: 'Names, labels, versions and times.' }),
+      ...objectMembers,
       spec: field(
         2,
         struct(

@@ -5,7 +5,7 @@ import { sortedNames } from '../../api/text-order.js';
 import { eachInvalid, invalid, mapKey, ofEachInSteps, tooLong, type Violation } from '../../api/violations.js';
 import { defineResource } from '../../registry/resource-definition.js';
 import { boolean, bytes, field, map, optional, string } from '../../schema/builder.js';
-import { objectMeta, typeMeta } from '../../schema/meta.js';
+import { objectMembers } from '../../schema/meta.js';
 import { age, column } from '../columns.js';
 import { coreStruct } from '../core-struct.js';
 import { base64Bytes, maxContentBytes, validateImmutableContents, withoutNulls } from '../immutable-contents.js';
@@ -13,8 +13,7 @@ import { base64Bytes, maxContentBytes, validateImmutableContents, withoutNulls }
 export const configMapSchema = coreStruct(
   'ConfigMap',
   {
-    ...typeMeta,
-    metadata: field(1, objectMeta, { description: 'Names, labels, versions and times.' }),
+    ...objectMembers,
     immutable: optional(4, boolean(), { description: 'True forbids every change of the contents, for good.' }),
     data: field(2, map(string()), { description: 'Text by key.' }),
     binaryData: field(3, map(bytes()), { description: 'Bytes by key; no key may stand in data too.' }),

@@ -27,7 +27,7 @@ import {
 import { checkSelector } from '../../cel/environments/device.js';
 import { defineResource, type ResourceDefinition } from '../../registry/resource-definition.js';
 import { anyJson, embedded, field, list, optional, string, struct } from '../../schema/builder.js';
-import { objectMeta, typeMeta } from '../../schema/meta.js';
+import { objectMembers } from '../../schema/meta.js';
 import { age } from '../columns.js';
 
 const component = (name: string): { readonly component: string } => ({ component: `io.k8s.api.resource.v1.${name}` });
@@ -84,8 +84,7 @@ const deviceClassConfiguration = struct(
 const deviceClassSchema = struct(
   'v1.DeviceClass',
   {
-    ...typeMeta,
-    metadata: field(1, objectMeta, { description: 'Names, labels, versions and times.' }),
+    ...objectMembers,
     spec: field(
       2,
       struct(

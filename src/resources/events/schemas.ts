@@ -1,5 +1,5 @@
 import { field, integer32, microTime, optional, string, struct, time } from '../../schema/builder.js';
-import { objectMeta, typeMeta } from '../../schema/meta.js';
+import { objectMembers } from '../../schema/meta.js';
 import { coreStruct } from '../core-struct.js';
 import { objectReference } from '../object-reference-schema.js';
 
@@ -18,8 +18,7 @@ const eventSource = coreStruct(
 export const eventSchema = coreStruct(
   'Event',
   {
-    ...typeMeta,
-    metadata: field(1, objectMeta, { description: 'Names, labels, versions and times.' }),
+    ...objectMembers,
     involvedObject: field(2, objectReference, { description: 'What the event is about.' }),
     reason: field(3, string(), { description: 'One CamelCase word saying why.' }),
     message: field(4, string(), { description: 'Details for people.' }),
@@ -57,8 +56,7 @@ const eventsComponent = (name: string): { readonly component: string } => ({
 export const eventsV1Schema = struct(
   'v1.Event',
   {
-    ...typeMeta,
-    metadata: field(1, objectMeta, { description: 'Names, labels, versions and times.' }),
+    ...objectMembers,
     eventTime: field(2, microTime(), { presence: 'always', description: 'When it was first observed.' }),
     series: optional(
       3,

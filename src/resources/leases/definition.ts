@@ -3,7 +3,7 @@ import { nameRules } from '../../api/names.js';
 import { invalid, type Violation } from '../../api/violations.js';
 import { defineResource } from '../../registry/resource-definition.js';
 import { field, integer32, microTime, optional, string, struct } from '../../schema/builder.js';
-import { objectMeta, typeMeta } from '../../schema/meta.js';
+import { objectMembers } from '../../schema/meta.js';
 import { age, column } from '../columns.js';
 
 const component = (name: string): { readonly component: string } => ({
@@ -13,8 +13,7 @@ const component = (name: string): { readonly component: string } => ({
 const leaseSchema = struct(
   'v1.Lease',
   {
-    ...typeMeta,
-    metadata: field(1, objectMeta, { description: 'Names, labels, versions and times.' }),
+    ...objectMembers,
     spec: field(
       2,
       struct(

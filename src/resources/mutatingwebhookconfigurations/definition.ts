@@ -4,7 +4,7 @@ import {
   MutatingWebhookConfigurations,
 } from '../../api/kinds/webhook-configuration.js';
 import { field, listMap, optional, string, struct } from '../../schema/builder.js';
-import { objectMeta, typeMeta } from '../../schema/meta.js';
+import { objectMembers } from '../../schema/meta.js';
 import { withMutatingWebhookDefaults } from '../webhookconfigurations/defaults.js';
 import { webhookConfigurations } from '../webhookconfigurations/definition.js';
 import { component, requiredOfWebhook, webhookFields } from '../webhookconfigurations/schema.js';
@@ -12,8 +12,7 @@ import { component, requiredOfWebhook, webhookFields } from '../webhookconfigura
 const mutatingWebhookConfigurationSchema = struct(
   'v1.MutatingWebhookConfiguration',
   {
-    ...typeMeta,
-    metadata: field(1, objectMeta, { description: 'Names, labels, versions and times.' }),
+    ...objectMembers,
     webhooks: field(
       2,
       listMap(

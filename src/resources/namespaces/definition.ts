@@ -9,7 +9,7 @@ import { eachInvalid, index, invalidWord, ofEach, type Violation } from '../../a
 import { finalizerNameViolations } from '../../registry/metadata-rules.js';
 import { defineResource, type ResourceDefinition } from '../../registry/resource-definition.js';
 import { field, list, listMap, string, time } from '../../schema/builder.js';
-import { objectMeta, typeMeta } from '../../schema/meta.js';
+import { objectMembers } from '../../schema/meta.js';
 import { age, column } from '../columns.js';
 import { coreStruct } from '../core-struct.js';
 
@@ -37,8 +37,7 @@ const condition = coreStruct(
 const namespaceSchema = coreStruct(
   'Namespace',
   {
-    ...typeMeta,
-    metadata: field(1, objectMeta, { description: 'Names, labels, versions and times.' }),
+    ...objectMembers,
     spec: field(
       2,
       coreStruct(

@@ -2,7 +2,7 @@ import { type Node, Nodes } from '../../api/kinds/node.js';
 import { nameRules } from '../../api/names.js';
 import { defineResource } from '../../registry/resource-definition.js';
 import { field } from '../../schema/builder.js';
-import { objectMeta, typeMeta } from '../../schema/meta.js';
+import { objectMembers } from '../../schema/meta.js';
 import { coreStruct } from '../core-struct.js';
 import { nodeColumns } from './columns.js';
 import { withNodeDefaults } from './defaults.js';
@@ -13,8 +13,7 @@ import { nodeStatus } from './status-schema.js';
 const nodeSchema = coreStruct(
   'Node',
   {
-    ...typeMeta,
-    metadata: field(1, objectMeta, { description: 'Names, labels, versions and times.' }),
+    ...objectMembers,
     spec: field(2, nodeSpec, { description: 'What the node should be.' }),
     status: field(3, nodeStatus, { description: 'State of the node.' }),
   },

@@ -4,7 +4,7 @@ import { mirrorAnnotation, type Pod, Pods } from '../../api/kinds/pod.js';
 import { nameRules } from '../../api/names.js';
 import { defineResource, type ResourceDefinition } from '../../registry/resource-definition.js';
 import { field } from '../../schema/builder.js';
-import { objectMeta, typeMeta } from '../../schema/meta.js';
+import { objectMembers } from '../../schema/meta.js';
 import { coreStruct } from '../core-struct.js';
 import { podColumns, podCompleted } from './columns.js';
 import { withPodDefaults } from './defaults.js';
@@ -19,8 +19,7 @@ import { podWarnings } from './warnings.js';
 const podSchema = coreStruct(
   'Pod',
   {
-    ...typeMeta,
-    metadata: field(1, objectMeta, { description: 'Names, labels, versions and times.' }),
+    ...objectMembers,
     spec: field(2, podSpec, { description: 'What the pod should be.' }),
     status: field(3, podStatus, { description: 'State of the pod.' }),
   },

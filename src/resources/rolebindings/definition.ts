@@ -2,14 +2,13 @@ import { type RoleBinding, RoleBindings } from '../../api/kinds/role-binding.js'
 import { nameRules } from '../../api/names.js';
 import { defineResource, type ResourceDefinition } from '../../registry/resource-definition.js';
 import { field, struct } from '../../schema/builder.js';
-import { objectMeta, typeMeta } from '../../schema/meta.js';
+import { objectMembers } from '../../schema/meta.js';
 import { bindingColumns, roleRef, subjects, validateBinding, withGroups } from './binding.js';
 
 const roleBindingSchema = struct(
   'v1.RoleBinding',
   {
-    ...typeMeta,
-    metadata: field(1, objectMeta, { description: 'Names, labels, versions and times.' }),
+    ...objectMembers,
     subjects: field(2, subjects, { description: 'Who is granted the role.' }),
     roleRef: field(3, roleRef, { description: 'The role granted; cannot be changed.' }),
   },

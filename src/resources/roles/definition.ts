@@ -2,15 +2,14 @@ import { type Role, Roles } from '../../api/kinds/role.js';
 import { nameRules } from '../../api/names.js';
 import { defineResource } from '../../registry/resource-definition.js';
 import { field, struct } from '../../schema/builder.js';
-import { objectMeta, typeMeta } from '../../schema/meta.js';
+import { objectMembers } from '../../schema/meta.js';
 import { createdAt } from '../columns.js';
 import { policyRules, validatePolicyRules } from './rules.js';
 
 const roleSchema = struct(
   'v1.Role',
   {
-    ...typeMeta,
-    metadata: field(1, objectMeta, { description: 'Names, labels, versions and times.' }),
+    ...objectMembers,
     rules: field(2, policyRules, { presence: 'always', description: 'What the role allows.' }),
   },
   { description: 'What may be done in one namespace.', component: 'io.k8s.api.rbac.v1.Role' },

@@ -19,7 +19,7 @@ import {
 } from '../../api/violations.js';
 import { defineResource, type ResourceDefinition } from '../../registry/resource-definition.js';
 import { boolean, bytes, field, map, optional, string } from '../../schema/builder.js';
-import { objectMeta, typeMeta } from '../../schema/meta.js';
+import { objectMembers } from '../../schema/meta.js';
 import { age, column } from '../columns.js';
 import { coreStruct } from '../core-struct.js';
 import { base64Bytes, maxContentBytes, validateImmutableContents, withoutNulls } from '../immutable-contents.js';
@@ -28,8 +28,7 @@ import { keyPairProblem } from './key-pair.js';
 const secretSchema = coreStruct(
   'Secret',
   {
-    ...typeMeta,
-    metadata: field(1, objectMeta, { description: 'Names, labels, versions and times.' }),
+    ...objectMembers,
     immutable: optional(5, boolean(), { description: 'True forbids every change of the contents, for good.' }),
     data: field(2, map(bytes()), { description: 'Bytes by key.' }),
     stringData: field(4, map(string()), {

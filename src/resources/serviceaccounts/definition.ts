@@ -8,7 +8,7 @@ import { nameRules } from '../../api/names.js';
 import { mapKey } from '../../api/violations.js';
 import { defineResource, type ResourceDefinition, type SubresourceAction } from '../../registry/resource-definition.js';
 import { boolean, field, list, listMap, optional } from '../../schema/builder.js';
-import { objectMeta, typeMeta } from '../../schema/meta.js';
+import { objectMembers } from '../../schema/meta.js';
 import { age } from '../columns.js';
 import { coreStruct } from '../core-struct.js';
 import { localObjectReference, objectReference } from '../object-reference-schema.js';
@@ -16,8 +16,7 @@ import { localObjectReference, objectReference } from '../object-reference-schem
 export const serviceAccountSchema = coreStruct(
   'ServiceAccount',
   {
-    ...typeMeta,
-    metadata: field(1, objectMeta, { description: 'Names, labels, versions and times.' }),
+    ...objectMembers,
     secrets: field(2, listMap(objectReference, ['name']), { description: 'Secrets that pods of the account may use.' }),
     imagePullSecrets: field(3, list(localObjectReference, { listType: 'atomic' }), {
       description: 'Secrets for fetching images.',

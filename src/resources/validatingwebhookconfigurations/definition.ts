@@ -4,7 +4,7 @@ import {
   ValidatingWebhookConfigurations,
 } from '../../api/kinds/webhook-configuration.js';
 import { field, listMap, struct } from '../../schema/builder.js';
-import { objectMeta, typeMeta } from '../../schema/meta.js';
+import { objectMembers } from '../../schema/meta.js';
 import { withWebhookDefaults } from '../webhookconfigurations/defaults.js';
 import { webhookConfigurations } from '../webhookconfigurations/definition.js';
 import { component, requiredOfWebhook, webhookFields } from '../webhookconfigurations/schema.js';
@@ -12,8 +12,7 @@ import { component, requiredOfWebhook, webhookFields } from '../webhookconfigura
 const validatingWebhookConfigurationSchema = struct(
   'v1.ValidatingWebhookConfiguration',
   {
-    ...typeMeta,
-    metadata: field(1, objectMeta, { description: 'Names, labels, versions and times.' }),
+    ...objectMembers,
     webhooks: field(
       2,
       listMap(
