@@ -1,22 +1,20 @@
-import { field, integer32, list, optional, string, struct } from '../schema/builder.js';
+import { field, integer32, list, optional, string, structsOf } from '../schema/builder.js';
 import { listMeta, typeMeta } from '../schema/meta.js';
 
-const component = (name: string): { readonly component: string } => ({
-  component: `io.k8s.apimachinery.pkg.apis.meta.v1.${name}`,
-});
+const struct = structsOf('io.k8s.apimachinery.pkg.apis.meta.v1');
 
 const statusCause = struct(
-  'v1.StatusCause',
+  'StatusCause',
   {
     reason: field(1, string({ go: 'v1.CauseType' }), { description: 'One CamelCase word saying why.' }),
     message: field(2, string(), { description: 'Details for people.' }),
     field: field(3, string(), { description: 'Path of the field at fault.' }),
   },
-  { description: 'One of the reasons of a failure.', ...component('StatusCause') },
+  { description: 'One of the reasons of a failure.' },
 );
 
 const statusDetails = struct(
-  'v1.StatusDetails',
+  'StatusDetails',
   {
     name: field(1, string(), { description: 'Name of the object at fault.' }),
     group: field(2, string(), { description: 'Group of the resource.' }),
@@ -25,12 +23,12 @@ const statusDetails = struct(
     causes: field(4, list(statusCause, { listType: 'atomic' }), { description: 'What is wrong, one by one.' }),
     retryAfterSeconds: field(5, integer32(), { description: 'When to try again.' }),
   },
-  { description: 'What a failure is about.', ...component('StatusDetails') },
+  { description: 'What a failure is about.' },
 );
 
 /** meta/v1 Status: what every failure, and some successes, are answered with. */
 export const statusSchema = struct(
-  'v1.Status',
+  'Status',
   {
     ...typeMeta,
     metadata: field(1, listMeta, { description: 'Version, and the token of an expired list.' }),
@@ -40,5 +38,5 @@ export const statusSchema = struct(
     details: optional(5, statusDetails, { description: 'What it is about.' }),
     code: field(6, integer32(), { description: 'The HTTP status code.' }),
   },
-  { description: 'Outcome of a request that has no other answer.', ...component('Status') },
+  { description: 'Outcome of a request that has no other answer.' },
 );

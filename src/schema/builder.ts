@@ -77,6 +77,15 @@ export const struct = (
   };
 };
 
+/** Makes the structs of one package, which go by its version in Go (`v1.ConfigMap`), and by all of its name in OpenAPI. */
+export const structsOf =
+  (component: string): typeof struct =>
+  (name, fields, more) =>
+    struct(`${component.slice(component.lastIndexOf('.') + 1)}.${name}`, fields, {
+      ...more,
+      component: `${component}.${name}`,
+    });
+
 /** A schema in the place of a field: its protobuf number, and what is special about it there. */
 export const field = (
   number: number,

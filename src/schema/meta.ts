@@ -1,11 +1,21 @@
-import { anyJson, boolean, field, integer64, list, listMap, map, optional, string, struct, time } from './builder.js';
+import {
+  anyJson,
+  boolean,
+  field,
+  integer64,
+  list,
+  listMap,
+  map,
+  optional,
+  string,
+  structsOf,
+  time,
+} from './builder.js';
 import type { Schema } from './schema.js';
 
-/** Schemas that every kind shares: meta/v1. */
+const struct = structsOf('io.k8s.apimachinery.pkg.apis.meta.v1');
 
-const component = (name: string): { readonly component: string } => ({
-  component: `io.k8s.apimachinery.pkg.apis.meta.v1.${name}`,
-});
+/** Schemas that every kind shares: meta/v1. */
 
 /** `kind` and `apiVersion`; in protobuf they travel in the envelope, so they have no number. */
 export const typeMeta: Readonly<Record<string, Schema>> = {
@@ -16,7 +26,7 @@ export const typeMeta: Readonly<Record<string, Schema>> = {
 };
 
 const managedFieldsEntry = struct(
-  'v1.ManagedFieldsEntry',
+  'ManagedFieldsEntry',
   {
     manager: field(1, string(), { description: 'Who manages these fields.' }),
     operation: field(2, string({ go: 'v1.ManagedFieldsOperationType' }), { description: 'Apply or Update.' }),
@@ -26,11 +36,11 @@ const managedFieldsEntry = struct(
     fieldsV1: optional(7, anyJson({ go: 'v1.FieldsV1' }), { type: 'object', description: 'The set of fields.' }),
     subresource: field(8, string(), { description: 'Subresource the fields were written through.' }),
   },
-  { description: 'Who last wrote which fields, and how.', ...component('ManagedFieldsEntry') },
+  { description: 'Who last wrote which fields, and how.' },
 );
 
 const ownerReference = struct(
-  'v1.OwnerReference',
+  'OwnerReference',
   {
     apiVersion: field(5, string(), { presence: 'always', description: 'API version of the owner.' }),
     kind: field(1, string(), { presence: 'always', description: 'Kind of the owner.' }),
@@ -45,12 +55,11 @@ const ownerReference = struct(
     required: ['apiVersion', 'kind', 'name', 'uid'],
     mapType: 'atomic',
     description: 'Points at an object that owns this one.',
-    ...component('OwnerReference'),
   },
 );
 
 export const objectMeta = struct(
-  'v1.ObjectMeta',
+  'ObjectMeta',
   {
     name: field(1, string(), { description: 'Unique within a namespace; cannot be changed.' }),
     generateName: field(2, string(), {
@@ -86,7 +95,7 @@ export const objectMeta = struct(
       description: 'Who manages which fields; kept by the server. An empty list has it forget them all.',
     }),
   },
-  { description: 'What every stored object has: names, labels, versions and times.', ...component('ObjectMeta') },
+  { description: 'What every stored object has: names, labels, versions and times.' },
 );
 
 /** The members of every object of its own name. */
@@ -96,13 +105,13 @@ export const objectMembers: Readonly<Record<string, Schema>> = {
 };
 
 const shardInfo = struct(
-  'v1.ShardInfo',
+  'ShardInfo',
   { selector: field(1, string(), { presence: 'always', description: 'The shard selector of the request.' }) },
-  { required: ['selector'], description: 'Says that a list is one shard of a whole.', ...component('ShardInfo') },
+  { required: ['selector'], description: 'Says that a list is one shard of a whole.' },
 );
 
 export const listMeta = struct(
-  'v1.ListMeta',
+  'ListMeta',
   {
     selfLink: field(1, string(), { description: 'No longer set.' }),
     resourceVersion: field(2, string(), { description: 'Version of the collection at which this list was read.' }),
@@ -110,20 +119,20 @@ export const listMeta = struct(
     remainingItemCount: optional(4, integer64(), { description: 'How many items follow this page.' }),
     shardInfo: optional(5, shardInfo, { description: 'Present if the list is one shard of a whole.' }),
   },
-  { description: 'What every list has.', ...component('ListMeta') },
+  { description: 'What every list has.' },
 );
 
 const preconditions = struct(
-  'v1.Preconditions',
+  'Preconditions',
   {
     uid: optional(1, string({ go: 'types.UID' }), { description: 'UID the object must have.' }),
     resourceVersion: optional(2, string(), { description: 'Version the object must have.' }),
   },
-  { description: 'What must hold for a deletion to go ahead.', ...component('Preconditions') },
+  { description: 'What must hold for a deletion to go ahead.' },
 );
 
 export const deleteOptions = struct(
-  'v1.DeleteOptions',
+  'DeleteOptions',
   {
     ...typeMeta,
     gracePeriodSeconds: optional(1, integer64(), { description: 'Seconds before the object goes.' }),
@@ -137,11 +146,11 @@ export const deleteOptions = struct(
       description: 'Delete even what cannot be read.',
     }),
   },
-  { description: 'How an object is to be deleted.', ...component('DeleteOptions') },
+  { description: 'How an object is to be deleted.' },
 );
 
 export const labelSelectorRequirement = struct(
-  'v1.LabelSelectorRequirement',
+  'LabelSelectorRequirement',
   {
     key: field(1, string(), { presence: 'always', description: 'Label the requirement is about.' }),
     operator: field(2, string({ go: 'v1.LabelSelectorOperator' }), {
@@ -153,17 +162,16 @@ export const labelSelectorRequirement = struct(
   {
     required: ['key', 'operator'],
     description: 'One requirement of a selector.',
-    ...component('LabelSelectorRequirement'),
   },
 );
 
 export const labelSelector = struct(
-  'v1.LabelSelector',
+  'LabelSelector',
   {
     matchLabels: field(1, map(string()), { description: 'Labels that must have exactly these values.' }),
     matchExpressions: field(2, list(labelSelectorRequirement, { listType: 'atomic' }), {
       description: 'Requirements that must all hold.',
     }),
   },
-  { mapType: 'atomic', description: 'Selects objects by their labels.', ...component('LabelSelector') },
+  { mapType: 'atomic', description: 'Selects objects by their labels.' },
 );

@@ -8,18 +8,16 @@ import {
   map,
   optional,
   string,
-  struct,
+  structsOf,
   time,
 } from '../../schema/builder.js';
 import { objectMembers } from '../../schema/meta.js';
 import type { Schema } from '../../schema/schema.js';
 
-const component = (name: string): { readonly component: string } => ({
-  component: `io.k8s.api.certificates.v1.${name}`,
-});
+const struct = structsOf('io.k8s.api.certificates.v1');
 
 const spec = struct(
-  'v1.CertificateSigningRequestSpec',
+  'CertificateSigningRequestSpec',
   {
     request: field(1, bytes(), {
       presence: 'always',
@@ -48,12 +46,11 @@ const spec = struct(
   {
     required: ['request', 'signerName'],
     description: 'What is asked for, and by whom.',
-    ...component('CertificateSigningRequestSpec'),
   },
 );
 
 const condition = struct(
-  'v1.CertificateSigningRequestCondition',
+  'CertificateSigningRequestCondition',
   {
     type: field(1, string({ go: 'v1.RequestConditionType' }), {
       presence: 'always',
@@ -74,12 +71,11 @@ const condition = struct(
   {
     required: ['type', 'status'],
     description: 'One decision or observation about a request.',
-    ...component('CertificateSigningRequestCondition'),
   },
 );
 
 const status = struct(
-  'v1.CertificateSigningRequestStatus',
+  'CertificateSigningRequestStatus',
   {
     conditions: field(1, list(condition, { listType: 'map', listMapKeys: ['type'] }), {
       description: 'Decisions about the request. Approved, Denied and Failed stay once set.',
@@ -89,11 +85,11 @@ const status = struct(
       description: 'PEM of the certificate, then of intermediates. Stays once set.',
     }),
   },
-  { description: 'Decisions about a request, and what was issued.', ...component('CertificateSigningRequestStatus') },
+  { description: 'Decisions about a request, and what was issued.' },
 );
 
 export const certificateSigningRequestSchema: Schema = struct(
-  'v1.CertificateSigningRequest',
+  'CertificateSigningRequest',
   {
     ...objectMembers,
     spec: field(2, spec, { description: 'What is asked for, and by whom. Cannot be changed.' }),
@@ -102,6 +98,5 @@ export const certificateSigningRequestSchema: Schema = struct(
   {
     required: ['spec'],
     description: 'A request for an X.509 certificate, approved by one party and issued by another.',
-    ...component('CertificateSigningRequest'),
   },
 );

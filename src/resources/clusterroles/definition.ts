@@ -4,33 +4,33 @@ import { validateLabelSelector } from '../../api/selectors.js';
 import type { Steps } from '../../api/steps.js';
 import { index, invalid, ofEachInSteps, required, type Violation } from '../../api/violations.js';
 import { defineResource } from '../../registry/resource-definition.js';
-import { field, list, optional, struct } from '../../schema/builder.js';
+import { field, list, optional, structsOf } from '../../schema/builder.js';
 import { labelSelector, objectMembers } from '../../schema/meta.js';
 import { createdAt } from '../columns.js';
 import { policyRules, validatePolicyRules } from '../roles/rules.js';
 
-const component = (name: string): { readonly component: string } => ({ component: `io.k8s.api.rbac.v1.${name}` });
+const struct = structsOf('io.k8s.api.rbac.v1');
 
 const clusterRoleSchema = struct(
-  'v1.ClusterRole',
+  'ClusterRole',
   {
     ...objectMembers,
     rules: field(2, policyRules, { presence: 'always', description: 'What the role allows.' }),
     aggregationRule: optional(
       3,
       struct(
-        'v1.AggregationRule',
+        'AggregationRule',
         {
           clusterRoleSelectors: field(1, list(labelSelector, { listType: 'atomic' }), {
             description: 'Roles matched by any of these lend their rules.',
           }),
         },
-        { description: 'Whose rules a role takes over.', ...component('AggregationRule') },
+        { description: 'Whose rules a role takes over.' },
       ),
       { description: 'Whose rules the role takes over; a controller then keeps its rules.' },
     ),
   },
-  { description: 'What may be done everywhere.', ...component('ClusterRole') },
+  { description: 'What may be done everywhere.' },
 );
 
 function* validateAggregation(rule: AggregationRule | null | undefined): Steps<readonly Violation[]> {

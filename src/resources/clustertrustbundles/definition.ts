@@ -5,7 +5,7 @@ import type { Steps } from '../../api/steps.js';
 import { invalid, type Violation } from '../../api/violations.js';
 import { validateMetadataChange } from '../../registry/metadata-rules.js';
 import { defineResource, type ResourceDefinition } from '../../registry/resource-definition.js';
-import { field, string, struct } from '../../schema/builder.js';
+import { field, string, structsOf } from '../../schema/builder.js';
 import { objectMembers } from '../../schema/meta.js';
 import type { Schema } from '../../schema/schema.js';
 import { column } from '../columns.js';
@@ -14,17 +14,15 @@ import { wrongBundleName } from './bundle-name.js';
 
 /** All versions are alike but for their name. */
 const schemaOf = (version: string): Schema => {
-  const component = (name: string): { readonly component: string } => ({
-    component: `io.k8s.api.certificates.${version}.${name}`,
-  });
+  const struct = structsOf(`io.k8s.api.certificates.${version}`);
   return struct(
-    `${version}.ClusterTrustBundle`,
+    'ClusterTrustBundle',
     {
       ...objectMembers,
       spec: field(
         2,
         struct(
-          `${version}.ClusterTrustBundleSpec`,
+          'ClusterTrustBundleSpec',
           {
             signerName: field(1, string(), {
               description:
@@ -38,7 +36,6 @@ const schemaOf = (version: string): Schema => {
           {
             required: ['trustBundle'],
             description: 'Trust anchors, and the signer they are for.',
-            ...component('ClusterTrustBundleSpec'),
           },
         ),
         { description: 'Trust anchors, and the signer they are for.' },
@@ -47,7 +44,6 @@ const schemaOf = (version: string): Schema => {
     {
       required: ['spec'],
       description: 'A set of X.509 trust anchors, of a signer or of nobody in particular.',
-      ...component('ClusterTrustBundle'),
     },
   );
 };

@@ -1,25 +1,14 @@
-import {
-  boolean,
-  bytes,
-  field,
-  integer32,
-  integer64,
-  list,
-  optional,
-  string,
-  struct,
-  time,
-} from '../../schema/builder.js';
+import { boolean, bytes, field, integer32, integer64, list, optional, string, time } from '../../schema/builder.js';
 import { objectMeta, typeMeta } from '../../schema/meta.js';
 import type { Schema } from '../../schema/schema.js';
-import { component, jsonSchemaPropsSchema } from './json-schema-props-schema.js';
+import { jsonSchemaPropsSchema, struct } from './json-schema-props-schema.js';
 
 /** Schema of CustomResourceDefinition (apiextensions/v1). */
 
 const always = 'always' as const;
 
 const names = struct(
-  'v1.CustomResourceDefinitionNames',
+  'CustomResourceDefinitionNames',
   {
     plural: field(1, string(), { presence: always, description: 'Name in URLs, lower case.' }),
     singular: field(2, string(), { description: 'Name of one, lower case; by default that of the kind.' }),
@@ -33,12 +22,11 @@ const names = struct(
   {
     required: ['plural', 'kind'],
     description: 'What the resource is called.',
-    ...component('CustomResourceDefinitionNames'),
   },
 );
 
 const scale = struct(
-  'v1.CustomResourceSubresourceScale',
+  'CustomResourceSubresourceScale',
   {
     specReplicasPath: field(1, string(), {
       presence: always,
@@ -53,25 +41,20 @@ const scale = struct(
   {
     required: ['specReplicasPath', 'statusReplicasPath'],
     description: 'How the resource is scaled.',
-    ...component('CustomResourceSubresourceScale'),
   },
 );
 
 const subresources = struct(
-  'v1.CustomResourceSubresources',
+  'CustomResourceSubresources',
   {
-    status: optional(
-      1,
-      struct('v1.CustomResourceSubresourceStatus', {}, component('CustomResourceSubresourceStatus')),
-      { description: 'Serves /status.' },
-    ),
+    status: optional(1, struct('CustomResourceSubresourceStatus', {}, {}), { description: 'Serves /status.' }),
     scale: optional(2, scale, { description: 'Serves /scale.' }),
   },
-  { description: 'Subresources of the objects.', ...component('CustomResourceSubresources') },
+  { description: 'Subresources of the objects.' },
 );
 
 const column = struct(
-  'v1.CustomResourceColumnDefinition',
+  'CustomResourceColumnDefinition',
   {
     name: field(1, string(), { presence: always, description: 'Head of the column.' }),
     type: field(2, string(), { presence: always, description: 'OpenAPI type of the cells, or date.' }),
@@ -83,21 +66,20 @@ const column = struct(
   {
     required: ['name', 'type', 'jsonPath'],
     description: 'A column of tables.',
-    ...component('CustomResourceColumnDefinition'),
   },
 );
 
 const selectableField = struct(
-  'v1.SelectableField',
+  'SelectableField',
   {
     jsonPath: field(1, string(), { presence: always, description: 'Path of a string, boolean or integer.' }),
   },
-  { required: ['jsonPath'], description: 'A field to select objects by.', ...component('SelectableField') },
+  { required: ['jsonPath'], description: 'A field to select objects by.' },
 );
 
 const version = (jsonSchemaProps: Schema): Schema =>
   struct(
-    'v1.CustomResourceDefinitionVersion',
+    'CustomResourceDefinitionVersion',
     {
       name: field(1, string(), { presence: always, description: 'Name of the version, such as v1.' }),
       served: field(2, boolean(), { presence: always, description: 'Requests for it are answered.' }),
@@ -107,9 +89,9 @@ const version = (jsonSchemaProps: Schema): Schema =>
       schema: optional(
         4,
         struct(
-          'v1.CustomResourceValidation',
+          'CustomResourceValidation',
           { openAPIV3Schema: optional(1, jsonSchemaProps, { description: 'Schema of the objects.' }) },
-          { description: 'How objects are checked, pruned and defaulted.', ...component('CustomResourceValidation') },
+          { description: 'How objects are checked, pruned and defaulted.' },
         ),
       ),
       subresources: optional(5, subresources),
@@ -123,33 +105,32 @@ const version = (jsonSchemaProps: Schema): Schema =>
     {
       required: ['name', 'served', 'storage'],
       description: 'One version of the resource.',
-      ...component('CustomResourceDefinitionVersion'),
     },
   );
 
 const serviceReference = struct(
-  'v1.ServiceReference',
+  'ServiceReference',
   {
     namespace: field(1, string(), { presence: always, description: 'Namespace of the service.' }),
     name: field(2, string(), { presence: always, description: 'Name of the service.' }),
     path: optional(3, string(), { description: 'Path of the URL.' }),
     port: optional(4, integer32(), { fills: 443, description: 'Port of the service.' }),
   },
-  { required: ['namespace', 'name'], description: 'A service.', ...component('ServiceReference') },
+  { required: ['namespace', 'name'], description: 'A service.' },
 );
 
 const clientConfig = struct(
-  'v1.WebhookClientConfig',
+  'WebhookClientConfig',
   {
     url: optional(3, string(), { description: 'Where the webhook is, as https://host[:port]/path.' }),
     service: optional(1, serviceReference, { description: 'The service that is the webhook.' }),
     caBundle: field(2, bytes(), { description: 'PEM of the CAs that its certificate is checked with.' }),
   },
-  { description: 'How to reach a webhook.', ...component('WebhookClientConfig') },
+  { description: 'How to reach a webhook.' },
 );
 
 const conversion = struct(
-  'v1.CustomResourceConversion',
+  'CustomResourceConversion',
   {
     strategy: field(1, string({ go: 'v1.ConversionStrategyType' }), {
       presence: always,
@@ -158,7 +139,7 @@ const conversion = struct(
     webhook: optional(
       2,
       struct(
-        'v1.WebhookConversion',
+        'WebhookConversion',
         {
           clientConfig: optional(2, clientConfig),
           conversionReviewVersions: field(3, list(string(), { listType: 'atomic' }), {
@@ -169,7 +150,6 @@ const conversion = struct(
         {
           required: ['conversionReviewVersions'],
           description: 'The webhook that converts.',
-          ...component('WebhookConversion'),
         },
       ),
     ),
@@ -177,12 +157,11 @@ const conversion = struct(
   {
     required: ['strategy'],
     description: 'How objects are converted between versions.',
-    ...component('CustomResourceConversion'),
   },
 );
 
 const condition = struct(
-  'v1.CustomResourceDefinitionCondition',
+  'CustomResourceDefinitionCondition',
   {
     type: field(1, string({ go: 'v1.CustomResourceDefinitionConditionType' }), {
       presence: always,
@@ -200,12 +179,11 @@ const condition = struct(
   {
     required: ['type', 'status'],
     description: 'One aspect of a definition\u2019s state.',
-    ...component('CustomResourceDefinitionCondition'),
   },
 );
 
 const status = struct(
-  'v1.CustomResourceDefinitionStatus',
+  'CustomResourceDefinitionStatus',
   {
     conditions: field(1, list(condition, { listType: 'map', listMapKeys: ['type'] }), {
       presence: always,
@@ -218,13 +196,13 @@ const status = struct(
     }),
     observedGeneration: field(4, integer64(), { description: 'Generation the server has seen.' }),
   },
-  { description: 'What the server makes of a definition.', ...component('CustomResourceDefinitionStatus') },
+  { description: 'What the server makes of a definition.' },
 );
 
 /** `prefixes` are those of schema extensions. */
 export const customResourceDefinitionSchema = (prefixes: readonly string[]): Schema => {
   const spec = struct(
-    'v1.CustomResourceDefinitionSpec',
+    'CustomResourceDefinitionSpec',
     {
       group: field(1, string(), { presence: always, description: 'API group of the resource.' }),
       names: field(3, names),
@@ -242,11 +220,10 @@ export const customResourceDefinitionSchema = (prefixes: readonly string[]): Sch
     {
       required: ['group', 'names', 'scope', 'versions'],
       description: 'What the resource is.',
-      ...component('CustomResourceDefinitionSpec'),
     },
   );
   return struct(
-    'v1.CustomResourceDefinition',
+    'CustomResourceDefinition',
     {
       ...typeMeta,
       metadata: field(1, objectMeta),
@@ -256,7 +233,6 @@ export const customResourceDefinitionSchema = (prefixes: readonly string[]): Sch
     {
       required: ['spec'],
       description: 'A resource type that users define; named <plural>.<group>.',
-      ...component('CustomResourceDefinition'),
     },
   );
 };

@@ -9,16 +9,15 @@ import {
   map,
   optional,
   string,
-  struct,
+  structsOf,
 } from '../../schema/builder.js';
 import { type Keyword, keywords, ruleMembers, wireNames } from '../../schema/json-schema-props.js';
 import type { Schema } from '../../schema/schema.js';
 
-/** Schema of JSONSchemaProps. It contains itself. */
+const apiextensions = 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1';
+export const struct = structsOf(apiextensions);
 
-export const component = (name: string): { readonly component: string } => ({
-  component: `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.${name}`,
-});
+/** Schema of JSONSchemaProps. It contains itself. */
 
 /**
  * Extensions are known under each of the prefixes, which share their field numbers; the first is the usual one. Of values that take one of two
@@ -30,7 +29,7 @@ export function jsonSchemaPropsSchema(prefixes: readonly string[]): Schema {
     type: 'object',
     properties,
     description: 'A JSON schema.',
-    wire: { go: 'v1.JSONSchemaProps', ...component('JSONSchemaProps') },
+    wire: { go: 'v1.JSONSchemaProps', component: `${apiextensions}.JSONSchemaProps` },
   };
   for (const keyword of [...keywords].sort((a, b) => a.number - b.number)) {
     const [name = '', ...aliases] = wireNames(keyword, prefixes);
@@ -47,16 +46,16 @@ const atomic = { listType: 'atomic' } as const;
 const json: Schema = anyJson({ go: 'v1.JSON', sorted: true });
 const union = (go: string, ...alternatives: readonly Schema[]): Schema => ({
   oneOf: alternatives,
-  wire: { go, ...component(go.replace('v1.', '')) },
+  wire: { go, component: `${apiextensions}.${go.replace('v1.', '')}` },
 });
 
 const externalDocs = struct(
-  'v1.ExternalDocumentation',
+  'ExternalDocumentation',
   {
     description: field(1, string(), { description: 'What is found there.' }),
     url: field(2, string(), { description: 'Where it is.' }),
   },
-  { description: 'Where to read more.', ...component('ExternalDocumentation') },
+  { description: 'Where to read more.' },
 );
 
 const reason = {
@@ -65,7 +64,7 @@ const reason = {
 };
 
 const rule = struct(
-  'v1.ValidationRule',
+  'ValidationRule',
   Object.fromEntries(
     ruleMembers.map(({ member, number, pointer, flag, description }) => {
       const schema = flag ? boolean() : string(member === 'reason' ? reason : {});
@@ -73,7 +72,7 @@ const rule = struct(
       return [member, field(number, schema, { presence, description })];
     }),
   ),
-  { required: ['rule'], description: 'A rule in CEL.', ...component('ValidationRule') },
+  { required: ['rule'], description: 'A rule in CEL.' },
 );
 
 /** Where a type has a name in Go that its shape does not tell. */

@@ -26,19 +26,19 @@ import {
 } from '../../api/violations.js';
 import { checkSelector } from '../../cel/environments/device.js';
 import { defineResource, type ResourceDefinition } from '../../registry/resource-definition.js';
-import { anyJson, embedded, field, list, optional, string, struct } from '../../schema/builder.js';
+import { anyJson, embedded, field, list, optional, string, structsOf } from '../../schema/builder.js';
 import { objectMembers } from '../../schema/meta.js';
 import { age } from '../columns.js';
 
-const component = (name: string): { readonly component: string } => ({ component: `io.k8s.api.resource.v1.${name}` });
+const struct = structsOf('io.k8s.api.resource.v1');
 
 const deviceSelector = struct(
-  'v1.DeviceSelector',
+  'DeviceSelector',
   {
     cel: optional(
       1,
       struct(
-        'v1.CELDeviceSelector',
+        'CELDeviceSelector',
         {
           expression: field(1, string(), {
             presence: 'always',
@@ -48,17 +48,16 @@ const deviceSelector = struct(
         {
           required: ['expression'],
           description: 'Tells devices by a CEL expression.',
-          ...component('CELDeviceSelector'),
         },
       ),
       { description: 'Tells devices by a CEL expression.' },
     ),
   },
-  { description: 'Tells which devices are meant.', ...component('DeviceSelector') },
+  { description: 'Tells which devices are meant.' },
 );
 
 const opaqueDeviceConfiguration = struct(
-  'v1.OpaqueDeviceConfiguration',
+  'OpaqueDeviceConfiguration',
   {
     driver: field(1, string(), { presence: 'always', description: 'Driver the parameters are for.' }),
     parameters: field(2, anyJson(), {
@@ -69,26 +68,25 @@ const opaqueDeviceConfiguration = struct(
   {
     required: ['driver', 'parameters'],
     description: 'Parameters that only one driver understands.',
-    ...component('OpaqueDeviceConfiguration'),
   },
 );
 
 const deviceClassConfiguration = struct(
-  'v1.DeviceClassConfiguration',
+  'DeviceClassConfiguration',
   embedded(1, 'DeviceConfiguration', {
     opaque: optional(1, opaqueDeviceConfiguration, { description: 'Parameters that only one driver understands.' }),
   }),
-  { description: 'Configuration of the devices of a class.', ...component('DeviceClassConfiguration') },
+  { description: 'Configuration of the devices of a class.' },
 );
 
 const deviceClassSchema = struct(
-  'v1.DeviceClass',
+  'DeviceClass',
   {
     ...objectMembers,
     spec: field(
       2,
       struct(
-        'v1.DeviceClassSpec',
+        'DeviceClassSpec',
         {
           selectors: field(1, list(deviceSelector, { listType: 'atomic' }), {
             description: 'All of these must hold for a device of the class.',
@@ -100,12 +98,12 @@ const deviceClassSchema = struct(
             description: 'Extended resource that devices of the class satisfy.',
           }),
         },
-        { description: 'Which devices are of a class, and how they are configured.', ...component('DeviceClassSpec') },
+        { description: 'Which devices are of a class, and how they are configured.' },
       ),
       { description: 'Which devices are of the class, and how they are configured.' },
     ),
   },
-  { required: ['spec'], description: 'A kind of device.', ...component('DeviceClass') },
+  { required: ['spec'], description: 'A kind of device.' },
 );
 
 const maxItems = 32;

@@ -1,7 +1,9 @@
-import { field, integer32, microTime, optional, string, struct, time } from '../../schema/builder.js';
+import { field, integer32, microTime, optional, string, structsOf, time } from '../../schema/builder.js';
 import { objectMembers } from '../../schema/meta.js';
 import { coreStruct } from '../core-struct.js';
 import { objectReference } from '../object-reference-schema.js';
+
+const struct = structsOf('io.k8s.api.events.v1');
 
 /** Events as the core group has them, and as `events.k8s.io` has them. */
 
@@ -48,20 +50,16 @@ export const eventSchema = coreStruct(
   { required: ['metadata', 'involvedObject'], description: 'Something that happened.' },
 );
 
-const eventsComponent = (name: string): { readonly component: string } => ({
-  component: `io.k8s.api.events.v1.${name}`,
-});
-
 /** events.k8s.io/v1 Event. */
 export const eventsV1Schema = struct(
-  'v1.Event',
+  'Event',
   {
     ...objectMembers,
     eventTime: field(2, microTime(), { presence: 'always', description: 'When it was first observed.' }),
     series: optional(
       3,
       struct(
-        'v1.EventSeries',
+        'EventSeries',
         {
           count: field(1, integer32(), {
             presence: 'always',
@@ -72,7 +70,6 @@ export const eventsV1Schema = struct(
         {
           required: ['count', 'lastObservedTime'],
           description: 'Repetitions of an event.',
-          ...eventsComponent('EventSeries'),
         },
       ),
       { description: 'Repetitions of the event.' },
@@ -96,5 +93,5 @@ export const eventsV1Schema = struct(
     }),
     deprecatedCount: field(15, integer32(), { description: 'How often an event of the older sort happened.' }),
   },
-  { required: ['eventTime'], description: 'Something that happened.', ...eventsComponent('Event') },
+  { required: ['eventTime'], description: 'Something that happened.' },
 );

@@ -2,22 +2,20 @@ import { type Lease, Leases } from '../../api/kinds/lease.js';
 import { nameRules } from '../../api/names.js';
 import { invalid, type Violation } from '../../api/violations.js';
 import { defineResource } from '../../registry/resource-definition.js';
-import { field, integer32, microTime, optional, string, struct } from '../../schema/builder.js';
+import { field, integer32, microTime, optional, string, structsOf } from '../../schema/builder.js';
 import { objectMembers } from '../../schema/meta.js';
 import { age, column } from '../columns.js';
 
-const component = (name: string): { readonly component: string } => ({
-  component: `io.k8s.api.coordination.v1.${name}`,
-});
+const struct = structsOf('io.k8s.api.coordination.v1');
 
 const leaseSchema = struct(
-  'v1.Lease',
+  'Lease',
   {
     ...objectMembers,
     spec: field(
       2,
       struct(
-        'v1.LeaseSpec',
+        'LeaseSpec',
         {
           holderIdentity: optional(1, string(), { description: 'Who holds the lease.' }),
           leaseDurationSeconds: optional(2, integer32(), {
@@ -33,12 +31,12 @@ const leaseSchema = struct(
             description: 'Who should be given the lease in a coordinated election; not kept here.',
           }),
         },
-        { description: 'Who holds a lease, and for how long.', ...component('LeaseSpec') },
+        { description: 'Who holds a lease, and for how long.' },
       ),
       { description: 'Who holds the lease, and for how long.' },
     ),
   },
-  { description: 'A claim that one holder has for a time.', ...component('Lease') },
+  { description: 'A claim that one holder has for a time.' },
 );
 
 /** Coordinated leader election is not on, so its fields are dropped without a word. */

@@ -3,21 +3,21 @@ import {
   type MutatingWebhookConfiguration,
   MutatingWebhookConfigurations,
 } from '../../api/kinds/webhook-configuration.js';
-import { field, listMap, optional, string, struct } from '../../schema/builder.js';
+import { field, listMap, optional, string } from '../../schema/builder.js';
 import { objectMembers } from '../../schema/meta.js';
 import { withMutatingWebhookDefaults } from '../webhookconfigurations/defaults.js';
 import { webhookConfigurations } from '../webhookconfigurations/definition.js';
-import { component, requiredOfWebhook, webhookFields } from '../webhookconfigurations/schema.js';
+import { requiredOfWebhook, struct, webhookFields } from '../webhookconfigurations/schema.js';
 
 const mutatingWebhookConfigurationSchema = struct(
-  'v1.MutatingWebhookConfiguration',
+  'MutatingWebhookConfiguration',
   {
     ...objectMembers,
     webhooks: field(
       2,
       listMap(
         struct(
-          'v1.MutatingWebhook',
+          'MutatingWebhook',
           webhookFields({
             objectSelector: 11,
             matchConditions: 12,
@@ -31,7 +31,6 @@ const mutatingWebhookConfigurationSchema = struct(
           {
             required: requiredOfWebhook,
             description: 'A webhook that may change what is written.',
-            ...component('MutatingWebhook'),
           },
         ),
         ['name'],
@@ -39,7 +38,7 @@ const mutatingWebhookConfigurationSchema = struct(
       { description: 'The webhooks, in the order they are called.' },
     ),
   },
-  { description: 'Webhooks that may change what is written.', ...component('MutatingWebhookConfiguration') },
+  { description: 'Webhooks that may change what is written.' },
 );
 
 export const mutatingWebhookConfigurations = webhookConfigurations<MutatingWebhook, MutatingWebhookConfiguration>(

@@ -1,14 +1,15 @@
-import { boolean, extraValue, field, list, map, optional, string, struct } from '../../schema/builder.js';
+import { boolean, extraValue, field, list, map, optional, string, structsOf } from '../../schema/builder.js';
 import { labelSelectorRequirement, objectMeta, typeMeta } from '../../schema/meta.js';
 import type { Schema } from '../../schema/schema.js';
 
 /** Schemas of the questions about access: authorization/v1. */
 
-const component = (name: string) => ({ component: `io.k8s.api.authorization.v1.${name}` });
+const struct = structsOf('io.k8s.api.authorization.v1');
+const metaStruct = structsOf('io.k8s.apimachinery.pkg.apis.meta.v1');
 const atomicTexts = list(string(), { listType: 'atomic' });
 
-const fieldSelectorRequirement = struct(
-  'v1.FieldSelectorRequirement',
+const fieldSelectorRequirement = metaStruct(
+  'FieldSelectorRequirement',
   {
     key: field(1, string(), { presence: 'always', description: 'Field the requirement is about.' }),
     operator: field(2, string({ go: 'v1.FieldSelectorOperator' }), {
@@ -20,24 +21,23 @@ const fieldSelectorRequirement = struct(
   {
     required: ['key', 'operator'],
     description: 'One requirement of a field selector.',
-    component: 'io.k8s.apimachinery.pkg.apis.meta.v1.FieldSelectorRequirement',
   },
 );
 
 const selectorAttributes = (name: string, requirement: Schema): Schema =>
   struct(
-    `v1.${name}`,
+    name,
     {
       rawSelector: field(1, string(), { description: 'The selector as text.' }),
       requirements: field(2, list(requirement, { listType: 'atomic' }), {
         description: 'The selector as requirements that must all hold.',
       }),
     },
-    { description: 'A selector that narrows the access asked about.', ...component(name) },
+    { description: 'A selector that narrows the access asked about.' },
   );
 
 const resourceAttributes = struct(
-  'v1.ResourceAttributes',
+  'ResourceAttributes',
   {
     namespace: field(1, string(), { description: 'Namespace of the access; empty for all, and for cluster scope.' }),
     verb: field(2, string(), { description: 'What would be done: get, list, create, ...' }),
@@ -53,16 +53,16 @@ const resourceAttributes = struct(
       description: 'Narrows the access by labels.',
     }),
   },
-  { description: 'Access to a resource.', ...component('ResourceAttributes') },
+  { description: 'Access to a resource.' },
 );
 
 const nonResourceAttributes = struct(
-  'v1.NonResourceAttributes',
+  'NonResourceAttributes',
   {
     path: field(1, string(), { description: 'The path.' }),
     verb: field(2, string(), { description: 'The HTTP method, in lower case.' }),
   },
-  { description: 'Access to a path that names no resource.', ...component('NonResourceAttributes') },
+  { description: 'Access to a path that names no resource.' },
 );
 
 const question: Readonly<Record<string, Schema>> = {
@@ -71,7 +71,7 @@ const question: Readonly<Record<string, Schema>> = {
 };
 
 const subjectSpec = struct(
-  'v1.SubjectAccessReviewSpec',
+  'SubjectAccessReviewSpec',
   {
     ...question,
     user: field(3, string(), { description: 'The user asked about.' }),
@@ -79,35 +79,34 @@ const subjectSpec = struct(
     extra: field(5, map(extraValue()), { description: 'Extra attributes of the user.' }),
     uid: field(6, string(), { description: 'UID of the user.' }),
   },
-  { description: 'Who wants to do what.', ...component('SubjectAccessReviewSpec') },
+  { description: 'Who wants to do what.' },
 );
 
-const selfSpec = struct('v1.SelfSubjectAccessReviewSpec', question, {
+const selfSpec = struct('SelfSubjectAccessReviewSpec', question, {
   description: 'What the caller wants to do.',
-  ...component('SelfSubjectAccessReviewSpec'),
 });
 
 const accessStatus = struct(
-  'v1.SubjectAccessReviewStatus',
+  'SubjectAccessReviewStatus',
   {
     allowed: field(1, boolean(), { presence: 'always', description: 'True if it would be allowed.' }),
     denied: field(4, boolean(), { description: 'True if it is forbidden outright.' }),
     reason: field(2, string(), { description: 'Why.' }),
     evaluationError: field(3, string(), { description: 'Trouble on the way to the answer.' }),
   },
-  { required: ['allowed'], description: 'The answer.', ...component('SubjectAccessReviewStatus') },
+  { required: ['allowed'], description: 'The answer.' },
 );
 
 const review = (kind: string, spec: Schema, status: Schema, description: string): Schema =>
   struct(
-    `v1.${kind}`,
+    kind,
     {
       ...typeMeta,
       metadata: field(1, objectMeta, { description: 'Must be left empty.' }),
       spec: field(2, spec, { description: 'The question.' }),
       status: field(3, status, { description: 'Filled by the server.' }),
     },
-    { required: ['spec'], description, ...component(kind) },
+    { required: ['spec'], description },
   );
 
 export const subjectAccessReviewSchema = review(
@@ -130,33 +129,33 @@ export const selfSubjectAccessReviewSchema = review(
 );
 
 const resourceRule = struct(
-  'v1.ResourceRule',
+  'ResourceRule',
   {
     verbs: field(1, atomicTexts, { presence: 'always', description: 'What may be done; `*` is everything.' }),
     apiGroups: field(2, atomicTexts, { description: 'In which API groups.' }),
     resources: field(3, atomicTexts, { description: 'With which resources.' }),
     resourceNames: field(4, atomicTexts, { description: 'With which objects; none: all.' }),
   },
-  { required: ['verbs'], description: 'Access to resources that is granted.', ...component('ResourceRule') },
+  { required: ['verbs'], description: 'Access to resources that is granted.' },
 );
 
 const nonResourceRule = struct(
-  'v1.NonResourceRule',
+  'NonResourceRule',
   {
     verbs: field(1, atomicTexts, { presence: 'always', description: 'Which HTTP methods.' }),
     nonResourceURLs: field(2, atomicTexts, { description: 'On which paths.' }),
   },
-  { required: ['verbs'], description: 'Access to paths that is granted.', ...component('NonResourceRule') },
+  { required: ['verbs'], description: 'Access to paths that is granted.' },
 );
 
 const rulesSpec = struct(
-  'v1.SelfSubjectRulesReviewSpec',
+  'SelfSubjectRulesReviewSpec',
   { namespace: field(1, string(), { description: 'The namespace asked about.' }) },
-  { description: 'Where the caller wants to do things.', ...component('SelfSubjectRulesReviewSpec') },
+  { description: 'Where the caller wants to do things.' },
 );
 
 const rulesStatus = struct(
-  'v1.SubjectRulesReviewStatus',
+  'SubjectRulesReviewStatus',
   {
     resourceRules: field(1, list(resourceRule, { listType: 'atomic' }), {
       presence: 'always',
@@ -172,7 +171,6 @@ const rulesStatus = struct(
   {
     required: ['resourceRules', 'nonResourceRules', 'incomplete'],
     description: 'What the caller may do.',
-    ...component('SubjectRulesReviewStatus'),
   },
 );
 

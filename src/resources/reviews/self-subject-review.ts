@@ -1,28 +1,28 @@
 import { type SelfSubjectReview, SelfSubjectReviews } from '../../api/kinds/self-subject-review.js';
 import { timestamp } from '../../api/time.js';
 import { defineResource } from '../../registry/resource-definition.js';
-import { field, struct } from '../../schema/builder.js';
+import { field, structsOf } from '../../schema/builder.js';
 import { objectMeta, typeMeta } from '../../schema/meta.js';
 import { userInfoSchema } from './user-info-schema.js';
 
-const component = (name: string) => ({ component: `io.k8s.api.authentication.v1.${name}` });
+const struct = structsOf('io.k8s.api.authentication.v1');
 
 const schema = struct(
-  'v1.SelfSubjectReview',
+  'SelfSubjectReview',
   {
     ...typeMeta,
     metadata: field(1, objectMeta, { description: 'When the question was answered.' }),
     status: field(
       2,
       struct(
-        'v1.SelfSubjectReviewStatus',
+        'SelfSubjectReviewStatus',
         { userInfo: field(1, userInfoSchema, { description: 'The caller.' }) },
-        { description: 'Who the caller is.', ...component('SelfSubjectReviewStatus') },
+        { description: 'Who the caller is.' },
       ),
       { description: 'Filled by the server.' },
     ),
   },
-  { description: 'Asks who the caller is, once impersonation has been applied.', ...component('SelfSubjectReview') },
+  { description: 'Asks who the caller is, once impersonation has been applied.' },
 );
 
 /** Tells callers who they are. What they send does not matter. */

@@ -9,35 +9,35 @@ import {
   type Credentials,
 } from '../../auth/authenticator.js';
 import { defineResource, type ResourceDefinition } from '../../registry/resource-definition.js';
-import { boolean, field, list, string, struct } from '../../schema/builder.js';
+import { boolean, field, list, string, structsOf } from '../../schema/builder.js';
 import { objectMeta, typeMeta } from '../../schema/meta.js';
 import { userInfoSchema } from './user-info-schema.js';
 
-const component = (name: string) => ({ component: `io.k8s.api.authentication.v1.${name}` });
+const struct = structsOf('io.k8s.api.authentication.v1');
 
 const schema = struct(
-  'v1.TokenReview',
+  'TokenReview',
   {
     ...typeMeta,
     metadata: field(1, objectMeta, { description: 'Sent back as it came.' }),
     spec: field(
       2,
       struct(
-        'v1.TokenReviewSpec',
+        'TokenReviewSpec',
         {
           token: field(1, string(), { description: 'The token to be reviewed.' }),
           audiences: field(2, list(string(), { listType: 'atomic' }), {
             description: 'Names the asking server goes by; none: those of the API server.',
           }),
         },
-        { required: ['token'], description: 'The token and whom it should be for.', ...component('TokenReviewSpec') },
+        { required: ['token'], description: 'The token and whom it should be for.' },
       ),
       { description: 'The token and whom it should be for.' },
     ),
     status: field(
       3,
       struct(
-        'v1.TokenReviewStatus',
+        'TokenReviewStatus',
         {
           authenticated: field(1, boolean(), { description: 'True if the token belongs to a known user.' }),
           user: field(2, userInfoSchema, { description: 'The user.' }),
@@ -46,12 +46,12 @@ const schema = struct(
           }),
           error: field(3, string(), { description: 'Why the token was not accepted.' }),
         },
-        { description: 'Whose the token is.', ...component('TokenReviewStatus') },
+        { description: 'Whose the token is.' },
       ),
       { description: 'Filled by the server.' },
     ),
   },
-  { required: ['spec'], description: 'Asks whose a token is.', ...component('TokenReview') },
+  { required: ['spec'], description: 'Asks whose a token is.' },
 );
 
 /** Says whose a token is, by the same authenticator that requests go through. */

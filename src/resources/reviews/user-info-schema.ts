@@ -1,13 +1,15 @@
-import { extraValue, field, list, map, string, struct } from '../../schema/builder.js';
+import { extraValue, field, list, map, string, structsOf } from '../../schema/builder.js';
+
+const struct = structsOf('io.k8s.api.authentication.v1');
 
 /** Who somebody is, in answers about identity. */
 export const userInfoSchema = struct(
-  'v1.UserInfo',
+  'UserInfo',
   {
     username: field(1, string(), { description: 'Name of the user, unique among all that are active.' }),
     uid: field(2, string(), { description: 'Identifies the user over time; another of the same name has another.' }),
     groups: field(3, list(string(), { listType: 'atomic' }), { description: 'Groups the user belongs to.' }),
     extra: field(4, map(extraValue()), { description: 'More that the authenticator found out.' }),
   },
-  { description: 'A user as authentication established it.', component: 'io.k8s.api.authentication.v1.UserInfo' },
+  { description: 'A user as authentication established it.' },
 );

@@ -12,8 +12,10 @@ import {
   type Violation,
 } from '../../api/violations.js';
 import type { Column } from '../../registry/resource-definition.js';
-import { field, list, string, struct } from '../../schema/builder.js';
+import { field, list, string, structsOf } from '../../schema/builder.js';
 import { age, column } from '../columns.js';
+
+const struct = structsOf('io.k8s.api.rbac.v1');
 
 /** What RoleBindings and ClusterRoleBindings have in common. */
 export interface Binding extends ApiObject {
@@ -21,11 +23,9 @@ export interface Binding extends ApiObject {
   readonly roleRef: RoleRef;
 }
 
-const component = (name: string): { readonly component: string } => ({ component: `io.k8s.api.rbac.v1.${name}` });
-
 export const subjects = list(
   struct(
-    'v1.Subject',
+    'Subject',
     {
       kind: field(1, string(), { presence: 'always', description: 'User, Group or ServiceAccount.' }),
       apiGroup: field(2, string(), { description: 'Group of the kind; empty for a ServiceAccount.' }),
@@ -36,14 +36,13 @@ export const subjects = list(
       required: ['kind', 'name'],
       mapType: 'atomic',
       description: 'Who is granted something.',
-      ...component('Subject'),
     },
   ),
   { listType: 'atomic' },
 );
 
 export const roleRef = struct(
-  'v1.RoleRef',
+  'RoleRef',
   {
     apiGroup: field(1, string(), { presence: 'always', description: 'Group of the role.' }),
     kind: field(2, string(), { presence: 'always', description: 'Role or ClusterRole.' }),
@@ -53,7 +52,6 @@ export const roleRef = struct(
     required: ['kind', 'name'],
     mapType: 'atomic',
     description: 'What is granted.',
-    ...component('RoleRef'),
   },
 );
 

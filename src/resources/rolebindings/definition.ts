@@ -1,12 +1,14 @@
 import { type RoleBinding, RoleBindings } from '../../api/kinds/role-binding.js';
 import { nameRules } from '../../api/names.js';
 import { defineResource, type ResourceDefinition } from '../../registry/resource-definition.js';
-import { field, struct } from '../../schema/builder.js';
+import { field, structsOf } from '../../schema/builder.js';
 import { objectMembers } from '../../schema/meta.js';
 import { bindingColumns, roleRef, subjects, validateBinding, withGroups } from './binding.js';
 
+const struct = structsOf('io.k8s.api.rbac.v1');
+
 const roleBindingSchema = struct(
-  'v1.RoleBinding',
+  'RoleBinding',
   {
     ...objectMembers,
     subjects: field(2, subjects, { description: 'Who is granted the role.' }),
@@ -15,7 +17,6 @@ const roleBindingSchema = struct(
   {
     required: ['roleRef'],
     description: 'Grants a role within one namespace.',
-    component: 'io.k8s.api.rbac.v1.RoleBinding',
   },
 );
 

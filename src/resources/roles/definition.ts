@@ -1,18 +1,20 @@
 import { type Role, Roles } from '../../api/kinds/role.js';
 import { nameRules } from '../../api/names.js';
 import { defineResource } from '../../registry/resource-definition.js';
-import { field, struct } from '../../schema/builder.js';
+import { field, structsOf } from '../../schema/builder.js';
 import { objectMembers } from '../../schema/meta.js';
 import { createdAt } from '../columns.js';
 import { policyRules, validatePolicyRules } from './rules.js';
 
+const struct = structsOf('io.k8s.api.rbac.v1');
+
 const roleSchema = struct(
-  'v1.Role',
+  'Role',
   {
     ...objectMembers,
     rules: field(2, policyRules, { presence: 'always', description: 'What the role allows.' }),
   },
-  { description: 'What may be done in one namespace.', component: 'io.k8s.api.rbac.v1.Role' },
+  { description: 'What may be done in one namespace.' },
 );
 
 export const roles = defineResource<Role>({

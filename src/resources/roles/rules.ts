@@ -1,6 +1,8 @@
 import type { PolicyRule } from '../../api/kinds/role.js';
 import { child, index, invalid, ofEach, required, type Violation } from '../../api/violations.js';
-import { field, list, string, struct } from '../../schema/builder.js';
+import { field, list, string, structsOf } from '../../schema/builder.js';
+
+const struct = structsOf('io.k8s.api.rbac.v1');
 
 /** The rules of Roles and ClusterRoles: their schema and what is wrong with them. */
 
@@ -8,7 +10,7 @@ const names = list(string(), { listType: 'atomic' });
 
 export const policyRules = list(
   struct(
-    'v1.PolicyRule',
+    'PolicyRule',
     {
       verbs: field(1, names, { presence: 'always', description: 'What may be done; * for everything.' }),
       apiGroups: field(2, names, { description: 'Groups of the resources; the empty one is the core group.' }),
@@ -19,7 +21,6 @@ export const policyRules = list(
     {
       required: ['verbs'],
       description: 'Allows every combination of its members.',
-      component: 'io.k8s.api.rbac.v1.PolicyRule',
     },
   ),
   { listType: 'atomic' },

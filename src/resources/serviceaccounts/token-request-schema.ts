@@ -1,30 +1,28 @@
-import { field, integer64, list, optional, string, struct, time } from '../../schema/builder.js';
+import { field, integer64, list, optional, string, structsOf, time } from '../../schema/builder.js';
 import { objectMeta, typeMeta } from '../../schema/meta.js';
 
-const component = (name: string): { readonly component: string } => ({
-  component: `io.k8s.api.authentication.v1.${name}`,
-});
+const struct = structsOf('io.k8s.api.authentication.v1');
 
 const boundObjectReference = struct(
-  'v1.BoundObjectReference',
+  'BoundObjectReference',
   {
     kind: field(1, string(), { description: 'Pod, Secret or Node.' }),
     apiVersion: field(2, string(), { description: 'API version of the object.' }),
     name: field(3, string(), { description: 'Name of the object.' }),
     uid: field(4, string({ go: 'types.UID' }), { description: 'UID the object must have.' }),
   },
-  { description: 'The object a token lives and dies with.', ...component('BoundObjectReference') },
+  { description: 'The object a token lives and dies with.' },
 );
 
 export const tokenRequestSchema = struct(
-  'v1.TokenRequest',
+  'TokenRequest',
   {
     ...typeMeta,
     metadata: field(1, objectMeta, { description: 'Names the account.' }),
     spec: field(
       2,
       struct(
-        'v1.TokenRequestSpec',
+        'TokenRequestSpec',
         {
           audiences: field(1, list(string(), { listType: 'atomic' }), {
             presence: 'always',
@@ -41,22 +39,22 @@ export const tokenRequestSchema = struct(
             description: 'Object without which the token is no longer valid.',
           }),
         },
-        { description: 'The token asked for.', ...component('TokenRequestSpec') },
+        { description: 'The token asked for.' },
       ),
       { description: 'The token asked for.' },
     ),
     status: field(
       3,
       struct(
-        'v1.TokenRequestStatus',
+        'TokenRequestStatus',
         {
           token: field(1, string(), { presence: 'always', description: 'The token.' }),
           expirationTimestamp: field(2, time(), { presence: 'always', description: 'When it expires.' }),
         },
-        { description: 'The token issued.', ...component('TokenRequestStatus') },
+        { description: 'The token issued.' },
       ),
       { description: 'Filled by the server.' },
     ),
   },
-  { description: 'Asks for a token of a service account.', ...component('TokenRequest') },
+  { description: 'Asks for a token of a service account.' },
 );

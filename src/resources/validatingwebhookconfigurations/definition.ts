@@ -3,30 +3,29 @@ import {
   type ValidatingWebhookConfiguration,
   ValidatingWebhookConfigurations,
 } from '../../api/kinds/webhook-configuration.js';
-import { field, listMap, struct } from '../../schema/builder.js';
+import { field, listMap } from '../../schema/builder.js';
 import { objectMembers } from '../../schema/meta.js';
 import { withWebhookDefaults } from '../webhookconfigurations/defaults.js';
 import { webhookConfigurations } from '../webhookconfigurations/definition.js';
-import { component, requiredOfWebhook, webhookFields } from '../webhookconfigurations/schema.js';
+import { requiredOfWebhook, struct, webhookFields } from '../webhookconfigurations/schema.js';
 
 const validatingWebhookConfigurationSchema = struct(
-  'v1.ValidatingWebhookConfiguration',
+  'ValidatingWebhookConfiguration',
   {
     ...objectMembers,
     webhooks: field(
       2,
       listMap(
-        struct('v1.ValidatingWebhook', webhookFields({ objectSelector: 10, matchConditions: 11 }), {
+        struct('ValidatingWebhook', webhookFields({ objectSelector: 10, matchConditions: 11 }), {
           required: requiredOfWebhook,
           description: 'A webhook that may refuse what is written.',
-          ...component('ValidatingWebhook'),
         }),
         ['name'],
       ),
       { description: 'The webhooks.' },
     ),
   },
-  { description: 'Webhooks that may refuse what is written.', ...component('ValidatingWebhookConfiguration') },
+  { description: 'Webhooks that may refuse what is written.' },
 );
 
 export const validatingWebhookConfigurations = webhookConfigurations<ValidatingWebhook, ValidatingWebhookConfiguration>(

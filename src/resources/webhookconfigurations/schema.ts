@@ -1,17 +1,15 @@
-import { bytes, embedded, field, integer32, list, listMap, optional, string, struct } from '../../schema/builder.js';
+import { bytes, embedded, field, integer32, list, listMap, optional, string, structsOf } from '../../schema/builder.js';
 import { labelSelector } from '../../schema/meta.js';
 import type { Schema } from '../../schema/schema.js';
 
 /** Schemas that the two webhook configurations share. */
 
-export const component = (name: string): { readonly component: string } => ({
-  component: `io.k8s.api.admissionregistration.v1.${name}`,
-});
+export const struct = structsOf('io.k8s.api.admissionregistration.v1');
 
 const names = list(string(), { listType: 'atomic' });
 
 const serviceReference = struct(
-  'v1.ServiceReference',
+  'ServiceReference',
   {
     namespace: field(1, string(), { presence: 'always', description: 'Namespace of the Service.' }),
     name: field(2, string(), { presence: 'always', description: 'Name of the Service.' }),
@@ -21,18 +19,17 @@ const serviceReference = struct(
   {
     required: ['namespace', 'name'],
     description: 'A Service that answers webhooks.',
-    ...component('ServiceReference'),
   },
 );
 
 const clientConfig = struct(
-  'v1.WebhookClientConfig',
+  'WebhookClientConfig',
   {
     url: optional(3, string(), { description: 'Where the webhook is: https://host[:port]/path.' }),
     service: optional(1, serviceReference, { description: 'The Service behind which the webhook is.' }),
     caBundle: field(2, bytes(), { description: 'PEM anchors for its certificate; those of the system if absent.' }),
   },
-  { description: 'How to reach a webhook: by URL or by Service.', ...component('WebhookClientConfig') },
+  { description: 'How to reach a webhook: by URL or by Service.' },
 );
 
 const rule = {
@@ -46,7 +43,7 @@ const rule = {
 };
 
 const ruleWithOperations = struct(
-  'v1.RuleWithOperations',
+  'RuleWithOperations',
   {
     operations: field(
       1,
@@ -57,11 +54,11 @@ const ruleWithOperations = struct(
     ),
     ...embedded(2, 'Rule', rule),
   },
-  { description: 'Which requests go to a webhook.', ...component('RuleWithOperations') },
+  { description: 'Which requests go to a webhook.' },
 );
 
 const matchCondition = struct(
-  'v1.MatchCondition',
+  'MatchCondition',
   {
     name: field(1, string(), { presence: 'always', description: 'Name of the condition; a qualified name.' }),
     expression: field(2, string(), { presence: 'always', description: 'CEL expression that must be true.' }),
@@ -69,7 +66,6 @@ const matchCondition = struct(
   {
     required: ['name', 'expression'],
     description: 'A condition for calling a webhook.',
-    ...component('MatchCondition'),
   },
 );
 
