@@ -116,13 +116,7 @@ function structMessage(schema: Schema): Message {
     write: (writer, value) => {
       fields ??= compile();
       for (const { name: member, number, codec, skipsAbsent, embedded } of fields) {
-        if (embedded !== undefined) {
-          const before = writer.length;
-          embedded.write(writer, value);
-          writer.close(number, before);
-          continue;
-        }
-        const given = value[member];
+        const given = embedded === undefined ? value[member] : value;
         if (skipsAbsent && (given === undefined || given === null)) continue;
         codec.write(writer, number, given);
       }
@@ -130,13 +124,9 @@ function structMessage(schema: Schema): Message {
     *writeInSteps(writer, value) {
       fields ??= compile();
       for (const { name: member, number, codec, skipsAbsent, embedded } of fields) {
-        const given = value[member];
-        if (embedded !== undefined) {
-          const before = writer.length;
-          yield* embedded.writeInSteps(writer, value);
-          writer.close(number, before);
-        } else if (skipsAbsent && (given === undefined || given === null)) continue;
-        else if (codec.writeInSteps !== undefined) yield* codec.writeInSteps(writer, number, given);
+        const given = embedded === undefined ? value[member] : value;
+        if (skipsAbsent && (given === undefined || given === null)) continue;
+        if (codec.writeInSteps !== undefined) yield* codec.writeInSteps(writer, number, given);
         else codec.write(writer, number, given);
       }
     },
