@@ -264,4 +264,4 @@ export function* validateMetadataChange(next: ApiObject, previous: ApiObject): S
 }
 
 /** Names of any text that can stand in a URL: what the generic part checks on updates. */
-export const anyName: NameRule = (name, options) => pathSegment(name, options);
+export const anyName: NameRule = pathSegment;

@@ -1,6 +1,6 @@
 import type { Clock } from '../runtime/clock.js';
 import { type Metrics, mostSeriesAtHand } from '../runtime/metrics.js';
-import type { Entry, Scan, Store } from './store.js';
+import type { Store, Write } from './store.js';
 
 const seconds = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60];
 type Operation = 'get' | 'list' | 'create' | 'update' | 'delete';
@@ -50,8 +50,8 @@ export function meteredStore(
     return work;
   };
   return {
-    get: (key): Promise<Entry | undefined> => timed('get', key, store.get(key)),
-    scan: (prefix, options): Promise<Scan> => timed('list', prefix, store.scan(prefix, options)),
+    get: (key) => timed('get', key, store.get(key)),
+    scan: (prefix, options) => timed('list', prefix, store.scan(prefix, options)),
     commit: (write) => timed(operationOf(write), write.key, store.commit(write)),
     changes: (prefix, after) => store.changes(prefix, after),
     revision: () => store.revision(),
@@ -66,7 +66,7 @@ interface Timed {
   readonly errors: { add(): void };
 }
 
-const operationOf = ({ document, expect }: Parameters<Store['commit']>[0]): Operation => {
+const operationOf = ({ document, expect }: Write): Operation => {
   if (document === undefined) return 'delete';
   return expect === 'absent' ? 'create' : 'update';
 };
