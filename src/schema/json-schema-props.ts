@@ -1,5 +1,6 @@
 import { isList, isObject, type Json, type JsonObject, setMember } from '../api/object.js';
 import { sortedNames } from '../api/text-order.js';
+import { goFieldName } from './go-types.js';
 import type { ValidationRule } from './schema.js';
 
 /**
@@ -102,63 +103,64 @@ export interface Keyword {
 const keyword = (
   number: number,
   member: keyof SchemaProps,
-  go: string,
   shape: Shape,
   description: string,
   wire: string = member,
-): Keyword => ({ member, go, wire, number, shape, description });
+): Keyword => ({ member, go: goFieldName(wire), wire, number, shape, description });
 const extension = (
   number: number,
   member: keyof SchemaProps,
-  go: string,
   shape: Shape,
   description: string,
   wire: string,
-): Keyword => ({ ...keyword(number, member, go, shape, description, wire), extension: true });
+): Keyword => ({
+  ...keyword(number, member, shape, description, wire),
+  go: `X${goFieldName(member)}`,
+  extension: true,
+});
 
 /** Every keyword, in the order of the server's internal form, which error messages print. */
 export const keywords: readonly Keyword[] = [
-  keyword(1, 'id', 'ID', 'text', 'Not supported.'),
-  keyword(2, 'schema', 'Schema', 'text', 'Not supported.', '$schema'),
-  keyword(3, 'ref', 'Ref', 'pointer to text', 'Not supported.', '$ref'),
-  keyword(4, 'description', 'Description', 'text', 'What the value is for.'),
-  keyword(5, 'type', 'Type', 'text', 'JSON type of the value.'),
-  keyword(37, 'nullable', 'Nullable', 'flag', 'The value may be null.'),
-  keyword(6, 'format', 'Format', 'text', 'OpenAPI format; unknown ones are not checked.'),
-  keyword(7, 'title', 'Title', 'text', 'Short name of the value.'),
-  keyword(8, 'default', 'Default', 'json', 'Value of an absent field.'),
-  keyword(9, 'maximum', 'Maximum', 'number', 'Greatest number.'),
-  keyword(10, 'exclusiveMaximum', 'ExclusiveMaximum', 'flag', 'The number must be less than maximum.'),
-  keyword(11, 'minimum', 'Minimum', 'number', 'Smallest number.'),
-  keyword(12, 'exclusiveMinimum', 'ExclusiveMinimum', 'flag', 'The number must be greater than minimum.'),
-  keyword(13, 'maxLength', 'MaxLength', 'integer', 'Greatest length of a string.'),
-  keyword(14, 'minLength', 'MinLength', 'integer', 'Smallest length of a string.'),
-  keyword(15, 'pattern', 'Pattern', 'text', 'Regular expression (RE2) the string must match.'),
-  keyword(16, 'maxItems', 'MaxItems', 'integer', 'Greatest number of items.'),
-  keyword(17, 'minItems', 'MinItems', 'integer', 'Smallest number of items.'),
-  keyword(18, 'uniqueItems', 'UniqueItems', 'flag', 'Not supported.'),
-  keyword(19, 'multipleOf', 'MultipleOf', 'number', 'The number must be a multiple of this.'),
-  keyword(20, 'enum', 'Enum', 'jsons', 'The values allowed.'),
-  keyword(21, 'maxProperties', 'MaxProperties', 'integer', 'Greatest number of members.'),
-  keyword(22, 'minProperties', 'MinProperties', 'integer', 'Smallest number of members.'),
-  keyword(23, 'required', 'Required', 'texts', 'Members that must be there.'),
-  keyword(24, 'items', 'Items', 'schema or many', 'Schema of the items.'),
-  keyword(25, 'allOf', 'AllOf', 'schemas', 'Schemas that must all hold.'),
-  keyword(26, 'oneOf', 'OneOf', 'schemas', 'Schemas of which exactly one must hold.'),
-  keyword(27, 'anyOf', 'AnyOf', 'schemas', 'Schemas of which one must hold.'),
-  keyword(28, 'not', 'Not', 'schema', 'Schema that must not hold.'),
-  keyword(29, 'properties', 'Properties', 'schemas by name', 'Schemas of the members.'),
-  keyword(30, 'additionalProperties', 'AdditionalProperties', 'schema or bool', 'Schema of all other members.'),
-  keyword(31, 'patternProperties', 'PatternProperties', 'schemas by name', 'Not supported.'),
-  keyword(32, 'dependencies', 'Dependencies', 'schema or names by name', 'Not supported.'),
-  keyword(33, 'additionalItems', 'AdditionalItems', 'schema or bool', 'Not supported.'),
-  keyword(34, 'definitions', 'Definitions', 'schemas by name', 'Not supported.'),
-  keyword(35, 'externalDocs', 'ExternalDocs', 'docs', 'Where to read more.'),
-  keyword(36, 'example', 'Example', 'json', 'A value as an example.'),
+  keyword(1, 'id', 'text', 'Not supported.'),
+  keyword(2, 'schema', 'text', 'Not supported.', '$schema'),
+  keyword(3, 'ref', 'pointer to text', 'Not supported.', '$ref'),
+  keyword(4, 'description', 'text', 'What the value is for.'),
+  keyword(5, 'type', 'text', 'JSON type of the value.'),
+  keyword(37, 'nullable', 'flag', 'The value may be null.'),
+  keyword(6, 'format', 'text', 'OpenAPI format; unknown ones are not checked.'),
+  keyword(7, 'title', 'text', 'Short name of the value.'),
+  keyword(8, 'default', 'json', 'Value of an absent field.'),
+  keyword(9, 'maximum', 'number', 'Greatest number.'),
+  keyword(10, 'exclusiveMaximum', 'flag', 'The number must be less than maximum.'),
+  keyword(11, 'minimum', 'number', 'Smallest number.'),
+  keyword(12, 'exclusiveMinimum', 'flag', 'The number must be greater than minimum.'),
+  keyword(13, 'maxLength', 'integer', 'Greatest length of a string.'),
+  keyword(14, 'minLength', 'integer', 'Smallest length of a string.'),
+  keyword(15, 'pattern', 'text', 'Regular expression (RE2) the string must match.'),
+  keyword(16, 'maxItems', 'integer', 'Greatest number of items.'),
+  keyword(17, 'minItems', 'integer', 'Smallest number of items.'),
+  keyword(18, 'uniqueItems', 'flag', 'Not supported.'),
+  keyword(19, 'multipleOf', 'number', 'The number must be a multiple of this.'),
+  keyword(20, 'enum', 'jsons', 'The values allowed.'),
+  keyword(21, 'maxProperties', 'integer', 'Greatest number of members.'),
+  keyword(22, 'minProperties', 'integer', 'Smallest number of members.'),
+  keyword(23, 'required', 'texts', 'Members that must be there.'),
+  keyword(24, 'items', 'schema or many', 'Schema of the items.'),
+  keyword(25, 'allOf', 'schemas', 'Schemas that must all hold.'),
+  keyword(26, 'oneOf', 'schemas', 'Schemas of which exactly one must hold.'),
+  keyword(27, 'anyOf', 'schemas', 'Schemas of which one must hold.'),
+  keyword(28, 'not', 'schema', 'Schema that must not hold.'),
+  keyword(29, 'properties', 'schemas by name', 'Schemas of the members.'),
+  keyword(30, 'additionalProperties', 'schema or bool', 'Schema of all other members.'),
+  keyword(31, 'patternProperties', 'schemas by name', 'Not supported.'),
+  keyword(32, 'dependencies', 'schema or names by name', 'Not supported.'),
+  keyword(33, 'additionalItems', 'schema or bool', 'Not supported.'),
+  keyword(34, 'definitions', 'schemas by name', 'Not supported.'),
+  keyword(35, 'externalDocs', 'docs', 'Where to read more.'),
+  keyword(36, 'example', 'json', 'A value as an example.'),
   extension(
     38,
     'preserveUnknownFields',
-    'XPreserveUnknownFields',
     'pointer to flag',
     'Keep members the schema does not name.',
     'preserve-unknown-fields',
@@ -166,40 +168,32 @@ export const keywords: readonly Keyword[] = [
   extension(
     39,
     'embeddedResource',
-    'XEmbeddedResource',
     'flag',
     'The value is an object with apiVersion, kind and metadata.',
     'embedded-resource',
   ),
-  extension(40, 'intOrString', 'XIntOrString', 'flag', 'The value is an integer or a string.', 'int-or-string'),
-  extension(41, 'listMapKeys', 'XListMapKeys', 'texts', 'Keys of the items of a map list.', 'list-map-keys'),
-  extension(42, 'listType', 'XListType', 'pointer to text', 'How a list is merged: atomic, set or map.', 'list-type'),
-  extension(43, 'mapType', 'XMapType', 'pointer to text', 'How an object is merged: atomic or granular.', 'map-type'),
-  extension(44, 'validations', 'XValidations', 'rules', 'Rules in CEL.', 'validations'),
+  extension(40, 'intOrString', 'flag', 'The value is an integer or a string.', 'int-or-string'),
+  extension(41, 'listMapKeys', 'texts', 'Keys of the items of a map list.', 'list-map-keys'),
+  extension(42, 'listType', 'pointer to text', 'How a list is merged: atomic, set or map.', 'list-type'),
+  extension(43, 'mapType', 'pointer to text', 'How an object is merged: atomic or granular.', 'map-type'),
+  extension(44, 'validations', 'rules', 'Rules in CEL.', 'validations'),
 ];
 
-/** Members of a validation rule: name in Go, protobuf number. */
+/** Members of a validation rule. */
 export const ruleMembers: readonly {
   readonly member: keyof ValidationRule;
-  readonly go: string;
   readonly number: number;
   readonly pointer?: true;
   readonly flag?: true;
   readonly description: string;
 }[] = [
-  { member: 'rule', go: 'Rule', number: 1, description: 'Expression that must be true.' },
-  { member: 'message', go: 'Message', number: 2, description: 'What to say when it is not.' },
-  {
-    member: 'messageExpression',
-    go: 'MessageExpression',
-    number: 3,
-    description: 'Expression for what to say when it is not.',
-  },
-  { member: 'reason', go: 'Reason', number: 4, pointer: true, description: 'Reason of the error cause.' },
-  { member: 'fieldPath', go: 'FieldPath', number: 5, description: 'Field the error is reported at.' },
+  { member: 'rule', number: 1, description: 'Expression that must be true.' },
+  { member: 'message', number: 2, description: 'What to say when it is not.' },
+  { member: 'messageExpression', number: 3, description: 'Expression for what to say when it is not.' },
+  { member: 'reason', number: 4, pointer: true, description: 'Reason of the error cause.' },
+  { member: 'fieldPath', number: 5, description: 'Field the error is reported at.' },
   {
     member: 'optionalOldSelf',
-    go: 'OptionalOldSelf',
     number: 6,
     pointer: true,
     flag: true,
@@ -403,4 +397,6 @@ function internalValue(shape: Shape, value: unknown): Json {
 
 /** The internal form of a rule, as error messages print it. */
 export const internalRule = (of: ValidationRule): JsonObject =>
-  Object.fromEntries(ruleMembers.map(({ member, go, pointer }) => [go, of[member] ?? (pointer ? null : '')]));
+  Object.fromEntries(
+    ruleMembers.map(({ member, pointer }) => [goFieldName(member), of[member] ?? (pointer ? null : '')]),
+  );
