@@ -259,7 +259,7 @@ async function act(
   parts: Parts,
   request: ApiRequest,
   definition: ResourceDefinition,
-  subresource: SubresourceAction<ApiObject>,
+  subresource: SubresourceAction,
   context: RequestContext,
 ): Promise<Result> {
   const asked = ownDefinition(definition, subresource.request);

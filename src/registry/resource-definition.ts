@@ -181,7 +181,7 @@ export interface Column<T extends ApiObject = ApiObject> {
   cell(object: T, now: number): unknown;
 }
 
-export type Subresource<T extends ApiObject> = SubresourceView<T> | SubresourceAction<T> | SubresourceProjection<T>;
+export type Subresource<T extends ApiObject> = SubresourceView<T> | SubresourceAction | SubresourceProjection<T>;
 
 /** The same object at a second endpoint, such as status or approval. */
 export interface SubresourceView<T extends ApiObject> {
@@ -199,7 +199,7 @@ export interface SubresourceView<T extends ApiObject> {
 }
 
 /** A request put to an object and answered at once, such as token. */
-export interface SubresourceAction<T extends ApiObject> {
+export interface SubresourceAction {
   readonly type: 'action';
   /** Kind of the request and of the answer. */
   readonly request: {
@@ -212,8 +212,6 @@ export interface SubresourceAction<T extends ApiObject> {
   prepare(key: ObjectKey, request: ApiObject, context: RequestContext): Promise<ApiObject>;
   /** Gets what `prepare` made. */
   answer(key: ObjectKey, request: ApiObject, context: RequestContext): Promise<ApiObject>;
-  /** Only so that the type is used; never set. */
-  readonly parent?: T;
 }
 
 /** Another kind computed from the object and written back into it, such as scale. */

@@ -20,7 +20,7 @@ export const verbsOfSubresource = (subresource: Subresource<ApiObject>): readonl
 /** The kind that a subresource takes and answers; undefined if it is that of the object. */
 export function ownKindOf(
   subresource: Subresource<ApiObject>,
-): SubresourceProjection<ApiObject>['of'] | SubresourceAction<ApiObject>['request'] | undefined {
+): SubresourceProjection<ApiObject>['of'] | SubresourceAction['request'] | undefined {
   if (subresource.type === 'projection') return subresource.of;
   return subresource.type === 'action' ? subresource.request : undefined;
 }

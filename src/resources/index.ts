@@ -1,6 +1,5 @@
 import { type Domains, defaultDomains, groupIn } from '../api/domains.js';
 import { Roles } from '../api/kinds/role.js';
-import type { ServiceAccount } from '../api/kinds/service-account.js';
 import type { ResourceDefinition, SubresourceAction } from '../registry/resource-definition.js';
 import { clusterRoleBindingDefinition } from './clusterrolebindings/definition.js';
 import { clusterRoles } from './clusterroles/definition.js';
@@ -23,7 +22,7 @@ export interface BuiltinParts {
   /** Default: Kubernetes' own. */
   readonly domains?: Domains;
   /** Answers `serviceaccounts/token`; without it there is no such subresource. */
-  readonly token?: SubresourceAction<ServiceAccount>;
+  readonly token?: SubresourceAction;
   /** Kinds that are answered at once: TokenReview, SelfSubjectReview. */
   readonly authenticationReviews?: readonly ResourceDefinition[];
   /** Kinds that are answered at once: SubjectAccessReview and its relatives. */
@@ -63,7 +62,7 @@ export function builtinDefinitions(parts: BuiltinParts = {}): readonly ResourceD
   ];
 }
 
-const tokenOf = ({ token }: BuiltinParts): { readonly token?: SubresourceAction<ServiceAccount> } =>
+const tokenOf = ({ token }: BuiltinParts): { readonly token?: SubresourceAction } =>
   token === undefined ? {} : { token };
 
 /** A definition as one of objects of any kind: whoever holds it gives it only objects of its own kind. */

@@ -43,7 +43,7 @@ export const serviceAccounts = ({
   token,
   domains = defaultDomains,
 }: {
-  readonly token?: SubresourceAction<ServiceAccount>;
+  readonly token?: SubresourceAction;
   readonly domains?: Domains;
 } = {}): ResourceDefinition<ServiceAccount> => {
   const annotation = signerKeyIn(domains, enforceMountableSecretsAnnotation);

@@ -36,7 +36,7 @@ const extendableSeconds = 3_607;
 const extendedSeconds = 365 * 24 * 3_600;
 
 /** Issues a token for an account: `POST .../serviceaccounts/{name}/token`. */
-export const serviceAccountToken = (options: TokenOptions): SubresourceAction<ServiceAccount> => ({
+export const serviceAccountToken = (options: TokenOptions): SubresourceAction => ({
   type: 'action',
   request: { group: authenticationGroup, version: 'v1', kind: 'TokenRequest', schema: tokenRequestSchema },
 
