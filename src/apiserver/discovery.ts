@@ -4,6 +4,10 @@ import type { ResourceDefinition, Verb } from '../registry/resource-definition.j
 import { ownKindOf, verbsOfSubresource } from '../registry/subresource.js';
 import type { Served, ServedGroup, ServedVersion } from './catalogue.js';
 
+/** What tells one document from others: SHA-512 in upper-case hexadecimal. */
+export const documentHash = (document: string | Uint8Array): string =>
+  createHash('sha512').update(document).digest('hex').toUpperCase();
+
 /** Discovery documents: legacy (one per group and version) and aggregated (KEP-3352), from what is served now. */
 
 const builtInVerbs: readonly Verb[] = [

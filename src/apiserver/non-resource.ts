@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { methodNotAllowed, noSuchResource } from '../api/errors.js';
 import { goJson } from '../api/go-text.js';
 import { sortTexts } from '../api/text-order.js';
@@ -7,7 +6,7 @@ import { discoveryMaxAge, keySetPath, openIdConfigurationPath } from '../auth/di
 import type { Clock } from '../runtime/clock.js';
 import { openMetrics } from '../runtime/metrics.js';
 import type { Catalogue, Served } from './catalogue.js';
-import { apiGroup, apiGroupList, apiResourceList, apiVersions, groupDiscoveryList } from './discovery.js';
+import { apiGroup, apiGroupList, apiResourceList, apiVersions, documentHash, groupDiscoveryList } from './discovery.js';
 import { type HealthCheck, health, healthMetrics, pageNotFound } from './health.js';
 import { aggregatedForm, negotiate, requireRoute } from './negotiate.js';
 import { type ApiRequest, type Headers, plainJson, type Representation, type Result } from './request.js';
@@ -208,13 +207,11 @@ class AggregatedDiscovery {
     if (known !== undefined) return known;
     const list = groupDiscoveryList(served, core);
     const compact = Buffer.from(`${goJson(list)}\n`);
-    const made = { bytes: pretty ? Buffer.from(goJson(list, 2)) : compact, etag: `"${hashOf(compact)}"` };
+    const made = { bytes: pretty ? Buffer.from(goJson(list, 2)) : compact, etag: `"${documentHash(compact)}"` };
     documents.set(key, made);
     return made;
   }
 }
-
-const hashOf = (bytes: Buffer): string => createHash('sha512').update(bytes).digest('hex').toUpperCase();
 
 /** Schemas are made only when asked for. */
 async function openApi(

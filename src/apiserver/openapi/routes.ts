@@ -4,10 +4,11 @@ import type { Steps } from '../../api/steps.js';
 import type { ResourceDefinition } from '../../registry/resource-definition.js';
 import { inTurns } from '../../runtime/turn-taking.js';
 import type { Served, ServedVersion } from '../catalogue.js';
+import { documentHash } from '../discovery.js';
 import type { Headers, Result } from '../request.js';
 import { openApiV2, openApiV2Json } from './v2.js';
 import { openApiV2Protobuf } from './v2-protobuf.js';
-import { documentHash, documentPath, documentUrl, openApiV3, openApiV3Index } from './v3.js';
+import { documentPath, documentUrl, openApiV3, openApiV3Index } from './v3.js';
 
 /**
  * `/openapi/v2` and `/openapi/v3/...`: made when first asked for, and kept as long as what they tell of: the document of

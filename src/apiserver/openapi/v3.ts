@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { type Json, type JsonObject, setMember } from '../../api/object.js';
 import { sortTexts } from '../../api/text-order.js';
 import type { ResourceDefinition } from '../../registry/resource-definition.js';
@@ -65,10 +64,6 @@ export function openApiV3Index(hashes: ReadonlyMap<string, string>): JsonObject 
 }
 
 export const documentUrl = (path: string, hash: string): string => `/openapi/v3/${path}?hash=${hash}`;
-
-/** Upper-case hexadecimal SHA-512. */
-export const documentHash = (document: string | Uint8Array): string =>
-  createHash('sha512').update(document).digest('hex').toUpperCase();
 
 const parameterObject = ({ type, ...rest }: Parameter): JsonObject => ({
   ...rest,

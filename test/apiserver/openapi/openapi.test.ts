@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/api/object.js';
 import { atOnce } from '../../../src/api/steps.js';
+import { documentHash } from '../../../src/apiserver/discovery.js';
 import { openApiV2 } from '../../../src/apiserver/openapi/v2.js';
 import { openApiV2Protobuf } from '../../../src/apiserver/openapi/v2-protobuf.js';
-import { documentHash, openApiV3, openApiV3Index } from '../../../src/apiserver/openapi/v3.js';
+import { openApiV3, openApiV3Index } from '../../../src/apiserver/openapi/v3.js';
 import type { ResourceDefinition } from '../../../src/registry/resource-definition.js';
 import * as b from '../../../src/schema/builder.js';
 import { objectMeta, typeMeta } from '../../../src/schema/meta.js';
