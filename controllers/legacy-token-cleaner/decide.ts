@@ -10,6 +10,8 @@ import {
   serviceAccountUidAnnotation,
 } from '../../src/api/kinds/secret.js';
 import type { ServiceAccount } from '../../src/api/kinds/service-account.js';
+import { isDate } from '../../src/api/string-formats.js';
+import { dateText } from '../../src/api/time.js';
 
 /** What is to be done about one token: first it is marked as invalid, long after that it goes. */
 export interface Cleaning {
@@ -24,11 +26,6 @@ export interface Tokens {
 }
 
 const day = 86_400_000;
-
-/** `2026-01-31`, as labels carry dates. */
-export const dateText = (milliseconds: number): string => new Date(milliseconds).toISOString().slice(0, 10);
-export const isDate = (text: string): boolean =>
-  /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text)) && dateText(Date.parse(text)) === text;
 
 /**
  * Tokens that the server once made by itself (their account lists them), that no pod names, and that nobody has used for

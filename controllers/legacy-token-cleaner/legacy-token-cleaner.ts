@@ -5,10 +5,11 @@ import { Pods } from '../../src/api/kinds/pod.js';
 import { legacyTokenInvalidSinceLabel, legacyTokenTracking, Secrets, secretTypes } from '../../src/api/kinds/secret.js';
 import { ServiceAccounts } from '../../src/api/kinds/service-account.js';
 import { keyOf, keyText } from '../../src/api/object.js';
+import { dateText } from '../../src/api/time.js';
 import type { ReconcileContext, Runnable } from '../../src/controller/controller.js';
 import { fieldManagers } from '../../src/controller/field-manager.js';
 import { defineKeyedController } from '../../src/controller/keyed-controller.js';
-import { type Cleaning, dateText, decide } from './decide.js';
+import { type Cleaning, decide } from './decide.js';
 
 export interface LegacyTokenCleanerOptions {
   readonly domains?: Domains;

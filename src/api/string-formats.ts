@@ -133,8 +133,8 @@ function isCreditCard(text: string): boolean {
   return sum % 10 === 0;
 }
 
-/** RFC 3339 full-date of a day that exists. */
-function isDate(text: string): boolean {
+/** RFC 3339 full-date (`2026-01-31`) of a day that exists. */
+export function isDate(text: string): boolean {
   const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text) ?? [];
   if (year === undefined) return false;
   const leap = Number(year) % 4 === 0 && (Number(year) % 100 !== 0 || Number(year) % 400 === 0);

@@ -7,6 +7,9 @@ export const timestamp = (milliseconds: number): string => `${new Date(milliseco
 export const microTimestamp = (milliseconds: number): string =>
   `${new Date(milliseconds).toISOString().slice(0, 23)}000Z`;
 
+/** The day in UTC: `2026-01-31`. */
+export const dateText = (milliseconds: number): string => new Date(milliseconds).toISOString().slice(0, 10);
+
 const units = { second: 1, minute: 60, hour: 3_600, day: 86_400, year: 365 * 86_400 };
 
 const goZeroTime = '0001-01-01 00:00:00 +0000 UTC';

@@ -2,6 +2,8 @@ import { type Domains, signerKeyIn } from '../api/domains.js';
 import { isReason } from '../api/errors.js';
 import { legacyTokenLastUsedLabel, legacyTokenTracking, type Secret, Secrets } from '../api/kinds/secret.js';
 import { keyOf, keyText } from '../api/object.js';
+import { isDate } from '../api/string-formats.js';
+import { dateText } from '../api/time.js';
 import type { Client } from '../client/client.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
@@ -10,8 +12,6 @@ import { keepConfigMap } from './own-config-map.js';
 /** Records when tokens that live in Secrets are used, so that those nobody uses can be told from the others. */
 
 const day = 86_400_000;
-/** `2026-01-31` */
-const dateText = (milliseconds: number): string => new Date(milliseconds).toISOString().slice(0, 10);
 
 interface Given {
   /** A client with the server's own rights. */
@@ -49,7 +49,6 @@ export function recordTokenUse({ client, domains, clock, log }: Given): (secret:
 
 /** Sees to it that the ConfigMap says since when uses are recorded: since today, if it says nothing sensible. */
 export const ensureTokenTracking = ({ client, clock }: Pick<Given, 'client' | 'clock'>): Promise<void> =>
-  keepConfigMap(client(), legacyTokenTracking, ({ since = '' }) => {
-    const isDate = /^\d{4}-\d\d-\d\d$/.test(since) && !Number.isNaN(Date.parse(since));
-    return isDate && since <= dateText(clock.now() + day) ? undefined : { since: dateText(clock.now()) };
-  });
+  keepConfigMap(client(), legacyTokenTracking, ({ since = '' }) =>
+    isDate(since) && since <= dateText(clock.now() + day) ? undefined : { since: dateText(clock.now()) },
+  );

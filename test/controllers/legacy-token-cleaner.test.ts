@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { decide, isDate } from '../../controllers/legacy-token-cleaner/decide.js';
+import { decide } from '../../controllers/legacy-token-cleaner/decide.js';
 import { legacyTokenCleaner } from '../../controllers/legacy-token-cleaner/legacy-token-cleaner.js';
 import { defaultDomains } from '../../src/api/domains.js';
 import { serviceUnavailable } from '../../src/api/errors.js';
@@ -97,15 +97,6 @@ describe('a token nobody uses', () => {
   ])('tracked since %j', (since, action) => {
     expect(what(secret(), { since })).toBe(action);
   });
-});
-
-test.each([
-  ['2026-01-31', true],
-  ['2026-1-31', false],
-  ['2026-02-30', false],
-  ['x', false],
-])('%j is a date: %j', (text, is) => {
-  expect(isDate(text)).toBe(is);
 });
 
 test('a token is marked, refused, and deleted, years later', async () => {
