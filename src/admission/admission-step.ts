@@ -34,6 +34,9 @@ export interface AdmissionAttributes {
   readonly isOneOfMany?: boolean;
 }
 
+/** A write that is no deletion. */
+export type WriteAttributes = AdmissionAttributes & { readonly object: ApiObject };
+
 /** The rounds in which a request goes through all mutations: one, or two if some step asks for it. */
 export interface Rounds {
   /** 0, then 1. */
@@ -50,7 +53,7 @@ export interface AdmissionStep {
   /** Cheap, called first. */
   handles(attributes: AdmissionAttributes): boolean;
   /** Returns the object to continue with. */
-  mutate?(attributes: AdmissionAttributes, rounds?: Rounds): Promise<ApiObject>;
+  mutate?(attributes: WriteAttributes, rounds: Rounds): Promise<ApiObject>;
   /** Sees a deletion before those that validate it; there is nothing to change. */
   beforeDeletion?(attributes: AdmissionAttributes): Promise<void>;
   /** Sees the final object. */

@@ -1,6 +1,6 @@
 import type { ApiObject } from '../api/object.js';
 import type { AdmissionMetrics, AdmissionPhase } from './admission-metrics.js';
-import type { AdmissionAttributes, AdmissionStep, Rounds } from './admission-step.js';
+import type { AdmissionAttributes, AdmissionStep, Rounds, WriteAttributes } from './admission-step.js';
 
 /** The policies that a write goes through, in their order. */
 export class AdmissionChain {
@@ -16,7 +16,7 @@ export class AdmissionChain {
    * Every mutation in order, each seeing what the ones before made of the object; all of them once more if one asks for
    * it. Answers the object to go on with.
    */
-  mutate(attributes: AdmissionAttributes & { readonly object: ApiObject }): Promise<ApiObject> {
+  mutate(attributes: WriteAttributes): Promise<ApiObject> {
     return this.#during('admit', attributes, async () => {
       let repeats = false;
       const again = (): void => {
@@ -54,7 +54,7 @@ export class AdmissionChain {
     }
   }
 
-  async #round(attributes: AdmissionAttributes & { readonly object: ApiObject }, rounds: Rounds): Promise<ApiObject> {
+  async #round(attributes: WriteAttributes, rounds: Rounds): Promise<ApiObject> {
     let seen = attributes;
     for (const step of this.#steps) {
       if (step.mutate === undefined || !step.handles(seen)) continue;

@@ -1,4 +1,4 @@
-import type { AdmissionAttributes } from '../admission/admission-step.js';
+import type { WriteAttributes } from '../admission/admission-step.js';
 import type { ApiObject } from '../api/object.js';
 import { managedFieldsProblem } from '../apply/managed-fields.js';
 import type { Parts } from './parts.js';
@@ -6,7 +6,7 @@ import type { Parts } from './parts.js';
 /** The object as mutating admission leaves it. Entries of managedFields that make no sense then are taken back. */
 export async function mutated(
   { admission }: Pick<Parts, 'admission'>,
-  attributes: AdmissionAttributes & { readonly object: ApiObject },
+  attributes: WriteAttributes,
 ): Promise<ApiObject> {
   const before = attributes.object.metadata.managedFields;
   const object = await admission.mutate(attributes);

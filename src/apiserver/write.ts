@@ -1,4 +1,4 @@
-import type { AdmissionAttributes } from '../admission/admission-step.js';
+import type { AdmissionAttributes, WriteAttributes } from '../admission/admission-step.js';
 import {
   alreadyExists,
   deadlineExceeded,
@@ -500,7 +500,7 @@ export function attributesOf(
   operation: AdmissionAttributes['operation'],
   object: ApiObject,
   previous: ApiObject | undefined,
-): AdmissionAttributes & { readonly object: ApiObject } {
+): WriteAttributes {
   return {
     operation,
     resource: definition,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { admissionMetrics } from '../../src/admission/admission-metrics.js';
-import type { AdmissionAttributes, AdmissionStep } from '../../src/admission/admission-step.js';
+import type { AdmissionAttributes, AdmissionStep, WriteAttributes } from '../../src/admission/admission-step.js';
 import { AdmissionChain } from '../../src/admission/chain.js';
 import { defaultChain } from '../../src/admission/default-chain.js';
 import { defaultDomains } from '../../src/api/domains.js';
@@ -16,7 +16,7 @@ import { FakeClock } from '../../src/testing/fake-clock.js';
 import { FixedObjects } from '../auth/fixed-objects.js';
 
 const object: ApiObject = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } };
-const attributes: AdmissionAttributes & { readonly object: ApiObject } = {
+const attributes: WriteAttributes = {
   operation: 'CREATE',
   resource: ConfigMaps as ResourceType<ApiObject>,
   subresource: undefined,

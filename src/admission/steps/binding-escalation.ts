@@ -34,7 +34,6 @@ export const bindingEscalation = ({
 
   async mutate(attributes) {
     const { object, previous, resource } = attributes;
-    if (object === undefined) throw new Error(`${attributes.operation} without an object`);
     const roleRef = roleRefOf(object);
     if (changesOnlyCollectorFields(object, previous) || (await mayBind(roleRef, attributes, authorizer))) return object;
 

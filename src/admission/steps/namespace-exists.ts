@@ -20,9 +20,7 @@ export const namespaceExists = ({ objects }: { readonly objects: ObjectSource })
 
   async mutate(attributes) {
     await checkNamespace(objects, attributes);
-    const { operation, object } = attributes;
-    if (object === undefined) throw new Error(`${operation} without an object`);
-    return object;
+    return attributes.object;
   },
 });
 

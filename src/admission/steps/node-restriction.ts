@@ -66,7 +66,6 @@ export function nodeRestriction(parts: Parts) {
     },
     async mutate(attributes) {
       await check(attributes);
-      if (attributes.object === undefined) throw new Error(`${attributes.operation} without an object`);
       return attributes.object;
     },
     beforeDeletion: check,

@@ -54,7 +54,7 @@ export function podServiceAccount(options: PodServiceAccountOptions): AdmissionS
     handles: ({ operation, resource, subresource }) => operation === 'CREATE' && isType(resource, Pods) && !subresource,
 
     async mutate(attributes) {
-      const pod = podOf(attributes);
+      const pod = attributes.object as Pod;
       if (isMirror(pod)) {
         refuse(attributes, mirrorProblem(pod));
         return pod;
@@ -70,17 +70,12 @@ export function podServiceAccount(options: PodServiceAccountOptions): AdmissionS
     },
 
     async validate(attributes) {
-      const pod = podOf(attributes);
+      const pod = attributes.object as Pod;
       if (isMirror(pod)) return refuse(attributes, mirrorProblem(pod));
       const account = await accountOf(pod, attributes, options);
       if (enforcesSecrets(account, domains)) refuse(attributes, secretProblem(pod, account));
     },
   };
-}
-
-function podOf({ object, operation }: AdmissionAttributes): Pod {
-  if (object === undefined) throw new Error(`${operation} without an object`);
-  return object as Pod;
 }
 
 function refuse(attributes: AdmissionAttributes, problem: string | undefined): void {

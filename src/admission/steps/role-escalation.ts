@@ -33,7 +33,6 @@ export const roleEscalation = ({
 
   async mutate(attributes) {
     const { object, previous } = attributes;
-    if (object === undefined) throw new Error(`${attributes.operation} without an object`);
     if (changesOnlyCollectorFields(object, previous) || (await mayEscalate(attributes, authorizer))) return object;
 
     const refusal = await escalationRefusal(rbac, attributes, rulesOf(object));

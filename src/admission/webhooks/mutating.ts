@@ -19,7 +19,7 @@ const name = 'MutatingAdmissionWebhook';
 export const mutatingWebhooks = (parts: WebhookParts): AdmissionStep => ({
   name,
   handles: (attributes) => parts.hooks().length > 0 && !isExempt(attributes, parts.api),
-  async mutate(attributes, rounds = { current: 0, again: () => {}, memory: new Map() }) {
+  async mutate(attributes, rounds) {
     const object = await run(attributes, parts, rounds);
     if (object === undefined) throw new Error(`${attributes.operation} without an object`);
     return object;

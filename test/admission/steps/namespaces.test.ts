@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import type { AdmissionAttributes } from '../../../src/admission/admission-step.js';
+import type { AdmissionAttributes, WriteAttributes } from '../../../src/admission/admission-step.js';
+import { AdmissionChain } from '../../../src/admission/chain.js';
 import { immortalNamespaces } from '../../../src/admission/steps/immortal-namespaces.js';
 import { namespaceExists, namespaceStillExists } from '../../../src/admission/steps/namespace-exists.js';
 import { LocalSubjectAccessReviews } from '../../../src/api/kinds/access-review.js';
@@ -28,11 +29,12 @@ const attributes = (namespace: string, more: Partial<AdmissionAttributes> = {}):
   warn: () => {},
   ...more,
 });
+const mutated = (given: AdmissionAttributes) => new AdmissionChain([step]).mutate(given as WriteAttributes);
 
 test('into an active namespace', async () => {
   const given = attributes('active');
   expect(step.handles(given)).toBe(true);
-  expect(await step.mutate?.(given)).toBe(given.object);
+  expect(await mutated(given)).toBe(given.object);
 });
 
 test('a kind is not exempt because it is called like one that is', () => {
@@ -43,7 +45,7 @@ test('a kind is not exempt because it is called like one that is', () => {
 });
 
 test('a missing namespace is not found', async () => {
-  await expect(step.mutate?.(attributes('missing'))).rejects.toMatchObject({
+  await expect(mutated(attributes('missing'))).rejects.toMatchObject({
     reason: 'NotFound',
     message: 'namespaces "missing" not found',
     details: { name: 'missing', kind: 'namespaces' },
@@ -58,7 +60,7 @@ test.each([
     key: { namespace: 'going', name },
     object: { apiVersion: 'v1', kind: 'ConfigMap', metadata },
   });
-  await expect(step.mutate?.(given)).rejects.toMatchObject({
+  await expect(mutated(given)).rejects.toMatchObject({
     reason: 'Forbidden',
     message: `${start}: unable to create new content in namespace going because it is being terminated`,
     details: {
@@ -88,7 +90,7 @@ test('a namespace is looked for once more where somebody was waited for', async 
 
 test('what is there may still be changed', async () => {
   const given = attributes('going', { operation: 'UPDATE' });
-  expect(await step.mutate?.(given)).toBe(given.object);
+  expect(await mutated(given)).toBe(given.object);
 });
 
 test.each<[string, Partial<AdmissionAttributes>]>([

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { AdmissionAttributes } from '../../../src/admission/admission-step.js';
+import type { AdmissionAttributes, WriteAttributes } from '../../../src/admission/admission-step.js';
 import { nodeRestriction } from '../../../src/admission/steps/node-restriction.js';
 import { defaultDomains } from '../../../src/api/domains.js';
 import { CertificateSigningRequests } from '../../../src/api/kinds/certificate-signing-request.js';
@@ -85,7 +85,7 @@ async function refusal(
   if (!step.handles(attributes)) return undefined;
   try {
     if (attributes.operation === 'DELETE') await step.beforeDeletion(attributes);
-    else await step.mutate(attributes);
+    else await step.mutate(attributes as WriteAttributes);
     return undefined;
   } catch (error) {
     return (error as Error).message.replace(/^.*? is forbidden: /, '');

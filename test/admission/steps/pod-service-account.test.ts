@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { AdmissionAttributes } from '../../../src/admission/admission-step.js';
+import type { WriteAttributes } from '../../../src/admission/admission-step.js';
+import { AdmissionChain } from '../../../src/admission/chain.js';
 import { podServiceAccount } from '../../../src/admission/steps/pod-service-account.js';
 import { defaultDomains } from '../../../src/api/domains.js';
 import { type Container, type Pod, type PodSpec, Pods } from '../../../src/api/kinds/pod.js';
@@ -29,7 +30,7 @@ async function admit(
 ): Promise<PodSpec> {
   const step = podServiceAccount({ objects, clock, domains });
   const object: Pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p', ...metadata }, spec };
-  const attributes: AdmissionAttributes = {
+  const attributes: WriteAttributes = {
     operation: 'CREATE',
     resource: Pods as object as ResourceType<ApiObject>,
     subresource: undefined,
@@ -41,7 +42,7 @@ async function admit(
     warn: () => {},
   };
   expect(step.handles(attributes)).toBe(true);
-  const admitted = (await step.mutate?.(attributes)) as Pod;
+  const admitted = (await new AdmissionChain([step]).mutate(attributes)) as Pod;
   await step.validate?.({ ...attributes, object: { ...admitted, spec: { ...admitted.spec, ...changed } } as Pod });
   return admitted.spec ?? {};
 }
