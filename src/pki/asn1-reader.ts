@@ -56,7 +56,8 @@ export class Asn1Reader {
     return this.#at === this.#bytes.length;
   }
 
-  #base128(): number {
+  /** A number in groups of seven bits, the highest first. */
+  base128(): number {
     let value = 0;
     for (let count = 0; this.#at < this.#bytes.length; count++) {
       if (count === 5) throw structureError('base 128 integer too large');
@@ -81,7 +82,7 @@ export class Asn1Reader {
     const first = this.#byte();
     let tag = first & 0x1f;
     if (tag === 0x1f) {
-      tag = this.#base128();
+      tag = this.base128();
       if (tag < 0x1f) throw syntaxError('non-minimal tag');
     }
     return { class: first >> 6, tag, constructed: (first & 0x20) !== 0, length: this.#length() };
@@ -202,23 +203,9 @@ export function readOid(contents: Buffer): string {
   if (text !== undefined) return text;
   if (contents.length === 0) throw syntaxError('zero length OBJECT IDENTIFIER');
   if (contents.length > maxOidBytes) throw structureError(`object identifier of more than ${maxOidBytes} bytes`);
-  throw oidProblem(contents);
-}
-
-function oidProblem(contents: Buffer): PkiError {
-  let length = 0;
-  let value = 0;
-  for (const byte of contents) {
-    if (length === 5) return structureError('base 128 integer too large');
-    if (length === 0 && byte === 0x80) return syntaxError('integer is not minimally encoded');
-    value = value * 128 + (byte & 0x7f);
-    length++;
-    if (byte & 0x80) continue;
-    if (value > maxBase128) return structureError('base 128 integer too large');
-    length = 0;
-    value = 0;
-  }
-  return syntaxError('truncated base 128 integer');
+  // Some number of it cannot be read, or the last one is cut short.
+  const numbers = new Asn1Reader(contents);
+  for (;;) numbers.base128();
 }
 
 export function readBoolean(contents: Buffer): boolean {

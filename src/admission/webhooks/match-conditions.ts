@@ -47,7 +47,7 @@ export const conditionEvaluator =
       object: shown(seen.object),
       oldObject: shown(seen.previous),
       // The kind is that of the objects; the resource stays the one that was asked for, unlike in a review.
-      request: withoutEmpty(requestMembers(attributes, { ...requested(attributes).as, kind: seen.as.kind })),
+      request: requestMembers(attributes, { ...requested(attributes).as, kind: seen.as.kind }),
     });
     const failures: string[] = [];
     let left = perWebhook;
@@ -99,15 +99,6 @@ function variablesOf(
     ],
   ]);
   return (name) => made.get(name);
-}
-
-/** A name or namespace that a request does not have is not a field of it. */
-function withoutEmpty({ name, namespace, ...members }: ReturnType<typeof requestMembers>): JsonObject {
-  return {
-    ...members,
-    ...(name === '' ? {} : { name }),
-    ...(namespace === '' ? {} : { namespace }),
-  } as unknown as JsonObject;
 }
 
 /** Answers of the authorizer, asked for while expressions are evaluated. */

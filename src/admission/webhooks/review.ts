@@ -23,30 +23,26 @@ export function admissionReview(given: {
   const { attributes, seen, uid, apiVersion, kinds } = given;
   const shown = (object: Seen['object']): JsonObject | null =>
     object === undefined ? null : kinds.shown(object, seen.as);
-  const { name, namespace, operation, ...members } = requestMembers(attributes, seen.as);
-  const { userInfo, dryRun, options, ...types } = members;
+  const { dryRun, options, ...members } = requestMembers(attributes, seen.as);
   return {
     kind: 'AdmissionReview',
     apiVersion,
     request: {
       uid,
-      ...types,
-      ...(name === '' ? {} : { name }),
-      ...(namespace === '' ? {} : { namespace }),
-      operation,
-      userInfo,
+      ...members,
       object: shown(seen.object),
       oldObject: shown(seen.previous),
       dryRun,
       options,
-    } as unknown as JsonObject,
+    } as JsonObject,
   };
 }
 
-/** What a review says of a request besides its objects. A name or namespace that it does not have is empty. */
-export function requestMembers(attributes: AdmissionAttributes, as: SeenAs) {
+/** What a review says of a request besides its objects. A name or namespace that it does not have is left out. */
+export function requestMembers(attributes: AdmissionAttributes, as: SeenAs): JsonObject {
   const { subresource, operation, user, dryRun } = attributes;
   const asked = requested(attributes).as;
+  const [name, namespace] = [nameOf(attributes), namespaceOf(attributes)];
   return {
     kind: kindOf(as),
     resource: resourceOf(as),
@@ -54,13 +50,13 @@ export function requestMembers(attributes: AdmissionAttributes, as: SeenAs) {
     requestKind: kindOf(asked),
     requestResource: resourceOf(asked),
     ...(subresource === undefined ? {} : { requestSubResource: subresource }),
-    name: nameOf(attributes),
-    namespace: namespaceOf(attributes),
+    ...(name === '' ? {} : { name }),
+    ...(namespace === '' ? {} : { namespace }),
     operation,
     userInfo: userInfo(user),
     dryRun,
-    options: operation === 'CONNECT' ? null : optionsOf(attributes),
-  };
+    options: optionsOf(attributes),
+  } as unknown as JsonObject;
 }
 
 const kindOf = ({ kind: { group, version, kind } }: SeenAs) => ({ group, version, kind });
@@ -79,7 +75,7 @@ function userInfo({ username, uid, groups, extra }: UserInfo) {
 const optionKinds = { CREATE: 'CreateOptions', UPDATE: 'UpdateOptions', DELETE: 'DeleteOptions' } as const;
 
 function optionsOf({ operation, options = {} }: AdmissionAttributes) {
-  const kind = operation === 'CONNECT' ? 'CreateOptions' : optionKinds[operation];
+  if (operation === 'CONNECT') return null;
   const members = Object.entries(options).filter(([name, value]) => name !== 'force' && value !== undefined);
-  return { ...Object.fromEntries(members), kind, apiVersion: 'meta.k8s.io/v1' };
+  return { ...Object.fromEntries(members), kind: optionKinds[operation], apiVersion: 'meta.k8s.io/v1' };
 }
