@@ -1,4 +1,4 @@
-import type { Authorizer } from './authorizer.js';
+import { type Authorizer, noRules } from './authorizer.js';
 
 /** Allows everything; for tests and for servers that trust whoever reaches them. */
 export const alwaysAllow: Authorizer = {
@@ -14,5 +14,5 @@ export const alwaysAllow: Authorizer = {
 /** Allows nothing. */
 export const alwaysDeny: Authorizer = {
   authorize: async () => ({ verdict: 'no-opinion', reason: 'Everything is forbidden.' }),
-  rulesFor: async () => ({ resourceRules: [], nonResourceRules: [], incomplete: false, errors: [] }),
+  rulesFor: async () => noRules(),
 };

@@ -1,4 +1,4 @@
-import type { AccessRules, Authorizer, Decision } from './authorizer.js';
+import { type Authorizer, type Decision, noRules } from './authorizer.js';
 
 export interface UnionMember {
   readonly authorizer: Authorizer;
@@ -42,9 +42,4 @@ export function union(...members: readonly UnionMember[]): Authorizer {
   };
 }
 
-const unlisted: AccessRules = {
-  resourceRules: [],
-  nonResourceRules: [],
-  incomplete: true,
-  errors: ['an authorizer does not support user rule resolution'],
-};
+const unlisted = noRules('an authorizer does not support user rule resolution');

@@ -40,6 +40,14 @@ export interface AccessRules {
   readonly incomplete: boolean;
   readonly errors: readonly string[];
 }
+/** No rules; `errors` say why there may be some all the same. */
+export const noRules = (...errors: readonly string[]): AccessRules => ({
+  resourceRules: [],
+  nonResourceRules: [],
+  incomplete: errors.length > 0,
+  errors,
+});
+
 export interface ResourceRule {
   readonly verbs: readonly string[];
   readonly apiGroups?: readonly string[];

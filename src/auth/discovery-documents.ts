@@ -8,11 +8,8 @@ export const keySetPath = '/openid/v1/jwks';
 export const discoveryMaxAge = 3_600;
 
 /** Only an https URL without query or fragment can be discovered. */
-export function isDiscoverable(issuer: string): boolean {
-  if (!URL.canParse(issuer)) return false;
-  const { protocol, search, hash, host } = new URL(issuer);
-  return protocol === 'https:' && host !== '' && search === '' && hash === '' && !/[?#]/.test(issuer);
-}
+export const isDiscoverable = (issuer: string): boolean =>
+  URL.canParse(issuer) && new URL(issuer).protocol === 'https:' && !/[?#]/.test(issuer);
 
 /** The provider configuration, served as application/json. */
 export const openIdConfiguration = (given: {

@@ -91,22 +91,20 @@ async function checkAccount(
 interface BoundObject {
   readonly type: ResourceType;
   readonly claim: ClaimedObject;
-  /** In `<title> UID (a) does not match service account <word> ref claim (b)`. */
-  readonly title: string;
-  readonly word: string;
+  readonly word: 'secret' | 'pod' | 'node';
 }
 
 /** What must still exist, in the order it is looked for. A pod stands for the node it runs on. */
 function boundObjects({ secret, pod, node }: AccountClaims): readonly BoundObject[] {
   return [
-    ...(secret === undefined ? [] : [{ type: Secrets, claim: secret, title: 'secret', word: 'secret' }]),
-    ...(pod === undefined ? [] : [{ type: Pods, claim: pod, title: 'pod', word: 'pod' }]),
-    ...(node === undefined || pod !== undefined ? [] : [{ type: Nodes, claim: node, title: 'node', word: 'node' }]),
+    ...(secret === undefined ? [] : [{ type: Secrets, claim: secret, word: 'secret' } as const]),
+    ...(pod === undefined ? [] : [{ type: Pods, claim: pod, word: 'pod' } as const]),
+    ...(node === undefined || pod !== undefined ? [] : [{ type: Nodes, claim: node, word: 'node' } as const]),
   ];
 }
 
 async function checkBound(
-  { type, claim, title, word }: BoundObject,
+  { type, claim, word }: BoundObject,
   namespace: string,
   objects: ObjectSource,
   now: number,
@@ -116,7 +114,7 @@ async function checkBound(
   if (object === undefined) throw new AuthenticationError('service account token has been invalidated');
   if (object.metadata.uid !== claim.uid) {
     throw new AuthenticationError(
-      `${title} UID (${object.metadata.uid}) does not match service account ${word} ref claim (${claim.uid})`,
+      `${word} UID (${object.metadata.uid}) does not match service account ${word} ref claim (${claim.uid})`,
     );
   }
   if (isLongDeleted(object, now)) throw new AuthenticationError('service account token has been invalidated');

@@ -2,7 +2,7 @@ import type { Domains } from '../../api/domains.js';
 import { quote } from '../../api/go-text.js';
 import { type Pod, Pods } from '../../api/kinds/pod.js';
 import { parseFieldSelector } from '../../api/selectors.js';
-import type { AccessAttributes, Authorizer, Decision } from '../authorizer.js';
+import { type AccessAttributes, type Authorizer, type Decision, noRules } from '../authorizer.js';
 import { apiGroups } from '../bootstrap/api-groups.js';
 import { nodeRules } from '../bootstrap/cluster-roles.js';
 import { followed } from '../followed.js';
@@ -48,13 +48,8 @@ export function nodeAuthorizer(objects: ObjectSource, domains: Domains): Authori
       return rules.some((rule) => ruleAllows(rule, attributes)) ? allow : noOpinion();
     },
 
-    rulesFor: async (user) => ({
-      resourceRules: [],
-      nonResourceRules: [],
-      ...(nodeIdentity(user) === undefined
-        ? { incomplete: false, errors: [] }
-        : { incomplete: true, errors: ['node authorizer does not support user rule resolution'] }),
-    }),
+    rulesFor: async (user) =>
+      nodeIdentity(user) === undefined ? noRules() : noRules('node authorizer does not support user rule resolution'),
   };
 }
 
@@ -114,12 +109,12 @@ const claims: Answer = async (question) => {
 };
 
 const accounts: Answer = async (question) => {
-  const { verb, name, subresource, namespace = '' } = question.attributes;
+  const { verb, name, subresource } = question.attributes;
   // To look at its account is all that an agent does with one before it asks for a token.
   if (verb === 'get' && !subresource) return related(question, 'serviceaccounts');
   if (verb !== 'create' || !name) return noOpinion('can only create tokens for individual service accounts');
   if (subresource !== 'token') return noOpinion('can only create token subresource of serviceaccount');
-  return (await question.isRelated('serviceaccounts', namespace, name)) ? allow : unrelated(question.node);
+  return related(question, 'serviceaccounts');
 };
 
 const leaseNamespace = 'kube-node-lease';

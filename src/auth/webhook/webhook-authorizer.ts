@@ -6,7 +6,7 @@ import { BoundedMap } from '../../runtime/bounded-map.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../runtime/logger.js';
 import { type AuthorizationWebhookMetrics, resultOfFailure } from '../authorization-metrics.js';
-import type { AccessAttributes, Authorizer, Decision } from '../authorizer.js';
+import { type AccessAttributes, type Authorizer, type Decision, noRules } from '../authorizer.js';
 import type { CallReview } from './call-review.js';
 
 export interface WebhookAuthorizerOptions {
@@ -63,12 +63,7 @@ export function webhookAuthorizer(options: WebhookAuthorizerOptions): Authorizer
       }
     },
 
-    rulesFor: async () => ({
-      resourceRules: [],
-      nonResourceRules: [],
-      incomplete: true,
-      errors: ['webhook authorizer does not support user rule resolution'],
-    }),
+    rulesFor: async () => noRules('webhook authorizer does not support user rule resolution'),
   };
 }
 
