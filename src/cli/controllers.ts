@@ -19,7 +19,7 @@ import { openSigners } from '../server/signers.js';
 import { certificatesOptions, signingCaFiles } from './certificates-options.js';
 import { readConfiguration } from './configuration.js';
 import { firstCrash } from './crash-log.js';
-import { untilStopped } from './serve.js';
+import { untilStopped } from './until-stopped.js';
 
 export interface ControllersFlags {
   readonly kubeconfig: string;

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { join, resolve } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { defaultDomains } from '../api/domains.js';
@@ -7,7 +6,6 @@ import type { ConnectionLimits } from '../http/connection-limits.js';
 import { systemClock } from '../runtime/clock.js';
 import { makeDirectory } from '../runtime/make-directory.js';
 import { createLogger } from '../runtime/pino-logger.js';
-import { stopOnSignals } from '../runtime/stop-on-signals.js';
 import { writeWhole } from '../server/credentials.js';
 import { accessOptions } from './access-options.js';
 import { certificatesOptions, signingCaFiles } from './certificates-options.js';
@@ -15,6 +13,7 @@ import { ConfigurationError, type Flags, readConfiguration } from './configurati
 import type { Configuration } from './configuration-options.js';
 import { firstCrash } from './crash-log.js';
 import { shellWord } from './shell-word.js';
+import { untilStopped } from './until-stopped.js';
 
 /**
  * When V8 begins to look for what is alive: with four fifths of the room used that it gives the heap beyond what was alive
@@ -121,8 +120,3 @@ const greeting = (url: string, kubeconfig: string): string => `
     kubectl explain csr.spec
 
 `;
-
-/** Resolves at the first SIGTERM or SIGINT; a later one, of either, ends the process at once. */
-export async function untilStopped(): Promise<void> {
-  await once(stopOnSignals(), 'abort');
-}
