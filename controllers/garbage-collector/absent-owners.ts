@@ -1,4 +1,5 @@
 import { groupOf, groupVersion, type OwnerReference } from '../../src/api/object.js';
+import { BoundedMap } from '../../src/runtime/bounded-map.js';
 import type { Node } from './owner-graph.js';
 
 /** As many as kube-controller-manager remembers. */
@@ -9,14 +10,12 @@ const most = 500;
  * more. A uid is never used again, so that what is here stays true.
  */
 export class AbsentOwners {
-  /** Coordinates, the least recently used first. */
-  readonly #known = new Set<string>();
+  /** By coordinates. */
+  readonly #known = new BoundedMap<string, true>(most);
 
   /** `namespace` is that of the owner; undefined for one outside of namespaces. */
   add(reference: OwnerReference, namespace: string | undefined): void {
-    this.#use(coordinates(reference, namespace));
-    const [oldest] = this.#known;
-    if (this.#known.size > most && oldest !== undefined) this.#known.delete(oldest);
+    this.#known.set(coordinates(reference, namespace), true);
   }
 
   addNode({ uid, type, key }: Node): void {
@@ -27,14 +26,9 @@ export class AbsentOwners {
   /** Whether the owner that an object means is gone: one outside of namespaces, or in the object's own. */
   has(reference: OwnerReference, { key }: Node): boolean {
     const found = [undefined, key.namespace].map((namespace) => coordinates(reference, namespace));
-    const known = found.find((one) => this.#known.has(one));
-    if (known !== undefined) this.#use(known);
+    const known = found.find((one) => this.#known.get(one));
+    if (known !== undefined) this.#known.set(known, true);
     return known !== undefined;
-  }
-
-  #use(owner: string): void {
-    this.#known.delete(owner);
-    this.#known.add(owner);
   }
 }
 

@@ -5,6 +5,7 @@ import { dnsSubdomain } from '../api/names.js';
 import { type ApiObject, groupVersion } from '../api/object.js';
 import { timestamp } from '../api/time.js';
 import type { WriteOptions } from '../client/client.js';
+import { BoundedMap } from '../runtime/bounded-map.js';
 import { type TokenBucket, tokenBucket } from './backoff.js';
 import type { ReconcileContext } from './controller.js';
 import { isNamespaceGoing } from './namespace-going.js';
@@ -46,9 +47,9 @@ export function eventRecorder(
   options: Pick<WriteOptions, 'fieldManager'> = {},
 ): EventRecorder {
   const resource = client.resource(Events);
-  const known = new Map<string, Known>();
-  const buckets = new Map<string, TokenBucket>();
-  const warned = new Map<string, true>();
+  const known = new BoundedMap<string, Known>(limits.remembered);
+  const buckets = new BoundedMap<string, TokenBucket>(limits.remembered);
+  const warned = new BoundedMap<string, true>(limits.remembered);
   /** Others may record about the same object at the same time. */
   const own = randomBytes(4).toString('hex');
   let waiting = 0;
@@ -64,7 +65,7 @@ export function eventRecorder(
       const body = { count: again.count, lastTimestamp: now };
       try {
         await resource.patch({ namespace: before.namespace, name: before.name }, { type: 'merge', body }, options);
-        remember(known, id, again);
+        known.set(id, again);
         return;
       } catch (error) {
         // Deleted meanwhile: it is written anew.
@@ -76,13 +77,13 @@ export function eventRecorder(
     const suffix = `${Math.trunc(clock.now()).toString(16)}${own}${(serial++).toString(16)}`;
     const name = eventName(object, suffix);
     await resource.create(newEvent({ object, component, namespace, name, type, reason, message, now }), options);
-    remember(known, id, { name, namespace, count: 1 });
+    known.set(id, { name, namespace, count: 1 });
   };
 
   const tell = (error: unknown, reason: string): void => {
     const id = JSON.stringify([reason, error instanceof ApiError ? error.reason : undefined]);
-    const isNews = !signal?.aborted && !isNamespaceGoing(error) && !warned.has(id);
-    if (isNews) remember(warned, id, true);
+    const isNews = !signal?.aborted && !isNamespaceGoing(error) && warned.get(id) === undefined;
+    if (isNews) warned.set(id, true);
     log[isNews ? 'warn' : 'debug']({ err: error, reason }, 'event not written');
   };
 
@@ -90,7 +91,7 @@ export function eventRecorder(
     record(object, event) {
       const id = JSON.stringify([subjectOf(object), event.type]);
       const bucket = buckets.get(id) ?? tokenBucket({ clock, perSecond: limits.perSecond, burst: limits.burst });
-      remember(buckets, id, bucket);
+      buckets.set(id, bucket);
       if (waiting >= limits.waiting || !bucket.tryTake()) return;
       waiting++;
       last = last
@@ -107,15 +108,6 @@ export function eventRecorder(
 /** Which object is meant; one that could not be created has no uid. */
 const subjectOf = ({ apiVersion, kind, metadata: { namespace, name, uid } }: ApiObject) =>
   [apiVersion, kind, namespace, name, uid] as const;
-
-/** Keeps the latest so many. */
-function remember<V>(map: Map<string, V>, id: string, value: V): void {
-  map.delete(id);
-  map.set(id, value);
-  if (map.size <= limits.remembered) return;
-  const [oldest] = map.keys();
-  if (oldest !== undefined) map.delete(oldest);
-}
 
 /** `<object>.<suffix>`; the object's name may be none for an Event, as that of a CertificateSigningRequest may. */
 function eventName({ metadata, kind }: ApiObject, suffix: string): string {

@@ -59,9 +59,9 @@ interface Facts {
 const textIn = (data: SecretData, member: string): string =>
   Object.hasOwn(data, member) ? Buffer.from(data[member] ?? '', 'base64').toString('utf8') : '';
 
-/** Certificate and key of a Secret; undefined if it lacks either. */
-function pairIn(data: SecretData): KeyPair | undefined {
-  const [certificate, key] = [textIn(data, members.certificate), textIn(data, members.key)];
+/** The certificate and the key in two members of a Secret; undefined if it lacks either. */
+function pairIn(data: SecretData, certificateMember: string, keyMember: string): KeyPair | undefined {
+  const [certificate, key] = [textIn(data, certificateMember), textIn(data, keyMember)];
   return certificate === '' || key === '' ? undefined : { certificate, key };
 }
 
@@ -71,7 +71,7 @@ function pairIn(data: SecretData): KeyPair | undefined {
  * whose successor nobody had been told of.
  */
 export function readCaState(data: SecretData): CaState {
-  const signing = pairIn(data);
+  const signing = pairIn(data, members.certificate, members.key);
   if (signing === undefined) {
     throw new PkiError('authority', `the Secret lacks ${members.certificate} or ${members.key}`);
   }
@@ -84,9 +84,9 @@ export function readCaState(data: SecretData): CaState {
     );
   }
   const { generation, longestSeconds, retiring, seenSince } = facts;
-  const [certificate, key] = [textIn(data, members.nextCertificate), textIn(data, members.nextKey)];
+  const pair = pairIn(data, members.nextCertificate, members.nextKey);
   const state = { generation, signing, retiring, longestSeconds };
-  return certificate === '' || key === '' ? state : { ...state, next: { pair: { certificate, key }, seenSince } };
+  return pair === undefined ? state : { ...state, next: { pair, seenSince } };
 }
 
 function readFacts(text: string): Facts | undefined {
