@@ -59,6 +59,10 @@ export function jsonKind(value: ExactJson): string {
   return typeof value === 'bigint' || value instanceof NumberText ? 'number' : typeof value;
 }
 
+/** What Go says of a value that a type of its does not hold. */
+export const cannotUnmarshal = (value: ExactJson, goType: string): string =>
+  `json: cannot unmarshal ${jsonKind(value)} into Go value of type ${goType}`;
+
 /** A whole number of JSON: a bigint where only that keeps its digits; undefined if 64 bits do not hold it, or it is not whole. */
 export function wholeNumber(literal: string): number | bigint | undefined {
   if (literal.length > 20 || !/^-?\d+$/.test(literal)) return undefined;

@@ -1,6 +1,6 @@
 import { type ApiError, badRequest, untyped } from '../api/errors.js';
 import { canonicalTime } from '../api/go-time.js';
-import { jsonKind } from '../api/json-exact.js';
+import { cannotUnmarshal } from '../api/json-exact.js';
 import { type ApiObject, groupVersion, isList, isObject, type Json, type JsonObject } from '../api/object.js';
 import { atOnce, type Steps } from '../api/steps.js';
 import { timestamp } from '../api/time.js';
@@ -148,7 +148,7 @@ function isReadable(entry: Json): boolean {
 function wrongTime(entry: Json): string | undefined {
   const time = (isObject(entry) ? entry['time'] : undefined) ?? null;
   if (time === null) return undefined;
-  if (typeof time !== 'string') return `json: cannot unmarshal ${jsonKind(time)} into Go value of type string`;
+  if (typeof time !== 'string') return cannotUnmarshal(time, 'string');
   const read = canonicalTime(time);
   return typeof read === 'object' ? read?.wrong : undefined;
 }

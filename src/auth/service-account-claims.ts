@@ -1,5 +1,5 @@
 import type { Domains } from '../api/domains.js';
-import { jsonKind } from '../api/json-exact.js';
+import { cannotUnmarshal } from '../api/json-exact.js';
 import { isObject, type Json } from '../api/object.js';
 import { serviceAccountUsername } from '../api/user.js';
 import { AuthenticationError } from './authenticator.js';
@@ -122,7 +122,7 @@ export function readSecretTokenClaims(claims: Readonly<Record<string, unknown>>,
 const isAbsent = (value: unknown): value is undefined | null => value === undefined || value === null;
 
 const mismatch = (value: unknown, type: string): AuthenticationError =>
-  new AuthenticationError(`json: cannot unmarshal ${jsonKind(value as Json)} into Go value of type ${type}`);
+  new AuthenticationError(cannotUnmarshal(value as Json, type));
 
 function text(value: unknown): string {
   if (isAbsent(value)) return '';

@@ -17,6 +17,7 @@ import { type Json, setMember } from '../api/object.js';
 import { canonicalQuantity } from '../api/quantity.js';
 import { atOnce, Postponed, placeIn, type Steps } from '../api/steps.js';
 import { sortedNames, sortTexts } from '../api/text-order.js';
+import { type TypeMeta, typeMetaIn } from '../api/type-meta.js';
 import { goType, itemsOf, structName, valuesOf, type WireShape, wireShape } from './go-types.js';
 import { isEmpty, isPointer, omitsEmpty, presenceOf, zeroOf } from './presence.js';
 import type { Schema } from './schema.js';
@@ -108,33 +109,12 @@ export function* decodeText(
   return { value, strict, emptied: state.emptied };
 }
 
-const anonymous =
-  'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
-
-/**
- * `apiVersion` and `kind` of a body, empty when absent. Names are matched whatever their case, as Go does here.
- * Throws DecodeError (`couldn't get version/kind; json parse error: ...`).
- */
-export function typeMetaOf(value: ExactJson): { readonly apiVersion: string; readonly kind: string } {
-  const found = { apiVersion: '', kind: '' };
-  let wrong: string | undefined;
-  if (value !== null && (typeof value !== 'object' || Array.isArray(value) || value instanceof NumberText)) {
-    wrong = `json: cannot unmarshal ${jsonKind(value)} into Go value of type ${anonymous}`;
-  } else if (value !== null) {
-    for (const [name, member] of membersOf(value as Members)) {
-      const field = typeMetaNames.get(name) ?? typeMetaNames.get(name.toLowerCase());
-      if (field === undefined || member === null) continue;
-      if (typeof member === 'string') found[field] = member;
-      else wrong ??= `json: cannot unmarshal ${jsonKind(member)} into Go struct field .${field} of type string`;
-    }
-  }
-  if (wrong !== undefined) throw new DecodeError(`couldn't get version/kind; json parse error: ${wrong}`);
+/** `apiVersion` and `kind` of a body. Throws DecodeError (`couldn't get version/kind; json parse error: ...`). */
+export function typeMetaOf(value: ExactJson): TypeMeta {
+  const found = typeMetaIn(value);
+  if ('wrong' in found) throw new DecodeError(found.wrong);
   return found;
 }
-const typeMetaNames = new Map<string, 'apiVersion' | 'kind'>([
-  ['apiversion', 'apiVersion'],
-  ['kind', 'kind'],
-]);
 
 /** The same, by index, without a list of pairs, which takes long to make of many. */
 function namesAndValues(value: Members): {

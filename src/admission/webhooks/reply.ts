@@ -1,9 +1,9 @@
 import { internalError } from '../../api/errors.js';
 import { quote } from '../../api/go-text.js';
-import { jsonKind } from '../../api/json-exact.js';
 import { JsonSyntaxError, readJson } from '../../api/json-text.js';
 import { readMediaType } from '../../api/media-type.js';
 import { isObject, type Json, type JsonObject } from '../../api/object.js';
+import { type TypeMeta, typeMetaIn } from '../../api/type-meta.js';
 import { CallFailed, type HookReply } from './call.js';
 
 /** The review that is expected back. */
@@ -39,13 +39,10 @@ export async function readReply(reply: HookReply, expected: ExpectedReview): Pro
     throw new CallFailed(`0-length response with status code: ${status} and content type: ${contentType}`);
   }
   const value = (await parsed(body, expected)) ?? {};
-  if (!isObject(value)) {
-    throw new CallFailed(
-      `couldn't get version/kind; json parse error: json: cannot unmarshal ${jsonKind(value)} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`,
-    );
-  }
-  checkKind(value, expected);
-  return value;
+  const meta = typeMetaIn(value);
+  if ('wrong' in meta) throw new CallFailed(meta.wrong);
+  checkKind(meta, expected);
+  return value as JsonObject;
 }
 
 /** What begins like an object is JSON, and anything else is YAML, whatever the media type says. */
@@ -69,17 +66,10 @@ function parsedJson(body: Buffer, { exact = false, ...limits }: Reading): Json {
   }
 }
 
-function checkKind(value: JsonObject, expected: ExpectedReview): void {
-  const meta = { apiVersion: value['apiVersion'] ?? '', kind: value['kind'] ?? '' };
-  for (const [name, given] of Object.entries(meta)) {
-    if (typeof given === 'string') continue;
-    throw new CallFailed(
-      `couldn't get version/kind; json parse error: json: cannot unmarshal ${jsonKind(given)} into Go struct field .${name} of type string`,
-    );
-  }
+function checkKind(meta: TypeMeta, expected: ExpectedReview): void {
   const asked = `${expected.group}/${expected.version}`;
-  const apiVersion = (meta.apiVersion as string) || asked;
-  const kind = (meta.kind as string) || expected.kind;
+  const apiVersion = meta.apiVersion || asked;
+  const kind = meta.kind || expected.kind;
   const isReview = kind === expected.kind && versions.some((one) => apiVersion === `${expected.group}/${one}`);
   if (!isReview && !(apiVersion === 'v1' && kind === 'Status')) {
     throw new CallFailed(

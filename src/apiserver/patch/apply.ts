@@ -1,5 +1,5 @@
 import { badRequest } from '../../api/errors.js';
-import { jsonKind, type ReadText } from '../../api/json-exact.js';
+import { cannotUnmarshal, type ReadText } from '../../api/json-exact.js';
 import { isObject, type JsonObject } from '../../api/object.js';
 import type { FieldValidation } from '../../api/options.js';
 import type { Steps } from '../../api/steps.js';
@@ -31,7 +31,7 @@ export async function readApplyConfiguration(body: RequestBody): Promise<Configu
   const repeated = duplicates.length === 0 ? undefined : `error converting YAML to JSON: ${duplicates.join(', ')}`;
   if (value === null) return { config: {}, repeated };
   if (!isObject(value)) {
-    const why = `json: cannot unmarshal ${jsonKind(value)} into Go value of type map[string]interface {}`;
+    const why = cannotUnmarshal(value, 'map[string]interface {}');
     throw badRequest(`error decoding YAML: error unmarshaling JSON: while decoding JSON: ${why}`);
   }
   return { config: value, repeated };

@@ -1,6 +1,6 @@
 import { badRequest, entityTooLarge, unprocessable } from '../../api/errors.js';
 import { goJson, quote } from '../../api/go-text.js';
-import { jsonKind, type Members, membersOf, plainText, type ReadText } from '../../api/json-exact.js';
+import { cannotUnmarshal, jsonKind, type Members, membersOf, plainText, type ReadText } from '../../api/json-exact.js';
 import { maxDepth, parseJson } from '../../api/json-text.js';
 import { isList, isObject, type Json, type JsonObject, setMember } from '../../api/object.js';
 import { nothingPostponed, type Postponed, type Steps } from '../../api/steps.js';
@@ -110,7 +110,7 @@ function readOperations(
   const [listType, itemType] = isStrict
     ? ['[]handlers.jsonPatchOp', 'handlers.jsonPatchOp']
     : ['jsonpatch.Patch', 'jsonpatch.Operation'];
-  if (!isList(value)) throw refuse(`json: cannot unmarshal ${jsonKind(value)} into Go value of type ${listType}`);
+  if (!isList(value)) throw refuse(cannotUnmarshal(value, listType));
   if (isStrict && numberError !== undefined)
     throw refuse(numberError.replace('value', 'struct field jsonPatchOp.value'));
   const strict = isStrict ? duplicates.map((text) => `json patch ${text}`) : [];
@@ -118,7 +118,7 @@ function readOperations(
   const operations: Operation[] = [];
   for (const [index, item] of value.entries()) {
     if (item !== null && !isObject(item)) {
-      throw refuse(`json: cannot unmarshal ${jsonKind(item)} into Go value of type ${itemType}`);
+      throw refuse(cannotUnmarshal(item, itemType));
     }
     if (isStrict && item !== null) {
       checkTypes((exact as readonly Members[])[index] ?? item, refuse);

@@ -1,6 +1,6 @@
 import { badRequest } from '../../api/errors.js';
 import { goJson } from '../../api/go-text.js';
-import { jsonKind, plainText } from '../../api/json-exact.js';
+import { cannotUnmarshal, plainText } from '../../api/json-exact.js';
 import { isList, isObject, type Json, type JsonObject, member, setMember } from '../../api/object.js';
 import { nothingPostponed, type Postponed } from '../../api/steps.js';
 import { sortTexts } from '../../api/text-order.js';
@@ -45,7 +45,7 @@ function readPatch(
   const { value, exact, duplicates, numberError } = text;
   if (value === null) throw badRequest(notPatch);
   if (!isObject(value)) {
-    throw refuse(`json: cannot unmarshal ${jsonKind(value)} into Go value of type map[string]interface {}`);
+    throw refuse(cannotUnmarshal(value, 'map[string]interface {}'));
   }
   // Otherwise the numbers are read with the result.
   if (isStrict && numberError !== undefined) throw refuse(numberError);

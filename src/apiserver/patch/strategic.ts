@@ -2,7 +2,7 @@ import { changedCopy } from '../../api/changed-copy.js';
 import { type ApiError, badRequest, unprocessable, untyped } from '../../api/errors.js';
 import { goTypeName, goValue } from '../../api/go-print.js';
 import { quote } from '../../api/go-text.js';
-import { jsonKind } from '../../api/json-exact.js';
+import { cannotUnmarshal } from '../../api/json-exact.js';
 import { isList, isObject, type Json, type JsonObject, member, setMember } from '../../api/object.js';
 import { nothingPostponed, type Postponed } from '../../api/steps.js';
 import { withoutMember } from '../../apply/json-value.js';
@@ -41,7 +41,7 @@ function readPatch(
   const { value, duplicates, numberError } = parsed(read, badRequest);
   if (value === null) return { patch: {}, strict: [] };
   if (!isObject(value)) {
-    throw badRequest(`json: cannot unmarshal ${jsonKind(value)} into Go value of type map[string]interface {}`);
+    throw badRequest(cannotUnmarshal(value, 'map[string]interface {}'));
   }
   if (numberError !== undefined) throw badRequest(numberError);
   return { patch: value, strict: isStrict ? duplicates : [] };

@@ -1,5 +1,5 @@
 import { isWhole } from '../../api/go-print.js';
-import { jsonKind } from '../../api/json-exact.js';
+import { cannotUnmarshal } from '../../api/json-exact.js';
 import { isList, isObject, type Json, member, setMember } from '../../api/object.js';
 import { Postponed, type Steps } from '../../api/steps.js';
 import type { DecodeError } from '../../schema/decode.js';
@@ -113,9 +113,7 @@ function scalarProblem(schema: Schema, shape: WireShape, value: Json, numbers: N
     case 'time':
     case 'micro-time':
       // These decode themselves, and do not know which field they are of.
-      return typeof value === 'string'
-        ? undefined
-        : `json: cannot unmarshal ${jsonKind(value)} into Go value of type string`;
+      return typeof value === 'string' ? undefined : cannotUnmarshal(value, 'string');
     default:
       return undefined;
   }

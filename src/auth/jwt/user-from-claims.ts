@@ -1,5 +1,5 @@
 import { quote } from '../../api/go-text.js';
-import { jsonKind } from '../../api/json-exact.js';
+import { cannotUnmarshal } from '../../api/json-exact.js';
 import type { Json, JsonObject } from '../../api/object.js';
 import type { UserInfo } from '../../api/user.js';
 import { Failure, isList, type ListValue, type Value } from '../../cel/values.js';
@@ -37,7 +37,7 @@ function usernameIn(claims: Claims, { claim = '', prefix = '' }: PrefixedClaim):
   if (claim === 'email' && Object.hasOwn(claims, 'email_verified')) {
     const verified = claims['email_verified'];
     if (typeof verified !== 'boolean' && verified !== null) {
-      throw refuse(`parse 'email_verified' claim: ${mismatch(verified, 'bool')}`);
+      throw refuse(`parse 'email_verified' claim: ${cannotUnmarshal(verified as Json, 'bool')}`);
     }
     if (verified !== true) throw refuse('email not verified');
   }
@@ -53,7 +53,7 @@ function groupsIn(claims: Claims, { claim = '', prefix = '' }: PrefixedClaim): r
   if (Array.isArray(value) && value.every((group) => typeof group === 'string')) {
     return value.map((group) => `${prefix}${group}`);
   }
-  throw refuse(`parse groups claim ${quote(claim)}: ${mismatch(value, 'string')}`);
+  throw refuse(`parse groups claim ${quote(claim)}: ${cannotUnmarshal(value as Json, 'string')}`);
 }
 
 const uidIn = (claims: Claims, claim = ''): string =>
@@ -144,9 +144,6 @@ function textOf(claims: Claims, claim: string, doing: string): string {
   if (!Object.hasOwn(claims, claim)) throw refuse(`${doing}: claim not present`);
   const value = claims[claim];
   if (value === null) return '';
-  if (typeof value !== 'string') throw refuse(`${doing}: ${mismatch(value, 'string')}`);
+  if (typeof value !== 'string') throw refuse(`${doing}: ${cannotUnmarshal(value as Json, 'string')}`);
   return value;
 }
-
-const mismatch = (value: unknown, type: string): string =>
-  `json: cannot unmarshal ${jsonKind(value as Json)} into Go value of type ${type}`;

@@ -1,6 +1,6 @@
 import { changedCopy } from '../../api/changed-copy.js';
 import { type Domains, defaultDomains, signerKeyIn } from '../../api/domains.js';
-import { jsonKind } from '../../api/json-exact.js';
+import { cannotUnmarshal } from '../../api/json-exact.js';
 import { JsonSyntaxError, readJson } from '../../api/json-text.js';
 import { type Secret, Secrets, secretTypes, serviceAccountNameAnnotation } from '../../api/kinds/secret.js';
 import { configKey, nameRules } from '../../api/names.js';
@@ -83,7 +83,7 @@ function jsonObjectProblem(text: Buffer): string | undefined {
   try {
     const { value } = readJson(text);
     if (value === null || isObject(value)) return undefined;
-    return `json: cannot unmarshal ${jsonKind(value)} into Go value of type map[string]interface {}`;
+    return cannotUnmarshal(value, 'map[string]interface {}');
   } catch (error) {
     if (error instanceof JsonSyntaxError) return error.message;
     throw error;

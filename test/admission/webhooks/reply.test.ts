@@ -72,6 +72,8 @@ describe('what is said of a body', () => {
     ['{this', undefined, "json parse error: invalid character 't' looking for beginning of object key string"],
     ['kind: AdmissionReview\n  x: [', undefined, 'yaml: line 2: mapping values are not allowed in this context'],
     ['{"kind":5}', 'application/json', 'json: cannot unmarshal number into Go struct field .kind of type string'],
+    ['{"Kind":5}', 'application/json', 'json: cannot unmarshal number into Go struct field .kind of type string'],
+    ['{"KIND":"X"}', 'application/json', 'no kind "X" is registered for version "admission.k8s.io/v1" in scheme'],
     [
       '{"kind":"X","apiVersion":"admission.k8s.io/v1"}',
       undefined,

@@ -1,0 +1,32 @@
+import { cannotUnmarshal, type ExactJson, jsonKind, type Members, membersOf, NumberText } from './json-exact.js';
+
+/** `apiVersion` and `kind` of a text, empty where absent. */
+export interface TypeMeta {
+  readonly apiVersion: string;
+  readonly kind: string;
+}
+
+const anonymous =
+  'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
+
+const names = new Map<string, keyof TypeMeta>([
+  ['apiversion', 'apiVersion'],
+  ['kind', 'kind'],
+]);
+
+/** Names are matched whatever their case, as Go does here; or what it says of a value that has none of these. */
+export function typeMetaIn(value: ExactJson): TypeMeta | { readonly wrong: string } {
+  const found = { apiVersion: '', kind: '' };
+  let wrong: string | undefined;
+  if (value !== null && (typeof value !== 'object' || Array.isArray(value) || value instanceof NumberText)) {
+    wrong = cannotUnmarshal(value, anonymous);
+  } else if (value !== null) {
+    for (const [name, member] of membersOf(value as Members)) {
+      const field = names.get(name) ?? names.get(name.toLowerCase());
+      if (field === undefined || member === null) continue;
+      if (typeof member === 'string') found[field] = member;
+      else wrong ??= `json: cannot unmarshal ${jsonKind(member)} into Go struct field .${field} of type string`;
+    }
+  }
+  return wrong === undefined ? found : { wrong: `couldn't get version/kind; json parse error: ${wrong}` };
+}
