@@ -71,9 +71,7 @@ export async function openSigners(given: SignersToOpen): Promise<OpenedSigners> 
   const clientAuthorities = opened.filter(({ name }) => isClientSigner(wellKnownSigner(name, domains)));
   return {
     signers: [
-      ...(authority === undefined
-        ? []
-        : shared.map((serves) => caSigner({ serves, authority, domains, ...optional({ maxSeconds }) }))),
+      ...(authority === undefined ? [] : shared.map((serves) => caSigner({ serves, authority, domains, maxSeconds }))),
       ...opened.flatMap(({ signers }) => signers),
       ...given.own,
     ],
@@ -102,9 +100,6 @@ async function stoppedWith({ own, log, signal }: SignersToOpen): Promise<void> {
 /** Whose certificates the API server takes as proof of who is calling. */
 const isClientSigner = (signer: WellKnownSigner | undefined): boolean =>
   signer === 'client' || signer === 'node-client';
-
-const optional = ({ maxSeconds }: { readonly maxSeconds: number | undefined }) =>
-  maxSeconds === undefined ? {} : { maxSeconds };
 
 async function sharedAuthority({ ca, caFiles, clock, log, signal }: SignersToOpen) {
   if (caFiles === undefined) return ca === undefined ? undefined : () => ca;
@@ -138,9 +133,7 @@ async function openConfigured(signer: ConfiguredSigner, given: SignersToOpen): P
   const { current, anchors, issuers } = await openAuthority(signer, given);
   return {
     name,
-    signers: names.map((serves) =>
-      caSigner({ serves, authority: current, anchors, domains, ...optional({ maxSeconds }) }),
-    ),
+    signers: names.map((serves) => caSigner({ serves, authority: current, anchors, domains, maxSeconds })),
     issuers,
   };
 }

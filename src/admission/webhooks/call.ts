@@ -9,7 +9,7 @@ import { TimeoutError, within } from '../../runtime/abort.js';
 import { BoundedMap } from '../../runtime/bounded-map.js';
 import type { Clock } from '../../runtime/clock.js';
 import { connectionError, nameMismatch } from './connection-errors.js';
-import type { HookTarget } from './target.js';
+import type { HookAddress, HookTarget } from './target.js';
 
 /** One call. */
 export interface HookCall {
@@ -118,12 +118,12 @@ export function hookClient({
       const { authority, path, address } = call.target;
       const failed = (why: string): CallFailed =>
         new CallFailed(`Post ${quote(`https://${authority}${path}${query}`)}: ${why}`);
-      const progress: Progress = { answered: false };
       if ('unreachable' in address) throw failed(address.unreachable);
+      const progress: Progress = { answered: false };
       try {
         return await within(
           { clock, milliseconds: call.milliseconds, signals: [call.signal, closing.signal] },
-          (signal) => run({ ...call, progress }, query, signal),
+          (signal) => run({ ...call, address, progress }, query, signal),
         );
       } catch (error) {
         if (call.signal.aborted) throw call.signal.reason;
@@ -173,6 +173,7 @@ interface Progress {
   answered: boolean;
 }
 interface FollowedCall extends HookCall {
+  readonly address: HookAddress;
   readonly progress: Progress;
 }
 
@@ -189,7 +190,7 @@ class UnreadableBody extends Error {
 }
 
 function once(
-  { target, body, maxBytes, progress }: FollowedCall,
+  { address, target, body, maxBytes, progress }: FollowedCall,
   options: {
     readonly agent: Agent;
     readonly authorization: string | undefined;
@@ -199,8 +200,6 @@ function once(
   },
 ): Promise<HookReply & Moved> {
   const { agent, authorization, userAgent, path, signal } = options;
-  const { address } = target;
-  if ('unreachable' in address) throw new CallFailed(address.unreachable);
   progress.answered = false;
   return new Promise((resolve, reject) => {
     let isWritten = false;

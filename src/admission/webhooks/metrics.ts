@@ -4,6 +4,8 @@ import type { AdmissionAttributes } from '../admission-step.js';
 /** How a webhook came into a request. */
 export type HookSort = 'admit' | 'validating';
 
+export type Rejection = 'calling_webhook_error' | 'no_error' | 'apiserver_internal_error';
+
 /** Counts what webhooks do to requests. */
 export interface HookMetrics {
   /** One call. `code`: of the failure or refusal, 200 for neither, 0 for trouble of the server's own. */
@@ -14,7 +16,7 @@ export interface HookMetrics {
     readonly seconds: number;
     readonly code: number;
     /** Why the request was refused because of it; undefined if it was not. */
-    readonly rejection: 'calling_webhook_error' | 'no_error' | 'apiserver_internal_error' | undefined;
+    readonly rejection: Rejection | undefined;
   }): void;
   /** The conditions of one were evaluated. `failures`: how many could not be; `excluded`: it is not called. */
   judged(judgement: {
@@ -71,8 +73,7 @@ export function hookMetrics(metrics: Metrics): HookMetrics {
   });
   return {
     judged(judgement) {
-      const { webhook: name, sort: type, operation } = judgement;
-      const { failures } = judgement;
+      const { webhook: name, sort: type, operation, failures } = judgement;
       const labels = { name, kind: 'webhook', type, operation };
       // As in Kubernetes: what lets the webhook be called is not timed, and exclusions call the sort by another name.
       if (failures > 0 || judgement.excluded) judging.observe(labels, judgement.seconds);

@@ -2,7 +2,7 @@ import { internalError } from '../../api/errors.js';
 import type { AdmissionAttributes } from '../admission-step.js';
 import { HookDenied, HookFailed, type WebhookParts } from './ask.js';
 import type { Hook } from './hooks.js';
-import type { HookSort } from './metrics.js';
+import type { HookSort, Rejection } from './metrics.js';
 
 /** What a call comes to for the request: a value, or a failure that the webhook's policy ignores. */
 export type Outcome<T> = { readonly value: T } | { readonly ignored: HookFailed };
@@ -21,10 +21,7 @@ export async function settled<T>(
 ): Promise<Outcome<T>> {
   const { name: webhook, failurePolicy } = hook.webhook;
   const begun = clock.monotonic();
-  const count = (
-    code: number,
-    rejection: 'calling_webhook_error' | 'no_error' | 'apiserver_internal_error' | undefined,
-  ) => {
+  const count = (code: number, rejection: Rejection | undefined) => {
     const milliseconds = clock.monotonic() - begun;
     caller?.waitedFor?.(sort === 'admit' ? 'mutating-webhook' : 'validating-webhook', milliseconds);
     metrics?.called({ webhook, sort, operation, seconds: milliseconds / 1_000, code, rejection });

@@ -132,7 +132,6 @@ function checkAuthority(pem: string, path: string): readonly Violation[] {
 const both = "claim and expression can't both be set";
 const neither = 'claim or expression is required';
 
-/** An expression of which there is none like it before. */
 function checkExpression(
   { use, text, path }: { readonly use: ExpressionUse; readonly text: string; readonly path: string },
   { expressions }: Given,

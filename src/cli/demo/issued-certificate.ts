@@ -8,7 +8,7 @@ export interface CertificateFacts {
   readonly serial: string;
   readonly notBefore: Date;
   readonly notAfter: Date;
-  /** For `clientAuth`, for `serverAuth`. */
+  /** `client auth`, `server auth`; others by their object identifiers. */
   readonly purposes: readonly string[];
 }
 

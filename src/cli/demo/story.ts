@@ -230,7 +230,7 @@ async function settled(client: Client, csr: CertificateSigningRequest): Promise<
   return found;
 }
 
-/** Appends a condition the way a person's tool does, and once more if somebody wrote in between. */
+/** Appends a condition the way a person's tool does. */
 async function decide(
   client: Client,
   csr: CertificateSigningRequest,

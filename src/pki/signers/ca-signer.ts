@@ -13,7 +13,7 @@ export interface CaSignerOptions {
   /** PEM of what verifies certificates of this CA, past and future ones too. Default: the CA's own. */
   readonly anchors?: () => string | Promise<string>;
   /** Longest lifetime, and the one for who asks for none. Default: a year. */
-  readonly maxSeconds?: number;
+  readonly maxSeconds?: number | undefined;
   /**
    * Says why a request is refused; undefined lets it pass. Default: the rules of the well-known signers, none for
    * others.
@@ -30,7 +30,7 @@ export function caSigner(options: CaSignerOptions): Signer {
   const { serves, authority, anchors, maxSeconds, domains = defaultDomains } = options;
   return defineSigner({
     serves,
-    ...(maxSeconds === undefined ? {} : { maxSeconds }),
+    maxSeconds,
     validate:
       options.validate ??
       ((request, { signerName, usages }) => brokenSignerRule(signerName, { request, usages }, domains)),

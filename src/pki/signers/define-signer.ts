@@ -8,7 +8,7 @@ export interface SignerSpec {
   /** One signer name, or every name under `domain/*`. */
   readonly serves: string;
   /** Maximum lifetime in seconds, and the default when a request names none. Default: a year. */
-  readonly maxSeconds?: number;
+  readonly maxSeconds?: number | undefined;
   /** How long one request may take, in milliseconds, before it is tried again. Default 30 s. */
   readonly timeoutMs?: number;
   /** Why a request is refused: a sentence, or a sentence with its own reason. undefined accepts it. */
