@@ -16,9 +16,9 @@ import { DoesNotApply, readReceivedPatch } from './patch/json.js';
 import { checkKind, decodeResult } from './verbs/patch.js';
 
 /** What admission webhooks are told of kinds and their objects, from what the server serves. */
-export function hookedKinds(catalogue: () => Catalogue): HookedKinds {
+export function hookedKinds(catalogue: Catalogue): HookedKinds {
   const definitionOf = (resource: SeenAs['resource']): ResourceDefinition | undefined =>
-    catalogue().current().find(resource.group, resource.version, resource.plural) ?? asDefinition(resource);
+    catalogue.current().find(resource.group, resource.version, resource.plural) ?? asDefinition(resource);
   /** The definition of what an object is read as: that of the resource, or of a subresource's kind. */
   const shapeOf = ({ resource, kind }: SeenAs): ResourceDefinition | undefined => {
     const definition = definitionOf(resource);
@@ -37,7 +37,7 @@ export function hookedKinds(catalogue: () => Catalogue): HookedKinds {
       const definition = definitionOf(resource);
       if (definition === undefined) return [];
       const all =
-        definition.siblings?.() ?? (definition.origin === 'custom' ? [] : placedWith(catalogue(), definition));
+        definition.siblings?.() ?? (definition.origin === 'custom' ? [] : placedWith(catalogue, definition));
       return all
         .filter((other) => groupVersion(other) !== groupVersion(resource))
         .flatMap((other) => seenThrough(other, subresource));
@@ -61,7 +61,7 @@ export function hookedKinds(catalogue: () => Catalogue): HookedKinds {
         throw untyped(`request to convert CR from an invalid group/version: ${object.apiVersion}`);
       }
       // Built-in kinds that are the same in the store are converted by way of it.
-      const stored = catalogue().current().builtInKind(object.apiVersion, object.kind)?.codec?.store(object) ?? given;
+      const stored = catalogue.current().builtInKind(object.apiVersion, object.kind)?.codec?.store(object) ?? given;
       return { ...(isCustom ? object : (codec?.read(stored) ?? (stored as unknown as ApiObject))), apiVersion };
     },
 
@@ -82,7 +82,7 @@ export function hookedKinds(catalogue: () => Catalogue): HookedKinds {
           try {
             const given = inOrder(definition, object as unknown as JsonObject);
             const { result, text } = await inTurns(patch.apply(given));
-            const made = await inTurns(readAs(catalogue().current(), definition, result, text));
+            const made = await inTurns(readAs(catalogue.current(), definition, result, text));
             return { object: made.object, isChanged: !same(made.read, given) };
           } catch (error) {
             if (!(error instanceof DoesNotApply || error instanceof DecodeError)) throw error;

@@ -116,7 +116,7 @@ export async function openCore(
   const webhooks = await openWebhooks({
     objects,
     authorizer,
-    catalogue: () => catalogue,
+    catalogue,
     services: options.webhookServices,
     kubeconfig: options.webhookKubeconfig,
     isOpen: () => state.phase !== 'opening',

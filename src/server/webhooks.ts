@@ -35,7 +35,7 @@ export interface Webhooks {
  */
 export async function openWebhooks(given: {
   readonly objects: StoredObjects;
-  readonly catalogue: () => Catalogue;
+  readonly catalogue: Catalogue;
   readonly services: Readonly<Record<string, string>> | undefined;
   /** File of a kubeconfig whose users are what webhooks are shown. */
   readonly kubeconfig: string | undefined;
