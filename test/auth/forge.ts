@@ -11,6 +11,7 @@ import {
   unsignedInteger,
 } from '../../src/pki/der-writer.js';
 import { writeName } from '../../src/pki/distinguished-name.js';
+import { encodePem } from '../../src/pki/pem.js';
 
 /** Makes certificates no honest CA would: whatever subject, dates and extensions a test wants. */
 export interface Forged {
@@ -62,8 +63,7 @@ export function forge(wanted: Wanted): Forged {
   );
   const signature = sign('sha256', toBeSigned, wanted.signedBy ?? wanted.issuer?.key ?? privateKey);
   const der = sequence(toBeSigned, ecdsaWithSha256, encode(tags.bitString, Buffer.from([0]), signature));
-  const pem = `-----BEGIN CERTIFICATE-----\n${der.toString('base64').replace(/.{64}(?=.)/g, '$&\n')}\n-----END CERTIFICATE-----\n`;
-  return { der, pem, key: privateKey, name };
+  return { der, pem: encodePem('CERTIFICATE', der), key: privateKey, name };
 }
 
 const extension = (type: string, critical: boolean, value: Buffer): Buffer =>
