@@ -14,6 +14,31 @@ export async function runCommandLine(argv: readonly string[]): Promise<number> {
     .exitOverride()
     .showHelpAfterError(false);
 
+  addServe(program);
+  addControllers(program);
+  addCertificates(program);
+  addCa(program);
+  addDemo(program);
+
+  try {
+    await program.parseAsync([...argv]);
+    return 0;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    if (error instanceof ConfigurationError || (error instanceof Error && process.env['KEDGE_DEBUG'] === undefined)) {
+      process.stderr.write(`kedge: ${error.message}\n`);
+      return 1;
+    }
+    throw error;
+  }
+}
+
+const logLevel = (): Option =>
+  new Option('--log-level <level>', 'least level to log').choices(['debug', 'info', 'warn', 'error']);
+const logFormat = (): Option =>
+  new Option('--log-format <format>', 'default: pretty on a terminal').choices(['pretty', 'json']);
+
+function addServe(program: Command): void {
   program
     .command('serve')
     .description('run the API server with its store and controllers')
@@ -29,13 +54,15 @@ export async function runCommandLine(argv: readonly string[]): Promise<number> {
     .option('--config <file>', 'options file; see config/server.yaml')
     .option('--controllers <list>', "built-in controllers to run, comma-separated; 'all', or '' for none", readList)
     .addHelpText('after', controllerHelp)
-    .addOption(new Option('--log-level <level>', 'least level to log').choices(['debug', 'info', 'warn', 'error']))
-    .addOption(new Option('--log-format <format>', 'default: pretty on a terminal').choices(['pretty', 'json']))
+    .addOption(logLevel())
+    .addOption(logFormat())
     .action(async ({ config, ...flags }: { readonly config?: string } & Flags) => {
       const { serve } = await import('./serve.js');
       await serve(config, flags);
     });
+}
 
+function addControllers(program: Command): void {
   program
     .command('controllers')
     .description('run the built-in controllers against a server elsewhere')
@@ -55,15 +82,17 @@ export async function runCommandLine(argv: readonly string[]): Promise<number> {
       'where /healthz, /readyz and /metrics are answered, over plain HTTP; default: nowhere',
       readAddress,
     )
-    .addOption(new Option('--log-level <level>', 'least level to log').choices(['debug', 'info', 'warn', 'error']))
-    .addOption(new Option('--log-format <format>', 'default: pretty on a terminal').choices(['pretty', 'json']))
+    .addOption(logLevel())
+    .addOption(logFormat())
     .action(async (flags, command: Command) => {
       if ((flags.caCert === undefined) !== (flags.caKey === undefined))
         command.error('error: --ca-cert and --ca-key go together');
       const { runControllers } = await import('./controllers.js');
       await runControllers(flags);
     });
+}
 
+function addCertificates(program: Command): void {
   program
     .command('certificates')
     .description('list certificates that were issued, those that expire first at the top')
@@ -92,7 +121,9 @@ export async function runCommandLine(argv: readonly string[]): Promise<number> {
       const { certificates } = await import('./certificates.js');
       await certificates(flags);
     });
+}
 
+function addCa(program: Command): void {
   const ca = program.command('ca').description('certificate authorities that Kedge keeps in Secrets');
   ca.command('status')
     .description('show each CA, and how far its rotation is')
@@ -109,7 +140,9 @@ export async function runCommandLine(argv: readonly string[]): Promise<number> {
       const { rotateCa } = await import('./ca.js');
       await rotateCa(secret, flags);
     });
+}
 
+function addDemo(program: Command): void {
   program
     .command('demo')
     .description('play the story of a signed certificate, step by step')
@@ -118,18 +151,6 @@ export async function runCommandLine(argv: readonly string[]): Promise<number> {
       const { demo } = await import('./demo.js');
       await demo(flags);
     });
-
-  try {
-    await program.parseAsync([...argv]);
-    return 0;
-  } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    if (error instanceof ConfigurationError || (error instanceof Error && process.env['KEDGE_DEBUG'] === undefined)) {
-      process.stderr.write(`kedge: ${error.message}\n`);
-      return 1;
-    }
-    throw error;
-  }
 }
 
 function readPort(text: string): number {
