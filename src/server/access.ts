@@ -18,6 +18,7 @@ import type { Metrics } from '../runtime/metrics.js';
 import { naming } from '../runtime/text-source.js';
 import { type Authentication, openAuthentication } from './authentication.js';
 import type { Credentials } from './credentials.js';
+import { joined } from './joined.js';
 import { optionDefaults } from './option-defaults.js';
 import type { AuthorizationMode, ServerOptions } from './options.js';
 
@@ -91,16 +92,6 @@ export async function openAccess(
   };
   const authorizer = union({ authorizer: privilegedGroup }, ...(await Promise.all(modes.map(member))));
   return { authentication, authorizer, roles, nodeRestriction: options.nodeRestriction ?? modes.includes('Node') };
-}
-
-/** Both texts as one; the same one while neither changes. */
-function joined(first: () => string, second: () => string): () => string {
-  let known = { first: '', second: '', text: '' };
-  return () => {
-    const now = { first: first(), second: second() };
-    if (now.first !== known.first || now.second !== known.second) known = { ...now, text: now.first + now.second };
-    return known.text;
-  };
 }
 
 interface Surroundings {

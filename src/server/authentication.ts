@@ -25,6 +25,7 @@ import type { Logger } from '../runtime/logger.js';
 import { type Following, followText, type TextSource } from '../runtime/text-source.js';
 import type { AuthenticationInfo } from './authentication-info.js';
 import { openForeignTokens } from './foreign-tokens.js';
+import { joined } from './joined.js';
 
 /** Authentication of callers, and the tokens that this server issues itself. */
 export interface Authentication {
@@ -194,14 +195,7 @@ async function openClientCas(
   following: Following,
 ): Promise<() => string> {
   if (moreClientCas === undefined) return clientCa;
-  const more = await followCertificates(moreClientCas, following);
-  let joined = { own: '', more: '', text: '' };
-  return () => {
-    const now = { own: clientCa(), more: more() };
-    // The same text as long as nothing changes: what was found out about certificates is kept with it.
-    if (now.own !== joined.own || now.more !== joined.more) joined = { ...now, text: `${now.own}\n${now.more}` };
-    return joined.text;
-  };
+  return joined(clientCa, await followCertificates(moreClientCas, following), '\n');
 }
 
 async function followCertificates(source: TextSource, following: Following): Promise<() => string> {
