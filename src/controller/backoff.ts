@@ -7,18 +7,13 @@ export interface ExponentialOptions {
   /** After the first failure. */
   readonly baseMs: number;
   readonly capMs: number;
-  readonly factor?: number;
-  /** Adds up to this share of the delay: 1 doubles it at the most. Default 0. */
-  readonly jitter?: number;
-  /** Numbers in [0, 1). */
-  readonly random?: () => number;
 }
 
-/** `baseMs`, then `factor` times as long after every further failure, up to `capMs`; jitter comes on top. */
-export function exponentialBackoff(options: ExponentialOptions): Backoff {
-  const { baseMs, capMs, factor = 2, jitter = 0, random = Math.random } = options;
-  return (attempt) => Math.min(capMs, baseMs * factor ** Math.max(0, attempt - 1)) * (1 + jitter * random());
-}
+/** `baseMs`, then twice as long after every further failure, up to `capMs`. */
+export const exponentialBackoff =
+  ({ baseMs, capMs }: ExponentialOptions): Backoff =>
+  (attempt) =>
+    Math.min(capMs, baseMs * 2 ** Math.max(0, attempt - 1));
 
 /** At most `burst` at once and `perSecond` in the long run. */
 export interface RateLimit {
@@ -63,7 +58,7 @@ export function tokenBucket({ clock, perSecond, burst }: RateLimit & { readonly 
  */
 export function defaultBackoff(
   clock: Clock,
-  perKey: { readonly baseMs: number; readonly capMs: number } = { baseMs: 5, capMs: 1_000_000 },
+  perKey: ExponentialOptions = { baseMs: 5, capMs: 1_000_000 },
   rateLimit: RateLimit = { perSecond: 10, burst: 100 },
 ): Backoff {
   const exponential = exponentialBackoff(perKey);

@@ -211,11 +211,6 @@ describe('backoff', () => {
     expect([1, 2, 3, 6, 2_000].map(backoff)).toEqual([5, 10, 20, 100, 100]);
   });
 
-  test('jitter adds at most its share', () => {
-    const backoff = exponentialBackoff({ baseMs: 100, capMs: 1_000, jitter: 1, random: () => 0.5 });
-    expect(backoff(1)).toBe(150);
-  });
-
   test('a bucket lets a burst through and then so many a second', async () => {
     const clock = new FakeClock(0);
     const bucket = tokenBucket({ clock, perSecond: 10, burst: 2 });
