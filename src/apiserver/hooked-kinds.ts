@@ -36,8 +36,7 @@ export function hookedKinds(catalogue: Catalogue): HookedKinds {
     equivalents(resource, subresource) {
       const definition = definitionOf(resource);
       if (definition === undefined) return [];
-      const all =
-        definition.siblings?.() ?? (definition.origin === 'custom' ? [] : placedWith(catalogue, definition));
+      const all = definition.siblings?.() ?? (definition.origin === 'custom' ? [] : placedWith(catalogue, definition));
       return all
         .filter((other) => groupVersion(other) !== groupVersion(resource))
         .flatMap((other) => seenThrough(other, subresource));
