@@ -80,18 +80,28 @@ const folderOf = (file: string): string =>
     .filter((folder) => file.startsWith(`${folder}/`))
     .sort((a, b) => b.length - a.length)[0] ?? dirname(file);
 
-function importsOf(file: string): readonly { readonly from: string; readonly typeOnly: boolean }[] {
+interface Import {
+  readonly from: string;
+  readonly typeOnly: boolean;
+  readonly isDynamic: boolean;
+}
+
+function importsOf(file: string): readonly Import[] {
   return [...readFileSync(join(root, file), 'utf8').matchAll(importLine)].map(([, type, named, bare, dynamic]) => ({
     from: named ?? bare ?? dynamic ?? '',
     typeOnly: type !== undefined,
+    isDynamic: dynamic !== undefined,
   }));
 }
+
+const fileOf = (file: string, from: string): string =>
+  relative(root, resolve(root, dirname(file), from)).replace(/\.js$/, '.ts');
 
 /** Files of ours that a file imports, as they are in the tree. */
 const neighboursOf = (file: string): readonly string[] =>
   importsOf(file)
     .filter(({ from }) => from.startsWith('.'))
-    .map(({ from }) => relative(root, resolve(root, dirname(file), from)).replace(/\.js$/, '.ts'));
+    .map(({ from }) => fileOf(file, from));
 
 test('folders import only what lies below them', () => {
   const wrong = sources.flatMap((file) => {
@@ -116,6 +126,18 @@ test('no file imports itself by way of others, not even for its types', () => {
   };
   for (const file of sources) follow(file, []);
   expect(circles).toEqual([]);
+});
+
+test('kedge controllers loads no server', () => {
+  const loaded = new Set<string>();
+  const load = (file: string): void => {
+    if (loaded.has(file)) return;
+    loaded.add(file);
+    for (const { from, typeOnly, isDynamic } of importsOf(file))
+      if (from.startsWith('.') && !typeOnly && !isDynamic) load(fileOf(file, from));
+  };
+  load('src/cli/controllers.ts');
+  for (const file of ['src/embed.ts', 'src/server/core.ts']) expect(loaded).not.toContain(file);
 });
 
 test('controllers do not import each other', () => {

@@ -40,6 +40,7 @@ export interface AccessRules {
   readonly incomplete: boolean;
   readonly errors: readonly string[];
 }
+
 /** No rules; `errors` say why there may be some all the same. */
 export const noRules = (...errors: readonly string[]): AccessRules => ({
   resourceRules: [],

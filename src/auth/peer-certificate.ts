@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Certificate, readCertificate, readPemCertificates } from '../pki/certificate.js';
-import { type ChainVerdict, verifyClientChain } from '../pki/certificate-chain.js';
+import { type ChainVerdict, verifyChain } from '../pki/certificate-chain.js';
+import { oids } from '../pki/oids.js';
 import { PkiError } from '../pki/pki-error.js';
 import { BoundedMap } from '../runtime/bounded-map.js';
 import type { Clock } from '../runtime/clock.js';
@@ -90,7 +91,7 @@ export class PeerVerifier {
     if ([leaf, ...intermediates].some(({ publicKey: { kind, bits } }) => kind === 'RSA' && bits > maxRsaBits)) {
       return { refused: `tls: client sent certificate containing RSA key larger than ${maxRsaBits} bits` };
     }
-    return verifyClientChain(leaf, { intermediates, anchors: this.#anchors, now });
+    return verifyChain(leaf, { intermediates, anchors: this.#anchors, usage: oids.clientAuth, now });
   }
 
   #readBundle(): void {

@@ -80,8 +80,10 @@ export async function parseKubeconfig(text: string, path: string): Promise<Kubec
   const named = <T>(list: string, member: string): readonly Named<T>[] => {
     const items: unknown = config[list];
     return (Array.isArray(items) ? items : []).filter(isObject).flatMap((item) => {
+      // One that says no more than its name is there, as in client-go.
       const { name, [member]: value } = item;
-      return typeof name === 'string' && isObject(value) ? [{ name, value: value as T, directory }] : [];
+      const content = value ?? {};
+      return typeof name === 'string' && isObject(content) ? [{ name, value: content as T, directory }] : [];
     });
   };
   const current = config['current-context'];

@@ -28,20 +28,22 @@ interface Issuers {
 
 /**
  * Builds a chain from the leaf over the intermediates presented to one of the anchors, in which every certificate is
- * valid now, every issuer is a CA with enough path length, and every extended key usage admits client authentication.
+ * valid now, every issuer is a CA with enough path length, and every extended key usage admits the one that is wanted.
  */
-export function verifyClientChain(
+export function verifyChain(
   leaf: Certificate,
   given: Issuers & {
     /** Milliseconds since the epoch. */
     readonly now: number;
+    /** Object identifier of the extended key usage that is wanted. */
+    readonly usage: string;
   },
 ): ChainVerdict {
   const problem = problemOf(leaf, given.now);
   if (problem !== undefined) return { refused: problem };
   if (given.anchors.some(({ der }) => der.equals(leaf.der))) {
-    const usage = usageProblem([leaf]);
-    return usage === undefined ? { validUntil: leaf.notAfter } : { refused: usage };
+    const wrong = usageProblem([leaf], given.usage);
+    return wrong === undefined ? { validUntil: leaf.notAfter } : { refused: wrong };
   }
 
   let signatures = 0;
@@ -54,7 +56,8 @@ export function verifyClientChain(
         return { refused: 'x509: signature check attempts limit reached while verifying certificate chain' };
       const longer = [...chain, issuer];
       const wrong =
-        issuerProblem(issuer, { last, chain, trusted, now: given.now }) ?? (trusted ? usageProblem(longer) : undefined);
+        issuerProblem(issuer, { last, chain, trusted, now: given.now }) ??
+        (trusted ? usageProblem(longer, given.usage) : undefined);
       if (wrong !== undefined) nearest = wrong;
       else if (trusted) return { validUntil: Math.min(...longer.map(({ notAfter }) => notAfter)) };
       else if (longer.length < maxDepth) {
@@ -114,11 +117,10 @@ function issuerProblem(
   return problemOf(issuer, now);
 }
 
-/** Every certificate of the chain must admit client authentication; one without usages admits everything. */
-const usageProblem = (chain: readonly Certificate[]): string | undefined =>
+/** Every certificate of the chain must admit the usage; one without usages admits everything. */
+const usageProblem = (chain: readonly Certificate[], usage: string): string | undefined =>
   chain.every(
-    ({ extendedKeyUsages: usages }) =>
-      !usages?.length || usages.includes(oids.clientAuth) || usages.includes(oids.anyUsage),
+    ({ extendedKeyUsages: usages }) => !usages?.length || usages.includes(usage) || usages.includes(oids.anyUsage),
   )
     ? undefined
     : 'x509: certificate specifies an incompatible key usage';

@@ -9,6 +9,7 @@ export const oids = {
   extendedKeyUsage: '2.5.29.37',
   // Extended key usages (RFC 5280 4.2.1.12).
   anyUsage: '2.5.29.37.0',
+  serverAuth: '1.3.6.1.5.5.7.3.1',
   clientAuth: '1.3.6.1.5.5.7.3.2',
   /** The attribute of a request that asks for extensions (RFC 2985 5.4.2). */
   extensionRequest: '1.2.840.113549.1.9.14',

@@ -71,9 +71,7 @@ class RotatingFile implements LineSink {
     if (this.#closed !== undefined || this.#waiting + line.length > most) return false;
     this.#lines.push(line);
     this.#waiting += line.length;
-    this.#writing ??= this.#drain().finally(() => {
-      this.#writing = undefined;
-    });
+    this.#writing ??= this.#drain();
     return true;
   }
 
@@ -111,6 +109,8 @@ class RotatingFile implements LineSink {
         );
       }
     }
+    // At once: a line that comes in between would wait for the next one.
+    this.#writing = undefined;
   }
 
   #take(): Buffer {

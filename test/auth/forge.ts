@@ -99,6 +99,8 @@ export const extensions = {
       true,
       sequence(encode(constructed(0), sequence(encode(context(2), Buffer.from('example.com'))))),
     ),
+  /** For 127.0.0.1. */
+  loopback: (): Buffer => extension('2.5.29.17', false, sequence(encode(context(7), Buffer.from([127, 0, 0, 1])))),
   /** A name of a kind that nobody reads (otherName), as smart cards have. */
   otherNames: ({ critical }: { readonly critical: boolean }): Buffer =>
     extension(

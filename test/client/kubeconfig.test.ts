@@ -180,6 +180,10 @@ current-context: x
     expect(await (await read(config({ token: 't' }), 'nobody')).credentials.current()).toEqual({});
   });
 
+  test.each([{ name: 'u' }, { name: 'u', user: null }])('may have a user of whom it says no more', async (user) => {
+    expect(await (await read(config({}, {}, { users: [user] }))).credentials.current()).toEqual({});
+  });
+
   test.each<[string, string, RegExp]>([
     ['no YAML', '{', /neither YAML nor JSON/],
     ['a list', '[]', /not an object/],

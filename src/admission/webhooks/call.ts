@@ -9,6 +9,7 @@ import { TimeoutError, within } from '../../runtime/abort.js';
 import { BoundedMap } from '../../runtime/bounded-map.js';
 import type { Clock } from '../../runtime/clock.js';
 import { connectionError, nameMismatch } from './connection-errors.js';
+import { looksSelfSigned, type Vouched, vouchedBy } from './self-issued.js';
 import type { HookAddress, HookTarget } from './target.js';
 
 /** One call. */
@@ -74,8 +75,11 @@ export function hookClient({
   // Every call under way listens.
   const closing = new AbortController();
   setMaxListeners(0, closing.signal);
+  const selfIssued = new BoundedMap<string, Vouched>(maxAgents);
+  const agentKey = ({ authority, address, ca }: HookTarget, { certificate }: ClientCredentials): string =>
+    JSON.stringify([authority, address, ca ?? null, certificate ?? null]);
   const agentOf = (target: HookTarget, shown: ClientCredentials): Agent => {
-    const key = JSON.stringify([target.authority, target.address, target.ca ?? null, shown.certificate ?? null]);
+    const key = agentKey(target, shown);
     const agent = agents.get(key) ?? agentFor(target, shown);
     agents.set(key, agent);
     return agent;
@@ -84,13 +88,26 @@ export function hookClient({
   const attempt = async (call: FollowedCall, path: string, signal: AbortSignal): Promise<HookReply & Moved> => {
     const shown = (await call.credentials?.current()) ?? {};
     const { authorization } = shown;
-    const options = { agent: agentOf(call.target, shown), authorization, userAgent, path, signal };
+    const { target } = call;
+    const key = agentKey(target, shown);
+    let looked = false;
     for (;;) {
+      const own = selfIssued.get(key);
+      const isVouched = own !== undefined && clock.now() < own.validUntil;
+      const agent = agentOf(isVouched ? { ...target, ca: `${target.ca}\n${own.certificate}` } : target, shown);
       try {
-        return await once(call, options);
+        return await once(call, { agent, authorization, userAgent, path, signal });
       } catch (error) {
+        if (signal.aborted) throw error;
         // Another is taken, which may have been closed as well; there are ever fewer of them.
-        if (signal.aborted || !(error instanceof StaleConnection)) throw error;
+        if (error instanceof StaleConnection) continue;
+        if (looked || target.ca === undefined || !looksSelfSigned(error)) throw error;
+        looked = true;
+        const { serverName } = target;
+        const { address } = call;
+        const found = await vouchedBy(target.ca, { address, serverName, shown, now: clock.now(), signal });
+        if (found === undefined) throw error;
+        selfIssued.set(key, found);
       }
     }
   };

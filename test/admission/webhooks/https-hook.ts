@@ -31,10 +31,14 @@ export interface HttpsHook {
   close(): Promise<void>;
 }
 
-/** Answers every request; what was asked is read whole before. */
-export async function httpsHook(
-  answer: (asked: Asked, response: ServerResponse, request: IncomingMessage) => void | Promise<void>,
-): Promise<HttpsHook> {
+/** What a webhook shows, and what verifies it, as PEM. */
+export interface Serving {
+  readonly certificate: string;
+  readonly key: string;
+  readonly anchors: string;
+}
+
+async function usualServing(): Promise<Serving> {
   const authority = await testAuthority();
   const pair = await authority.issueServing({
     commonName: 'hook',
@@ -42,6 +46,15 @@ export async function httpsHook(
     ipAddresses: ['127.0.0.1'],
     seconds: 3_600,
   });
+  return { ...pair, anchors: authority.anchors };
+}
+
+/** Answers every request; what was asked is read whole before. */
+export async function httpsHook(
+  answer: (asked: Asked, response: ServerResponse, request: IncomingMessage) => void | Promise<void>,
+  serving?: Serving,
+): Promise<HttpsHook> {
+  const pair = serving ?? (await usualServing());
   const asked: Asked[] = [];
   const sockets = new Set<Duplex>();
   let connections = 0;
@@ -71,8 +84,8 @@ export async function httpsHook(
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     port: (server.address() as AddressInfo).port,
-    anchors: authority.anchors,
-    caBundle: Buffer.from(authority.anchors).toString('base64'),
+    anchors: pair.anchors,
+    caBundle: Buffer.from(pair.anchors).toString('base64'),
     asked,
     connections: () => connections,
     close: () =>

@@ -1,0 +1,78 @@
+import { once } from 'node:events';
+import { isIP } from 'node:net';
+import { connect } from 'node:tls';
+import type { ClientCredentials } from '../../client/cluster-access.js';
+import { type Certificate, readCertificate, readPemCertificates } from '../../pki/certificate.js';
+import { verifyChain } from '../../pki/certificate-chain.js';
+import { oids } from '../../pki/oids.js';
+import { PkiError } from '../../pki/pki-error.js';
+import type { HookAddress } from './target.js';
+
+/**
+ * Servers whose certificate bears the name of its issuer (both may be empty) and has no key identifiers. OpenSSL takes it
+ * for signed by itself and looks no further; Go looks for an issuer among the anchors, and so do we.
+ */
+
+export interface Vouched {
+  /** PEM of the server's certificate. */
+  readonly certificate: string;
+  /** How long its chain is valid, in milliseconds since the epoch. */
+  readonly validUntil: number;
+}
+
+/** Whether OpenSSL refused a certificate because it looks signed by itself. */
+export const looksSelfSigned = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'DEPTH_ZERO_SELF_SIGNED_CERT';
+
+/**
+ * The certificate of the server there, if one of the anchors has signed it; whose name it bears is not looked at. Nothing is
+ * sent but the handshake. Rejects with the failure of the connection or the reason of the signal.
+ */
+export async function vouchedBy(
+  anchors: string,
+  given: {
+    readonly address: HookAddress;
+    readonly serverName: string;
+    readonly shown: ClientCredentials;
+    /** Milliseconds since the epoch. */
+    readonly now: number;
+    readonly signal: AbortSignal;
+  },
+): Promise<Vouched | undefined> {
+  const { address, serverName, shown, now, signal } = given;
+  const socket = connect({
+    ...address,
+    // An address is no name that could be asked for.
+    servername: isIP(serverName) === 0 ? serverName : '',
+    ALPNProtocols: ['http/1.1'],
+    rejectUnauthorized: false,
+    ...(shown.certificate === undefined ? {} : { cert: shown.certificate, key: shown.key }),
+  });
+  try {
+    await once(socket, 'secureConnect', { signal });
+    const certificate = socket.getPeerX509Certificate();
+    const leaf = certificate && read(certificate.raw);
+    if (leaf === undefined) return undefined;
+    const verdict = verifyChain(leaf, {
+      intermediates: [],
+      anchors: readPemCertificates(anchors),
+      usage: oids.serverAuth,
+      now,
+    });
+    return 'refused' in verdict
+      ? undefined
+      : { certificate: certificate?.toString() ?? '', validUntil: verdict.validUntil };
+  } finally {
+    socket.destroy();
+  }
+}
+
+/** Servers send what they like. */
+function read(der: Buffer): Certificate | undefined {
+  try {
+    return readCertificate(der);
+  } catch (error) {
+    if (error instanceof PkiError) return undefined;
+    throw error;
+  }
+}
