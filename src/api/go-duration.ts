@@ -19,16 +19,16 @@ const longest = 1n << 63n;
 
 /** Reads a duration such as `1.5h`, `300ms` or `-1m30s` as Go's `time.ParseDuration` does, with its complaints. */
 export function parseDuration(text: string): ParsedDuration {
-  const invalid: ParsedDuration = { wrong: `time: invalid duration ${goTimeQuote(text)}` };
+  const invalid = (): ParsedDuration => ({ wrong: `time: invalid duration ${goTimeQuote(text)}` });
   const sign = /^[+-]/.exec(text)?.[0] ?? '';
   let rest = text.slice(sign.length);
   if (rest === '0') return { milliseconds: 0, nanoseconds: 0n };
-  if (rest === '') return invalid;
+  if (rest === '') return invalid();
   let total = 0n;
   while (rest !== '') {
     const [number = '', whole = '', fraction = ''] = /^(\d*)(?:\.(\d*))?/.exec(rest) ?? [];
     // Beyond 19 digits Go gives up too, and nobody here has to count them.
-    if ((whole === '' && fraction === '') || whole.replace(/^0+/, '').length > 19) return invalid;
+    if ((whole === '' && fraction === '') || whole.replace(/^0+/, '').length > 19) return invalid();
     rest = rest.slice(number.length);
     const unitName = /^[^.\d]+/.exec(rest)?.[0];
     if (unitName === undefined) return { wrong: `time: missing unit in duration ${goTimeQuote(text)}` };
@@ -40,9 +40,9 @@ export function parseDuration(text: string): ParsedDuration {
     const digits = fraction.slice(0, 18);
     const part = digits === '' ? 0n : (BigInt(digits) * unit) / 10n ** BigInt(digits.length);
     total += BigInt(whole || '0') * unit + part;
-    if (total > longest) return invalid;
+    if (total > longest) return invalid();
   }
-  if (sign !== '-' && total === longest) return invalid;
+  if (sign !== '-' && total === longest) return invalid();
   const nanoseconds = sign === '-' ? -total : total;
   return { milliseconds: Number(nanoseconds) / 1e6, nanoseconds };
 }

@@ -24,11 +24,20 @@ export interface Query {
 export const readBoolean = (value: string | undefined): boolean =>
   value !== undefined && value !== '0' && value.toLowerCase() !== 'false';
 
+/** More digits than 64 bits have. Making a number of millions of them takes seconds, and so many are out of range anyway. */
+const manyDigits = 25;
+
+/** The number that digits are, with or without a sign; of many digits any that is out of range. */
+function wholeOf(text: string): bigint {
+  const [, sign = '', digits = ''] = /^([+-]?)0*(\d*)$/.exec(text) ?? [];
+  return BigInt(`${sign === '-' ? '-' : ''}${digits.slice(0, manyDigits) || '0'}`);
+}
+
 /** A decimal int64, or 400 in Go's words. */
 function readInteger(value: string | undefined): number | undefined {
   if (value === undefined) return undefined;
   if (!/^[+-]?\d+$/.test(value)) throw badRequest(`strconv.ParseInt: parsing ${quote(value)}: invalid syntax`);
-  const number = BigInt(value);
+  const number = wholeOf(value);
   if (number > 9223372036854775807n || number < -9223372036854775808n) {
     throw badRequest(`strconv.ParseInt: parsing ${quote(value)}: value out of range`);
   }
@@ -38,7 +47,7 @@ function readInteger(value: string | undefined): number | undefined {
 /** A decimal uint64; answers Go's complaint as text if it is none. */
 export function parseResourceVersion(text: string): bigint | { readonly wrong: string } {
   if (!/^\d+$/.test(text)) return { wrong: `strconv.ParseUint: parsing ${quote(text)}: invalid syntax` };
-  const number = BigInt(text);
+  const number = wholeOf(text);
   return number > 18446744073709551615n
     ? { wrong: `strconv.ParseUint: parsing ${quote(text)}: value out of range` }
     : number;

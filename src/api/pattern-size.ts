@@ -2,9 +2,19 @@
  * About how many instructions a regular expression compiles to, in time linear in its length. What is repeated counts
  * as often as it may be repeated; a class of characters counts once. Patterns that do not parse have some size, too.
  */
-export function patternSize(pattern: string): number {
+export const patternSize = (pattern: string): number => measured(pattern).instructions;
+
+/** The same of what compiling takes: a class of Unicode has hundreds of ranges, which are put together for each. */
+export function compiledSize(pattern: string): number {
+  const { instructions, classes } = measured(pattern);
+  return instructions + classes * sizeOfUnicodeClass;
+}
+
+function measured(pattern: string): { readonly instructions: number; readonly classes: number } {
   const outer: number[] = [];
   let total = 0;
+  /** Classes of Unicode, which are put together once, however often they are repeated. */
+  let classes = 0;
   /** Size of what a repetition that follows would repeat. */
   let last = 0;
   const add = (size: number): void => {
@@ -14,6 +24,7 @@ export function patternSize(pattern: string): number {
   for (let at = 0; at < pattern.length; ) {
     const text = textAt(atom, pattern, at);
     at += text.length;
+    if (isUnicodeClass(text)) classes++;
     if (text === '(') {
       outer.push(total);
       total = 0;
@@ -22,7 +33,11 @@ export function patternSize(pattern: string): number {
       total = outer.pop() ?? 0;
       add(inner);
     } else if (text.startsWith('[')) {
-      while (at < pattern.length && pattern[at] !== ']') at += textAt(inClass, pattern, at).length;
+      while (at < pattern.length && pattern[at] !== ']') {
+        const inside = textAt(inClass, pattern, at);
+        if (isUnicodeClass(inside)) classes++;
+        at += inside.length;
+      }
       at++;
       add(1);
     } else if (text.startsWith('{') && text !== '{') {
@@ -30,8 +45,11 @@ export function patternSize(pattern: string): number {
       total += last * (Math.max(1, Number(most || least)) - 1);
     } else add(1);
   }
-  return outer.reduce((sum, size) => sum + size, total);
+  return { instructions: outer.reduce((sum, size) => sum + size, total), classes };
 }
+
+const sizeOfUnicodeClass = 40;
+const isUnicodeClass = (text: string): boolean => text.startsWith('\\p') || text.startsWith('\\P');
 
 /** An escape, the beginning of a class of characters, a repetition, or one sign. */
 const atom = /\\[pPx]\{[^}]{0,40}\}|\\.|\[\^?\]?|\{\d{1,9}(?:,\d{0,9})?\}|./sy;

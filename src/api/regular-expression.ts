@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { messageOf } from './message-of.js';
-import { patternSize } from './pattern-size.js';
+import { compiledSize, patternSize } from './pattern-size.js';
 import { withKnownClasses } from './unicode-classes.js';
 
 /**
@@ -41,6 +41,12 @@ const load = (): Package => {
   return loaded;
 };
 
+const sizeOf = (pattern: string): number => Math.max(1, compiledSize(pattern), pattern.length / 10);
+
+/** Microseconds, about, that `compile` will take: of a pattern that is kept, none. */
+export const compilingCost = (pattern: string): number =>
+  cache.has(pattern) ? 0 : Math.min(sizeOf(pattern), maxInstructions);
+
 /**
  * A pattern, or what is wrong with it in Go's words (`error parsing regexp: ...`). Patterns may have fewer instructions
  * than in Go.
@@ -52,10 +58,10 @@ export function compile(pattern: string): Compiled {
     cache.set(pattern, known);
     return known.compiled;
   }
-  const size = Math.max(1, patternSize(pattern), pattern.length / 10);
+  const size = sizeOf(pattern);
   if (size > maxInstructions) return { error: 'error parsing regexp: expression too large' };
   const read = withKnownClasses(pattern);
-  const parsed = parse(read.pattern, size);
+  const parsed = parse(read.pattern, Math.max(1, patternSize(pattern), pattern.length / 10));
   const compiled = parsed.error === undefined ? parsed : { error: read.given(parsed.error) };
   cache.set(pattern, { compiled, size });
   kept += size;

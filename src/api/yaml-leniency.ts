@@ -14,8 +14,8 @@ export function readBefore(text: string, wrong: ParserError): string | undefined
 
 /** Where the whole ends if that is told by a sign; undefined if not, or if it is only the first name of a map. */
 function endOfRoot(text: string): number | undefined {
-  const quote = /^\s*(["'])/.exec(text);
-  if (quote === null && !beginsFlow.test(text)) return undefined;
+  const quote = /^\s*(?:---\s+)?(["'])/.exec(text);
+  if (quote === null && !beginsFlow.test(text.replace(/^\s*---(?=\s)/, ''))) return undefined;
   const end = quote === null ? endOfFlow(text, 0) : endOfQuoted(text, quote[0].length, quote[1] ?? '');
   return /^[ \t]*:(?:\s|$)/.test(text.slice(end + 1)) ? undefined : end;
 }

@@ -38,10 +38,13 @@ const wantsMap = 'yaml: map merge requires map or sequence of maps as the value'
 const maxRepeated = 1_000;
 /** Of what is only printed in an error, so much. */
 const maxShown = 1_000;
-const shownOf = (texts: readonly string[]): string => {
-  const text = texts.join(', ');
+function shownOf(count: number, textAt: (at: number) => string): string {
+  let text = '';
+  for (let at = 0; at < count && text.length <= maxShown; at++) text += at === 0 ? textAt(at) : `, ${textAt(at)}`;
   return text.length > maxShown ? `${text.slice(0, maxShown)}...` : text;
-};
+}
+/** Of texts that stand in a document once and are named by aliases, so much: all of it is written out in JSON. */
+const maxAliasedText = 3_145_728;
 
 interface TreeTools {
   readonly text: string;
@@ -60,6 +63,7 @@ export class TreeReader {
   readonly #open = new Set<Node>();
   #visited = 0;
   #visitedInAliases = 0;
+  #aliasedText = 0;
   #aliasDepth = 0;
   #depth = 0;
 
@@ -122,7 +126,15 @@ export class TreeReader {
       return value;
     }
     if (this.#tools.isMap(node)) return this.#mapping(node);
-    return 'items' in node ? this.#list(itemsOf(node) as readonly Given[]) : scalarValue(node as Scalar);
+    if ('items' in node) return this.#list(itemsOf(node) as readonly Given[]);
+    if (this.#aliasDepth > 0) this.#countAliased(node as Scalar);
+    return scalarValue(node as Scalar);
+  }
+
+  /** Go's limits are for the number of values, whatever their size. */
+  #countAliased({ value }: Scalar): void {
+    this.#aliasedText += String(value ?? '').length;
+    if (this.#aliasedText > maxAliasedText) throw new YamlError('yaml: document contains excessive aliasing');
   }
 
   /** What is read while an alias is followed counts as such. */
@@ -136,8 +148,13 @@ export class TreeReader {
 
   #list(items: readonly Given[]): GoValue {
     const values = items.map((item) => this.#value(item));
-    const go = `[]interface {}{${shownOf(values.map((value) => value.go))}}`;
-    return { json: values.map(({ json }) => json), go, name: undefined };
+    return {
+      json: values.map(({ json }) => json),
+      get go() {
+        return `[]interface {}{${shownOf(values.length, (at) => values[at]?.go ?? '')}}`;
+      },
+      name: undefined,
+    };
   }
 
   #mapping(node: YAMLMap<Node | null, Node | null>): GoValue {
@@ -152,8 +169,15 @@ export class TreeReader {
       }
       out.set(key.name, value.json);
     }
-    const shown = [...members.values()].map(({ key, value }) => `${key.go}:${value.go}`);
-    return { json: sortedObject(out), go: `map[interface {}]interface {}{${shownOf(shown)}}`, name: undefined };
+    return {
+      json: sortedObject(out),
+      get go() {
+        const given = [...members.values()];
+        const memberAt = (at: number): string => `${given[at]?.key.go}:${given[at]?.value.go}`;
+        return `map[interface {}]interface {}{${shownOf(given.length, memberAt)}}`;
+      },
+      name: undefined,
+    };
   }
 
   /** A colon without a name before it. */
@@ -186,13 +210,14 @@ export class TreeReader {
       }
       if (node.flow) this.#checkColon(pair.key);
       const key = this.#value(pair.key);
-      if (key.name === undefined && key.json !== null) throw new YamlError(`yaml: invalid map key: ${key.go}`);
+      const { go } = key;
+      if (key.name === undefined && key.json !== null) throw new YamlError(`yaml: invalid map key: ${go}`);
       const value = this.#value(pair.value);
-      if (members.has(key.go) && this.repeated.length < maxRepeated) {
+      if (members.has(go) && this.repeated.length < maxRepeated) {
         const line = this.#tools.lineAt(pair.value?.range?.[0] ?? pair.key?.range?.[0] ?? 0);
-        this.repeated.push(`line ${line}: key ${key.go} already set in map`);
+        this.repeated.push(`line ${line}: key ${go} already set in map`);
       }
-      members.set(key.go, { key, value });
+      members.set(go, { key, value });
     }
   }
 
@@ -272,7 +297,13 @@ function scalarValue(node: Scalar): GoValue {
   throw new YamlError(`yaml: cannot decode !!${tagsByKind.get(found.kind)} \`${text}\` as a !!${tag}`);
 }
 
-const textValue = (text: string): GoValue => ({ json: text, go: quote(text), name: text });
+const textValue = (text: string): GoValue => ({
+  json: text,
+  get go() {
+    return quote(text);
+  },
+  name: text,
+});
 
 function goValue(scalar: YamlScalar): GoValue {
   switch (scalar.kind) {

@@ -1,6 +1,7 @@
 import { goJson } from './go-text.js';
 import type { Json, JsonObject } from './object.js';
 import { atOnce, itemsInStep, type Steps } from './steps.js';
+import { hasSurrogates } from './text-order.js';
 import { goFloat, resolveScalar } from './yaml-scalar.js';
 
 /**
@@ -138,6 +139,13 @@ const written: Readonly<Record<FlowStyle, (character: string) => string>> = {
   double: (character) => (needsEscape.test(character) ? escaped(character) : character),
 };
 
+/** The same of a text that stays in one line, which may be long. */
+const whole: Readonly<Record<FlowStyle, (text: string) => string>> = {
+  plain: (text) => text,
+  single: (text) => text.replaceAll("'", "''"),
+  double: (text) => text.replace(everyEscape, escaped),
+};
+
 /** Text in plain or quoted style, broken at single blanks beyond the width where an indent is given. */
 function flow(
   lead: string,
@@ -145,7 +153,7 @@ function flow(
   { style, indent }: { readonly style: FlowStyle; readonly indent?: number },
 ): readonly [string, ...string[]] {
   const mayBreak = indent !== undefined && lead.length + text.length >= width && text.includes(' ');
-  if (!mayBreak && style === 'plain') return [lead + text];
+  if (!mayBreak) return [`${lead}${quotes[style]}${whole[style](text)}${quotes[style]}`];
   const lines: string[] = [];
   const write = written[style];
   let line = lead + quotes[style];
@@ -176,6 +184,7 @@ function flow(
 const unprintable = /[^\x20-\x7e\n\u00a0-\ud7ff\ue000-\ufffd]|\ufeff/u;
 const lineSeparators = /[\u2028\u2029]/;
 const needsEscape = /[^\x20-\x7e\u00a0-\ud7ff\ue000-\ufffd]|[\ufeff\u2028\u2029"\\]/u;
+const everyEscape = new RegExp(needsEscape, 'gu');
 const indicators = /^(?:---|\.\.\.|[#,[\]{}&*!|>'"%@`]|[-?:](?:[ \t]|$))|:(?:[ \t]|$)|[ \t\n]#/;
 const base60 = /^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?$/;
 
@@ -242,29 +251,38 @@ function compareAt(a: string, b: string, at: number, x: string, y: string): numb
   if (letters[0] && letters[1]) return byCode;
   if (letters[0] || letters[1]) return letters[1] ? -1 : 1;
   const lead = (x === '0' || y === '0') && followsNumber(a, at) ? 1n : 0n;
-  const [m, mLength] = numberAt(a, at, lead);
-  const [n, nLength] = numberAt(b, at, lead);
+  const [m, n] = [numberAt(a, at, lead), numberAt(b, at, lead)];
   if (m !== n) return m < n ? -1 : 1;
-  return mLength !== nLength ? mLength - nLength : byCode;
+  return digitsAt(a, at) - digitsAt(b, at) || byCode;
 }
 
 /** Is there a digit other than zero in the digits right before `at`? */
 function followsNumber(text: string, at: number): boolean {
-  for (const digit of [...text.slice(0, at)].reverse()) {
+  for (let end = at; end > 0; ) {
+    const isPair = isLowSurrogate(text.charCodeAt(end - 1)) && isHighSurrogate(text.charCodeAt(end - 2));
+    const digit = text.slice(isPair ? end - 2 : end - 1, end);
     if (!isDigit(digit)) return false;
     if (digit !== '0') return true;
+    end -= digit.length;
   }
   return false;
 }
 
 /** Longest run of digits that is read as one number; more than 64 bits hold. */
 const maxDigits = 40;
-const digitsHere = /\p{Nd}*/uy;
+const firstDigits = new RegExp(`\\p{Nd}{0,${maxDigits}}`, 'uy');
+const allDigits = /\p{Nd}*/uy;
 
-function numberAt(text: string, at: number, lead: bigint): [bigint, number] {
-  digitsHere.lastIndex = at;
-  const [run = ''] = digitsHere.exec(text) ?? [];
-  const all = [...run];
-  const digits = all.slice(0, maxDigits).join('');
-  return [BigInt(`${lead}${/^\d*$/.test(digits) ? digits : 0}`), all.length];
+/** The run of digits there may be long, and each name is compared with many others. */
+function numberAt(text: string, at: number, lead: bigint): bigint {
+  firstDigits.lastIndex = at;
+  const [digits = ''] = firstDigits.exec(text) ?? [];
+  return BigInt(`${lead}${/^\d*$/.test(digits) ? digits : 0}`);
+}
+
+/** How many there are; asked where numbers are alike. */
+function digitsAt(text: string, at: number): number {
+  allDigits.lastIndex = at;
+  const [run = ''] = allDigits.exec(text) ?? [];
+  return hasSurrogates(run) ? [...run].length : run.length;
 }

@@ -158,14 +158,33 @@ async function firstDocument(
     if (count % lexemesAtOnce === 0) await pause();
     if (parser.stack.length > maxYamlDepth) throw new YamlError(tooDeep);
     if (lexeme.startsWith('"')) checkEscapes(lexeme, () => breaksIn(text.slice(0, parser.offset)) + 1);
-    for (const token of parser.next(lexeme))
-      for (const document of composer.next(token)) return { document, endsInQuotes: false };
+    const document = withoutStacks(() => firstOf(parser.next(lexeme), (token) => composer.next(token)));
+    if (document !== undefined) return { document, endsInQuotes: false };
     last = lexeme;
   }
   const endsInQuotes = /^["']/.test(last) && endOfQuoted(last, 1, last[0] ?? '') === last.length;
-  for (const token of parser.end()) for (const document of composer.next(token)) return { document, endsInQuotes };
-  for (const document of composer.end()) return { document, endsInQuotes };
-  return { document: undefined, endsInQuotes };
+  const document = withoutStacks(() => {
+    const found = firstOf(parser.end(), (token) => composer.next(token));
+    return found ?? firstOf([undefined], () => composer.end());
+  });
+  return { document, endsInQuotes };
+}
+
+/** The first that is made of one of many. */
+function firstOf<T, R>(many: Iterable<T>, make: (one: T) => Iterable<R>): R | undefined {
+  for (const one of many) for (const made of make(one)) return made;
+  return undefined;
+}
+
+/** An error is made of each sign that is out of place, of which there may be many, and a stack is most of an error's cost. */
+function withoutStacks<T>(act: () => T): T {
+  const before = Error.stackTraceLimit;
+  Error.stackTraceLimit = 0;
+  try {
+    return act();
+  } finally {
+    Error.stackTraceLimit = before;
+  }
 }
 
 /** Blank lines behind a line that is continued (a backslash at its end) stay as they are. The parser folds them. */
@@ -197,6 +216,9 @@ function endWithoutBreak(yaml: typeof import('yaml'), document: Document, text: 
 /** What JSON can escape and go-yaml cannot: slashes, and characters in two halves. */
 const mayEscapeOddly = /\\(?:\/|u[dD][89a-fA-F])/;
 const escapes = /\\(?:(?<slash>\/)|u(?<half>[dD][89a-fA-F][\da-fA-F]{2})|.)/gs;
+
+/** The colon of a name that is in another line, which JSON takes. */
+const colonInNextLine = /"[ \t]*\n\s*:/;
 
 /** Looks at a text in double quotes. Throws YamlError. */
 function checkEscapes(quoted: string, line: () => number): void {
@@ -268,7 +290,7 @@ function withoutBlanksBesideSeparators(text: string): string {
 
 /** Bodies sent as YAML are JSON more often than not, and reading JSON is much faster. */
 async function readAsJson(text: string, pause: Pause): Promise<ReadYaml | undefined> {
-  if (!beginsFlow.test(text) || mayEscapeOddly.test(text)) return undefined;
+  if (!beginsFlow.test(text) || mayEscapeOddly.test(text) || colonInNextLine.test(text)) return undefined;
   const isLong = text.length > longText;
   try {
     const reading = readJsonInSteps(text);

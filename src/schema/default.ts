@@ -9,8 +9,13 @@ import { somewhere } from './somewhere.js';
 const missing = (value: Json | undefined, schema: Schema): boolean =>
   value === undefined || (value === null && schema.nullable !== true);
 
-/** So many values the defaults of one custom resource may add; each item of a list may lack many. */
+/**
+ * So many values the defaults of one custom resource may add; each item of a list may lack many. Long texts count for
+ * several: all of them are written out.
+ */
 export const maxDefaulted = 50_000;
+/** Characters that count as a value more. */
+const charactersOfValue = 64;
 
 /** How many values more may be added; negative once there were too many. */
 export interface Room {
@@ -84,9 +89,16 @@ function wholeDefault(schema: Schema): WholeDefault {
   return whole;
 }
 
+const sizeOfText = (text: string): number => Math.floor(text.length / charactersOfValue);
+
 function countValues(value: Json): number {
+  if (typeof value === 'string') return 1 + sizeOfText(value);
   if (typeof value !== 'object' || value === null) return 1;
-  return Object.values(value).reduce((sum: number, inner: Json) => sum + countValues(inner), 1);
+  if (isList(value)) return value.reduce((sum: number, inner: Json) => sum + countValues(inner), 1);
+  return Object.entries(value).reduce(
+    (sum: number, [name, inner]: readonly [string, Json]) => sum + sizeOfText(name) + countValues(inner),
+    1,
+  );
 }
 
 function copy(object: JsonObject): Record<string, Json> {

@@ -1,4 +1,4 @@
-import { patternSize } from '../api/pattern-size.js';
+import { compiledSize } from '../api/pattern-size.js';
 import { compile, keptInstructions } from '../api/regular-expression.js';
 import { compareText } from '../api/text-order.js';
 import {
@@ -127,7 +127,7 @@ function patternsSize(schema: SchemaProps): number {
   everySchema(schema, ({ pattern }) => {
     if (pattern !== undefined) patterns.add(pattern);
   });
-  return [...patterns].reduce((sum, pattern) => sum + patternSize(pattern), 0);
+  return [...patterns].reduce((sum, pattern) => sum + compiledSize(pattern), 0);
 }
 
 type Level = 'root' | 'item' | 'field';

@@ -1,4 +1,4 @@
-import { goJson, quote } from '../api/go-text.js';
+import { goJson, quote, sortedJson } from '../api/go-text.js';
 import type { Json } from '../api/object.js';
 import type { Steps } from '../api/steps.js';
 import { isKnownFormat } from '../api/string-formats.js';
@@ -176,14 +176,23 @@ function converted(value: unknown): unknown {
   return value >= 0 && value <= 0x10ffff ? String.fromCodePoint(value) : '\ufffd';
 }
 
+/** So many are compared one by one; of more there is an index. */
+const fewObjects = 8;
+
 function compileEnum({ enum: allowed }: Schema): Check | undefined {
   if (allowed === undefined || allowed.length === 0) return undefined;
   const shown = allowed.map((value) => (typeof value === 'string' ? value : goJson(printable(value))));
   const scalars = new Set<unknown>(allowed.filter((value) => typeof value !== 'object'));
   const others = allowed.filter((value) => typeof value === 'object' && value !== null);
+  // Each of many items would be compared with each of many objects.
+  const texts = others.length > fewObjects ? new Set(others.map(sortedJson)) : undefined;
+  const isOther = (value: unknown): boolean =>
+    typeof value === 'object' &&
+    value !== null &&
+    (texts?.has(sortedJson(value as Json)) ?? others.some((other) => same(other, value)));
   return (value, at) => {
-    at.spend(others.length);
-    if (scalars.has(value) || scalars.has(converted(value)) || others.some((other) => same(other, value))) return 1;
+    at.spend(Math.min(others.length, fewObjects));
+    if (scalars.has(value) || scalars.has(converted(value)) || isOther(value)) return 1;
     at.fail((path) => notSupported(path, typeof value === 'object' ? printable(value as Json) : value, shown));
     return 0;
   };

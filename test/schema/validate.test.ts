@@ -213,7 +213,6 @@ test.each<[Schema, Json, string[]]>([
 
 test.each<[string, Schema]>([
   ['branches', { items: {}, anyOf: Array.from({ length: 500 }, (_, i) => ({ items: { maximum: -i } })) }],
-  ['choices', { items: { enum: Array.from({ length: 500 }, (_, a) => ({ a })) } }],
   ['members', { items: object({}, { required: Array.from({ length: 500 }, (_, i) => `m${i}`) }) }],
 ])('where each of many %s is about each of many items, others have their turn', (_, schema) => {
   const items = Array.from({ length: 200 }, (_item, at) => ({ n: at }));

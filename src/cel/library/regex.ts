@@ -1,4 +1,4 @@
-import { compile, maxMatchingCost, type RegularExpression } from '../../api/regular-expression.js';
+import { compile, compilingCost, maxMatchingCost, type RegularExpression } from '../../api/regular-expression.js';
 import { listFrom } from '../collections.js';
 import { EffortExceeded, spend } from '../effort.js';
 import type { Library } from '../functions.js';
@@ -13,9 +13,13 @@ import { type Costs, member } from './declarations.js';
 const mostly = 0.05;
 const atWorst = 0.3;
 const muchMatching = 100_000;
+/** The same for an instruction that is compiled. */
+const stepsOfInstruction = 20;
 
 /** What is wrong with the pattern, or the pattern if it may be matched with the text. */
 export function expressionFor(text: string, pattern: string): RegularExpression | Failure {
+  // Nothing that is evaluated has many patterns, unless they come from the object.
+  spend(Math.ceil(compilingCost(pattern) * stepsOfInstruction));
   const { expression, error } = compile(pattern);
   if (expression === undefined) return new Failure(error);
   const cost = expression.cost(text);

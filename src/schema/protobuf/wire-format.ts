@@ -19,6 +19,8 @@ export class WireReader {
   #at: number;
   readonly #end: number;
   #fields = 0;
+  /** Bytes that were read beyond the ends of entries; those are read once more. */
+  #beyond = 0;
 
   constructor(bytes: Uint8Array, from = 0) {
     this.#bytes = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -115,7 +117,8 @@ export class WireReader {
 
   /**
    * An entry of a map. `read` reads the value of a field whose number it knows, and answers false otherwise. Go looks neither
-   * at the types of key and value nor whether they end within the entry.
+   * at the types of key and value nor whether they end within the entry. All of them together may read as much beyond their
+   * ends as there is: a few bytes each could otherwise have all that follows read again.
    */
   entry(read: (number: number) => boolean): void {
     const end = this.#endOfNext();
@@ -127,6 +130,8 @@ export class WireReader {
       this.skip(Number(BigInt(tag) & 7n));
       if (this.#at > end) throw new ProtobufError(truncated);
     }
+    this.#beyond += this.#at - end;
+    if (this.#beyond > this.#end) throw new ProtobufError(truncated);
     this.#at = end;
   }
 
