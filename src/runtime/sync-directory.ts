@@ -1,12 +1,19 @@
-import { closeSync, fsyncSync, openSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 
-/** So that a file made in it is there after a crash; systems that cannot do this do not need it. */
-export function syncDirectory(directory: string): void {
+/** There are file systems without, and directories that may be written to and not read. */
+const impossible: ReadonlySet<string | undefined> = new Set(['EINVAL', 'ENOTSUP', 'EACCES', 'EPERM']);
+
+/** So that a file made in it is there after a crash of the machine, where that is possible. Fails with the system's errors. */
+export async function syncDirectory(directory: string): Promise<void> {
   if (process.platform === 'win32') return;
-  const opened = openSync(directory, 'r');
   try {
-    fsyncSync(opened);
-  } finally {
-    closeSync(opened);
+    const opened = await open(directory, 'r');
+    try {
+      await opened.sync();
+    } finally {
+      await opened.close();
+    }
+  } catch (error) {
+    if (!impossible.has((error as NodeJS.ErrnoException).code)) throw error;
   }
 }

@@ -286,18 +286,8 @@ export async function writeWhole(path: string, text: string, mode: number): Prom
     await rm(temporary, { force: true }).catch(() => {});
     throw cannot('write', path, error);
   }
-  syncIfPossible(dirname(path));
-  // It may be new itself.
-  syncIfPossible(dirname(dirname(path)));
-}
-
-/** There are file systems without, and directories that may be written to and not read. */
-function syncIfPossible(directory: string): void {
-  try {
-    syncDirectory(directory);
-  } catch {
-    // What was written is there all the same, until the power fails.
-  }
+  // The directory may be new itself. What was written is there in any case, until the power fails.
+  for (const directory of [dirname(path), dirname(dirname(path))]) await syncDirectory(directory).catch(() => {});
 }
 
 /** By itself the system does not always say of which file it speaks. */

@@ -29,7 +29,10 @@ export function openAcknowledgedFile(directory: string): AcknowledgedFile {
   const file = openSync(path, 'r+');
   return {
     last,
-    write: (revision) => void writeSync(file, encode(revision), 0, length, 0),
+    write(revision) {
+      const bytes = encode(revision);
+      for (let at = 0; at < length; ) at += writeSync(file, bytes, at, length - at, at);
+    },
     close: () => closeSync(file),
   };
 }

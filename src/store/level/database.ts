@@ -17,3 +17,9 @@ export async function openDatabase(directory: string, { mustExist = false } = {}
   await database.open({ createIfMissing: !mustExist });
   return database;
 }
+
+/** Removes the files of the database in a directory, and leaves others. */
+export async function destroyDatabase(directory: string): Promise<void> {
+  const { ClassicLevel } = await import('classic-level');
+  await ClassicLevel.destroy(directory);
+}

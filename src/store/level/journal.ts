@@ -11,7 +11,6 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { syncDirectory } from '../../runtime/sync-directory.js';
 import type { Revision } from '../store.js';
 import { decodeRecord } from './record.js';
 
@@ -46,7 +45,7 @@ export interface Journal {
   close(): void;
 }
 
-const fileName = 'JOURNAL';
+export const journalName = 'JOURNAL';
 /** What stands before each record. */
 const prefixLength = 8 + 4;
 const end = Buffer.alloc(prefixLength);
@@ -58,7 +57,7 @@ const writesAreSynced = process.platform === 'linux';
  * @throws the system's errors
  */
 export function readJournal(directory: string): readonly (readonly EncodedRecord[])[] {
-  const path = join(directory, fileName);
+  const path = join(directory, journalName);
   const bytes = existsSync(path) ? readFileSync(path) : Buffer.alloc(0);
   const half = Math.floor(bytes.length / 2);
   const [first, second] = [recordsIn(bytes.subarray(0, half)), recordsIn(bytes.subarray(half))];
@@ -80,16 +79,16 @@ function recordsIn(half: Buffer): readonly EncodedRecord[] {
 }
 
 /**
- * Opens the journal of a directory to be written from its beginning: what is in it must be in the database.
+ * Opens the journal of a directory to be written from its beginning: what is in it must be in the database. A new file is
+ * durable, and its place in the directory is not.
  * @throws the system's errors
  */
 export function openJournal(directory: string, size: number): Journal {
   const half = Math.floor(size / 2);
-  const path = join(directory, fileName);
+  const path = join(directory, journalName);
   // What a write cut short has left behind a record that is not whole must never follow one of a later opening.
   const isThere = existsSync(path) && statSync(path).size === half * 2;
   writeFileSync(path, Buffer.alloc(half * 2), { flag: isThere ? 'r+' : 'w', flush: true });
-  if (!isThere) syncDirectory(directory);
   const file = openSync(path, constants.O_WRONLY | (writesAreSynced ? constants.O_DSYNC : 0));
   let start = 0;
   let at = 0;

@@ -1,6 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from '../../runtime/logger.js';
+import { syncDirectory } from '../../runtime/sync-directory.js';
 import type { Revision } from '../store.js';
 import type { AcknowledgedFile } from './acknowledged-file.js';
 import type { Database } from './database.js';
@@ -143,7 +144,7 @@ export class JournaledLog implements RecordLog {
   }
 }
 
-/** All of it, in one synced batch. */
+/** All of it, in one synced batch. LevelDB syncs a file that it begins for that, but not that the file is there. */
 export async function writeSteps(database: Database, steps: readonly EncodedStep[]): Promise<void> {
   // Costs half of what an array of operations does.
   const batch = database.batch();
@@ -154,4 +155,5 @@ export async function writeSteps(database: Database, steps: readonly EncodedStep
   const mark = steps.at(-1)?.mark;
   if (mark !== undefined) batch.put(markKey, encodeMark(mark));
   await batch.write({ sync: true });
+  await syncDirectory(database.location);
 }

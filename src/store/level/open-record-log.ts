@@ -1,10 +1,13 @@
+import { readdir, stat } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import type { Logger } from '../../runtime/logger.js';
 import { makeDirectory } from '../../runtime/make-directory.js';
+import { syncDirectory } from '../../runtime/sync-directory.js';
 import type { Revision } from '../store.js';
 import { StoreUnavailable } from '../store-unavailable.js';
 import { type AcknowledgedFile, openAcknowledgedFile } from './acknowledged-file.js';
-import { type Database, openDatabase } from './database.js';
-import { type EncodedRecord, openJournal, readJournal } from './journal.js';
+import { type Database, destroyDatabase, openDatabase } from './database.js';
+import { type EncodedRecord, journalName, openJournal, readJournal } from './journal.js';
 import { JournaledLog, writeSteps } from './journaled-log.js';
 import {
   decodeMark,
@@ -49,9 +52,9 @@ export async function openRecordLog(
   try {
     // Secrets are in it as they are.
     await makeDirectory(directory, { mode: 0o700 });
+    await syncDirectory(dirname(resolve(directory)));
     acknowledged = openAcknowledgedFile(directory);
-    // LevelDB would make a new database where its main file is gone, and remove what is left of the old one.
-    database = await openDatabase(directory, { mustExist: acknowledged.last !== undefined });
+    database = await openOrMake(directory, acknowledged);
     const kept = await readAll(database, reader, directory);
     const recovered = readRest(directory, kept ?? 0n, reader);
     const last = recovered.at(-1)?.revision ?? kept;
@@ -59,12 +62,35 @@ export async function openRecordLog(
     if (kept === undefined) await database.put(markKey, encodeMark({ compacted: 0n, records: 0 }), { sync: true });
     await writeSteps(database, [{ added: recovered, removed: [], mark: undefined }]);
     const journal = openJournal(directory, options.journalSize ?? defaultJournalSize);
+    await syncDirectory(directory);
     return new JournaledLog({ database, journal, acknowledged, log: options.log });
   } catch (error) {
     acknowledged?.close();
     await database?.close().catch(() => {});
     throw error instanceof StoreUnavailable ? error : unavailable(directory, error);
   }
+}
+
+async function openOrMake(directory: string, { last }: AcknowledgedFile): Promise<Database> {
+  // LevelDB would make a new database where its main file is gone, and remove what is left of the old one.
+  if (last !== undefined) return openDatabase(directory, { mustExist: true });
+  try {
+    return await openDatabase(directory);
+  } catch (error) {
+    // It does not sync the first file that it makes: a crash of the machine then may leave one that it cannot read.
+    if (!(await wasNeverWritten(directory))) throw error;
+    await destroyDatabase(directory);
+    return openDatabase(directory);
+  }
+}
+
+/** Whether the database was only begun: no journal, no table and nothing in its logs. */
+async function wasNeverWritten(directory: string): Promise<boolean> {
+  const names = await readdir(directory);
+  if (names.some((name) => name === journalName || /\.(?:ldb|sst)$/.test(name))) return false;
+  const logs = names.filter((name) => name.endsWith('.log'));
+  const found = await Promise.all(logs.map((name) => stat(join(directory, name))));
+  return found.every(({ size }) => size === 0);
 }
 
 /** The last revision; undefined if the database is new. */

@@ -11,9 +11,14 @@ import type { LogStep } from '../../../src/store/level/record-log.js';
 
 /** Takes note of what it is given, and does it when it is told to. */
 class SlowDatabase {
+  readonly location: string;
   readonly batches: string[] = [];
   closed = false;
   #waiting: { resolve(): void; reject(error: Error): void }[] = [];
+
+  constructor(location: string) {
+    this.location = location;
+  }
 
   batch() {
     const operations: string[] = [];
@@ -47,7 +52,7 @@ let log: JournaledLog;
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'journaled-log-'));
   journal = openJournal(directory, 8_192);
-  database = new SlowDatabase();
+  database = new SlowDatabase(directory);
   const acknowledged: AcknowledgedFile = { last: undefined, write: () => {}, close: () => {} };
   log = new JournaledLog({ database: database as unknown as Database, journal, acknowledged, log: silentLogger });
 });

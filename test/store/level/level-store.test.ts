@@ -308,6 +308,39 @@ describe('a directory that cannot be used is refused with one sentence', () => {
     expect(await refusal(directory)).toBe(`the store in ${directory} is damaged: its first record is missing`);
   });
 
+  describe('a database whose first file the machine lost when it crashed', () => {
+    /** As LevelDB makes it: the file that CURRENT names is not synced. */
+    const begun = (more: Readonly<Record<string, string>> = {}): string => {
+      const directory = newDirectory();
+      mkdirSync(directory);
+      const files = { CURRENT: 'MANIFEST-000001\n', 'MANIFEST-000001': '', LOCK: '', ACKNOWLEDGED: '', ...more };
+      for (const [name, text] of Object.entries(files)) writeFileSync(join(directory, name), text);
+      return directory;
+    };
+
+    test('is made anew if nothing was ever written to it', async () => {
+      const directory = begun({ '000003.log': '', other: 'kept' });
+      const store = await openLevelStore(directory);
+      await put(store, '/a', 1);
+      await store.close();
+      const again = await openLevelStore(directory);
+      expect((await again.get('/a'))?.value).toBe(1);
+      await again.close();
+      expect(readFileSync(join(directory, 'other'), 'utf8')).toBe('kept');
+    });
+
+    test.each<[string, Readonly<Record<string, string>>]>([
+      ['a journal', { JOURNAL: '' }],
+      ['a log with something in it', { '000003.log': 'x' }],
+      ['a table', { '000005.ldb': '' }],
+      ['an acknowledged revision', { ACKNOWLEDGED: 'x'.repeat(12) }],
+    ])('is left as it is if there is %s', async (_, more) => {
+      const directory = begun(more);
+      expect(await refusal(directory)).toMatch(/is damaged/);
+      expect(readFileSync(join(directory, 'MANIFEST-000001'), 'utf8')).toBe('');
+    });
+  });
+
   test('a flipped byte, wherever it is, is refused or harmless', async () => {
     const directory = newDirectory();
     const store = await filled(directory);
