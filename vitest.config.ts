@@ -35,10 +35,11 @@ export default defineConfig({
     globalSetup: 'test/temporary-folder.ts',
     setupFiles: 'test/properties.ts',
     sequence: { sequencer: SlowFirst },
-    // Tests wait for conditions, so these only end what will never be: generous, for machines with other work.
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
-    env: { KEDGE_TEST_TIMEOUT_MS: '10000' },
+    // Tests wait for conditions, so these only end what will never be: generous, for machines with much other work.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    env: { KEDGE_TEST_TIMEOUT_MS: '60000' },
+    expect: { poll: { timeout: 60_000 } },
     // Two are enough for two cores; more only wait for each other, and for the programs that tests start.
     maxWorkers: 2,
   },

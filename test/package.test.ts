@@ -56,7 +56,7 @@ beforeAll(async () => {
   mkdirSync(installed, { recursive: true });
   await promisify(execFile)('tar', ['-xzf', join(source, filename), '-C', installed, '--strip-components=1']);
   writeFileSync(join(project, 'package.json'), '{ "type": "module" }');
-}, 120_000);
+}, 600_000);
 
 afterAll(() => rmSync(project, { recursive: true, force: true }));
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type AskOptions, definitionOf, type Served, serve, served, type Tree, versionOf, widgets } from './served.js';
 
 /** Parameters and bodies as kube-apiserver reads them, one request each. */
@@ -720,7 +720,7 @@ test('what is applied below an object of no fields counts, and is not stored', a
   ]);
   await it.ask('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', { body: crd });
   const at = '/apis/bare.example.com/v1/bares';
-  await vi.waitFor(async () => expect((await it.ask('GET', at)).code).toBe(200));
+  await expect.poll(async () => (await it.ask('GET', at)).code).toBe(200);
   const applied = async (rest: object) => {
     const body = { apiVersion: 'bare.example.com/v1', kind: 'Bare', metadata: { name: 'a' }, ...rest };
     const { code, json } = await it.ask('PATCH', `${at}/a?fieldManager=m`, { headers: apply, body });
@@ -823,7 +823,7 @@ test('what cannot be converted is not watched', async () => {
   });
   expect((await it.ask('POST', crds, { body: crd })).code).toBe(201);
   const at = (name: string) => `/apis/stuck.example.com/${name}/stucks`;
-  await vi.waitFor(async () => expect((await it.ask('GET', at('v1'))).code).toBe(200));
+  await expect.poll(async () => (await it.ask('GET', at('v1'))).code).toBe(200);
   const body = { apiVersion: 'stuck.example.com/v1', kind: 'Stuck', metadata: { name: 'a' } };
   expect((await it.ask('POST', at('v1'), { body })).code).toBe(201);
   for (const [query, code] of [

@@ -118,7 +118,7 @@ export const widgets = (schema: object = {}, more: object = {}) =>
 
 /** Asks until the answer has the code. */
 export async function served({ ask }: Served, path: string): Promise<void> {
-  for (let tries = 0; tries < 200; tries++) {
+  for (let tries = 0; tries < 2_000; tries++) {
     if ((await ask('GET', path)).code === 200) return;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }

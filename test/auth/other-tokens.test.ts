@@ -176,6 +176,6 @@ describe('the cache', () => {
       collectGarbage();
       return found.deref() === undefined;
     };
-    await expect.poll(isGone, { timeout: 5_000 }).toBe(true);
+    await expect.poll(isGone).toBe(true);
   });
 });

@@ -45,7 +45,7 @@ beforeAll(async () => {
 });
 afterAll(() => target.stop());
 
-test.each(once)('%s', { timeout: 60_000 }, async (name, expected) => {
+test.each(once)('%s', async (name, expected) => {
   for await (const { code, complaints, blockedMs } of explosions(target, { names: [name], maxBlockedMs: 1_500 })) {
     expect(complaints).toEqual([]);
     expect(code).toBe(expected);

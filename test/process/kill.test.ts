@@ -79,7 +79,7 @@ test('over several rounds', async () => {
   expect(record.requests.size).toBeGreaterThan(0);
   client.close();
   await server.stop();
-}, 60_000);
+}, 300_000);
 
 /** Creates one object after the other until the server is gone. */
 async function write(

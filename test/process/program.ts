@@ -49,8 +49,6 @@ process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
 
-const patienceMs = 20_000;
-
 /** Starts a program. */
 export function start(command: string, args: readonly string[], { env = {}, cwd }: ProgramOptions = {}): Program {
   const child = spawn(command, args, {
@@ -81,7 +79,6 @@ export function start(command: string, args: readonly string[], { env = {}, cwd 
   const lines = (): readonly LogLine[] => stdout.split('\n').slice(0, -1).flatMap(readLine);
   const wait = async <R>(look: () => R | undefined, what: string): Promise<R> => {
     const found = await eventually(look, (result) => result !== undefined || over !== undefined, {
-      timeoutMs: patienceMs,
       what: `${what} from ${[command, ...args].join(' ')}`,
     });
     const result = found ?? look();

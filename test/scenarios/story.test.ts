@@ -50,7 +50,7 @@ describe.skipIf(kubectls.length === 0)('the story', () => {
         CA_KEY: authority.key,
       },
     });
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await Promise.all([signer?.stop(), server?.stop()]);
@@ -61,7 +61,7 @@ describe.skipIf(kubectls.length === 0)('the story', () => {
 
   /** Waits for a command's output. */
   const until = (k: Kubectl, args: readonly string[], holds: (output: string) => boolean): Promise<string> =>
-    eventually(async () => (await k.attempt(...args)).stdout, holds, { timeoutMs: 15_000, what: args.join(' ') });
+    eventually(async () => (await k.attempt(...args)).stdout, holds, { what: args.join(' ') });
 
   const certificateOf = async (k: Kubectl, name: string): Promise<string> => {
     const column = ['get', 'csr', name, '-o', 'jsonpath={.status.certificate}'];

@@ -8,7 +8,7 @@ export interface RawOptions {
   readonly certificate?: { readonly cert: string; readonly key: string };
 }
 
-const patienceMs = 5_000;
+const patienceMs = 60_000;
 
 /** Sends bytes, answers what comes back until the peer closes or falls silent. */
 export function exchange(

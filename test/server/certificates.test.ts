@@ -240,7 +240,6 @@ test('anchors are published and distributed', async () => {
   const distributed = await eventually(
     () => client.resource(ConfigMaps).get({ namespace: 'default', name: 'corp' }),
     (found) => found !== undefined,
-    { timeoutMs: 15_000 },
   );
   expect(distributed?.data?.['ca.crt']).toContain(files.certificate.trim());
 });

@@ -48,4 +48,4 @@ test('owners are followed when their definition is served in another version', a
   await family('v2', 'b');
   await it.ask('DELETE', `${owners('v2')}/b`);
   await answers(`${configMaps}/b`, 404);
-}, 30_000);
+});

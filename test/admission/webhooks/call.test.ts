@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { CallFailed, type HookCall, hookClient } from '../../../src/admission/webhooks/call.js';
 import { readServiceAddresses, targetOf } from '../../../src/admission/webhooks/target.js';
 import { systemClock } from '../../../src/runtime/clock.js';
@@ -149,7 +149,7 @@ test('one that asks to come again later is asked again then, ten times at the mo
   const reply = client.post(call(hook, '/busy', { milliseconds: 30_000 }));
   reply.catch(() => {});
   for (let tries = 1; tries <= 10; tries++) {
-    await vi.waitUntil(() => hook.asked.length === tries && clock.sleeping === 2, { interval: 5 });
+    await expect.poll(() => hook.asked.length === tries && clock.sleeping === 2, { interval: 5 }).toBe(true);
     await clock.advance(1_000);
   }
   expect((await reply).status).toBe(429);
@@ -161,7 +161,7 @@ test('a webhook that is too slow is not waited for', async () => {
   const { hook, client } = await world(() => {}, clock);
   const reply = client.post(call(hook, '/slow'));
   reply.catch(() => {});
-  await vi.waitUntil(() => hook.asked.length === 1, { interval: 5 });
+  await expect.poll(() => hook.asked.length === 1, { interval: 5 }).toBe(true);
   await clock.advance(9_500);
   await expect(reply).rejects.toThrow(
     `Post "https://127.0.0.1:${hook.port}/slow?timeout=10s": context deadline exceeded`,
@@ -189,11 +189,11 @@ test('a caller who goes ends the call, and the connection with it', async () => 
   const gone = new AbortController();
   const reply = client.post(call(hook, '/slow', { signal: gone.signal }));
   reply.catch(() => {});
-  await vi.waitUntil(() => hook.asked.length === 1, { interval: 5 });
+  await expect.poll(() => hook.asked.length === 1, { interval: 5 }).toBe(true);
   const reason = new Error('gone');
   gone.abort(reason);
   await expect(reply).rejects.toBe(reason);
-  await vi.waitUntil(() => closed, { interval: 5 });
+  await expect.poll(() => closed, { interval: 5 }).toBe(true);
 });
 
 test('when the client is closed its calls end, those that wait to ask again, too, and nothing is asked any more', async () => {
@@ -204,7 +204,7 @@ test('when the client is closed its calls end, those that wait to ask again, too
   const replies = ['/slow', '/busy'].map((path) => client.post(call(hook, path)));
   const ends = Promise.allSettled(replies);
   // Each is timed; one waits besides.
-  await vi.waitUntil(() => hook.asked.length === 2 && clock.sleeping === 3, { interval: 5 });
+  await expect.poll(() => hook.asked.length === 2 && clock.sleeping === 3, { interval: 5 }).toBe(true);
   client.close();
   for (const end of await ends)
     expect(end).toMatchObject({ reason: { message: expect.stringContaining('is closed') } });
@@ -228,7 +228,7 @@ test('several kept connections that were closed while nobody looked cost no requ
   let sockets: Duplex[] = [];
   const { hook, client } = await world(async (_, response, request) => {
     sockets.push(request.socket);
-    await vi.waitUntil(() => sockets.length >= 3, { interval: 5 });
+    await expect.poll(() => sockets.length >= 3, { interval: 5 }).toBe(true);
     response.end('{}');
   });
   const three = () => Promise.all(['/a', '/b', '/c'].map((path) => client.post(call(hook, path))));
@@ -287,7 +287,7 @@ test('a connection that was closed while nobody used it is made anew', async () 
   });
   for (let i = 1; i <= 5; i++) {
     expect((await client.post(call(hook, '/p'))).status).toBe(200);
-    await vi.waitUntil(() => closed === i, { interval: 5 });
+    await expect.poll(() => closed === i, { interval: 5 }).toBe(true);
   }
   expect(hook.asked).toHaveLength(5);
 });

@@ -37,6 +37,6 @@ test('series of a kind that is gone do not hold what it was', async () => {
     collectGarbage();
     return definition.deref() === undefined;
   };
-  await expect.poll(isGone, { timeout: 5_000 }).toBe(true);
+  await expect.poll(isGone).toBe(true);
   requests.of(request).answered(200, 0.001, 10);
 });

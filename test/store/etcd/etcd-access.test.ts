@@ -114,7 +114,7 @@ describe.skipIf(!etcdInstalled)('an etcd with TLS that knows its users', () => {
     await etcd.kill();
     await etcd.start(serving);
     address = `etcd:https://${etcd.endpoint}`;
-  }, 30_000);
+  });
   afterAll(() => etcd.stop());
 
   /** Writes and hears of it. */
@@ -151,7 +151,7 @@ describe.skipIf(!etcdInstalled)('an etcd with TLS that knows its users', () => {
     await works(store, '/before');
     await etcd.kill();
     await etcd.start(serving);
-    await vi.waitFor(() => store.revision(), 10_000);
+    await vi.waitFor(() => store.revision(), 60_000);
     await works(store, '/after');
     await store.close();
   });
@@ -161,9 +161,9 @@ describe.skipIf(!etcdInstalled)('an etcd with TLS that knows its users', () => {
     const store = await open(address, { ...files, prefix: '/ours' });
     await works(store, '/first');
     await shown('other', 'shown');
-    await vi.waitFor(async () => await expect(store.get('/first')).rejects.toThrow('permission denied'), 10_000);
+    await vi.waitFor(async () => await expect(store.get('/first')).rejects.toThrow('permission denied'), 60_000);
     await shown('kedge', 'shown');
-    await vi.waitFor(async () => expect((await store.get('/first'))?.value).toBe('/first'), 10_000);
+    await vi.waitFor(async () => expect((await store.get('/first'))?.value).toBe('/first'), 60_000);
     file('shown.key', 'no key');
     await works(store, '/second');
     await store.close();

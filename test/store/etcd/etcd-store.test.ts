@@ -23,7 +23,7 @@ const open = (options: Partial<EtcdStoreOptions> = {}): Promise<EtcdStore> =>
 if (etcdInstalled) {
   beforeAll(async () => {
     etcd = await startEtcd();
-  }, 30_000);
+  });
   afterAll(() => etcd.stop());
 }
 
@@ -170,7 +170,7 @@ describe.skipIf(!etcdInstalled)('when etcd is killed and comes back', () => {
     expect((await store.get('/before'))?.revision).toBe(before);
     void stream.stop();
     await store.close();
-  }, 30_000);
+  });
 });
 
 test.skipIf(!etcdInstalled)(

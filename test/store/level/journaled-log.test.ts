@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { silentLogger } from '../../../src/runtime/logger.js';
 import type { AcknowledgedFile } from '../../../src/store/level/acknowledged-file.js';
 import type { Database } from '../../../src/store/level/database.js';
@@ -77,7 +77,7 @@ async function settledAtBatch(batches: number, promise: Promise<unknown>): Promi
     settled = true;
   };
   promise.then(settle, settle);
-  await vi.waitFor(() => expect(database.batches.length).toBe(batches), { interval: 1 });
+  await expect.poll(() => database.batches.length, { interval: 1 }).toBe(batches);
   return settled;
 }
 

@@ -557,7 +557,7 @@ describe('when the process is killed in the middle of writes', () => {
       cwd: project,
       stdio: 'pipe',
     });
-  }, 30_000);
+  });
 
   test.each([32_768, 4 * 1_048_576])(
     'nothing is lost or missing, with a journal of %i bytes',
