@@ -35,6 +35,9 @@ afterAll(async () => {
   for (const { stop } of open) await stop();
 });
 
+/** A grace, in milliseconds: a test in which anything were waited for would not end. */
+const longerThanTests = 3_600_000;
+
 /** Answers every request with its path; reads bodies of those that have one. */
 async function listening(
   limits: Partial<ConnectionLimits> = {},
@@ -201,9 +204,7 @@ describe('HTTP/1.1', () => {
       (count) => count > 0,
     );
     socket.destroy();
-    const started = performance.now();
-    await stop(20_000);
-    expect(performance.now() - started).toBeLessThan(5_000);
+    await stop(longerThanTests);
     expect([begun, ended]).toEqual([1, 1]);
   });
 
@@ -234,9 +235,7 @@ describe('HTTP/1.1', () => {
     const told = [...(await all).toString().matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, code]) => Number(code));
     expect(told).toEqual(codes ?? [...Array.from({ length: 100 }, () => 200), 429]);
     expect(seen.length).toBe(carriedOut?.length ?? 100);
-    const started = performance.now();
-    await stop(20_000);
-    expect(performance.now() - started).toBeLessThan(5_000);
+    await stop(longerThanTests);
   });
 
   test('whoever leaves while a refusal waits for its turn leaves nothing behind', async () => {
@@ -245,9 +244,7 @@ describe('HTTP/1.1', () => {
     send(head('/slow') + head('/bad', ''));
     await new Promise((resolve) => setImmediate(resolve));
     socket.destroy();
-    const started = performance.now();
-    await stop(20_000);
-    expect(performance.now() - started).toBeLessThan(5_000);
+    await stop(longerThanTests);
   });
 
   test.each(['gzip, chunked', 'identity'])('a body in the coding %s is not read', async (coding) => {
