@@ -5,6 +5,7 @@ import { AuthenticationError } from '../../src/auth/authenticator.js';
 import { clientCertificate } from '../../src/auth/client-certificate.js';
 import { readCertificate } from '../../src/pki/certificate.js';
 import { FakeClock } from '../../src/testing/fake-clock.js';
+import { expectShort } from '../processor-time.js';
 import { credentials } from './credentials.js';
 import { attributes, extensions, type Forged, forge, usages, type Wanted } from './forge.js';
 
@@ -286,9 +287,12 @@ test('many certificates of one name do not keep the server busy', async () => {
   const same = { subject: [[commonName, 'loop']] as const, extensions: [extensions.authority()] };
   const first = forge(same);
   const others = Array.from({ length: 30 }, () => forge({ ...same, issuer: first, signedBy: first.key }));
-  const started = performance.now();
-  await expect(authenticate([client({ issuer: first }), first, ...others])).rejects.toThrow('x509');
-  expect(performance.now() - started).toBeLessThan(10_000);
+  const chain = [client({ issuer: first }), first, ...others];
+  await expectShort(5_000, () =>
+    expect(authenticate(chain)).rejects.toThrow(
+      'x509: signature check attempts limit reached while verifying certificate chain',
+    ),
+  );
 });
 
 test('a chain with a huge key is not looked at', async () => {
