@@ -11,6 +11,7 @@ import { union } from '../../src/auth/authorizer-union.js';
 import { privilegedGroup } from '../../src/auth/privileged-group.js';
 import { rbac } from '../../src/auth/rbac.js';
 import { FixedObjects } from '../auth/fixed-objects.js';
+import { expectShort } from '../processor-time.js';
 
 const apiGroup = 'rbac.authorization.k8s.io';
 const apiVersion = `${apiGroup}/v1`;
@@ -258,9 +259,9 @@ describe('roles', () => {
 
   test('a rule of a billion combinations is refused at once', async () => {
     const many = Array.from({ length: 1_000 }, (_, i) => `x${i}`).join(' ');
-    const started = performance.now();
-    await expect(writeRole(role('r', rule(many, many, many)))).rejects.toMatchObject({ reason: 'Forbidden' });
-    expect(performance.now() - started).toBeLessThan(2_000);
+    await expectShort(2_000, () =>
+      expect(writeRole(role('r', rule(many, many, many)))).rejects.toMatchObject({ reason: 'Forbidden' }),
+    );
   });
 });
 

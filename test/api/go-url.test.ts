@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseGoRequestUrl, parseGoUrl, queryValues, splitHost } from '../../src/api/go-url.js';
+import { expectShort } from '../processor-time.js';
 
 test.each([
   ['https://h.example.com:8443/a/b', { scheme: 'https', host: 'h.example.com:8443', path: '/a/b' }],
@@ -28,10 +29,10 @@ test.each([
   expect(parseGoUrl(text)).toMatchObject(expected);
 });
 
-test('a long URL takes linear time', () => {
-  const start = performance.now();
-  for (const part of ['%41', '/', '@', ':', 'a', '?']) parseGoUrl(`https://${part.repeat(300_000)}`);
-  expect(performance.now() - start).toBeLessThan(20_000);
+test('a long URL takes linear time', async () => {
+  for (const part of ['%41', '/', '@', ':', 'a', '?']) {
+    await expectShort(3_000, () => parseGoUrl(`https://${part.repeat(300_000)}`));
+  }
 });
 
 test.each([

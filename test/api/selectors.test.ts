@@ -9,6 +9,7 @@ import {
   validateLabelSelector,
 } from '../../src/api/selectors.js';
 import { atOnce } from '../../src/api/steps.js';
+import { expectShort } from '../processor-time.js';
 
 const wrongIn = (...given: Parameters<typeof validateLabelSelector>) => atOnce(validateLabelSelector(...given));
 
@@ -162,7 +163,7 @@ describe('label selectors', () => {
     );
   });
 
-  test('any text is answered or refused, and quickly', () => {
+  test('any text is answered or refused, and quickly', async () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom('a', ',', '(', ')', '!', '=', ' ', '\0', 'é') }), (text) => {
         messageOf(() => parseLabelSelector(text));
@@ -170,10 +171,10 @@ describe('label selectors', () => {
       }),
     );
     for (const piece of ['a,', '!', '(', 'a in (b),', '=', ' ', `a=${'x'.repeat(50)},`]) {
-      const started = performance.now();
-      messageOf(() => parseLabelSelector(piece.repeat(20_000)));
-      messageOf(() => parseFieldSelector(piece.repeat(20_000)));
-      expect(performance.now() - started).toBeLessThan(20_000);
+      await expectShort(3_000, () => {
+        messageOf(() => parseLabelSelector(piece.repeat(20_000)));
+        messageOf(() => parseFieldSelector(piece.repeat(20_000)));
+      });
     }
   });
 });

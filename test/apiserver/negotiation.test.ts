@@ -6,6 +6,7 @@ import { errorForm } from '../../src/apiserver/negotiate.js';
 import { configMaps } from '../../src/resources/configmaps/definition.js';
 import { partialMetadataSchema } from '../../src/resources/partial-metadata-schema.js';
 import { decodeEnvelope, readEnvelope } from '../../src/schema/protobuf.js';
+import { expectShort } from '../processor-time.js';
 import { type Answer, type Served, serve, served, type Tree, widgets } from './served.js';
 
 /** Every form an answer can take, asked for in every way, of built-in kinds and of custom resources. */
@@ -503,10 +504,13 @@ describe('the rest of the wire', () => {
   });
 });
 
-test('an Accept header takes little time however long it is', () => {
-  const begun = performance.now();
-  for (let at = 0; at < 100; at++) {
-    errorForm(`${'*/*,'.repeat(2_000)}${'a/b,'.repeat(2_000)}x/y${at}`, { get: () => undefined, all: () => [] }, 'x');
-  }
-  expect(performance.now() - begun).toBeLessThan(1_500);
+test('an Accept header takes little time however long it is', async () => {
+  // Another one each time, since they are remembered.
+  let count = 0;
+  await expectShort(500, () => {
+    for (let at = 0; at < 10; at++) {
+      const header = `${'*/*,'.repeat(8_000)}${'a/b,'.repeat(8_000)}x/y${count++}`;
+      errorForm(header, { get: () => undefined, all: () => [] }, 'x');
+    }
+  });
 });

@@ -12,6 +12,7 @@ import { accessDenied, refusal } from '../../src/auth/denial.js';
 import { privilegedGroup } from '../../src/auth/privileged-group.js';
 import { rbac } from '../../src/auth/rbac.js';
 import { openMetrics } from '../../src/runtime/metrics.js';
+import { expectShort } from '../processor-time.js';
 import { seriesOf } from '../series.js';
 import { FixedObjects } from './fixed-objects.js';
 
@@ -283,12 +284,12 @@ test('a group that is named often counts once', async () => {
     objects.put(ClusterRoleBindings, { metadata: { name: `b${i}` }, ...bound('ClusterRole', 'r', group('g')) });
   }
   const groups = Array<string>(45_000).fill('g');
-  const started = performance.now();
-  const answer = await rbac(objects, defaultDomains).authorize(
-    asked({ user: { username: 'u', groups }, verb: 'bind' }),
-  );
-  expect(answer.verdict).toBe('no-opinion');
-  expect(performance.now() - started).toBeLessThan(1_000);
+  await expectShort(1_000, async () => {
+    const answer = await rbac(objects, defaultDomains).authorize(
+      asked({ user: { username: 'u', groups }, verb: 'bind' }),
+    );
+    expect(answer.verdict).toBe('no-opinion');
+  });
 });
 
 test('ten thousand bindings are decided about as fast as ten', async () => {
@@ -297,11 +298,12 @@ test('ten thousand bindings are decided about as fast as ten', async () => {
     objects.put(ClusterRoleBindings, { metadata: { name: `b${i}` }, ...bound('ClusterRole', 'r', user(`u${i}`)) });
   }
   const { authorize } = rbac(objects, defaultDomains);
-  const last = asked({ user: { username: 'u9999', groups: [] } });
-  expect((await authorize(last)).verdict).toBe('allow');
-  const started = performance.now();
-  for (let i = 0; i < 1_000; i++) await authorize(last);
-  expect(performance.now() - started).toBeLessThan(5_000);
+  // Somebody else each time, since what a user was told is remembered.
+  const last = () => asked({ user: { username: 'u9999', groups: [] } });
+  expect((await authorize(last())).verdict).toBe('allow');
+  await expectShort(200, async () => {
+    for (let i = 0; i < 2_000; i++) await authorize(last());
+  });
 });
 
 describe('several authorizers', () => {

@@ -18,6 +18,7 @@ import {
 import { serviceAccountTokens } from '../../src/auth/service-account-tokens.js';
 import { type IssueRequest, tokenIssuer } from '../../src/auth/token-issuer.js';
 import { FakeClock } from '../../src/testing/fake-clock.js';
+import { expectShort } from '../processor-time.js';
 import { FixedObjects } from './fixed-objects.js';
 
 const issuer = 'https://issuer.example.com';
@@ -144,9 +145,10 @@ describe('audiences', () => {
     const audiences = (prefix: string): readonly string[] =>
       Array.from({ length: 40_000 }, (_, at) => `${prefix}-${'x'.repeat(14)}${at}`);
     const token = issue({ audiences: audiences('a') });
-    const started = performance.now();
-    await expect(verify(token, audiences('b'))).rejects.toThrow('is invalid for the target audiences');
-    expect(performance.now() - started).toBeLessThan(2_000);
+    const wanted = audiences('b');
+    await expectShort(2_000, () =>
+      expect(verify(token, wanted)).rejects.toThrow('is invalid for the target audiences'),
+    );
   });
 
   test.each([
@@ -357,11 +359,11 @@ describe('forgeries', () => {
   });
 
   test('a huge token of garbage is answered at once', async () => {
-    const started = performance.now();
     const huge = `${encoded({ alg: 'ES256' })}.${encoded({ iss: issuer, x: '['.repeat(100_000) })}.${randomBytes(500_000).toString('base64url')}`;
-    await expect(verify(huge)).rejects.toThrow(badSignature);
-    expect(await verify('.'.repeat(1_000_000))).toBeUndefined();
-    expect(performance.now() - started).toBeLessThan(10_000);
+    await expectShort(5_000, async () => {
+      await expect(verify(huge)).rejects.toThrow(badSignature);
+      expect(await verify('.'.repeat(1_000_000))).toBeUndefined();
+    });
   });
 });
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { indexOf, lastIndexOf, partsBetween } from '../../src/cel/text-search.js';
+import { expectShort } from '../processor-time.js';
 
 /** Long enough for the way that never looks back. */
 const padding = 'ab'.repeat(100_000);
@@ -36,11 +37,11 @@ test.each([
   expect(partsBetween(text, separator, limit)).toEqual(parts);
 });
 
-test('texts that repeat themselves take linear time', () => {
-  const start = performance.now();
+test('texts that repeat themselves take linear time', async () => {
   const half = `${'a'.repeat(200_000)}b${'a'.repeat(200_000)}`;
-  expect(indexOf('a'.repeat(700_000), half)).toBe(-1);
-  expect(lastIndexOf('a'.repeat(700_000), half)).toBe(-1);
-  expect(partsBetween('a'.repeat(700_000), half)).toHaveLength(1);
-  expect(performance.now() - start).toBeLessThan(3_000);
+  await expectShort(3_000, () => {
+    expect(indexOf('a'.repeat(700_000), half)).toBe(-1);
+    expect(lastIndexOf('a'.repeat(700_000), half)).toBe(-1);
+    expect(partsBetween('a'.repeat(700_000), half)).toHaveLength(1);
+  });
 });

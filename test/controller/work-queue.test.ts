@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { defaultBackoff, exponentialBackoff, tokenBucket } from '../../src/controller/backoff.js';
 import { createWorkQueue, Delays, type Lease, type WorkQueue } from '../../src/controller/work-queue.js';
 import { FakeClock, settled } from '../../src/testing/fake-clock.js';
+import { expectShort } from '../processor-time.js';
 
 const setUp = (): { readonly clock: FakeClock; readonly queue: WorkQueue<string> } => {
   const clock = new FakeClock(0);
@@ -161,14 +162,14 @@ describe('work queue', () => {
   });
 
   test('a hundred thousand keys, delayed ones too, take no time to speak of', async () => {
-    const { clock, queue } = setUp();
-    const started = performance.now();
-    for (let i = 0; i < 100_000; i++) queue.add(`now-${i}`);
-    for (let i = 0; i < 20_000; i++) queue.add(`later-${i}`, 1 + ((i * 7_919) % 1_000));
-    for (let i = 0; i < 100_000; i++) (await takeNow(queue)).settle('done');
-    await clock.advance(1_000);
-    expect(queue.depth).toBe(20_000);
-    expect(performance.now() - started).toBeLessThan(25_000);
+    await expectShort(10_000, async () => {
+      const { clock, queue } = setUp();
+      for (let i = 0; i < 100_000; i++) queue.add(`now-${i}`);
+      for (let i = 0; i < 20_000; i++) queue.add(`later-${i}`, 1 + ((i * 7_919) % 1_000));
+      for (let i = 0; i < 100_000; i++) (await takeNow(queue)).settle('done');
+      await clock.advance(1_000);
+      expect(queue.depth).toBe(20_000);
+    });
     await settled();
   });
 });

@@ -8,6 +8,7 @@ import { atOnce, Postponed, resultOf } from '../../../src/api/steps.js';
 import { jsonPatch, maxOperations } from '../../../src/apiserver/patch/json.js';
 import type { Schema } from '../../../src/schema/schema.js';
 import { countSteps } from '../../count-steps.js';
+import { expectShort } from '../../processor-time.js';
 
 const schema: Schema = {};
 const read = (body: string, fieldValidation: FieldValidation = 'Warn') =>
@@ -168,12 +169,10 @@ describe('hostile patches', () => {
     });
   });
 
-  test('insertions into a long list end', () => {
+  test('insertions into a long list end', async () => {
     const list = Array.from({ length: 400_000 }, () => 0);
     const operations = Array.from({ length: maxOperations }, () => ({ op: 'add', path: '/l/0', value: 1 }));
-    const start = performance.now();
-    expect(failure(() => patch({ l: list }, operations)).code).toBe(422);
-    expect(performance.now() - start).toBeLessThan(25_000);
+    await expectShort(10_000, () => expect(failure(() => patch({ l: list }, operations)).code).toBe(422));
   });
 });
 

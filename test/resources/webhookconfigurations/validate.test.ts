@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { mutatingWebhookConfigurations } from '../../../src/resources/mutatingwebhookconfigurations/definition.js';
 import { validatingWebhookConfigurations } from '../../../src/resources/validatingwebhookconfigurations/definition.js';
+import { expectShort } from '../../processor-time.js';
 import { write } from '../write.js';
 
 const nope = "compilation failed: ERROR: <input>:1:1: undeclared reference to 'nope' (in container '')\n | nope\n | ^";
@@ -283,9 +284,9 @@ test('a generation is new when the webhooks change', () => {
   expect(generation({ webhooks: [] }, {})).toBe(false);
 });
 
-test('many resources in a rule take linear time', () => {
+test('many resources in a rule take linear time', async () => {
   const resources = Array.from({ length: 40_000 }, (_, at) => `r${at}/*`);
-  const start = performance.now();
-  expect(write(validating, { webhooks: [{ ...hook, rules: [{ ...rule, resources }] }] }).violations).toEqual([]);
-  expect(performance.now() - start).toBeLessThan(20_000);
+  await expectShort(5_000, () =>
+    expect(write(validating, { webhooks: [{ ...hook, rules: [{ ...rule, resources }] }] }).violations).toEqual([]),
+  );
 });
