@@ -166,6 +166,16 @@ export {
   type WebhookClientConfig,
 } from './api/kinds/webhook-configuration.js';
 export {
+  type LabelExpression,
+  type LabelOperator,
+  type LabelRequirement,
+  type LabelSelector,
+  type LabelSelectorSpec,
+  type Labels,
+  labelSelectorFrom,
+  parseLabelSelector,
+} from './api/label-selectors.js';
+export {
   type ApiObject,
   groupKind,
   groupResource,
@@ -185,16 +195,6 @@ export {
   type Unstructured,
   unstructured,
 } from './api/object.js';
-export {
-  type LabelExpression,
-  type LabelOperator,
-  type LabelRequirement,
-  type LabelSelector,
-  type LabelSelectorSpec,
-  type Labels,
-  labelSelectorFrom,
-  parseLabelSelector,
-} from './api/selectors.js';
 export type { Steps } from './api/steps.js';
 export { microTimestamp, timestamp } from './api/time.js';
 export { serviceAccountGroups, serviceAccountUsername, type UserInfo, wellKnown } from './api/user.js';

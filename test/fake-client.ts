@@ -1,5 +1,7 @@
 import { Observable, type Subscriber } from 'rxjs';
 import { alreadyExists, conflict, expired, noSuchResource, notFound, staleWrite } from '../src/api/errors.js';
+import { parseFieldSelector } from '../src/api/field-selectors.js';
+import { parseLabelSelector } from '../src/api/label-selectors.js';
 import { generatedName } from '../src/api/names.js';
 import {
   type ApiObject,
@@ -13,7 +15,6 @@ import {
   type Unstructured,
   unstructured,
 } from '../src/api/object.js';
-import { parseFieldSelector, parseLabelSelector } from '../src/api/selectors.js';
 import { timestamp } from '../src/api/time.js';
 import type {
   Client,

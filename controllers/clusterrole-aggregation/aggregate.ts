@@ -1,5 +1,5 @@
 import type { ClusterRole, PolicyRule } from '../../src/api/kinds/role.js';
-import { labelSelectorInSteps } from '../../src/api/selectors.js';
+import { labelSelectorInSteps } from '../../src/api/label-selectors.js';
 import type { Steps } from '../../src/api/steps.js';
 
 const members = ['verbs', 'apiGroups', 'resources', 'resourceNames', 'nonResourceURLs'] as const;

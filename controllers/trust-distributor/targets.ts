@@ -2,6 +2,7 @@ import { ClusterTrustBundles } from '../../src/api/kinds/cluster-trust-bundle.js
 import { ConfigMaps } from '../../src/api/kinds/config-map.js';
 import { isTerminating, type Namespace } from '../../src/api/kinds/namespace.js';
 import { Secrets, secretTypes } from '../../src/api/kinds/secret.js';
+import { labelSelectorFrom } from '../../src/api/label-selectors.js';
 import {
   type ApiObject,
   groupVersion,
@@ -12,7 +13,6 @@ import {
   unstructured,
 } from '../../src/api/object.js';
 import { ownNames } from '../../src/api/own-names.js';
-import { labelSelectorFrom } from '../../src/api/selectors.js';
 import type { NamespacedTarget, TrustBundle } from './trust-bundle.js';
 
 /** An object that is to hold a bundle. */

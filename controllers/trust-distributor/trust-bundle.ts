@@ -13,8 +13,8 @@ import {
   problemText,
   text,
 } from '../../src/api/checks.js';
+import { type LabelSelectorSpec, selectorOperators } from '../../src/api/label-selectors.js';
 import { dnsLabel, dnsSubdomain } from '../../src/api/names.js';
-import { type LabelSelectorSpec, selectorOperators } from '../../src/api/selectors.js';
 
 /** What is distributed, and whose it is. */
 export interface TrustOptions {

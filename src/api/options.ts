@@ -1,7 +1,8 @@
 import { badRequest, invalidObject } from './errors.js';
+import { type FieldSelector, parseFieldSelector } from './field-selectors.js';
 import { quote } from './go-text.js';
+import { type LabelSelector, parseLabelSelector } from './label-selectors.js';
 import { pathSegment } from './names.js';
-import { type FieldSelector, type LabelSelector, parseFieldSelector, parseLabelSelector } from './selectors.js';
 import {
   forbiddenField,
   invalid,

@@ -1,9 +1,9 @@
 import { badRequest, untyped } from '../api/errors.js';
 import { quote } from '../api/go-text.js';
+import type { LabelSelector } from '../api/label-selectors.js';
 import { messageOf } from '../api/message-of.js';
 import type { ApiObject } from '../api/object.js';
 import type { ListParameters } from '../api/options.js';
-import type { LabelSelector } from '../api/selectors.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
 import { inTurns } from '../runtime/turn-taking.js';
 import { parseShardSelector, type ShardSelector } from './shard-selector.js';

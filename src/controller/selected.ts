@@ -1,5 +1,6 @@
+import { escapeFieldValue, type FieldRequirement, parseFieldSelector } from '../api/field-selectors.js';
+import { parseLabelSelector } from '../api/label-selectors.js';
 import { type ApiObject, isObject, type Json, type JsonObject, member, type ObjectKey } from '../api/object.js';
-import { escapeFieldValue, type FieldRequirement, parseFieldSelector, parseLabelSelector } from '../api/selectors.js';
 import type { ResourceClient } from '../client/client.js';
 
 export interface Selectors {

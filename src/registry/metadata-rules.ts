@@ -1,9 +1,9 @@
 import { annotationsLimit, sizeOfAnnotations } from '../api/annotations.js';
 import { goLowerCase, quote } from '../api/go-text.js';
+import { validateLabels } from '../api/label-selectors.js';
 import { nameRules, pathSegment, qualifiedName } from '../api/names.js';
 import type { ApiObject, ObjectMeta, OwnerReference } from '../api/object.js';
 import { managerViolations } from '../api/options.js';
-import { validateLabels } from '../api/selectors.js';
 import type { Steps } from '../api/steps.js';
 import { sortTexts } from '../api/text-order.js';
 import { timestamp } from '../api/time.js';

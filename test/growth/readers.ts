@@ -1,13 +1,14 @@
+import { parseFieldSelector } from '../../src/api/field-selectors.js';
 import { parseDuration } from '../../src/api/go-duration.js';
 import { parseAddress, parsePrefix } from '../../src/api/go-ip.js';
 import { canonicalMicroTime, canonicalTime } from '../../src/api/go-time.js';
 import { parseGoRequestUrl, parseGoUrl, queryValues } from '../../src/api/go-url.js';
 import { readJsonInSteps } from '../../src/api/json-text.js';
+import { parseLabelSelector } from '../../src/api/label-selectors.js';
 import { isMailAddress } from '../../src/api/mail-address.js';
 import { readMediaType } from '../../src/api/media-type.js';
 import { labelValue, qualifiedName } from '../../src/api/names.js';
 import { compile } from '../../src/api/regular-expression.js';
-import { parseFieldSelector, parseLabelSelector } from '../../src/api/selectors.js';
 import { parseSemanticVersion, parseTolerantVersion } from '../../src/api/semantic-version.js';
 import type { Steps } from '../../src/api/steps.js';
 import { stringFormat } from '../../src/api/string-formats.js';

@@ -3,7 +3,7 @@ import type {
   MutatingWebhookConfiguration,
   ValidatingWebhookConfiguration,
 } from '../../api/kinds/webhook-configuration.js';
-import { type LabelSelector, labelSelectorFrom } from '../../api/selectors.js';
+import { type LabelSelector, labelSelectorFrom } from '../../api/label-selectors.js';
 
 /** One webhook of a configuration, ready to be asked. */
 export interface Hook {

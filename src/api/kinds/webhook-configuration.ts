@@ -1,6 +1,6 @@
 import { defaultDomains } from '../domains.js';
+import type { LabelSelectorSpec } from '../label-selectors.js';
 import { type ApiObject, resourceType } from '../object.js';
-import type { LabelSelectorSpec } from '../selectors.js';
 
 /** Webhooks that may change what is written. */
 export interface MutatingWebhookConfiguration extends ApiObject {

@@ -1,7 +1,7 @@
 import type { Domains } from '../../api/domains.js';
+import { parseFieldSelector } from '../../api/field-selectors.js';
 import { quote } from '../../api/go-text.js';
 import { type Pod, Pods } from '../../api/kinds/pod.js';
-import { parseFieldSelector } from '../../api/selectors.js';
 import { type AccessAttributes, type Authorizer, type Decision, noRules } from '../authorizer.js';
 import { apiGroups } from '../bootstrap/api-groups.js';
 import { nodeRules } from '../bootstrap/cluster-roles.js';

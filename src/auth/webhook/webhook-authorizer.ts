@@ -1,7 +1,7 @@
 import type { Domains } from '../../api/domains.js';
+import { type FieldRequirement, parseFieldSelector } from '../../api/field-selectors.js';
+import { type LabelRequirement, parseLabelSelector } from '../../api/label-selectors.js';
 import { messageOf } from '../../api/message-of.js';
-import type { FieldRequirement, LabelRequirement } from '../../api/selectors.js';
-import { parseFieldSelector, parseLabelSelector } from '../../api/selectors.js';
 import { BoundedMap } from '../../runtime/bounded-map.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../runtime/logger.js';

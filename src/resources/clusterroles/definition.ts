@@ -1,6 +1,6 @@
 import { type AggregationRule, type ClusterRole, ClusterRoles } from '../../api/kinds/role.js';
+import { validateLabelSelector } from '../../api/label-selectors.js';
 import { nameRules } from '../../api/names.js';
-import { validateLabelSelector } from '../../api/selectors.js';
 import type { Steps } from '../../api/steps.js';
 import { index, invalid, ofEachInSteps, required, type Violation } from '../../api/violations.js';
 import { defineResource } from '../../registry/resource-definition.js';

@@ -1,9 +1,9 @@
 import { changedCopy } from '../../api/changed-copy.js';
 import { type Domains, defaultDomains, signerKeyIn } from '../../api/domains.js';
 import { type Namespace, Namespaces, namespaceFinalizer, namespaceNameLabel } from '../../api/kinds/namespace.js';
+import type { Labels } from '../../api/label-selectors.js';
 import { nameRules, qualifiedName } from '../../api/names.js';
 import { setMember } from '../../api/object.js';
-import type { Labels } from '../../api/selectors.js';
 import { atOnce, Postponed, type Steps } from '../../api/steps.js';
 import { eachInvalid, index, invalidWord, ofEach, type Violation } from '../../api/violations.js';
 import { finalizerNameViolations } from '../../registry/metadata-rules.js';

@@ -1,9 +1,9 @@
 import { annotationsLimit, sizeOfAnnotations } from '../../api/annotations.js';
 import { type Domains, isWithinDomain } from '../../api/domains.js';
 import { goLowerCase } from '../../api/go-text.js';
+import { type LabelSelectorSpec, validateLabelSelector } from '../../api/label-selectors.js';
 import { qualifiedName } from '../../api/names.js';
 import type { JsonObject } from '../../api/object.js';
-import { type LabelSelectorSpec, validateLabelSelector } from '../../api/selectors.js';
 import { signerNameViolations } from '../../api/signer-name.js';
 import type { Steps } from '../../api/steps.js';
 import {

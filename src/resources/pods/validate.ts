@@ -1,7 +1,7 @@
 import type { Domains } from '../../api/domains.js';
 import type { Container, Pod, PodSpec } from '../../api/kinds/pod.js';
+import { validateLabels } from '../../api/label-selectors.js';
 import { dnsLabel, dnsSubdomain } from '../../api/names.js';
-import { validateLabels } from '../../api/selectors.js';
 import type { Steps } from '../../api/steps.js';
 import {
   child,

@@ -1,11 +1,12 @@
 import { ApiError } from '../../api/errors.js';
+import { escapeFieldValue, parseFieldSelector } from '../../api/field-selectors.js';
 import type {
   AccessQuestion,
   AccessReviewStatus,
   ResourceAttributes,
   SelectorAttributes,
 } from '../../api/kinds/access-review.js';
-import { escapeFieldValue, labelSelectorFrom, parseFieldSelector, parseLabelSelector } from '../../api/selectors.js';
+import { labelSelectorFrom, parseLabelSelector } from '../../api/label-selectors.js';
 import type { UserInfo } from '../../api/user.js';
 import type { AccessAttributes, Authorizer } from '../../auth/authorizer.js';
 

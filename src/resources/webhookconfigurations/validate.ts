@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { defaultDomains } from '../../api/domains.js';
 import type { MatchCondition, MutatingWebhook, ValidatingWebhook } from '../../api/kinds/webhook-configuration.js';
+import { validateLabelSelector } from '../../api/label-selectors.js';
 import { dns1035Label, dnsSubdomain, qualifiedName } from '../../api/names.js';
 import type { ApiObject } from '../../api/object.js';
-import { validateLabelSelector } from '../../api/selectors.js';
 import type { Steps } from '../../api/steps.js';
 import {
   child,

@@ -1,13 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ApiError } from '../../src/api/errors.js';
-import {
-  escapeFieldValue,
-  labelSelectorFrom,
-  parseFieldSelector,
-  parseLabelSelector,
-  validateLabelSelector,
-} from '../../src/api/selectors.js';
+import { labelSelectorFrom, parseLabelSelector, validateLabelSelector } from '../../src/api/label-selectors.js';
 import { atOnce } from '../../src/api/steps.js';
 import { expectShort } from '../processor-time.js';
 
@@ -26,7 +20,6 @@ const messageOf = (run: () => unknown): string => {
 test('selectors longer than any URL are refused before they are split', () => {
   const text = '!a,'.repeat(50_000);
   expect(messageOf(() => parseLabelSelector(text))).toContain('longer than 131072 characters');
-  expect(messageOf(() => parseFieldSelector('a=b,'.repeat(50_000)))).toContain('longer than 131072 characters');
 });
 
 test('a selector of many requirements selects what each of them does', () => {
@@ -167,14 +160,11 @@ describe('label selectors', () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom('a', ',', '(', ')', '!', '=', ' ', '\0', 'é') }), (text) => {
         messageOf(() => parseLabelSelector(text));
-        messageOf(() => parseFieldSelector(text));
       }),
     );
     for (const piece of ['a,', '!', '(', 'a in (b),', '=', ' ', `a=${'x'.repeat(50)},`]) {
-      await expectShort(3_000, () => {
-        messageOf(() => parseLabelSelector(piece.repeat(20_000)));
-        messageOf(() => parseFieldSelector(piece.repeat(20_000)));
-      });
+      const text = piece.repeat(20_000);
+      await expectShort(3_000, () => messageOf(() => parseLabelSelector(text)));
     }
   });
 });
@@ -240,50 +230,5 @@ describe('label selector objects', () => {
       'spec.selector.matchExpressions[2].key FieldValueInvalid',
       'spec.selector.matchExpressions[2].values[0] FieldValueInvalid',
     ]);
-  });
-});
-
-describe('field selectors', () => {
-  const read = (field: string): string | undefined =>
-    new Map([
-      ['metadata.name', 'a'],
-      ['spec.x', 'p,q=r\\'],
-    ]).get(field);
-
-  test.each([
-    ['', true],
-    ['metadata.name=a', true],
-    ['metadata.name==a', true],
-    ['metadata.name!=a', false],
-    ['metadata.name=a,metadata.name=b', false],
-    ['metadata.name=a,', true],
-    [',metadata.name=a', true],
-    ['=,!=,==', true],
-    ['=,metadata.name=b', false],
-    ['spec.absent=', true],
-    ['spec.absent!=x', true],
-    ['spec.x=p\\,q\\=r\\\\', true],
-  ])('%s matches: %s', (text, expected) => {
-    expect(parseFieldSelector(text).matches(read)).toBe(expected);
-  });
-
-  test.each([
-    ['metadata.name', "invalid selector: 'metadata.name'; can't understand 'metadata.name'"],
-    ['b=1,a', "invalid selector: 'b=1,a'; can't understand 'a'"],
-    ['a=b=c', 'invalid field selector: unescaped character in value: 61'],
-    ['a=a\\b', 'invalid field selector: invalid escape sequence: \\b'],
-    ['a=\\', 'invalid field selector: invalid escape sequence: \\'],
-  ])('%s is refused', (text, message) => {
-    expect(messageOf(() => parseFieldSelector(text))).toBe(message);
-  });
-
-  test('any value survives escaping', () => {
-    fc.assert(
-      fc.property(fc.string(), (value) => {
-        const selector = parseFieldSelector(`spec.x=${escapeFieldValue(value)}`);
-        expect(selector.exactly('spec.x')).toBe(value);
-        expect(parseFieldSelector(selector.text).exactly('spec.x')).toBe(value);
-      }),
-    );
   });
 });
