@@ -34,6 +34,8 @@ export function endOfString(text: string, at: number): number {
 }
 
 export const isDigit = (character: number): boolean => character >= code.zero && character <= code.nine;
+export const isSpace = (byte: number | undefined): boolean =>
+  byte === code.space || byte === code.newline || byte === code.return || byte === code.tab;
 
 /** Past the number that begins at `at`. */
 export function endOfNumber(text: string, at: number): number {
