@@ -46,6 +46,8 @@ export class JournaledLog implements RecordLog {
   #kept: Revision = 0n;
   /** Settles without an error once what waited is in the database, or is known never to be. */
   #keeping: Promise<void> | undefined;
+  /** The names of the database's own logs whose place in the directory is durable. */
+  #syncedLogs = '';
   #failure: { readonly cause: unknown } | undefined;
 
   constructor({ database, journal, acknowledged, log }: JournaledLogParts) {
@@ -132,6 +134,7 @@ export class JournaledLog implements RecordLog {
     this.#waitingRemovals = 0;
     try {
       await writeSteps(this.#database, steps);
+      await this.#syncNewLogs();
       this.#kept = steps.findLast(({ added }) => added.length > 0)?.added.at(-1)?.revision ?? this.#kept;
     } catch (cause) {
       this.#failure = { cause };
@@ -139,12 +142,21 @@ export class JournaledLog implements RecordLog {
     this.#keeping = undefined;
   }
 
+  /** LevelDB syncs what it writes to a log that it begins, but not that the log is there. */
+  async #syncNewLogs(): Promise<void> {
+    const { location } = this.#database;
+    const logs = (await readdir(location)).filter((name) => name.endsWith('.log')).join();
+    if (logs === this.#syncedLogs) return;
+    await syncDirectory(location);
+    this.#syncedLogs = logs;
+  }
+
   #checkDatabase(): void {
     if (this.#failure !== undefined) throw this.#failure.cause;
   }
 }
 
-/** All of it, in one synced batch. LevelDB syncs a file that it begins for that, but not that the file is there. */
+/** All of it, in one synced batch. */
 export async function writeSteps(database: Database, steps: readonly EncodedStep[]): Promise<void> {
   // Costs half of what an array of operations does.
   const batch = database.batch();
@@ -155,5 +167,4 @@ export async function writeSteps(database: Database, steps: readonly EncodedStep
   const mark = steps.at(-1)?.mark;
   if (mark !== undefined) batch.put(markKey, encodeMark(mark));
   await batch.write({ sync: true });
-  await syncDirectory(database.location);
 }

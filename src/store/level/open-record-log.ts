@@ -61,6 +61,8 @@ export async function openRecordLog(
     checkAcknowledged(acknowledged, last, directory);
     if (kept === undefined) await database.put(markKey, encodeMark({ compacted: 0n, records: 0 }), { sync: true });
     await writeSteps(database, [{ added: recovered, removed: [], mark: undefined }]);
+    // Before the journal is emptied, what was in it must be there after a crash; then its own file must be.
+    await syncDirectory(directory);
     const journal = openJournal(directory, options.journalSize ?? defaultJournalSize);
     await syncDirectory(directory);
     return new JournaledLog({ database, journal, acknowledged, log: options.log });
