@@ -37,12 +37,12 @@ export interface Limits {
 }
 
 /**
- * A signal that aborts with a TimeoutError when the time is over, with the reason of one of `signals` that aborts, or
- * at the end. Throws the reason of one that has aborted.
+ * A signal that aborts with a TimeoutError when the time is over, or with the reason of one of `signals` that aborts.
+ * Throws the reason of one that has aborted.
  */
 export function timeLimit({ clock, milliseconds, signals }: Limits): {
   readonly signal: AbortSignal;
-  /** Must be called: until then the timer and the other signals are listened to. */
+  /** Must be called: until then the timer and the other signals are listened to. Aborts the signal if a reason is given. */
   end(reason?: unknown): void;
 } {
   for (const signal of signals) signal.throwIfAborted();
@@ -55,10 +55,10 @@ export function timeLimit({ clock, milliseconds, signals }: Limits): {
   });
   return {
     signal: over.signal,
-    end(reason = noLongerNeeded) {
+    end(reason) {
       ended.abort(noLongerNeeded);
       for (const signal of signals) signal.removeEventListener('abort', stop);
-      over.abort(reason);
+      if (reason !== undefined) over.abort(reason);
     },
   };
 }

@@ -79,8 +79,7 @@ export function hookClient({
   const selfIssued = new BoundedMap<string, Vouched>(maxAgents);
   const agentKey = ({ authority, address, ca }: HookTarget, { certificate }: ClientCredentials): string =>
     JSON.stringify([authority, address, ca ?? null, certificate ?? null]);
-  const agentOf = (target: HookTarget, shown: ClientCredentials): Agent => {
-    const key = agentKey(target, shown);
+  const agentOf = (key: string, target: HookTarget, shown: ClientCredentials): Agent => {
     const agent = agents.get(key) ?? agentFor(target, shown);
     agents.set(key, agent);
     return agent;
@@ -95,7 +94,9 @@ export function hookClient({
     for (;;) {
       const own = selfIssued.get(key);
       const isVouched = own !== undefined && clock.now() < own.validUntil;
-      const agent = agentOf(isVouched ? { ...target, ca: `${target.ca}\n${own.certificate}` } : target, shown);
+      const agent = isVouched
+        ? agentOf(`${key}${own.certificate}`, { ...target, ca: `${target.ca}\n${own.certificate}` }, shown)
+        : agentOf(key, target, shown);
       try {
         return await once(call, { agent, authorization, userAgent, path, signal });
       } catch (error) {

@@ -80,7 +80,7 @@ async function openOrMake(directory: string, { last }: AcknowledgedFile): Promis
     return await openDatabase(directory);
   } catch (error) {
     // It does not sync the first file that it makes: a crash of the machine then may leave one that it cannot read.
-    if (!(await wasNeverWritten(directory))) throw error;
+    if (innermost(error).code !== 'LEVEL_CORRUPTION' || !(await wasNeverWritten(directory))) throw error;
     await destroyDatabase(directory);
     return openDatabase(directory);
   }
