@@ -80,7 +80,12 @@ export class RepeatedMembers {
   }
 }
 
+export const isList = (value: ExactJson): value is readonly ExactJson[] => Array.isArray(value);
+
 export type Members = RepeatedMembers | { readonly [member: string]: ExactJson };
+/** Is it an object? */
+export const isMembers = (value: ExactJson): value is Members =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof NumberText);
 /** In document order, each as often as it was given. */
 export const membersOf = (value: Members): readonly (readonly [string, ExactJson])[] =>
   value instanceof RepeatedMembers ? value.members : Object.entries(value);

@@ -1,4 +1,4 @@
-import { cannotUnmarshal, type ExactJson, jsonKind, type Members, membersOf, NumberText } from './json-exact.js';
+import { cannotUnmarshal, type ExactJson, isMembers, jsonKind, membersOf } from './json-exact.js';
 
 /** `apiVersion` and `kind` of a text, empty where absent. */
 export interface TypeMeta {
@@ -18,10 +18,9 @@ const names = new Map<string, keyof TypeMeta>([
 export function typeMetaIn(value: ExactJson): TypeMeta | { readonly wrong: string } {
   const found = { apiVersion: '', kind: '' };
   let wrong: string | undefined;
-  if (value !== null && (typeof value !== 'object' || Array.isArray(value) || value instanceof NumberText)) {
-    wrong = cannotUnmarshal(value, anonymous);
-  } else if (value !== null) {
-    for (const [name, member] of membersOf(value as Members)) {
+  if (value !== null && !isMembers(value)) wrong = cannotUnmarshal(value, anonymous);
+  else if (value !== null) {
+    for (const [name, member] of membersOf(value)) {
       const field = names.get(name) ?? names.get(name.toLowerCase());
       if (field === undefined || member === null) continue;
       if (typeof member === 'string') found[field] = member;

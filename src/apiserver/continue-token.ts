@@ -1,10 +1,11 @@
 import { type ApiError, badRequest, expired } from '../api/errors.js';
 import { asciiLowerCase } from '../api/go-text.js';
-import { type ExactJson, membersOf, RepeatedMembers } from '../api/json-exact.js';
+import { type ExactJson, isMembers, membersOf, RepeatedMembers } from '../api/json-exact.js';
 import { JsonSyntaxError, readJson } from '../api/json-text.js';
 import type { Json } from '../api/object.js';
 import { field, integer64, string, struct } from '../schema/builder.js';
-import { compileDecoder, DecodeError, isMembers } from '../schema/decode.js';
+import { compileDecoder } from '../schema/decode.js';
+import { DecodeError } from '../schema/decode-error.js';
 import type { Revision } from '../store/store.js';
 
 /** Where a list goes on: the snapshot it reads, and the last key it has seen. Kubernetes' format, so that either can read it. */

@@ -2,7 +2,7 @@ import { internalPackage } from '../api/go-print.js';
 import { quote } from '../api/go-text.js';
 import { groupVersion, groupVersionComplaint } from '../api/object.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
-import { DecodeError } from '../schema/decode.js';
+import { DecodeError } from '../schema/decode-error.js';
 import { isRegistered, isRegisteredIn, isUnversioned, type TypeMeta } from './registered-kinds.js';
 
 /** What a body says that it is, held against what is expected, in Kubernetes' words. */

@@ -1,13 +1,14 @@
 import { bytesOfList, canonicalBase64 } from '../api/base64.js';
 import { Complaints } from '../api/complaints.js';
-import { goJson, quote } from '../api/go-text.js';
+import { goJson } from '../api/go-text.js';
 import { canonicalMicroTime, canonicalTime } from '../api/go-time.js';
 import {
   type ExactJson,
+  isList,
+  isMembers,
   jsonKind,
   literalOf,
   type Members,
-  membersOf,
   NumberText,
   plainJson,
   type ReadText,
@@ -15,11 +16,14 @@ import {
 } from '../api/json-exact.js';
 import { type Json, setMember } from '../api/object.js';
 import { canonicalQuantity } from '../api/quantity.js';
-import { atOnce, Postponed, placeIn, type Steps } from '../api/steps.js';
+import { atOnce, type Steps } from '../api/steps.js';
 import { sortedNames, sortTexts } from '../api/text-order.js';
 import { type TypeMeta, typeMetaIn } from '../api/type-meta.js';
+import { DecodeError } from './decode-error.js';
+import { type DecodeReport, DecodeState } from './decode-state.js';
 import { goType, itemsOf, structName, valuesOf, type WireShape, wireShape } from './go-types.js';
-import { isEmpty, isPointer, omitsEmpty, presenceOf, zeroOf } from './presence.js';
+import { isEmpty, omitsEmpty, presenceOf, zeroOf } from './presence.js';
+import { mergeRepeated } from './repeated-members.js';
 import type { Schema } from './schema.js';
 import { inOrderOfNames } from './sorted.js';
 
@@ -36,26 +40,6 @@ import { inOrderOfNames } from './sorted.js';
  * the field numbers of the union's own message; unknown fields below a union are not reported, as in Go.
  */
 export type Decoder = (value: ExactJson, report?: DecodeReport) => Json;
-
-/** Collects what a strict decoder would refuse, in document order. */
-export interface DecodeReport {
-  /** `unknown field "spec.a[0].b"`, `duplicate field "spec.x"`. */
-  readonly strict: Complaints;
-  /** Where the value stands, in front of every path; absent at the root. */
-  readonly path?: string;
-}
-
-/** The value does not fit the schema. The message is Go's. */
-export class DecodeError extends Error {
-  override readonly name = 'DecodeError';
-  /** What a Go type says that decodes itself, and does not know where it stands; the message where there is none. */
-  readonly own: string;
-
-  constructor(message: string, own = message) {
-    super(message);
-    this.own = own;
-  }
-}
 
 const compiled = new WeakMap<Schema, Decoder>();
 
@@ -129,128 +113,6 @@ function namesAndValues(value: Members): {
   return { names, valueAt: (at) => value[names[at] as string] ?? null };
 }
 
-/** Most fields of structs in one body that were given before. */
-const mostRepeated = 1_000;
-
-/** What decoding one value remembers: where it is, and what was wrong first. */
-class DecodeState {
-  failure: DecodeError | undefined;
-  /** Name of the innermost struct whose field is being decoded. */
-  struct = '';
-  /** Names of struct fields from the root to here. */
-  readonly fields: string[] = [];
-  /** The value does not count, only what is to be told of it: others come for the same member. */
-  isOnlyTold: boolean;
-  /** The same with list indexes and map keys, for unknown and repeated fields. */
-  readonly path: (string | number)[] = [];
-  /** See Emptied. */
-  readonly emptied = new Set<string>();
-  readonly #strict: Complaints | undefined;
-  readonly #prefix: string;
-  readonly #around: DecodeState | undefined;
-  readonly #postponed = new Postponed();
-  readonly #unfilled = new Set<Json>();
-  readonly #repeated: { count: number };
-
-  /** Nothing in the value is but JSON's. */
-  readonly isPlain: boolean;
-  /** What is decoded was decoded before, in parts. */
-  readonly isMerged: boolean;
-  /** See `decodeText`. */
-  readonly converts: boolean;
-
-  /** `around` is where a value stands that a Go type decodes on its own. */
-  constructor(
-    report: DecodeReport | undefined,
-    {
-      around,
-      isPlain = around?.isPlain ?? false,
-      isMerged = around?.isMerged ?? false,
-      converts = false,
-    }: {
-      readonly around?: DecodeState;
-      readonly isPlain?: boolean;
-      readonly isMerged?: boolean;
-      readonly converts?: boolean;
-    } = {},
-  ) {
-    this.#strict = report?.strict;
-    this.#prefix = report?.path ?? '';
-    this.#around = around;
-    this.isPlain = isPlain;
-    this.isMerged = isMerged;
-    this.converts = converts;
-    this.isOnlyTold = around?.isOnlyTold ?? false;
-    this.#repeated = around === undefined ? { count: 0 } : around.#repeated;
-  }
-
-  /** Fills a container with so many items, now, or in steps at the end if they are many. */
-  fill<C extends Json>(container: C, count: number, decode: (at: number) => void, done?: () => void): C {
-    if (this.#postponed.each(count, decode, this.#keepPlace, done)) this.#unfilled.add(container);
-    return container;
-  }
-
-  isUnfilled(container: Json): boolean {
-    return this.#unfilled.has(container);
-  }
-
-  /** What has been left for the end. */
-  rest(): Steps<void> {
-    return this.#postponed.rest();
-  }
-
-  readonly #keepPlace = (): (() => void) => {
-    const { struct, isOnlyTold } = this;
-    const ways = [placeIn(this.fields)(), placeIn(this.path)()];
-    return () => {
-      this.struct = struct;
-      this.isOnlyTold = isOnlyTold;
-      for (const back of ways) back();
-    };
-  };
-
-  /** Remembers a value of a wrong type and goes on. */
-  wrongType(value: string, type: string): undefined {
-    this.failure ??= this.#wrongType(value, type);
-  }
-
-  /** Gives up because of a value of a wrong type. */
-  refuse(value: string, type: string): never {
-    throw this.#wrongType(value, type);
-  }
-
-  #wrongType(value: string, type: string): DecodeError {
-    return new DecodeError(typeText(value, this.#place(), type), typeText(value, this.#place('own'), type));
-  }
-
-  /** `Struct.field.field`; empty at the root. With `own` only as far as a type sees that decodes itself. */
-  #place(from: 'root' | 'own' = 'root'): string {
-    const around = this.#around;
-    const isEnd = around === undefined || (from === 'own' && around.#around === undefined);
-    const before = isEnd ? undefined : around.#place(from);
-    return this.fields.length === 0 ? (before ?? '') : [before ?? this.struct, ...this.fields].join('.');
-  }
-
-  /** Tells that a field was given before. Each is dear, and nobody means it. */
-  repeats(name: string): void {
-    if (++this.#repeated.count > mostRepeated)
-      throw new DecodeError(`json: fields are repeated more than ${mostRepeated} times`);
-    this.strict('duplicate', name);
-  }
-
-  strict(what: 'unknown' | 'duplicate', name: string): void {
-    this.#strict?.add(() => {
-      let text = this.#prefix;
-      for (const part of this.path) text += typeof part === 'number' ? `[${part}]` : text === '' ? part : `.${part}`;
-      const whole = text === '' ? name : `${text}.${name}`;
-      return `${what} field ${this.converts ? `"${whole}"` : quote(whole)}`;
-    });
-  }
-}
-
-const typeText = (value: string, at: string, type: string): string =>
-  `json: cannot unmarshal ${value} into Go ${at === '' ? 'value' : `struct field ${at}`} of type ${type}`;
-
 /** One compiled schema node. */
 interface Node {
   readonly shape: WireShape;
@@ -274,11 +136,6 @@ function nodeOf(schema: Schema): Node {
 
 /** Objects made by code may have members that are undefined. */
 const isAbsent = (value: ExactJson | undefined): value is null | undefined => value === null || value === undefined;
-const isList = (value: ExactJson): value is readonly ExactJson[] => Array.isArray(value);
-/** Is it an object? */
-export const isMembers = (value: ExactJson): value is Members =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof NumberText);
-
 type MakeNode = (schema: Schema) => Node;
 
 const scalar =
@@ -575,50 +432,4 @@ function makeStruct(schema: Schema): Node {
 function decodeMerged(node: Node, given: readonly ExactJson[]): Json | undefined {
   const merged = mergeRepeated(node.schema, given);
   return merged === null ? undefined : decodeWhole(node, merged, new DecodeState(undefined, { isMerged: true }));
-}
-
-/** What a null empties. */
-const nulled: ReadonlySet<WireShape> = new Set(['map', 'list', 'bytes', 'time', 'micro-time']);
-
-/**
- * What a member given several times amounts to: Go decodes each into what is there. The members of structs and maps add
- * up, structs at the same place in a list too, until the list is given without items. A null leaves numbers, texts and
- * structs as they were.
- */
-function mergeRepeated(schema: Schema, given: readonly ExactJson[]): ExactJson {
-  const shape = wireShape(schema);
-  const isNulled = nulled.has(shape) || isPointer(schema);
-  const values = isNulled ? given.slice(given.lastIndexOf(null) + 1) : given.filter((value) => value !== null);
-  if (shape === 'list') return mergeLists(itemsOf(schema), values.filter(isList));
-  if (shape !== 'struct' && shape !== 'map') return values.at(-1) ?? null;
-  if (values.length === 0) return null;
-  const members = new Map<string, ExactJson[]>();
-  for (const value of values) {
-    for (const [name, member] of isMembers(value) ? membersOf(value) : []) {
-      const before = shape === 'struct' ? members.get(name) : undefined;
-      if (before === undefined) members.set(name, [member]);
-      else before.push(member);
-    }
-  }
-  return new RepeatedMembers(
-    [...members].map(([name, all]) => {
-      const of = shape === 'struct' ? schema.properties?.get(name) : undefined;
-      return [name, of === undefined || all.length === 1 ? (all.at(-1) ?? null) : mergeRepeated(of, all)];
-    }),
-  );
-}
-
-/** Go keeps items behind the end of a shorter list, and decodes into them where a longer one comes later. */
-function mergeLists(items: Schema, lists: readonly (readonly ExactJson[])[]): ExactJson {
-  let places: ExactJson[][] = [];
-  for (const list of lists) {
-    if (list.length === 0) places = [];
-    for (const [at, item] of list.entries()) {
-      places[at] ??= [];
-      places[at].push(item);
-    }
-  }
-  const last = lists.at(-1);
-  if (last === undefined) return null;
-  return places.slice(0, last.length).map((all) => (all.length === 1 ? (all[0] ?? null) : mergeRepeated(items, all)));
 }

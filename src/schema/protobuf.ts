@@ -1,7 +1,7 @@
 import { largeJson } from '../api/json-pieces.js';
 import type { Json, JsonObject } from '../api/object.js';
 import type { Steps } from '../api/steps.js';
-import { DecodeError } from './decode.js';
+import { DecodeError } from './decode-error.js';
 import { structName } from './go-types.js';
 import { listMeta } from './meta.js';
 import { asObject, messageOf } from './protobuf/message.js';

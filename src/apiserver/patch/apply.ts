@@ -13,7 +13,8 @@ import {
 } from '../../apply/apply-configuration.js';
 import { asJson } from '../../apply/json-value.js';
 import { inTurns, TurnTaking } from '../../runtime/turn-taking.js';
-import { DecodeError, type Emptied } from '../../schema/decode.js';
+import type { Emptied } from '../../schema/decode.js';
+import { DecodeError } from '../../schema/decode-error.js';
 import type { RequestBody } from '../request.js';
 import type { Decoded } from './index.js';
 import { converted, inConverter } from './unstructured.js';

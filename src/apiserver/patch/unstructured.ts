@@ -2,7 +2,7 @@ import { isWhole } from '../../api/go-print.js';
 import { cannotUnmarshal } from '../../api/json-exact.js';
 import { isList, isObject, type Json, member, setMember } from '../../api/object.js';
 import { Postponed, type Steps } from '../../api/steps.js';
-import type { DecodeError } from '../../schema/decode.js';
+import type { DecodeError } from '../../schema/decode-error.js';
 import { goType, itemsOf, valuesOf, type WireShape, wireShape } from '../../schema/go-types.js';
 import type { Schema } from '../../schema/schema.js';
 

@@ -2,7 +2,7 @@ import { badRequest, untyped } from '../../api/errors.js';
 import { type ApiObject, isObject, type Json, type JsonObject } from '../../api/object.js';
 import type { Steps } from '../../api/steps.js';
 import type { BodyReader, Codec } from '../../registry/resource-definition.js';
-import { DecodeError } from '../../schema/decode.js';
+import { DecodeError } from '../../schema/decode-error.js';
 import { applyDefaults, dropNulls, maxDefaulted } from '../../schema/default.js';
 import { coerceEmbedded, decodeMetadata, readableMetadata } from '../../schema/embedded.js';
 import { prune } from '../../schema/prune.js';

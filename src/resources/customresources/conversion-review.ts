@@ -6,7 +6,8 @@ import { otherUid } from '../../api/review-uid.js';
 import { atOnce } from '../../api/steps.js';
 import { anyName, validateMetadata } from '../../registry/metadata-rules.js';
 import { anyJson, field, list, string, struct } from '../../schema/builder.js';
-import { compileDecoder, DecodeError } from '../../schema/decode.js';
+import { compileDecoder } from '../../schema/decode.js';
+import { DecodeError } from '../../schema/decode-error.js';
 import { same } from '../../schema/same.js';
 import { statusSchema } from '../status-schema.js';
 

@@ -7,7 +7,8 @@ import { atOnce, resultOf } from '../../../src/api/steps.js';
 import { createViolations } from '../../../src/apiserver/write-violations.js';
 import type { RequestContext, ResourceDefinition } from '../../../src/registry/resource-definition.js';
 import { customResourceDefinitions } from '../../../src/resources/customresourcedefinitions/definition.js';
-import { compileDecoder, DecodeError } from '../../../src/schema/decode.js';
+import { compileDecoder } from '../../../src/schema/decode.js';
+import { DecodeError } from '../../../src/schema/decode-error.js';
 import { decodeProtobuf, encodeProtobuf } from '../../../src/schema/protobuf.js';
 import { context, found, read } from '../write.js';
 

@@ -16,7 +16,7 @@ import { validateMetadata } from '../../../src/registry/metadata-rules.js';
 import type { ResourceDefinition, SubresourceView } from '../../../src/registry/resource-definition.js';
 import { customResourceDefinitions } from '../../../src/resources/customresourcedefinitions/definition.js';
 import { customResourcesOf } from '../../../src/resources/customresources/definition.js';
-import { DecodeError } from '../../../src/schema/decode.js';
+import { DecodeError } from '../../../src/schema/decode-error.js';
 import { context, found, read } from '../write.js';
 
 const crds = customResourceDefinitions();

@@ -1,0 +1,135 @@
+import type { Complaints } from '../api/complaints.js';
+import { quote } from '../api/go-text.js';
+import type { Json } from '../api/object.js';
+import { Postponed, placeIn, type Steps } from '../api/steps.js';
+import { DecodeError } from './decode-error.js';
+
+/** Collects what a strict decoder would refuse, in document order. */
+export interface DecodeReport {
+  /** `unknown field "spec.a[0].b"`, `duplicate field "spec.x"`. */
+  readonly strict: Complaints;
+  /** Where the value stands, in front of every path; absent at the root. */
+  readonly path?: string;
+}
+
+/** Most fields of structs in one body that were given before. */
+const mostRepeated = 1_000;
+
+/** What decoding one value remembers: where it is, and what was wrong first. */
+export class DecodeState {
+  failure: DecodeError | undefined;
+  /** Name of the innermost struct whose field is being decoded. */
+  struct = '';
+  /** Names of struct fields from the root to here. */
+  readonly fields: string[] = [];
+  /** The value does not count, only what is to be told of it: others come for the same member. */
+  isOnlyTold: boolean;
+  /** The same with list indexes and map keys, for unknown and repeated fields. */
+  readonly path: (string | number)[] = [];
+  /** See Emptied. */
+  readonly emptied = new Set<string>();
+  readonly #strict: Complaints | undefined;
+  readonly #prefix: string;
+  readonly #around: DecodeState | undefined;
+  readonly #postponed = new Postponed();
+  readonly #unfilled = new Set<Json>();
+  readonly #repeated: { count: number };
+
+  /** Nothing in the value is but JSON's. */
+  readonly isPlain: boolean;
+  /** What is decoded was decoded before, in parts. */
+  readonly isMerged: boolean;
+  /** See `decodeText`. */
+  readonly converts: boolean;
+
+  /** `around` is where a value stands that a Go type decodes on its own. */
+  constructor(
+    report: DecodeReport | undefined,
+    {
+      around,
+      isPlain = around?.isPlain ?? false,
+      isMerged = around?.isMerged ?? false,
+      converts = false,
+    }: {
+      readonly around?: DecodeState;
+      readonly isPlain?: boolean;
+      readonly isMerged?: boolean;
+      readonly converts?: boolean;
+    } = {},
+  ) {
+    this.#strict = report?.strict;
+    this.#prefix = report?.path ?? '';
+    this.#around = around;
+    this.isPlain = isPlain;
+    this.isMerged = isMerged;
+    this.converts = converts;
+    this.isOnlyTold = around?.isOnlyTold ?? false;
+    this.#repeated = around === undefined ? { count: 0 } : around.#repeated;
+  }
+
+  /** Fills a container with so many items, now, or in steps at the end if they are many. */
+  fill<C extends Json>(container: C, count: number, decode: (at: number) => void, done?: () => void): C {
+    if (this.#postponed.each(count, decode, this.#keepPlace, done)) this.#unfilled.add(container);
+    return container;
+  }
+
+  isUnfilled(container: Json): boolean {
+    return this.#unfilled.has(container);
+  }
+
+  /** What has been left for the end. */
+  rest(): Steps<void> {
+    return this.#postponed.rest();
+  }
+
+  readonly #keepPlace = (): (() => void) => {
+    const { struct, isOnlyTold } = this;
+    const ways = [placeIn(this.fields)(), placeIn(this.path)()];
+    return () => {
+      this.struct = struct;
+      this.isOnlyTold = isOnlyTold;
+      for (const back of ways) back();
+    };
+  };
+
+  /** Remembers a value of a wrong type and goes on. */
+  wrongType(value: string, type: string): undefined {
+    this.failure ??= this.#wrongType(value, type);
+  }
+
+  /** Gives up because of a value of a wrong type. */
+  refuse(value: string, type: string): never {
+    throw this.#wrongType(value, type);
+  }
+
+  #wrongType(value: string, type: string): DecodeError {
+    return new DecodeError(typeText(value, this.#place(), type), typeText(value, this.#place('own'), type));
+  }
+
+  /** `Struct.field.field`; empty at the root. With `own` only as far as a type sees that decodes itself. */
+  #place(from: 'root' | 'own' = 'root'): string {
+    const around = this.#around;
+    const isEnd = around === undefined || (from === 'own' && around.#around === undefined);
+    const before = isEnd ? undefined : around.#place(from);
+    return this.fields.length === 0 ? (before ?? '') : [before ?? this.struct, ...this.fields].join('.');
+  }
+
+  /** Tells that a field was given before. Each is dear, and nobody means it. */
+  repeats(name: string): void {
+    if (++this.#repeated.count > mostRepeated)
+      throw new DecodeError(`json: fields are repeated more than ${mostRepeated} times`);
+    this.strict('duplicate', name);
+  }
+
+  strict(what: 'unknown' | 'duplicate', name: string): void {
+    this.#strict?.add(() => {
+      let text = this.#prefix;
+      for (const part of this.path) text += typeof part === 'number' ? `[${part}]` : text === '' ? part : `.${part}`;
+      const whole = text === '' ? name : `${text}.${name}`;
+      return `${what} field ${this.converts ? `"${whole}"` : quote(whole)}`;
+    });
+  }
+}
+
+const typeText = (value: string, at: string, type: string): string =>
+  `json: cannot unmarshal ${value} into Go ${at === '' ? 'value' : `struct field ${at}`} of type ${type}`;

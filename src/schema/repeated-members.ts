@@ -1,0 +1,50 @@
+import { type ExactJson, isList, isMembers, membersOf, RepeatedMembers } from '../api/json-exact.js';
+import { itemsOf, type WireShape, wireShape } from './go-types.js';
+import { isPointer } from './presence.js';
+import type { Schema } from './schema.js';
+
+/** What a null empties. */
+const nulled: ReadonlySet<WireShape> = new Set(['map', 'list', 'bytes', 'time', 'micro-time']);
+
+/**
+ * What a member given several times amounts to: Go decodes each into what is there. The members of structs and maps add
+ * up, structs at the same place in a list too, until the list is given without items. A null leaves numbers, texts and
+ * structs as they were.
+ */
+export function mergeRepeated(schema: Schema, given: readonly ExactJson[]): ExactJson {
+  const shape = wireShape(schema);
+  const isNulled = nulled.has(shape) || isPointer(schema);
+  const values = isNulled ? given.slice(given.lastIndexOf(null) + 1) : given.filter((value) => value !== null);
+  if (shape === 'list') return mergeLists(itemsOf(schema), values.filter(isList));
+  if (shape !== 'struct' && shape !== 'map') return values.at(-1) ?? null;
+  if (values.length === 0) return null;
+  const members = new Map<string, ExactJson[]>();
+  for (const value of values) {
+    for (const [name, member] of isMembers(value) ? membersOf(value) : []) {
+      const before = shape === 'struct' ? members.get(name) : undefined;
+      if (before === undefined) members.set(name, [member]);
+      else before.push(member);
+    }
+  }
+  return new RepeatedMembers(
+    [...members].map(([name, all]) => {
+      const of = shape === 'struct' ? schema.properties?.get(name) : undefined;
+      return [name, of === undefined || all.length === 1 ? (all.at(-1) ?? null) : mergeRepeated(of, all)];
+    }),
+  );
+}
+
+/** Go keeps items behind the end of a shorter list, and decodes into them where a longer one comes later. */
+function mergeLists(items: Schema, lists: readonly (readonly ExactJson[])[]): ExactJson {
+  let places: ExactJson[][] = [];
+  for (const list of lists) {
+    if (list.length === 0) places = [];
+    for (const [at, item] of list.entries()) {
+      places[at] ??= [];
+      places[at].push(item);
+    }
+  }
+  const last = lists.at(-1);
+  if (last === undefined) return null;
+  return places.slice(0, last.length).map((all) => (all.length === 1 ? (all[0] ?? null) : mergeRepeated(items, all)));
+}
