@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/api/object.js';
-import { internalForm, maxSchemaDepth, readSchemaProps, SchemaTooDeep } from '../../src/schema/json-schema-props.js';
+import { internalForm } from '../../src/schema/internal-form.js';
+import { maxSchemaDepth, readSchemaProps, SchemaTooDeep } from '../../src/schema/json-schema-props.js';
 import { notStructural, structuralViolations, toSchema } from '../../src/schema/structural.js';
 
 const prefixes = ['x-kubernetes-', 'x-api-'];

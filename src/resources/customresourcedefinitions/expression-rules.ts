@@ -11,7 +11,8 @@ import {
   type Violation,
 } from '../../api/violations.js';
 import { maxCost } from '../../cel/cost.js';
-import { internalRule, type SchemaProps } from '../../schema/json-schema-props.js';
+import { internalRule } from '../../schema/internal-form.js';
+import type { SchemaProps } from '../../schema/json-schema-props.js';
 import { type CompiledRule, nodeRules } from '../../schema/rules/compile.js';
 import { type DeclaredSchema, declare } from '../../schema/rules/declare.js';
 import type { Schema } from '../../schema/schema.js';

@@ -5,7 +5,8 @@ import type {
   CustomResourceSubresources,
 } from '../../api/kinds/custom-resource-definition.js';
 import type { Json, JsonObject } from '../../api/object.js';
-import { internalForm, readSchemaProps, type SchemaProps, SchemaTooDeep } from '../../schema/json-schema-props.js';
+import { internalForm } from '../../schema/internal-form.js';
+import { readSchemaProps, type SchemaProps, SchemaTooDeep } from '../../schema/json-schema-props.js';
 import { same } from '../../schema/same.js';
 
 /**

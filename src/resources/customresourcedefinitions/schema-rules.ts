@@ -12,7 +12,8 @@ import {
   type Violation,
 } from '../../api/violations.js';
 import { followPath } from '../../schema/field-path.js';
-import { internalForm, keywords, type SchemaProps } from '../../schema/json-schema-props.js';
+import { internalForm } from '../../schema/internal-form.js';
+import { keywords, type SchemaProps } from '../../schema/json-schema-props.js';
 import { metaFields } from '../../schema/prune.js';
 import type { ValidationRule } from '../../schema/schema.js';
 import { notStructural } from '../../schema/structural.js';
