@@ -3,12 +3,12 @@ import { type Json, type JsonObject, setMember } from '../../api/object.js';
 import type { Steps } from '../../api/steps.js';
 import { sortedNames } from '../../api/text-order.js';
 import type { ResourceDefinition } from '../../registry/resource-definition.js';
-import { Components, extensionPrefix } from './components.js';
+import { Components } from './components.js';
 import { v2 } from './dialect.js';
+import { bearerToken, documentInfo, extensionsOf, pathsObject, responsesObject } from './document.js';
 import { answerComponent, answerMediaTypes, bodyComponent, bodyMediaTypes } from './kinds.js';
 import { type Operation, operationsOf } from './operations.js';
 import { type Parameter, pathsOf, queryParameter } from './paths.js';
-import { bearerToken, documentInfo, statusTexts } from './v3.js';
 
 /**
  * OpenAPI 2: one document for everything. What one definition adds to it is made once, so that documents share what
@@ -40,13 +40,10 @@ function partOf(definition: ResourceDefinition): Part {
   const known = parts.get(definition);
   if (known !== undefined) return known;
   const components = new Components(v2);
-  const paths: Record<string, Json> = {};
-  for (const { path, parameters, operations } of pathsOf(operationsOf(definition))) {
-    setMember(paths, path, {
-      parameters: parameters.map(parameterObject),
-      ...Object.fromEntries(operations.map((one) => [one.method, operationObject(components, one)])),
-    });
-  }
+  const paths = pathsObject(pathsOf(operationsOf(definition)), {
+    parameter: parameterObject,
+    operation: (one) => operationObject(components, one),
+  });
   const part = { paths, schemas: components.all() };
   parts.set(definition, part);
   return part;
@@ -66,7 +63,7 @@ function merged(all: readonly JsonObject[]): JsonObject {
 const parameterObject = (parameter: Parameter): JsonObject => ({ ...parameter, uniqueItems: true });
 
 function operationObject(components: Components, operation: Operation): JsonObject {
-  const { answer, body, codes, origin } = operation;
+  const { answer, body, origin } = operation;
   const schema = components.reference(answerComponent(components, answer));
   const sent = body && {
     name: 'body',
@@ -86,12 +83,8 @@ function operationObject(components: Components, operation: Operation): JsonObje
     tags: [operation.tag],
     operationId: operation.id,
     ...(parameters.length === 0 ? {} : { parameters }),
-    responses: {
-      ...Object.fromEntries(codes.map((code) => [String(code), { description: statusTexts[code], schema }])),
-      401: { description: 'Unauthorized' },
-    },
-    [`${extensionPrefix}action`]: operation.action,
-    [`${extensionPrefix}group-version-kind`]: { ...operation.gvk },
+    responses: responsesObject(operation, { schema }),
+    ...extensionsOf(operation),
   };
 }
 

@@ -1,28 +1,23 @@
 import { type Json, type JsonObject, setMember } from '../../api/object.js';
 import { sortTexts } from '../../api/text-order.js';
 import type { ResourceDefinition } from '../../registry/resource-definition.js';
-import { Components, extensionPrefix, type GroupVersion } from './components.js';
+import { Components, type GroupVersion } from './components.js';
 import { v3 } from './dialect.js';
+import {
+  bearerToken,
+  type DocumentInfo,
+  documentInfo,
+  extensionsOf,
+  pathsObject,
+  responsesObject,
+} from './document.js';
 import { answerComponent, answerMediaTypes, bodyComponent, bodyMediaTypes } from './kinds.js';
 import { type Operation, operationsOf } from './operations.js';
 import { type Parameter, pathsOf, queryParameter } from './paths.js';
 
 /** OpenAPI 3: one document for each group and version, and an index of them. */
 
-export interface DocumentInfo {
-  readonly title: string;
-  readonly version: string;
-}
-export const documentInfo: DocumentInfo = { title: 'Kubernetes', version: '1.36' };
 const customDocumentInfo: DocumentInfo = { title: 'Kubernetes CRD Swagger', version: 'v0.1.0' };
-
-/** How callers say who they are. */
-export const bearerToken = {
-  description: 'Bearer token',
-  in: 'header',
-  name: 'authorization',
-  type: 'apiKey',
-} as const;
 
 /** `api/v1` or `apis/<group>/<version>`. */
 export const documentPath = ({ group, version }: GroupVersion): string =>
@@ -36,17 +31,13 @@ export function openApiV3(definitions: readonly ResourceDefinition[], groupVersi
   const isCustom = mine[0]?.origin === 'custom';
   const components = new Components(v3, isCustom ? undefined : groupVersion);
   const found = pathsOf(mine.flatMap(operationsOf)).toSorted((a, b) => (a.path < b.path ? -1 : 1));
-  const paths: Record<string, Json> = {};
-  for (const { path, parameters, operations } of found) {
-    setMember(paths, path, {
-      parameters: parameters.map(parameterObject),
-      ...Object.fromEntries(operations.map((one) => [one.method, operationObject(components, one)])),
-    });
-  }
   return {
     openapi: '3.0.0',
     info: { ...(isCustom ? customDocumentInfo : documentInfo) },
-    paths,
+    paths: pathsObject(found, {
+      parameter: parameterObject,
+      operation: (one) => operationObject(components, one),
+    }),
     components: {
       schemas: components.all(),
       ...(isCustom ? {} : { securitySchemes: { BearerToken: bearerToken } }),
@@ -71,13 +62,10 @@ const parameterObject = ({ type, ...rest }: Parameter): JsonObject => ({
 });
 
 function operationObject(components: Components, operation: Operation): JsonObject {
-  const { answer, body, codes, origin } = operation;
+  const { answer, body, origin } = operation;
   const content = (types: readonly string[], name: string): JsonObject =>
     Object.fromEntries(sortTexts([...types]).map((type) => [type, { schema: components.reference(name) }]));
   const answered = content(answerMediaTypes(origin, answer), answerComponent(components, answer));
-  const responses = Object.fromEntries(
-    codes.map((code) => [String(code), { description: statusTexts[code], content: answered }]),
-  );
   return {
     description: operation.description,
     operationId: operation.id,
@@ -91,10 +79,7 @@ function operationObject(components: Components, operation: Operation): JsonObje
             ...(body.type === 'delete-options' ? {} : { required: true }),
           },
         }),
-    responses: { ...responses, 401: { description: 'Unauthorized' } },
-    [`${extensionPrefix}action`]: operation.action,
-    [`${extensionPrefix}group-version-kind`]: { ...operation.gvk },
+    responses: responsesObject(operation, { content: answered }),
+    ...extensionsOf(operation),
   };
 }
-
-export const statusTexts = { 200: 'OK', 201: 'Created', 202: 'Accepted' } as const;
