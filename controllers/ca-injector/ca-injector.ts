@@ -15,7 +15,7 @@ import { tokenBucket } from '../../src/controller/backoff.js';
 import type { ReconcileContext, Runnable } from '../../src/controller/controller.js';
 import { defineKeyedController, type Wake } from '../../src/controller/keyed-controller.js';
 import { sharedCache } from '../../src/controller/shared-cache.js';
-import { encodePem, pemBlocks } from '../../src/pki/pem.js';
+import { certificateBlocks, encodePem } from '../../src/pki/pem.js';
 
 export interface CaInjectorOptions {
   /** Whose anchors are injected: all that the ClusterTrustBundles of this signer name hold. */
@@ -91,7 +91,7 @@ export const anchorsIn = (bundles: readonly ClusterTrustBundle[]): string =>
   [...new Set(bundles.flatMap(({ spec }) => certificatesIn(spec.trustBundle ?? '')))].sort().join('');
 
 const certificatesIn = (pem: string): readonly string[] =>
-  [...pemBlocks(pem)].filter(({ type }) => type === 'CERTIFICATE').map(({ type, bytes }) => encodePem(type, bytes));
+  certificateBlocks(pem).map((der) => encodePem('CERTIFICATE', der));
 
 const target = <T extends ApiObject>(
   type: ResourceType<T>,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { bundleNamePrefix, type ClusterTrustBundle } from '../../src/api/kinds/cluster-trust-bundle.js';
 import { type Certificate, readCertificate } from '../../src/pki/certificate.js';
-import { encodePem, pemBlocks } from '../../src/pki/pem.js';
+import { certificateBlocks, encodePem } from '../../src/pki/pem.js';
 
 /**
  * The certificates of several PEM texts as one: each once, in the order they came, nothing else; empty if there are none.
@@ -12,7 +12,7 @@ export function freshAnchors(
   now: number,
 ): { readonly bundle: string; readonly expired: readonly Certificate[] } {
   const expired: Certificate[] = [];
-  const fresh = certificatesIn(texts).filter((der) => {
+  const fresh = texts.flatMap(certificateBlocks).filter((der) => {
     const certificate = read(der);
     const isOver = certificate !== undefined && certificate.notAfter <= now;
     if (isOver) expired.push(certificate);
@@ -20,12 +20,6 @@ export function freshAnchors(
   });
   return { bundle: textOf(fresh), expired };
 }
-
-const certificatesIn = (texts: readonly string[]): readonly Buffer[] =>
-  texts
-    .flatMap((text) => [...pemBlocks(text)])
-    .filter(({ type }) => type === 'CERTIFICATE')
-    .map(({ bytes }) => bytes);
 
 const textOf = (certificates: readonly Buffer[]): string =>
   [...new Set(certificates.map((bytes) => encodePem('CERTIFICATE', bytes)))].join('');

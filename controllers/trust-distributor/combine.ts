@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type Certificate, readCertificate } from '../../src/pki/certificate.js';
-import { encodePem, pemBlocks } from '../../src/pki/pem.js';
+import { encodeCertificates, pemBlocks } from '../../src/pki/pem.js';
 import { PkiError } from '../../src/pki/pki-error.js';
 
 /** Where a text came from, and the text. */
@@ -48,7 +48,7 @@ export function combineAnchors(sources: readonly SourceText[], now: number): Com
     }
   }
   const ordered = [...anchors].sort(([a, one], [b, other]) => compare(nameOf(one), nameOf(other)) || compare(a, b));
-  const bundle = ordered.map(([, { der }]) => encodePem('CERTIFICATE', der)).join('');
+  const bundle = encodeCertificates(ordered.map(([, { der }]) => der));
   if (bundle.length > maxBytes) throw new UnfitSource('the anchors have more than 1 MiB together');
   return { bundle, dropped };
 }

@@ -20,7 +20,7 @@ import {
   type SigningKey,
   spkiOf,
 } from './key-pair.js';
-import { encodePem } from './pem.js';
+import { encodeCertificates, encodePem } from './pem.js';
 import { PkiError } from './pki-error.js';
 import { isSignedBy, verifySignature } from './signature.js';
 import { type Validity, validity } from './validity.js';
@@ -171,8 +171,7 @@ function isSelfSigned(certificate: Certificate): boolean {
   return isSignedBy(certificate, certificate);
 }
 
-const pemOf = (certificates: readonly Certificate[]): string =>
-  certificates.map(({ der }) => encodePem('CERTIFICATE', der)).join('');
+const pemOf = (certificates: readonly Certificate[]): string => encodeCertificates(certificates.map(({ der }) => der));
 
 interface Authority {
   readonly certificate: Certificate;

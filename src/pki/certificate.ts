@@ -4,7 +4,7 @@ import { type CertificateExtension, readExtensionValues } from './certificate-ex
 import { constructed, context, DerCursor, rightAligned, smallInteger, tags } from './der.js';
 import { readGeneralizedTime, readUtcTime } from './der-time.js';
 import { type DistinguishedName, readName } from './distinguished-name.js';
-import { pemBlocks } from './pem.js';
+import { certificateBlocks } from './pem.js';
 import { PkiError } from './pki-error.js';
 import { type PublicKey, readPublicKey } from './public-key.js';
 import { remembered } from './remembered.js';
@@ -80,7 +80,7 @@ export function readCertificates(der: Buffer): readonly Certificate[] {
 
 /** The certificates of a PEM text, in order. Blocks of other types are skipped. Throws PkiError (`parse`). */
 export const readPemCertificates = (pem: Uint8Array | string): readonly Certificate[] =>
-  [...pemBlocks(pem)].filter(({ type }) => type === 'CERTIFICATE').map(({ bytes }) => readCertificate(bytes));
+  certificateBlocks(pem).map(readCertificate);
 
 /** One that was issued is read by who checks, records, stores and forgets it in turn, so the latest are remembered. */
 const readOne: (der: Buffer) => Read = remembered(read);

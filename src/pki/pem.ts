@@ -108,6 +108,14 @@ export function* pemBlocks(data: Uint8Array | string): Generator<PemBlock, numbe
   return buffer.length - at;
 }
 
+/** The certificates' DER, in order. Blocks of other types are skipped. */
+export const certificateBlocks = (pem: Uint8Array | string): readonly Buffer[] =>
+  [...pemBlocks(pem)].filter(({ type }) => type === 'CERTIFICATE').map(({ bytes }) => bytes);
+
+/** The blocks of some certificates, given as DER, one after the other. */
+export const encodeCertificates = (certificates: readonly Uint8Array[]): string =>
+  certificates.map((der) => encodePem('CERTIFICATE', der)).join('');
+
 /** One block: lines of 64 characters, a line feed after each. */
 export function encodePem(type: string, der: Uint8Array): string {
   const text = asBuffer(der).toString('base64');

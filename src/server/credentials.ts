@@ -13,7 +13,7 @@ import {
   type KeyPair,
   loadCertificateAuthority,
 } from '../pki/certificate-authority.js';
-import { encodePem, pemBlocks } from '../pki/pem.js';
+import { certificateBlocks, encodeCertificates } from '../pki/pem.js';
 import { isSignedBy } from '../pki/signature.js';
 import { tellCaEnd } from '../pki/signers/ca-end.js';
 import { keyPairProblem } from '../resources/secrets/key-pair.js';
@@ -257,11 +257,7 @@ const privateKey = /-----BEGIN ((?:[A-Z]+ )?PRIVATE KEY)-----[\s\S]*?-----END \1
 
 /** The key may stand anywhere among the certificates. Written anew, these have nothing of it, whatever is damaged. */
 function split(pem: string): KeyPair {
-  const certificates = [...pemBlocks(pem)].filter(({ type }) => type === 'CERTIFICATE');
-  return {
-    certificate: certificates.map(({ type, bytes }) => encodePem(type, bytes)).join(''),
-    key: privateKey.exec(pem)?.[0] ?? '',
-  };
+  return { certificate: encodeCertificates(certificateBlocks(pem)), key: privateKey.exec(pem)?.[0] ?? '' };
 }
 
 async function readIfThere(path: string): Promise<string | undefined> {

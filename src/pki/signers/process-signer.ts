@@ -3,7 +3,7 @@ import { noLongerNeeded } from '../../runtime/abort.js';
 import { type Clock, systemClock } from '../../runtime/clock.js';
 import { type Logger, silentLogger } from '../../runtime/logger.js';
 import { readPemCertificates } from '../certificate.js';
-import { encodePem } from '../pem.js';
+import { encodeCertificates } from '../pem.js';
 import { type Signer, type SigningRequest, signingResult } from '../signer.js';
 
 /**
@@ -55,7 +55,7 @@ function asWritten(anchors: string): string {
   if (anchors.trim() === '') return '';
   try {
     const certificates = readPemCertificates(anchors);
-    if (certificates.length > 0) return certificates.map(({ der }) => encodePem('CERTIFICATE', der)).join('');
+    if (certificates.length > 0) return encodeCertificates(certificates.map(({ der }) => der));
   } catch (cause) {
     throw new SignerProcessError(`the "anchors" of the answer: ${cause instanceof Error ? cause.message : cause}`, {
       cause,
