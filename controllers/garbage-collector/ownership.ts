@@ -23,11 +23,15 @@ export class Ownership {
     if (node.uid === '') return;
     const previous = this.graph.put(node);
     if (previous === undefined)
-      for (const dependent of this.graph.dependentsOf(node.uid)) tellForeignOwner(dependent, node, this.#recorder);
+      for (const dependent of this.graph.dependentsOf(node.uid)) {
+        const reference = dependent.owners.find(({ uid }) => uid === node.uid);
+        if (reference !== undefined) tellForeignOwner(dependent, node, reference, this.#recorder);
+      }
     if (previous === undefined || !sameOwners(previous, node)) {
-      for (const { uid } of node.owners) {
-        const owner = previous?.owners.some((known) => known.uid === uid) ? undefined : this.graph.get(uid);
-        if (owner !== undefined) tellForeignOwner(node, owner, this.#recorder);
+      const before = new Set(previous?.owners.map(({ uid }) => uid));
+      for (const reference of node.owners) {
+        const owner = before.has(reference.uid) ? undefined : this.graph.get(reference.uid);
+        if (owner !== undefined) tellForeignOwner(node, owner, reference, this.#recorder);
       }
       if (node.owners.length > 0) this.wake(node.uid, 'owners changed');
       for (const { uid } of previous?.owners ?? []) if (this.graph.get(uid)) this.wake(uid, 'dependent changed');
@@ -51,9 +55,8 @@ export class Ownership {
 }
 
 /** An object with an owner in another namespace goes as if it had none: its owner's name alone does not say why. */
-function tellForeignOwner(dependent: Node, owner: Node, recorder: EventRecorder): void {
-  const reference = dependent.owners.find(({ uid }) => uid === owner.uid);
-  if (reference === undefined || canBeOwnedBy(dependent, owner)) return;
+function tellForeignOwner(dependent: Node, owner: Node, reference: OwnerReference, recorder: EventRecorder): void {
+  if (canBeOwnedBy(dependent, owner)) return;
   const { type, key, uid } = dependent;
   const { namespace = '' } = key;
   const meant = `${reference.apiVersion}/${reference.kind}, namespace: ${namespace}, name: ${reference.name}`;

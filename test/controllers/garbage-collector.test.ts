@@ -3,6 +3,7 @@ import { AbsentOwners } from '../../controllers/garbage-collector/absent-owners.
 import { decide, type OwnerState } from '../../controllers/garbage-collector/decide.js';
 import { garbageCollector } from '../../controllers/garbage-collector/garbage-collector.js';
 import { nodeOf, OwnerGraph } from '../../controllers/garbage-collector/owner-graph.js';
+import { Ownership } from '../../controllers/garbage-collector/ownership.js';
 import { serviceUnavailable } from '../../src/api/errors.js';
 import { type ConfigMap, ConfigMaps } from '../../src/api/kinds/config-map.js';
 import { CustomResourceDefinitions } from '../../src/api/kinds/custom-resource-definition.js';
@@ -13,6 +14,7 @@ import type { ApiObject, OwnerReference, ResourceType } from '../../src/api/obje
 import { settled } from '../../src/testing/fake-clock.js';
 import { eventually } from '../../src/testing/until.js';
 import type { FakeClient } from '../fake-client.js';
+import { expectShort } from '../processor-time.js';
 import { runControllers } from './run-controllers.js';
 
 const verbs = ['list', 'watch', 'delete', 'get'];
@@ -550,6 +552,27 @@ test('the graph knows dependents of owners it does not know', () => {
   expect(graph.dependentsOf('unknown')).toEqual([]);
   graph.remove('d');
   expect(graph.size).toBe(0);
+});
+
+test('who replaces thousands of owners by others holds nobody up', async () => {
+  const owned = (prefix: string) =>
+    nodeOf(Secrets, {
+      ...dependent('d', []),
+      metadata: {
+        name: 'd',
+        uid: 'd',
+        ownerReferences: Array.from({ length: 9_600 }, (_, i) => refTo(owner('a'), { uid: `${prefix}-owner-${i}` })),
+      },
+    });
+  const ownership = new Ownership(() => {}, { record: () => {} } as unknown as ConstructorParameters<
+    typeof Ownership
+  >[1]);
+  const [before, after] = [owned('before'), owned('after')];
+  await expectShort(150, () => {
+    ownership.learn(before);
+    ownership.learn(after);
+  });
+  expect(ownership.graph.dependentsOf('after-owner-7').map(({ uid }) => uid)).toEqual(['d']);
 });
 
 describe('owners known to be gone', () => {
