@@ -5,16 +5,14 @@ import type { PolicyRule } from '../api/kinds/role.js';
 import type { ApiObject } from '../api/object.js';
 import { type UserInfo, wellKnown } from '../api/user.js';
 import type { Rbac } from '../auth/rbac.js';
-import { atomCount, compacted, type RuleAtom, uncovered, wordCount } from '../auth/rule-coverage.js';
+import { atomCount, compacted, type RuleAtom, uncoveredWithin, wordCount } from '../auth/rule-coverage.js';
+import { inTurns } from '../runtime/turn-taking.js';
 import type { AdmissionAttributes } from './admission-step.js';
 import { namedSubject } from './admission-subject.js';
 
 /** Nobody grants what they do not hold: what writes of roles and of bindings have in common. */
 
-/**
- * A grant of more single rights than this is refused unread, and so is one that takes more comparisons with what is held:
- * nobody else has a turn meanwhile.
- */
+/** A grant of more single rights than this is refused unread, and so is one that takes more comparisons with what is held. */
 const maxAtoms = 25_000;
 const maxComparisons = 5_000_000;
 /** Nor is anything compared with rules that have more words than this. */
@@ -34,10 +32,9 @@ export async function escalationRefusal(
   const { user, key, resource } = attributes;
   const namespace = resource.namespaced ? (key.namespace ?? '') : '';
   const held = await rbac.rulesHeldBy(user, namespace, resource);
-  // Several bindings may give the same role.
-  const different = [...new Set(held.rules)];
-  const isTooMuch = atomCount(rules) > maxAtoms || wordCount(different) > maxWords;
-  const missing = isTooMuch ? undefined : uncovered(different, rules, maxComparisons);
+  const words = held.lists.reduce((sum, list) => sum + wordCount(list), 0);
+  const isTooMuch = atomCount(rules) > maxAtoms || words > maxWords;
+  const missing = isTooMuch ? undefined : await inTurns(uncoveredWithin(held.lists, rules, maxComparisons));
   if (missing === undefined) {
     return forbidden(namedSubject(attributes), 'the rules amount to too many permissions to be checked');
   }

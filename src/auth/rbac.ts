@@ -9,13 +9,8 @@ import type { ObjectSource } from './object-source.js';
 import { type Grant, type RoleIndex, type RoleRules, roleIndexes } from './role-index.js';
 import { ruleAllows } from './rule-matching.js';
 
-/** Rules somebody holds, and what kept more of them from being found. */
+/** Rules somebody holds, those of each role in a list, and what kept more of them from being found. */
 export interface HeldRules {
-  readonly rules: readonly PolicyRule[];
-  readonly errors: readonly string[];
-}
-
-interface GrantedRules {
   readonly lists: readonly (readonly PolicyRule[])[];
   readonly errors: readonly string[];
 }
@@ -36,7 +31,7 @@ export interface Rbac extends Authorizer {
 export function rbac(objects: ObjectSource, domains: Domains): Rbac {
   const current = roleIndexes(objects);
   /** Rules of each grant in turn: those of a role as often as it is given. */
-  const granted = (index: RoleIndex, user: UserInfo, namespace: string, plural?: string): GrantedRules => {
+  const granted = (index: RoleIndex, user: UserInfo, namespace: string, plural?: string): HeldRules => {
     const lists: (readonly PolicyRule[])[] = [];
     const errors: string[] = [];
     for (const grant of index.grantsTo(user, namespace)) {
@@ -83,7 +78,8 @@ export function rbac(objects: ObjectSource, domains: Domains): Rbac {
 
     async rulesHeldBy(user, namespace, { plural }) {
       const { lists, errors } = granted(await current(), user, namespace, plural);
-      return { rules: [...new Set(lists)].flat(), errors };
+      // Several bindings may give the same role.
+      return { lists: [...new Set(lists)], errors };
     },
     rulesOf: async (roleRef, namespace) => (await current()).rulesOf(roleRef, namespace),
   };
@@ -93,8 +89,8 @@ function* eachOf<T>(lists: readonly (readonly T[])[]): Iterable<T> {
   for (const list of lists) yield* list;
 }
 
-/** Rules are listed up to so many characters: every binding to a role repeats all that is in it. */
-const maxListed = 4 * 1_048_576;
+/** Rules are listed up to so many characters, which are written in one piece: every binding to a role repeats all that is in it. */
+const maxListed = 1_048_576;
 
 /** What a rule is in JSON without anything in it. */
 const membersLength = '{"verbs":[],"apiGroups":[],"resources":[],"resourceNames":[]},'.length;

@@ -1,4 +1,5 @@
 import type { PolicyRule } from '../api/kinds/role.js';
+import { atOnce, itemsInStep, type Steps } from '../api/steps.js';
 import { all, urlCovers } from './rule-matching.js';
 
 /** The smallest right: one verb on one resource of one group (of one name), or one verb on one path. */
@@ -24,66 +25,103 @@ export const atomCount = (rules: readonly PolicyRule[]): number =>
   }, 0);
 
 /** How many words there are in rules; to be looked at before they are compared with anything. */
-export const wordCount = (rules: readonly PolicyRule[]): number =>
-  rules.reduce((sum, { verbs, apiGroups, resources, resourceNames, nonResourceURLs }) => {
+export function wordCount(rules: readonly PolicyRule[]): number {
+  const known = wordCounts.get(rules);
+  if (known !== undefined) return known;
+  const count = rules.reduce((sum, { verbs, apiGroups, resources, resourceNames, nonResourceURLs }) => {
     const lists = [verbs, apiGroups, resources, resourceNames, nonResourceURLs];
     return lists.reduce((words, list) => words + (list?.length ?? 0), sum);
   }, 0);
+  wordCounts.set(rules, count);
+  return count;
+}
+
+const wordCounts = new WeakMap<readonly PolicyRule[], number>();
+
+/** The atoms of `rules` that no single rule of `held` covers, in the order written. */
+export const uncovered = (held: readonly PolicyRule[], rules: readonly PolicyRule[]): readonly RuleAtom[] =>
+  atOnce(uncoveredWithin([held], rules, Number.POSITIVE_INFINITY)) ?? [];
+
+/** So many comparisons are a step. */
+const comparisonsInStep = 10_000;
 
 /**
- * The atoms of `rules` that no single rule of `held` covers, in the order written; undefined if it takes more than
- * `limit` comparisons to tell.
+ * The same for rules held in several lists, each of them looked through once for all who ask; undefined if it takes more
+ * than `limit` comparisons to tell.
  */
-export function uncovered(held: readonly PolicyRule[], rules: readonly PolicyRule[]): readonly RuleAtom[];
-export function uncovered(
-  held: readonly PolicyRule[],
+export function* uncoveredWithin(
+  held: readonly (readonly PolicyRule[])[],
   rules: readonly PolicyRule[],
   limit: number,
-): readonly RuleAtom[] | undefined;
-export function uncovered(
-  held: readonly PolicyRule[],
-  rules: readonly PolicyRule[],
-  limit = Number.POSITIVE_INFINITY,
-): readonly RuleAtom[] | undefined {
-  const candidatesFor = candidatesAmong(held.map(ownerOf));
+): Steps<readonly RuleAtom[] | undefined> {
+  const finders: FindCandidates[] = [];
+  for (const list of held) finders.push(yield* finderOf(list));
   const missing: RuleAtom[] = [];
   let comparisons = 0;
-  const isCovered = (atom: RuleAtom): boolean =>
-    candidatesFor(atom).some((owners) =>
-      owners.some((owner) => {
-        comparisons += 'path' in atom ? 1 + owner.paths.length : 1;
-        return comparisons > limit || covers(owner, atom);
-      }),
+  const isCovered = (atom: RuleAtom): boolean => {
+    comparisons += finders.length - 1;
+    return finders.some((find) =>
+      find(atom).some((candidates) =>
+        candidates.some((rule) => {
+          comparisons += 'path' in atom ? 1 + (rule.nonResourceURLs?.length ?? 0) : 1;
+          return comparisons > limit || covers(rule, atom);
+        }),
+      ),
     );
+  };
+  let pause = comparisonsInStep;
   for (const rule of rules) {
     for (const atom of atomsOf(rule)) {
       if (!isCovered(atom)) missing.push(atom);
       if (comparisons > limit) return undefined;
+      if (comparisons < pause) continue;
+      pause = comparisons + comparisonsInStep;
+      yield;
     }
   }
   return missing;
 }
 
 /** Finds who may cover an atom: of the rules with its verb, those with its group and those with its resource, the fewest. */
-function candidatesAmong(owners: readonly Owner[]): (atom: RuleAtom) => readonly (readonly Owner[])[] {
-  const finder = (member: 'verbs' | 'groups' | 'resources') => {
-    const index = new Map<string, Owner[]>();
-    for (const owner of owners) {
-      for (const value of owner[member]) {
-        const there = index.get(value);
-        if (there === undefined) index.set(value, [owner]);
-        else there.push(owner);
-      }
-    }
-    return (...values: readonly string[]) => [all, ...values].map((value) => index.get(value) ?? []);
-  };
-  const [byVerb, byGroup, byResource] = [finder('verbs'), finder('groups'), finder('resources')];
-  return (atom) => {
-    const withVerb = byVerb(atom.verb);
+type FindCandidates = (atom: RuleAtom) => readonly (readonly PolicyRule[])[];
+
+const finders = new WeakMap<readonly PolicyRule[], FindCandidates>();
+
+function* finderOf(rules: readonly PolicyRule[]): Steps<FindCandidates> {
+  const known = finders.get(rules);
+  if (known !== undefined) return known;
+  const [byVerb, byGroup, byResource] = [new Index(), new Index(), new Index()];
+  for (const [at, rule] of rules.entries()) {
+    byVerb.add(rule.verbs, rule);
+    byGroup.add(rule.apiGroups, rule);
+    byResource.add(rule.resources, rule);
+    if (at % itemsInStep === 0) yield;
+  }
+  const find: FindCandidates = (atom) => {
+    const withVerb = byVerb.with(all, atom.verb);
     if ('path' in atom) return withVerb;
-    const found = [withVerb, byGroup(atom.group), byResource(...resourcesCovering(atom.resource))];
+    const found = [withVerb, byGroup.with(all, atom.group), byResource.with(all, ...resourcesCovering(atom.resource))];
     return found.reduce((fewest, lists) => (sizeOf(lists) < sizeOf(fewest) ? lists : fewest));
   };
+  finders.set(rules, find);
+  return find;
+}
+
+/** Rules by the words that they have in one place. */
+class Index {
+  readonly #rules = new Map<string, PolicyRule[]>();
+
+  add(words: readonly string[] | null | undefined, rule: PolicyRule): void {
+    for (const word of words ?? []) {
+      const there = this.#rules.get(word);
+      if (there === undefined) this.#rules.set(word, [rule]);
+      else if (there.at(-1) !== rule) there.push(rule);
+    }
+  }
+
+  with(...words: readonly string[]): readonly (readonly PolicyRule[])[] {
+    return words.map((word) => this.#rules.get(word) ?? []);
+  }
 }
 
 const sizeOf = (lists: readonly (readonly unknown[])[]): number => lists.reduce((sum, { length }) => sum + length, 0);
@@ -103,29 +141,29 @@ function* atomsOf(rule: PolicyRule): Generator<RuleAtom> {
   }
 }
 
-interface Owner {
-  readonly verbs: ReadonlySet<string>;
-  readonly groups: ReadonlySet<string>;
-  readonly resources: ReadonlySet<string>;
-  readonly names: ReadonlySet<string>;
-  readonly paths: readonly string[];
+/** From so many words on they are looked up, which takes more memory. */
+const manyWords = 16;
+const lookups = new WeakMap<readonly string[], ReadonlySet<string>>();
+
+function has(words: readonly string[], word: string): boolean {
+  if (words.length < manyWords) return words.includes(word);
+  const lookup = lookups.get(words) ?? new Set(words);
+  lookups.set(words, lookup);
+  return lookup.has(word);
 }
 
-const ownerOf = (rule: PolicyRule): Owner => ({
-  verbs: new Set(rule.verbs ?? []),
-  groups: new Set(rule.apiGroups ?? []),
-  resources: new Set(rule.resources ?? []),
-  names: new Set(rule.resourceNames ?? []),
-  paths: rule.nonResourceURLs ?? [],
-});
-
-function covers({ verbs, groups, resources, names, paths }: Owner, atom: RuleAtom): boolean {
-  if (!verbs.has(all) && !verbs.has(atom.verb)) return false;
-  if ('path' in atom) return names.size === 0 && paths.some((path) => urlCovers(path, atom.path));
-  if (!groups.has(all) && !groups.has(atom.group)) return false;
-  if (names.size > 0 && (atom.name === undefined || !names.has(atom.name))) return false;
-  return resources.has(all) || resourcesCovering(atom.resource).some((resource) => resources.has(resource));
+function covers(rule: PolicyRule, atom: RuleAtom): boolean {
+  const { verbs, apiGroups, resources, resourceNames, nonResourceURLs } = rule;
+  const names = resourceNames ?? [];
+  if (!allows(verbs, atom.verb)) return false;
+  if ('path' in atom) return names.length === 0 && (nonResourceURLs ?? []).some((path) => urlCovers(path, atom.path));
+  if (!allows(apiGroups, atom.group)) return false;
+  if (names.length > 0 && (atom.name === undefined || !has(names, atom.name))) return false;
+  return resourcesCovering(atom.resource).some((resource) => allows(resources, resource));
 }
+
+const allows = (words: readonly string[] | null | undefined, word: string): boolean =>
+  words !== undefined && words !== null && (has(words, all) || has(words, word));
 
 /** `pods/log` is covered by itself and by the subresource of everything. */
 function resourcesCovering(resource: string): readonly string[] {
