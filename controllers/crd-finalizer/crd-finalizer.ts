@@ -37,12 +37,14 @@ async function finalize(
   const reason = findCondition(given.status?.conditions, 'Terminating')?.reason;
   const begun = reason !== undefined && reason !== 'InstanceDeletionPending';
   const crd = begun ? given : await say(given, steps.inProgress, context);
-  if (!hasCondition(crd, 'Established')) return release(crd, steps.neverEstablished, context);
-
+  // Instances can be made once the names are accepted, which is a little before a definition is established.
   const found = await attempt(crd, context, steps.cannotList, () => instances.count(crd));
   if (found > 0) await attempt(crd, context, steps.cannotDelete, () => instances.deleteAll(crd));
   const left = found === 0 ? 0 : await attempt(crd, context, steps.cannotList, () => instances.count(crd));
-  if (left === 0) return release(crd, steps.completed, context);
+  if (left === 0) {
+    const isEstablished = hasCondition(crd, 'Established');
+    return release(crd, found > 0 || isEstablished ? steps.completed : steps.neverEstablished, context);
+  }
 
   const waitedMs = context.clock.now() - Date.parse(crd.metadata.deletionTimestamp ?? '');
   if (waitedMs > patienceMs) await say(crd, steps.stillThere('context deadline exceeded'), context);

@@ -1,3 +1,5 @@
+import { hasCondition } from '../../src/api/conditions.js';
+import { isReason } from '../../src/api/errors.js';
 import {
   type CustomResourceDefinition,
   servedVersions,
@@ -18,8 +20,14 @@ export interface CustomResourceInstances {
 /** Through the API, as anybody with the rights could do it. */
 export const instancesThrough = (client: Client): CustomResourceInstances => ({
   async count(crd) {
-    const { items, metadata } = await client.resource(typeOf(crd)).list({ limit: 1, metadataOnly: true });
-    return items.length + (metadata.remainingItemCount ?? 0);
+    try {
+      const { items, metadata } = await client.resource(typeOf(crd)).list({ limit: 1, metadataOnly: true });
+      return items.length + (metadata.remainingItemCount ?? 0);
+    } catch (error) {
+      // What was never established may not be served, and then has none that could be reached.
+      if (!hasCondition(crd, 'Established') && isReason(error, 'NotFound')) return 0;
+      throw error;
+    }
   },
   async deleteAll(crd) {
     const type = typeOf(crd);

@@ -1,4 +1,4 @@
-import { groupOf, groupVersion, type OwnerReference } from '../../src/api/object.js';
+import { groupOf, type OwnerReference } from '../../src/api/object.js';
 import { BoundedMap } from '../../src/runtime/bounded-map.js';
 import type { Node } from './owner-graph.js';
 
@@ -16,11 +16,6 @@ export class AbsentOwners {
   /** `namespace` is that of the owner; undefined for one outside of namespaces. */
   add(reference: OwnerReference, namespace: string | undefined): void {
     this.#known.set(coordinates(reference, namespace), true);
-  }
-
-  addNode({ uid, type, key }: Node): void {
-    const apiVersion = groupVersion(type);
-    this.add({ apiVersion, kind: type.kind, name: key.name, uid }, key.namespace);
   }
 
   /** Whether the owner that an object means is gone: one outside of namespaces, or in the object's own. */

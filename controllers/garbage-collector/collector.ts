@@ -94,7 +94,7 @@ export class Collector {
 
   async #stateOf(node: Node, reference: OwnerReference): Promise<OwnerState | 'nobody knows'> {
     // Before its type is looked for: that may be gone as well.
-    if (this.#ownership.absent.has(reference, node)) return 'absent';
+    if (this.#ownership.isAbsent(node, reference)) return 'absent';
     const { apiVersion, kind, name: owner, uid } = reference;
     const type = this.#monitors.typeOf(apiVersion, kind);
     if (type === undefined) throw new Error(`no resource is served for the owner kind ${kind} of ${apiVersion}`);

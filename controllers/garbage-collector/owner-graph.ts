@@ -38,6 +38,8 @@ export const canBeOwnedBy = (dependent: Node, owner: Node): boolean =>
 export class OwnerGraph {
   readonly #nodes = new Map<string, Node>();
   readonly #dependents = new Map<string, Set<string>>();
+  /** Those that are gone, as long as somebody refers to them. */
+  readonly #gone = new Map<string, Node>();
 
   get size(): number {
     return this.#nodes.size;
@@ -49,17 +51,42 @@ export class OwnerGraph {
 
   /** Answers what was known of it before. */
   put(node: Node): Node | undefined {
-    const previous = this.remove(node.uid);
+    const previous = this.#take(node.uid);
     this.#nodes.set(node.uid, node);
+    this.#gone.delete(node.uid);
     for (const { uid } of node.owners) {
       const known = this.#dependents.get(uid);
       if (known === undefined) this.#dependents.set(uid, new Set([node.uid]));
       else known.add(node.uid);
     }
+    for (const owner of previous?.owners ?? []) this.#dropUnwanted(owner.uid);
     return previous;
   }
 
+  /** Drops what is known of an object; nothing is said of whether it is still there. */
   remove(uid: string): Node | undefined {
+    const node = this.#take(uid);
+    for (const owner of node?.owners ?? []) this.#dropUnwanted(owner.uid);
+    return node;
+  }
+
+  /** An object is gone: remembered as long as others refer to it, since its kind may soon be gone as well. */
+  end(uid: string): Node | undefined {
+    const node = this.remove(uid);
+    if (node !== undefined && this.#dependents.has(uid)) this.#gone.set(uid, node);
+    return node;
+  }
+
+  /** One that was known and is gone. */
+  gone(uid: string): Node | undefined {
+    return this.#gone.get(uid);
+  }
+
+  #dropUnwanted(uid: string): void {
+    if (!this.#dependents.has(uid)) this.#gone.delete(uid);
+  }
+
+  #take(uid: string): Node | undefined {
     const node = this.#nodes.get(uid);
     if (node === undefined) return undefined;
     this.#nodes.delete(uid);

@@ -1,5 +1,5 @@
 import { quote } from '../../src/api/go-text.js';
-import { groupVersion, type OwnerReference } from '../../src/api/object.js';
+import { groupOf, groupVersion, type OwnerReference } from '../../src/api/object.js';
 import type { EventRecorder } from '../../src/controller/events.js';
 import { AbsentOwners } from './absent-owners.js';
 import { canBeOwnedBy, type Node, OwnerGraph } from './owner-graph.js';
@@ -16,6 +16,15 @@ export class Ownership {
   constructor(wake: Wake, recorder: EventRecorder) {
     this.wake = wake;
     this.#recorder = recorder;
+  }
+
+  /** Whether the owner that an object means is known to be gone. */
+  isAbsent(dependent: Node, reference: OwnerReference): boolean {
+    const owner = this.graph.gone(reference.uid);
+    if (owner !== undefined && owner.key.name === reference.name && owner.type.kind === reference.kind) {
+      if (owner.type.group === groupOf(reference.apiVersion) && canBeOwnedBy(dependent, owner)) return true;
+    }
+    return this.absent.has(reference, dependent);
   }
 
   /** An object is there, or is otherwise than it was. */
@@ -46,9 +55,8 @@ export class Ownership {
 
   /** An object is gone. */
   forget(uid: string): void {
-    const node = this.graph.remove(uid);
+    const node = this.graph.end(uid);
     const dependents = this.graph.dependentsOf(uid);
-    if (node !== undefined && dependents.length > 0) this.absent.addNode(node);
     for (const dependent of dependents) this.wake(dependent.uid, 'owner deleted');
     for (const owner of node?.owners ?? []) if (this.graph.get(owner.uid)) this.wake(owner.uid, 'dependent deleted');
   }

@@ -340,9 +340,8 @@ describe('the controllers', () => {
     expect(await crds.get({ name: 'widgets.example.com' })).toBeUndefined();
   });
 
-  test('one that was never established goes at once, its instances untouched', async () => {
+  test('one that was never established and has no instances goes at once', async () => {
     const { client } = await runControllers([crdFinalizer()], async (api) => {
-      await api.resource(Widgets).create(widget('n', 'a'));
       await api
         .resource(CustomResourceDefinitions)
         .create(terminating(false, [customResourceCleanupFinalizer, 'example.com/hold']));
@@ -352,7 +351,27 @@ describe('the controllers', () => {
     const left = await client.resource(CustomResourceDefinitions).get({ name: 'widgets.example.com' });
     expect(left?.metadata.finalizers).toEqual(['example.com/hold']);
     expect(summary(left?.status ?? {})[1]).toBe('Terminating False NeverEstablished: resource was never established');
-    expect((await client.resource(Widgets).list()).items.length).toBe(1);
+  });
+
+  test('what was made before a definition was established goes with it', async () => {
+    await using server = await testServer({ controllers: ['crd-names', 'crd-finalizer'] });
+    const crds = server.client.resource(CustomResourceDefinitions);
+    const schema = { openAPIV3Schema: { type: 'object' } };
+    const versions = [{ name: 'v1', served: true, storage: true, schema }];
+    const { spec } = crd('widgets');
+    const name = { name: 'widgets.example.com' };
+    const define = async (scope: string): Promise<void> => {
+      await crds.create({ ...crd('widgets'), spec: { ...spec, scope, versions } } as CustomResourceDefinition);
+      await until(crds, name, (one) => one !== undefined && hasCondition(one, 'NamesAccepted'));
+    };
+    await define('Namespaced');
+    await server.client.resource(Widgets).create(widget('default', 'a'));
+    await crds.delete(name);
+    await until(crds, name, (one) => one === undefined);
+    // In another scope nobody could reach it, and it would hold the definition for ever.
+    await define('Cluster');
+    const all = resourceType<ApiObject>({ ...Widgets, namespaced: false });
+    expect((await server.client.resource(all).list()).items).toEqual([]);
   });
 
   test('one whose stored versions are not all in it any more goes all the same', async () => {
