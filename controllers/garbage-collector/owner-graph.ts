@@ -38,7 +38,7 @@ export const canBeOwnedBy = (dependent: Node, owner: Node): boolean =>
 export class OwnerGraph {
   readonly #nodes = new Map<string, Node>();
   readonly #dependents = new Map<string, Set<string>>();
-  /** Those that are gone, as long as somebody refers to them. */
+  /** Those that are gone, as long as somebody refers to them; without their own owners, which may be many. */
   readonly #gone = new Map<string, Node>();
 
   get size(): number {
@@ -73,7 +73,7 @@ export class OwnerGraph {
   /** An object is gone: remembered as long as others refer to it, since its kind may soon be gone as well. */
   end(uid: string): Node | undefined {
     const node = this.remove(uid);
-    if (node !== undefined && this.#dependents.has(uid)) this.#gone.set(uid, node);
+    if (node !== undefined && this.#dependents.has(uid)) this.#gone.set(uid, { ...node, owners: [] });
     return node;
   }
 

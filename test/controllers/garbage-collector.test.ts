@@ -575,6 +575,27 @@ test('who replaces thousands of owners by others holds nobody up', async () => {
   expect(ownership.graph.dependentsOf('after-owner-7').map(({ uid }) => uid)).toEqual(['d']);
 });
 
+test('the graph remembers who is gone as long as somebody refers to it', () => {
+  const graph = new OwnerGraph();
+  const node = (uid: string, ...owners: readonly string[]) =>
+    nodeOf(Secrets, {
+      ...dependent(uid, []),
+      metadata: { name: uid, namespace: 'n', uid, ownerReferences: owners.map((of) => refTo(owner(of), { uid: of })) },
+    });
+  const isGone = (uid: string): boolean => graph.gone(uid) !== undefined;
+  for (const one of [node('a'), node('b', 'z'), node('d', 'a'), node('e', 'a', 'b')]) graph.put(one);
+  for (const uid of ['a', 'b', 'd']) graph.end(uid);
+  expect(['a', 'b', 'd'].map(isGone)).toEqual([true, true, false]);
+  expect(graph.gone('b')?.owners).toEqual([]);
+  graph.put(node('e', 'b'));
+  expect(['a', 'b'].map(isGone)).toEqual([false, true]);
+  graph.put(node('b'));
+  expect(isGone('b')).toBe(false);
+  graph.end('b');
+  graph.end('e');
+  expect(['a', 'b', 'e'].map(isGone)).toEqual([false, false, false]);
+});
+
 describe('owners known to be gone', () => {
   const reference = (uid: string, more: Partial<OwnerReference> = {}): OwnerReference => ({
     ...refTo(owner('a')),
