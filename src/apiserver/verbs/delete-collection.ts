@@ -46,11 +46,13 @@ async function deleteEach(
   for (const entry of entries) {
     if (turns.isDue) await turns.next();
     signal.throwIfAborted();
-    const key = keyOf({ metadata: await inTurns(readMetadata(definition, entry), turns) });
+    const metadata = await inTurns(readMetadata(definition, entry), turns);
+    const key = keyOf({ metadata });
     try {
-      await deleteObject(parts, definition, key, parameters, { ...context, key }, { isOneOfMany: true });
+      const found = { isOneOfMany: true, uid: metadata.uid };
+      await deleteObject(parts, definition, key, parameters, { ...context, key }, found);
     } catch (error) {
-      // Somebody else was faster, and it is gone all the same.
+      // Somebody else was faster, and it is gone all the same. What took its name meanwhile was not meant.
       if (!isReason(error, 'NotFound')) throw error;
     }
   }

@@ -21,7 +21,7 @@ export async function deleteObject(
   key: ObjectKey,
   parameters: DeleteParameters,
   context: RequestContext,
-  { isOneOfMany = false }: { readonly isOneOfMany?: boolean } = {},
+  { isOneOfMany = false, uid }: { readonly isOneOfMany?: boolean; readonly uid?: string | undefined } = {},
 ): Promise<Result> {
   const attributes = (previous: ApiObject): AdmissionAttributes => ({
     operation: 'DELETE',
@@ -49,6 +49,7 @@ export async function deleteObject(
     const entry = await parts.store.get(storageKey(definition, key));
     if (entry === undefined) throw notFound({ ...definition, name: key.name });
     const previous = await readInTurns(definition, entry);
+    if (uid !== undefined && previous.metadata.uid !== uid) throw notFound({ ...definition, name: key.name });
     checkPreconditions(definition, previous, parameters);
     if (!isHeld(definition, previous)) await parts.admission.admitDeletion(attributes(previous));
     try {
