@@ -1,7 +1,7 @@
 import { badRequest } from './errors.js';
 import { quote } from './go-text.js';
 import { pathSegment } from './names.js';
-import type { ObjectKey } from './object.js';
+import { isObject, keyOf, type ObjectKey, type ObjectMeta } from './object.js';
 
 /** An object is looked for only under a name that it can have: others, as none or `..`, lead elsewhere in a path. */
 export const checkName = (name: string): void => checkGiven('Name', name);
@@ -20,6 +20,13 @@ interface Place {
   readonly isInOne: boolean;
   readonly name?: string | undefined;
   readonly subresource?: string | undefined;
+}
+
+/** Where an object is written that a client is given. Throws ApiError (400) for what is none. */
+export function keyOfGiven(object: { readonly metadata: ObjectMeta }): ObjectKey {
+  const { metadata } = (isObject(object) ? object : {}) as { readonly metadata?: unknown };
+  if (!isObject(metadata)) throw badRequest('the object that is given has no metadata');
+  return keyOf(object);
 }
 
 /** No path is longer: servers and what stands before them refuse it unread. */

@@ -1,13 +1,12 @@
 import { ApiError, type Status } from '../api/errors.js';
 import { goJson } from '../api/go-text.js';
-import { checkPlace } from '../api/looked-up.js';
+import { checkPlace, keyOfGiven } from '../api/looked-up.js';
 import {
   type ApiObject,
   groupResource,
   groupVersion,
   type Json,
   type JsonObject,
-  keyOf,
   type List,
   type ObjectKey,
   type ResourceType,
@@ -188,7 +187,13 @@ function resourceClient<T extends ApiObject>(call: Call, type: ResourceType<T>):
       ),
     update: async (object, options) =>
       objectOf<T>(
-        await call({ verb: 'update', method: 'PUT', ...at(keyOf(object)), query: writeQuery(options), body: object }),
+        await call({
+          verb: 'update',
+          method: 'PUT',
+          ...at(keyOfGiven(object)),
+          query: writeQuery(options),
+          body: object,
+        }),
       ),
     patch: async (key, patch, options) => objectOf<T>(await call(patchCall(at(key), patch, options))),
     delete: async (key, options = {}) => {
@@ -220,7 +225,13 @@ function subresourceClient<S extends ApiObject>(
       objectOf<S>(await call({ verb: 'create', method: 'POST', ...at(key), query: writeQuery(options), body: object })),
     update: async (object, options) =>
       objectOf<S>(
-        await call({ verb: 'update', method: 'PUT', ...at(keyOf(object)), query: writeQuery(options), body: object }),
+        await call({
+          verb: 'update',
+          method: 'PUT',
+          ...at(keyOfGiven(object)),
+          query: writeQuery(options),
+          body: object,
+        }),
       ),
     patch: async (key, patch, options) => objectOf<S>(await call(patchCall(at(key), patch, options))),
   };

@@ -2,7 +2,8 @@ import { setMaxListeners } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { ApiError } from '../api/errors.js';
 import { goJson } from '../api/go-text.js';
-import { type ApiObject, groupVersion, keyOf, type ObjectKey, type ResourceType } from '../api/object.js';
+import { keyOfGiven } from '../api/looked-up.js';
+import { type ApiObject, groupVersion, type ObjectKey, type ResourceType } from '../api/object.js';
 import { type Clock, systemClock } from '../runtime/clock.js';
 import { Observable } from '../runtime/observable.js';
 import type {
@@ -239,7 +240,7 @@ function resourceClient<T extends ApiObject>(wire: Wire, type: ResourceType<T>):
       return call({ method: 'POST', path, body: given }, (answer) => objectFrom<T>(answer, { orStatus: true }));
     },
     update: async (given, options) =>
-      object({ method: 'PUT', path: withQuery(objectPath(type, keyOf(given)), written(options)), body: given }),
+      object({ method: 'PUT', path: withQuery(objectPath(type, keyOfGiven(given)), written(options)), body: given }),
     patch: async (key, patch, options) => object(patchCall(objectPath(type, key), patch, written(options))),
     async delete(key, options = {}) {
       await call({ method: 'DELETE', path: objectPath(type, key), body: deleteBody(options) }, asItIs);
@@ -264,7 +265,7 @@ function subresourceClient<S extends ApiObject>(
     create: async (key, body, options) =>
       object({ method: 'POST', path: withQuery(path(key), written(options)), body }),
     update: async (body, options) =>
-      object({ method: 'PUT', path: withQuery(path(keyOf(body)), written(options)), body }),
+      object({ method: 'PUT', path: withQuery(path(keyOfGiven(body)), written(options)), body }),
     patch: async (key, patch, options) => object(patchCall(path(key), patch, written(options))),
   };
 }

@@ -1,4 +1,5 @@
 import type { Http2Session } from 'node:http2';
+import { setImmediate } from '../runtime/event-loop.js';
 
 /**
  * From now on an HTTP/2 session ends, whoever ends it, in turns of the event loop that read nothing: `destroy` in the next, and

@@ -1,4 +1,5 @@
 import { type Logger as PinoLogger, pino } from 'pino';
+import { setImmediate } from './event-loop.js';
 import type { Logger } from './logger.js';
 import { prettyLine } from './pretty-line.js';
 import { redacted } from './redaction.js';

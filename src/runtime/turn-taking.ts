@@ -1,3 +1,5 @@
+import { monotonicNow, nextTick, queueMicrotask, setImmediate } from './event-loop.js';
+
 /** Steps of work that took this long together, in milliseconds, are followed by a turn for everybody else. */
 const longMs = 8;
 
@@ -15,32 +17,32 @@ function turn(): Promise<void> {
 }
 
 function goOn(): void {
-  const begun = performance.now();
+  const begun = monotonicNow();
   const next = (): void => {
     waiting.shift()?.();
-    if (waiting.length > 0) afterPromises(() => (performance.now() - begun > longMs ? setImmediate(goOn) : next()));
+    if (waiting.length > 0) afterPromises(() => (monotonicNow() - begun > longMs ? setImmediate(goOn) : next()));
   };
   next();
 }
 
 /** Calls back once all that follows from promises that are settled by now was done. */
-const afterPromises = (callback: () => void): void => queueMicrotask(() => process.nextTick(callback));
+const afterPromises = (callback: () => void): void => queueMicrotask(() => nextTick(callback));
 
 /**
  * Keeps a request whose object is large from holding up all others. Asked between two steps of its work; as long as
  * they were short, asking costs next to nothing.
  */
 export class TurnTaking {
-  #since = performance.now();
+  #since = monotonicNow();
 
   get isDue(): boolean {
-    return performance.now() - this.#since > longMs;
+    return monotonicNow() - this.#since > longMs;
   }
 
   /** Lets everybody else have a turn. */
   async next(): Promise<void> {
     await turn();
-    this.#since = performance.now();
+    this.#since = monotonicNow();
   }
 }
 
@@ -68,11 +70,11 @@ export function takingTurns<A, R>(answer: (request: A) => Promise<R>): (request:
   let begun: number | undefined;
   return async (request) => {
     if (begun === undefined) {
-      begun = performance.now();
+      begun = monotonicNow();
       setImmediate(() => {
         begun = undefined;
       });
-    } else if (performance.now() - begun > longMs) {
+    } else if (monotonicNow() - begun > longMs) {
       await turn();
     }
     return answer(request);

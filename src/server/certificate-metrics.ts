@@ -28,6 +28,8 @@ export function certificateMetrics(
     help: 'Certificates handed out by this server.',
     labels: ['signer'],
   });
+  // From the start, so that an alert can tell that nothing is issued.
+  for (const { serves } of signers) if (!serves.endsWith('/*')) total.add({ signer: serves }, 0);
   const ends = new Ends();
   let read: Promise<void> | undefined;
   const known = async (): Promise<readonly SignerEnds[]> => {

@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from '../runtime/clock.js';
+import { setImmediate } from '../runtime/event-loop.js';
 import { Observable, type Subscriber } from '../runtime/observable.js';
 import type { History, Written } from './history.js';
 import { type Change, type ChangeStream, HistoryCompacted, type Revision, SubscriberTooSlow } from './store.js';

@@ -1,6 +1,6 @@
 import type { Clock } from '../runtime/clock.js';
 import { type Metrics, mostSeriesAtHand } from '../runtime/metrics.js';
-import type { Store, Write } from './store.js';
+import { HistoryCompacted, RevisionInFuture, type Store, type Write, WriteConflict } from './store.js';
 
 const seconds = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60];
 type Operation = 'get' | 'list' | 'create' | 'update' | 'delete';
@@ -20,7 +20,7 @@ export function meteredStore(
   const totals = metrics.counter({ name: 'etcd_requests_total', help: 'Reads and writes of the store.', labels });
   const errors = metrics.counter({
     name: 'etcd_request_errors_total',
-    help: 'Reads and writes of the store that failed, lost races included.',
+    help: 'Reads and writes of the store that failed. A write that lost a race did not.',
     labels,
   });
   const series = new Map<string, Timed>();
@@ -42,9 +42,9 @@ export function meteredStore(
     total.add();
     work.then(
       () => time.observe((clock.monotonic() - start) / 1_000),
-      () => {
+      (error: unknown) => {
         time.observe((clock.monotonic() - start) / 1_000);
-        failures.add();
+        if (!isAnswer(error)) failures.add();
       },
     );
     return work;
@@ -65,6 +65,10 @@ interface Timed {
   readonly total: { add(): void };
   readonly errors: { add(): void };
 }
+
+/** The store was asked and said no: what was there was another version, or the version asked for is not there. */
+const isAnswer = (error: unknown): boolean =>
+  error instanceof WriteConflict || error instanceof HistoryCompacted || error instanceof RevisionInFuture;
 
 const operationOf = ({ document, expect }: Write): Operation => {
   if (document === undefined) return 'delete';

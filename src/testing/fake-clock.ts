@@ -1,4 +1,5 @@
 import type { Clock } from '../runtime/clock.js';
+import { setImmediate } from '../runtime/event-loop.js';
 
 interface Sleeper {
   at: number;

@@ -10,12 +10,15 @@ import { createServer, type Server } from '../embed.js';
 import { systemClock } from '../runtime/clock.js';
 import { silentLogger } from '../runtime/logger.js';
 import type { ServerOptions } from '../server/options.js';
+import type { Store } from '../store/store.js';
 import type { Webhook } from '../webhook/webhook.js';
 import { testAuthority, testKey, testRequest, testSigningRequest } from './certificates.js';
 import { controllersFor, install } from './install.js';
 import { type ServedWebhooks, serveWebhooks } from './served-webhooks.js';
 
 export interface TestServerOptions extends Omit<ServerOptions, 'store' | 'dataDir'>, ClientOptions {
+  /** Default: a new one in memory. With one of your own a test decides how much history there is, and what fails. */
+  readonly store?: string | Store;
   /** Who `client` is. Default: `test-admin`, who may do everything. */
   readonly user?: UserInfo;
   /**
@@ -64,7 +67,7 @@ const certificates: TestCertificates = {
 };
 
 /**
- * Starts a server with everything in memory and, unless `listen` is given, no port. It runs the built-in controllers
+ * Starts a server with everything in memory, unless it is given a store, and, unless `listen` is given, no port. It runs the built-in controllers
  * as any server does; `controllers: []` runs none, so that a definition that is created later is served only with
  * `['crd-names', 'crd-established', 'crd-finalizer']`. Time is real unless `clock` says otherwise.
  */
@@ -73,7 +76,7 @@ export async function testServer(options: TestServerOptions = {}): Promise<TestS
   const { fieldValidation = 'Strict', onWarning, ...rest } = others;
   const { controllers, clock = systemClock, log = silentLogger, graceMs } = options;
   const more = Array.isArray(controllers) ? { controllers: [...controllers, ...controllersFor(objects)] } : {};
-  const server = await createServer({ ...rest, ...more, store: 'memory:' });
+  const server = await createServer({ ...rest, ...more, store: options.store ?? 'memory:' });
   const failed = new AbortController();
   // Every watch of a test listens.
   setMaxListeners(0, failed.signal);

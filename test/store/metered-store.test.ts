@@ -4,6 +4,7 @@ import { openMetrics } from '../../src/runtime/metrics.js';
 import { MemoryStore } from '../../src/store/memory/memory-store.js';
 import { meteredStore } from '../../src/store/metered-store.js';
 import type { Store } from '../../src/store/store.js';
+import { RevisionInFuture } from '../../src/store/store.js';
 import { FakeClock } from '../../src/testing/fake-clock.js';
 import { storeContract } from '../../src/testing/store-contract.js';
 
@@ -15,11 +16,14 @@ test('reads and writes are counted and timed by what they do and to what', async
   const inner = new MemoryStore({ clock });
   const plain = meteredStore(inner, { metrics, clock });
   await plain.commit({ key: 'core/pods/a/b', document, expect: 'absent' });
+  await expect(plain.scan('core/pods/', { at: 99n })).rejects.toThrow(RevisionInFuture);
   const { revision } = await plain.commit({ key: 'core/pods/a/b', document, expect: 1n });
   await expect(plain.commit({ key: 'core/pods/a/b', document, expect: 'absent' })).rejects.toThrow('write conflict');
   await plain.get('rbac.authorization.k8s.io/roles/a/b');
   await plain.get('health');
   await plain.commit({ key: 'core/pods/a/b', document: undefined, expect: revision });
+  await inner.close();
+  await expect(plain.scan('core/pods/')).rejects.toThrow('closed');
   const { text } = await metrics.expose();
   for (const line of [
     'etcd_requests_total{operation="create",group="",resource="pods"} 2',
@@ -27,12 +31,12 @@ test('reads and writes are counted and timed by what they do and to what', async
     'etcd_requests_total{operation="delete",group="",resource="pods"} 1',
     'etcd_requests_total{operation="get",group="rbac.authorization.k8s.io",resource="roles"} 1',
     'etcd_requests_total{operation="get",group="",resource=""} 1',
-    'etcd_request_errors_total{operation="create",group="",resource="pods"} 1',
+    'etcd_request_errors_total{operation="create",group="",resource="pods"} 0',
+    'etcd_request_errors_total{operation="list",group="",resource="pods"} 1',
     'etcd_request_duration_seconds_count{operation="create",group="",resource="pods"} 2',
   ]) {
     expect(text).toContain(`${line}\n`);
   }
-  await plain.close();
 });
 
 test('time is that of the clock', async () => {

@@ -8,6 +8,7 @@ import { maxAnswerHeaders } from '../../client/http-transport.js';
 import { TimeoutError, within } from '../../runtime/abort.js';
 import { BoundedMap } from '../../runtime/bounded-map.js';
 import type { Clock } from '../../runtime/clock.js';
+import { setImmediate } from '../../runtime/event-loop.js';
 import { connectionError } from './connection-errors.js';
 import { looksSelfSigned, type Vouched, vouchedBy } from './self-issued.js';
 import { nameMismatch } from './server-name.js';
