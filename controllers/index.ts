@@ -20,7 +20,7 @@ import { csrPolicyApprover, type PolicyApproverOptions } from './csr-policy-appr
 import { csrSigners } from './csr-signer/csr-signer.js';
 import { garbageCollector } from './garbage-collector/garbage-collector.js';
 import { legacyTokenCleaner } from './legacy-token-cleaner/legacy-token-cleaner.js';
-import { namespaceController } from './namespace/namespace.js';
+import { namespaceController, sharedSettleMs } from './namespace/namespace.js';
 import { rootCaPublisher } from './root-ca-publisher/root-ca-publisher.js';
 import { serviceAccountController } from './service-account/service-account.js';
 import {
@@ -101,13 +101,15 @@ export interface BuiltinControllerOptions {
   readonly trustGraceMs?: number;
   /** A way to the instances of a CustomResourceDefinition past admission and serving; default: the API. */
   readonly customResources?: CustomResourceInstances;
+  /** Other servers write to the same store. */
+  readonly storeIsShared?: boolean;
 }
 
 /** Every built-in controller, in the order they matter. Their names are those their accounts and roles go by. */
 export function builtinControllers(options: BuiltinControllerOptions = {}): readonly Runnable[] {
   const { signers = [], rootCa, mintToken, domains = defaultDomains, csrRetention, customResources } = options;
   const { certificatePolicy, rotatedCas = [], trust, certificateLedger = false, onIssued } = options;
-  const { trustGraceMs } = options;
+  const { trustGraceMs, storeIsShared = false } = options;
   const sources = [
     ...trustSources(signers, trustGraceMs === undefined ? {} : { graceMs: trustGraceMs }),
     ...(rootCa === undefined ? [] : [servingSource(rootCa, domains)]),
@@ -116,7 +118,7 @@ export function builtinControllers(options: BuiltinControllerOptions = {}): read
     crdNames(),
     crdEstablished(),
     crdFinalizer(customResources === undefined ? {} : { instances: customResources }),
-    namespaceController(),
+    namespaceController({ settleMs: storeIsShared ? sharedSettleMs : 0 }),
     serviceAccountController(),
     ...(rootCa === undefined ? [] : [rootCaPublisher({ rootCa, domains })]),
     ...(mintToken === undefined

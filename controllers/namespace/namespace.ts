@@ -12,8 +12,17 @@ import { emptyNamespace } from './empty-namespace.js';
 
 const options = { fieldManager: fieldManagers.controllers };
 
-/** Empties namespaces that are to go, says how far it got, and lets go of them once nothing is left. */
-export const namespaceController = (): Runnable =>
+/**
+ * How long a namespace is left alone, in milliseconds, where several servers share a store: another one may have seen it as
+ * it was before, and be about to store something in it. kube-controller-manager waits as long.
+ */
+export const sharedSettleMs = 5_000;
+
+/**
+ * Empties namespaces that are to go, says how far it got, and lets go of them once nothing is left. `settleMs`: how long
+ * after their deletion was asked for it begins.
+ */
+export const namespaceController = ({ settleMs = 0 }: { readonly settleMs?: number } = {}): Runnable =>
   defineController<Namespace>({
     name: 'namespace',
     for: Namespaces,
@@ -22,12 +31,13 @@ export const namespaceController = (): Runnable =>
     when: ({ metadata, spec }) => metadata.deletionTimestamp !== undefined && (spec?.finalizers ?? []).length > 0,
 
     async reconcile(given, { client, clock }) {
+      const waitedMs = clock.now() - Date.parse(given.metadata.deletionTimestamp ?? '');
+      if (waitedMs < settleMs) return { requeueAfterMs: settleMs - waitedMs };
       const emptying = await emptyNamespace(client, given.metadata.name ?? '');
       const conditions = emptyingConditions(given.status?.conditions, emptying, timestamp(clock.now()));
       const status = { ...given.status, phase: 'Terminating', conditions };
       const current = await writeStatus(client.resource(Namespaces), given, status, options);
       if (isEmpty(emptying)) return release(client, current);
-      const waitedMs = clock.now() - Date.parse(given.metadata.deletionTimestamp ?? '');
       return { requeueAfterMs: nextLookMs(waitedMs) };
     },
   });

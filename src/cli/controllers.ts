@@ -74,6 +74,7 @@ export async function runControllers(flags: ControllersFlags): Promise<void> {
     certificateLedger,
     signers,
     domains,
+    storeIsShared: true,
     // Otherwise somebody else tells what verifies the API server, and knows better than a kubeconfig does.
     ...(names === 'all' || names.includes('root-ca-publisher') ? { rootCa: () => remote.ca } : {}),
   }).filter(({ name }) => names === 'all' || names.includes(name));

@@ -88,6 +88,7 @@ function controllersOf({
   issuer,
   rootCa,
   customResources,
+  takesTurns,
 }: ControllersToRun): readonly Runnable[] {
   return builtinControllers({
     ...certificates,
@@ -95,6 +96,7 @@ function controllersOf({
     rootCa: () => rootCa,
     domains,
     customResources,
+    storeIsShared: takesTurns,
     mintToken: async ({ metadata }, secret) =>
       issuer.issueForSecret({
         namespace: metadata.namespace ?? '',

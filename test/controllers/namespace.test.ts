@@ -19,8 +19,12 @@ const discovered = (type: ResourceType, verbs = ['delete', 'deletecollection', '
   preferred: true,
 });
 
-async function start(finalizers: readonly string[] = [], holders: readonly string[] = ['kubernetes']) {
-  const world = await runControllers([namespaceController()], async (client) => {
+async function start(
+  finalizers: readonly string[] = [],
+  holders: readonly string[] = ['kubernetes'],
+  options: Parameters<typeof namespaceController>[0] = {},
+) {
+  const world = await runControllers([namespaceController(options)], async (client) => {
     client.discovered = [discovered(ConfigMaps), discovered(Secrets, ['delete', 'list']), discovered(Namespaces)];
     await client.resource(Namespaces).create({
       apiVersion: 'v1',
@@ -58,6 +62,15 @@ describe('namespace controller', () => {
     expect(await namespaces.get({ name: 'n' })).toBeUndefined();
     expect((await client.resource(ConfigMaps).list()).items.length).toBe(1);
     expect((await client.resource(Secrets).list()).items.length).toBe(0);
+  });
+
+  test('waits a while where other servers may still be about to store something in it', async () => {
+    const { client, clock, namespaces } = await start([], [], { settleMs: 5_000 });
+    await namespaces.delete({ name: 'n' });
+    await clock.advance(3_500);
+    expect((await client.resource(ConfigMaps).list({ namespace: 'n' })).items).not.toEqual([]);
+    await clock.advance(1_500);
+    expect(await namespaces.get({ name: 'n' })).toBeUndefined();
   });
 
   test('empties a namespace that only others hold, and leaves it to them', async () => {
