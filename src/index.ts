@@ -154,6 +154,23 @@ export { type ServiceAccount, ServiceAccounts } from './api/kinds/service-accoun
 export type { BoundObjectReference, TokenRequest, TokenRequestSpec } from './api/kinds/token-request.js';
 export { type ReviewedUser, type TokenReview, type TokenReviewStatus, TokenReviews } from './api/kinds/token-review.js';
 export {
+  type AuditAnnotation,
+  type ExpressionWarning,
+  type MatchResources,
+  type NamedRuleWithOperations,
+  type ParamKind,
+  type ParamRef,
+  type PolicyVariable,
+  ValidatingAdmissionPolicies,
+  type ValidatingAdmissionPolicy,
+  type ValidatingAdmissionPolicyBinding,
+  type ValidatingAdmissionPolicyBindingSpec,
+  ValidatingAdmissionPolicyBindings,
+  type ValidatingAdmissionPolicySpec,
+  type ValidatingAdmissionPolicyStatus,
+  type Validation,
+} from './api/kinds/validating-admission-policy.js';
+export {
   type MatchCondition,
   type MutatingWebhook,
   type MutatingWebhookConfiguration,

@@ -8,6 +8,7 @@ const patterns = {
   label1035: /^[a-z](?:[-a-z0-9]*[a-z0-9])?$/,
   qualified: /^(?:[A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/,
   configKey: /^[-._a-zA-Z0-9]+$/,
+  conditionReason: /^[A-Za-z](?:[A-Za-z0-9_,:]*[A-Za-z0-9_])?$/,
 };
 
 /** The sentence every pattern rule ends with. */
@@ -52,6 +53,15 @@ const texts = {
     'key.name',
     'KEY_NAME',
     'key-name',
+  ),
+  conditionReason: rule(
+    "a condition reason must start with alphabetic character, optionally followed by a string of alphanumeric characters or '_,:', and must end with an alphanumeric character or '_'",
+    '[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?',
+    'my_name',
+    'MY_NAME',
+    'MyName',
+    'ReasonA,ReasonB',
+    'ReasonA:ReasonB',
   ),
 } as const;
 
@@ -118,6 +128,10 @@ export const labelValue = (text: string): readonly string[] => [
   ...(byteLength(text) > 63 ? [maxBytes(63)] : []),
   ...(text === '' || patterns.qualified.test(text) ? [] : [texts.labelValue]),
 ];
+
+/** The reason of a condition (metav1.Condition), but for its length. */
+export const conditionReason = (text: string): readonly string[] =>
+  patterns.conditionReason.test(text) ? [] : [texts.conditionReason];
 
 /** Key of a ConfigMap or Secret. */
 export function configKey(text: string): readonly string[] {

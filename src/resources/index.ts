@@ -15,6 +15,8 @@ import { roleBindingDefinition } from './rolebindings/definition.js';
 import { roles } from './roles/definition.js';
 import { secretDefinition } from './secrets/definition.js';
 import { serviceAccounts } from './serviceaccounts/definition.js';
+import { validatingAdmissionPolicies } from './validatingadmissionpolicies/definition.js';
+import { validatingAdmissionPolicyBindings } from './validatingadmissionpolicybindings/definition.js';
 import { validatingWebhookConfigurations } from './validatingwebhookconfigurations/definition.js';
 
 /** What built-in kinds need that is made elsewhere. */
@@ -47,7 +49,12 @@ export function builtinDefinitions(parts: BuiltinParts = {}): readonly ResourceD
   ];
   const roleGroup = groupIn(domains, Roles.group);
   const rbac = [clusterRoleBindingDefinition(roleGroup), clusterRoles, roleBindingDefinition(roleGroup), roles];
-  const admission = [mutatingWebhookConfigurations, validatingWebhookConfigurations];
+  const admission = [
+    mutatingWebhookConfigurations,
+    validatingAdmissionPolicies,
+    validatingAdmissionPolicyBindings,
+    validatingWebhookConfigurations,
+  ];
   return [
     ...core.map(general),
     general(newerEvents(domains)),

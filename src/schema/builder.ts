@@ -122,8 +122,9 @@ export const embedded = (
   fields: Readonly<Record<string, Schema>>,
 ): Readonly<Record<string, Schema>> =>
   Object.fromEntries(
-    Object.entries(fields).map(([key, schema]) => [
-      key,
-      { ...schema, wire: { ...schema.wire, within: { number, struct: name } } },
-    ]),
+    Object.entries(fields).map(([key, schema]) => {
+      const inner = schema.wire?.within;
+      const within = { number, struct: name, ...(inner === undefined ? {} : { within: inner }) };
+      return [key, { ...schema, wire: { ...schema.wire, within } }];
+    }),
   );

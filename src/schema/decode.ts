@@ -321,11 +321,15 @@ function decodeWhole(node: Node, value: ExactJson, state: DecodeState): Json | u
 interface Field {
   readonly name: string;
   readonly node: Node;
-  /** The embedded struct it is in. */
-  readonly within: string | undefined;
+  /** The embedded structs it is in, from the outermost. */
+  readonly within: readonly string[];
   readonly always: boolean;
   /** Left out when empty. */
   readonly omitEmpty: boolean;
+}
+
+function* structsAround(schema: Schema): Generator<string> {
+  for (let at = schema.wire?.within; at !== undefined; at = at.within) yield at.struct;
 }
 
 function makeStruct(schema: Schema): Node {
@@ -340,7 +344,7 @@ function makeStruct(schema: Schema): Node {
       return {
         name: member,
         node,
-        within: of.wire?.within?.struct,
+        within: [...structsAround(of)],
         always: presenceOf(of) === 'always',
         omitEmpty: omitsEmpty(of) && of.wire?.keepsEmpty !== true,
       };
@@ -380,7 +384,7 @@ function makeStruct(schema: Schema): Node {
         const field = fields[at] as Field;
         path.push(field.name);
         const { length } = fieldPath;
-        if (field.within !== undefined) fieldPath.push(field.within);
+        fieldPath.push(...field.within);
         fieldPath.push(field.name);
         const decoded = field.node.decode(given, state);
         path.pop();

@@ -175,3 +175,23 @@ export const labelSelector = struct(
   },
   { mapType: 'atomic', description: 'Selects objects by their labels.' },
 );
+
+/** What was found of an object: metav1.Condition. */
+export const condition = struct(
+  'Condition',
+  {
+    type: field(1, string(), { presence: 'always', description: 'What the condition is about.' }),
+    status: field(2, string({ go: 'v1.ConditionStatus' }), {
+      presence: 'always',
+      description: 'True, False or Unknown.',
+    }),
+    observedGeneration: field(3, integer64(), { description: 'Generation that the condition was found for.' }),
+    lastTransitionTime: field(4, time(), { presence: 'always', description: 'When the status last changed.' }),
+    reason: field(5, string(), { presence: 'always', description: 'Why, in one word.' }),
+    message: field(6, string(), { presence: 'always', description: 'Why, for people.' }),
+  },
+  {
+    required: ['type', 'status', 'lastTransitionTime', 'reason', 'message'],
+    description: 'What was found of an object.',
+  },
+);

@@ -105,9 +105,16 @@ export interface WireFacts {
   /**
    * The embedded struct that carries this field, where Go embeds one whose fields JSON shows inline, and its protobuf
    * number: `webhooks[].rules[].apiGroups` travels as field 1 of the message in field 2, and Go's errors name it
-   * `webhooks.rules.Rule.apiGroups`.
+   * `webhooks.rules.Rule.apiGroups`. The struct may be embedded in another one again, which is the one that is given.
    */
-  readonly within?: { readonly number: number; readonly struct: string };
+  readonly within?: Within;
   /** Of a list: in protobuf it is a message of its own with the items in field 1 (`ExtraValue`, `Verbs`). */
   readonly wrapped?: boolean;
+}
+
+/** An embedded struct that carries a field; `within`: the struct that is embedded in it and does. */
+export interface Within {
+  readonly number: number;
+  readonly struct: string;
+  readonly within?: Within;
 }

@@ -26,6 +26,7 @@ import { healthChecks } from './health-checks.js';
 import { recordTokenUse } from './legacy-token-tracking.js';
 import type { OpenedOperations } from './operations.js';
 import type { ServerOptions } from './options.js';
+import { openPolicies } from './policies.js';
 import { openWebhooks, type Webhooks } from './webhooks.js';
 
 /** What all parts of a server stand on. */
@@ -125,6 +126,14 @@ export async function openCore(
     log,
     metrics,
   });
+  const policies = await openPolicies({
+    objects,
+    catalogue,
+    authorizer,
+    client: () => ownClient(),
+    isOpen: () => state.phase !== 'opening',
+    domains,
+  });
   const { definitions, admission } = openDefinitions({
     authentication,
     authorizer,
@@ -136,7 +145,7 @@ export async function openCore(
     maxTokenSeconds: options.serviceAccountMaxTokenSeconds,
     extendTokens: options.extendServiceAccountTokens,
     metrics,
-    webhooks,
+    webhooks: { mutating: webhooks.mutating, validating: [...policies, ...webhooks.validating] },
   });
   catalogue.setBuiltIn(definitions);
 

@@ -1,25 +1,14 @@
 import type { MatchCondition } from '../../api/kinds/webhook-configuration.js';
-import type { Json, JsonObject } from '../../api/object.js';
-import { serviceAccountGroups, serviceAccountUsername, type UserInfo } from '../../api/user.js';
+import type { Json } from '../../api/object.js';
 import type { Authorizer } from '../../auth/authorizer.js';
 import { compileCondition } from '../../cel/environments/admission.js';
-import { jsonValue } from '../../cel/json-values.js';
-import {
-  authorizerValue,
-  type CheckDecision,
-  type CheckedAttributes,
-  type Decide,
-  DecisionNeeded,
-  requestResourceValue,
-} from '../../cel/library/authorizer.js';
 import type { Prepared } from '../../cel/prepare.js';
-import { Failure, type Value } from '../../cel/values.js';
+import { Failure } from '../../cel/values.js';
 import { inTurns, type TurnTaking } from '../../runtime/turn-taking.js';
-import type { AdmissionAttributes } from '../admission-step.js';
-import { nameOf } from '../admission-subject.js';
+import { Decisions, requestVariables } from '../request-variables.js';
 import type { EvaluateConditions } from './matching.js';
 import { requestMembers } from './review.js';
-import { type HookedKinds, namespaceOf, requested } from './seen.js';
+import { type HookedKinds, requested } from './seen.js';
 
 /** What the conditions of one webhook may cost together; units of `src/cel/cost.ts`. */
 const perWebhook = 2_500_000;
@@ -43,7 +32,7 @@ export const conditionEvaluator =
   async (conditions, { attributes, seen, turns }) => {
     const decisions = new Decisions(authorizer, attributes.user);
     const shown = (object: typeof seen.object): Json => (object === undefined ? null : kinds.shown(object, seen.as));
-    const variables = variablesOf(attributes, decisions, {
+    const variables = requestVariables(attributes, decisions, {
       object: shown(seen.object),
       oldObject: shown(seen.previous),
       // The kind is that of the objects; the resource stays the one that was asked for, unlike in a review.
@@ -72,84 +61,3 @@ export const conditionEvaluator =
     }
     return holds && failures.length > 0 ? { failures } : { holds };
   };
-
-type Variables = (name: string) => Value | undefined;
-
-function variablesOf(
-  attributes: AdmissionAttributes,
-  { decide }: Decisions,
-  json: { readonly object: Json; readonly oldObject: Json; readonly request: JsonObject },
-): Variables {
-  const { resource, subresource = '' } = attributes;
-  const made = new Map<string, Value>([
-    ['object', jsonValue(json.object)],
-    ['oldObject', jsonValue(json.oldObject)],
-    ['request', jsonValue(json.request)],
-    ['namespaceObject', null],
-    ['authorizer', authorizerValue(decide)],
-    [
-      'authorizer.requestResource',
-      requestResourceValue(decide, {
-        group: resource.group,
-        resource: resource.plural,
-        subresource,
-        namespace: namespaceOf(attributes),
-        name: nameOf(attributes),
-      }),
-    ],
-  ]);
-  return (name) => made.get(name);
-}
-
-/** Answers of the authorizer, asked for while expressions are evaluated. */
-class Decisions {
-  readonly #authorizer: Authorizer;
-  readonly #user: UserInfo;
-  readonly #known = new Map<string, CheckDecision>();
-
-  constructor(authorizer: Authorizer, user: UserInfo) {
-    this.#authorizer = authorizer;
-    this.#user = user;
-  }
-
-  readonly decide: Decide = (attributes) => this.#known.get(JSON.stringify(attributes));
-
-  /** Does something that may need decisions, again after each that was not known yet. */
-  async during<T>(act: () => T): Promise<T> {
-    for (;;) {
-      try {
-        return act();
-      } catch (error) {
-        if (!(error instanceof DecisionNeeded)) throw error;
-        this.#known.set(JSON.stringify(error.attributes), await this.#ask(error.attributes));
-      }
-    }
-  }
-
-  async #ask({ serviceAccount, verb, path, resource }: CheckedAttributes): Promise<CheckDecision> {
-    const user: UserInfo =
-      serviceAccount === undefined
-        ? this.#user
-        : {
-            username: serviceAccountUsername(serviceAccount.namespace, serviceAccount.name),
-            groups: serviceAccountGroups(serviceAccount.namespace),
-          };
-    const { verdict, reason, error } = await this.#authorizer.authorize({
-      user,
-      verb,
-      ...(path === undefined ? {} : { path }),
-      group: resource?.group ?? '',
-      version: resource === undefined ? '' : '*',
-      resource: resource?.resource ?? '',
-      ...given('subresource', resource?.subresource),
-      ...given('namespace', resource?.namespace),
-      ...given('name', resource?.name),
-      ...given('fieldSelector', resource?.fieldSelector),
-      ...given('labelSelector', resource?.labelSelector),
-    });
-    return { allowed: verdict === 'allow', reason, ...(error === undefined ? {} : { error }) };
-  }
-}
-
-const given = <N extends string>(name: N, text: string | undefined): { readonly [K in N]?: string } =>
-  (text ? { [name]: text } : {}) as { readonly [K in N]?: string };

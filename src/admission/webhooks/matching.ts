@@ -1,8 +1,9 @@
 import { forbidden, internalError, notFound } from '../../api/errors.js';
 import { aggregate } from '../../api/go-text.js';
 import { type Namespace, Namespaces } from '../../api/kinds/namespace.js';
-import type { MatchCondition, RuleWithOperations } from '../../api/kinds/webhook-configuration.js';
-import type { Labels } from '../../api/label-selectors.js';
+import type { NamedRuleWithOperations } from '../../api/kinds/validating-admission-policy.js';
+import type { MatchCondition } from '../../api/kinds/webhook-configuration.js';
+import type { LabelSelector, Labels } from '../../api/label-selectors.js';
 import type { ResourceType } from '../../api/object.js';
 import type { ObjectSource } from '../../auth/object-source.js';
 import type { Clock } from '../../runtime/clock.js';
@@ -45,18 +46,24 @@ export interface RequestMatchParts extends MatchParts {
   readonly turns: TurnTaking;
 }
 
-const configurationKinds: readonly string[] = [
-  'validatingwebhookconfigurations',
-  'mutatingwebhookconfigurations',
+const policyKinds: readonly string[] = [
   'validatingadmissionpolicies',
   'validatingadmissionpolicybindings',
   'mutatingadmissionpolicies',
   'mutatingadmissionpolicybindings',
 ];
+const webhookKinds: readonly string[] = ['validatingwebhookconfigurations', 'mutatingwebhookconfigurations'];
 
 /** Configurations of admission itself go to no webhook, so that one that refuses everything can be removed. */
-export const isExempt = ({ resource }: Pick<AdmissionAttributes, 'resource'>, api: string): boolean =>
-  resource.group === `admissionregistration.${api}` && configurationKinds.includes(resource.plural);
+export const isExempt = (attributes: Pick<AdmissionAttributes, 'resource'>, api: string): boolean =>
+  isOf(webhookKinds, attributes, api) || isPolicy(attributes, api);
+
+/** Policies are judged by no policy, for the same reason; configurations of webhooks are. */
+export const isPolicy = (attributes: Pick<AdmissionAttributes, 'resource'>, api: string): boolean =>
+  isOf(policyKinds, attributes, api);
+
+const isOf = (kinds: readonly string[], { resource }: Pick<AdmissionAttributes, 'resource'>, api: string): boolean =>
+  resource.group === `admissionregistration.${api}` && kinds.includes(resource.plural);
 
 /**
  * Is the hook to be asked? `current`: the request with the changes of the hooks before it.
@@ -69,14 +76,10 @@ export async function invocationOf(
   current: Seen,
   parts: RequestMatchParts,
 ): Promise<Invocation | undefined> {
-  const { webhook, objectSelector } = hook;
+  const { webhook } = hook;
   const namespace = await namespaceMatches(hook, attributes, current, parts.objects);
   if (namespace === false) return undefined;
-  const { object, previous } = current;
-  const isSelected =
-    objectSelector.empty ||
-    [object, previous].some((one) => one !== undefined && objectSelector.matches(one.metadata.labels));
-  if (!isSelected) return undefined;
+  if (!objectMatches(hook, current)) return undefined;
   const as = versionFor(webhook.rules ?? [], webhook.matchPolicy, attributes, parts.kinds);
   if (as === undefined) return undefined;
   if (namespace !== true) throw namespace;
@@ -101,9 +104,20 @@ export async function invocationOf(
   throw forbidden({ group, plural, name: nameOf(attributes) }, aggregate(failures));
 }
 
+/** What somebody wants to see of what is written. */
+export interface Selectors {
+  readonly namespaceSelector: LabelSelector;
+  readonly objectSelector: LabelSelector;
+}
+
+/** Does the object have the labels, or did it have them before? */
+export const objectMatches = ({ objectSelector }: Selectors, { object, previous }: Seen): boolean =>
+  objectSelector.empty ||
+  [object, previous].some((one) => one !== undefined && objectSelector.matches(one.metadata.labels));
+
 /** Is the request's namespace among those of the hook? If that cannot be said, the error is told only if all else fits. */
-async function namespaceMatches(
-  { namespaceSelector }: Hook,
+export async function namespaceMatches(
+  { namespaceSelector }: Selectors,
   attributes: AdmissionAttributes,
   current: Seen,
   objects: ObjectSource,
@@ -137,14 +151,14 @@ function byName(list: readonly Namespace[]): ReadonlyMap<string, Namespace> {
 }
 
 /** The version in which the rules match: that of the request, or the first other one that is equivalent. */
-function versionFor(
-  rules: readonly RuleWithOperations[],
+export function versionFor(
+  rules: readonly NamedRuleWithOperations[],
   matchPolicy: string | undefined,
   attributes: AdmissionAttributes,
   kinds: HookedKinds,
 ): SeenAs | undefined {
   const { resource, subresource, operation } = attributes;
-  const request = { operation, subresource, namespace: namespaceOf(attributes) };
+  const request = { operation, subresource, namespace: namespaceOf(attributes), name: nameOf(attributes) };
   if (rules.some((rule) => ruleMatches(rule, resource, request))) return requested(attributes).as;
   if (matchPolicy !== 'Equivalent') return undefined;
   const others = kinds.equivalents(resource, subresource);
@@ -164,20 +178,30 @@ interface RuledRequest {
   readonly subresource: string | undefined;
   /** Empty for what is in none. */
   readonly namespace: string;
+  /** Empty or absent for what has none, or none yet. */
+  readonly name?: string;
 }
 
 /** Does a rule name requests like this one? Pure. */
 export function ruleMatches(
-  { operations = [], apiGroups = [], apiVersions = [], resources = [], scope = '*' }: RuleWithOperations,
+  {
+    operations = [],
+    apiGroups = [],
+    apiVersions = [],
+    resources = [],
+    resourceNames = [],
+    scope = '*',
+  }: NamedRuleWithOperations,
   resource: Pick<ResourceType, 'group' | 'version' | 'plural'>,
-  { operation, subresource = '', namespace }: RuledRequest,
+  { operation, subresource = '', namespace, name = '' }: RuledRequest,
 ): boolean {
   return (
     inScope(scope, isNamespace(resource) || namespace === '') &&
     names(operations, operation) &&
     names(apiGroups, resource.group) &&
     names(apiVersions, resource.version) &&
-    resources.some((text) => namesResource(text, resource.plural, subresource))
+    resources.some((text) => namesResource(text, resource.plural, subresource)) &&
+    (resourceNames.length === 0 || resourceNames.includes(name))
   );
 }
 

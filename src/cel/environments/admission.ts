@@ -5,27 +5,41 @@ import { kubernetesLibraries } from '../kubernetes.js';
 import { authorizerType, resourceCheckType } from '../library/authorizer.js';
 import { type Prepared, prepare } from '../prepare.js';
 import { fullTypeText } from '../type-text.js';
-import { bool, dyn, int, listOf, mapOf, string, timestamp } from '../types.js';
+import { bool, dyn, int, listOf, mapOf, string, type Type, timestamp } from '../types.js';
 import { struct, userInfo } from './structures.js';
 
 /**
  * Expressions about a request on its way through admission (KEP-3716): `object`, `oldObject`, `request`,
- * `namespaceObject` and `authorizer`.
+ * `namespaceObject` and `authorizer`; those of policies (KEP-3488) also about `params` and `variables`.
  */
-const admissionEnvironment = once(
-  (): Environment =>
-    environmentOf({
-      variables: new Map([
-        ['object', dyn],
-        ['oldObject', dyn],
-        ['namespaceObject', namespace],
-        ['request', request],
-        ['authorizer', authorizerType],
-        ['authorizer.requestResource', resourceCheckType],
-      ]),
-      libraries: kubernetesLibraries,
-    }),
-);
+const environment = ({
+  hasAuthorizer = true,
+  hasParams = false,
+  variables,
+}: {
+  readonly hasAuthorizer?: boolean;
+  readonly hasParams?: boolean;
+  readonly variables?: Type | undefined;
+} = {}): Environment =>
+  environmentOf({
+    variables: new Map([
+      ['object', dyn],
+      ['oldObject', dyn],
+      ['namespaceObject', namespace],
+      ['request', request],
+      ...(hasAuthorizer
+        ? ([
+            ['authorizer', authorizerType],
+            ['authorizer.requestResource', resourceCheckType],
+          ] as const)
+        : []),
+      ...(hasParams ? [['params', dyn] as const] : []),
+      ...(variables === undefined ? [] : [['variables', variables] as const]),
+    ]),
+    libraries: kubernetesLibraries,
+  });
+
+const conditionEnvironment = once(() => environment());
 
 const kind = struct('kubernetes.GroupVersionKind', { group: string, version: string, kind: string });
 const resource = struct('kubernetes.GroupVersionResource', { group: string, version: string, resource: string });
@@ -78,6 +92,58 @@ const namespace = struct('kubernetes.Namespace', {
 
 /** A condition, ready to be evaluated, or what is wrong with it in kube-apiserver's words. */
 export const compileCondition = (expression: string): Steps<Prepared> =>
-  prepare(admissionEnvironment(), expression, {
-    wrongType: (type) => (type.kind === 'bool' ? undefined : `must evaluate to bool but got ${fullTypeText(type)}`),
-  });
+  prepare(conditionEnvironment(), expression, { wrongType: onlyOf(['bool']) });
+
+/** Compiles the expressions of one policy, each in what it may use. */
+export interface PolicyCompiler {
+  /** To be called in the order of the variables: each may use those before it. */
+  variable(name: string, expression: string): Steps<Prepared>;
+  condition(expression: string): Steps<Prepared>;
+  validation(expression: string): Steps<Prepared>;
+  message(expression: string): Steps<Prepared>;
+  annotation(expression: string): Steps<Prepared>;
+}
+
+/** `hasParams`: the policy has a kind of parameters. `hasVariables`: there is at least one variable. */
+export function policyCompiler({
+  hasParams,
+  hasVariables,
+}: {
+  readonly hasParams: boolean;
+  readonly hasVariables: boolean;
+}): PolicyCompiler {
+  const fields = new Map<string, Type>();
+  const variables: Type | undefined = hasVariables
+    ? { kind: 'struct', name: 'kubernetes.variables', fields }
+    : undefined;
+  const whole = once(() => environment({ hasParams, variables }));
+  const withoutVariables = once(() => environment({ hasParams }));
+  const withoutAuthorizer = once(() => environment({ hasParams, variables, hasAuthorizer: false }));
+  return {
+    *variable(name, expression) {
+      const prepared = yield* prepare(whole(), expression, { wrongType: () => undefined });
+      fields.set(name, prepared.wrong === undefined ? fieldType(prepared.checked.type) : dyn);
+      return prepared;
+    },
+    condition: (expression) => prepare(withoutVariables(), expression, { wrongType: onlyOf(['bool']) }),
+    validation: (expression) => prepare(whole(), expression, { wrongType: onlyOf(['bool']) }),
+    message: (expression) => prepare(withoutAuthorizer(), expression, { wrongType: onlyOf(['string']) }),
+    annotation: (expression) => prepare(whole(), expression, { wrongType: onlyOf(['string', 'null']) }),
+  };
+}
+
+/** What is known of a variable by those behind it: of a structure, a library's object or an optional nothing. */
+function fieldType(type: Type): Type {
+  if (type.kind === 'list') return listOf(fieldType(type.element));
+  if (type.kind === 'map') return mapOf(fieldType(type.key), fieldType(type.value));
+  return type.kind === 'struct' || type.kind === 'opaque' || type.kind === 'type' ? dyn : type;
+}
+
+const onlyOf =
+  (kinds: readonly Type['kind'][]) =>
+  (type: Type): string | undefined => {
+    if (kinds.includes(type.kind)) return undefined;
+    const names = kinds.map((kind) => (kind === 'null' ? 'null_type' : kind));
+    const wanted = names.length === 1 ? names[0] : `one of [${names.join(' ')}]`;
+    return `must evaluate to ${wanted} but got ${fullTypeText(type)}`;
+  };

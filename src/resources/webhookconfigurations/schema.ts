@@ -2,7 +2,7 @@ import { bytes, embedded, field, integer32, list, listMap, optional, string, str
 import { labelSelector } from '../../schema/meta.js';
 import type { Schema } from '../../schema/schema.js';
 
-/** Schemas that the two webhook configurations share. */
+/** Schemas that the two webhook configurations share with each other, and some of them with policies. */
 
 export const struct = structsOf('io.k8s.api.admissionregistration.v1');
 
@@ -42,22 +42,22 @@ const rule = {
   }),
 };
 
-const ruleWithOperations = struct(
-  'RuleWithOperations',
-  {
-    operations: field(
-      1,
-      list(string({ go: 'v1.OperationType', enum: ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE'] }), {
-        listType: 'atomic',
-      }),
-      { description: 'Operations; * for all.' },
-    ),
-    ...embedded(2, 'Rule', rule),
-  },
-  { description: 'Which requests go to a webhook.' },
-);
+export const ruleFields: Readonly<Record<string, Schema>> = {
+  operations: field(
+    1,
+    list(string({ go: 'v1.OperationType', enum: ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE'] }), {
+      listType: 'atomic',
+    }),
+    { description: 'Operations; * for all.' },
+  ),
+  ...embedded(2, 'Rule', rule),
+};
 
-const matchCondition = struct(
+const ruleWithOperations = struct('RuleWithOperations', ruleFields, {
+  description: 'Which requests go to a webhook.',
+});
+
+export const matchCondition = struct(
   'MatchCondition',
   {
     name: field(1, string(), { presence: 'always', description: 'Name of the condition; a qualified name.' }),
@@ -65,7 +65,7 @@ const matchCondition = struct(
   },
   {
     required: ['name', 'expression'],
-    description: 'A condition for calling a webhook.',
+    description: 'A condition that a request must fulfil.',
   },
 );
 

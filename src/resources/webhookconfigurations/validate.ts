@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { defaultDomains } from '../../api/domains.js';
-import type { MatchCondition, MutatingWebhook, ValidatingWebhook } from '../../api/kinds/webhook-configuration.js';
+import type { MutatingWebhook, ValidatingWebhook } from '../../api/kinds/webhook-configuration.js';
 import { validateLabelSelector } from '../../api/label-selectors.js';
-import { dns1035Label, dnsSubdomain, qualifiedName } from '../../api/names.js';
+import { dns1035Label, dnsSubdomain } from '../../api/names.js';
 import type { ApiObject } from '../../api/object.js';
 import type { Steps } from '../../api/steps.js';
 import {
@@ -15,18 +15,16 @@ import {
   ofEach,
   ofEachInSteps,
   required,
-  tooMany,
   type Violation,
-  wrongExpression,
 } from '../../api/violations.js';
 import { compileCondition } from '../../cel/environments/admission.js';
+import { validateMatchConditions } from '../match-conditions.js';
 import { validateWebhookService, validateWebhookUrl } from '../webhook-client-rules.js';
 import { validateWebhookRule } from './rules.js';
 
 const reviewVersions = ['v1', 'v1beta1'];
 const sideEffectsAllowed = ['None', 'NoneOnDryRun'];
 const sideEffectsKnown = ['None', 'NoneOnDryRun', 'Some', 'Unknown'];
-const maxMatchConditions = 64;
 
 type Webhook = ValidatingWebhook & Pick<MutatingWebhook, 'reinvocationPolicy'>;
 type Webhooks = readonly Webhook[] | undefined;
@@ -120,7 +118,7 @@ function* validateWebhook(webhook: Webhook, path: string, leniency: Leniency): S
     ...validateClientConfig(webhook.clientConfig, at('clientConfig')),
     ...(leniency.matchConditions
       ? []
-      : yield* validateMatchConditions(webhook.matchConditions ?? [], at('matchConditions'))),
+      : yield* validateMatchConditions(webhook.matchConditions ?? [], at('matchConditions'), compileCondition)),
   ];
 }
 
@@ -167,30 +165,6 @@ function validateReviewVersions(versions: readonly string[], path: string, lenie
   return leniency.reviewVersions || reviewVersions.some((version) => seen.has(version))
     ? wrong
     : [...wrong, invalid(path, versions, `must include at least one of ${accepted}`)];
-}
-
-function* validateMatchConditions(conditions: readonly MatchCondition[], path: string): Steps<readonly Violation[]> {
-  const seen = new Set<string>();
-  return [
-    ...(conditions.length > maxMatchConditions ? [tooMany(path, conditions.length, maxMatchConditions)] : []),
-    ...(yield* ofEachInSteps(conditions, function* ({ name = '', expression = '' }, at): Steps<readonly Violation[]> {
-      const [nameAt, expressionAt] = [child(index(path, at), 'name'), child(index(path, at), 'expression')];
-      // White space around it is not part of what is judged, nor of what is said of it.
-      const trimmed = expression.trim();
-      const repeated = name !== '' && seen.has(name);
-      seen.add(name);
-      return [
-        ...(trimmed === '' ? [required(expressionAt)] : yield* validateExpression(trimmed, expressionAt)),
-        ...(name === '' ? [required(nameAt)] : eachInvalid(nameAt, name, qualifiedName(name))),
-        ...(repeated ? [duplicate(nameAt, name)] : []),
-      ];
-    })),
-  ];
-}
-
-function* validateExpression(expression: string, path: string): Steps<readonly Violation[]> {
-  const prepared = yield* compileCondition(expression);
-  return prepared.wrong === undefined ? [] : [wrongExpression(path, expression, prepared)];
 }
 
 /** Names that only files on the server's disk should have. */

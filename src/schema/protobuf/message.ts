@@ -144,8 +144,9 @@ function embeddedFields(schema: Schema): readonly Field[] {
     const within = of.wire?.within;
     if (within === undefined) continue;
     const { within: _, ...wire } = of.wire ?? {};
+    const inner = within.within === undefined ? wire : { ...wire, within: within.within };
     const group = groups.get(within.number) ?? { name: within.struct, members: [] };
-    group.members.push([member, { ...of, wire }]);
+    group.members.push([member, { ...of, wire: inner }]);
     groups.set(within.number, group);
   }
   return [...groups].map(([number, { name, members }]) => {

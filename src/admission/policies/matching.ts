@@ -1,0 +1,25 @@
+import type { ObjectSource } from '../../auth/object-source.js';
+import type { AdmissionAttributes } from '../admission-step.js';
+import { namespaceMatches, objectMatches, versionFor } from '../webhooks/matching.js';
+import { type HookedKinds, requested, type Seen, type SeenAs } from '../webhooks/seen.js';
+import type { Constraints } from './hooks.js';
+
+/**
+ * The version in which the constraints mean the request; undefined: they do not.
+ *
+ * @throws ApiError when that cannot be said.
+ */
+export async function matchedVersion(
+  constraints: Constraints,
+  attributes: AdmissionAttributes,
+  current: Seen,
+  { kinds, objects }: { readonly kinds: HookedKinds; readonly objects: ObjectSource },
+): Promise<SeenAs | undefined> {
+  const namespace = await namespaceMatches(constraints, attributes, current, objects);
+  if (namespace === false || !objectMatches(constraints, current)) return undefined;
+  const { rules, excluded, matchPolicy } = constraints;
+  if (versionFor(excluded, matchPolicy, attributes, kinds) !== undefined) return undefined;
+  const as = rules.length === 0 ? requested(attributes).as : versionFor(rules, matchPolicy, attributes, kinds);
+  if (as !== undefined && namespace !== true) throw namespace;
+  return as;
+}

@@ -1,0 +1,112 @@
+import type { Json, JsonObject } from '../api/object.js';
+import { serviceAccountGroups, serviceAccountUsername, type UserInfo } from '../api/user.js';
+import type { Authorizer } from '../auth/authorizer.js';
+import { jsonValue } from '../cel/json-values.js';
+import {
+  authorizerValue,
+  type CheckDecision,
+  type CheckedAttributes,
+  type Decide,
+  DecisionNeeded,
+  requestResourceValue,
+} from '../cel/library/authorizer.js';
+import type { Value } from '../cel/values.js';
+import type { AdmissionAttributes } from './admission-step.js';
+import { nameOf } from './admission-subject.js';
+import { namespaceOf } from './webhooks/seen.js';
+
+/** What expressions can ask for, by name. */
+export type Variables = (name: string) => Value | undefined;
+
+/** What expressions about a request know of it; `json`: how they see it. */
+export function requestVariables(
+  attributes: AdmissionAttributes,
+  /** Absent: nobody can be asked. */
+  decisions: Decisions | undefined,
+  json: {
+    readonly object: Json;
+    readonly oldObject: Json;
+    readonly request: JsonObject;
+    /** Absent: there is none, or it is not told. */
+    readonly namespaceObject?: Json;
+    /** Absent: there is no such variable. */
+    readonly params?: Json;
+  },
+): Variables {
+  const { resource, subresource = '' } = attributes;
+  const made = new Map<string, Value>([
+    ['object', jsonValue(json.object)],
+    ['oldObject', jsonValue(json.oldObject)],
+    ['request', jsonValue(json.request)],
+    ['namespaceObject', jsonValue(json.namespaceObject ?? null)],
+  ]);
+  if (json.params !== undefined) made.set('params', jsonValue(json.params));
+  if (decisions !== undefined) {
+    const { decide } = decisions;
+    made.set('authorizer', authorizerValue(decide));
+    made.set(
+      'authorizer.requestResource',
+      requestResourceValue(decide, {
+        group: resource.group,
+        resource: resource.plural,
+        subresource,
+        namespace: namespaceOf(attributes),
+        name: nameOf(attributes),
+      }),
+    );
+  }
+  return (name) => made.get(name);
+}
+
+/** Answers of the authorizer, asked for while expressions are evaluated. */
+export class Decisions {
+  readonly #authorizer: Authorizer;
+  readonly #user: UserInfo;
+  readonly #known = new Map<string, CheckDecision>();
+
+  constructor(authorizer: Authorizer, user: UserInfo) {
+    this.#authorizer = authorizer;
+    this.#user = user;
+  }
+
+  readonly decide: Decide = (attributes) => this.#known.get(JSON.stringify(attributes));
+
+  /** Does something that may need decisions, again after each that was not known yet. */
+  async during<T>(act: () => T): Promise<T> {
+    for (;;) {
+      try {
+        return act();
+      } catch (error) {
+        if (!(error instanceof DecisionNeeded)) throw error;
+        this.#known.set(JSON.stringify(error.attributes), await this.#ask(error.attributes));
+      }
+    }
+  }
+
+  async #ask({ serviceAccount, verb, path, resource }: CheckedAttributes): Promise<CheckDecision> {
+    const user: UserInfo =
+      serviceAccount === undefined
+        ? this.#user
+        : {
+            username: serviceAccountUsername(serviceAccount.namespace, serviceAccount.name),
+            groups: serviceAccountGroups(serviceAccount.namespace),
+          };
+    const { verdict, reason, error } = await this.#authorizer.authorize({
+      user,
+      verb,
+      ...(path === undefined ? {} : { path }),
+      group: resource?.group ?? '',
+      version: resource === undefined ? '' : '*',
+      resource: resource?.resource ?? '',
+      ...given('subresource', resource?.subresource),
+      ...given('namespace', resource?.namespace),
+      ...given('name', resource?.name),
+      ...given('fieldSelector', resource?.fieldSelector),
+      ...given('labelSelector', resource?.labelSelector),
+    });
+    return { allowed: verdict === 'allow', reason, ...(error === undefined ? {} : { error }) };
+  }
+}
+
+const given = <N extends string>(name: N, text: string | undefined): { readonly [K in N]?: string } =>
+  (text ? { [name]: text } : {}) as { readonly [K in N]?: string };

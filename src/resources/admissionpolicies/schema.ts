@@ -1,0 +1,34 @@
+import { embedded, field, list, optional, string } from '../../schema/builder.js';
+import { labelSelector } from '../../schema/meta.js';
+import { ruleFields, struct } from '../webhookconfigurations/schema.js';
+
+/** Schemas that admission policies share with their bindings. */
+
+const namedRules = list(
+  struct(
+    'NamedRuleWithOperations',
+    {
+      resourceNames: field(1, list(string(), { listType: 'atomic' }), {
+        description: 'Names of the objects meant; all if there are none.',
+      }),
+      ...embedded(2, 'RuleWithOperations', ruleFields),
+    },
+    { mapType: 'atomic', description: 'Which requests are meant, by operation, resource and name.' },
+  ),
+  { listType: 'atomic' },
+);
+
+export const matchResources = struct(
+  'MatchResources',
+  {
+    namespaceSelector: optional(1, labelSelector, { description: 'Labels that the namespace of an object must have.' }),
+    objectSelector: optional(2, labelSelector, { description: 'Labels that the object must have.' }),
+    resourceRules: field(3, namedRules, { description: 'Which requests are meant.' }),
+    excludeResourceRules: field(4, namedRules, { description: 'Which of these requests are not meant.' }),
+    matchPolicy: optional(7, string({ go: 'v1.MatchPolicyType' }), {
+      enum: ['Equivalent', 'Exact'],
+      description: 'Do rules also match other versions of a resource? Equivalent (the default) or Exact.',
+    }),
+  },
+  { mapType: 'atomic', description: 'Which requests are meant.' },
+);

@@ -1,0 +1,198 @@
+import { isDeepStrictEqual } from 'node:util';
+import { trimSpace } from '../../api/go-text.js';
+import type {
+  AuditAnnotation,
+  ParamKind,
+  PolicyVariable,
+  ValidatingAdmissionPolicy,
+  Validation,
+} from '../../api/kinds/validating-admission-policy.js';
+import { dns1035Label, dnsSubdomain, qualifiedName } from '../../api/names.js';
+import type { JsonObject } from '../../api/object.js';
+import type { Steps } from '../../api/steps.js';
+import {
+  child,
+  duplicate,
+  eachInvalid,
+  index,
+  invalid,
+  notSupportedWord,
+  ofEachInSteps,
+  required,
+  type Violation,
+  wrongExpression,
+} from '../../api/violations.js';
+import { type PolicyCompiler, policyCompiler } from '../../cel/environments/admission.js';
+import type { Prepared } from '../../cel/prepare.js';
+import { isReserved } from '../../cel/reserved.js';
+import { matchViolations } from '../admissionpolicies/match-resources.js';
+import { expressionViolations, validateMatchConditions } from '../match-conditions.js';
+
+const reasons = ['Forbidden', 'Invalid', 'RequestEntityTooLarge'];
+const maxAnnotations = 20;
+const maxValueExpression = 5 * 1024;
+
+/** Every rule that the spec of a policy breaks, in Kubernetes' order. */
+export function* policyViolations(
+  { metadata, spec = {} }: ValidatingAdmissionPolicy,
+  previous: ValidatingAdmissionPolicy | undefined,
+): Steps<readonly Violation[]> {
+  const at = (member: string): string => child('spec', member);
+  const { failurePolicy = '', paramKind, matchConstraints, matchConditions = [], variables = [] } = spec;
+  const { validations = [], auditAnnotations = [] } = spec;
+  const hasParams = Boolean(paramKind);
+  const compiler = policyCompiler({ hasParams, hasVariables: variables.length > 0 });
+  const failurePolicies = ['Fail', 'Ignore'];
+  const storedConditions =
+    previous !== undefined && isDeepStrictEqual(matchConditions, previous.spec?.matchConditions ?? []);
+  const nothing = 'validations or auditAnnotations must contain at least one item';
+  return [
+    ...(failurePolicies.includes(failurePolicy)
+      ? []
+      : [notSupportedWord(at('failurePolicy'), failurePolicy, failurePolicies)]),
+    ...(paramKind ? kindViolations(paramKind, at('paramKind')) : []),
+    ...(matchConstraints
+      ? [
+          ...(yield* matchViolations(matchConstraints, at('matchConstraints'))),
+          ...(matchConstraints.resourceRules?.length ? [] : [required(child(at('matchConstraints'), 'resourceRules'))]),
+        ]
+      : [required(at('matchConstraints'))]),
+    ...(storedConditions
+      ? []
+      : yield* validateMatchConditions(matchConditions, at('matchConditions'), compiler.condition)),
+    ...(yield* ofEachInSteps(variables, (variable, i) =>
+      variableViolations(variable, index(at('variables'), i), compiler),
+    )),
+    ...(validations.length === 0 && auditAnnotations.length === 0
+      ? [required(at('validations'), nothing), required(at('auditAnnotations'), nothing)]
+      : [
+          ...(yield* ofEachInSteps(validations, (validation, i) =>
+            validationViolations(validation, index(at('validations'), i), compiler),
+          )),
+          ...(yield* annotationViolations(auditAnnotations, at('auditAnnotations'), {
+            policy: metadata.name ?? '',
+            compiler,
+          })),
+        ]),
+  ];
+}
+
+function kindViolations({ apiVersion = '', kind = '' }: ParamKind, path: string): readonly Violation[] {
+  const [versionAt, kindAt] = [child(path, 'apiVersion'), child(path, 'kind')];
+  const mixed = dns1035Label(kind.toLowerCase());
+  return [
+    ...(apiVersion === '' ? [required(versionAt)] : versionViolations(apiVersion, versionAt)),
+    ...(kind === '' ? [required(kindAt)] : []),
+    ...(kind !== '' && mixed.length > 0
+      ? [invalid(kindAt, kind, `may have mixed case, but should otherwise match: ${mixed.join()}`)]
+      : []),
+  ];
+}
+
+function versionViolations(apiVersion: string, path: string): readonly Violation[] {
+  const parts = apiVersion === '/' ? ['', ''] : apiVersion.split('/');
+  if (parts.length > 2) return [invalid(path, apiVersion, `unexpected GroupVersion string: ${apiVersion}`)];
+  const [version = '', group = ''] = parts.reverse();
+  const wrongGroup = group === '' ? [] : dnsSubdomain(group);
+  const wrongVersion = version === '' ? [] : dns1035Label(version);
+  return [
+    ...(wrongGroup.length > 0 ? [invalid(path, group, wrongGroup.join())] : []),
+    ...(version === '' ? [invalid(path, apiVersion, 'version must be specified')] : []),
+    ...(wrongVersion.length > 0 ? [invalid(path, version, wrongVersion.join())] : []),
+  ];
+}
+
+const isIdentifier = (name: string): boolean => /^[_a-zA-Z][_a-zA-Z0-9]*$/.test(name) && !isReserved(name);
+
+function* variableViolations(
+  { name = '', expression = '' }: PolicyVariable,
+  path: string,
+  compiler: PolicyCompiler,
+): Steps<readonly Violation[]> {
+  const [nameAt, expressionAt] = [child(path, 'name'), child(path, 'expression')];
+  return [
+    ...(trimSpace(name) === ''
+      ? [required(nameAt, 'name is not specified')]
+      : isIdentifier(name)
+        ? []
+        : [invalid(nameAt, name, 'must be a valid CEL identifier')]),
+    ...(trimSpace(expression) === ''
+      ? [required(expressionAt, 'expression is not specified')]
+      : yield* expressionViolations(expression, expressionAt, (text) => compiler.variable(name, text))),
+  ];
+}
+
+function* validationViolations(
+  { expression = '', message = '', messageExpression = '', reason }: Validation,
+  path: string,
+  compiler: PolicyCompiler,
+): Steps<readonly Violation[]> {
+  const at = (member: string): string => child(path, member);
+  const blank = 'must be non-empty if specified';
+  return [
+    ...(trimSpace(expression) === ''
+      ? [required(at('expression'), 'expression is not specified')]
+      : yield* expressionViolations(expression, at('expression'), compiler.validation)),
+    ...(trimSpace(messageExpression) !== ''
+      ? yield* expressionViolations(messageExpression, at('messageExpression'), compiler.message)
+      : messageExpression === ''
+        ? []
+        : [invalid(at('messageExpression'), messageExpression, blank)]),
+    ...(message !== '' && trimSpace(message) === ''
+      ? [invalid(at('message'), message, blank)]
+      : /[\n\r]/.test(trimSpace(message))
+        ? [invalid(at('message'), message, 'must not contain line breaks')]
+        : []),
+    ...(reason === undefined || reason === null || reasons.includes(reason)
+      ? []
+      : [notSupportedWord(at('reason'), reason, reasons)]),
+  ];
+}
+
+function* annotationViolations(
+  annotations: readonly AuditAnnotation[],
+  path: string,
+  { policy, compiler }: { readonly policy: string; readonly compiler: PolicyCompiler },
+): Steps<readonly Violation[]> {
+  const seen = new Set<string>();
+  return [
+    ...(annotations.length > maxAnnotations
+      ? [invalid(path, annotations.map(inGo), `must not have more than ${maxAnnotations} auditAnnotations`)]
+      : []),
+    ...(yield* ofEachInSteps(annotations, function* ({ key = '', valueExpression = '' }, i): Steps<
+      readonly Violation[]
+    > {
+      const keyAt = child(index(path, i), 'key');
+      const whole = `${policy}/${key}`;
+      const repeated = seen.has(key);
+      seen.add(key);
+      return [
+        ...(policy === ''
+          ? [invalid(keyAt, key, 'requires metadata.name be non-empty')]
+          : eachInvalid(keyAt, whole, qualifiedName(whole))),
+        ...(yield* valueViolations(valueExpression, child(index(path, i), 'valueExpression'), compiler.annotation)),
+        ...(repeated ? [duplicate(keyAt, key)] : []),
+      ];
+    })),
+  ];
+}
+
+/** The internal form, whose names errors print. */
+const inGo = ({ key, valueExpression }: AuditAnnotation): JsonObject => ({
+  Key: key,
+  ValueExpression: valueExpression,
+});
+
+function* valueViolations(
+  expression: string,
+  path: string,
+  compile: (expression: string) => Steps<Prepared>,
+): Steps<readonly Violation[]> {
+  const trimmed = trimSpace(expression);
+  if (trimmed === '') return [required(path, 'valueExpression is not specified')];
+  if (Buffer.byteLength(trimmed) > maxValueExpression) {
+    return [required(path, `must not exceed ${maxValueExpression} bytes in length`)];
+  }
+  const prepared = yield* compile(trimmed);
+  return prepared.wrong === undefined ? [] : [wrongExpression(path, expression, prepared)];
+}

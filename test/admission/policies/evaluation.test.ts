@@ -1,0 +1,146 @@
+import { expect, test } from 'vitest';
+import { compilePolicy } from '../../../src/admission/policies/compiled.js';
+import { evaluatePolicy } from '../../../src/admission/policies/evaluation.js';
+import { Decisions } from '../../../src/admission/request-variables.js';
+import type { ValidatingAdmissionPolicySpec } from '../../../src/api/kinds/validating-admission-policy.js';
+import type { Json } from '../../../src/api/object.js';
+import { atOnce } from '../../../src/api/steps.js';
+import { jsonValue } from '../../../src/cel/json-values.js';
+import { authorizerValue } from '../../../src/cel/library/authorizer.js';
+import { TurnTaking } from '../../../src/runtime/turn-taking.js';
+
+const object = { data: { a: '1', long: 'x'.repeat(6_000), list: Array.from({ length: 300 }, (_, at) => at) } };
+
+/** What a policy says of the object, denials as their messages; `asked`: how often the authorizer was. */
+async function judge(spec: ValidatingAdmissionPolicySpec) {
+  let asked = 0;
+  const authorizer = {
+    authorize: async () => {
+      asked++;
+      return { verdict: 'allow', reason: 'because' } as const;
+    },
+  };
+  const decisions = new Decisions(authorizer, { username: 'alice', groups: [] });
+  const { decisions: told, annotations } = await evaluatePolicy(atOnce(compilePolicy(spec)), {
+    decisions,
+    turns: new TurnTaking(),
+    ignoresFailures: spec.failurePolicy === 'Ignore',
+    variables:
+      ({ hasAuthorizer, hasNamespace }) =>
+      (name) => {
+        if (name === 'authorizer') return hasAuthorizer ? authorizerValue(decisions.decide) : undefined;
+        const values: Record<string, Json> = {
+          object,
+          oldObject: null,
+          params: null,
+          namespaceObject: hasNamespace ? { metadata: { name: 'n' } } : null,
+        };
+        return Object.hasOwn(values, name) ? jsonValue(values[name] ?? null) : undefined;
+      },
+  });
+  return { denials: told.map(({ denial }) => denial?.message), annotations, asked };
+}
+
+const validation = (expression: string, more: object = {}): ValidatingAdmissionPolicySpec => ({
+  validations: [{ expression, ...more }],
+});
+const variables = (...named: readonly (readonly [string, string])[]) => ({
+  variables: named.map(([name, expression]) => ({ name, expression })),
+});
+const conditions = (...expressions: readonly string[]) => ({
+  matchConditions: expressions.map((expression, at) => ({ name: `c${at}`, expression })),
+});
+const overBudget = 'validation failed due to running out of cost budget, no further validation rules will be run';
+/** Costs some 900,000 units. */
+const dear = 'object.data.list.all(x, object.data.list.all(y, x + y >= 0 && x - y <= 300))';
+
+test.each<[string, ValidatingAdmissionPolicySpec, readonly (string | undefined)[]]>([
+  ['true holds', validation('object.data.a == "1"'), [undefined]],
+  ['the expression is the message', validation(' object.data.a == "2" '), ['failed expression: object.data.a == "2"']],
+  ['the message is told', validation('false', { message: ' no ' }), ['no']],
+  [
+    'what an expression says comes first',
+    validation('false', { message: 'no', messageExpression: '"a is 1 "' }),
+    ['a is 1'],
+  ],
+  ['a blank text is none', validation('false', { message: 'no', messageExpression: '" "' }), ['no']],
+  ['nor is one of two lines', validation('false', { message: 'no', messageExpression: '"a\\nb"' }), ['no']],
+  [
+    'nor one that is too long',
+    validation('false', { message: 'no', messageExpression: 'object.data.long + ""' }),
+    ['no'],
+  ],
+  ['nor one that fails', validation('false', { message: 'no', messageExpression: '"a" + object.x' }), ['no']],
+  ['what fails denies', validation('object.x == 1'), ["expression 'object.x == 1' resulted in error: no such key: x"]],
+  ['or not', { ...validation('object.x == 1'), failurePolicy: 'Ignore' }, [undefined]],
+  [
+    'a variable may use those before it',
+    { ...variables(['a', 'object.data.a'], ['b', 'variables.a + "2"']), ...validation('variables.b == "12"') },
+    [undefined],
+  ],
+  [
+    'a variable that fails does when it is used',
+    { ...variables(['a', 'object.x']), validations: [{ expression: 'true' }, { expression: 'variables.a == 1' }] },
+    [
+      undefined,
+      `expression 'variables.a == 1' resulted in error: composited variable "a" fails to evaluate: no such key: x`,
+    ],
+  ],
+  [
+    'of two variables of one name the later one may mean itself',
+    { ...variables(['a', '1'], ['a', 'variables.a + 1']), ...validation('variables.a == 2') },
+    [
+      `expression 'variables.a == 2' resulted in error: composited variable "a" fails to evaluate: variable "a" refers to itself`,
+    ],
+  ],
+  ['a condition that is false settles it', { ...validation('false'), ...conditions('object.x == 1', 'false') }, []],
+  [
+    'conditions that fail deny',
+    { ...validation('true'), ...conditions('object.x == 1', 'object.y == 1') },
+    [
+      "[expression 'object.x == 1' resulted in error: no such key: x, expression 'object.y == 1' resulted in error: no such key: y]",
+    ],
+  ],
+  ['or not', { ...validation('false'), ...conditions('object.x == 1'), failurePolicy: 'Ignore' }, []],
+  ['conditions do not see the namespace', { ...validation('false'), ...conditions('namespaceObject != null') }, []],
+  ['what costs too much together denies', { validations: Array(14).fill({ expression: dear }) }, [overBudget]],
+  ['conditions may cost less', { ...validation('true'), ...conditions(...Array(4).fill(dear)) }, [overBudget]],
+  [
+    'what variables cost counts',
+    {
+      ...variables(...Array.from({ length: 14 }, (_, at) => [`v${at}`, dear] as const)),
+      validations: Array.from({ length: 14 }, (_, at) => ({ expression: `variables.v${at}` })),
+    },
+    [overBudget],
+  ],
+])('%s', async (_, spec, denials) => {
+  expect((await judge(spec)).denials).toEqual(denials);
+});
+
+test('a variable is evaluated once, however often it is used', async () => {
+  const { denials } = await judge({
+    ...variables(['v', dear]),
+    validations: Array.from({ length: 30 }, () => ({ expression: 'variables.v' })),
+  });
+  expect(denials).toEqual(Array(30).fill(undefined));
+});
+
+test('the authorizer is asked once for each question', async () => {
+  const expression = 'authorizer.group("").resource("pods").check("get").allowed()';
+  const { denials, asked } = await judge({
+    ...variables(['may', expression]),
+    validations: [{ expression }, { expression: 'variables.may' }],
+  });
+  expect([denials, asked]).toEqual([[undefined, undefined], 1]);
+});
+
+test.each<[string, 'Fail' | 'Ignore', readonly object[]]>([
+  ['"a is " + object.data.a', 'Fail', [{ key: 'k', value: 'a is 1' }]],
+  ['" "', 'Fail', []],
+  ['null', 'Fail', []],
+  ['"a" + object.x', 'Ignore', []],
+  ['"a" + object.x', 'Fail', [{ key: 'k', error: `expression '"a" + object.x' resulted in error: no such key: x` }]],
+])('with %s (%s) is recorded %j', async (valueExpression, failurePolicy, annotations) => {
+  const spec = { failurePolicy, auditAnnotations: [{ key: 'k', valueExpression }] };
+  expect((await judge(spec)).annotations).toEqual(annotations);
+});
