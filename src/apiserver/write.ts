@@ -1,4 +1,5 @@
 import type { AdmissionAttributes, WriteAttributes } from '../admission/admission-step.js';
+import { checkNamespace } from '../admission/steps/namespace-exists.js';
 import {
   alreadyExists,
   deadlineExceeded,
@@ -8,8 +9,9 @@ import {
   notFound,
   staleWrite,
 } from '../api/errors.js';
+import { customResourceDefinitionsIn } from '../api/kinds/custom-resource-definition.js';
 import { generatedName } from '../api/names.js';
-import type { ApiObject, ObjectKey } from '../api/object.js';
+import type { ApiObject, ObjectKey, ResourceType } from '../api/object.js';
 import { resultOf } from '../api/steps.js';
 import { recordUpdate, withoutIdleTimes } from '../apply/ownership.js';
 import { checkLookedUp, storageKey } from '../registry/keys.js';
@@ -199,8 +201,41 @@ async function createOnce(
     return { created: true, entry: undefined, object: await asIfStored(definition, next) };
   }
   const entry = await parts.store.commit({ key, document, expect: 'absent' });
+  await keepIfWanted(parts, request, final, entry);
   await ready(definition, [entry]);
   return { created: true, entry, object: answered(next) };
+}
+
+/**
+ * Between the last look and the commit a namespace or a definition may have been deleted and emptied, by another server
+ * over the same store. Who empties after this look finds the object; where it may have come too late it is taken back.
+ */
+async function keepIfWanted(
+  parts: Parts,
+  { definition }: WriteRequest,
+  attributes: AdmissionAttributes,
+  entry: Entry,
+): Promise<void> {
+  const { store, domains } = parts;
+  const objects = {
+    get: async <T extends ApiObject>(type: ResourceType<T>, key: ObjectKey) =>
+      (await store.get(storageKey(type, key)))?.value as T | undefined,
+  };
+  const isCustom = definition.origin !== 'built-in';
+  try {
+    const [crd] = await Promise.all([
+      isCustom &&
+        objects.get(customResourceDefinitionsIn(domains.api), { name: `${definition.plural}.${definition.group}` }),
+      definition.namespaced && attributes.key.namespace ? checkNamespace(objects, attributes) : undefined,
+    ]);
+    if (isCustom && (!crd || crd.metadata.deletionTimestamp !== undefined)) throw noSuchResource();
+  } catch (error) {
+    await store.commit({ key: entry.key, document: undefined, expect: entry.revision }).catch((failure: unknown) => {
+      // Somebody has changed or deleted it, and so whoever empties has to do with it.
+      if (!(failure instanceof WriteConflict)) throw failure;
+    });
+    throw error;
+  }
 }
 
 /**

@@ -5,8 +5,9 @@ import { type Query, readDeleteParameters, readListParameters } from '../api/opt
 import type { Parts } from '../apiserver/parts.js';
 import { deleteCollection } from '../apiserver/verbs/delete-collection.js';
 import { controllerUser } from '../auth/bootstrap/controller-roles.js';
-import { storagePrefix } from '../registry/keys.js';
+import { relativeKey, storagePrefix } from '../registry/keys.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
+import { type Store, WriteConflict } from '../store/store.js';
 
 const nothingAsked: Query = { get: () => undefined, all: () => [] };
 
@@ -27,9 +28,11 @@ export function storedInstances(given: {
       return entries.length + remaining;
     },
     async deleteAll(crd) {
+      const definition = definitionOf(crd);
+      await dropUnreachable(parts.store, definition);
       await deleteCollection(
         parts,
-        { definition: definitionOf(crd), namespace: '', signal },
+        { definition, namespace: '', signal },
         readListParameters(nothingAsked),
         readDeleteParameters(nothingAsked, undefined),
         {
@@ -43,4 +46,17 @@ export function storedInstances(given: {
       );
     },
   };
+}
+
+/** What an earlier definition of another scope left behind has no path any more: no client could release it. */
+async function dropUnreachable(store: Store, definition: ResourceDefinition): Promise<void> {
+  const { entries } = await store.scan(storagePrefix(definition));
+  for (const { key, revision } of entries) {
+    if (relativeKey(definition, key).includes('/') === definition.namespaced) continue;
+    try {
+      await store.commit({ key, document: undefined, expect: revision });
+    } catch (error) {
+      if (!(error instanceof WriteConflict)) throw error;
+    }
+  }
 }

@@ -46,7 +46,8 @@ export const namespaceStillExists = ({
   };
 };
 
-async function checkNamespace(objects: ObjectSource, attributes: AdmissionAttributes): Promise<void> {
+/** Throws unless the namespace is there, and takes new objects if this is one. */
+export async function checkNamespace(objects: Pick<ObjectSource, 'get'>, attributes: AdmissionAttributes): Promise<void> {
   const { operation, key } = attributes;
   const { namespace = '' } = key;
   const found = await objects.get(Namespaces, { name: namespace });
