@@ -24,6 +24,7 @@ import type { ServerOptions } from './server/options.js';
 import { checkControllerNames, controllersToRun } from './server/run-controllers.js';
 import { type OpenedSigners, openSigners } from './server/signers.js';
 import { storeFailure } from './server/store-failure.js';
+import { mayBeShared } from './server/store-sharing.js';
 import { storedInstances } from './server/stored-instances.js';
 import { openStore } from './store/open.js';
 
@@ -181,7 +182,7 @@ function controllersFor(
   return controllersToRun({
     names,
     clientOf,
-    takesTurns: typeof store === 'string' && store.startsWith('etcd:'),
+    takesTurns: typeof store === 'string' && mayBeShared({ store }),
     leaderClient: ownClient(fieldManagers.controllers),
     signers,
     certificates: certificateControllers(certificates, rotated, onIssued),

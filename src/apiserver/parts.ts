@@ -14,6 +14,8 @@ import type { WriteTurns } from './write-turns.js';
 /** What the API server is made of. */
 export interface Parts {
   readonly store: Store;
+  /** Other servers may write to the same store. */
+  readonly storeIsShared: boolean;
   readonly catalogue: Catalogue;
   readonly authenticator: Authenticator;
   readonly authorizer: Authorizer;

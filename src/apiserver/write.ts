@@ -201,36 +201,36 @@ async function createOnce(
     return { created: true, entry: undefined, object: await asIfStored(definition, next) };
   }
   const entry = await parts.store.commit({ key, document, expect: 'absent' });
-  await keepIfWanted(parts, request, final, entry);
+  if (parts.storeIsShared) await keepIfWanted(parts, request, final, entry);
   await ready(definition, [entry]);
   return { created: true, entry, object: answered(next) };
 }
 
 /**
- * Between the last look and the commit a namespace or a definition may have been deleted and emptied, by another server
- * over the same store. Who empties after this look finds the object; where it may have come too late it is taken back.
+ * Between the last look and the commit another server over the same store may have deleted and emptied a namespace or a
+ * definition. Who empties one after this look finds the object; where that may have been before, the object is taken back.
  */
 async function keepIfWanted(
-  parts: Parts,
+  { store, domains }: Parts,
   { definition }: WriteRequest,
   attributes: AdmissionAttributes,
-  entry: Entry,
+  { key, revision }: Entry,
 ): Promise<void> {
-  const { store, domains } = parts;
   const objects = {
-    get: async <T extends ApiObject>(type: ResourceType<T>, key: ObjectKey) =>
-      (await store.get(storageKey(type, key)))?.value as T | undefined,
+    get: async <T extends ApiObject>(type: ResourceType<T>, of: ObjectKey) =>
+      (await store.get(storageKey(type, of)))?.value as T | undefined,
   };
-  const isCustom = definition.origin !== 'built-in';
+  const isCustom = definition.origin === 'custom';
+  const name = `${definition.plural}.${definition.group}`;
   try {
     const [crd] = await Promise.all([
-      isCustom &&
-        objects.get(customResourceDefinitionsIn(domains.api), { name: `${definition.plural}.${definition.group}` }),
+      isCustom ? objects.get(customResourceDefinitionsIn(domains.api), { name }) : undefined,
       definition.namespaced && attributes.key.namespace ? checkNamespace(objects, attributes) : undefined,
     ]);
-    if (isCustom && (!crd || crd.metadata.deletionTimestamp !== undefined)) throw noSuchResource();
+    const isThere = crd !== undefined && crd.metadata.deletionTimestamp === undefined;
+    if (isCustom && !isThere) throw noSuchResource();
   } catch (error) {
-    await store.commit({ key: entry.key, document: undefined, expect: entry.revision }).catch((failure: unknown) => {
+    await store.commit({ key, document: undefined, expect: revision }).catch((failure: unknown) => {
       // Somebody has changed or deleted it, and so whoever empties has to do with it.
       if (!(failure instanceof WriteConflict)) throw failure;
     });

@@ -27,6 +27,7 @@ import { recordTokenUse } from './legacy-token-tracking.js';
 import type { OpenedOperations } from './operations.js';
 import type { ServerOptions } from './options.js';
 import { openPolicies } from './policies.js';
+import { mayBeShared } from './store-sharing.js';
 import { openWebhooks, type Webhooks } from './webhooks.js';
 
 /** What all parts of a server stand on. */
@@ -151,6 +152,7 @@ export async function openCore(
 
   const parts: Parts = {
     store,
+    storeIsShared: mayBeShared(options),
     catalogue,
     authenticator: authentication.authenticator,
     authorizer,

@@ -47,7 +47,10 @@ export const namespaceStillExists = ({
 };
 
 /** Throws unless the namespace is there, and takes new objects if this is one. */
-export async function checkNamespace(objects: Pick<ObjectSource, 'get'>, attributes: AdmissionAttributes): Promise<void> {
+export async function checkNamespace(
+  objects: Pick<ObjectSource, 'get'>,
+  attributes: AdmissionAttributes,
+): Promise<void> {
   const { operation, key } = attributes;
   const { namespace = '' } = key;
   const found = await objects.get(Namespaces, { name: namespace });
