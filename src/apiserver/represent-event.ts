@@ -70,7 +70,7 @@ const shared =
 
 function sharedEvent(
   definition: ResourceDefinition,
-  { name: form, write }: SharedForm,
+  { name: form, write }: Pick<SharedForm, 'name' | 'write'>,
   { type, entry }: Extract<WatchItem, { readonly entry: Entry }>,
 ): Buffer | Promise<Buffer> {
   const known = kept.get(entry) ?? [];
@@ -128,7 +128,7 @@ async function protobufEvents(definition: ResourceDefinition, partial: MetaVersi
   });
 }
 
-/** Tables tell how old something is, so that each watch has its own. */
+/** Tables tell how old something is, in seconds, so that those of one second are the same for all who watch. */
 function tables(
   definition: ResourceDefinition,
   { includeObject = 'Metadata' }: Representation,
@@ -150,9 +150,11 @@ function tables(
   }
   return (item) => {
     if (item.type === 'ERROR') return line('ERROR', statusOf(item.error));
-    const steps = written(item, first);
+    const columns = first;
     first = false;
-    return 'entry' in item ? writeEntry(item.entry, steps) : atOnce(steps);
+    if (!('entry' in item)) return atOnce(written(item, columns));
+    const name = `table of ${version} with ${includeObject}, ${columns ? 'columns' : 'rows'}, at ${Math.floor(now() / 1_000)}`;
+    return sharedEvent(definition, { name, write: (_, entry) => writeEntry(entry, written(item, columns)) }, item);
   };
 }
 

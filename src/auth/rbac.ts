@@ -4,6 +4,7 @@ import { aggregate, quote } from '../api/go-text.js';
 import type { PolicyRule } from '../api/kinds/role.js';
 import type { RoleRef } from '../api/kinds/role-binding.js';
 import type { UserInfo } from '../api/user.js';
+import { TurnTaking } from '../runtime/turn-taking.js';
 import type { Authorizer, ResourceRule } from './authorizer.js';
 import type { ObjectSource } from './object-source.js';
 import { type Grant, type RoleIndex, type RoleRules, roleIndexes } from './role-index.js';
@@ -62,6 +63,8 @@ export function rbac(objects: ObjectSource, domains: Domains): Rbac {
     },
 
     async rulesFor(user, namespace) {
+      // It takes some milliseconds in one piece, and many may ask at once.
+      await new TurnTaking().next();
       const { lists, errors } = granted(await current(), user, namespace);
       const count = lists.reduce((sum, { length }) => sum + length, 0);
       const rules = firstWithin(eachOf(lists), maxListed, lengthOf);
