@@ -45,6 +45,7 @@ test.each([
   ['alice', ['system:authenticated', 'dev'], ['system:authenticated', 'dev']],
   ['alice', ['system:unauthenticated'], ['system:unauthenticated']],
   ['system:anonymous', ['system:unauthenticated'], ['system:unauthenticated']],
+  ['system:anonymous', [], []],
 ])('%s of %j is in %j', async (username, groups, expected) => {
   const found = await ask(withAuthenticatedGroup(somebody(username, ...groups)));
   expect(found?.user.groups).toEqual(expected);
