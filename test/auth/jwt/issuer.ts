@@ -62,6 +62,8 @@ export class IssuerServer {
   issuer = issuerUrl;
   /** Answers nothing, as if it were gone. */
   down = false;
+  /** What it says of what it publishes. */
+  status = 200;
   /** Takes what it is asked and never answers. */
   silent = false;
   readonly asked: string[] = [];
@@ -75,9 +77,9 @@ export class IssuerServer {
     if (this.silent) await new Promise(() => {});
     if (this.down) throw new Error('connect ECONNREFUSED');
     if (url.endsWith('/.well-known/openid-configuration')) {
-      return { status: 200, text: JSON.stringify({ issuer: this.issuer, jwks_uri: `${issuerUrl}/keys` }) };
+      return { status: this.status, text: JSON.stringify({ issuer: this.issuer, jwks_uri: `${issuerUrl}/keys` }) };
     }
-    if (url === `${issuerUrl}/keys`) return { status: 200, text: JSON.stringify({ keys: this.keys }) };
+    if (url === `${issuerUrl}/keys`) return { status: this.status, text: JSON.stringify({ keys: this.keys }) };
     return { status: 404, text: 'nothing here' };
   };
 }

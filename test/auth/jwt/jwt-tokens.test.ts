@@ -75,6 +75,17 @@ describe('tokens that are good', () => {
   });
 });
 
+test.each([
+  ['https://accounts.google.com', 'accounts.google.com', true],
+  ['https://accounts.google.com', 'https://accounts.google.com', true],
+  [issuerUrl, 'login.example.org', false],
+  [issuerUrl, 'accounts.google.com', false],
+])('of %s is a token that says %s: %s', async (url, iss, isFrom) => {
+  server.issuer = url;
+  const jwt = jwtIssuer({ issuer: { url, audiences: ['kedge'], audienceMatchPolicy: 'MatchAny' } });
+  expect((await ask(testToken({ ...claims, iss, uid: 'u' }, key), jwt)) !== undefined).toBe(isFrom);
+});
+
 const verify = 'oidc: verify token: ';
 const unsigned = `${verify}failed to verify signature: failed to verify id token signature`;
 const [head = '', body = '', signature = ''] = testToken({ ...claims, uid: 'u' }, key).split('.');
@@ -454,6 +465,11 @@ describe('keys', () => {
 
   test('of a document that is another issuer’s do not count', async () => {
     server.issuer = 'https://evil.example.org';
+    await expect(ask(good)).rejects.toThrow('oidc: authenticator not initialized');
+  });
+
+  test.each([203, 302, 404, 500])('of an answer %i do not count, whatever is in it', async (status) => {
+    server.status = status;
     await expect(ask(good)).rejects.toThrow('oidc: authenticator not initialized');
   });
 
