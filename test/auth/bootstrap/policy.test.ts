@@ -171,6 +171,11 @@ describe('reconciling', () => {
     });
   });
 
+  test.each(['labels', 'annotations'] as const)('%s that are missing come back, the rest as it is', (member) => {
+    const without = { ...stored, metadata: { ...stored.metadata, [member]: {} } };
+    expect(reconcileBootstrap(without, wanted)).toEqual({ action: 'update', object: stored });
+  });
+
   test('autoupdate false keeps everybody out', () => {
     const annotations = { 'rbac.authorization.kubernetes.io/autoupdate': 'false' };
     expect(reconcileBootstrap({ ...stored, rules: [], metadata: { ...stored.metadata, annotations } }, wanted)).toEqual(
