@@ -170,6 +170,14 @@ describe('audiences', () => {
     );
   });
 
+  test('a token for one audience may say so without a list', async () => {
+    const [, payload] = decoded(issue());
+    expect(await verify(signToken({ ...payload, aud: 'api' }, signer))).toMatchObject({
+      audiences: ['api'],
+      annotations: {},
+    });
+  });
+
   test('a token without audiences is for the API server', async () => {
     const found = await verify(issue({ audiences: [] }), ['api', 'x']);
     expect(found?.audiences).toEqual(['api']);
@@ -303,7 +311,8 @@ describe('forgeries', () => {
   const own = payload['kubernetes.io'] as Readonly<Record<string, unknown>>;
   test.each<[object, string]>([
     ...['5', true, [], {}].map((exp): [object, string] => [{ exp }, noNumber]),
-    [{ exp: 1e20 }, 'service account token has expired'],
+    [{ exp: 1e19 }, 'service account token has expired'],
+    [{ aud: 'foreign' }, 'token audiences ["foreign"] is invalid for the target audiences ["api"]'],
     [{ nbf: 'x' }, noNumber],
     [{ iat: {} }, noNumber],
     ...[null, 5, {}, [5], [null], [null, 'api']].map((aud): [object, string] => [{ aud }, noAudience]),
