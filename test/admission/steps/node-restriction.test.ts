@@ -203,6 +203,11 @@ describe('pods', () => {
       pod({}, { ownerReferences: [{ ...owner, name: 'n2' }] }),
       'node "n1" can only create pods with an owner reference set to itself',
     ],
+    ...[{ kind: 'Pod' }, { apiVersion: 'v2' }, { apiVersion: 'apps/v1' }].map((other): [string, Content, string] => [
+      `one of what is no node, though it has its name: ${JSON.stringify(other)}`,
+      pod({}, { ownerReferences: [{ ...owner, ...other }] }),
+      'node "n1" can only create pods with an owner reference set to itself',
+    ]),
     [
       'one of two',
       pod({}, { ownerReferences: [owner, owner] }),
