@@ -54,6 +54,7 @@ describe('a rule names a request', () => {
     ['another case', { ...all, resources: ['Pods'] }, pods, create, false],
     ['what is in a namespace', { ...all, scope: 'Namespaced' }, pods, create, true],
     ['what is in none', { ...all, scope: 'Namespaced' }, nodes, { ...create, namespace: '' }, false],
+    ['what is in a namespace, as cluster-wide', { ...all, scope: 'Cluster' }, pods, create, false],
     ['what is cluster-wide', { ...all, scope: 'Cluster' }, nodes, { ...create, namespace: '' }, true],
     ['namespaces as cluster-wide', { ...all, scope: 'Cluster' }, { ...pods, plural: 'namespaces' }, create, true],
     ['namespaces as in themselves', { ...all, scope: 'Namespaced' }, { ...pods, plural: 'namespaces' }, create, false],
