@@ -242,6 +242,8 @@ describe('roles', () => {
     const previous = { apiVersion, kind: 'ClusterRole', ...aggregated };
     await expect(write(general(ClusterRoles), role('r'), { operation: 'UPDATE', previous })).rejects.toThrow(message);
     expect(await write(general(ClusterRoles), aggregated, { as: 'bob' })).toBeDefined();
+    const plain = { apiVersion, kind: 'ClusterRole', ...role('r'), metadata: { name: 'r', labels: { a: 'b' } } };
+    expect(await write(general(ClusterRoles), role('r'), { operation: 'UPDATE', previous: plain })).toBeDefined();
   });
 
   test('an aggregation rule without selectors gathers nothing and is left to validation', async () => {

@@ -199,7 +199,8 @@ describe('an account that enforces its secrets', () => {
 
   test('allows those it lists, and does not look into projections', async () => {
     const volumes = [{ secret: { secretName: 'ok' } }, { projected: { sources: [{ secret: { name: 's' } }] } }];
-    await admit({ serviceAccountName: 'sa', volumes, containers: [container(env('ok'))] } as PodSpec);
+    const envFrom = [{ secretRef: { name: 'ok' } }, { configMapRef: { name: 's' } }];
+    await admit({ serviceAccountName: 'sa', volumes, containers: [container({ ...env('ok'), envFrom })] } as PodSpec);
   });
 
   test.each([
