@@ -61,6 +61,7 @@ describe('order of merged lists', () => {
     ['abc', 'bxc', 'abxc'],
     ['', 'ba', 'ba'],
     ['ab', '', 'ab'],
+    ['', '', ''],
     ['abcde', 'edcba', 'edcba'],
     ['axb', 'ba', 'xba'],
   ])('%s with %s applied: %s', (live, applied, result) => {

@@ -466,3 +466,21 @@ test.each<[ManagedFieldsEntry, string | undefined]>([
 ])('entry %j: %s', (entry, problem) => {
   expect(managedFieldsProblem([entry])).toBe(problem);
 });
+
+test.each<[string, string | undefined, string, boolean]>([
+  ['what client-side apply wrote in this version', 'v1', '1', true],
+  ['what it wrote in another version', 'v0', '1', false],
+  ['what has another value by now', 'v1', '0', false],
+  ['what others wrote, where client-side apply wrote nothing', undefined, '1', false],
+])('kubectl takes %s without force: %s, %s: %s', (_, apiVersion, k, taken) => {
+  const written = created({ data: { k: '1' } }, { manager: 'kubectl-client-side-apply' });
+  const lastApplied = JSON.stringify({ apiVersion, kind: 'Thing', data: { k } });
+  const annotations = { 'kubectl.kubernetes.io/last-applied-configuration': lastApplied };
+  const live = apiVersion === undefined ? written : { ...written, metadata: { ...written.metadata, annotations } };
+  const config = { apiVersion: 'v1', kind: 'Thing', metadata: { name: 'a' }, data: { k: '2' } };
+  const kind = { group: '', version: 'v1', kind: 'Thing' };
+  const apply = () => appliedAtOnce({ ...writing({ manager: 'kubectl' }), live, config, kind, force: false });
+  if (taken) expect(apply().object).toMatchObject({ data: { k: '2' } });
+  else
+    expect(apply).toThrow('Apply failed with 1 conflict: conflict with "kubectl-client-side-apply" using v1: .data.k');
+});
