@@ -1304,6 +1304,24 @@ describe('a finalizer', () => {
     expect(await things.get({ namespace: 'n', name: 'a' })).toBeUndefined();
   });
 
+  test('of somebody else keeps what is going, and nothing is done or cleaned up for it', async () => {
+    const story: string[] = [];
+    const client = new FakeClient(new FakeClock());
+    const reconcile = withFinalizer({
+      type: Things,
+      name: 'example.com/held',
+      apply: async () => void story.push('apply'),
+      cleanUp: async () => void story.push('clean up'),
+    });
+    const { metadata, ...rest } = thing('a');
+    const going = {
+      ...rest,
+      metadata: { ...metadata, deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: ['example.com/other'] },
+    };
+    await reconcile(going, { client } as unknown as ReconcileContext);
+    expect([story, client.writes]).toEqual([[], []]);
+  });
+
   test('stays while cleaning up is not finished', async () => {
     let rounds = 2;
     const { clock, things } = await start({
