@@ -43,3 +43,48 @@ test.each([
 ])('a name constraint may not be the mailbox %j', (text) => {
   expect(() => ofMailbox(text)).toThrow('x509: failed to parse rfc822Name constraint');
 });
+
+const oid = Buffer.from('06022a03', 'hex');
+const ofAddress = (hex: string): Buffer =>
+  sequence(encode(constructed(0), sequence(encode(context(7), Buffer.from(hex, 'hex')))));
+const policies = '2.5.29.32';
+const mappings = '2.5.29.33';
+const access = '1.3.6.1.5.5.7.1.1';
+const constraints = '2.5.29.30';
+
+test.each<[string, string, Buffer]>([
+  ['policies', policies, sequence(sequence(oid))],
+  ['mappings of policies', mappings, sequence(sequence(oid, oid))],
+  ['addresses and a mask', constraints, ofAddress('0a000000ff000000')],
+  ['addresses and a mask of IPv6', constraints, ofAddress(`${'20'.repeat(16)}${'ff'.repeat(4)}${'00'.repeat(12)}`)],
+])('%s that are critical are understood', (_, oid, value) => {
+  expect(readExtensionValues([{ oid, critical: true, value }]).hasUnhandledCritical).toBe(false);
+});
+
+test('what is not known is not understood', () => {
+  const unknown = { oid: '1.2.3', value: sequence() };
+  expect(readExtensionValues([{ ...unknown, critical: true }]).hasUnhandledCritical).toBe(true);
+  expect(readExtensionValues([{ ...unknown, critical: false }]).hasUnhandledCritical).toBe(false);
+});
+
+test.each<[string, Buffer, string]>([
+  [policies, sequence(oid), 'x509: invalid certificate policies'],
+  [policies, sequence(sequence(oid), sequence(oid)), 'x509: invalid certificate policies'],
+  [policies, oid, 'x509: invalid certificate policies'],
+  [mappings, sequence(sequence(oid)), 'x509: invalid policy mappings extension'],
+  [mappings, oid, 'x509: invalid policy mappings extension'],
+  [access, oid, 'x509: invalid authority info access'],
+  [access, sequence(sequence()), 'x509: invalid authority info access'],
+  [constraints, ofAddress('0a0000ff000000'), 'IP constraint contained value of length 7'],
+  [constraints, ofAddress('0a000000ff00ff00'), 'IP constraint contained invalid mask ff00ff00'],
+])('an extension %s that is malformed is refused, critical or not', (oid, value, message) => {
+  expect(() => readExtensionValues([{ oid, critical: false, value }])).toThrow(message);
+});
+
+test('where an issuer is found may not be critical', () => {
+  const value = sequence(sequence(oid, encode(context(6), Buffer.from('http://a'))));
+  expect(() => readExtensionValues([{ oid: access, critical: true, value }])).toThrow(
+    'x509: authority info access incorrectly marked critical',
+  );
+  expect(() => readExtensionValues([{ oid: access, critical: false, value }])).not.toThrow();
+});
