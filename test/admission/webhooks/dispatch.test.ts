@@ -438,6 +438,13 @@ describe('failures', () => {
 });
 
 describe('webhooks that judge', () => {
+  test('are not asked once the time is over, and a failure that would be ignored lets nothing through', async () => {
+    const { validate, clock, asked } = world([{ name: 'a', answer: fail, failurePolicy: 'Ignore' }]);
+    const late = validate({ caller: { signal: new AbortController().signal, until: clock.monotonic() } });
+    await expect(late).rejects.toMatchObject({ code: 504 });
+    expect(asked).toEqual([]);
+  });
+
   test('all are asked at once; the refusal that comes first counts', async () => {
     let release = (): void => {};
     const slow = new Promise<void>((resolve) => {
