@@ -22,6 +22,7 @@ export {
   conflict,
   type ErrorSubject,
   type ExistingObject,
+  expired,
   forbidden,
   internalError,
   isReason,
@@ -218,6 +219,7 @@ export { serviceAccountGroups, serviceAccountUsername, type UserInfo, wellKnown 
 export type { CauseReason } from './api/violations.js';
 export type { SignerSpellings } from './api/well-known-signers.js';
 export type { FeatureGates } from './apiserver/feature-gates.js';
+export type { Intercept, InterceptedRequest } from './apiserver/intercept.js';
 export type { AnonymousPolicy } from './auth/anonymous.js';
 export type { FrontProxyOptions } from './auth/front-proxy.js';
 export type { FrontProxyHeaders } from './auth/proxy-headers.js';

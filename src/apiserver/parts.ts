@@ -8,6 +8,7 @@ import type { Logger } from '../runtime/logger.js';
 import type { Revision, Store } from '../store/store.js';
 import type { Catalogue } from './catalogue.js';
 import type { FeatureGates } from './feature-gates.js';
+import type { Intercept } from './intercept.js';
 import type { Operations } from './operations/operations.js';
 import type { WriteTurns } from './write-turns.js';
 
@@ -30,6 +31,8 @@ export interface Parts {
   firstRevision(): Revision;
   /** Looks after requests on their way: counts, limits, records. Default: nobody does. */
   readonly operations?: Operations;
+  /** Default: nobody sees requests on their way. */
+  readonly intercept?: Intercept | undefined;
   /** A fresh UUID (version 4). */
   uuid(): string;
 }

@@ -102,6 +102,7 @@ async function run(
     }
     checkDecision(decision, access);
     filtered = false;
+    if (parts.intercept !== undefined) await parts.intercept({ ...request.info, user });
     const { result, representation, headers }: Omit<ApiResponse, 'warnings'> = request.info.isResource
       ? await runResourceRequest(parts, request, user, warn)
       : await routes.run(request);

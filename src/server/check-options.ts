@@ -150,6 +150,7 @@ const top: Checks<ServerOptions> = {
   onListening: callback,
   onRenewed: callback,
   onFailed: callback,
+  intercept: callback,
   controllers: (value, path) =>
     value === 'all'
       ? undefined

@@ -168,6 +168,7 @@ export async function openCore(
     writeTurns: new WriteTurns(clock, signal),
     firstRevision: () => state.firstRevision,
     operations: operations.over(catalogue, () => signal.aborted),
+    intercept: options.intercept,
     uuid: randomUUID,
   };
   const routes = nonResourceRoutes({

@@ -1,5 +1,6 @@
 import type { Domains } from '../api/domains.js';
 import type { FeatureGates } from '../apiserver/feature-gates.js';
+import type { Intercept } from '../apiserver/intercept.js';
 import type { AnonymousPolicy } from '../auth/anonymous.js';
 import type { ConnectionLimits } from '../http/connection-limits.js';
 import type { Signer } from '../pki/signer.js';
@@ -111,6 +112,8 @@ export interface ServerOptions {
   readonly operations?: OperationsOptions;
   /** How long events are kept after they were last written, in seconds; 0: for ever. Default 3600. */
   readonly eventTtlSeconds?: number;
+  /** For tests: sees every request that is allowed before it is served. */
+  readonly intercept?: Intercept;
   /** How long a stopping server keeps serving while it reports that it is not ready, in milliseconds. Default 0. */
   readonly shutdownDelayMs?: number;
   /** How long a stopping server lets requests finish, in milliseconds. Default 10,000. */

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { conflict, expired, tooManyRequests } from '../../src/api/errors.js';
 import { ConfigMaps } from '../../src/api/kinds/config-map.js';
 import { Namespaces } from '../../src/api/kinds/namespace.js';
 import { connect } from '../../src/client/remote-client.js';
@@ -45,6 +46,50 @@ test('what is defined is served, and what is there from the start is there, befo
 test('a server of which an object cannot be there does not start', async () => {
   const wrong = { ...gadget, kind: 'ConfigMap', apiVersion: 'v1', dta: {} };
   await expect(testServer({ controllers: [], objects: [wrong] })).rejects.toThrow('unknown field "dta"');
+});
+
+test('a test lets requests fail and wait, and knows what was asked', async () => {
+  const asked: string[] = [];
+  let conflicts = 2;
+  const clock = new FakeClock();
+  await using kit = await testServer({
+    clock,
+    controllers: [],
+    listen: { port: 0 },
+    intercept: async ({ user, verb, resource, subresource, namespace, name }) => {
+      if (user.username !== 'test-admin' || resource !== 'configmaps') return;
+      asked.push([verb, subresource, namespace, name].join(' '));
+      if (verb === 'patch' && conflicts-- > 0) throw conflict({ group: '', plural: resource, name }, 'so it is wanted');
+      if (verb === 'list') throw tooManyRequests('slow down', 1);
+      if (verb === 'watch') throw expired('too old resource version');
+      if (verb === 'delete') await clock.sleep(5_000);
+      if (verb === 'get') throw new Error('a fault');
+    },
+  });
+  const maps = kit.client.resource(ConfigMaps);
+  const key = { namespace: 'default', name: 'a' };
+  await maps.create({ apiVersion: 'v1', kind: 'ConfigMap', metadata: key });
+  const patch = () => maps.patch(key, { type: 'merge', body: { data: { a: '1' } } });
+  await expect(patch()).rejects.toMatchObject({ reason: 'Conflict' });
+  await expect(patch()).rejects.toMatchObject({ reason: 'Conflict' });
+  expect((await patch()).data).toEqual({ a: '1' });
+  await expect(maps.list()).rejects.toMatchObject({ reason: 'TooManyRequests', details: { retryAfterSeconds: 1 } });
+  await expect(maps.get(key)).rejects.toMatchObject({ code: 500 });
+  let isDeleted = false;
+  const deleting = maps.delete(key).then(() => {
+    isDeleted = true;
+  });
+  await clock.advance(4_000);
+  expect(isDeleted).toBe(false);
+  await clock.advance(1_000);
+  await deleting;
+  expect(asked).toEqual([
+    'create  default ',
+    ...Array(3).fill('patch  default a'),
+    'list   ',
+    'get  default a',
+    'delete  default a',
+  ]);
 });
 
 test('once a runnable failed, waiting for what it was to do fails with its error', async () => {
