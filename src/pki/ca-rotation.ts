@@ -1,5 +1,6 @@
 import { anchorOf, type CaState, certificateOf, issuerOf, type NextCa } from './ca-state.js';
 import { defaultAuthoritySeconds, type KeyPair } from './certificate-authority.js';
+import { backdateMs } from './validity.js';
 
 /**
  * How a CA is replaced without anybody noticing, as a state machine. The next anchor is published; once every bundle
@@ -78,7 +79,7 @@ export const copiesHoldMs = ({ renewBeforeMs, propagationMs }: RotationPolicy): 
   Math.min(longestHoldMs, (renewBeforeMs - propagationMs) / 2);
 
 /** When a next CA was announced, in milliseconds since the epoch: it is made for that. */
-export const announcedAt = ({ pair }: NextCa): number => certificateOf(pair).notBefore;
+export const announcedAt = ({ pair }: NextCa): number => certificateOf(pair).notBefore + backdateMs;
 
 /** Why CAs of this lifetime cannot be replaced in time by this policy, as a sentence; undefined if they can. */
 export function rotationProblem(policy: RotationPolicy, caSeconds = defaultAuthoritySeconds): string | undefined {

@@ -2,7 +2,7 @@ import { goTimeText } from '../api/time.js';
 import { PkiError } from './pki-error.js';
 
 /** How far certificates reach into the past, for clients whose clocks are behind. */
-const backdateMs = 5 * 60_000;
+export const backdateMs = 5 * 60_000;
 /** From this lifetime on the backdating is taken out of it, and not added to it. */
 const longLifetimeMs = 8 * 3_600_000;
 

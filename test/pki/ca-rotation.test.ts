@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import {
   announced,
+  announcedAt,
   nextStep,
   phaseOf,
   type RotationPolicy,
@@ -19,6 +20,7 @@ import {
   type CaState,
   certificateOf,
   issuersOf,
+  type NextCa,
   readCaState,
   writeCaState,
 } from '../../src/pki/ca-state.js';
@@ -319,3 +321,9 @@ test.each(seeds)(
   },
   120_000,
 );
+
+test('a next CA was announced when it was made, whenever its certificate begins', async () => {
+  const now = Date.UTC(2026, 0, 1);
+  const pair = await createAuthorityKeyPair({ commonName: 'ca' }, { now: () => now });
+  expect(announcedAt({ pair } as NextCa)).toBe(now);
+});
