@@ -1,3 +1,4 @@
+import { trimSpace } from '../api/go-text.js';
 import type { MatchCondition } from '../api/kinds/webhook-configuration.js';
 import { qualifiedName } from '../api/names.js';
 import type { Steps } from '../api/steps.js';
@@ -28,7 +29,7 @@ export function* validateMatchConditions(
     ...(yield* ofEachInSteps(conditions, function* ({ name = '', expression = '' }, at): Steps<readonly Violation[]> {
       const [nameAt, expressionAt] = [child(index(path, at), 'name'), child(index(path, at), 'expression')];
       // White space around it is not part of what is judged, nor of what is said of it.
-      const trimmed = expression.trim();
+      const trimmed = trimSpace(expression);
       const repeated = name !== '' && seen.has(name);
       seen.add(name);
       return [

@@ -1,4 +1,5 @@
 import { ApiError, codes, forbidden, notFound, type Reason } from '../../api/errors.js';
+import { htmlEscaped } from '../../api/go-text.js';
 import { Namespaces } from '../../api/kinds/namespace.js';
 import type { ParamKind } from '../../api/kinds/validating-admission-policy.js';
 import { messageOf } from '../../api/message-of.js';
@@ -106,25 +107,26 @@ class Judgement {
     const annotations = new Map<string, string[]>();
     let seen: Seen | undefined;
     for (const binding of hook.bindings) {
+      let all: readonly (ApiObject | null)[];
       try {
-        const { constraints } = binding;
-        const isBound =
-          constraints === undefined ||
-          (await matchedVersion(constraints, this.#attributes, this.#current, this.#parts)) !== undefined;
-        if (!isBound) continue;
-        const all = await parametersOf(resource, binding.binding.spec?.paramRef, namespaceOf(this.#attributes));
+        if (!(await this.#isBound(binding))) continue;
+        all = await parametersOf(resource, binding.binding.spec?.paramRef, namespaceOf(this.#attributes));
         if (all.length === 0) continue;
         seen ??= await this.#converted(as);
-        for (const params of all) {
-          const verdict = await this.#evaluate(hook, seen, params, await this.#namespace());
-          this.#follow(verdict, hook, binding, annotations);
-        }
       } catch (error) {
-        if (error instanceof Unknowable) throw error.cause;
         this.#misconfigured(hook, binding, error);
+        continue;
       }
+      const namespace = await this.#namespace();
+      for (const params of all)
+        this.#follow(await this.#evaluate(hook, seen, params, namespace), hook, binding, annotations);
     }
     for (const [key, values] of annotations) this.#attributes.annotate?.(`${hook.name}/${key}`, values.join(', '));
+  }
+
+  async #isBound({ constraints }: BindingHook): Promise<boolean> {
+    if (constraints === undefined) return true;
+    return (await matchedVersion(constraints, this.#attributes, this.#current, this.#parts)) !== undefined;
   }
 
   #parametersOf(kind: ParamKind | null | undefined): ParameterResource | undefined {
@@ -149,7 +151,7 @@ class Judgement {
     const name = isNamespace(this.#attributes.resource) ? '' : namespaceOf(this.#attributes);
     if (name === '') return null;
     const found = await this.#parts.objects.get(Namespaces, { name });
-    if (found === undefined) throw new Unknowable(notFound({ ...Namespaces, name }));
+    if (found === undefined) throw notFound({ ...Namespaces, name });
     const { managedFields: _, ownerReferences: __, ...metadata } = found.metadata;
     return { metadata, spec: found.spec ?? {}, status: found.status ?? {} } as unknown as JsonObject;
   }
@@ -201,15 +203,17 @@ class Judgement {
   #record(expressionIndex: number, message: string, hook: PolicyHook, { binding, name }: BindingHook): void {
     this.#attributes.annotate?.(
       `validation.policy.admission.${this.#parts.api}/validation_failure`,
-      JSON.stringify([
-        {
-          message,
-          policy: hook.name,
-          binding: name,
-          expressionIndex,
-          validationActions: binding.spec?.validationActions ?? [],
-        },
-      ]),
+      htmlEscaped(
+        JSON.stringify([
+          {
+            message,
+            policy: hook.name,
+            binding: name,
+            expressionIndex,
+            validationActions: binding.spec?.validationActions ?? [],
+          },
+        ]),
+      ),
     );
   }
 
@@ -229,10 +233,3 @@ class Judgement {
 }
 
 const isLenient = ({ policy }: PolicyHook): boolean => policy.spec?.failurePolicy === 'Ignore';
-
-/** No policy can be asked, and none is at fault: the caller is told the cause. */
-class Unknowable extends Error {
-  constructor(cause: Error) {
-    super(cause.message, { cause });
-  }
-}
