@@ -139,7 +139,8 @@ test('every field of a kind that travels has a number of its own, except type an
     if (shape !== 'struct') return;
     const numbers = new Set<string>();
     for (const [name, member] of schema.properties ?? []) {
-      const { number, within = '' } = member.wire ?? {};
+      const { number } = member.wire ?? {};
+      const within = JSON.stringify(member.wire?.within ?? '');
       const at = `${path}.${name}`;
       if (number === undefined) {
         if (name !== 'kind' && name !== 'apiVersion') wrong.push(at);

@@ -34,6 +34,8 @@ test('kinds come in the order of discovery, those given from outside in their pl
     'rolebindings.rbac.authorization.k8s.io',
     'roles.rbac.authorization.k8s.io',
     'mutatingwebhookconfigurations.admissionregistration.k8s.io',
+    'validatingadmissionpolicies.admissionregistration.k8s.io',
+    'validatingadmissionpolicybindings.admissionregistration.k8s.io',
     'validatingwebhookconfigurations.admissionregistration.k8s.io',
     'customresourcedefinitions.given',
     'leases.coordination.k8s.io',
@@ -71,6 +73,14 @@ test.each([
   ],
   [
     'mutatingwebhookconfigurations',
+    { createOnUpdate: false, unconditionalUpdate: false, answersDeleted: false, generation: true },
+  ],
+  [
+    'validatingadmissionpolicies',
+    { createOnUpdate: false, unconditionalUpdate: false, answersDeleted: false, generation: true },
+  ],
+  [
+    'validatingadmissionpolicybindings',
     { createOnUpdate: false, unconditionalUpdate: false, answersDeleted: false, generation: true },
   ],
   [
@@ -119,7 +129,7 @@ test.each(roots)('every field of %s has a description and a protobuf number of i
       expect(of.description, at).toBeTruthy();
       const inEnvelope = path === name && (member === 'kind' || member === 'apiVersion');
       if (inEnvelope) continue;
-      const number = `${of.wire?.within ?? ''}/${of.wire?.number}`;
+      const number = `${JSON.stringify(of.wire?.within ?? '')}/${of.wire?.number}`;
       expect(of.wire?.number, at).toBeGreaterThan(0);
       expect(numbers, at).not.toContain(number);
       numbers.add(number);
