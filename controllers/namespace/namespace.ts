@@ -7,6 +7,7 @@ import { defineController } from '../../src/controller/define-controller.js';
 import { fieldManagers } from '../../src/controller/field-manager.js';
 import { nextLookMs } from '../../src/controller/next-look.js';
 import { writeStatus } from '../../src/controller/write-status.js';
+import { BoundedMap } from '../../src/runtime/bounded-map.js';
 import { emptyingConditions, isEmpty } from './conditions.js';
 import { emptyNamespace } from './empty-namespace.js';
 
@@ -18,12 +19,17 @@ const options = { fieldManager: fieldManagers.controllers };
  */
 export const sharedSettleMs = 5_000;
 
+/** Of more namespaces that go at once some are waited for anew. */
+const mostAtOnce = 10_000;
+
 /**
  * Empties namespaces that are to go, says how far it got, and lets go of them once nothing is left. `settleMs`: how long
- * after their deletion was asked for it begins.
+ * after their deletion was seen it begins.
  */
-export const namespaceController = ({ settleMs = 0 }: { readonly settleMs?: number } = {}): Runnable =>
-  defineController<Namespace>({
+export const namespaceController = ({ settleMs = 0 }: { readonly settleMs?: number } = {}): Runnable => {
+  /** When each was first seen to be deleted, by this process' clock: that of who deleted it may be another. */
+  const firstSeen = new BoundedMap<string, number>(mostAtOnce);
+  return defineController<Namespace>({
     name: 'namespace',
     for: Namespaces,
     concurrency: 5,
@@ -31,16 +37,26 @@ export const namespaceController = ({ settleMs = 0 }: { readonly settleMs?: numb
     when: ({ metadata, spec }) => metadata.deletionTimestamp !== undefined && (spec?.finalizers ?? []).length > 0,
 
     async reconcile(given, { client, clock }) {
-      const waitedMs = clock.now() - Date.parse(given.metadata.deletionTimestamp ?? '');
-      if (waitedMs < settleMs) return { requeueAfterMs: settleMs - waitedMs };
+      const { uid = '' } = given.metadata;
+      if (settleMs > 0) {
+        const since = firstSeen.get(uid) ?? clock.monotonic();
+        firstSeen.set(uid, since);
+        const leftMs = since + settleMs - clock.monotonic();
+        if (leftMs > 0) return { requeueAfterMs: leftMs };
+      }
       const emptying = await emptyNamespace(client, given.metadata.name ?? '');
       const conditions = emptyingConditions(given.status?.conditions, emptying, timestamp(clock.now()));
       const status = { ...given.status, phase: 'Terminating', conditions };
       const current = await writeStatus(client.resource(Namespaces), given, status, options);
-      if (isEmpty(emptying)) return release(client, current);
+      if (isEmpty(emptying)) {
+        firstSeen.delete(uid);
+        return release(client, current);
+      }
+      const waitedMs = clock.now() - Date.parse(given.metadata.deletionTimestamp ?? '');
       return { requeueAfterMs: nextLookMs(waitedMs) };
     },
   });
+};
 
 /** What others hold it by is left in order, each once, as kube-controller-manager leaves it. */
 async function release(client: Client, current: Namespace): Promise<void> {
