@@ -4,6 +4,7 @@ import {
   alreadyExists,
   deadlineExceeded,
   invalidObject,
+  isReason,
   nameNotGenerated,
   noSuchResource,
   notFound,
@@ -11,7 +12,7 @@ import {
 } from '../api/errors.js';
 import { customResourceDefinitionsIn } from '../api/kinds/custom-resource-definition.js';
 import { generatedName } from '../api/names.js';
-import type { ApiObject, ObjectKey, ResourceType } from '../api/object.js';
+import { type ApiObject, isObject, type ObjectKey, type ResourceType } from '../api/object.js';
 import { resultOf } from '../api/steps.js';
 import { recordUpdate, withoutIdleTimes } from '../apply/ownership.js';
 import { checkLookedUp, storageKey } from '../registry/keys.js';
@@ -220,16 +221,21 @@ async function keepIfWanted(
     get: async <T extends ApiObject>(type: ResourceType<T>, of: ObjectKey) =>
       (await store.get(storageKey(type, of)))?.value as T | undefined,
   };
-  const isCustom = definition.origin === 'custom';
-  const name = `${definition.plural}.${definition.group}`;
+  const checkDefinition = async (): Promise<void> => {
+    const name = `${definition.plural}.${definition.group}`;
+    const entry = await store.get(storageKey(customResourceDefinitionsIn(domains.api), { name }));
+    // Definitions may be large, and nothing else of one matters.
+    const metadata = entry && (await inTurns(entry.member('metadata')));
+    if (!isObject(metadata) || metadata['deletionTimestamp'] !== undefined) throw noSuchResource();
+  };
   try {
-    const [crd] = await Promise.all([
-      isCustom ? objects.get(customResourceDefinitionsIn(domains.api), { name }) : undefined,
+    await Promise.all([
+      definition.origin === 'custom' ? checkDefinition() : undefined,
       definition.namespaced && attributes.key.namespace ? checkNamespace(objects, attributes) : undefined,
     ]);
-    const isThere = crd !== undefined && crd.metadata.deletionTimestamp === undefined;
-    if (isCustom && !isThere) throw noSuchResource();
   } catch (error) {
+    // If nobody can say, it stays, as it did before anybody looked.
+    if (!isReason(error, 'NotFound') && !isReason(error, 'Forbidden')) return;
     await store.commit({ key, document: undefined, expect: revision }).catch((failure: unknown) => {
       // Somebody has changed or deleted it, and so whoever empties has to do with it.
       if (!(failure instanceof WriteConflict)) throw failure;
