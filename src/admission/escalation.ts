@@ -6,7 +6,7 @@ import type { ApiObject } from '../api/object.js';
 import { type UserInfo, wellKnown } from '../api/user.js';
 import type { Rbac } from '../auth/rbac.js';
 import { atomCount, compacted, type RuleAtom, uncoveredWithin, wordCount } from '../auth/rule-coverage.js';
-import { inTurns } from '../runtime/turn-taking.js';
+import { inLaterTurns } from '../runtime/turn-taking.js';
 import type { AdmissionAttributes } from './admission-step.js';
 import { namedSubject } from './admission-subject.js';
 
@@ -34,7 +34,7 @@ export async function escalationRefusal(
   const held = await rbac.rulesHeldBy(user, namespace, resource);
   const words = held.lists.reduce((sum, list) => sum + wordCount(list), 0);
   const isTooMuch = atomCount(rules) > maxAtoms || words > maxWords;
-  const missing = isTooMuch ? undefined : await inTurns(uncoveredWithin(held.lists, rules, maxComparisons));
+  const missing = isTooMuch ? undefined : await inLaterTurns(uncoveredWithin(held.lists, rules, maxComparisons));
   if (missing === undefined) {
     return forbidden(namedSubject(attributes), 'the rules amount to too many permissions to be checked');
   }
