@@ -5,23 +5,12 @@ import type { UserInfo } from '../api/user.js';
 import type { Credentials } from '../auth/authenticator.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
 import type { Entry } from '../store/store.js';
+import type { InterceptedRequest } from './intercept.js';
 import type { Latencies } from './operations/latencies.js';
 import type { Pace } from './pace.js';
 
 /** What a URL and a method ask for, as authorization sees it; made before anybody knows whether it exists. */
-export interface RequestInfo {
-  /** False for paths that name no resource, such as /version; only `path` and `verb` count then. */
-  readonly isResource: boolean;
-  /** Without the query. */
-  readonly path: string;
-  /** get, list, watch, create, update, patch, delete, deletecollection; for other paths the lower-case method. */
-  readonly verb: string;
-  readonly group: string;
-  readonly version: string;
-  readonly resource: string;
-  readonly subresource: string;
-  readonly namespace: string;
-  readonly name: string;
+export interface RequestInfo extends Omit<InterceptedRequest, 'user'> {
   /** The path goes beyond what can be: segments follow the subresource, or namespaces are asked for in a namespace. */
   readonly trailing: boolean;
   /** The path names a namespace of no characters: `namespaces//secrets`. */

@@ -29,7 +29,6 @@ export function storedInstances(given: {
     },
     async deleteAll(crd) {
       const definition = definitionOf(crd);
-      await dropUnreachable(parts.store, definition);
       await deleteCollection(
         parts,
         { definition, namespace: '', signal },
@@ -44,6 +43,7 @@ export function storedInstances(given: {
           warn: () => {},
         },
       );
+      await dropUnreachable(parts.store, definition);
     },
   };
 }

@@ -67,8 +67,8 @@ const certificates: TestCertificates = {
 };
 
 /**
- * Starts a server with everything in memory, unless it is given a store, and, unless `listen` is given, no port. It runs the built-in controllers
- * as any server does; `controllers: []` runs none, so that a definition that is created later is served only with
+ * Starts a server with everything in memory, unless it is given a store, and no port, unless `listen` is given. It runs the
+ * built-in controllers as any server does; `controllers: []` runs none, so that a definition that is created later is served only with
  * `['crd-names', 'crd-established', 'crd-finalizer']`. Time is real unless `clock` says otherwise.
  */
 export async function testServer(options: TestServerOptions = {}): Promise<TestServer> {

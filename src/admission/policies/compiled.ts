@@ -2,12 +2,7 @@ import type { ValidatingAdmissionPolicySpec, Validation } from '../../api/kinds/
 import type { Steps } from '../../api/steps.js';
 import { policyCompiler } from '../../cel/environments/admission.js';
 import type { Prepared } from '../../cel/prepare.js';
-
-/** An expression of a policy, and what became of it. */
-export interface Expression {
-  readonly text: string;
-  readonly prepared: Prepared;
-}
+import type { Expression } from '../expression-list.js';
 
 /** A policy whose expressions are compiled, each list in its order. */
 export interface CompiledPolicy {

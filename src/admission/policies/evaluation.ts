@@ -2,16 +2,14 @@ import { aggregate, trimSpace } from '../../api/go-text.js';
 import type { Prepared } from '../../cel/prepare.js';
 import { Failure, type StructValue, type Value } from '../../cel/values.js';
 import type { TurnTaking } from '../../runtime/turn-taking.js';
+import { type Expression, evaluateEach, overBudget, perConditions, verdictOn } from '../expression-list.js';
 import type { Decisions, Variables } from '../request-variables.js';
-import type { CompiledPolicy, Expression } from './compiled.js';
+import type { CompiledPolicy } from './compiled.js';
 
-/** What the conditions of a policy may cost together, and what each other list of its expressions may; units of `src/cel/cost.ts`. */
-const perConditions = 2_500_000;
+/** What each list of a policy's expressions but the conditions may cost; units of `src/cel/cost.ts`. */
 const perList = 10_000_000;
 /** Most bytes of a message that an expression makes. */
 const maxMessage = 5 * 1024;
-
-const overBudget = 'validation failed due to running out of cost budget, no further validation rules will be run';
 
 /** What one validation comes to; no `denial`: it holds. */
 export interface Decision {
@@ -51,13 +49,11 @@ export async function evaluatePolicy(policy: CompiledPolicy, parts: EvaluationPa
     hasAuthorizer: true,
     hasNamespace: false,
   });
-  if (conditions.results === undefined)
-    return ignoresFailures ? nothing : { ...nothing, decisions: [failed(overBudget)] };
-  if (conditions.results.some((result) => 'value' in result && result.value === false)) return nothing;
-  const failures = conditions.results.flatMap((result) => ('error' in result ? [result.error] : []));
-  if (failures.length > 0) {
-    return ignoresFailures ? nothing : { ...nothing, decisions: [failed(aggregate(failures))] };
+  const verdict = verdictOn(conditions.results);
+  if ('failures' in verdict) {
+    return ignoresFailures ? nothing : { ...nothing, decisions: [failed(aggregate(verdict.failures))] };
   }
+  if (!verdict.holds) return nothing;
 
   const validations = await pass(policy, policy.validations, perList, parts, {
     hasAuthorizer: true,
@@ -72,6 +68,7 @@ export async function evaluatePolicy(policy: CompiledPolicy, parts: EvaluationPa
     { hasAuthorizer: false, hasNamespace: true },
   );
   const decisions = validations.results.map((result, at): Decision => {
+    if (result === undefined) return {};
     if ('error' in result) return failed(result.error);
     if (messages.results === undefined) return failed(`failed messageExpression: ${overBudget}`);
     if (result.value === true) return {};
@@ -93,6 +90,7 @@ export async function evaluatePolicy(policy: CompiledPolicy, parts: EvaluationPa
     decisions,
     annotations: annotations.results.flatMap((result, at): readonly Annotation[] => {
       const { key } = policy.annotations[at] as CompiledPolicy['annotations'][number];
+      if (result === undefined) return [];
       if ('error' in result) return ignoresFailures ? [] : [{ key, error: result.error }];
       const value = typeof result.value === 'string' ? trimSpace(result.value) : '';
       return value === '' ? [] : [{ key, value }];
@@ -106,40 +104,22 @@ function usableMessage(value: Value | undefined): string {
   return Buffer.byteLength(text) > maxMessage || text.includes('\n') ? '' : text;
 }
 
-type Result = { readonly value: Value | undefined } | { readonly error: string };
-
-/** What some expressions come to that may cost so much together; no results: they cost more. Variables are evaluated once. */
-async function pass(
+/** What some expressions of a policy come to, variables being evaluated once for all of them. */
+function pass(
   { variables: composed }: CompiledPolicy,
   expressions: readonly (Expression | undefined)[],
   budget: number,
   { variables, decisions, turns }: EvaluationParts,
   options: { readonly hasAuthorizer: boolean; readonly hasNamespace: boolean },
-): Promise<{ readonly results: readonly Result[] | undefined; readonly left: number }> {
-  const results: Result[] = [];
-  if (expressions.length === 0) return { results, left: budget };
-  let left = budget;
+): ReturnType<typeof evaluateEach> {
   const given = variables(options);
   const own = new PolicyVariables(composed, (name) => (name === 'variables' ? own : given(name)));
-  for (const expression of expressions) {
-    if (expression === undefined) {
-      results.push({ value: undefined });
-      continue;
-    }
-    const { text, prepared } = expression;
-    if (prepared.wrong !== undefined) {
-      results.push({ error: `compilation error: ${prepared.wrong}` });
-      continue;
-    }
-    if (turns.isDue) await turns.next();
-    const { value, cost } = await decisions.during(() => prepared.program.evaluate(own.resolve));
-    left -= own.takeCost() + cost;
-    if (left < 0) return { results: undefined, left: 0 };
-    results.push(
-      value instanceof Failure ? { error: `expression '${text}' resulted in error: ${value.message}` } : { value },
-    );
-  }
-  return { results, left };
+  return evaluateEach(expressions, budget, {
+    variables: own.resolve,
+    decisions,
+    turns,
+    takeCost: () => own.takeCost(),
+  });
 }
 
 /** What `variables` is in an expression: each variable is evaluated when it is first asked for. */

@@ -160,7 +160,11 @@ class Judgement {
     const { kinds } = this.#parts;
     const shown = (object: ApiObject | undefined): Json => (object === undefined ? null : kinds.shown(object, seen.as));
     const policy = await compiledOf(hook, this.#turns);
-    const json = { object: shown(seen.object), oldObject: shown(seen.previous) };
+    const json = {
+      object: shown(seen.object),
+      oldObject: shown(seen.previous),
+      request: requestMembers(this.#attributes, seen.as),
+    };
     return evaluatePolicy(policy, {
       decisions: this.#decisions,
       turns: this.#turns,
@@ -168,7 +172,6 @@ class Judgement {
       variables: ({ hasAuthorizer, hasNamespace }) =>
         requestVariables(this.#attributes, hasAuthorizer ? this.#decisions : undefined, {
           ...json,
-          request: requestMembers(this.#attributes, seen.as),
           params: params as unknown as JsonObject | null,
           namespaceObject: hasNamespace ? namespaceObject : null,
         }),

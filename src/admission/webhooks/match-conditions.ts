@@ -3,15 +3,12 @@ import type { Json } from '../../api/object.js';
 import type { Authorizer } from '../../auth/authorizer.js';
 import { compileCondition } from '../../cel/environments/admission.js';
 import type { Prepared } from '../../cel/prepare.js';
-import { Failure } from '../../cel/values.js';
 import { inTurns, type TurnTaking } from '../../runtime/turn-taking.js';
+import { type Expression, evaluateEach, perConditions, verdictOn } from '../expression-list.js';
 import { Decisions, requestVariables } from '../request-variables.js';
 import type { EvaluateConditions } from './matching.js';
 import { requestMembers } from './review.js';
 import { type HookedKinds, requested } from './seen.js';
-
-/** What the conditions of one webhook may cost together; units of `src/cel/cost.ts`. */
-const perWebhook = 2_500_000;
 
 const compiled = new WeakMap<MatchCondition, Prepared>();
 async function compile(condition: MatchCondition, turns: TurnTaking): Promise<Prepared> {
@@ -38,26 +35,12 @@ export const conditionEvaluator =
       // The kind is that of the objects; the resource stays the one that was asked for, unlike in a review.
       request: requestMembers(attributes, { ...requested(attributes).as, kind: seen.as.kind }),
     });
-    const failures: string[] = [];
-    let left = perWebhook;
-    let holds = true;
+    const expressions: Expression[] = [];
     for (const condition of conditions) {
       if (turns.isDue) await turns.next();
       const prepared = compiled.get(condition) ?? (await compile(condition, turns));
-      if (prepared.wrong !== undefined) {
-        failures.push(`compilation error: ${prepared.wrong}`);
-        continue;
-      }
-      const { value, cost } = await decisions.during(() => prepared.program.evaluate(variables));
-      if (cost > left) {
-        return {
-          failures: ['validation failed due to running out of cost budget, no further validation rules will be run'],
-        };
-      }
-      left -= cost;
-      if (value instanceof Failure) {
-        failures.push(`expression '${condition.expression}' resulted in error: ${value.message}`);
-      } else if (value === false) holds = false;
+      expressions.push({ text: condition.expression, prepared });
     }
-    return holds && failures.length > 0 ? { failures } : { holds };
+    const { results } = await evaluateEach(expressions, perConditions, { variables, decisions, turns });
+    return verdictOn(results);
   };

@@ -1,0 +1,66 @@
+import type { Prepared } from '../cel/prepare.js';
+import { Failure, type Value } from '../cel/values.js';
+import type { TurnTaking } from '../runtime/turn-taking.js';
+import type { Decisions, Variables } from './request-variables.js';
+
+/** What match conditions may cost together; units of `src/cel/cost.ts`. */
+export const perConditions = 2_500_000;
+
+export const overBudget =
+  'validation failed due to running out of cost budget, no further validation rules will be run';
+
+/** An expression, and what became of it when it was compiled. */
+export interface Expression {
+  readonly text: string;
+  readonly prepared: Prepared;
+}
+
+export type Result = { readonly value: Value } | { readonly error: string };
+
+/** What expressions are evaluated with. */
+export interface ListParts {
+  readonly variables: Variables;
+  readonly decisions: Decisions;
+  readonly turns: TurnTaking;
+  /** What was evaluated for the variables since this was last asked. */
+  readonly takeCost?: () => number;
+}
+
+/** What some expressions come to that may cost so much together; no results: they cost more. None stays none. */
+export async function evaluateEach(
+  expressions: readonly (Expression | undefined)[],
+  budget: number,
+  { variables, decisions, turns, takeCost = () => 0 }: ListParts,
+): Promise<{ readonly results: readonly (Result | undefined)[] | undefined; readonly left: number }> {
+  const results: (Result | undefined)[] = [];
+  let left = budget;
+  for (const expression of expressions) {
+    if (expression === undefined) {
+      results.push(undefined);
+      continue;
+    }
+    const { text, prepared } = expression;
+    if (prepared.wrong !== undefined) {
+      results.push({ error: `compilation error: ${prepared.wrong}` });
+      continue;
+    }
+    if (turns.isDue) await turns.next();
+    const { value, cost } = await decisions.during(() => prepared.program.evaluate(variables));
+    left -= takeCost() + cost;
+    if (left < 0) return { results: undefined, left: 0 };
+    results.push(
+      value instanceof Failure ? { error: `expression '${text}' resulted in error: ${value.message}` } : { value },
+    );
+  }
+  return { results, left };
+}
+
+/** What conditions come to: whether all hold, or why that cannot be said. One that is false settles it. */
+export function verdictOn(
+  results: readonly (Result | undefined)[] | undefined,
+): { readonly holds: boolean } | { readonly failures: readonly string[] } {
+  if (results === undefined) return { failures: [overBudget] };
+  const holds = !results.some((result) => result !== undefined && 'value' in result && result.value === false);
+  const failures = results.flatMap((result) => (result !== undefined && 'error' in result ? [result.error] : []));
+  return holds && failures.length > 0 ? { failures } : { holds };
+}
