@@ -165,6 +165,8 @@ class Judgement {
       oldObject: shown(seen.previous),
       request: requestMembers(this.#attributes, seen.as),
     };
+    // To conditions, which see no namespace, the resource is the one that was asked for.
+    const forConditions = requestMembers(this.#attributes, { ...this.#current.as, kind: seen.as.kind });
     return evaluatePolicy(policy, {
       decisions: this.#decisions,
       turns: this.#turns,
@@ -172,6 +174,7 @@ class Judgement {
       variables: ({ hasAuthorizer, hasNamespace }) =>
         requestVariables(this.#attributes, hasAuthorizer ? this.#decisions : undefined, {
           ...json,
+          ...(hasNamespace ? {} : { request: forConditions }),
           params: params as unknown as JsonObject | null,
           namespaceObject: hasNamespace ? namespaceObject : null,
         }),

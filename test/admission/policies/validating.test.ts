@@ -37,7 +37,16 @@ async function judged(policies: Policies, bindings: Bindings, parameters: readon
   const warnings: string[] = [];
   const step = validatingPolicies({
     hooks: () => hooks,
-    kinds: { equivalents: () => [], shown: (object: ApiObject) => object as unknown as JsonObject },
+    kinds: {
+      equivalents: () => [
+        {
+          resource: { group: '', version: 'v2', plural: 'configmaps' },
+          kind: { group: '', version: 'v2', kind: 'ConfigMap' },
+        },
+      ],
+      convert: async (object: ApiObject) => object,
+      shown: (object: ApiObject) => object as unknown as JsonObject,
+    },
     objects: { get: async () => ({ metadata: { name: 'n' } }), list: async () => [] },
     authorizer: { authorize: async () => ({ verdict: 'allow', reason: '' }) },
     parameters: ({ kind }: ParamKind) =>
@@ -112,6 +121,26 @@ test.each<[string, Policies, Bindings, string | undefined]>([
     { p: no },
     { b: { policyName: 'q', validationActions: ['Deny'] } },
     undefined,
+  ],
+  [
+    'a policy that means another version sees that one, and its conditions the resource that was asked for',
+    {
+      p: {
+        matchConstraints: {
+          ...rules,
+          resourceRules: [{ ...rules.resourceRules[0], apiVersions: ['v2'] }],
+          matchPolicy: 'Equivalent',
+        },
+        matchConditions: [
+          { name: 'c', expression: 'request.resource.version == "v1" && request.kind.version == "v2"' },
+        ],
+        validations: [
+          { expression: 'request.resource.version == "v1"', messageExpression: 'request.resource.version' },
+        ],
+      },
+    },
+    { b: { policyName: 'p', validationActions: ['Deny'] } },
+    `configmaps "a" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: v2`,
   ],
   [
     'the first policy by name is told',
