@@ -129,7 +129,10 @@ export function createEtcdClient({ endpoints, timeoutMs = 10_000 }: EtcdClientOp
   return {
     range: (request) => retried(() => call('Range', encodeRange(request), decodeRange)),
     txn: (request) => call('Txn', encodeTxn(request), decodeTxn),
-    compact: (revision) => retried(() => call('Compact', encodeCompaction(revision), () => undefined as void)),
+    async compact(revision) {
+      // Nothing in it is of use; undefined and null stand for no answer.
+      await retried(() => call('Compact', encodeCompaction(revision), () => ({})));
+    },
     watch(request, { response, ended }) {
       let stream: ClientDuplexStream<Uint8Array, WatchResponse> | undefined;
       let over = false;
