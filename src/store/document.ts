@@ -57,11 +57,13 @@ export class StoredEntry implements Entry {
   }
 }
 
-/** The same document at another revision: what a deletion publishes. */
-export function atRevision(entry: Entry, revision: Revision): Entry {
-  const { key, bytes, revisionAt } = entry;
-  if (revisionAt < 0) return new StoredEntry(key, revision, bytes, -1);
-  const end = revisionAt + String(entry.revision).length;
-  const bare = Buffer.concat([bytes.subarray(0, revisionAt), bytes.subarray(end)]);
-  return new StoredEntry(key, revision, withRevision({ bytes: bare, revisionAt }, revision), revisionAt);
+/** What was written, without the revision it got. */
+export function documentOf({ bytes, revision, revisionAt }: Entry): Document {
+  if (revisionAt < 0) return { bytes, revisionAt };
+  const end = revisionAt + String(revision).length;
+  return { bytes: Buffer.concat([bytes.subarray(0, revisionAt), bytes.subarray(end)]), revisionAt };
 }
+
+/** The same document at another revision: what a deletion publishes. */
+export const atRevision = (entry: Entry, revision: Revision): Entry =>
+  new StoredEntry(entry.key, revision, withRevision(documentOf(entry), revision), entry.revisionAt);

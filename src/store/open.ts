@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
 import type { EtcdOptions } from './etcd/etcd-options.js';
-import type { Store } from './store.js';
+import type { Revision, Store } from './store.js';
 import { StoreUnavailable } from './store-unavailable.js';
 
 export interface OpenStoreOptions {
@@ -10,6 +10,10 @@ export interface OpenStoreOptions {
   readonly log: Logger;
   /** For `etcd:`. */
   readonly etcd?: EtcdOptions | undefined;
+  /** If nothing is stored there yet, revisions begin after this one; after 0 unless said otherwise. */
+  readonly after?: Revision;
+  /** Fail where a directory holds no store yet, instead of making one. */
+  readonly mustExist?: boolean;
 }
 
 /** What can stand before the first colon of an address, and what it means; the code is loaded when it is used. */
@@ -24,7 +28,7 @@ const schemes: Readonly<Record<string, (rest: string, options: OpenStoreOptions)
     const { openLevelStore } = await import('./level/level-store.js');
     return openLevelStore(resolve(rest), options);
   },
-  async etcd(rest, { clock, log, etcd = {} }) {
+  async etcd(rest, { etcd = {}, ...options }) {
     const endpoints = rest.split(',').map((endpoint) => endpoint.replace(/^http:\/\//, ''));
     if (!endpoints.every(isEndpoint))
       throw bad(`etcd:${rest}`, 'etcd: is followed by [https://]HOST:PORT, or several with commas');
@@ -32,7 +36,7 @@ const schemes: Readonly<Record<string, (rest: string, options: OpenStoreOptions)
       import('./etcd/etcd-store-options.js'),
       import('./etcd/etcd-store.js'),
     ]);
-    return openEtcdStore({ clock, log, ...etcdStoreOptions(endpoints, etcd) });
+    return openEtcdStore({ ...options, ...etcdStoreOptions(endpoints, etcd) });
   },
 };
 

@@ -26,16 +26,18 @@ import { EntryCache } from './entry-cache.js';
 import { createEtcdClient, type EtcdClient, type EtcdClientOptions, RevisionOutOfRange } from './etcd-client.js';
 import { etcdDefaults } from './etcd-options.js';
 import { type EtcdFiles, followSecrets } from './etcd-secrets.js';
-import type {
-  Compare,
-  KeyValue,
-  Operation,
-  RangeRequest,
-  RangeResponse,
-  TxnResponse,
-  WatchEvent,
-  WatchResponse,
+import {
+  type Compare,
+  endOfRange,
+  type KeyValue,
+  type Operation,
+  type RangeRequest,
+  type RangeResponse,
+  type TxnResponse,
+  type WatchEvent,
+  type WatchResponse,
 } from './messages.js';
+import { withOffset } from './revision-offset.js';
 import { decodeEntry, encodeValue, ForeignEntry, hasNonce } from './stored-value.js';
 
 export interface EtcdStoreOptions extends EtcdClientOptions, HistoryLimits {
@@ -47,6 +49,8 @@ export interface EtcdStoreOptions extends EtcdClientOptions, HistoryLimits {
   readonly log?: Logger;
   /** How often streams without changes tell progress, in milliseconds; 5 seconds unless said otherwise. */
   readonly progressMs?: number;
+  /** If nothing is under the prefix yet, revisions begin after this one; after 0 unless said otherwise. */
+  readonly after?: Revision;
   /** How many revisions before the opening are brought into memory for streams that start there; 10,000 unless said otherwise. */
   readonly replay?: number;
   /**
@@ -70,15 +74,15 @@ const longestBackoffMs = 2_000;
 /**
  * The distributed store: etcd v3, shared by several servers.
  *
- * Reads and writes go to etcd and are linearizable; a revision is etcd's own. Changes come from one watch over
+ * Reads and writes go to etcd and are linearizable; a revision is etcd's own, moved if the store took over from another. Changes come from one watch over
  * everything, which fills a history in memory that all streams are served from; where the watch breaks it goes on
  * after the last revision it saw. The watch is complete up to the last event it told, and etcd 3.4 does not say
  * more; so where a reader knows of a later revision and no event comes, a heartbeat is written to a key of its own, whose
  * event says it. That happens only if something outside of this store writes to the same etcd, or if it is not known whether
  * something was created.
  *
- * Under the prefix, `entries` is followed by the key, and `meta/` by what the servers agree on: the heartbeat, and who
- * compacts.
+ * Under the prefix, `entries` is followed by the key, and `meta/` by what the servers agree on: the heartbeat, who
+ * compacts, and how far revisions are moved.
  */
 export class EtcdStore implements Store {
   readonly #client: EtcdClient;
@@ -536,9 +540,10 @@ export class EtcdStore implements Store {
  */
 export async function openEtcdStore(options: EtcdStoreOptions): Promise<EtcdStore> {
   const connected = await openClient(options);
-  const client = options.wrapClient?.(connected) ?? connected;
   const space = options.prefix ?? etcdDefaults.prefix;
+  let client = options.wrapClient?.(connected) ?? connected;
   try {
+    client = await withOffset(client, space, options.after ?? 0n);
     const { revision } = await client.range({ key: `${space}/meta/heartbeat` });
     const wanted = revision - BigInt(options.replay ?? defaultReplay);
     const oldest = await oldestKept(client, `${space}/meta/heartbeat`, wanted);
@@ -595,12 +600,4 @@ function compactedTo(client: EtcdClient, key: string): Promise<Revision> {
     };
     const stop = client.watch({ key, rangeEnd: endOfRange(key), startRevision: 1n }, handlers);
   });
-}
-
-/** The first key after all that start with this one; a key is never all 0xff. */
-function endOfRange(prefix: string): Uint8Array {
-  const end = Buffer.from(prefix);
-  const last = end.length - 1;
-  end[last] = (end[last] ?? 0) + 1;
-  return end;
 }

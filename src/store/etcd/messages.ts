@@ -79,6 +79,14 @@ export interface WatchResponse {
   readonly goesOn: boolean;
 }
 
+/** The first key after all that start with this one; a key is never all 0xff. */
+export function endOfRange(prefix: string): Uint8Array {
+  const end = Buffer.from(prefix);
+  const last = end.length - 1;
+  end[last] = (end[last] ?? 0) + 1;
+  return end;
+}
+
 /** Wire types: 0 varint, 2 length-delimited. */
 const varint = 0;
 const delimited = 2;

@@ -1,3 +1,5 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { ClassicLevel } from 'classic-level';
 
 /** LevelDB with keys and values of bytes. */
@@ -17,6 +19,13 @@ export async function openDatabase(directory: string, { mustExist = false } = {}
   await database.open({ createIfMissing: !mustExist });
   return database;
 }
+
+/** Whether there is a database in a directory: LevelDB's file that says which of its files count. */
+export const databaseExists = (directory: string): Promise<boolean> =>
+  stat(join(directory, 'CURRENT')).then(
+    () => true,
+    () => false,
+  );
 
 /** Removes the files of the database in a directory, and leaves others. */
 export async function destroyDatabase(directory: string): Promise<void> {

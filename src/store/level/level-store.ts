@@ -25,6 +25,10 @@ export interface LevelStoreOptions extends HistoryLimits {
   readonly log?: Logger;
   /** How often streams without changes tell progress; 5 seconds unless said otherwise. */
   readonly progressMs?: number;
+  /** If the directory holds nothing yet, revisions begin after this one; after 0 unless said otherwise. */
+  readonly after?: Revision;
+  /** Fail if the directory holds no store, instead of making one. */
+  readonly mustExist?: boolean;
   /** The size of the journal in bytes; 4 MiB unless said otherwise. */
   readonly journalSize?: number;
   /** Wraps the log on disk; for tests that want it to fail. */

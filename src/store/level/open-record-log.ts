@@ -6,7 +6,7 @@ import { syncDirectory } from '../../runtime/sync-directory.js';
 import type { Revision } from '../store.js';
 import { StoreUnavailable } from '../store-unavailable.js';
 import { type AcknowledgedFile, openAcknowledgedFile } from './acknowledged-file.js';
-import { type Database, destroyDatabase, openDatabase } from './database.js';
+import { type Database, databaseExists, destroyDatabase, openDatabase } from './database.js';
 import { type EncodedRecord, journalName, openJournal, readJournal } from './journal.js';
 import { JournaledLog, writeSteps } from './journaled-log.js';
 import {
@@ -31,6 +31,9 @@ export interface LogReader {
 
 export interface RecordLogOptions {
   readonly log: Logger;
+  readonly mustExist?: boolean;
+  /** The mark of a new log; 0 unless said otherwise. */
+  readonly after?: Revision;
   /** The size of the journal in bytes; 4 MiB unless said otherwise. */
   readonly journalSize?: number;
 }
@@ -50,16 +53,20 @@ export async function openRecordLog(
   let database: Database | undefined;
   let acknowledged: AcknowledgedFile | undefined;
   try {
+    if (options.mustExist === true && !(await databaseExists(directory)))
+      throw new StoreUnavailable(`there is no store in ${directory}`);
     // Secrets are in it as they are.
     await makeDirectory(directory, { mode: 0o700 });
     await syncDirectory(dirname(resolve(directory)));
     acknowledged = openAcknowledgedFile(directory);
     database = await openOrMake(directory, acknowledged);
+    const begin: LogMark = { compacted: options.after ?? 0n, records: 0 };
     const kept = await readAll(database, reader, directory);
-    const recovered = readRest(directory, kept ?? 0n, reader);
+    if (kept === undefined) reader.mark(begin);
+    const recovered = readRest(directory, kept ?? begin.compacted, reader);
     const last = recovered.at(-1)?.revision ?? kept;
     checkAcknowledged(acknowledged, last, directory);
-    if (kept === undefined) await database.put(markKey, encodeMark({ compacted: 0n, records: 0 }), { sync: true });
+    if (kept === undefined) await database.put(markKey, encodeMark(begin), { sync: true });
     await writeSteps(database, [{ added: recovered, removed: [], mark: undefined }]);
     // Before the journal is emptied, what was in it must be there after a crash; then its own file must be.
     await syncDirectory(directory);
@@ -95,12 +102,11 @@ async function wasNeverWritten(directory: string): Promise<boolean> {
   return found.every(({ size }) => size === 0);
 }
 
-/** The last revision; undefined if the database is new. */
+/** The last revision; undefined, and nothing is read, if the database is new. */
 async function readAll(database: Database, reader: LogReader, directory: string): Promise<Revision | undefined> {
   const markBytes = await database.get(markKey);
   if (markBytes === undefined) {
     for await (const _ of database.keys({ limit: 1 })) throw damaged(directory, 'its first record is missing');
-    reader.mark({ compacted: 0n, records: 0 });
     return undefined;
   }
   const mark = decodeMark(markBytes);

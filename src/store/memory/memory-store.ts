@@ -18,6 +18,8 @@ export interface MemoryStoreOptions extends HistoryLimits {
   readonly clock?: Clock;
   /** How often streams without changes tell progress; 5 seconds unless said otherwise. */
   readonly progressMs?: number;
+  /** Revisions begin after this one; after 0 unless said otherwise. */
+  readonly after?: Revision;
 }
 
 /** The reference store: everything in this process's memory, gone when it is closed. */
@@ -29,7 +31,7 @@ export class MemoryStore implements Store {
 
   constructor(options: MemoryStoreOptions = {}) {
     this.#clock = options.clock ?? systemClock;
-    this.#map = new VersionedMap(0n, options);
+    this.#map = new VersionedMap(options.after ?? 0n, options);
     this.#fanOut = new FanOut(this.#map.history, options);
   }
 

@@ -60,6 +60,35 @@ describe.skipIf(!etcdInstalled)('the etcd store keeps every promise of a store',
   for (const { name, run } of storeContract(() => open({ replay: 0 }))) test(name, run, 30_000);
 });
 
+describe.skipIf(!etcdInstalled)('so does one that begins after another', () => {
+  for (const { name, run } of storeContract(() => open({ replay: 0, after: 7_000_000_000n }))) test(name, run, 30_000);
+
+  test('all of its servers know where, and what is older is compacted', async () => {
+    const prefix = `/test-${made++}`;
+    const one = await open({ prefix, after: 7_000_000_000n });
+    const created = await create(one, '/a');
+    expect(created).toBeGreaterThan(7_000_000_000n);
+    const two = await open({ prefix });
+    expect((await two.get('/a'))?.revision).toBe(created);
+    const write = { key: '/a', document: document('again'), expect: 7_000_000_000n };
+    await expect(two.commit(write)).rejects.toThrow(WriteConflict);
+    for (const at of [1n, 6_999_999_999n, 7_000_000_000n]) {
+      await expect(two.scan('', { at })).rejects.toThrow(HistoryCompacted);
+      await expect(reader(two, at).take(1)).rejects.toThrow(HistoryCompacted);
+    }
+    await Promise.all([one.close(), two.close()]);
+  });
+
+  test('but not one that holds something already', async () => {
+    const prefix = `/test-${made++}`;
+    const one = await open({ prefix });
+    const created = await create(one, '/a');
+    const two = await open({ prefix, after: 7_000_000_000n });
+    expect((await two.get('/a'))?.revision).toBe(created);
+    await Promise.all([one.close(), two.close()]);
+  });
+});
+
 describe.skipIf(!etcdInstalled)('several servers over one etcd', () => {
   test('see each other’s writes, at once when they read and in one order in their streams', async () => {
     const prefix = `/test-${made++}`;

@@ -35,6 +35,23 @@ describe('the level store keeps every promise of a store', () => {
   for (const { name, run } of storeContract(() => openLevelStore(newDirectory()))) test(name, run);
 });
 
+describe('so does one that begins after another', () => {
+  for (const { name, run } of storeContract(() => openLevelStore(newDirectory(), { after: 7_000_000_000n })))
+    test(name, run);
+});
+
+test('where a store begins is kept, and counts for an empty directory only', async () => {
+  const directory = newDirectory();
+  const first = await openLevelStore(directory, { after: 41n });
+  expect(await first.revision()).toBe(41n);
+  expect(await put(first, '/a', 1)).toBe(42n);
+  await first.close();
+  const again = await openLevelStore(directory, { after: 1_000n });
+  expect(await put(again, '/a', 2)).toBe(43n);
+  await expect(again.scan('', { at: 40n })).rejects.toThrow(HistoryCompacted);
+  await again.close();
+});
+
 async function put(store: Store, key: string, value: string | number): Promise<bigint> {
   const now = await store.get(key);
   return (await store.commit({ key, document: document(value), expect: now?.revision ?? 'absent' })).revision;

@@ -1,0 +1,99 @@
+import { documentOf } from './document.js';
+import { type Entry, type Revision, type Store, WriteConflict } from './store.js';
+
+/** A store cannot be copied, or not there; the message is one sentence for people. */
+export class CopyRefused extends Error {
+  override readonly name = 'CopyRefused';
+}
+
+/** So many entries are read at once; etcd counts what is left each time. */
+const readAtOnce = 500;
+/** So many are written at once; each may be of a megabyte. */
+const writtenAtOnce = 64;
+
+/**
+ * Copies everything that is in one store at a revision to another, which was opened to begin after a later one: so whatever
+ * was read from the first is older than all in the second, and nothing can be asked of the second as of a revision of the
+ * first. What an earlier attempt copied is left as it is.
+ *
+ * @returns how many entries the copy has
+ * @throws CopyRefused if there is anything else in the second store, or if the first one changed meanwhile
+ */
+export async function copyStore(from: Store, to: Store, revision: Revision): Promise<number> {
+  if ((await to.revision()) <= revision)
+    throw new CopyRefused(`its revisions are not past ${revision}, the last one of what is copied: it is not new`);
+  const copied = await copiedBefore(from, to, revision);
+  for await (const page of pages(from, revision)) {
+    const missing = page.filter(({ key }) => !copied.has(key));
+    while (missing.length > 0) await Promise.all(missing.splice(0, writtenAtOnce).map((entry) => copyEntry(entry, to)));
+  }
+  const count = await sizeOf(from, revision);
+  if (await changedSince(from, revision, count))
+    throw new CopyRefused('what is copied was written to meanwhile: stop its servers, and begin with an empty store');
+  if ((await sizeOf(to)) !== count)
+    throw new CopyRefused('somebody else wrote to it meanwhile: begin with an empty store');
+  return count;
+}
+
+async function copiedBefore(from: Store, to: Store, revision: Revision): Promise<ReadonlySet<string>> {
+  const keys = new Set<string>();
+  for await (const page of pages(to)) {
+    for (const entry of page) {
+      const original = await from.get(entry.key);
+      if (entry.revision <= revision || original === undefined || !isSame(original, entry)) throw notACopy(entry.key);
+      keys.add(entry.key);
+    }
+  }
+  return keys;
+}
+
+async function copyEntry(entry: Entry, to: Store): Promise<void> {
+  try {
+    await to.commit({ key: entry.key, document: documentOf(entry), expect: 'absent' });
+  } catch (error) {
+    if (error instanceof WriteConflict) throw notACopy(entry.key);
+    throw new CopyRefused(`${entry.key} cannot be written there: ${error instanceof Error ? error.message : error}`, {
+      cause: error,
+    });
+  }
+}
+
+const notACopy = (key: string): CopyRefused =>
+  new CopyRefused(`it holds something else already, as ${key}: begin with an empty store`);
+
+function isSame(one: Entry, other: Entry): boolean {
+  const [a, b] = [documentOf(one), documentOf(other)];
+  return a.revisionAt === b.revisionAt && a.bytes.equals(b.bytes);
+}
+
+async function changedSince(store: Store, revision: Revision, count: number): Promise<boolean> {
+  let now = 0;
+  for await (const page of pages(store)) {
+    if (page.some((entry) => entry.revision > revision)) return true;
+    now += page.length;
+  }
+  return now !== count;
+}
+
+async function sizeOf(store: Store, at?: Revision): Promise<number> {
+  const { entries, remaining } = await store.scan('', { limit: 1, ...(at === undefined ? {} : { at }) });
+  return entries.length + remaining;
+}
+
+/** Everything in a store, as of one revision. */
+async function* pages(store: Store, asked?: Revision): AsyncGenerator<readonly Entry[]> {
+  let at = asked;
+  let after: string | undefined;
+  while (true) {
+    const options = {
+      limit: readAtOnce,
+      ...(at === undefined ? {} : { at }),
+      ...(after === undefined ? {} : { after }),
+    };
+    const { entries, remaining, revision } = await store.scan('', options);
+    if (entries.length > 0) yield entries;
+    if (remaining === 0) return;
+    at = revision;
+    after = entries.at(-1)?.key;
+  }
+}

@@ -1,0 +1,88 @@
+import type { Revision } from '../store.js';
+import { type EtcdClient, RevisionOutOfRange } from './etcd-client.js';
+import { type Compare, endOfRange, type KeyValue, type WatchEvent, type WatchResponse } from './messages.js';
+
+/** The key, under the prefix, that says how far the store's revisions are ahead of etcd's own; absent for not at all. */
+const offsetKey = (space: string): string => `${space}/meta/offset`;
+
+/**
+ * A store that took over from another must go on where that one ended: clients remember its revisions, and one that
+ * came again would let them take an old object for the present one. etcd cannot be told where to begin, so what it
+ * calls 1 is shown as the revision after the last of the other store.
+ *
+ * @returns the client, with all revisions of its answers and requests moved by what was agreed on
+ * @param after where revisions begin, if nothing is under the prefix yet
+ */
+export async function withOffset(client: EtcdClient, space: string, after: Revision): Promise<EtcdClient> {
+  const known = await readOffset(client, space);
+  const offset = known ?? (after > 0n ? await agreeOnOffset(client, space, after) : 0n);
+  return offset === 0n ? client : moved(client, offset);
+}
+
+async function readOffset(client: EtcdClient, space: string): Promise<Revision | undefined> {
+  const { kvs } = await client.range({ key: offsetKey(space) });
+  const text = kvs[0]?.value.toString('latin1');
+  if (text === undefined) return undefined;
+  if (!/^[1-9]\d{0,17}$/.test(text)) throw new Error(`what etcd holds for ${offsetKey(space)} is not a revision`);
+  return BigInt(text);
+}
+
+async function agreeOnOffset(client: EtcdClient, space: string, after: Revision): Promise<Revision> {
+  const { count } = await client.range({ key: `${space}/`, rangeEnd: endOfRange(`${space}/`), limit: 1 });
+  if (count > 0) return 0n;
+  const key = offsetKey(space);
+  const { succeeded, revision } = await client.txn({
+    compare: [{ key, target: 'version', equals: 0n }],
+    success: { put: { key, value: Buffer.from(String(after)) } },
+    failure: [],
+  });
+  if (!succeeded) return (await readOffset(client, space)) ?? 0n;
+  // Who goes on from before the offset is told to list again, rather than that nothing has happened.
+  await client.compact(revision);
+  return after;
+}
+
+/** The client of an etcd whose revisions are this much higher. */
+function moved(client: EtcdClient, by: Revision): EtcdClient {
+  const up = (revision: Revision): Revision => revision + by;
+  // What was before is compacted, and etcd says so of its first revision.
+  const down = (revision: Revision): Revision => (revision > by ? revision - by : 1n);
+  const upKey = <T extends KeyValue | undefined>(kv: T): T =>
+    kv && { ...kv, createRevision: up(kv.createRevision), modRevision: up(kv.modRevision) };
+  const upEvent = (event: WatchEvent): WatchEvent => ({
+    ...event,
+    kv: upKey(event.kv),
+    previous: upKey(event.previous),
+  });
+  const upResponse = (response: WatchResponse): WatchResponse => ({
+    ...response,
+    compactRevision: response.compactRevision === 0n ? 0n : up(response.compactRevision),
+    events: response.events.map(upEvent),
+  });
+  const downCompare = (compare: Compare): Compare => {
+    if (compare.target !== 'modRevision' || compare.equals <= 0n) return compare;
+    // Not 0, which stands for what is absent.
+    return { ...compare, equals: compare.equals > by ? compare.equals - by : -1n };
+  };
+  return {
+    ...client,
+    async range(request) {
+      const { revision } = request;
+      const answer = await client.range(revision === undefined ? request : { ...request, revision: down(revision) });
+      return { ...answer, revision: up(answer.revision), kvs: answer.kvs.map(upKey) };
+    },
+    async txn(request) {
+      const answer = await client.txn({ ...request, compare: request.compare.map(downCompare) });
+      return { ...answer, revision: up(answer.revision), found: answer.found.map(upKey) };
+    },
+    async compact(revision) {
+      if (revision <= by) throw new RevisionOutOfRange('compacted');
+      await client.compact(revision - by);
+    },
+    watch: (request, handlers) =>
+      client.watch(
+        { ...request, startRevision: down(request.startRevision) },
+        { ...handlers, response: (response) => handlers.response(upResponse(response)) },
+      ),
+  };
+}
