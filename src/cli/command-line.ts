@@ -18,6 +18,7 @@ export async function runCommandLine(argv: readonly string[]): Promise<number> {
   addControllers(program);
   addCertificates(program);
   addCa(program);
+  addStore(program);
   addDemo(program);
 
   try {
@@ -139,6 +140,20 @@ function addCa(program: Command): void {
     .action(async (secret: ObjectName, flags: { readonly kubeconfig?: string }) => {
       const { rotateCa } = await import('./ca.js');
       await rotateCa(secret, flags);
+    });
+}
+
+function addStore(program: Command): void {
+  const store = program.command('store').description('stores, while no server uses them');
+  store
+    .command('copy')
+    .description('copy everything in a store to a new one: from the embedded store to etcd, or back')
+    .argument('<from>', 'level:DIR | etcd:HOST:PORT,...', readText)
+    .argument('<to>', 'the same; a directory or etcd prefix that holds nothing yet', readText)
+    .option('--config <file>', 'options file, of which etcd counts')
+    .action(async (from: string, to: string, flags: { readonly config?: string }) => {
+      const { copy } = await import('./store.js');
+      await copy(from, to, flags);
     });
 }
 

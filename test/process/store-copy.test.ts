@@ -1,0 +1,154 @@
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { lastValueFrom } from 'rxjs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { isReason } from '../../src/api/errors.js';
+import { ConfigMaps } from '../../src/api/kinds/config-map.js';
+import { ServiceAccounts } from '../../src/api/kinds/service-account.js';
+import { connect } from '../../src/client/remote-client.js';
+import { until } from '../../src/testing/until.js';
+import { type EtcdProcess, etcdInstalled, startEtcd } from '../store/etcd/etcd-process.js';
+import { type Ended, runKedge, startServer, temporaryDirectory } from './program.js';
+
+/** `kedge store copy`: a server goes on over another store as if nothing had happened. */
+
+if (!etcdInstalled) console.warn('There is no etcd on the PATH: that a store is copied to it is not tested.');
+
+const key = { namespace: 'default', name: 'settings' };
+const account = { namespace: 'default', name: 'default' };
+const original = temporaryDirectory();
+const store = `level:${join(original, 'store')}`;
+let version: string;
+let uids: readonly (string | undefined)[];
+
+beforeAll(async () => {
+  const server = await startServer(original);
+  const client = await connect({ kubeconfig: server.kubeconfig });
+  await until(client.resource(ServiceAccounts), account, (found) => found !== undefined);
+  const configMaps = client.resource(ConfigMaps);
+  for (const name of ['one', 'two', key.name])
+    await configMaps.create({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { ...key, name }, data: { a: 'b' } });
+  await configMaps.delete({ ...key, name: 'two' });
+  version = (await configMaps.list({ namespace: key.namespace })).metadata.resourceVersion ?? '';
+  uids = await identities(client);
+  client.close();
+  await server.stop();
+});
+
+const identities = async (client: Awaited<ReturnType<typeof connect>>): Promise<readonly (string | undefined)[]> => {
+  const found = [await client.resource(ConfigMaps).get(key), await client.resource(ServiceAccounts).get(account)];
+  return found.map((object) => object?.metadata.uid);
+};
+
+/** Over a store that was copied, with the keys of the first server. */
+async function goesOn(address: string): Promise<void> {
+  const dataDir = temporaryDirectory();
+  cpSync(join(original, 'pki'), join(dataDir, 'pki'), { recursive: true });
+  const server = await startServer(dataDir, ['--store', address]);
+  // Whoever used the first one knows this one.
+  const client = await connect({ kubeconfig: server.kubeconfig });
+  const configMaps = client.resource(ConfigMaps);
+  expect(await identities(client)).toEqual(uids);
+  const { items, metadata } = await configMaps.list({ namespace: key.namespace });
+  expect(items.map((item) => item.metadata.name)).toEqual(['kube-root-ca.crt', 'one', key.name]);
+  for (const { metadata } of items) expect(BigInt(metadata.resourceVersion ?? 0)).toBeGreaterThan(BigInt(version));
+  const watch = (resourceVersion: string) =>
+    lastValueFrom(configMaps.watch({ namespace: key.namespace, resourceVersion, timeoutSeconds: 1 }), {
+      defaultValue: undefined,
+    });
+  await expect(watch(version)).rejects.toSatisfy((error) => isReason(error, 'Expired'));
+  expect(await watch(metadata.resourceVersion ?? '')).toBeUndefined();
+  client.close();
+  await server.stop();
+}
+
+const copied = /^\d+ entries were copied; revisions go on after \d+\.\n$/;
+
+test('to another directory', async () => {
+  const address = `level:${join(temporaryDirectory(), 'store')}`;
+  expect(await runKedge(['store', 'copy', store, address])).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(copied),
+    stderr: '',
+  });
+  await goesOn(address);
+});
+
+describe.skipIf(!etcdInstalled)('with etcd', () => {
+  let etcd: EtcdProcess;
+  beforeAll(async () => {
+    etcd = await startEtcd();
+  });
+  afterAll(() => etcd.stop());
+
+  test('there and back', async () => {
+    const address = `etcd:${etcd.endpoint}`;
+    expect(await runKedge(['store', 'copy', store, address])).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(copied),
+    });
+    await goesOn(address);
+    const back = `level:${join(temporaryDirectory(), 'store')}`;
+    expect(await runKedge(['store', 'copy', address, back])).toMatchObject({ code: 0 });
+    await goesOn(back);
+  });
+
+  test('under the prefix of the options file', async () => {
+    const config = join(temporaryDirectory(), 'server.yaml');
+    writeFileSync(config, `etcd:\n  prefix: /other\nstore: etcd:${etcd.endpoint}\n`);
+    expect(await runKedge(['store', 'copy', store, `etcd:${etcd.endpoint}`, '--config', config])).toMatchObject({
+      code: 0,
+    });
+    const dataDir = temporaryDirectory();
+    const server = await startServer(dataDir, ['--config', config]);
+    const client = await connect({ kubeconfig: server.kubeconfig });
+    expect(await identities(client)).toEqual(uids);
+    client.close();
+    await server.stop();
+  });
+});
+
+describe('is refused in one sentence', () => {
+  const refused = ({ code, stdout, stderr }: Ended, sentence: RegExp): void => {
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(sentence);
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+  };
+  const target = () => `level:${join(temporaryDirectory(), 'store')}`;
+
+  test('from where there is no store', async () => {
+    refused(await runKedge(['store', 'copy', `level:${original}`, target()]), /there is no store in /);
+  });
+
+  test('from or to a memory', async () => {
+    refused(await runKedge(['store', 'copy', 'memory:', target()]), /memory: is gone when this program ends/);
+    refused(await runKedge(['store', 'copy', store, 'memory:']), /memory: is gone when this program ends/);
+  });
+
+  test('while a server uses it', async () => {
+    const server = await startServer(original);
+    refused(await runKedge(['store', 'copy', store, target()]), /the store in .* is in use by another process/);
+    await server.stop();
+  });
+
+  test('to a store that a server has used', async () => {
+    const dataDir = temporaryDirectory();
+    await (await startServer(dataDir)).stop();
+    const used = `level:${join(dataDir, 'store')}`;
+    refused(
+      await runKedge(['store', 'copy', store, used]),
+      /was not copied to .*: (?:it holds something else|its revisions)/,
+    );
+  });
+
+  test('to itself', async () => {
+    refused(await runKedge(['store', 'copy', store, store]), /is in use by another process/);
+  });
+
+  test('to what is no directory', async () => {
+    const path = join(temporaryDirectory(), 'file');
+    mkdirSync(path);
+    writeFileSync(join(path, 'x'), '');
+    refused(await runKedge(['store', 'copy', store, `level:${join(path, 'x')}`]), /cannot be opened/);
+  });
+});
