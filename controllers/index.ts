@@ -21,6 +21,7 @@ import { csrSigners } from './csr-signer/csr-signer.js';
 import { garbageCollector } from './garbage-collector/garbage-collector.js';
 import { legacyTokenCleaner } from './legacy-token-cleaner/legacy-token-cleaner.js';
 import { namespaceController, sharedSettleMs } from './namespace/namespace.js';
+import { type PolicyStatusOptions, policyStatus } from './policy-status/policy-status.js';
 import { rootCaPublisher } from './root-ca-publisher/root-ca-publisher.js';
 import { serviceAccountController } from './service-account/service-account.js';
 import {
@@ -58,6 +59,7 @@ export { type CsrSignerOptions, csrSigners } from './csr-signer/csr-signer.js';
 export { type GarbageCollectorOptions, garbageCollector } from './garbage-collector/garbage-collector.js';
 export { type LegacyTokenCleanerOptions, legacyTokenCleaner } from './legacy-token-cleaner/legacy-token-cleaner.js';
 export { namespaceController } from './namespace/namespace.js';
+export { type PolicyStatusOptions, policyStatus } from './policy-status/policy-status.js';
 export { type RootCaPublisherOptions, rootCaPublisher } from './root-ca-publisher/root-ca-publisher.js';
 export { serviceAccountController } from './service-account/service-account.js';
 export {
@@ -101,6 +103,8 @@ export interface BuiltinControllerOptions {
   readonly trustGraceMs?: number;
   /** A way to the instances of a CustomResourceDefinition past admission and serving; default: the API. */
   readonly customResources?: CustomResourceInstances;
+  /** Compares admission policies with the types of what is served. Without it nobody fills in their status. */
+  readonly checkPolicy?: PolicyStatusOptions['check'];
   /** Other servers write to the same store. */
   readonly storeIsShared?: boolean;
 }
@@ -109,7 +113,7 @@ export interface BuiltinControllerOptions {
 export function builtinControllers(options: BuiltinControllerOptions = {}): readonly Runnable[] {
   const { signers = [], rootCa, mintToken, domains = defaultDomains, csrRetention, customResources } = options;
   const { certificatePolicy, rotatedCas = [], trust, certificateLedger = false, onIssued } = options;
-  const { trustGraceMs, storeIsShared = false } = options;
+  const { trustGraceMs, checkPolicy, storeIsShared = false } = options;
   const sources = [
     ...trustSources(signers, trustGraceMs === undefined ? {} : { graceMs: trustGraceMs }),
     ...(rootCa === undefined ? [] : [servingSource(rootCa, domains)]),
@@ -126,6 +130,7 @@ export function builtinControllers(options: BuiltinControllerOptions = {}): read
       : [serviceAccountTokenController({ mint: mintToken, rootCa: rootCa ?? (() => ''), domains })]),
     legacyTokenCleaner({ domains }),
     clusterRoleAggregation(),
+    ...(checkPolicy === undefined ? [] : [policyStatus({ check: checkPolicy })]),
     csrApprover({ domains }),
     ...(certificatePolicy === undefined ? [] : [csrPolicyApprover({ domains, ...certificatePolicy })]),
     ...csrSigners({ signers, ledger: certificateLedger, ...(onIssued === undefined ? {} : { onIssued }) }),

@@ -21,6 +21,7 @@ import { type Listening, openListener } from './server/listening.js';
 import { type OpenedOperations, openOperations } from './server/operations.js';
 import { optionDefaults } from './server/option-defaults.js';
 import type { ServerOptions } from './server/options.js';
+import { policyTypeCheck } from './server/policy-types.js';
 import { checkControllerNames, controllersToRun } from './server/run-controllers.js';
 import { type OpenedSigners, openSigners } from './server/signers.js';
 import { storeFailure } from './server/store-failure.js';
@@ -172,7 +173,7 @@ async function openContent(options: ServerOptions, ground: Ground, core: Core): 
 function controllersFor(
   options: ServerOptions,
   ground: Ground,
-  { clientOf, ownClient, credentials, authentication, parts }: Core,
+  { clientOf, ownClient, credentials, authentication, parts, catalogue }: Core,
   { definitionOf, signers: { signers, rotated } }: Content,
 ): () => Promise<void> {
   const { operations, domains, clock, log, signal } = ground;
@@ -189,6 +190,7 @@ function controllersFor(
     rootCa: credentials.ca.anchors,
     issuer: authentication.issuer,
     customResources: storedInstances({ parts, definitionOf, signal }),
+    checkPolicy: policyTypeCheck(catalogue),
     domains,
     clock,
     log,

@@ -122,7 +122,9 @@ describe('options', () => {
     const namesOf = (options: BuiltinControllerOptions) => new Set(builtinControllers(options).map(({ name }) => name));
     const table = tableOf('docs/options.md', 'controller');
     expect(table.map(([name]) => name)).toEqual(controllerNames);
-    expect(new Set(table.map(([name]) => name))).toEqual(namesOf({ ...configured, mintToken: async () => '' }));
+    expect(new Set(table.map(([name]) => name))).toEqual(
+      namesOf({ ...configured, mintToken: async () => '', checkPolicy: async () => [] }),
+    );
     expect(new Set(table.flatMap(([name, , inProgram]) => (inProgram === 'yes' ? [name] : [])))).toEqual(
       namesOf(configured),
     );

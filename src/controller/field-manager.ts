@@ -2,5 +2,6 @@
 export const fieldManagers = {
   controllers: 'kube-controller-manager',
   customResourceDefinitions: 'kube-apiserver',
+  policies: 'validatingadmissionpolicy-status',
   aggregation: 'clusterrole-aggregation-controller',
 } as const;

@@ -29,6 +29,7 @@ export interface ControllersToRun {
   readonly rootCa: string;
   readonly issuer: TokenIssuer;
   readonly customResources: NonNullable<BuiltinControllerOptions['customResources']>;
+  readonly checkPolicy: NonNullable<BuiltinControllerOptions['checkPolicy']>;
   readonly domains: Domains;
   readonly clock: Clock;
   readonly log: Logger;
@@ -88,6 +89,7 @@ function controllersOf({
   issuer,
   rootCa,
   customResources,
+  checkPolicy,
   takesTurns,
 }: ControllersToRun): readonly Runnable[] {
   return builtinControllers({
@@ -96,6 +98,7 @@ function controllersOf({
     rootCa: () => rootCa,
     domains,
     customResources,
+    checkPolicy,
     storeIsShared: takesTurns,
     mintToken: async ({ metadata }, secret) =>
       issuer.issueForSecret({

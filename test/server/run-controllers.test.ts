@@ -28,6 +28,7 @@ test.each([
     rootCa: '',
     issuer: {} as TokenIssuer,
     customResources: instancesThrough(client),
+    checkPolicy: async () => [],
     domains: defaultDomains,
     clock,
     log: silentLogger,

@@ -9,6 +9,7 @@ export const apiGroups = ({ api }: Domains) =>
     batch: 'batch',
     extensions: 'extensions',
     policy: 'policy',
+    admissionregistration: `admissionregistration.${api}`,
     apiextensions: `apiextensions.${api}`,
     authentication: `authentication.${api}`,
     authorization: `authorization.${api}`,

@@ -30,6 +30,7 @@ export const controllerAccounts = {
   namespace: 'namespace-controller',
   'garbage-collector': 'generic-garbage-collector',
   'clusterrole-aggregation': 'clusterrole-aggregation-controller',
+  'policy-status': 'validatingadmissionpolicy-status-controller',
 } as const;
 export type BuiltinController = keyof typeof controllerAccounts;
 
@@ -157,6 +158,11 @@ export function controllerRoles(
     ],
     'garbage-collector': [rule('delete get list patch update watch', '*', '*'), events],
     'clusterrole-aggregation': [rule('escalate get list patch update watch', g.rbac, 'clusterroles')],
+    'policy-status': [
+      rule('R', g.admissionregistration, 'validatingadmissionpolicies'),
+      rule('get patch update', g.admissionregistration, 'validatingadmissionpolicies/status'),
+      events,
+    ],
   };
 
   return new Map<string, readonly PolicyRule[]>([

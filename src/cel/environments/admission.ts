@@ -16,15 +16,17 @@ const environment = ({
   hasAuthorizer = true,
   hasParams = false,
   variables,
+  types: { object = dyn, params = dyn } = {},
 }: {
   readonly hasAuthorizer?: boolean;
   readonly hasParams?: boolean;
   readonly variables?: Type | undefined;
+  readonly types?: KnownTypes | undefined;
 } = {}): Environment =>
   environmentOf({
     variables: new Map([
-      ['object', dyn],
-      ['oldObject', dyn],
+      ['object', object],
+      ['oldObject', object],
       ['namespaceObject', namespace],
       ['request', request],
       ...(hasAuthorizer
@@ -33,7 +35,7 @@ const environment = ({
             ['authorizer.requestResource', resourceCheckType],
           ] as const)
         : []),
-      ...(hasParams ? [['params', dyn] as const] : []),
+      ...(hasParams ? [['params', params] as const] : []),
       ...(variables === undefined ? [] : [['variables', variables] as const]),
     ]),
     libraries: kubernetesLibraries,
@@ -94,6 +96,12 @@ const namespace = struct('kubernetes.Namespace', {
 export const compileCondition = (expression: string): Steps<Prepared> =>
   prepare(conditionEnvironment(), expression, { wrongType: onlyOf(['bool']) });
 
+/** What is known of the objects that a policy sees; absent: nothing. */
+export interface KnownTypes {
+  readonly object?: Type | undefined;
+  readonly params?: Type | undefined;
+}
+
 /** Compiles the expressions of one policy, each in what it may use. */
 export interface PolicyCompiler {
   /** To be called in the order of the variables: each may use those before it. */
@@ -102,21 +110,25 @@ export interface PolicyCompiler {
   validation(expression: string): Steps<Prepared>;
   message(expression: string): Steps<Prepared>;
   annotation(expression: string): Steps<Prepared>;
+  /** What is wrong with a validation or message, whatever type it has; undefined: nothing. */
+  complaint(expression: string): Steps<string | undefined>;
 }
 
 /** `hasParams`: the policy has a kind of parameters. `hasVariables`: there is at least one variable. */
 export function policyCompiler({
   hasParams,
   hasVariables,
+  types,
 }: {
   readonly hasParams: boolean;
   readonly hasVariables: boolean;
+  readonly types?: KnownTypes;
 }): PolicyCompiler {
   const fields = new Map<string, Type>();
   const variables: Type | undefined = hasVariables
     ? { kind: 'struct', name: 'kubernetes.variables', fields }
     : undefined;
-  const whole = once(() => environment({ hasParams, variables }));
+  const whole = once(() => environment({ hasParams, variables, types }));
   const withoutVariables = once(() => environment({ hasParams }));
   const withoutAuthorizer = once(() => environment({ hasParams, variables, hasAuthorizer: false }));
   return {
@@ -129,6 +141,10 @@ export function policyCompiler({
     validation: (expression) => prepare(whole(), expression, { wrongType: onlyOf(['bool']) }),
     message: (expression) => prepare(withoutAuthorizer(), expression, { wrongType: onlyOf(['string']) }),
     annotation: (expression) => prepare(whole(), expression, { wrongType: onlyOf(['string', 'null']) }),
+    *complaint(expression) {
+      const { issues } = yield* whole().compile(expression);
+      return issues?.map((issue) => issue.text).join('\n');
+    },
   };
 }
 

@@ -31,6 +31,8 @@ const declaredInt = scalar(int, smallest.number);
 const declaredDouble = scalar(double, smallest.number);
 const declaredKey = scalar(string, smallest.text);
 
+const declaredUnknown: DeclaredSchema = { fields: new Map(), maxElements: 0, minSize: smallest.container };
+
 const declarations = new WeakMap<Schema, { readonly declared: DeclaredSchema | undefined }>();
 
 /**
@@ -41,6 +43,8 @@ export function declare(schema: Schema, isRoot = schema.embeddedResource === tru
   const complete = isRoot && !schema.intOrString ? withObjectMembers(schema) : schema;
   const known = declarations.get(complete);
   if (known !== undefined) return known.declared;
+  // What a schema contains of itself is an object of which nothing is known.
+  declarations.set(complete, { declared: declaredUnknown });
   const declared = declareNode(complete);
   declarations.set(complete, { declared });
   return declared;
@@ -64,7 +68,8 @@ function declareNode(schema: Schema): DeclaredSchema | undefined {
     case 'integer':
       return declaredInt;
     default:
-      return undefined;
+      // Objects of any kind; the schemas of others say nothing of what has no type.
+      return schema.wire?.go === 'runtime.RawExtension' ? declaredUnknown : undefined;
   }
 }
 
@@ -100,7 +105,7 @@ function declareObject({ properties, required = [] }: Schema): DeclaredSchema {
 }
 
 function declareText(schema: Schema): DeclaredSchema {
-  switch (schema.format) {
+  switch (schema.wire?.go === 'v1.MicroTime' ? 'date-time' : schema.format) {
     case 'byte':
       return scalar(bytes, smallest.text, atLeastZero(schema.maxLength) ?? anyText);
     case 'duration':

@@ -1,0 +1,81 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { CustomResourceDefinition } from '../../../src/api/kinds/custom-resource-definition.js';
+import {
+  ValidatingAdmissionPolicies,
+  type ValidatingAdmissionPolicySpec,
+  type ValidatingAdmissionPolicyStatus,
+} from '../../../src/api/kinds/validating-admission-policy.js';
+import { install } from '../../../src/testing/install.js';
+import { type TestServer, testServer } from '../../../src/testing/test-server.js';
+import { until } from '../../../src/testing/until.js';
+
+/** Policies, and what the controller manager of Kubernetes 1.36.3 wrote into their status; kinds without the numbers it adds. */
+const recorded = JSON.parse(readFileSync(new URL('type-warnings.json.txt', import.meta.url), 'utf8')) as {
+  readonly definition: CustomResourceDefinition;
+  readonly policies: readonly {
+    readonly name: string;
+    readonly spec: ValidatingAdmissionPolicySpec;
+    readonly warnings: readonly { readonly fieldRef: string; readonly warning: string }[];
+  }[];
+};
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await testServer({ controllers: ['crd-names', 'crd-established', 'policy-status'] });
+  await install(server.client, [recorded.definition]);
+});
+afterAll(() => server.stop());
+
+let made = 0;
+async function statusOf(spec: ValidatingAdmissionPolicySpec): Promise<ValidatingAdmissionPolicyStatus | undefined> {
+  const policies = server.client.resource(ValidatingAdmissionPolicies);
+  const { apiVersion, kind } = {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: ValidatingAdmissionPolicies.kind,
+  };
+  const { name = '' } = (await policies.create({ apiVersion, kind, metadata: { name: `p-${made++}` }, spec })).metadata;
+  const found = await until(policies, { name }, (policy) => policy?.status?.observedGeneration === 1);
+  return found?.status;
+}
+
+test.each(recorded.policies)('$name', async ({ spec, warnings }) => {
+  expect(await statusOf(spec)).toEqual({
+    observedGeneration: 1,
+    typeChecking: warnings.length === 0 ? {} : { expressionWarnings: warnings },
+  });
+});
+
+const about = (apiGroups: string[], resources: string[], expression: string): ValidatingAdmissionPolicySpec => ({
+  matchConstraints: { resourceRules: [{ apiGroups, apiVersions: ['v1'], resources, operations: ['*'] }] },
+  validations: [{ expression }],
+});
+
+test.each([
+  [['tc.example.com'], ['widgets'], "authorizer.requestResource.check('get').allowed()"],
+  [[''], ['nodes'], "object.status.capacity['cpu'] == '1'"],
+])('what is right is not complained of: %j %j %s', async (groups, resources, expression) => {
+  expect(await statusOf(about(groups, resources, expression))).toEqual({ observedGeneration: 1, typeChecking: {} });
+});
+
+test('of one rule ten kinds are looked at', async () => {
+  const resources = ['bindings', 'configmaps', 'events', 'namespaces', 'nodes', 'pods', 'secrets', 'serviceaccounts'];
+  const spec = about([''], [...resources, 'clusterroles', 'leases', 'roles'], 'object.nope == 1');
+  const status = await statusOf(spec);
+  const kinds = status?.typeChecking?.expressionWarnings?.[0]?.warning.match(/, Kind=\w+/g);
+  expect(kinds).toHaveLength(10);
+});
+
+test('a policy that is changed is looked at again', async () => {
+  const policies = server.client.resource(ValidatingAdmissionPolicies);
+  await statusOf(about([''], ['configmaps'], 'object.nope == 1'));
+  const name = `p-${made - 1}`;
+  const body = { spec: { validations: [{ expression: 'has(object.data)' }] } };
+  await policies.patch({ name }, { type: 'merge', body });
+  const found = await until(policies, { name }, (policy) => policy?.status?.observedGeneration === 2);
+  // What is left of the member when its only member goes goes with it, in Kubernetes too.
+  expect(found?.status).toEqual({ observedGeneration: 2 });
+  expect(found?.metadata.managedFields).toContainEqual(
+    expect.objectContaining({ manager: 'validatingadmissionpolicy-status', operation: 'Apply', subresource: 'status' }),
+  );
+});
