@@ -17,7 +17,7 @@ import { csrApprover } from './csr-approver/csr-approver.js';
 import { csrCleaner } from './csr-cleaner/csr-cleaner.js';
 import type { RequestRetention } from './csr-cleaner/expiry.js';
 import { csrPolicyApprover, type PolicyApproverOptions } from './csr-policy-approver/csr-policy-approver.js';
-import { csrSigners } from './csr-signer/csr-signer.js';
+import { type CsrSignerOptions, csrSigners } from './csr-signer/csr-signer.js';
 import { garbageCollector } from './garbage-collector/garbage-collector.js';
 import { legacyTokenCleaner } from './legacy-token-cleaner/legacy-token-cleaner.js';
 import { namespaceController, sharedSettleMs } from './namespace/namespace.js';
@@ -55,7 +55,7 @@ export type {
   PolicyRule,
   SubjectField,
 } from './csr-policy-approver/policy.js';
-export { type CsrSignerOptions, csrSigners } from './csr-signer/csr-signer.js';
+export { type CsrSignerOptions, csrSigners, type SigningOutcome } from './csr-signer/csr-signer.js';
 export { type GarbageCollectorOptions, garbageCollector } from './garbage-collector/garbage-collector.js';
 export { type LegacyTokenCleanerOptions, legacyTokenCleaner } from './legacy-token-cleaner/legacy-token-cleaner.js';
 export { namespaceController } from './namespace/namespace.js';
@@ -98,6 +98,8 @@ export interface BuiltinControllerOptions {
   readonly certificateLedger?: boolean;
   /** Told of every certificate that was handed out. */
   readonly onIssued?: (record: LedgerRecord) => void;
+  /** Told how asking a signer ended, by what it serves. */
+  readonly onOutcome?: CsrSignerOptions['onOutcome'];
   readonly csrRetention?: RequestRetention;
   /** How long superseded trust bundles of signers stay. */
   readonly trustGraceMs?: number;
@@ -112,7 +114,7 @@ export interface BuiltinControllerOptions {
 /** Every built-in controller, in the order they matter. Their names are those their accounts and roles go by. */
 export function builtinControllers(options: BuiltinControllerOptions = {}): readonly Runnable[] {
   const { signers = [], rootCa, mintToken, domains = defaultDomains, csrRetention, customResources } = options;
-  const { certificatePolicy, rotatedCas = [], trust, certificateLedger = false, onIssued } = options;
+  const { certificatePolicy, rotatedCas = [], trust, certificateLedger = false, onIssued, onOutcome } = options;
   const { trustGraceMs, checkPolicy, storeIsShared = false } = options;
   const sources = [
     ...trustSources(signers, trustGraceMs === undefined ? {} : { graceMs: trustGraceMs }),
@@ -133,7 +135,12 @@ export function builtinControllers(options: BuiltinControllerOptions = {}): read
     ...(checkPolicy === undefined ? [] : [policyStatus({ check: checkPolicy })]),
     csrApprover({ domains }),
     ...(certificatePolicy === undefined ? [] : [csrPolicyApprover({ domains, ...certificatePolicy })]),
-    ...csrSigners({ signers, ledger: certificateLedger, ...(onIssued === undefined ? {} : { onIssued }) }),
+    ...csrSigners({
+      signers,
+      ledger: certificateLedger,
+      ...(onIssued === undefined ? {} : { onIssued }),
+      ...(onOutcome === undefined ? {} : { onOutcome }),
+    }),
     csrCleaner(csrRetention === undefined ? {} : { retention: csrRetention }),
     ...(rotatedCas.length === 0
       ? []

@@ -23,6 +23,7 @@ import { optionDefaults } from './server/option-defaults.js';
 import type { ServerOptions } from './server/options.js';
 import { policyTypeCheck } from './server/policy-types.js';
 import { checkControllerNames, controllersToRun } from './server/run-controllers.js';
+import { measureWaitingRequests, signerRequests } from './server/signer-metrics.js';
 import { type OpenedSigners, openSigners } from './server/signers.js';
 import { storeFailure } from './server/store-failure.js';
 import { mayBeShared } from './server/store-sharing.js';
@@ -179,14 +180,18 @@ function controllersFor(
   const { operations, domains, clock, log, signal } = ground;
   const { controllers: names = 'all', store, certificates = {} } = options;
   const { metrics } = operations;
-  const onIssued = metrics && certificateMetrics(metrics, { signers, clock, client: ownClient });
+  if (metrics !== undefined) measureWaitingRequests(metrics, signers, { client: ownClient, clock, log, signal });
+  const told = metrics && {
+    onIssued: certificateMetrics(metrics, { signers, clock, client: ownClient }),
+    onOutcome: signerRequests(metrics, signers),
+  };
   return controllersToRun({
     names,
     clientOf,
     takesTurns: typeof store === 'string' && mayBeShared({ store }),
     leaderClient: ownClient(fieldManagers.controllers),
     signers,
-    certificates: certificateControllers(certificates, rotated, onIssued),
+    certificates: certificateControllers(certificates, rotated, told),
     rootCa: credentials.ca.anchors,
     issuer: authentication.issuer,
     customResources: storedInstances({ parts, definitionOf, signal }),

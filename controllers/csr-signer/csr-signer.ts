@@ -22,6 +22,9 @@ import { problemWith } from './issued-check.js';
 import { type CertificateLedger, ledgerWriter } from './ledger-writer.js';
 import { isDue, signerFor, signingRequest } from './signing-request.js';
 
+/** How asking a signer ended: a certificate was handed out, the signer refused for good, or it failed. */
+export type SigningOutcome = 'issued' | 'refused' | 'error';
+
 export interface CsrSignerOptions {
   readonly signers: readonly Signer[];
   /**
@@ -31,6 +34,8 @@ export interface CsrSignerOptions {
   readonly ledger?: boolean;
   /** Told of every certificate that was handed out. */
   readonly onIssued?: (record: LedgerRecord) => void;
+  /** Told how asking a signer ended, by what it serves; of one that failed each time, since it is asked again. */
+  readonly onOutcome?: (serves: string, outcome: SigningOutcome) => void;
 }
 
 /**
@@ -39,7 +44,7 @@ export interface CsrSignerOptions {
  * answer takes several tries; after a crash it is asked again with the same uid.
  */
 export function csrSigners(options: CsrSignerOptions): readonly Runnable[] {
-  const { signers, ledger = false, onIssued } = options;
+  const { signers, ledger = false, onIssued, onOutcome } = options;
   const names = signers.map((signer) => signer.serves);
   const twice = names.find((name, at) => names.indexOf(name) !== at);
   if (twice !== undefined) throw new Error(`two signers serve ${twice}`);
@@ -50,13 +55,14 @@ export function csrSigners(options: CsrSignerOptions): readonly Runnable[] {
     ledgers.set(client, made);
     return made;
   };
-  return signers.map((signer) => csrSigner(signer, { signers, ledgerOf, onIssued }));
+  return signers.map((signer) => csrSigner(signer, { signers, ledgerOf, onIssued, onOutcome }));
 }
 
 interface Surroundings {
   readonly signers: readonly Signer[];
   ledgerOf(client: Client): CertificateLedger | undefined;
-  readonly onIssued: ((record: LedgerRecord) => void) | undefined;
+  readonly onIssued: CsrSignerOptions['onIssued'];
+  readonly onOutcome: CsrSignerOptions['onOutcome'];
 }
 
 /** What a signer said, and whether the ledger knows. */
@@ -66,9 +72,10 @@ interface Answer {
   readonly isRecorded: boolean;
 }
 
-function csrSigner(signer: Signer, { signers, ledgerOf, onIssued }: Surroundings): Runnable {
+function csrSigner(signer: Signer, { signers, ledgerOf, onIssued, onOutcome }: Surroundings): Runnable {
   const answers = new Map<string, Answer>();
   const isOurs = (csr: CertificateSigningRequest): boolean => signerFor(signers, csr.spec.signerName ?? '') === signer;
+  const tell = (outcome: SigningOutcome): void => onOutcome?.(signer.serves, outcome);
   const forget = (csr: CertificateSigningRequest): void => void answers.delete(csr.metadata.uid ?? '');
 
   const controller = defineController<CertificateSigningRequest>({
@@ -83,7 +90,7 @@ function csrSigner(signer: Signer, { signers, ledgerOf, onIssued }: Surroundings
     async reconcile(csr, context) {
       const uid = csr.metadata.uid ?? '';
       const known = answers.get(uid);
-      const result = known?.result ?? (await ask(signer, csr, context));
+      const result = known?.result ?? (await ask(signer, csr, context, () => tell('error')));
       const record = known?.record ?? recordOf(csr, result);
       answers.set(uid, { result, record, isRecorded: known?.isRecorded ?? false });
       const ledger = ledgerOf(context.client);
@@ -93,7 +100,9 @@ function csrSigner(signer: Signer, { signers, ledgerOf, onIssued }: Surroundings
       }
       const isWritten = await write(context.client, csr, statusWith(result, timestamp(context.clock.now())));
       answers.delete(uid);
-      if (isWritten && record !== undefined) onIssued?.(record);
+      if (!isWritten) return;
+      tell('issued' in result ? 'issued' : 'refused');
+      if (record !== undefined) onIssued?.(record);
     },
     deleted: async (last) => forget(last),
   });
@@ -117,19 +126,26 @@ function recordOf(csr: CertificateSigningRequest, result: SigningResult): Ledger
 
 const usualTimeoutMs = 30_000;
 
+/** What a signer says of a request. `failed`: told of a failure of the signer, before that is thrown. */
 async function ask(
   signer: Signer,
   csr: CertificateSigningRequest,
   { clock, signal }: ReconcileContext,
+  failed: () => void,
 ): Promise<SigningResult> {
   const { timeoutMs: milliseconds = usualTimeoutMs } = signer;
   const request = readOrGiveUp(csr, signingRequest);
-  const answer = signingResult(
-    await within({ clock, milliseconds, signals: [signal] }, (stop) => signer.sign(request, stop)),
-  );
-  const problem = 'issued' in answer ? problemWith(answer.issued, request) : undefined;
-  if (problem !== undefined) throw new TerminalError(problem);
-  return answer;
+  try {
+    const answer = signingResult(
+      await within({ clock, milliseconds, signals: [signal] }, (stop) => signer.sign(request, stop)),
+    );
+    const problem = 'issued' in answer ? problemWith(answer.issued, request) : undefined;
+    if (problem !== undefined) throw new TerminalError(problem);
+    return answer;
+  } catch (error) {
+    if (!signal.aborted) failed();
+    throw error;
+  }
 }
 
 type StatusChange = (status: CertificateSigningRequestStatus) => CertificateSigningRequestStatus;

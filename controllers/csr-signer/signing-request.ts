@@ -37,6 +37,6 @@ export function signingRequest(csr: CertificateSigningRequest): SigningRequest {
 }
 
 /** The signer for a name: one that serves exactly it before one that serves its domain. */
-export const signerFor = (signers: readonly Signer[], signerName: string): Signer | undefined =>
+export const signerFor = <S extends Pick<Signer, 'serves'>>(signers: readonly S[], signerName: string): S | undefined =>
   signers.find((signer) => signer.serves === signerName) ??
   signers.find(({ serves }) => coversSigner(serves, signerName));

@@ -15,6 +15,7 @@ import { systemClock } from '../runtime/clock.js';
 import { openMetrics } from '../runtime/metrics.js';
 import { createLogger } from '../runtime/pino-logger.js';
 import { certificateControllers } from '../server/certificate-rights.js';
+import { signerRequests } from '../server/signer-metrics.js';
 import { openSigners } from '../server/signers.js';
 import { certificatesOptions, signingCaFiles } from './certificates-options.js';
 import { readConfiguration } from './configuration.js';
@@ -69,8 +70,9 @@ export async function runControllers(flags: ControllersFlags): Promise<void> {
   });
   const certificateLedger = await hasLedger(client, remote.serverVersion);
   if (!certificateLedger) log.warn({}, 'the server has no certificate ledger: what is issued is not recorded');
+  const metrics = flags.probeAddress && openMetrics({ process: true });
   const wanted = builtinControllers({
-    ...certificateControllers(certificates, rotated),
+    ...certificateControllers(certificates, rotated, metrics && { onOutcome: signerRequests(metrics, signers) }),
     certificateLedger,
     signers,
     domains,
@@ -88,7 +90,6 @@ export async function runControllers(flags: ControllersFlags): Promise<void> {
   const idle = names === 'all' ? [] : names.filter((name) => ![...running, ...onlyInServer].includes(name));
   if (idle.length > 0) log.warn({ controllers: idle }, 'chosen, but nothing is configured for them to do');
   log.info({ controllers: running }, 'running');
-  const metrics = flags.probeAddress && openMetrics({ process: true });
   const managed = createManager({ client, log, graceMs, metrics: metrics && controllerMetrics(metrics) })
     .add(
       ...(flags.lease === undefined

@@ -23,13 +23,6 @@ export function certificateMetrics(
   given: { readonly signers: readonly Signer[]; readonly clock: Pick<Clock, 'now'>; readonly client: () => Client },
 ): (record: LedgerRecord) => void {
   const { signers, clock, client } = given;
-  const total = metrics.counter({
-    name: 'kedge_certificates_issued_total',
-    help: 'Certificates handed out by this server.',
-    labels: ['signer'],
-  });
-  // From the start, so that an alert can tell that nothing is issued.
-  for (const { serves } of signers) if (!serves.endsWith('/*')) total.add({ signer: serves }, 0);
   const ends = new Ends();
   let read: Promise<void> | undefined;
   const known = async (): Promise<readonly SignerEnds[]> => {
@@ -65,10 +58,7 @@ export function certificateMetrics(
       return found.flatMap((one) => (one === undefined ? [] : [one]));
     },
   );
-  return (record) => {
-    total.add({ signer: record.signerName });
-    ends.add(record);
-  };
+  return (record) => ends.add(record);
 }
 
 /**

@@ -1,6 +1,5 @@
 import type { RotatedCa } from '../../controllers/ca-rotation/ca-rotation.js';
 import { namespacedName } from '../../controllers/trust-distributor/trust-bundle.js';
-import type { LedgerRecord } from '../api/certificate-ledger.js';
 import type { Domains } from '../api/domains.js';
 import { signerSpellings, wellKnownSigner } from '../api/well-known-signers.js';
 import type { ControllerObjects, SignerOptions } from '../auth/bootstrap/controller-roles.js';
@@ -57,11 +56,11 @@ function merged(all: readonly ControllerObjects[]): readonly ControllerObjects[]
   return [...found.values()];
 }
 
-/** What the controllers are told of what is configured. */
+/** What the controllers are told of what is configured. `told`: who is told of what they do. */
 export const certificateControllers = (
   { policy, expressions, trust }: CertificateOptions,
   rotatedCas: readonly RotatedCa[],
-  onIssued?: (record: LedgerRecord) => void,
+  told: Pick<ControllersToRun['certificates'], 'onIssued' | 'onOutcome'> = {},
 ): ControllersToRun['certificates'] => ({
   rotatedCas,
   certificateLedger: true,
@@ -69,5 +68,5 @@ export const certificateControllers = (
     ? {}
     : { certificatePolicy: { policy, ...(expressions === undefined ? {} : { expressions }) } }),
   ...(trust === undefined ? {} : { trust }),
-  ...(onIssued === undefined ? {} : { onIssued }),
+  ...told,
 });

@@ -27,6 +27,7 @@ import { recordTokenUse } from './legacy-token-tracking.js';
 import type { OpenedOperations } from './operations.js';
 import type { ServerOptions } from './options.js';
 import { openPolicies } from './policies.js';
+import { servedSigners } from './signers.js';
 import { mayBeShared } from './store-sharing.js';
 import { openWebhooks, type Webhooks } from './webhooks.js';
 
@@ -146,6 +147,7 @@ export async function openCore(
     maxTokenSeconds: options.serviceAccountMaxTokenSeconds,
     extendTokens: options.extendServiceAccountTokens,
     metrics,
+    signers: servedSigners({ configured: options.certificates?.signers, own: options.signers ?? [], domains }),
     webhooks: { mutating: webhooks.mutating, validating: [...policies, ...webhooks.validating] },
   });
   catalogue.setBuiltIn(definitions);

@@ -2,9 +2,11 @@ import { admissionMetrics } from '../admission/admission-metrics.js';
 import { AdmissionChain } from '../admission/chain.js';
 import { defaultChain } from '../admission/default-chain.js';
 import type { Domains } from '../api/domains.js';
+import type { CertificateSigningRequest } from '../api/kinds/certificate-signing-request.js';
 import type { Authorizer } from '../auth/authorizer.js';
 import type { ObjectSource } from '../auth/object-source.js';
 import type { Rbac } from '../auth/rbac.js';
+import type { Signer } from '../pki/signer.js';
 import { definitionIn } from '../registry/in-domain.js';
 import { overlapping } from '../registry/keys.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
@@ -19,6 +21,7 @@ import type { Clock } from '../runtime/clock.js';
 import type { Metrics } from '../runtime/metrics.js';
 import type { Authentication } from './authentication.js';
 import { requestedDurations } from './certificate-metrics.js';
+import { deniedRequests } from './signer-metrics.js';
 import type { Webhooks } from './webhooks.js';
 
 export interface DefinitionParts {
@@ -32,6 +35,8 @@ export interface DefinitionParts {
   readonly maxTokenSeconds: number | undefined;
   readonly extendTokens: boolean | undefined;
   readonly metrics: Metrics | undefined;
+  /** Those that are configured: requests are counted by them. */
+  readonly signers: readonly Pick<Signer, 'serves'>[];
   readonly webhooks: Pick<Webhooks, 'mutating' | 'validating'>;
 }
 
@@ -57,7 +62,7 @@ export function openDefinitions(parts: DefinitionParts): {
     certificates: [
       certificateSigningRequestDefinition(
         domains,
-        metrics && requestedDurations(metrics, domains),
+        metrics && requestMetrics(metrics, parts),
       ) as object as ResourceDefinition,
       clusterTrustBundleDefinition({ domains }) as object as ResourceDefinition,
       certificateLedgerEntries as object as ResourceDefinition,
@@ -84,5 +89,16 @@ export function openDefinitions(parts: DefinitionParts): {
       }),
       metrics && admissionMetrics(metrics, clock),
     ),
+  };
+}
+
+/** Counts what becomes of certificate requests, whoever decides about them. */
+function requestMetrics(
+  metrics: Metrics,
+  { domains, signers }: Pick<DefinitionParts, 'domains' | 'signers'>,
+): (next: CertificateSigningRequest, previous: CertificateSigningRequest) => void {
+  const counts = [requestedDurations(metrics, domains), deniedRequests(metrics, signers)];
+  return (next, previous) => {
+    for (const count of counts) count(next, previous);
   };
 }

@@ -81,6 +81,17 @@ export async function openSigners(given: SignersToOpen): Promise<OpenedSigners> 
   };
 }
 
+/** What the signers of a server serve, without opening any. */
+export function servedSigners({
+  configured = [],
+  own,
+  domains,
+}: Pick<SignersToOpen, 'configured' | 'own' | 'domains'>): readonly Pick<Signer, 'serves'>[] {
+  const wellKnown = Object.values(wellKnownSigners(domains)).flat();
+  const names = new Set([...wellKnown, ...configured.map(({ name }) => name), ...own.map(({ serves }) => serves)]);
+  return [...names].map((serves) => ({ serves }));
+}
+
 /** Resolves once the signal has aborted and every signer of the user's has stopped. */
 async function stoppedWith({ own, log, signal }: SignersToOpen): Promise<void> {
   const stopping = own.filter(({ stop }) => stop !== undefined);

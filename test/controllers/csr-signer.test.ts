@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { csrSigners } from '../../controllers/csr-signer/csr-signer.js';
+import { csrSigners, type SigningOutcome } from '../../controllers/csr-signer/csr-signer.js';
 import { signerFor, signingRequest } from '../../controllers/csr-signer/signing-request.js';
 import { serviceUnavailable, staleWrite } from '../../src/api/errors.js';
 import {
@@ -104,6 +104,41 @@ describe('csr-signer', () => {
     expect(one.asked.length).toBe(1);
     await clock.advance(1_000);
     expect(one.asked.map(({ uid }) => uid)).toEqual(['uid-1', 'uid-1', 'uid-1']);
+  });
+
+  test('how asking ended is told by what the signer serves: of failures each time, of a stop nothing', async () => {
+    const told: (readonly [string, SigningOutcome])[] = [];
+    let trouble = 2;
+    const flaky = signer(async (request) => {
+      if (trouble-- > 0) throw new Error('HSM did not answer');
+      return issue(request);
+    }, 'example.test/*');
+    const refusing = signer(async () => ({ refused: 'no', reason: 'No' }), 'example.test/refusing');
+    const silent = signer(() => new Promise(() => {}), 'example.test/silent');
+    const world = await runControllers(
+      csrSigners({
+        signers: [flaky, refusing, silent],
+        onOutcome: (serves, outcome) => told.push([serves, outcome]),
+      }),
+    );
+    const requests = world.client.resource(CertificateSigningRequests);
+    for (const name of ['flaky', 'refusing', 'silent']) {
+      const request = await testSigningRequest({ name, signerName: `example.test/${name}` });
+      await requests.create({ ...request, status: approved });
+    }
+    await world.clock.advance(2_000);
+    await eventually(
+      async () => told,
+      ({ length }) => length >= 4,
+    );
+    await world.stop();
+    await settled();
+    expect([...told].sort()).toEqual([
+      ['example.test/*', 'error'],
+      ['example.test/*', 'error'],
+      ['example.test/*', 'issued'],
+      ['example.test/refusing', 'refused'],
+    ]);
   });
 
   test.each([

@@ -76,20 +76,14 @@ test('certificates and CAs are told of by the time they end', async () => {
       `kedge_ca_expiration_timestamp_seconds{signer="example.test/${name}"} ${certificate.notAfter / 1_000}`,
   );
 
-  const issuedLines = (a: number): readonly string[] =>
-    Object.entries({ a, below: 0, told: 0, broken: 0, unreadable: 0 }).map(
-      ([name, count]) => `kedge_certificates_issued_total{signer="example.test/${name}"} ${count}`,
-    );
-
   client.fail = () => serviceUnavailable('down');
-  expect(await lines()).toEqual([...caLines, ...issuedLines(0)]);
+  expect(await lines()).toEqual(caLines);
   client.fail = () => undefined;
   issued(record('a', 2));
   issued(record('d', 1));
   expect(await lines()).toEqual([
     ...caLines,
     `kedge_certificate_expiration_timestamp_seconds{signer="example.test/a"} ${seconds(1)}`,
-    ...issuedLines(2),
     'kedge_certificates_valid{signer="example.test/a"} 3',
   ]);
   await clock.advance(4 * hour);
