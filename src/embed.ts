@@ -215,6 +215,7 @@ async function openPort(
     ...listen,
     clientCas: authentication.clientCas,
     onHandshakeFailed: () => operations.onHandshakeFailed(),
+    metrics: operations.metrics,
     onRenewed,
     signal,
   });

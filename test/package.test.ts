@@ -72,6 +72,7 @@ test('it holds what it is to hold, and nothing of how it is made', () => {
     'CONTRIBUTING.md',
     'LICENSE',
     'README.md',
+    'config/prometheus-rules.yaml',
     'config/samples/certificate-signing-request.yaml',
     'config/samples/cluster-trust-bundle.yaml',
     'config/samples/custom-resource-definition.yaml',

@@ -1,6 +1,8 @@
 import type { FacadeParts } from '../http/facade.js';
 import type { ListenerOptions } from '../http/listener.js';
+import { certificateOf } from '../pki/ca-state.js';
 import type { CertificateAuthority, KeyPair } from '../pki/certificate-authority.js';
+import type { Metrics } from '../runtime/metrics.js';
 import type { Credentials, ListeningCredentials } from './credentials.js';
 import { kubeconfigText } from './kubeconfig-text.js';
 import { optionDefaults } from './option-defaults.js';
@@ -26,6 +28,8 @@ export interface ListeningOptions extends Pick<ListenerOptions, 'http2' | 'limit
   readonly servingNames?: readonly string[];
   /** PEM of the CAs whose client certificates count. */
   clientCas(): string;
+  /** Where the end of the serving certificate is told; absent: nowhere. */
+  readonly metrics?: Metrics | undefined;
   /** Ends the renewal of certificates. */
   readonly signal: AbortSignal;
   /** Told whenever certificates were made anew. */
@@ -44,6 +48,7 @@ export async function openListener(
     port = 0,
     servingNames = [],
     clientCas,
+    metrics,
     signal,
     onRenewed,
     ...options
@@ -73,6 +78,13 @@ export async function openListener(
       user: 'kubernetes-admin',
       credentials: used.admin,
     });
+  metrics?.measured(
+    {
+      name: 'kedge_serving_certificate_expiration_timestamp_seconds',
+      help: 'When the certificate expires that the server shows to clients.',
+    },
+    async () => [{ labels: {}, value: certificateOf(used.serving).notAfter / 1_000 }],
+  );
   void renewing(credentials, { ...parts, signal, first: used }, async (renewed) => {
     listener.setCertificate(shown(renewed));
     used = renewed;

@@ -11,6 +11,7 @@ import {
 } from '../../src/pki/certificate-authority.js';
 import { systemClock } from '../../src/runtime/clock.js';
 import { silentLogger } from '../../src/runtime/logger.js';
+import { openMetrics } from '../../src/runtime/metrics.js';
 import { openCredentials } from '../../src/server/credentials.js';
 import { openListener, shownChain } from '../../src/server/listening.js';
 import { FakeClock } from '../../src/testing/fake-clock.js';
@@ -64,6 +65,12 @@ test('certificates are made anew before they end, while the server runs', async 
   const clock = new FakeClock(systemClock.now());
   const credentials = await openCredentials({ directory: undefined, hosts: [], used: [], clock, log: silentLogger });
   const told: string[] = [];
+  const metrics = openMetrics();
+  const measuredDays = async (): Promise<number> => {
+    const [, end] =
+      /^kedge_serving_certificate_expiration_timestamp_seconds (\d+)$/m.exec((await metrics.expose()).text) ?? [];
+    return Math.round((Number(end) * 1_000 - clock.now()) / day);
+  };
   let looks = 0;
   const warnOfCa = (): void => void looks++;
   const listening = await openListener(
@@ -80,6 +87,7 @@ test('certificates are made anew before they end, while the server runs', async 
     {
       limits: { idleMs: 1_000 * day },
       clientCas: () => '',
+      metrics,
       signal: over.signal,
       onRenewed: async ({ adminKubeconfig }) => {
         told.push(adminKubeconfig);
@@ -94,6 +102,7 @@ test('certificates are made anew before they end, while the server runs', async 
 
   await clock.advance(333 * day);
   expect(await shown()).toEqual({ days: 32, isResumed: false });
+  expect(await measuredDays()).toBe(32);
   expect(listening.adminKubeconfig).toBe(first);
 
   const toldAfterDays = async (): Promise<number> => {
@@ -103,6 +112,7 @@ test('certificates are made anew before they end, while the server runs', async 
   await expect.poll(toldAfterDays).toBe(2);
   const { days, isResumed } = await shown();
   expect(days).toBeGreaterThan(300);
+  expect(await measuredDays()).toBe(days);
   expect(isResumed).toBe(false);
   expect(listening.adminKubeconfig).not.toBe(first);
   await clock.advance(10 * day);

@@ -1,0 +1,144 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { CertificateSigningRequests, isIssued } from '../../src/api/kinds/certificate-signing-request.js';
+import { testSigningRequest } from '../../src/testing/certificates.js';
+import { eventually, until } from '../../src/testing/until.js';
+import { root } from '../process/build.js';
+import { temporaryDirectory } from '../process/program.js';
+import { configMap, configMaps, keyOfConfigMap, runningServer } from './running-server.js';
+
+/** Alerts name metrics and labels that a server has: what is misspelt never fires. */
+
+interface Rule {
+  readonly alert: string;
+  readonly expr: string;
+  readonly labels: { readonly severity: string };
+  readonly annotations: Readonly<Record<string, string>>;
+}
+const { groups } = parse(readFileSync(join(root, 'config/prometheus-rules.yaml'), 'utf8')) as {
+  readonly groups: readonly { readonly name: string; readonly rules: readonly Rule[] }[];
+};
+const rules = groups.flatMap((group) => group.rules);
+
+/** A metric in an expression, with what its labels must be and the labels that its series are grouped by. */
+interface Use {
+  readonly metric: string;
+  readonly matchers: readonly { readonly label: string; readonly holds: (value: string) => boolean }[];
+}
+
+const text = /"(?:[^"\\]|\\.)*"/;
+const matcher = new RegExp(`(\\w+)\\s*(=~|!~|!=|=)\\s*(${text.source})`, 'g');
+const selector = new RegExp(`\\b([a-z_:][a-z0-9_:]*)\\b\\s*(\\{(?:[^}"]|${text.source})*\\})?(?!\\s*\\()`, 'gi');
+const grouping = /\b(?:by|on|ignoring|without|group_left|group_right)\s*\(([^)]*)\)/g;
+const words = new Set(['and', 'or', 'unless', 'bool', 'offset']);
+
+/** Just enough of PromQL for these rules. */
+function usesIn(expr: string): readonly Use[] {
+  const bare = expr.replace(grouping, '').replace(/\[[^\]]*\]/g, '');
+  return [...bare.matchAll(selector)]
+    .filter(([, metric = '']) => !words.has(metric))
+    .map(([, metric = '', braces = '']) => ({ metric, matchers: [...braces.matchAll(matcher)].map(holding) }));
+}
+
+function holding([, label = '', operator, quoted = '']: RegExpExecArray): Use['matchers'][number] {
+  const wanted = JSON.parse(quoted) as string;
+  const pattern = new RegExp(`^(?:${wanted})$`);
+  const isOf = (value: string): boolean => (operator?.endsWith('~') ? pattern.test(value) : value === wanted);
+  return { label, holds: operator?.startsWith('!') ? (value) => !isOf(value) : isOf };
+}
+
+const groupedBy = (expr: string): readonly string[] =>
+  [...expr.matchAll(grouping)].flatMap(([, names = '']) => names.split(',').map((name) => name.trim()));
+
+type Series = Readonly<Record<string, string>>;
+/** The series of each metric; none of those that nothing has happened to. */
+const exposed = new Map<string, Series[]>();
+
+function read(metrics: string): void {
+  for (const line of metrics.split('\n')) {
+    const [, announced] = /^# TYPE (\S+) /.exec(line) ?? [];
+    if (announced !== undefined) exposed.set(announced, []);
+    const [, metric, labels = ''] = /^([a-z_:][a-z0-9_:]*)(\{.*\})? /i.exec(line) ?? [];
+    if (metric === undefined) continue;
+    const series = Object.fromEntries(
+      [...labels.matchAll(matcher)].map(([, name, , value = '']) => [name, JSON.parse(value)]),
+    );
+    exposed.set(metric, [...(exposed.get(metric) ?? []), series]);
+  }
+}
+
+let server: Awaited<ReturnType<typeof runningServer>>;
+const signerName = 'kubernetes.io/kube-apiserver-client';
+
+/** A server to which has happened what counters of rare events begin with. */
+beforeAll(async () => {
+  const policy = 'apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{ level: None }]';
+  server = await runningServer({
+    controllers: 'all',
+    operations: { readOnlyRequests: 1, audit: { policy, logFile: join(temporaryDirectory(), 'audit') } },
+  });
+  const { ask, store } = server;
+  const requests = server.server.client().resource(CertificateSigningRequests);
+  const asked = await requests.create(await testSigningRequest({ name: 'r', signerName }));
+  const conditions = [{ type: 'Approved', status: 'True', reason: 'Test' }];
+  await requests.subresource('approval').update({ ...asked, status: { conditions } });
+  await until(requests, { name: 'r' }, (csr) => csr !== undefined && isIssued(csr));
+  await ask('alice', `POST ${configMaps}`, configMap('a'));
+  await ask('alice', `PUT ${configMaps}/a`, configMap('a'));
+  await ask('alice', `DELETE ${configMaps}/a`);
+  store.hold(keyOfConfigMap('slow'));
+  const slow = ask('alice', `GET ${configMaps}/slow?timeout=500ms`);
+  await eventually(
+    () => store.waiting,
+    (count) => count === 1,
+  );
+  expect((await ask('alice', `GET ${configMaps}`)).code).toBe(429);
+  expect((await slow).code).toBe(504);
+  store.release();
+  read((await ask('root', 'GET /metrics')).text);
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+test.each(rules.map((rule) => [rule.alert, rule.expr]))('what %s asks for is there', (_, expr) => {
+  const uses = usesIn(expr);
+  expect(uses.length).toBeGreaterThan(0);
+  const labels = groupedBy(expr);
+  for (const { metric, matchers } of uses) {
+    const series = exposed.get(metric);
+    expect([metric, series !== undefined]).toEqual([metric, true]);
+    // A server that shares its store with nobody is no candidate for anything.
+    if (matchers.length + labels.length === 0) continue;
+    const fitting = (series ?? []).filter((one) =>
+      matchers.every(({ label, holds }) => label in one && holds(one[label] ?? '')),
+    );
+    expect([metric, fitting.length > 0]).toEqual([metric, true]);
+    expect([metric, Object.keys(fitting[0] ?? {})]).toEqual([metric, expect.arrayContaining([...labels])]);
+  }
+});
+
+test('texts name only labels that their series have', () => {
+  for (const { alert, expr, annotations } of rules) {
+    const named = Object.values(annotations).flatMap((one) =>
+      [...one.matchAll(/\$labels\.(\w+)/g)].map(([, name]) => name),
+    );
+    expect([alert, groupedBy(expr)]).toEqual([alert, expect.arrayContaining(named)]);
+  }
+});
+
+test('each alert has its line in the page about operations, in the same order', () => {
+  const page = readFileSync(join(root, 'docs/operations.md'), 'utf8');
+  const lines = [...page.matchAll(/^\| `(Kedge\w+)` \| (\w+) \|/gm)].map(([, alert, severity]) => [alert, severity]);
+  expect(lines).toEqual(rules.map(({ alert, labels }) => [alert, labels.severity]));
+});
+
+test('the parser sees what is wrong', () => {
+  const [use] = usesIn('sum by (a) (rate(x_total{code=~"5..", b!="c"}[5m])) / 2 > 0.1');
+  expect(use?.metric).toBe('x_total');
+  expect(use?.matchers.map(({ label, holds }) => [label, holds('500'), holds('c')])).toEqual([
+    ['code', true, false],
+    ['b', true, false],
+  ]);
+  expect(usesIn('max(a) - time() < 3 and b offset 5m').map(({ metric }) => metric)).toEqual(['a', 'b']);
+});
