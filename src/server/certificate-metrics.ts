@@ -9,43 +9,53 @@ import { pemBlocks } from '../pki/pem.js';
 import type { Signer } from '../pki/signer.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Metrics } from '../runtime/metrics.js';
+import { signerLabel } from './signer-metrics.js';
+import { type Unexpired, UnexpiredCertificates } from './unexpired-certificates.js';
 
-const hour = 3_600_000;
 const pageSize = 200;
 
 /**
- * Reports when certificates and CAs expire, by signer, in seconds since the epoch, so that alerts subtract `time()`.
- * Certificates issued before this server started are read from the ledger at the first scrape. Returns the callback to
- * invoke for each issued certificate.
+ * Reports which certificates nobody renewed, and when CAs expire, by signer; times in seconds since the epoch, so that alerts
+ * subtract `time()`. Certificates issued before this server started are read from the ledger at the first scrape. Returns the
+ * callback to invoke for each issued certificate.
  */
 export function certificateMetrics(
   metrics: Metrics,
   given: { readonly signers: readonly Signer[]; readonly clock: Pick<Clock, 'now'>; readonly client: () => Client },
 ): (record: LedgerRecord) => void {
   const { signers, clock, client } = given;
-  const ends = new Ends();
-  let read: Promise<void> | undefined;
-  const known = async (): Promise<readonly SignerEnds[]> => {
-    read ??= readLedger(client(), (record) => ends.add(record));
-    // A ledger that could not be read is read again at the next scrape.
-    await read.catch((error: unknown) => {
-      read = undefined;
-      throw error;
-    });
-    return ends.after(clock.now());
+  const bySigner = new Map(signers.map(({ serves }) => [serves, new UnexpiredCertificates()]));
+  const take = (record: LedgerRecord): void => {
+    const signer = signerLabel(signers, record.signerName);
+    const certificates = bySigner.get(signer) ?? new UnexpiredCertificates();
+    bySigner.set(signer, certificates);
+    certificates.add(record);
   };
+  let read: Promise<void> | undefined;
+  const measure = (name: string, help: string, of: (one: Unexpired) => number | undefined): void =>
+    metrics.measured({ name, help, labels: ['signer'] }, async () => {
+      read ??= readLedger(client(), take);
+      // A ledger that could not be read is read again at the next scrape.
+      await read.catch((error: unknown) => {
+        read = undefined;
+        throw error;
+      });
+      return [...bySigner].flatMap(([signer, certificates]) => {
+        const value = of(certificates.at(clock.now()));
+        return value === undefined ? [] : [{ labels: { signer }, value }];
+      });
+    });
 
-  metrics.measured(
-    { name: 'kedge_certificates_valid', help: 'Certificates that have not expired.', labels: ['signer'] },
-    async () => (await known()).map(({ signer, count }) => ({ labels: { signer }, value: count })),
+  measure('kedge_certificates_valid', 'Certificates that have not expired.', ({ count }) => count);
+  measure(
+    'kedge_certificates_overdue',
+    'Certificates with less than a tenth of their life left that nobody renewed.',
+    ({ overdue }) => overdue,
   );
-  metrics.measured(
-    {
-      name: 'kedge_certificate_expiration_timestamp_seconds',
-      help: 'When the first of the certificates expires that have not, to the hour.',
-      labels: ['signer'],
-    },
-    async () => (await known()).map(({ signer, first }) => ({ labels: { signer }, value: first / 1_000 })),
+  measure(
+    'kedge_certificate_expiration_timestamp_seconds',
+    'When the first of the certificates expires that nobody renewed, to the hour.',
+    ({ first }) => first && first / 1_000,
   );
   metrics.measured(
     {
@@ -58,7 +68,7 @@ export function certificateMetrics(
       return found.flatMap((one) => (one === undefined ? [] : [one]));
     },
   );
-  return (record) => ends.add(record);
+  return take;
 }
 
 /**
@@ -111,34 +121,3 @@ async function caEnd(signer: Signer) {
 
 const firstAnchorEnd = async (signer: Signer): Promise<number | undefined> =>
   readPemCertificates((await signer.trustAnchors?.()) ?? '')[0]?.notAfter;
-
-interface SignerEnds {
-  readonly signer: string;
-  readonly count: number;
-  /** Milliseconds since the epoch. */
-  readonly first: number;
-}
-
-/** Certificates by the hour in which they end, each once, by a part of its fingerprint. */
-class Ends {
-  readonly #bySigner = new Map<string, Map<number, Set<string>>>();
-
-  add({ signerName, notAfter, sha256 }: LedgerRecord): void {
-    const end = Math.floor(Date.parse(notAfter) / hour);
-    // Of records that older servers took, whatever was in them, one must not hide the others.
-    if (!sha256 || Number.isNaN(end)) return;
-    const hours = this.#bySigner.get(signerName) ?? new Map<number, Set<string>>();
-    this.#bySigner.set(signerName, hours);
-    const ending = hours.get(end) ?? new Set();
-    hours.set(end, ending.add(sha256.slice(0, 16)));
-  }
-
-  after(now: number): readonly SignerEnds[] {
-    return [...this.#bySigner].flatMap(([signer, hours]) => {
-      for (const end of hours.keys()) if ((end + 1) * hour <= now) hours.delete(end);
-      if (hours.size === 0) return [];
-      const count = [...hours.values()].reduce((sum, ending) => sum + ending.size, 0);
-      return [{ signer, count, first: Math.min(...hours.keys()) * hour }];
-    });
-  }
-}

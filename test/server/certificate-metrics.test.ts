@@ -11,24 +11,19 @@ import { certificateMetrics } from '../../src/server/certificate-metrics.js';
 import { testAuthority } from '../../src/testing/certificates.js';
 import { FakeClock } from '../../src/testing/fake-clock.js';
 import { FakeClient } from '../fake-client.js';
+import { certificateRecord } from './certificate-record.js';
 
 const hour = 3_600_000;
 
 test('certificates and CAs are told of by the time they end', async () => {
   const clock = new FakeClock();
   const client = new FakeClient(clock);
-  const record = (sha256: string, hours: number): LedgerRecord => ({
-    request: { name: 'r', uid: 'u' },
-    requester: 'alice',
-    approval: {},
-    signerName: 'example.test/a',
-    caKeyId: '01',
-    serial: '1',
-    subject: '',
-    notBefore: '2025-01-01T00:00:00Z',
-    notAfter: `${new Date(clock.now() + hours * hour).toISOString().slice(0, 19)}Z`,
-    sha256: sha256.repeat(16),
-  });
+  const record = (sha256: string, hours: number): LedgerRecord =>
+    certificateRecord({
+      names: [`DNS:${sha256}`],
+      notAfter: `${new Date(clock.now() + hours * hour).toISOString().slice(0, 19)}Z`,
+      sha256: sha256.repeat(16),
+    });
   const spec = nextLedgerEntry(emptyLedger, [record('a', 2), record('b', 5), record('c', -3)]);
   await client.resource(CertificateLedgerEntries).create({
     apiVersion: groupVersion(CertificateLedgerEntries),
@@ -81,11 +76,31 @@ test('certificates and CAs are told of by the time they end', async () => {
   client.fail = () => undefined;
   issued(record('a', 2));
   issued(record('d', 1));
+  const counts = (name: string, a: number): readonly string[] =>
+    Object.entries({ a, below: 0, told: 0, broken: 0, unreadable: 0 }).map(
+      ([signer, count]) => `kedge_certificates_${name}{signer="example.test/${signer}"} ${count}`,
+    );
   expect(await lines()).toEqual([
     ...caLines,
     `kedge_certificate_expiration_timestamp_seconds{signer="example.test/a"} ${seconds(1)}`,
-    'kedge_certificates_valid{signer="example.test/a"} 3',
+    // Made a year ago, with hours left.
+    ...counts('overdue', 3),
+    ...counts('valid', 3),
   ]);
   await clock.advance(4 * hour);
   expect(await lines()).toContain('kedge_certificates_valid{signer="example.test/a"} 1');
+});
+
+test('signers that are not configured count together', async () => {
+  const clock = new FakeClock();
+  const metrics = openMetrics();
+  const signers = [{ serves: 'team.test/*', sign: async () => ({ issued: '' }) }];
+  const issued = certificateMetrics(metrics, { signers, clock, client: () => new FakeClient(clock) });
+  for (const [at, signerName] of ['team.test/a', 'team.test/b', 'made.up/1', 'made.up/2', 'made.up/3'].entries())
+    issued(certificateRecord({ signerName, sha256: String(at), notAfter: '2027-01-01T00:00:00Z' }));
+  const { text } = await metrics.expose();
+  expect(text.match(/^kedge_certificates_valid.*/gm)).toEqual([
+    'kedge_certificates_valid{signer="team.test/*"} 2',
+    'kedge_certificates_valid{signer="other"} 3',
+  ]);
 });
