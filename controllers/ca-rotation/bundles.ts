@@ -1,6 +1,6 @@
 import { ClusterTrustBundles } from '../../src/api/kinds/cluster-trust-bundle.js';
 import { ConfigMaps } from '../../src/api/kinds/config-map.js';
-import { Secrets } from '../../src/api/kinds/secret.js';
+import { type Secret, Secrets } from '../../src/api/kinds/secret.js';
 import { type ApiObject, keyOf, keyText, type ResourceType } from '../../src/api/object.js';
 import { ownNames } from '../../src/api/own-names.js';
 import type { Client, ListOptions } from '../../src/client/client.js';
@@ -18,61 +18,88 @@ export interface WhereToLook {
   readonly inSecrets: boolean;
 }
 
-/** A bundle that lacks an anchor. */
+/** What lacks an anchor. */
 export interface Lacking {
-  /** `ConfigMap team-a/corp` */
+  /** `ConfigMap team-a/corp`, `a ClusterTrustBundle of example.com/a` */
   readonly text: string;
   /** It is a copy in a namespace, whose owner may write it. */
   readonly isCopy: boolean;
 }
 
 /**
- * Which bundle lacks a PEM anchor, those of the whole server first; undefined: it is in all ClusterTrustBundles of each signer, of which there must be one,
- * and in all ConfigMaps and Secrets that the bundles were distributed to. Those that are being deleted do not count: they
+ * What lacks a PEM anchor, that of the whole server first; nothing: each signer has a ClusterTrustBundle with it, and it is in
+ * all objects that the bundles were distributed to. Whoever verifies by a signer takes all its ClusterTrustBundles together, so
+ * those that the publisher has replaced, and keeps for a while, hold up nobody. Objects that are being deleted do not count: they
  * are no targets any more, or about to be replaced, and whoever may write one may keep it so for ever.
  */
-export async function bundleWithout(client: Client, where: WhereToLook, anchor: string): Promise<Lacking | undefined> {
+export async function bundlesWithout(client: Client, where: WhereToLook, anchor: string): Promise<readonly Lacking[]> {
   const wanted = certificatesIn(anchor);
-  const has = (text: string): boolean => {
+  const lacks = (text: string): boolean => {
     const found = new Set(certificatesIn(text));
-    return wanted.every((certificate) => found.has(certificate));
+    return !wanted.every((certificate) => found.has(certificate));
   };
-  const lacking = async <T extends ApiObject>(
-    type: ResourceType<T>,
-    selector: Pick<ListOptions, 'fieldSelector' | 'labelSelector'>,
-    textOf: (object: T) => string,
-  ): Promise<{ readonly found: boolean; readonly object: Lacking | undefined }> => {
-    const { items } = await client.resource(type).list(selector);
-    const staying = items.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
-    const object = staying.find((one) => !has(textOf(one)));
-    return {
-      found: staying.length > 0,
-      object: object && { text: `${type.kind} ${keyText(keyOf(object))}`, isCopy: type.namespaced },
-    };
-  };
-  for (const signerName of where.signers) {
-    const fieldSelector = `spec.signerName=${signerName}`;
-    const { found, object } = await lacking(
-      ClusterTrustBundles,
-      { fieldSelector },
-      ({ spec }) => spec.trustBundle ?? '',
-    );
-    if (!found) return { text: `a ClusterTrustBundle of ${signerName}`, isCopy: false };
-    if (object !== undefined) return object;
-  }
-  if (where.distributed.length === 0) return undefined;
+  const lacking = await signersWithout(client, where.signers, lacks);
+  if (where.distributed.length === 0) return lacking;
   const labelSelector = `${ownNames.trustOwnerLabel}=${where.owner},${ownNames.trustBundleLabel} in (${where.distributed.join(',')})`;
-  const free = await lacking(ClusterTrustBundles, { labelSelector }, ({ spec }) => spec.trustBundle ?? '');
-  if (free.object !== undefined) return free.object;
-  const inConfigMaps = await lacking(ConfigMaps, { labelSelector }, ({ data }) => Object.values(data ?? {}).join('\n'));
-  if (inConfigMaps.object !== undefined || !where.inSecrets) return inConfigMaps.object;
-  const decoded = (value: string): string => Buffer.from(value, 'base64').toString('utf8');
-  const inSecrets = await lacking(Secrets, { labelSelector }, ({ data }) =>
-    Object.values(data ?? {})
-      .map(decoded)
-      .join('\n'),
-  );
-  return inSecrets.object;
+  const copies = async <T extends ApiObject>(type: ResourceType<T>, textOf: (object: T) => string) =>
+    (await staying(client, type, { labelSelector }))
+      .filter((object) => lacks(textOf(object)))
+      .map((object): Lacking => ({ text: `${type.kind} ${keyText(keyOf(object))}`, isCopy: type.namespaced }));
+  return [
+    ...lacking,
+    ...(await copies(ClusterTrustBundles, ({ spec }) => spec.trustBundle ?? '')),
+    ...(await copies(ConfigMaps, ({ data }) => Object.values(data ?? {}).join('\n'))),
+    ...(where.inSecrets
+      ? await copies(Secrets, ({ data }) =>
+          Object.values(data ?? {})
+            .map(decoded)
+            .join('\n'),
+        )
+      : []),
+  ];
+}
+
+/** Signers none of whose ClusterTrustBundles has it, each with the one that has to get it. */
+async function signersWithout(
+  client: Client,
+  signers: readonly string[],
+  lacks: (text: string) => boolean,
+): Promise<readonly Lacking[]> {
+  const lacking: Lacking[] = [];
+  for (const signerName of signers) {
+    const bundles = await staying(client, ClusterTrustBundles, { fieldSelector: `spec.signerName=${signerName}` });
+    if (bundles.some(({ spec }) => !lacks(spec.trustBundle ?? ''))) continue;
+    lacking.push({ text: `a ClusterTrustBundle of ${signerName}`, isCopy: false });
+  }
+  return lacking;
+}
+
+async function staying<T extends ApiObject>(
+  client: Client,
+  type: ResourceType<T>,
+  selector: Pick<ListOptions, 'fieldSelector' | 'labelSelector'>,
+): Promise<readonly T[]> {
+  const { items } = await client.resource(type).list(selector);
+  return items.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+}
+
+const decoded = (value: string): string => Buffer.from(value, 'base64').toString('utf8');
+
+/** What the Secret of a CA says of where to look, so that others who look at it know, too. */
+export const placesText = ({ distributed, owner, inSecrets }: WhereToLook): string =>
+  JSON.stringify({ distributed, owner, inSecrets });
+
+/** Where to look as a Secret says it: at the signers alone if it does not say more. */
+export function placesIn({ metadata: { annotations = {} } }: Secret): WhereToLook {
+  const signers = (annotations[ownNames.signersAnnotation] ?? '').split(',').filter((name) => name !== '');
+  const nowhere: WhereToLook = { signers, distributed: [], owner: ownNames.trustOwner, inSecrets: false };
+  try {
+    const { distributed, owner, inSecrets } = JSON.parse(annotations[ownNames.bundlesAnnotation] ?? '') as WhereToLook;
+    const isWhole = Array.isArray(distributed) && typeof owner === 'string' && typeof inSecrets === 'boolean';
+    return isWhole ? { signers, distributed, owner, inSecrets } : nowhere;
+  } catch {
+    return nowhere;
+  }
 }
 
 const certificatesIn = (pem: string): readonly string[] =>

@@ -31,7 +31,7 @@ import {
 import { createAuthorityKeyPair, type KeyPair } from '../../src/pki/certificate-authority.js';
 import type { KeyType } from '../../src/pki/key-pair.js';
 import { PkiError } from '../../src/pki/pki-error.js';
-import { bundleWithout, type Lacking } from './bundles.js';
+import { bundlesWithout, type Lacking, placesText, type WhereToLook } from './bundles.js';
 
 /** A CA in a Secret that is made and replaced here. */
 export interface RotatedCa {
@@ -111,9 +111,8 @@ async function rotate(ca: RotatedCa, context: RotationContext): Promise<Reconcil
   const state = read(secret, context);
   if (state === undefined) return { requeueAfterMs: refreshMs };
   const requested = secret.metadata.annotations?.[ownNames.rotateAnnotation] !== undefined;
-  const { distributed = [], signers, policy } = ca;
-  const where = { signers, distributed, inSecrets: context.inSecrets, owner: context.owner };
-  const lacking = state.next && (await bundleWithout(client, where, anchorOf(state.next.pair)));
+  const { policy } = ca;
+  const [lacking] = state.next ? await bundlesWithout(client, placesOf(ca, context), anchorOf(state.next.pair)) : [];
   const now = clock.now();
   const hold = lacking && state.next && holdUp(state.next, lacking, { now, policy });
   const seen = state.next !== undefined && hold?.isOver !== false;
@@ -204,20 +203,30 @@ const newPair = (
     clock,
   );
 
-const dressed = (ca: RotatedCa, metadata: Secret['metadata']): Secret['metadata'] => ({
+const placesOf = (
+  { signers, distributed = [] }: RotatedCa,
+  { owner, inSecrets }: Pick<RotationContext, 'owner' | 'inSecrets'>,
+): WhereToLook => ({ signers, distributed, owner, inSecrets });
+
+const dressed = (ca: RotatedCa, metadata: Secret['metadata'], context: RotationContext): Secret['metadata'] => ({
   ...metadata,
   labels: { ...metadata.labels, [ownNames.caLabel]: 'true' },
-  annotations: { ...metadata.annotations, [ownNames.signersAnnotation]: ca.signers.join(',') },
+  annotations: {
+    ...metadata.annotations,
+    [ownNames.signersAnnotation]: ca.signers.join(','),
+    [ownNames.bundlesAnnotation]: placesText(placesOf(ca, context)),
+  },
 });
 
-async function create(ca: RotatedCa, { client, log, ...context }: RotationContext): Promise<void> {
-  const signing = await newPair(ca, 1, { client, log, ...context });
+async function create(ca: RotatedCa, context: RotationContext): Promise<void> {
+  const { client, log } = context;
+  const signing = await newPair(ca, 1, context);
   const state: CaState = { generation: 1, signing, retiring: [], longestSeconds: ca.policy.maxSeconds };
   await client.resource(Secrets).create(
     {
       apiVersion: groupVersion(Secrets),
       kind: Secrets.kind,
-      metadata: dressed(ca, ca.secret),
+      metadata: dressed(ca, ca.secret, context),
       type: secretTypes.opaque,
       data: writeCaState(state),
     },
@@ -230,12 +239,12 @@ async function create(ca: RotatedCa, { client, log, ...context }: RotationContex
 async function save(
   ca: RotatedCa,
   given: { readonly secret: Secret; readonly next: CaState; readonly answered: boolean },
-  { client }: ReconcileContext,
+  context: RotationContext,
 ): Promise<void> {
   const { secret, next, answered } = given;
-  const metadata = dressed(ca, secret.metadata);
+  const metadata = dressed(ca, secret.metadata, context);
   const { [ownNames.rotateAnnotation]: _asked, ...others } = metadata.annotations ?? {};
-  await client.resource(Secrets).update(
+  await context.client.resource(Secrets).update(
     {
       ...secret,
       metadata: answered ? { ...metadata, annotations: others } : metadata,

@@ -7,6 +7,8 @@ export const ownNames = {
   caLabel: `${domain}/ca`,
   /** Annotation of such Secrets: names of the signers, comma-separated. */
   signersAnnotation: `${domain}/signers`,
+  /** Annotation of such Secrets: where else the anchors are distributed to, as JSON. */
+  bundlesAnnotation: `${domain}/bundles`,
   /** Annotation of such Secrets: somebody asks for a rotation; when. */
   rotateAnnotation: `${domain}/rotate`,
   /** Label of what is distributed: who keeps it. */

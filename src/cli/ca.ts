@@ -1,9 +1,12 @@
+import { bundlesWithout, placesIn } from '../../controllers/ca-rotation/bundles.js';
+import { isReason } from '../api/errors.js';
 import { type Secret, Secrets } from '../api/kinds/secret.js';
 import { ownNames } from '../api/own-names.js';
 import { humanDuration, timestamp } from '../api/time.js';
+import type { Client } from '../client/client.js';
 import { connect, type RemoteClient } from '../client/remote-client.js';
 import { phaseOf, type RotationPhase } from '../pki/ca-rotation.js';
-import { type CaState, certificateOf, readCaState } from '../pki/ca-state.js';
+import { anchorOf, type CaState, certificateOf, readCaState } from '../pki/ca-state.js';
 import { readPemCertificates } from '../pki/certificate.js';
 import { PkiError } from '../pki/pki-error.js';
 import { shownEnd, table } from './issued-certificates.js';
@@ -25,7 +28,10 @@ const withClient = async (flags: Flags, use: (client: RemoteClient) => Promise<v
 export const caStatus = (flags: Flags): Promise<void> =>
   withClient(flags, async (client) => {
     const { items } = await client.resource(Secrets).list({ labelSelector: `${ownNames.caLabel}=true` });
-    process.stdout.write(items.length === 0 ? 'No CA is rotated.\n' : caTable(items, Date.now()));
+    const shown = await Promise.all(
+      items.map(async (secret) => ({ secret, waitsFor: await waitedFor(client, secret) })),
+    );
+    process.stdout.write(items.length === 0 ? 'No CA is rotated.\n' : caTable(shown, Date.now()));
   });
 
 /** `kedge ca rotate`: asks for a rotation. Fails with one sentence if one is under way, or if there is no such CA. */
@@ -49,28 +55,54 @@ export const rotateCa = (key: { readonly namespace: string; readonly name: strin
 export const rotationProblem = (state: CaState): string | undefined =>
   state.next === undefined ? undefined : `a rotation is under way (${phaseOf(state)}); it goes on by itself`;
 
-const next: Readonly<Record<RotationPhase, (state: CaState, now: number) => string>> = {
+/** A Secret with a CA, and what lacks its next anchor; empty: nothing does, or who looks may not know. */
+interface ShownCa {
+  readonly secret: Secret;
+  readonly waitsFor: readonly string[];
+}
+
+async function waitedFor(client: Client, secret: Secret): Promise<readonly string[]> {
+  try {
+    const { next: ca } = readCaState(secret.data ?? {});
+    if (ca === undefined) return [];
+    return (await bundlesWithout(client, placesIn(secret), anchorOf(ca.pair))).map(({ text }) => text);
+  } catch (error) {
+    // What is wrong with the state stands in the table.
+    if (error instanceof PkiError || isReason(error, 'Forbidden') || isReason(error, 'NotFound')) return [];
+    throw error;
+  }
+}
+
+const listed = ([first = '', ...others]: readonly string[]): string =>
+  others.length === 0 ? first : `${first} and ${others.length} more`;
+
+const next: Readonly<Record<RotationPhase, (state: CaState, waitsFor: readonly string[], now: number) => string>> = {
   steady: () => '',
-  announced: () => 'waits until every bundle has the next anchor',
-  spreading: ({ next: ca }, now) =>
-    `every bundle has had the next anchor for ${humanDuration(now - (ca?.seenSince ?? now))}`,
-  retiring: ({ retiring }, now) =>
+  announced: (_, waitsFor) =>
+    waitsFor.length === 0
+      ? 'waits until every bundle has the next anchor'
+      : `waits for the next anchor in ${listed(waitsFor)}`,
+  spreading: ({ next: ca }, waitsFor, now) =>
+    waitsFor.length === 0
+      ? `every bundle has had the next anchor for ${humanDuration(now - (ca?.seenSince ?? now))}`
+      : `without the next anchor: ${listed(waitsFor)}`,
+  retiring: ({ retiring }, _, now) =>
     `the old anchor goes in ${humanDuration(Math.max(0, Math.min(...retiring.map(({ until }) => until)) - now))}`,
 };
 
 /** A line for each CA. */
-export function caTable(secrets: readonly Secret[], now: number): string {
+export function caTable(cas: readonly ShownCa[], now: number): string {
   return table([
     ['SECRET', 'SIGNERS', 'PHASE', 'CA', 'ENDS', 'ANCHORS', 'NEXT STEP'],
-    ...secrets.map((secret) => [
-      `${secret.metadata.namespace}/${secret.metadata.name}`,
-      secret.metadata.annotations?.[ownNames.signersAnnotation] ?? '',
-      ...stateCells(secret, now),
+    ...cas.map((shown) => [
+      `${shown.secret.metadata.namespace}/${shown.secret.metadata.name}`,
+      shown.secret.metadata.annotations?.[ownNames.signersAnnotation] ?? '',
+      ...stateCells(shown, now),
     ]),
   ]);
 }
 
-function stateCells({ data = {}, metadata }: Secret, now: number): readonly string[] {
+function stateCells({ secret: { data = {}, metadata }, waitsFor }: ShownCa, now: number): readonly string[] {
   try {
     const state = readCaState(data);
     const { subject, notAfter } = certificateOf(state.signing);
@@ -82,7 +114,7 @@ function stateCells({ data = {}, metadata }: Secret, now: number): readonly stri
       subject.commonName,
       shownEnd(timestamp(notAfter), now),
       String(1 + anchors.flatMap((pem) => readPemCertificates(pem)).length),
-      asked ? 'a rotation was asked for' : next[phase](state, now),
+      asked ? 'a rotation was asked for' : next[phase](state, waitsFor, now),
     ];
   } catch (error) {
     if (!(error instanceof PkiError)) throw error;

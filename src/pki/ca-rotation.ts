@@ -64,7 +64,7 @@ export function rotationPolicy(
   return { maxSeconds, propagationMs, marginMs, renewBeforeMs };
 }
 
-/** At most so long after they were replaced bundles are still there that lack the next anchor, and nobody noticed yet. */
+/** At most so long it takes until every bundle has the next anchor, where nothing holds that up. */
 const spreadingMs = day / 12;
 
 /** How long copies in namespaces hold up a rotation at most. */

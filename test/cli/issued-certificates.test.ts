@@ -94,14 +94,17 @@ describe('CAs', async () => {
   const steady: CaState = { generation: 1, signing: first, retiring: [], longestSeconds: 0 };
   const next = announced(steady, second);
   const spreading = seenSince(next, now - day);
-  const row = (state: CaState, more: object = {}, at = now): string | undefined =>
+  const row = (state: CaState, more: object = {}, at = now, waitsFor: readonly string[] = []): string | undefined =>
     caTable(
       [
         {
-          apiVersion: 'v1',
-          kind: 'Secret',
-          metadata: { namespace: 'pki', name: 'ca', annotations: { [ownNames.signersAnnotation]: 'a.test/x' } },
-          data: { ...writeCaState(state), ...more },
+          secret: {
+            apiVersion: 'v1',
+            kind: 'Secret',
+            metadata: { namespace: 'pki', name: 'ca', annotations: { [ownNames.signersAnnotation]: 'a.test/x' } },
+            data: { ...writeCaState(state), ...more },
+          },
+          waitsFor,
         },
       ],
       at,
@@ -128,6 +131,18 @@ describe('CAs', async () => {
     ],
   ])('that are %s are shown so', (_, state, expected) => {
     expect(row(state)).toBe(expected);
+  });
+  test.each<[string, CaState, readonly string[], string]>([
+    ['waited for', next, ['ConfigMap a/corp'], 'waits for the next anchor in ConfigMap a/corp'],
+    [
+      'the first of several',
+      next,
+      ['ConfigMap a/corp', 'b', 'c'],
+      'waits for the next anchor in ConfigMap a/corp and 2 more',
+    ],
+    ['not waited for any more', spreading, ['ConfigMap a/corp'], 'without the next anchor: ConfigMap a/corp'],
+  ])('what lacks the next anchor is named: %s', (_, state, waitsFor, expected) => {
+    expect(row(state, {}, now, waitsFor)?.split(' | ').at(-1)).toBe(expected);
   });
   test('that have ended are shown with the time, as certificates are, and nothing is left for what is due', () => {
     const [ended, end] = [now + 100 * day, '2026-04-10T23:55:00Z'];

@@ -80,7 +80,10 @@ describe('ca-rotation', () => {
     expect(await world.state()).toMatchObject({ generation: 1, retiring: [], longestSeconds: 3_600 });
     expect((await world.secrets.get(secret))?.metadata).toMatchObject({
       labels: { 'kedge.internal/ca': 'true' },
-      annotations: { 'kedge.internal/signers': signerName },
+      annotations: {
+        'kedge.internal/signers': signerName,
+        'kedge.internal/bundles': '{"distributed":[],"owner":"kedge","inSecrets":false}',
+      },
     });
     expect(world.signs()?.certificate.subject.commonName).toBe('clients-ca 1');
     await world.stop();
@@ -93,7 +96,7 @@ describe('ca-rotation', () => {
     await world.request();
     await until(async () => (await world.state()).next !== undefined);
     expect((await world.secrets.get(secret))?.metadata.annotations).not.toHaveProperty('kedge.internal/rotate');
-    await pass(world, 2 * hour);
+    await pass(world, 1.5 * hour);
     expect(phaseOf(await world.state())).toBe('spreading');
     expect(world.signs()?.anchors).toBe(anchorOf(first));
     const next = (await world.state()).next?.pair;
@@ -101,7 +104,7 @@ describe('ca-rotation', () => {
       expect(bundle).toContain(anchorOf(first));
       expect(bundle).toContain(anchorOf(next ?? { certificate: '' }));
     }
-    await pass(world, 1.5 * hour);
+    await pass(world, hour);
     expect(phaseOf(await world.state())).toBe('retiring');
     expect((await world.state()).signing).toEqual(next);
     expect(world.signs()?.anchors).toBe(anchorOf(next ?? { certificate: '' }));
@@ -111,6 +114,19 @@ describe('ca-rotation', () => {
     expect(await world.bundles()).toEqual([anchorOf(next ?? { certificate: '' })]);
     const reasons = (await world.client.resource(Events).list()).items.map(({ reason }) => reason);
     expect(new Set(reasons)).toEqual(new Set(['CaAnnounced', 'CaSeenEverywhere', 'CaSwitched', 'CaRetired']));
+    await world.stop();
+  });
+
+  test('waits for no bundle that the publisher has replaced and keeps for a while', async () => {
+    const world = await start();
+    await pass(world, hour);
+    await world.request();
+    await until(async () => (await world.state()).next !== undefined);
+    await pass(world, hour / 3);
+    const { next } = await world.state();
+    const has = (await world.bundles()).map((bundle) => bundle.includes(anchorOf(next?.pair ?? { certificate: '' })));
+    expect(has.sort()).toEqual([false, true]);
+    expect(world.clock.now() - (next?.seenSince ?? 0)).toBeLessThanOrEqual(hour / 3);
     await world.stop();
   });
 

@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest';
+import { bundlesWithout, placesIn, placesText, type WhereToLook } from '../../controllers/ca-rotation/bundles.js';
+import { ClusterTrustBundles } from '../../src/api/kinds/cluster-trust-bundle.js';
+import { ConfigMaps } from '../../src/api/kinds/config-map.js';
+import { Secrets } from '../../src/api/kinds/secret.js';
+import { encodePem } from '../../src/pki/pem.js';
+import { FakeClock } from '../../src/testing/fake-clock.js';
+import { FakeClient } from '../fake-client.js';
+
+const anchor = (name: string): string => encodePem('CERTIFICATE', Buffer.from(name));
+const [old, next] = [anchor('old'), anchor('next')];
+const where: WhereToLook = {
+  signers: ['a.test/x', 'a.test/y'],
+  distributed: ['corp'],
+  owner: 'kedge',
+  inSecrets: true,
+};
+const labels = { 'kedge.internal/trust-owner': 'kedge', 'kedge.internal/trust-bundle': 'corp' };
+
+async function world(bundles: readonly (readonly [name: string, signerName: string, trustBundle: string])[]) {
+  const client = new FakeClient(new FakeClock());
+  for (const [name, signerName, trustBundle] of bundles) {
+    const isFree = signerName === '';
+    await client.resource(ClusterTrustBundles).create({
+      apiVersion: 'certificates.k8s.io/v1',
+      kind: 'ClusterTrustBundle',
+      metadata: { name, ...(isFree ? { labels } : {}) },
+      spec: { trustBundle, ...(isFree ? {} : { signerName }) },
+    });
+  }
+  return client;
+}
+const ofBoth = [
+  ['a.test:x:1', 'a.test/x', old],
+  ['a.test:x:2', 'a.test/x', old + next],
+  ['a.test:y:1', 'a.test/y', next],
+] as const;
+const texts = async (client: FakeClient, places = where): Promise<readonly string[]> =>
+  (await bundlesWithout(client, places, next)).map(({ text }) => text);
+
+test('one bundle of each signer is enough, since those who verify take them together', async () => {
+  expect(await texts(await world(ofBoth))).toEqual([]);
+});
+
+test('all that lacks the anchor is named, what is of the whole server first', async () => {
+  const client = await world([ofBoth[0], ofBoth[2], ['free', '', old]]);
+  const copy = (name: string, more = {}) => ({ metadata: { namespace: 'ns', name, labels: { ...labels, ...more } } });
+  const map = (name: string, text: string, more = {}) =>
+    client
+      .resource(ConfigMaps)
+      .create({ apiVersion: 'v1', kind: 'ConfigMap', data: { 'ca.crt': text }, ...copy(name, more) });
+  await map('behind', old);
+  await map('done', old + next);
+  await map('of-others', old, { 'kedge.internal/trust-owner': 'others' });
+  const data = { 'ca.crt': Buffer.from(old).toString('base64') };
+  await client.resource(Secrets).create({ apiVersion: 'v1', kind: 'Secret', data, ...copy('behind') });
+  const ofServer = ['a ClusterTrustBundle of a.test/x', 'ClusterTrustBundle free'];
+  expect(await texts(client)).toEqual([...ofServer, 'ConfigMap ns/behind', 'Secret ns/behind']);
+  expect(await texts(client, { ...where, inSecrets: false })).toEqual([...ofServer, 'ConfigMap ns/behind']);
+  expect(await texts(client, { ...where, distributed: [] })).toEqual(ofServer.slice(0, 1));
+});
+
+test.each<[string, Readonly<Record<string, string>>, Partial<WhereToLook>]>([
+  ['what was written', { 'kedge.internal/bundles': placesText(where) }, {}],
+  ['nothing', {}, { distributed: [], inSecrets: false }],
+  ['what is no JSON', { 'kedge.internal/bundles': '{' }, { distributed: [], inSecrets: false }],
+  ['something else', { 'kedge.internal/bundles': '{"distributed":"corp"}' }, { distributed: [], inSecrets: false }],
+])('a Secret tells where to look: %s', (_, annotations, more) => {
+  const found = placesIn({
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { annotations: { 'kedge.internal/signers': where.signers.join(), ...annotations } },
+  });
+  expect(found).toEqual({ ...where, ...more });
+});
