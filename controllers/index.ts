@@ -7,7 +7,7 @@ import type { LedgerRecord } from '../src/api/certificate-ledger.js';
 import { type Domains, defaultDomains } from '../src/api/domains.js';
 import type { Runnable } from '../src/controller/controller.js';
 import type { Signer } from '../src/pki/signer.js';
-import { caRotation, type RotatedCa } from './ca-rotation/ca-rotation.js';
+import { type CaRotationOptions, caRotation, type RotatedCa } from './ca-rotation/ca-rotation.js';
 import { clusterRoleAggregation } from './clusterrole-aggregation/clusterrole-aggregation.js';
 import { crdEstablished } from './crd-established/crd-established.js';
 import { crdFinalizer } from './crd-finalizer/crd-finalizer.js';
@@ -37,7 +37,7 @@ import { type TrustDistributorOptions, trustDistributor } from './trust-distribu
 
 export type { RotationPolicy } from '../src/pki/ca-rotation.js';
 export { type CaInjectorOptions, caInjector } from './ca-injector/ca-injector.js';
-export { type CaRotationOptions, caRotation, type RotatedCa } from './ca-rotation/ca-rotation.js';
+export { type CaRotationOptions, caRotation, type RotatedCa, type RotationState } from './ca-rotation/ca-rotation.js';
 export { clusterRoleAggregation } from './clusterrole-aggregation/clusterrole-aggregation.js';
 export { crdEstablished } from './crd-established/crd-established.js';
 export { crdFinalizer } from './crd-finalizer/crd-finalizer.js';
@@ -92,6 +92,8 @@ export interface BuiltinControllerOptions {
   readonly certificatePolicy?: PolicyApproverOptions;
   /** CAs in Secrets that are made and replaced. */
   readonly rotatedCas?: readonly RotatedCa[];
+  /** Told of each of them whenever it was looked at. */
+  readonly onRotation?: CaRotationOptions['onLooked'];
   /** Bundles of anchors that are distributed. Without it nothing is distributed, and nothing cleaned up. */
   readonly trust?: TrustDistributorOptions;
   /** Record certificates in the ledger before they are handed out. Default: no. */
@@ -115,7 +117,7 @@ export interface BuiltinControllerOptions {
 export function builtinControllers(options: BuiltinControllerOptions = {}): readonly Runnable[] {
   const { signers = [], rootCa, mintToken, domains = defaultDomains, csrRetention, customResources } = options;
   const { certificatePolicy, rotatedCas = [], trust, certificateLedger = false, onIssued, onOutcome } = options;
-  const { trustGraceMs, checkPolicy, storeIsShared = false } = options;
+  const { trustGraceMs, checkPolicy, storeIsShared = false, onRotation } = options;
   const sources = [
     ...trustSources(signers, trustGraceMs === undefined ? {} : { graceMs: trustGraceMs }),
     ...(rootCa === undefined ? [] : [servingSource(rootCa, domains)]),
@@ -149,6 +151,7 @@ export function builtinControllers(options: BuiltinControllerOptions = {}): read
             cas: rotatedCas,
             inSecrets: trust?.secretTargets ?? false,
             ...(trust?.owner === undefined ? {} : { owner: trust.owner }),
+            ...(onRotation === undefined ? {} : { onLooked: onRotation }),
           }),
         ]),
     ...(sources.length === 0 ? [] : [trustBundlePublisher({ sources })]),

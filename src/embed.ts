@@ -22,6 +22,7 @@ import { type OpenedOperations, openOperations } from './server/operations.js';
 import { optionDefaults } from './server/option-defaults.js';
 import type { ServerOptions } from './server/options.js';
 import { policyTypeCheck } from './server/policy-types.js';
+import { rotationMetrics } from './server/rotation-metrics.js';
 import { checkControllerNames, controllersToRun } from './server/run-controllers.js';
 import { measureWaitingRequests, signerRequests } from './server/signer-metrics.js';
 import { type OpenedSigners, openSigners } from './server/signers.js';
@@ -184,6 +185,7 @@ function controllersFor(
   const told = metrics && {
     onIssued: certificateMetrics(metrics, { signers, clock, client: ownClient }),
     onOutcome: signerRequests(metrics, signers),
+    onRotation: rotationMetrics(metrics, clock),
   };
   return controllersToRun({
     names,

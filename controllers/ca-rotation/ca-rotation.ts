@@ -11,6 +11,9 @@ import {
   announcedAt,
   copiesHoldMs,
   nextStep,
+  phaseOf,
+  phaseSince,
+  type RotationPhase,
   type RotationPolicy,
   type RotationStep,
   retired,
@@ -47,6 +50,18 @@ export interface RotatedCa {
   readonly keyType?: KeyType;
 }
 
+/** How far the rotation of a CA is. Times are in milliseconds since the epoch. */
+export interface RotationState {
+  /** `unusable`: its Secret is not as it was left, and a person has to look. */
+  readonly phase: RotationPhase | 'unusable';
+  /** Since when; absent while steady, and where nobody noted it. */
+  readonly since?: number | undefined;
+  /** What lacks the next anchor, the first if there are several. */
+  readonly lacking?:
+    | { readonly text: string /** When the next CA was announced. */; readonly since: number }
+    | undefined;
+}
+
 export interface CaRotationOptions {
   readonly cas: readonly RotatedCa[];
   /** Are bundles distributed as Secrets as well? */
@@ -55,6 +70,8 @@ export interface CaRotationOptions {
   readonly owner?: string;
   /** How often to look at the bundles. Default a minute. */
   readonly refreshMs?: number;
+  /** Told of each CA, `namespace/name` of its Secret, whenever it was looked at; undefined: it is not looked at here any more. */
+  readonly onLooked?: (secret: string, state: RotationState | undefined) => void;
 }
 
 const name = 'ca-rotation';
@@ -69,6 +86,7 @@ export function caRotation({
   inSecrets = false,
   owner = ownNames.trustOwner,
   refreshMs = 60_000,
+  onLooked = () => {},
 }: CaRotationOptions): Runnable {
   for (const { secret, policy, seconds } of cas) {
     const problem = rotationProblem(policy, seconds);
@@ -87,8 +105,11 @@ export function caRotation({
           wake(ca, 'start');
         }
       },
-      reconcile: (ca) => rotate(ca, { ...context, recorder, inSecrets, owner, refreshMs }),
-      stopped: () => recorder.flush(),
+      reconcile: (ca) => rotate(ca, { ...context, recorder, inSecrets, owner, refreshMs, onLooked }),
+      async stopped() {
+        for (const { secret } of cas) onLooked(textOf(secret), undefined);
+        await recorder.flush();
+      },
     };
   });
 }
@@ -98,6 +119,7 @@ interface RotationContext extends ReconcileContext {
   readonly inSecrets: boolean;
   readonly owner: string;
   readonly refreshMs: number;
+  readonly onLooked: NonNullable<CaRotationOptions['onLooked']>;
 }
 
 /** Takes one step. */
@@ -109,7 +131,10 @@ async function rotate(ca: RotatedCa, context: RotationContext): Promise<Reconcil
     return { requeueAfterMs: 1 };
   }
   const state = read(secret, context);
-  if (state === undefined) return { requeueAfterMs: refreshMs };
+  if (state === undefined) {
+    context.onLooked(textOf(ca.secret), { phase: 'unusable' });
+    return { requeueAfterMs: refreshMs };
+  }
   const requested = secret.metadata.annotations?.[ownNames.rotateAnnotation] !== undefined;
   const { policy } = ca;
   const [lacking] = state.next ? await bundlesWithout(client, placesOf(ca, context), anchorOf(state.next.pair)) : [];
@@ -123,6 +148,11 @@ async function rotate(ca: RotatedCa, context: RotationContext): Promise<Reconcil
     const answered = refused || (requested && step.action === 'announce');
     await save(ca, { secret, next, answered }, context);
   }
+  context.onLooked(textOf(ca.secret), {
+    phase: phaseOf(next),
+    since: phaseSince(next),
+    lacking: lacking && next.next && { text: lacking.text, since: announcedAt(next.next) },
+  });
   tell(secret, { step, next, refused, hold }, context);
   if (step.action !== 'wait') return { requeueAfterMs: 1 };
   log[lacking === undefined ? 'debug' : 'info'](

@@ -15,6 +15,7 @@ import { systemClock } from '../runtime/clock.js';
 import { openMetrics } from '../runtime/metrics.js';
 import { createLogger } from '../runtime/pino-logger.js';
 import { certificateControllers } from '../server/certificate-rights.js';
+import { rotationMetrics } from '../server/rotation-metrics.js';
 import { signerRequests } from '../server/signer-metrics.js';
 import { openSigners } from '../server/signers.js';
 import { certificatesOptions, signingCaFiles } from './certificates-options.js';
@@ -72,7 +73,11 @@ export async function runControllers(flags: ControllersFlags): Promise<void> {
   if (!certificateLedger) log.warn({}, 'the server has no certificate ledger: what is issued is not recorded');
   const metrics = flags.probeAddress && openMetrics({ process: true });
   const wanted = builtinControllers({
-    ...certificateControllers(certificates, rotated, metrics && { onOutcome: signerRequests(metrics, signers) }),
+    ...certificateControllers(
+      certificates,
+      rotated,
+      metrics && { onOutcome: signerRequests(metrics, signers), onRotation: rotationMetrics(metrics, systemClock) },
+    ),
     certificateLedger,
     signers,
     domains,

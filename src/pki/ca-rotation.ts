@@ -32,6 +32,12 @@ export const phaseOf = ({ next, retiring }: CaState): RotationPhase =>
       ? 'announced'
       : 'spreading';
 
+/** Since when the phase is what it is, in milliseconds since the epoch; undefined while steady, and where nobody noted it. */
+export function phaseSince({ next, retiring }: CaState): number | undefined {
+  if (next === undefined) return retiring.at(-1)?.since;
+  return next.seenSince ?? announcedAt(next);
+}
+
 /** What somebody who looks at the world tells the machine. */
 export interface Observation {
   /** Milliseconds since the epoch. */
@@ -191,7 +197,7 @@ export function switched(state: CaState, now: number, policy: RotationPolicy): C
   return {
     generation: state.generation + 1,
     signing: state.next.pair,
-    retiring: [...state.retiring, { anchor, until, ...(issuer === anchor ? {} : { issuer }) }],
+    retiring: [...state.retiring, { anchor, until, since: now, ...(issuer === anchor ? {} : { issuer }) }],
     // What the old key signed counted for its retirement.
     longestSeconds: policy.maxSeconds,
   };

@@ -32,6 +32,8 @@ export interface RetiringCa {
   readonly issuer?: string;
   /** It is published until then, in milliseconds since the epoch. */
   readonly until: number;
+  /** Since when the key after it signs; absent where an older version replaced it. */
+  readonly since?: number;
 }
 
 /** Members of the Secret. The first two are all that a CA without rotation has. */
@@ -111,6 +113,7 @@ function readFacts(text: string): Facts | undefined {
 const isRetiring = (one: Partial<RetiringCa> | null): boolean =>
   typeof one?.anchor === 'string' &&
   typeof one.until === 'number' &&
+  (one.since === undefined || typeof one.since === 'number') &&
   (one.issuer === undefined || typeof one.issuer === 'string');
 
 /** The Secret's data for a state; members that are not of a CA are kept. */

@@ -60,7 +60,7 @@ function merged(all: readonly ControllerObjects[]): readonly ControllerObjects[]
 export const certificateControllers = (
   { policy, expressions, trust }: CertificateOptions,
   rotatedCas: readonly RotatedCa[],
-  told: Pick<ControllersToRun['certificates'], 'onIssued' | 'onOutcome'> = {},
+  told: Pick<ControllersToRun['certificates'], 'onIssued' | 'onOutcome' | 'onRotation'> = {},
 ): ControllersToRun['certificates'] => ({
   rotatedCas,
   certificateLedger: true,

@@ -23,7 +23,7 @@ export interface ControllersToRun {
   readonly signers: readonly Signer[];
   readonly certificates: Pick<
     BuiltinControllerOptions,
-    'certificatePolicy' | 'rotatedCas' | 'trust' | 'certificateLedger' | 'onIssued' | 'onOutcome'
+    'certificatePolicy' | 'rotatedCas' | 'trust' | 'certificateLedger' | 'onIssued' | 'onOutcome' | 'onRotation'
   >;
   /** PEM */
   readonly rootCa: string;

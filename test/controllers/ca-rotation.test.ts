@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { caRotation, type RotatedCa } from '../../controllers/ca-rotation/ca-rotation.js';
+import { caRotation, type RotatedCa, type RotationState } from '../../controllers/ca-rotation/ca-rotation.js';
 import { followCaSecret } from '../../controllers/csr-signer/secret-ca.js';
 import { trustBundlePublisher } from '../../controllers/trust-bundle-publisher/trust-bundle-publisher.js';
 import { serviceUnavailable } from '../../src/api/errors.js';
@@ -128,6 +128,31 @@ describe('ca-rotation', () => {
     expect(has.sort()).toEqual([false, true]);
     expect(world.clock.now() - (next?.seenSince ?? 0)).toBeLessThanOrEqual(hour / 3);
     await world.stop();
+  });
+
+  test('tells how far it is each time, what lacks the next anchor, and when it looks no more', async () => {
+    const told: (RotationState | undefined)[] = [];
+    const rotator = caRotation({
+      cas: [ca],
+      refreshMs: hour / 6,
+      onLooked(of, state) {
+        expect(of).toBe('pki/clients-ca');
+        told.push(state);
+      },
+    });
+    const world = await start({}, { rotator, publish: false });
+    await until(async () => told.length > 0);
+    expect(told.at(-1)).toEqual({ phase: 'steady' });
+    await world.request();
+    const text = `a ClusterTrustBundle of ${signerName}`;
+    const since = world.clock.now();
+    await until(async () => told.at(-1)?.lacking !== undefined);
+    expect(told.at(-1)).toEqual({ phase: 'announced', since, lacking: { text, since } });
+    const found = await world.secrets.get(secret);
+    await world.secrets.update({ ...found!, data: { ...found?.data, 'rotation.json': 'eA==' } });
+    await until(async () => told.at(-1)?.phase === 'unusable');
+    await world.stop();
+    expect(told.at(-1)).toBe(undefined);
   });
 
   test('begins by itself before the CA ends, and gets through with the server failing now and then', async () => {

@@ -4,6 +4,7 @@ import {
   announcedAt,
   nextStep,
   phaseOf,
+  phaseSince,
   type RotationPolicy,
   retired,
   rotationPolicy,
@@ -98,6 +99,9 @@ test('has a name for where it is', () => {
   const spreading = seenSince(announced(steady, second), start);
   const all = [steady, announced(steady, second), spreading, switched(spreading, start + day, policy)];
   expect(all.map(phaseOf)).toEqual(['steady', 'announced', 'spreading', 'retiring']);
+  expect(all.map(phaseSince)).toEqual([undefined, start, start, start + day]);
+  expect(phaseSince(seenSince(announced(steady, second), start + 1))).toBe(start + 1);
+  expect(phaseSince({ ...steady, retiring: [{ anchor: anchorOf(brief), until: start }] })).toBe(undefined);
 });
 
 describe('steps out of order are refused', () => {
@@ -176,7 +180,7 @@ describe('a state in a Secret', () => {
     generation: 4,
     signing: first,
     next: { pair: second, seenSince: start },
-    retiring: [{ anchor: anchorOf(brief), until: start + 1 }],
+    retiring: [{ anchor: anchorOf(brief), until: start + 1, since: start }],
     longestSeconds: 7,
   };
   test.each([steady, full, announced(steady, second)])('comes back as it was', (state) => {

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { CertificateSigningRequests, isIssued } from '../../src/api/kinds/certificate-signing-request.js';
+import { Secrets } from '../../src/api/kinds/secret.js';
+import { ownNames } from '../../src/api/own-names.js';
 import { testSigningRequest } from '../../src/testing/certificates.js';
 import { eventually, until } from '../../src/testing/until.js';
 import { root } from '../process/build.js';
@@ -76,7 +78,16 @@ const signerName = 'kubernetes.io/kube-apiserver-client';
 beforeAll(async () => {
   const policy = 'apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{ level: None }]';
   server = await runningServer({
-    controllers: 'all',
+    controllers: ['csr-signer', 'trust-bundle-publisher', 'ca-rotation'],
+    certificates: {
+      signers: [{ name: 'example.test/rotated', secret: 'pki/ca', rotation: {} }],
+      // Nobody distributes it.
+      trust: {
+        bundles: [
+          { name: 'corp', sources: [{ signer: 'example.test/rotated' }], targets: { clusterTrustBundle: 'c' } },
+        ],
+      },
+    },
     operations: { readOnlyRequests: 1, audit: { policy, logFile: join(temporaryDirectory(), 'audit') } },
   });
   const { ask, store } = server;
@@ -85,6 +96,12 @@ beforeAll(async () => {
   const conditions = [{ type: 'Approved', status: 'True', reason: 'Test' }];
   await requests.subresource('approval').update({ ...asked, status: { conditions } });
   await until(requests, { name: 'r' }, (csr) => csr !== undefined && isIssued(csr));
+  const labels = { [ownNames.trustOwnerLabel]: 'kedge', [ownNames.trustBundleLabel]: 'corp' };
+  await ask('alice', `POST ${configMaps}`, { metadata: { name: 'corp', labels } });
+  const secrets = server.server.client().resource(Secrets);
+  const secret = await until(secrets, { namespace: 'pki', name: 'ca' }, (found) => found !== undefined);
+  const annotations = { ...secret?.metadata.annotations, [ownNames.rotateAnnotation]: 'now' };
+  await secrets.update({ ...secret!, metadata: { ...secret?.metadata, annotations } });
   await ask('alice', `POST ${configMaps}`, configMap('a'));
   await ask('alice', `PUT ${configMaps}/a`, configMap('a'));
   await ask('alice', `DELETE ${configMaps}/a`);
@@ -97,7 +114,8 @@ beforeAll(async () => {
   expect((await ask('alice', `GET ${configMaps}`)).code).toBe(429);
   expect((await slow).code).toBe(504);
   store.release();
-  read((await ask('root', 'GET /metrics')).text);
+  const metrics = async (): Promise<string> => (await ask('root', 'GET /metrics')).text;
+  read(await eventually(metrics, (all) => all.includes('\nkedge_ca_rotation_held_up_seconds{')));
 });
 afterAll(() => server[Symbol.asyncDispose]());
 

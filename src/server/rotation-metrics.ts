@@ -1,0 +1,55 @@
+import type { RotationState } from '../../controllers/ca-rotation/ca-rotation.js';
+import type { Clock } from '../runtime/clock.js';
+import type { Metrics } from '../runtime/metrics.js';
+
+const phases: readonly RotationState['phase'][] = ['steady', 'announced', 'spreading', 'retiring', 'unusable'];
+
+/**
+ * Reports how far the rotations of CAs are, and what holds them up, by Secret: of the server whose controllers work. Returns the
+ * callback to invoke whenever a CA was looked at.
+ */
+export function rotationMetrics(
+  metrics: Metrics,
+  clock: Pick<Clock, 'now'>,
+): (secret: string, state: RotationState | undefined) => void {
+  const known = new Map<string, RotationState>();
+  metrics.measured(
+    {
+      name: 'kedge_ca_rotation_phase',
+      help: 'Whether the rotation of a CA is in this phase: 1 or 0.',
+      labels: ['secret', 'phase'],
+    },
+    async () =>
+      [...known].flatMap(([secret, state]) =>
+        phases.map((phase) => ({ labels: { secret, phase }, value: phase === state.phase ? 1 : 0 })),
+      ),
+  );
+  metrics.measured(
+    {
+      name: 'kedge_ca_rotation_phase_start_timestamp_seconds',
+      help: 'Since when the rotation of a CA is in its phase; none while it is steady.',
+      labels: ['secret'],
+    },
+    async () =>
+      [...known].flatMap(([secret, { since }]) =>
+        since === undefined ? [] : [{ labels: { secret }, value: since / 1_000 }],
+      ),
+  );
+  metrics.measured(
+    {
+      name: 'kedge_ca_rotation_held_up_seconds',
+      help: 'How long ago the next CA was announced whose anchor an object still lacks, with the first such object.',
+      labels: ['secret', 'object'],
+    },
+    async () =>
+      [...known].flatMap(([secret, { lacking }]) =>
+        lacking === undefined
+          ? []
+          : [{ labels: { secret, object: lacking.text }, value: (clock.now() - lacking.since) / 1_000 }],
+      ),
+  );
+  return (secret, state) => {
+    if (state === undefined) known.delete(secret);
+    else known.set(secret, state);
+  };
+}
