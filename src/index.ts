@@ -260,6 +260,7 @@ export { indexBy, type ObjectIndex } from './client/object-index.js';
 // Clients.
 export { type ConnectOptions, connect, findAccess, type RemoteClient } from './client/remote-client.js';
 // Controllers.
+export { approve, deny, type Verdict } from './controller/approval.js';
 export type { RateLimit } from './controller/backoff.js';
 export {
   type ControllerSpec,

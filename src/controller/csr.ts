@@ -3,7 +3,7 @@ import {
   type CertificateSigningRequestCondition,
   CertificateSigningRequests,
 } from '../api/kinds/certificate-signing-request.js';
-import type { Client } from '../client/client.js';
+import type { Client, WriteOptions } from '../client/client.js';
 import { PkiError } from '../pki/pki-error.js';
 import { TerminalError } from './controller.js';
 import { fieldManagers } from './field-manager.js';
@@ -33,15 +33,22 @@ export function readOrGiveUp<R>(csr: CertificateSigningRequest, read: (csr: Cert
   }
 }
 
+/** What makes a condition of a request that it is approved or denied. */
+export type Decision = Pick<CertificateSigningRequestCondition, 'type' | 'reason' | 'message'>;
+
 /** Adds a decision to a request. Fails with Conflict if somebody else wrote it since it was read. */
-export async function decideRequest(
+export async function decideRequest(client: Client, csr: CertificateSigningRequest, decision: Decision): Promise<void> {
+  await writeDecision(client, csr, decision, { fieldManager: fieldManagers.controllers });
+}
+
+/** As `decideRequest`; answers the request as it is now. */
+export const writeDecision = (
   client: Client,
   csr: CertificateSigningRequest,
-  decision: Pick<CertificateSigningRequestCondition, 'type' | 'reason' | 'message'>,
-): Promise<void> {
+  decision: Decision,
+  options: WriteOptions,
+): Promise<CertificateSigningRequest> => {
   const conditions = [...(csr.status?.conditions ?? []), { ...decision, status: 'True' }];
-  await client
-    .resource(CertificateSigningRequests)
-    .subresource('approval')
-    .update({ ...csr, status: { ...csr.status, conditions } }, { fieldManager: fieldManagers.controllers });
-}
+  const decided = { ...csr, status: { ...csr.status, conditions } };
+  return client.resource(CertificateSigningRequests).subresource('approval').update(decided, options);
+};
