@@ -16,4 +16,4 @@ export { FakeClock, settled } from './fake-clock.js';
 export { type AskedFor, type SignerUnderTest, signerContract } from './signer-contract.js';
 export { type StoreUnderTest, storeContract } from './store-contract.js';
 export { type TestCertificates, type TestServer, type TestServerOptions, testServer } from './test-server.js';
-export { eventually, NeverHeld, type UntilOptions, until } from './until.js';
+export { eventually, NeverHeld, type Selection, type UntilOptions, until, untilAny, untilList } from './until.js';

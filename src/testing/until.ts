@@ -2,8 +2,8 @@ import { inspect } from 'node:util';
 import { ApiError } from '../api/errors.js';
 import { stringify } from '../api/go-text.js';
 import type { CustomResourceDefinition } from '../api/kinds/custom-resource-definition.js';
-import { type ApiObject, keyText, type ObjectKey } from '../api/object.js';
-import type { ResourceClient } from '../client/client.js';
+import { type ApiObject, hasMetadata, keyOf, keyText, type ObjectKey } from '../api/object.js';
+import type { ListOptions, ResourceClient } from '../client/client.js';
 import { systemClock } from '../runtime/clock.js';
 import type { Subscription } from '../runtime/observable.js';
 
@@ -36,11 +36,75 @@ export async function until<T extends ApiObject, F extends T | undefined = T | u
   holds: ((object: T | undefined) => object is F) | ((object: T | undefined) => boolean),
   { timeoutMs = patienceMs(), what = keyText(key) }: UntilOptions = {},
 ): Promise<F> {
-  let last: T | undefined;
+  const found = await watching(resource, {
+    selection: { namespace: key.namespace, fieldSelector: `metadata.name=${key.name}` },
+    look: () => resource.get(key),
+    holds: (object) => holds(object),
+    told: (last) => `${shown(last)}${isOverlooked(last) ? overlooked : ''}`,
+    timeoutMs,
+    what,
+  });
+  return found as F;
+}
+
+/** Which objects: all, or those in a namespace, or with such labels or fields. */
+export type Selection = Pick<ListOptions, 'namespace' | 'labelSelector' | 'fieldSelector'>;
+
+/** As `until`, for all objects that are selected: waits until something holds of the list of them, and answers it. */
+export async function untilList<T extends ApiObject>(
+  resource: ResourceClient<T>,
+  selection: Selection,
+  holds: (objects: readonly T[]) => boolean,
+  { timeoutMs = patienceMs(), what = selectionText(selection) }: UntilOptions = {},
+): Promise<readonly T[]> {
+  const found = await watching(resource, {
+    selection,
+    look: async () => (await resource.list(selection)).items,
+    holds,
+    told: (last = []) => listText(last),
+    timeoutMs,
+    what,
+  });
+  return found;
+}
+
+/**
+ * As `until`, for an object whose name is not known, such as an Event or one with a `generateName`: waits until something
+ * holds of one of those that are selected, and answers the first.
+ */
+export async function untilAny<T extends ApiObject, F extends T = T>(
+  resource: ResourceClient<T>,
+  selection: Selection,
+  holds: ((object: T) => object is F) | ((object: T) => boolean),
+  options?: UntilOptions,
+): Promise<F> {
+  let first: T | undefined;
+  const some = (objects: readonly T[]): boolean => {
+    first = objects.find((object) => holds(object));
+    return first !== undefined;
+  };
+  await untilList(resource, selection, some, options);
+  return first as F;
+}
+
+interface Watching<S> extends Required<UntilOptions> {
+  /** What a change of may make it hold. */
+  readonly selection: Selection;
+  look(): Promise<S>;
+  holds(state: S): boolean;
+  /** The state as it is told in a failure. */
+  told(last: S | undefined): string;
+}
+
+async function watching<T extends ApiObject, S>(
+  resource: ResourceClient<T>,
+  { selection, look, holds, told, timeoutMs, what }: Watching<S>,
+): Promise<S> {
+  let last: S | undefined;
   let refusal: ApiError | undefined;
-  const look = async (): Promise<boolean> => {
+  const isSo = async (): Promise<boolean> => {
     try {
-      last = await resource.get(key);
+      last = await look();
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       refusal = error;
@@ -49,15 +113,13 @@ export async function until<T extends ApiObject, F extends T | undefined = T | u
     refusal = undefined;
     return holds(last);
   };
-  if (await look()) return last as F;
+  if (await isSo()) return last as S;
   let subscription: Subscription | undefined;
   let changed: () => void = () => {};
   let change = new Promise<void>((resolve) => (changed = resolve));
   const watch = (): void => {
     subscription?.unsubscribe();
-    subscription = resource
-      .watch({ namespace: key.namespace, fieldSelector: `metadata.name=${key.name}` })
-      .subscribe({ next: () => changed(), error: () => {}, complete: () => {} });
+    subscription = resource.watch(selection).subscribe({ next: () => changed(), error: () => {}, complete: () => {} });
   };
   const deadline = systemClock.now() + timeoutMs;
   try {
@@ -68,15 +130,14 @@ export async function until<T extends ApiObject, F extends T | undefined = T | u
       await Promise.race([change, systemClock.sleep(Math.min(250, deadline - systemClock.now()), rest.signal)]);
       rest.abort();
       change = new Promise<void>((resolve) => (changed = resolve));
-      if (await look()) return last as F;
+      if (await isSo()) return last as S;
       if (subscription?.closed) watch();
     }
   } finally {
     subscription?.unsubscribe();
   }
   const answer = refusal === undefined ? '' : `; last answer: ${refusal.message}`;
-  const seen = `${shown(withoutManagers(last))}${isOverlooked(last) ? overlooked : ''}`;
-  throw new NeverHeld(`${what}: not within ${timeoutMs} ms; last seen: ${seen}${answer}`, { cause: refusal });
+  throw new NeverHeld(`${what}: not within ${timeoutMs} ms; last seen: ${told(last)}${answer}`, { cause: refusal });
 }
 
 /** Asks again and again until the answer holds. Answers it. Fails with NeverHeld, and with what `ask` or `holds` throws. */
@@ -96,11 +157,28 @@ export async function eventually<R>(
   }
 }
 
+/** `objects in default with app=web` */
+function selectionText({ namespace, labelSelector, fieldSelector }: Selection): string {
+  const selectors = [labelSelector, fieldSelector].filter(Boolean).join(', ');
+  return `objects${namespace ? ` in ${namespace}` : ''}${selectors && ` with ${selectors}`}`;
+}
+
+/** Of a list so many are told whole, and the others by their names. */
+const toldWhole = 5;
+
+function listText(objects: readonly ApiObject[]): string {
+  if (objects.length === 0) return 'none';
+  const whole = objects.slice(0, toldWhole).map(shown);
+  const named = objects.slice(toldWhole).map((object) => keyText(keyOf(object)));
+  return `${objects.length}: ${[...whole, ...named].join(', ')}`;
+}
+
 /** Who wrote which field is mostly half of an object, and seldom what was waited for. */
-function withoutManagers(object: ApiObject | undefined): ApiObject | undefined {
-  if (object?.metadata.managedFields === undefined) return object;
-  const { managedFields: _, ...metadata } = object.metadata;
-  return { ...object, metadata };
+function withoutManagers(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutManagers);
+  if (!hasMetadata(value) || value.metadata.managedFields === undefined) return value;
+  const { managedFields: _, ...metadata } = value.metadata;
+  return { ...value, metadata };
 }
 
 /** A definition that no controller has said anything about. */
@@ -112,7 +190,7 @@ const overlooked = ', which no controller has looked at: crd-names and crd-estab
 /** JSON, or what there is of a value that has none, as one that holds itself. */
 function shown(value: unknown): string {
   try {
-    return stringify(value) ?? 'none';
+    return stringify(withoutManagers(value)) ?? 'none';
   } catch {
     return inspect(value);
   }

@@ -2,9 +2,10 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { serviceUnavailable } from '../../src/api/errors.js';
 import { type ConfigMap, ConfigMaps } from '../../src/api/kinds/config-map.js';
 import { CustomResourceDefinitions } from '../../src/api/kinds/custom-resource-definition.js';
+import { Namespaces } from '../../src/api/kinds/namespace.js';
 import type { ResourceClient } from '../../src/client/client.js';
 import { type TestServer, testServer } from '../../src/testing/test-server.js';
-import { eventually, NeverHeld, until } from '../../src/testing/until.js';
+import { eventually, NeverHeld, type Selection, until, untilAny, untilList } from '../../src/testing/until.js';
 import { Gadgets, gadgetDefinition } from './gadget.js';
 
 let kit: TestServer;
@@ -115,4 +116,53 @@ test('what was waited for is of the type that the condition proves', async () =>
   await configMaps.create({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { ...key, name: 'b' } });
   const { metadata } = await waiting;
   expect(metadata.name).toBe('b');
+});
+
+const named = (name: string, labels: Record<string, string> = {}): ConfigMap => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { namespace: 'many', name, labels },
+});
+
+test('lists and what has no name are waited for by a condition', async () => {
+  await kit.client.resource(Namespaces).create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'many' } });
+  const two = untilList(configMaps, { namespace: 'many' }, ({ length }) => length === 2);
+  const red = untilAny(configMaps, { namespace: 'many' }, isRed);
+  await configMaps.create(named('a'));
+  await configMaps.create({
+    ...named(''),
+    metadata: { namespace: 'many', generateName: 'b-', labels: { team: 'red' } },
+  });
+  expect((await two).map(({ metadata }) => metadata.name?.slice(0, 1))).toEqual(['a', 'b']);
+  const { metadata } = await red;
+  expect(metadata.labels.team).toBe('red');
+  await configMaps.deleteCollection({ namespace: 'many' });
+  expect(await untilList(configMaps, { namespace: 'many' }, ({ length }) => length === 0)).toEqual([]);
+});
+
+interface Red extends ConfigMap {
+  readonly metadata: ConfigMap['metadata'] & { readonly labels: { readonly team: 'red' } };
+}
+const isRed = (map: ConfigMap): map is Red => map.metadata.labels?.['team'] === 'red';
+
+test('what a list never came to is told with what was there, and with what was selected', async () => {
+  const never = (selection: Selection) => failure(untilList(configMaps, selection, () => false, soon));
+  expect(
+    await never({ namespace: 'default', labelSelector: 'app=web', fieldSelector: 'metadata.name=x' }),
+  ).toHaveProperty('message', 'objects in default with app=web, metadata.name=x: not within 1 ms; last seen: none');
+  for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g']) await configMaps.create(named(name, { app: 'web' }));
+  const error = await failure(untilAny(configMaps, { labelSelector: 'app=web' }, () => false, soon));
+  expect(error).toHaveProperty(
+    'message',
+    expect.stringMatching(
+      /^objects with app=web: not within 1 ms; last seen: 7: \{.*"name":"e".*\}, many\/f, many\/g$/,
+    ),
+  );
+  expect(error).not.toHaveProperty('message', expect.stringContaining('managedFields'));
+  const asked = eventually(
+    async () => (await configMaps.list({ namespace: 'many' })).items,
+    () => false,
+    soon,
+  );
+  expect(await failure(asked)).not.toHaveProperty('message', expect.stringContaining('managedFields'));
 });
