@@ -13,6 +13,7 @@ export {
 export { type ClientUnderTest, clientContract } from './client-contract.js';
 export type { ContractCase } from './contract-case.js';
 export { FakeClock, settled } from './fake-clock.js';
+export { readManifests } from './manifests.js';
 export { type AskedFor, type SignerUnderTest, signerContract } from './signer-contract.js';
 export { type StoreUnderTest, storeContract } from './store-contract.js';
 export { type TestCertificates, type TestServer, type TestServerOptions, testServer } from './test-server.js';

@@ -1,11 +1,16 @@
 import { isTrue } from '../api/conditions.js';
 import { type CustomResourceDefinition, CustomResourceDefinitions } from '../api/kinds/custom-resource-definition.js';
-import { type ApiObject, groupVersion, type Unstructured } from '../api/object.js';
+import { Namespaces } from '../api/kinds/namespace.js';
+import { messageOf } from '../api/message-of.js';
+import { type ApiObject, groupOf, groupVersion, keyOf, keyText, type ResourceType } from '../api/object.js';
 import type { Client } from '../client/client.js';
+import { originOf } from './manifests.js';
 import { eventually, until } from './until.js';
 
 const isDefinition = (object: ApiObject): object is CustomResourceDefinition =>
   object.kind === 'CustomResourceDefinition' && object.apiVersion === 'apiextensions.k8s.io/v1';
+const isNamespace = ({ apiVersion, kind }: ApiObject): boolean =>
+  apiVersion === groupVersion(Namespaces) && kind === Namespaces.kind;
 
 /** The controllers without which nothing that is defined is ever served; in Kubernetes they are the API server's. */
 const definitionControllers = ['crd-names', 'crd-established', 'crd-finalizer'];
@@ -14,24 +19,56 @@ const definitionControllers = ['crd-names', 'crd-established', 'crd-finalizer'];
 export const controllersFor = (objects: readonly ApiObject[]): readonly string[] =>
   objects.some(isDefinition) ? definitionControllers : [];
 
-/** Creates objects in their order, definitions before all others and waiting until they are served. Fails as `create` and `until` do. */
-export async function install(client: Client, objects: readonly (ApiObject | Unstructured)[]): Promise<void> {
+/**
+ * Creates objects as `changed` makes them: definitions first, waiting until they are served, then namespaces, then the others
+ * in their order. Fails with an Error that names the object and where it was read.
+ */
+export async function install(
+  client: Client,
+  objects: readonly ApiObject[],
+  changed: (object: ApiObject) => ApiObject = (object) => object,
+): Promise<void> {
   const definitions = client.resource(CustomResourceDefinitions);
   const defined = objects.filter(isDefinition);
-  for (const definition of defined) await definitions.create(definition);
-  for (const { metadata } of defined) {
-    await until(definitions, { name: metadata.name ?? '' }, (found) =>
-      isTrue(found?.status?.conditions, 'Established'),
+  for (const definition of defined)
+    await about(definition, () => definitions.create(changed(definition) as CustomResourceDefinition));
+  for (const definition of defined) {
+    await about(definition, () =>
+      until(definitions, keyOf(definition), (found) => isTrue(found?.status?.conditions, 'Established')),
     );
   }
-  for (const object of objects) {
-    if (isDefinition(object)) continue;
-    const { apiVersion, kind } = object;
-    const types = await eventually(
-      async () => (await client.discover()).filter((type) => groupVersion(type) === apiVersion && type.kind === kind),
-      ({ length }) => length > 0,
-      { what: `${apiVersion} ${kind} is served` },
-    );
-    for (const type of types.slice(0, 1)) await client.resource(type).create(object);
+  const others = objects.filter((object) => !isDefinition(object));
+  for (const object of [...others.filter(isNamespace), ...others.filter((object) => !isNamespace(object))]) {
+    await about(object, async () => {
+      const type = await typeOf(client, object, defined);
+      await client.resource(type).create(changed(object));
+    });
+  }
+}
+
+/** The type of an object, waiting for it where it was just defined. */
+async function typeOf(
+  client: Client,
+  { apiVersion, kind }: ApiObject,
+  defined: readonly CustomResourceDefinition[],
+): Promise<ResourceType> {
+  const find = async (): Promise<ResourceType | undefined> =>
+    (await client.discover()).find((type) => groupVersion(type) === apiVersion && type.kind === kind);
+  const isDefined = defined.some(({ spec }) => spec.group === groupOf(apiVersion) && spec.names.kind === kind);
+  const type = isDefined
+    ? await eventually(find, (found) => found !== undefined, { what: `${apiVersion} ${kind} is served` })
+    : await find();
+  if (type === undefined) throw new Error(`${apiVersion} ${kind} is not served here`);
+  return type;
+}
+
+/** What goes wrong with an object is told with its name, and where it was read. */
+async function about(object: ApiObject, work: () => Promise<unknown>): Promise<void> {
+  try {
+    await work();
+  } catch (cause) {
+    const origin = originOf(object);
+    const place = origin === undefined ? '' : `${origin}: `;
+    throw new Error(`${place}${object.kind} ${keyText(keyOf(object))}: ${messageOf(cause)}`, { cause });
   }
 }

@@ -22,8 +22,9 @@ export interface TestServerOptions extends Omit<ServerOptions, 'store' | 'dataDi
   /** Who `client` is. Default: `test-admin`, who may do everything. */
   readonly user?: UserInfo;
   /**
-   * What is there from the start, created by an administrator before `runnables` run: definitions first, until they are
-   * served, and then the others in their order. With definitions the controllers that serve them run in any case.
+   * What is there from the start, such as what `readManifests` read; created by an administrator before `runnables` run:
+   * definitions first, until they are served, then namespaces, then the others in their order. With definitions the
+   * controllers that serve them run in any case.
    */
   readonly objects?: readonly (ApiObject | Unstructured)[];
   /** Further controllers to run, as `user`, until the server stops; `graceMs` (default 30 s) is for them as for requests. */
@@ -88,7 +89,8 @@ export async function testServer(options: TestServerOptions = {}): Promise<TestS
     served = webhooks && (await serveWebhooks(webhooks, { client: mine, clock, log, signal: stopping.signal }));
     await install(
       server.client(testAdmin, { fieldValidation, onWarning }),
-      objects.map((object) => served?.pointedHere(object) ?? object),
+      objects,
+      (object) => served?.pointedHere(object) ?? object,
     );
   } catch (error) {
     stopping.abort();

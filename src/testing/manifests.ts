@@ -1,0 +1,77 @@
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { messageOf } from '../api/message-of.js';
+import { isList, isObject, type Json, type Unstructured } from '../api/object.js';
+
+const origins = new WeakMap<object, string>();
+
+/** The file and the document that an object was read from; undefined if it was made in another way. */
+export const originOf = (object: object): string | undefined => origins.get(object);
+
+/**
+ * Reads the objects in files of YAML or JSON, in order: each may have several documents, and a `List` stands for its items.
+ * Of a folder these are its files that end in `.yaml`, `.yml` and `.json`, by name, but for `kustomization.yaml`; folders in
+ * it are not looked into. YAML is read as kubectl reads it. Fails with an Error that names file and document, and where
+ * there is nothing to read.
+ */
+export async function readManifests(...paths: readonly (string | URL)[]): Promise<readonly Unstructured[]> {
+  const objects: Unstructured[] = [];
+  for (const path of paths) {
+    const place = path instanceof URL ? fileURLToPath(path) : path;
+    const found = (await stat(place)).isDirectory() ? await inFolder(place) : await inFile(place);
+    if (found.length === 0) throw new Error(`${place}: there is no object in it`);
+    objects.push(...found);
+  }
+  return objects;
+}
+
+const isManifest = (name: string): boolean => /\.(?:ya?ml|json)$/.test(name) && !/^kustomization\.ya?ml$/.test(name);
+
+async function inFolder(folder: string): Promise<readonly Unstructured[]> {
+  const entries = await readdir(folder, { withFileTypes: true });
+  const files = entries.filter((entry) => !entry.isDirectory() && isManifest(entry.name)).map(({ name }) => name);
+  const objects: Unstructured[] = [];
+  for (const file of files.sort()) objects.push(...(await inFile(join(folder, file))));
+  return objects;
+}
+
+async function inFile(file: string): Promise<readonly Unstructured[]> {
+  const { readStrictYaml } = await import('../api/yaml.js');
+  const objects: Unstructured[] = [];
+  for (const [at, text] of documentsIn(await readFile(file, 'utf8')).entries()) {
+    const origin = `${file}, document ${at + 1}`;
+    const value = await readStrictYaml(text).catch((cause: unknown) => {
+      throw new Error(`${origin}: ${messageOf(cause)}`, { cause });
+    });
+    objects.push(...objectsIn(value, origin));
+  }
+  return objects;
+}
+
+/** As kubectl: a comment may follow. */
+const separator = /^---\s*(?:#.*)?$/;
+const saysNothing = /^\s*(?:#.*)?$/;
+
+/** The documents that hold anything, each behind as many line breaks as there are before it: errors tell lines of the file. */
+function documentsIn(text: string): readonly string[] {
+  const lines = text.replace(/^\ufeff/, '').split(/\r?\n/);
+  const starts = [-1, ...lines.flatMap((line, at) => (separator.test(line) ? [at] : []))];
+  return starts.flatMap((start, at) => {
+    const document = lines.slice(start + 1, starts[at + 1]);
+    return document.every((line) => saysNothing.test(line)) ? [] : ['\n'.repeat(start + 1) + document.join('\n')];
+  });
+}
+
+function objectsIn(value: Json, origin: string): readonly Unstructured[] {
+  if (!isObject(value)) throw new Error(`${origin}: is no object`);
+  for (const name of ['apiVersion', 'kind'])
+    if (typeof value[name] !== 'string' || value[name] === '') throw new Error(`${origin}: has no ${name}`);
+  const { apiVersion, kind, items } = value;
+  if (apiVersion === 'v1' && kind === 'List' && isList(items))
+    return items.flatMap((item, at) => objectsIn(item, `${origin}, item ${at + 1}`));
+  if (!isObject(value['metadata'] ?? null)) throw new Error(`${origin}: has no metadata`);
+  const object = value as unknown as Unstructured;
+  origins.set(object, origin);
+  return [object];
+}
