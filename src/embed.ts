@@ -13,7 +13,7 @@ import { bootstrap } from './server/bootstrap.js';
 import { certificateMetrics } from './server/certificate-metrics.js';
 import { certificateControllers, certificateRights } from './server/certificate-rights.js';
 import { checkOptions } from './server/check-options.js';
-import { type Core, type Ground, openCore } from './server/core.js';
+import { type Core, type Ground, openCore, type Seams } from './server/core.js';
 import { openCustomResources } from './server/custom-resources.js';
 import { expireEvents } from './server/event-expiry.js';
 import { ensureTokenTracking } from './server/legacy-token-tracking.js';
@@ -58,10 +58,12 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
 export interface OpenedServer {
   readonly server: Server;
   handle(request: ApiRequest): Promise<ApiResponse>;
+  /** As `server.client`, under a user agent: what it writes is that one's. */
+  clientOf(user: UserInfo, agent: string, options?: ClientOptions): Client;
 }
 
 /** Like `createServer`. */
-export async function openServer(options: ServerOptions = {}): Promise<OpenedServer> {
+export async function openServer(options: ServerOptions = {}, seams: Seams = {}): Promise<OpenedServer> {
   checkOptions(options);
   const { store: given = 'memory:', etcd, clock = systemClock, log = silentLogger, domains = defaultDomains } = options;
   checkControllerNames(options.controllers ?? 'all');
@@ -74,7 +76,8 @@ export async function openServer(options: ServerOptions = {}): Promise<OpenedSer
   try {
     const featureGates = { ...defaultFeatureGates, ...options.featureGates };
     operations = await openOperations(options.operations ?? {}, { store, featureGates, clock, log, signal });
-    return await start(options, { operations, featureGates, domains, clock, log, signal }, stopping);
+    const ground = { operations, featureGates, domains, clock, log, signal };
+    return await start(options, ground, stopping, seams);
   } catch (error) {
     stopping.abort();
     await operations?.close();
@@ -84,11 +87,16 @@ export async function openServer(options: ServerOptions = {}): Promise<OpenedSer
 }
 
 /** Opens the parts one after the other, from the API to the port. Where one fails, the caller closes what is under them. */
-async function start(options: ServerOptions, ground: Ground, stopping: AbortController): Promise<OpenedServer> {
+async function start(
+  options: ServerOptions,
+  ground: Ground,
+  stopping: AbortController,
+  seams: Seams,
+): Promise<OpenedServer> {
   const { store } = ground.operations;
   // Where others use the same etcd its revision says nothing of us.
   const isNew = (await store.scan('', { limit: 1 })).entries.length === 0;
-  const core = await openCore(options, ground, { isNew });
+  const core = await openCore(options, ground, { isNew, seams });
   const content = await openContent(options, ground, core);
   if (isNew) core.state.firstRevision = await store.revision();
   core.state.phase = 'open';
@@ -128,7 +136,7 @@ async function start(options: ServerOptions, ground: Ground, stopping: AbortCont
     stop: stopOnce,
     [Symbol.asyncDispose]: stopOnce,
   };
-  return { server, handle: core.answerInProcess };
+  return { server, handle: core.answerInProcess, clientOf: core.clientOf };
 }
 
 interface Content {

@@ -106,7 +106,14 @@ async function run(
     const { result, representation, headers }: Omit<ApiResponse, 'warnings'> = request.info.isResource
       ? await runResourceRequest(parts, request, user, warn)
       : await routes.run(request);
-    return { result, representation, headers, warnings: [...(warnings ?? [])], unknownCaller: isUnknown(caller) };
+    return {
+      result,
+      representation,
+      headers,
+      warnings: [...(warnings ?? [])],
+      caller,
+      unknownCaller: isUnknown(caller),
+    };
   } catch (error) {
     if (isFault(error)) {
       parts.log.error({ err: error, method: request.method, uri: request.uri }, 'request panicked');
@@ -114,7 +121,7 @@ async function run(
       return plainly(panicked);
     }
     const failed = failure(parts, request, error, { warnings: [...(warnings ?? [])], filtered });
-    return { ...failed, unknownCaller: caller === undefined || isUnknown(caller) };
+    return { ...failed, caller, unknownCaller: caller === undefined || isUnknown(caller) };
   }
 }
 

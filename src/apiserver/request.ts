@@ -153,6 +153,8 @@ export interface ApiResponse {
   readonly warnings: readonly string[];
   readonly representation: Representation;
   readonly headers?: Headers | undefined;
+  /** Who asked, where that is known. */
+  readonly caller?: UserInfo | undefined;
   /** The caller is nobody in particular: an HTTP/2 connection ends with this answer, as Kubernetes has it. */
   readonly unknownCaller?: boolean;
   /** By when (of a clock's `monotonic`) the caller has to have all of it: the time of a request counts until then. */

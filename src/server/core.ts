@@ -77,13 +77,22 @@ export interface Core {
   drained(): void;
 }
 
+/** How the API answers. */
+export type Handle = (request: ApiRequest) => Promise<ApiResponse>;
+
+/** Where tests reach into a server. */
+export interface Seams {
+  /** Between the API and whoever asks it: what is made of its answers. Default: nothing. */
+  readonly answers?: ((handle: Handle) => Handle) | undefined;
+}
+
 const apiserver: UserInfo = { username: wellKnown.apiserver, groups: [wellKnown.masters, wellKnown.authenticated] };
 
 /** Opens the API over a store; `isNew`: nothing is in it. */
 export async function openCore(
   options: ServerOptions,
   ground: Ground,
-  { isNew }: { readonly isNew: boolean },
+  { isNew, seams }: { readonly isNew: boolean; readonly seams: Seams },
 ): Promise<Core> {
   const { operations, featureGates, domains, clock, log, signal } = ground;
   const { store, metrics } = operations;
@@ -188,7 +197,8 @@ export async function openCore(
     ...(metrics === undefined ? {} : { metrics: () => metrics.expose() }),
     ...(authentication.openId === undefined ? {} : { openId: authentication.openId }),
   });
-  const answer = (request: ApiRequest): Promise<ApiResponse> => handle(parts, routes, request);
+  const plain: Handle = (request) => handle(parts, routes, request);
+  const answer = seams.answers?.(plain) ?? plain;
   const answerInProcess = takingTurns(settling(answer));
   return {
     state,

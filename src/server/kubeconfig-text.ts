@@ -7,10 +7,12 @@ export function kubeconfigText(given: {
   /** PEM */
   readonly ca: string;
   readonly user: string;
+  /** Where requests go that name none. */
+  readonly namespace?: string;
   readonly credentials: { readonly certificate: string; readonly key: string } | { readonly token: string };
 }): string {
   const base64 = (text: string): string => Buffer.from(text).toString('base64');
-  const { url, ca, user, credentials } = given;
+  const { url, ca, user, namespace, credentials } = given;
   const name = 'kedge';
   return writeYaml({
     apiVersion: 'v1',
@@ -28,7 +30,7 @@ export function kubeconfigText(given: {
               },
       },
     ],
-    contexts: [{ name, context: { cluster: name, user } }],
+    contexts: [{ name, context: { cluster: name, user, ...(namespace === undefined ? {} : { namespace }) } }],
     'current-context': name,
   });
 }

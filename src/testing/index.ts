@@ -1,6 +1,7 @@
 /// <reference types="node" preserve="true" />
 /** Everything a program may import from `kedge/testing`. */
 
+export type { AccountKey } from './account.js';
 export {
   type TestRequest,
   type TestRequestOptions,
@@ -14,6 +15,7 @@ export { type ClientUnderTest, clientContract } from './client-contract.js';
 export type { ContractCase } from './contract-case.js';
 export { FakeClock, settled } from './fake-clock.js';
 export { readManifests } from './manifests.js';
+export { AccountRefused } from './refusals.js';
 export { type AskedFor, type SignerUnderTest, signerContract } from './signer-contract.js';
 export { type StoreUnderTest, storeContract } from './store-contract.js';
 export { type TestCertificates, type TestServer, type TestServerOptions, testServer } from './test-server.js';

@@ -1,4 +1,6 @@
 import { setMaxListeners } from 'node:events';
+import type { ApiError } from '../api/errors.js';
+import type { ServiceAccount } from '../api/kinds/service-account.js';
 import type { ApiObject, Unstructured } from '../api/object.js';
 import type { UserInfo } from '../api/user.js';
 import { wellKnown } from '../api/user.js';
@@ -6,14 +8,17 @@ import type { Client, ClientOptions, FieldValidation } from '../client/client.js
 import { clientUntil } from '../controller/client-until.js';
 import type { Runnable } from '../controller/controller.js';
 import { createManager } from '../controller/manager.js';
-import { createServer, type Server } from '../embed.js';
+import { openServer, type Server } from '../embed.js';
 import { systemClock } from '../runtime/clock.js';
 import { silentLogger } from '../runtime/logger.js';
+import { kubeconfigText } from '../server/kubeconfig-text.js';
 import type { ServerOptions } from '../server/options.js';
 import type { Store } from '../store/store.js';
 import type { Webhook } from '../webhook/webhook.js';
+import { type AccountKey, accountToken, accountUser, findAccount } from './account.js';
 import { testAuthority, testKey, testRequest, testSigningRequest } from './certificates.js';
 import { controllersFor, install } from './install.js';
+import { AccountRefused, Refusals } from './refusals.js';
 import { type ServedWebhooks, serveWebhooks } from './served-webhooks.js';
 
 export interface TestServerOptions extends Omit<ServerOptions, 'store' | 'dataDir'>, ClientOptions {
@@ -30,8 +35,18 @@ export interface TestServerOptions extends Omit<ServerOptions, 'store' | 'dataDi
   /** Further controllers to run, as `user`, until the server stops; `graceMs` (default 30 s) is for them as for requests. */
   readonly runnables?: readonly Runnable[];
   /**
+   * Who `runnables` and `webhooks` are instead of `user`: a ServiceAccount that is among the objects, and may do what its
+   * roles say. What they write has its name as field manager.
+   */
+  readonly runAs?: AccountKey;
+  /**
+   * Told each answer 403 to the account of `runAs`, and to those that were given a kubeconfig, but that a namespace is being
+   * deleted. Default: `client` and `stop()` fail with AccountRefused.
+   */
+  readonly onRefused?: (refusal: ApiError) => void;
+  /**
    * Webhooks by their paths, served from before `objects` are created: a `clientConfig` in these that names a service and
-   * one of the paths is changed to call them. They act as `user`.
+   * one of the paths is changed to call them. They act as `user`, or as `runAs`.
    */
   readonly webhooks?: Readonly<Record<string, Webhook>>;
   /** Of `client`, the runnables and the webhooks. Default `Strict`: a test fails where a field is misspelt. */
@@ -53,6 +68,11 @@ export interface TestServer {
   readonly client: Client;
   readonly user: UserInfo;
   readonly certificates: TestCertificates;
+  /**
+   * A kubeconfig of a ServiceAccount, as YAML, for a program that is run as this account. Needs `listen`. Fails with an
+   * Error if there is no such account.
+   */
+  kubeconfig(account: AccountKey): Promise<string>;
   /** Ends watches and controllers; fails with the error of one that failed, or did not end in `graceMs`. Idempotent. */
   stop(): Promise<void>;
   /** For `await using`, where the language has it. */
@@ -73,35 +93,47 @@ const certificates: TestCertificates = {
  * `['crd-names', 'crd-established', 'crd-finalizer']`. Time is real unless `clock` says otherwise.
  */
 export async function testServer(options: TestServerOptions = {}): Promise<TestServer> {
-  const { user = testAdmin, objects = [], runnables = [], webhooks, ...others } = options;
+  const { user = testAdmin, objects = [], runnables = [], runAs, onRefused, webhooks, ...others } = options;
   const { fieldValidation = 'Strict', onWarning, ...rest } = others;
   const { controllers, clock = systemClock, log = silentLogger, graceMs } = options;
   const more = Array.isArray(controllers) ? { controllers: [...controllers, ...controllersFor(objects)] } : {};
-  const server = await createServer({ ...rest, ...more, store: options.store ?? 'memory:' });
   const failed = new AbortController();
   // Every watch of a test listens.
   setMaxListeners(0, failed.signal);
-  const mine = server.client(user, { fieldValidation, onWarning });
+  const refusals = new Refusals(onRefused ?? (({ message }) => failed.abort(new AccountRefused(message))));
+  const { server, clientOf } = await openServer(
+    { ...rest, ...more, store: options.store ?? 'memory:' },
+    { answers: refusals.answers },
+  );
+  const asking = { fieldValidation, onWarning };
+  const mine = server.client(user, asking);
+  const admin = server.client(testAdmin, asking);
+  const actor = (uid?: string): Client =>
+    runAs === undefined ? mine : clientOf(accountUser(runAs, uid), runAs.name, asking);
   const stopping = new AbortController();
   setMaxListeners(0, stopping.signal);
   let served: ServedWebhooks | undefined;
+  let account: ServiceAccount | undefined;
   try {
-    served = webhooks && (await serveWebhooks(webhooks, { client: mine, clock, log, signal: stopping.signal }));
-    await install(
-      server.client(testAdmin, { fieldValidation, onWarning }),
-      objects,
-      (object) => served?.pointedHere(object) ?? object,
-    );
+    served = webhooks && (await serveWebhooks(webhooks, { client: actor(), clock, log, signal: stopping.signal }));
+    await install(admin, objects, (object) => served?.pointedHere(object) ?? object);
+    account = runAs && (await findAccount(admin, runAs));
   } catch (error) {
     stopping.abort();
     await served?.stop();
     await server.stop();
     throw error;
   }
+  if (runAs !== undefined) refusals.watch(runAs);
   const running =
     runnables.length === 0
       ? Promise.resolve()
-      : createManager({ client: mine, clock, log, ...(graceMs === undefined ? {} : { graceMs }) })
+      : createManager({
+          client: actor(account?.metadata.uid),
+          clock,
+          log,
+          ...(graceMs === undefined ? {} : { graceMs }),
+        })
           .add(...runnables)
           .run(stopping.signal);
   running.catch((error: unknown) => failed.abort(error));
@@ -117,8 +149,25 @@ export async function testServer(options: TestServerOptions = {}): Promise<TestS
         await served?.stop();
         await server.stop();
       }
+      if (onRefused === undefined && refusals.all !== undefined) throw refusals.all;
     })();
     return stopped;
   };
-  return { server, client, user, certificates, stop, [Symbol.asyncDispose]: stop };
+  return {
+    server,
+    client,
+    user,
+    certificates,
+    async kubeconfig(key) {
+      const { url } = server;
+      if (url === undefined) throw new Error('a server that does not listen has no kubeconfig');
+      const { namespace } = key;
+      const { username } = accountUser(key);
+      const token = await accountToken(admin, key);
+      refusals.watch(key);
+      return kubeconfigText({ url, ca: server.ca, user: username, namespace, credentials: { token } });
+    },
+    stop,
+    [Symbol.asyncDispose]: stop,
+  };
 }

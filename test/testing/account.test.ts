@@ -1,0 +1,177 @@
+import { expect, test } from 'vitest';
+import { type ApiError, isReason } from '../../src/api/errors.js';
+import { ConfigMaps } from '../../src/api/kinds/config-map.js';
+import { Namespaces } from '../../src/api/kinds/namespace.js';
+import { Secrets } from '../../src/api/kinds/secret.js';
+import { SelfSubjectReviews } from '../../src/api/kinds/self-subject-review.js';
+import type { ApiObject } from '../../src/api/object.js';
+import { connect } from '../../src/client/remote-client.js';
+import type { Runnable } from '../../src/controller/controller.js';
+import { defineController } from '../../src/controller/define-controller.js';
+import { AccountRefused } from '../../src/testing/refusals.js';
+import { testServer } from '../../src/testing/test-server.js';
+import { eventually, until, untilAny } from '../../src/testing/until.js';
+import { validatingWebhook } from '../../src/webhook/admission.js';
+
+const group = 'rbac.authorization.k8s.io';
+const runAs = { namespace: 'ops', name: 'copier' };
+const account: ApiObject = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: runAs };
+
+/** What the manifests of an operator have: an account, and the verbs that its role allows it, by resource. */
+const manifests = (rights: Readonly<Record<string, readonly string[]>>) => [
+  account,
+  { apiVersion: 'v1', kind: 'Namespace', metadata: { name: runAs.namespace } },
+  {
+    apiVersion: `${group}/v1`,
+    kind: 'ClusterRole',
+    metadata: { name: 'copier' },
+    rules: Object.entries(rights).map(([resource, verbs]) => ({ apiGroups: [''], resources: [resource], verbs })),
+  },
+  {
+    apiVersion: `${group}/v1`,
+    kind: 'ClusterRoleBinding',
+    metadata: { name: 'copier' },
+    roleRef: { apiGroup: group, kind: 'ClusterRole', name: 'copier' },
+    subjects: [{ kind: 'ServiceAccount', ...runAs }],
+  },
+];
+const reads = ['get', 'list', 'watch'];
+
+/** Copies ConfigMaps of the namespace `default` into Secrets. */
+const copier = defineController({
+  name: 'copies',
+  for: ConfigMaps,
+  namespace: 'default',
+  async reconcile({ metadata: { namespace, name }, data = {} }, { client }) {
+    await client
+      .resource(Secrets)
+      .create({ apiVersion: 'v1', kind: 'Secret', metadata: { namespace, name }, stringData: data });
+  },
+});
+const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: 'default', name: 'a' }, data: { a: '1' } };
+const key = { namespace: 'default', name: 'a' };
+
+test('runnables are the account, and do what its roles allow', async () => {
+  await using kit = await testServer({
+    controllers: [],
+    objects: [...manifests({ configmaps: reads, secrets: ['create'] }), map],
+    runnables: [copier],
+    runAs,
+  });
+  const made = await until(kit.client.resource(Secrets), key, (secret) => secret !== undefined);
+  expect(made.metadata.managedFields?.map(({ manager }) => manager)).toEqual(['copier']);
+});
+
+test('a right that is missing fails who waits, and the end of the test', async () => {
+  const kit = await testServer({
+    controllers: [],
+    objects: [...manifests({ configmaps: reads }), map],
+    runnables: [copier],
+    runAs,
+  });
+  const refused = `secrets is forbidden: User "system:serviceaccount:ops:copier" cannot create resource "secrets" in API group "" in the namespace "default"`;
+  const waiting = until(kit.client.resource(Secrets), key, (secret) => secret !== undefined);
+  await expect(waiting).rejects.toEqual(new AccountRefused(refused));
+  await expect(kit.stop()).rejects.toEqual(new AccountRefused(refused));
+});
+
+test('a test may be told of refusals instead; that a namespace is going is none', async () => {
+  const refusals: ApiError[] = [];
+  await using kit = await testServer({
+    objects: [...manifests({ configmaps: reads, secrets: ['create'] })],
+    runnables: [
+      {
+        name: 'prober',
+        async run({ client, signal }) {
+          const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { namespace: 'gone', generateName: 's-' } };
+          await client
+            .resource(Namespaces)
+            .list()
+            .catch(() => {});
+          while (!signal.aborted) {
+            const error = await client
+              .resource(Secrets)
+              .create(secret)
+              .catch((failure: unknown) => failure);
+            if (isReason(error, 'Forbidden')) break;
+          }
+          await client
+            .resource(ConfigMaps)
+            .create(map)
+            .catch(() => {});
+        },
+      },
+    ],
+    runAs,
+    onRefused: (refusal) => refusals.push(refusal),
+  });
+  const held = { name: 'gone', finalizers: ['example.com/held'] };
+  await kit.client.resource(Namespaces).create({ apiVersion: 'v1', kind: 'Namespace', metadata: held });
+  await kit.client.resource(Namespaces).delete({ name: 'gone' });
+  await eventually(
+    () => refusals.length,
+    (count) => count === 2,
+  );
+  expect(refusals.map(({ details }) => details?.kind)).toEqual(['namespaces', 'configmaps']);
+});
+
+test('an account that is not there cannot be run as', async () => {
+  const started = testServer({ controllers: [], runnables: [copier], runAs });
+  await expect(started).rejects.toThrow('there is no ServiceAccount ops/copier');
+});
+
+test('webhooks are the account, too', async () => {
+  const rule = { apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'], operations: ['CREATE'] };
+  const configuration = {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'ValidatingWebhookConfiguration',
+    metadata: { name: 'hooks' },
+    webhooks: [
+      {
+        name: 'who.example.com',
+        clientConfig: { service: { namespace: 'ops', name: 'hooks', path: '/who' } },
+        rules: [rule],
+        admissionReviewVersions: ['v1'],
+        sideEffects: 'None',
+      },
+    ],
+  };
+  await using kit = await testServer({
+    controllers: [],
+    objects: [...manifests({}), configuration],
+    runAs,
+    webhooks: { '/who': validatingWebhook({ for: ConfigMaps, validate: async (_, { client }) => whoAmI(client) }) },
+  });
+  await expect(kit.client.resource(ConfigMaps).create(map)).rejects.toThrow(/system:serviceaccount:ops:copier$/);
+});
+const whoAmI = async (client: Parameters<Runnable['run']>[0]['client']): Promise<string> => {
+  const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview', metadata: {} };
+  return (await client.resource(SelfSubjectReviews).create(review)).status?.userInfo?.username ?? '';
+};
+
+test('a program has the account by a kubeconfig, and what it is refused fails the test', async () => {
+  const kit = await testServer({
+    controllers: [],
+    listen: { port: 0 },
+    objects: manifests({ configmaps: ['create'] }),
+  });
+  const client = await connect({ kubeconfigText: await kit.kubeconfig(runAs), userAgent: 'program' });
+  try {
+    expect(await whoAmI(client)).toBe('system:serviceaccount:ops:copier');
+    await client.resource(ConfigMaps).create(map);
+    const found = await untilAny(
+      kit.client.resource(ConfigMaps),
+      { namespace: 'default' },
+      ({ data }) => data?.['a'] === '1',
+    );
+    expect(found.metadata.name).toBe('a');
+    await expect(client.resource(ConfigMaps).list()).rejects.toMatchObject({ reason: 'Forbidden' });
+    await expect(kit.client.resource(ConfigMaps).list()).rejects.toBeInstanceOf(AccountRefused);
+    await expect(kit.kubeconfig({ namespace: 'ops', name: 'other' })).rejects.toThrow(
+      'there is no ServiceAccount ops/other',
+    );
+  } finally {
+    client.close();
+  }
+  await expect(kit.stop()).rejects.toThrow(/^configmaps is forbidden: User "system:serviceaccount:ops:copier"/);
+});
