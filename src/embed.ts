@@ -30,6 +30,7 @@ import { storeFailure } from './server/store-failure.js';
 import { mayBeShared } from './server/store-sharing.js';
 import { storedInstances } from './server/stored-instances.js';
 import { openStore } from './store/open.js';
+import type { Store } from './store/store.js';
 
 /** A running server. */
 export interface Server {
@@ -60,6 +61,8 @@ export interface OpenedServer {
   handle(request: ApiRequest): Promise<ApiResponse>;
   /** As `server.client`, under a user agent: what it writes is that one's. */
   clientOf(user: UserInfo, agent: string, options?: ClientOptions): Client;
+  /** The store that it was given, or opened. */
+  readonly store: Store;
 }
 
 /** Like `createServer`. */
@@ -77,7 +80,7 @@ export async function openServer(options: ServerOptions = {}, seams: Seams = {})
     const featureGates = { ...defaultFeatureGates, ...options.featureGates };
     operations = await openOperations(options.operations ?? {}, { store, featureGates, clock, log, signal });
     const ground = { operations, featureGates, domains, clock, log, signal };
-    return await start(options, ground, stopping, seams);
+    return { ...(await start(options, ground, stopping, seams)), store };
   } catch (error) {
     stopping.abort();
     await operations?.close();
@@ -92,7 +95,7 @@ async function start(
   ground: Ground,
   stopping: AbortController,
   seams: Seams,
-): Promise<OpenedServer> {
+): Promise<Omit<OpenedServer, 'store'>> {
   const { store } = ground.operations;
   // Where others use the same etcd its revision says nothing of us.
   const isNew = (await store.scan('', { limit: 1 })).entries.length === 0;

@@ -17,7 +17,9 @@ import type { Store } from '../store/store.js';
 import type { Webhook } from '../webhook/webhook.js';
 import { type AccountKey, accountToken, accountUser, findAccount } from './account.js';
 import { testAuthority, testKey, testRequest, testSigningRequest } from './certificates.js';
+import { compactStore } from './compaction.js';
 import { controllersFor, install } from './install.js';
+import { OpenWatches } from './open-watches.js';
 import { AccountRefused, Refusals } from './refusals.js';
 import { type ServedWebhooks, serveWebhooks } from './served-webhooks.js';
 
@@ -73,6 +75,13 @@ export interface TestServer {
    * Error if there is no such account.
    */
   kubeconfig(account: AccountKey): Promise<string>;
+  /** Ends every open watch, as a server does when its time is up: who watches asks again from where they were. */
+  endWatches(): void;
+  /**
+   * Forgets the history, and ends every open watch with 410 Expired: nobody can go on from a `resourceVersion` or a `continue`
+   * that they have, and who watches has to list again. Fails with an Error if the store cannot.
+   */
+  compact(): Promise<void>;
   /** Ends watches and controllers; fails with the error of one that failed, or did not end in `graceMs`. Idempotent. */
   stop(): Promise<void>;
   /** For `await using`, where the language has it. */
@@ -100,10 +109,11 @@ export async function testServer(options: TestServerOptions = {}): Promise<TestS
   const failed = new AbortController();
   // Every watch of a test listens.
   setMaxListeners(0, failed.signal);
+  const watches = new OpenWatches();
   const refusals = new Refusals(onRefused ?? (({ message }) => failed.abort(new AccountRefused(message))));
-  const { server, clientOf } = await openServer(
+  const { server, store, clientOf } = await openServer(
     { ...rest, ...more, store: options.store ?? 'memory:' },
-    { answers: refusals.answers },
+    { answers: (handle) => watches.answers(refusals.answers(handle)) },
   );
   const asking = { fieldValidation, onWarning };
   const mine = server.client(user, asking);
@@ -166,6 +176,11 @@ export async function testServer(options: TestServerOptions = {}): Promise<TestS
       const token = await accountToken(admin, key);
       refusals.watch(key);
       return kubeconfigText({ url, ca: server.ca, user: username, namespace, credentials: { token } });
+    },
+    endWatches: () => watches.end(),
+    async compact() {
+      await compactStore(store);
+      watches.expire();
     },
     stop,
     [Symbol.asyncDispose]: stop,

@@ -1,0 +1,22 @@
+import { document } from '../store/document.js';
+import type { Revision, Store } from '../store/store.js';
+
+interface Compactable extends Store {
+  compact(revision: Revision): Promise<void>;
+}
+const isCompactable = (store: Store): store is Compactable =>
+  typeof (store as Partial<Compactable>).compact === 'function';
+
+/** Under no kind: groups of kinds have a dot, or are Kubernetes' own. */
+const key = 'kedge-testing/compaction';
+
+/**
+ * Makes a store forget its history, the latest revision that anybody may have been told included. Fails with an Error if it
+ * has no `compact`.
+ */
+export async function compactStore(store: Store): Promise<void> {
+  if (!isCompactable(store)) throw new Error('the store of this test has no method compact');
+  const { revision } = await store.commit({ key, document: document({}), expect: 'absent' });
+  const { revision: latest } = await store.commit({ key, document: undefined, expect: revision });
+  await store.compact(latest);
+}

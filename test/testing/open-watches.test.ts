@@ -1,0 +1,109 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { ConfigMaps } from '../../src/api/kinds/config-map.js';
+import { openObjectCache } from '../../src/client/object-cache.js';
+import { connect, type RemoteClient } from '../../src/client/remote-client.js';
+import { MemoryStore } from '../../src/store/memory/memory-store.js';
+import { FakeClock } from '../../src/testing/fake-clock.js';
+import { type TestServer, testServer } from '../../src/testing/test-server.js';
+import { eventually } from '../../src/testing/until.js';
+
+let kit: TestServer;
+let asked: string[];
+let clock: FakeClock;
+let remote: RemoteClient;
+beforeEach(async () => {
+  asked = [];
+  clock = new FakeClock();
+  kit = await testServer({
+    clock,
+    controllers: [],
+    listen: { port: 0 },
+    intercept: ({ user, verb, resource }) => {
+      if (user.username === 'kubernetes-admin' && resource === 'configmaps') asked.push(verb);
+    },
+  });
+  remote = await connect({ kubeconfigText: kit.server.adminKubeconfig, clock });
+});
+afterEach(async () => {
+  remote.close();
+  await kit.stop();
+});
+
+const create = (name: string) =>
+  kit.client
+    .resource(ConfigMaps)
+    .create({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: 'default', name } });
+
+/** A cache of somebody, with what it was told. */
+async function cached(client: Pick<RemoteClient, 'resource' | 'discover'>) {
+  const stopping = new AbortController();
+  const cache = openObjectCache(client, ConfigMaps, { signal: stopping.signal, clock });
+  await cache.synced;
+  await eventually(
+    () => asked.includes('watch'),
+    (isOpen) => isOpen,
+  );
+  return { names: () => cache.list().map(({ metadata }) => metadata.name), stop: () => stopping.abort() };
+}
+
+const places: readonly (readonly [string, () => Pick<RemoteClient, 'resource' | 'discover'>])[] = [
+  ['in process', () => kit.server.client()],
+  ['over HTTP', () => remote],
+];
+
+test.each(places)('watches end, and who watches %s goes on from where it was', async (_, client) => {
+  const { names, stop } = await cached(client());
+  await create('a');
+  await eventually(names, (found) => found.includes('a'));
+  kit.endWatches();
+  await create('b');
+  await eventually(
+    async () => {
+      await clock.advance(100);
+      return names();
+    },
+    (found) => found.includes('b'),
+  );
+  expect(asked).toEqual(['list', 'watch', 'watch']);
+  stop();
+});
+
+test.each(places)('the history goes, and who watches %s has to list again', async (_, client) => {
+  const { names, stop } = await cached(client());
+  await kit.compact();
+  await create('a');
+  // No time need pass: what a server no longer has is asked for at once.
+  await eventually(names, (found) => found.includes('a'));
+  expect(asked.slice(0, 3)).toEqual(['list', 'watch', 'list']);
+  stop();
+});
+
+test('from a version or a page of before nobody can go on', async () => {
+  await create('a');
+  await create('b');
+  const maps = kit.client.resource(ConfigMaps);
+  const { metadata } = await maps.list({ namespace: 'default', limit: 1 });
+  const version = (await maps.list()).metadata.resourceVersion;
+  await kit.compact();
+  const { continue: next } = metadata;
+  await expect(maps.list({ namespace: 'default', continue: next })).rejects.toMatchObject({ reason: 'Expired' });
+  const watched = new Promise((next, error) => maps.watch({ resourceVersion: version }).subscribe({ next, error }));
+  await expect(watched).rejects.toMatchObject({ reason: 'Expired', code: 410 });
+  await kit.compact();
+  await create('c');
+  expect((await maps.list({ namespace: 'default' })).items).toHaveLength(3);
+});
+
+test('a store of the test that has no history to forget says so', async () => {
+  const memory = new MemoryStore();
+  const store = {
+    get: memory.get.bind(memory),
+    scan: memory.scan.bind(memory),
+    commit: memory.commit.bind(memory),
+    changes: memory.changes.bind(memory),
+    revision: memory.revision.bind(memory),
+    close: memory.close.bind(memory),
+  };
+  await using other = await testServer({ controllers: [], store });
+  await expect(other.compact()).rejects.toThrow('the store of this test has no method compact');
+});
