@@ -33,6 +33,8 @@ export interface Parts {
   readonly operations?: Operations;
   /** Default: nobody sees requests on their way. */
   readonly intercept?: Intercept | undefined;
-  /** A fresh UUID (version 4). */
-  uuid(): string;
+  /** A UUID (version 4) of its own for each object that comes to a place of the store. */
+  uuid(place: string): string;
+  /** Numbers in [0, 1) for the end of a generated name, where the place ends with what it begins with. */
+  random(place: string): () => number;
 }

@@ -101,7 +101,7 @@ export async function createObject(
   const { name, generateName } = candidate.object.metadata;
   const generates = !name && Boolean(generateName);
   for (let attempt = 1; ; attempt++) {
-    const named = generates ? withName(candidate.object, generatedName(generateName ?? '')) : candidate.object;
+    const named = generates ? withName(candidate.object, nameFor(parts, request, candidate.object)) : candidate.object;
     try {
       return await createOnce(parts, request, { ...candidate, object: named }, creation, turns);
     } catch (error) {
@@ -114,6 +114,11 @@ export async function createObject(
       throw nameNotGenerated({ ...existing, group: groupInErrors(definition, definition.group) }, options);
     }
   }
+}
+
+function nameFor({ random }: Parts, { definition }: WriteRequest, { metadata }: ApiObject): string {
+  const { namespace, generateName = '' } = metadata;
+  return generatedName(generateName, random(storageKey(definition, { namespace, name: generateName })));
 }
 
 /** An object that is to be created. */
@@ -168,7 +173,7 @@ async function createOnce(
 ): Promise<Written> {
   const { definition, context } = request;
   const filled = fillSystemFields(object, {
-    uid: parts.uuid(),
+    uid: parts.uuid(storageKey(definition, byUpdate ?? keyFor(definition, object))),
     now: context.now,
     countsGenerations: definition.newGeneration !== undefined,
   });

@@ -84,7 +84,11 @@ export type Handle = (request: ApiRequest) => Promise<ApiResponse>;
 export interface Seams {
   /** Between the API and whoever asks it: what is made of its answers. Default: nothing. */
   readonly answers?: ((handle: Handle) => Handle) | undefined;
+  /** What is made up. Default: at random. */
+  readonly ids?: Pick<Parts, 'uuid' | 'random'> | undefined;
 }
+
+const randomIds: Pick<Parts, 'uuid' | 'random'> = { uuid: () => randomUUID(), random: () => Math.random };
 
 const apiserver: UserInfo = { username: wellKnown.apiserver, groups: [wellKnown.masters, wellKnown.authenticated] };
 
@@ -180,7 +184,7 @@ export async function openCore(
     firstRevision: () => state.firstRevision,
     operations: operations.over(catalogue, () => signal.aborted),
     intercept: options.intercept,
-    uuid: randomUUID,
+    ...(seams.ids ?? randomIds),
   };
   const routes = nonResourceRoutes({
     catalogue,

@@ -22,6 +22,7 @@ import { controllersFor, install } from './install.js';
 import { OpenWatches } from './open-watches.js';
 import { AccountRefused, Refusals } from './refusals.js';
 import { type ServedWebhooks, serveWebhooks } from './served-webhooks.js';
+import { stableIds } from './stable-ids.js';
 
 export interface TestServerOptions extends Omit<ServerOptions, 'store' | 'dataDir'>, ClientOptions {
   /** Default: a new one in memory. With one of your own a test decides how much history there is, and what fails. */
@@ -51,6 +52,11 @@ export interface TestServerOptions extends Omit<ServerOptions, 'store' | 'dataDi
    * one of the paths is changed to call them. They act as `user`, or as `runAs`.
    */
   readonly webhooks?: Readonly<Record<string, Webhook>>;
+  /**
+   * Uids and the ends of generated names are the same in every run, made of kind, namespace and name. For snapshots, with a
+   * clock that stands still. Default: at random.
+   */
+  readonly stableIds?: boolean;
   /** Of `client`, the runnables and the webhooks. Default `Strict`: a test fails where a field is misspelt. */
   readonly fieldValidation?: FieldValidation | undefined;
 }
@@ -103,7 +109,7 @@ const certificates: TestCertificates = {
  */
 export async function testServer(options: TestServerOptions = {}): Promise<TestServer> {
   const { user = testAdmin, objects = [], runnables = [], runAs, onRefused, webhooks, ...others } = options;
-  const { fieldValidation = 'Strict', onWarning, ...rest } = others;
+  const { fieldValidation = 'Strict', onWarning, stableIds: isStable = false, ...rest } = others;
   const { controllers, clock = systemClock, log = silentLogger, graceMs } = options;
   const more = Array.isArray(controllers) ? { controllers: [...controllers, ...controllersFor(objects)] } : {};
   const failed = new AbortController();
@@ -113,7 +119,7 @@ export async function testServer(options: TestServerOptions = {}): Promise<TestS
   const refusals = new Refusals(onRefused ?? (({ message }) => failed.abort(new AccountRefused(message))));
   const { server, store, clientOf } = await openServer(
     { ...rest, ...more, store: options.store ?? 'memory:' },
-    { answers: (handle) => watches.answers(refusals.answers(handle)) },
+    { answers: (handle) => watches.answers(refusals.answers(handle)), ids: isStable ? stableIds() : undefined },
   );
   const asking = { fieldValidation, onWarning };
   const mine = server.client(user, asking);
