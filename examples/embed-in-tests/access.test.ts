@@ -1,4 +1,5 @@
 import {
+  approve,
   CertificateSigningRequests,
   ClusterRoleBindings,
   ClusterRoles,
@@ -31,15 +32,11 @@ test('developers may ask for certificates and not approve them', async () => {
     subjects: [{ kind: 'Group', apiGroup: rbac.apiGroup, name: 'developers' }],
   });
 
-  const requests = server.client(developer).resource(CertificateSigningRequests);
-  const csr = await requests.create(await testSigningRequest({ name: 'dora' }));
+  const dora = server.client(developer);
+  const csr = await dora.resource(CertificateSigningRequests).create(await testSigningRequest({ name: 'dora' }));
   expect(csr.spec.username).toBe('dora');
 
-  const approved = { ...csr, status: { conditions: [{ type: 'Approved', status: 'True', reason: 'Mine' }] } };
-  const refusal = await requests
-    .subresource('approval')
-    .update(approved)
-    .catch((error: unknown) => error);
+  const refusal = await approve(dora, csr, { reason: 'Mine' }).catch((error: unknown) => error);
   expect(isReason(refusal, 'Forbidden')).toBe(true);
 });
 

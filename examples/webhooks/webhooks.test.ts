@@ -1,17 +1,12 @@
-import { readFile } from 'node:fs/promises';
-import { type ApiObject, ClusterRoleBindings, type UserInfo } from 'kedge';
-import { testServer } from 'kedge/testing';
+import { ClusterRoleBindings, type UserInfo } from 'kedge';
+import { readManifests, testServer } from 'kedge/testing';
 import { expect, test } from 'vitest';
-import { parseAllDocuments } from 'yaml';
 import { Teams } from '../custom-resource/team.ts';
 import { TeamsV1alpha1 } from './team-conversion.ts';
 import { teamWebhooks } from './team-webhooks.ts';
 
-/** The objects of a file, as they are for a real server. */
-async function objectsOf(file: string): Promise<readonly ApiObject[]> {
-  const text = await readFile(new URL(file, import.meta.url), 'utf8');
-  return parseAllDocuments(text).map((document) => document.toJS() as ApiObject);
-}
+/** As they are for a real server. */
+const manifests = ['crd.yaml', 'webhooks.yaml'].map((file) => new URL(file, import.meta.url));
 
 const user = (username: string): UserInfo => ({ username, groups: ['system:authenticated'] });
 const everybody = {
@@ -22,7 +17,7 @@ const everybody = {
   subjects: [{ apiGroup: ClusterRoleBindings.group, kind: 'Group', name: 'system:authenticated' }],
 };
 
-const objects = [...(await objectsOf('crd.yaml')), ...(await objectsOf('webhooks.yaml')), everybody];
+const objects = [...(await readManifests(...manifests)), everybody];
 
 test('who makes a team belongs to it, and strangers leave it alone', async () => {
   await using kit = await testServer({ objects, webhooks: teamWebhooks });
