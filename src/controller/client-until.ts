@@ -8,30 +8,43 @@ const lasting = new WeakMap<Client, Client>();
 
 /**
  * A client for as long as the signal has not aborted: later calls fail with the signal's reason, and nothing is sent. So do
- * calls that are under way; those to a server elsewhere are broken off, as it may be long in answering.
+ * calls that are under way; those to a server elsewhere are broken off, as it may be long in answering. `told` is called
+ * before one fails so.
  */
-export function clientUntil(signal: AbortSignal, client: Client): Client {
+export function clientUntil(signal: AbortSignal, client: Client, told: () => void = () => {}): Client {
   const within = endingWith(signal, client);
+  const end: End = { signal, told };
   const ending: Client = {
-    resource: (type) => resourceUntil(signal, within.resource(type)),
-    discover: (options) => unlessAborted(signal, () => within.discover(options)),
+    resource: (type) => resourceUntil(end, within.resource(type)),
+    discover: (options) => unlessAborted(end, () => within.discover(options)),
   };
   lasting.set(ending, lastingClient(client));
-  return endingBy(ending, (other) => clientUntil(signal, endingWith(other, client)));
+  return endingBy(ending, (other) => clientUntil(signal, endingWith(other, client), told));
+}
+
+interface End {
+  readonly signal: AbortSignal;
+  told(): void;
 }
 
 /** The client behind one that ends: for what can only be done when everything else has ended. */
 export const lastingClient = (client: Client): Client => lasting.get(client) ?? client;
 
-async function unlessAborted<R>(signal: AbortSignal, call: () => Promise<R>): Promise<R> {
+function check({ signal, told }: End): void {
+  if (signal.aborted) told();
   signal.throwIfAborted();
+}
+
+async function unlessAborted<R>(end: End, call: () => Promise<R>): Promise<R> {
+  check(end);
   const answer = await call();
-  signal.throwIfAborted();
+  check(end);
   return answer;
 }
 
-function resourceUntil<T extends ApiObject>(signal: AbortSignal, resource: ResourceClient<T>): ResourceClient<T> {
-  const call = <R>(made: () => Promise<R>): Promise<R> => unlessAborted(signal, made);
+function resourceUntil<T extends ApiObject>(ends: End, resource: ResourceClient<T>): ResourceClient<T> {
+  const { signal } = ends;
+  const call = <R>(made: () => Promise<R>): Promise<R> => unlessAborted(ends, made);
   return {
     get: (...given) => call(() => resource.get(...given)),
     list: (...given) => call(() => resource.list(...given)),
@@ -48,15 +61,12 @@ function resourceUntil<T extends ApiObject>(signal: AbortSignal, resource: Resou
     patch: (...given) => call(() => resource.patch(...given)),
     delete: (...given) => call(() => resource.delete(...given)),
     deleteCollection: (...given) => call(() => resource.deleteCollection(...given)),
-    subresource: <S extends ApiObject = T>(name: string) => subresourceUntil(signal, resource.subresource<S>(name)),
+    subresource: <S extends ApiObject = T>(name: string) => subresourceUntil(ends, resource.subresource<S>(name)),
   };
 }
 
-function subresourceUntil<S extends ApiObject>(
-  signal: AbortSignal,
-  subresource: SubresourceClient<S>,
-): SubresourceClient<S> {
-  const call = <R>(made: () => Promise<R>): Promise<R> => unlessAborted(signal, made);
+function subresourceUntil<S extends ApiObject>(ends: End, subresource: SubresourceClient<S>): SubresourceClient<S> {
+  const call = <R>(made: () => Promise<R>): Promise<R> => unlessAborted(ends, made);
   return {
     get: (...given) => call(() => subresource.get(...given)),
     create: (...given) => call(() => subresource.create(...given)),

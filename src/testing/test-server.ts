@@ -90,7 +90,10 @@ export interface TestServer {
   compact(): Promise<void>;
   /** Ends watches and controllers; fails with the error of one that failed, or did not end in `graceMs`. Idempotent. */
   stop(): Promise<void>;
-  /** For `await using`, where the language has it. */
+  /**
+   * For `await using`, where the language has it. As `stop`, but fails with nothing that a call of `client` has failed with: what
+   * a test fails with twice is told as a SuppressedError, which hides both.
+   */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
@@ -153,7 +156,10 @@ export async function testServer(options: TestServerOptions = {}): Promise<TestS
           .add(...runnables)
           .run(stopping.signal);
   running.catch((error: unknown) => failed.abort(error));
-  const client = clientUntil(failed.signal, mine);
+  let isTold = false;
+  const client = clientUntil(failed.signal, mine, () => {
+    isTold = true;
+  });
   let stopped: Promise<void> | undefined;
   const stop = (): Promise<void> => {
     stopped ??= (async () => {
@@ -189,6 +195,11 @@ export async function testServer(options: TestServerOptions = {}): Promise<TestS
       watches.expire();
     },
     stop,
-    [Symbol.asyncDispose]: stop,
+    async [Symbol.asyncDispose]() {
+      await stop().catch((error: unknown) => {
+        const isSame = error === failed.signal.reason || error instanceof AccountRefused;
+        if (!(isTold && isSame)) throw error;
+      });
+    },
   };
 }

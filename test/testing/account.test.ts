@@ -8,6 +8,7 @@ import type { ApiObject } from '../../src/api/object.js';
 import { connect } from '../../src/client/remote-client.js';
 import type { Runnable } from '../../src/controller/controller.js';
 import { defineController } from '../../src/controller/define-controller.js';
+import { type Logger, silentLogger } from '../../src/runtime/logger.js';
 import { AccountRefused } from '../../src/testing/refusals.js';
 import { testServer } from '../../src/testing/test-server.js';
 import { eventually, until, untilAny } from '../../src/testing/until.js';
@@ -73,6 +74,26 @@ test('a right that is missing fails who waits, and the end of the test', async (
   const waiting = until(kit.client.resource(Secrets), key, (secret) => secret !== undefined);
   await expect(waiting).rejects.toEqual(new AccountRefused(refused));
   await expect(kit.stop()).rejects.toEqual(new AccountRefused(refused));
+});
+
+test('a test that failed by a right that is missing is told of it once', async () => {
+  const waits = async (): Promise<void> => {
+    const objects = [...manifests({ configmaps: reads }), map];
+    await using kit = await testServer({ controllers: [], objects, runnables: [copier], runAs });
+    await until(kit.client.resource(Secrets), key, (secret) => secret !== undefined);
+  };
+  await expect(waits()).rejects.toThrow(/^secrets is forbidden/);
+  const doesNotAsk = async (): Promise<void> => {
+    const warned: unknown[] = [];
+    const log: Logger = { ...silentLogger, child: () => log, warn: (...given) => void warned.push(given) };
+    const objects = [...manifests({ configmaps: reads }), map];
+    await using _ = await testServer({ controllers: [], objects, runnables: [copier], runAs, log });
+    await eventually(
+      () => warned.length,
+      (count) => count > 0,
+    );
+  };
+  await expect(doesNotAsk()).rejects.toThrow(/^secrets is forbidden/);
 });
 
 test('a test may be told of refusals instead; that a namespace is going is none', async () => {
