@@ -1,10 +1,15 @@
 import { Namespaces, RoleBindings } from 'kedge';
-import { testServer, until } from 'kedge/testing';
+import { readManifests, testServer, until } from 'kedge/testing';
 import { expect, test } from 'vitest';
 import { teamAccess } from '../../examples/custom-controller/team-access.js';
 
 test('a team may edit its namespace, and a deleted binding comes back', async () => {
-  await using kit = await testServer({ controllers: [], runnables: [teamAccess] });
+  await using kit = await testServer({
+    controllers: [],
+    objects: await readManifests('examples/custom-controller/access.yaml'),
+    runnables: [teamAccess],
+    runAs: { namespace: 'kube-system', name: 'team-access' },
+  });
   const { client } = kit;
   const labels = { 'example.com/team': 'red' };
   await client.resource(Namespaces).create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop', labels } });
