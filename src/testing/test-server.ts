@@ -43,7 +43,7 @@ export interface TestServerOptions extends Omit<ServerOptions, 'store' | 'dataDi
    */
   readonly runAs?: AccountKey;
   /**
-   * Told each answer 403 to the account of `runAs`, and to those that were given a kubeconfig, but that a namespace is being
+   * Told each answer 403 to the account of `runAs`, and to those that have a `kubeconfig`, except that a namespace is being
    * deleted. Default: `client` and `stop()` fail with AccountRefused.
    */
   readonly onRefused?: (refusal: ApiError) => void;
@@ -72,7 +72,10 @@ export interface TestCertificates {
 /** A server of one test. Leaves nothing behind when it has stopped. */
 export interface TestServer {
   readonly server: Server;
-  /** The API as `user`. Once a runnable failed its calls fail with that error, and so does who waits by it. */
+  /**
+   * The API as `user`. Once a runnable failed its calls fail with that error, and so does who waits by it; once an account was
+   * refused something, with AccountRefused (see `onRefused`).
+   */
   readonly client: Client;
   readonly user: UserInfo;
   readonly certificates: TestCertificates;
@@ -88,11 +91,14 @@ export interface TestServer {
    * that they have, and who watches has to list again. Fails with an Error if the store cannot.
    */
   compact(): Promise<void>;
-  /** Ends watches and controllers; fails with the error of one that failed, or did not end in `graceMs`. Idempotent. */
+  /**
+   * Ends watches and controllers; fails with the error of one that failed, or did not end in `graceMs`, and with
+   * AccountRefused, which tells all that was refused. Idempotent.
+   */
   stop(): Promise<void>;
   /**
-   * For `await using`, where the language has it. As `stop`, but fails with nothing that a call of `client` has failed with: what
-   * a test fails with twice is told as a SuppressedError, which hides both.
+   * For `await using`, where the language has it. As `stop`, but does not fail with what a call of `client` has failed with
+   * already: of a test that fails twice a SuppressedError tells, which hides both.
    */
   [Symbol.asyncDispose](): Promise<void>;
 }

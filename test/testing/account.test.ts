@@ -76,6 +76,31 @@ test('a right that is missing fails who waits, and the end of the test', async (
   await expect(kit.stop()).rejects.toEqual(new AccountRefused(refused));
 });
 
+test('in the end all that was refused is told, each once', async () => {
+  let tries = 0;
+  const asks: Runnable = {
+    name: 'asks',
+    async run({ client }) {
+      for (; tries < 3; tries++) {
+        await client
+          .resource(ConfigMaps)
+          .list()
+          .catch(() => {});
+        await client
+          .resource(Secrets)
+          .list()
+          .catch(() => {});
+      }
+    },
+  };
+  const kit = await testServer({ controllers: [], objects: manifests({}), runnables: [asks], runAs });
+  await eventually(
+    () => tries,
+    (count) => count === 3,
+  );
+  await expect(kit.stop()).rejects.toThrow(/^configmaps is forbidden: .*\nsecrets is forbidden: [^\n]*$/);
+});
+
 test('a test that failed by a right that is missing is told of it once', async () => {
   const waits = async (): Promise<void> => {
     const objects = [...manifests({ configmaps: reads }), map];
