@@ -35,7 +35,7 @@ import {
 } from './trust-bundle-publisher/trust-bundle-publisher.js';
 import { type TrustDistributorOptions, trustDistributor } from './trust-distributor/trust-distributor.js';
 
-export type { RotationPolicy } from '../src/pki/ca-rotation.js';
+export type { RotationPhase, RotationPolicy } from '../src/pki/ca-rotation.js';
 export { type CaInjectorOptions, caInjector } from './ca-injector/ca-injector.js';
 export { type CaRotationOptions, caRotation, type RotatedCa, type RotationState } from './ca-rotation/ca-rotation.js';
 export { clusterRoleAggregation } from './clusterrole-aggregation/clusterrole-aggregation.js';
