@@ -151,6 +151,7 @@ test.each<[string, () => readonly Forged[], string]>([
     },
     unknownAuthority,
   ],
+  ['signed over a SHA-1', () => [client({ hash: 'sha1' })], 'x509: certificate signed with an insecure algorithm'],
   [
     'a server certificate',
     () => [client({ extensions: [extensions.extendedKeyUsage(usages.server)] })],
@@ -252,6 +253,11 @@ test('a CA that is limited in the names it gives is no obstacle to who has none,
   await expect(authenticate([named, ca])).rejects.toThrow('issuer has name constraints');
 });
 
+test('a path that is as long as its CA allows is no obstacle', async () => {
+  const ca = issuingCa({ extensions: [extensions.authority(0)] });
+  expect(await authenticate([client({ issuer: ca }), ca])).toBeDefined();
+});
+
 test('a CA of policies is no obstacle, unless it demands one', async () => {
   const under = (constraint: Parameters<typeof extensions.policyConstraints>[0]) => {
     const limits = [extensions.authority(), extensions.policies(), extensions.policyConstraints(constraint)];
@@ -331,5 +337,16 @@ test('the answer is remembered until the certificate or the bundle changes', asy
   bundle = `${stranger.pem}${root.pem}`;
   expect(await authenticator.authenticate(request)).toBeDefined();
   await at.advance(2 * day);
+  await expect(authenticator.authenticate(request)).rejects.toThrow('has expired');
+});
+
+test('the answer is not remembered for longer than the CA is valid', async () => {
+  const at = new FakeClock(now);
+  const ca = issuingCa({ notAfter: now + 5_000 });
+  const authenticator = clientCertificate({ bundle: () => root.pem, clock: at, domains: defaultDomains });
+  const request = credentials({}, { certificates: [client({ issuer: ca }).der, ca.der] });
+  await at.advance(5_000);
+  expect(await authenticator.authenticate(request)).toBeDefined();
+  await at.advance(1_000);
   await expect(authenticator.authenticate(request)).rejects.toThrow('has expired');
 });

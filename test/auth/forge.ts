@@ -35,10 +35,15 @@ export interface Wanted {
   readonly publicKey?: KeyObject;
   /** Default 3. */
   readonly version?: 1 | 2 | 3;
+  /** What is signed. Default: its SHA-256. */
+  readonly hash?: 'sha1' | 'sha256';
 }
 
 export const attributes = { commonName: '2.5.4.3', organization: '2.5.4.10', uid: '1.3.6.1.4.1.57683.2' } as const;
-const ecdsaWithSha256 = sequence(encodeOid('1.2.840.10045.4.3.2'));
+const ecdsaWith = {
+  sha1: sequence(encodeOid('1.2.840.10045.4.1')),
+  sha256: sequence(encodeOid('1.2.840.10045.4.3.2')),
+} as const;
 const day = 86_400_000;
 let serial = 1;
 
@@ -50,19 +55,19 @@ export function forge(wanted: Wanted): Forged {
     ),
   );
   const now = Date.UTC(2026, 0, 1);
-  const { version = 3 } = wanted;
+  const { version = 3, hash = 'sha256' } = wanted;
   const toBeSigned = sequence(
     ...(version === 1 ? [] : [encode(constructed(0), unsignedInteger(Buffer.from([version - 1])))]),
     unsignedInteger(Buffer.from([serial++ & 0x7f, 1])),
-    ecdsaWithSha256,
+    ecdsaWith[hash],
     wanted.issuer?.name ?? name,
     sequence(encodeTime(wanted.notBefore ?? now - day), encodeTime(wanted.notAfter ?? now + day)),
     name,
     (wanted.publicKey ?? publicKey).export({ type: 'spki', format: 'der' }),
     ...(wanted.extensions?.length ? [encode(constructed(3), sequence(...wanted.extensions))] : []),
   );
-  const signature = sign('sha256', toBeSigned, wanted.signedBy ?? wanted.issuer?.key ?? privateKey);
-  const der = sequence(toBeSigned, ecdsaWithSha256, encode(tags.bitString, Buffer.from([0]), signature));
+  const signature = sign(hash, toBeSigned, wanted.signedBy ?? wanted.issuer?.key ?? privateKey);
+  const der = sequence(toBeSigned, ecdsaWith[hash], encode(tags.bitString, Buffer.from([0]), signature));
   return { der, pem: encodePem('CERTIFICATE', der), key: privateKey, name };
 }
 
