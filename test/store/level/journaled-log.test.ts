@@ -118,6 +118,22 @@ describe('writes are durable without the database', () => {
   });
 });
 
+test('is closed once the database is: only then is the directory free for others', async () => {
+  let free = (): void => {};
+  database.close = () =>
+    new Promise((resolve) => {
+      free = resolve;
+    });
+  let isClosed = false;
+  const closed = log.close().then(() => {
+    isClosed = true;
+  });
+  await new Promise(setImmediate);
+  expect(isClosed).toBe(false);
+  free();
+  await closed;
+});
+
 describe('when the database fails', () => {
   test('the next write fails, and nothing is given to it again', async () => {
     for (const revision of [1, 2, 3, 4]) await log.write(put(revision, 1_800));
