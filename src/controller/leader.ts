@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { hostname } from 'node:os';
-import { ApiError, isReason } from '../api/errors.js';
+import { isReason } from '../api/errors.js';
 import { type Lease, type LeaseSpec, Leases } from '../api/kinds/lease.js';
 import { groupVersion } from '../api/object.js';
 import { microTimestamp } from '../api/time.js';
@@ -70,7 +70,7 @@ class Candidate {
   readonly #options: Settings;
   readonly #context: ReconcileContext;
   readonly #identity: string;
-  /** A lease that was asked for, of which nobody heard whether we have it. */
+  /** Whether the lease was ever asked for: then it may be ours, whatever was answered to later tries. */
   #mayHold = false;
   /** The lease as last seen, and when by the monotonic clock it was last seen to change. */
   #seen: { readonly lease: Lease; readonly at: number } | undefined;
@@ -86,7 +86,7 @@ class Candidate {
     const heldSince = await this.#campaign();
     const isStopped = this.#context.signal.aborted;
     if (!isStopped && heldSince !== undefined) return this.#lead(runnables, heldSince);
-    if (heldSince !== undefined || this.#mayHold) await this.#release();
+    if (this.#mayHold) await this.#release();
   }
 
   /** Tries until the lease is held or there is nothing more to try for; since when it is held. */
@@ -224,11 +224,7 @@ class Candidate {
 
   async #write(ask: () => Promise<Lease>, at: number): Promise<void> {
     this.#mayHold = true;
-    const lease = await ask().catch((error: unknown) => {
-      if (error instanceof ApiError) this.#mayHold = false;
-      throw error;
-    });
-    this.#note(lease, at);
+    this.#note(await ask(), at);
   }
 
   #note(lease: Lease, at: number): void {

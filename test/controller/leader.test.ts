@@ -416,6 +416,42 @@ describe('leader election', () => {
     expect(await lease()).toMatchObject({ holderIdentity: 'a' });
   });
 
+  test('one whose work ends after its lease does not give away that of another', async () => {
+    const { clock, candidate, lease } = world();
+    const a = candidate('a', { options: { graceMs: 30_000 }, also: [busy(clock)] });
+    await settled();
+    candidate('b');
+    a.stop();
+    await clock.advance(19_999);
+    expect(await lease()).toMatchObject({ holderIdentity: 'b' });
+    await clock.advance(1);
+    await a.running;
+    expect(await lease()).toMatchObject({ holderIdentity: 'b' });
+  });
+
+  test.each([0, 1])('one that never heard whether it has the lease gives it back: %i refusals', async (refusals) => {
+    const { clock, candidate, lease } = world();
+    let refused = 0;
+    const a = candidate('a', {
+      through: (leases) => ({
+        create: async (...given) => {
+          await leases.create(...given);
+          throw new Error('the connection broke off');
+        },
+        update: async (...given) => {
+          if (refused++ < refusals) throw serviceUnavailable('busy');
+          return leases.update(...given);
+        },
+      }),
+    });
+    await settled();
+    await clock.advance(refusals * 2_000);
+    expect(await lease()).toMatchObject({ holderIdentity: 'a', renewTime: '2026-01-01T00:00:00.000000Z' });
+    a.stop();
+    await a.running;
+    expect(await lease()).toMatchObject({ holderIdentity: '' });
+  });
+
   test.each([
     ['a candidate', 0],
     ['a leader', 5_000],
