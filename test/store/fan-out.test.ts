@@ -74,10 +74,11 @@ describe('progress', () => {
     expect(told.slice(3)).toEqual(['/a/2 4']);
   });
 
-  test('waits for a revision that is yet to come', () => {
-    const { write, follow, history, fanOut } = setUp();
+  test('waits for a revision that is yet to come', async () => {
+    const { write, follow, history, fanOut, advance } = setUp();
     const { told } = follow('/', 2n);
     write('/a');
+    await advance(5_000);
     expect(told).toEqual([]);
     write('/b');
     expect(told).toEqual(['progress 2']);
@@ -87,6 +88,16 @@ describe('progress', () => {
     history.advance(9n);
     fanOut.deliver();
     expect(later.told).toEqual(['progress 9']);
+  });
+
+  test('is told to those who stay when others leave', async () => {
+    const { write, follow, advance } = setUp();
+    const { told } = follow('/a/', 0n);
+    for (const prefix of ['/a/', '/b/']) follow(prefix, 0n).stop();
+    write('/a/1');
+    write('/b/1');
+    await advance(5_000);
+    expect(told).toEqual(['progress 0', '/a/1 1', 'progress 2']);
   });
 
   test('takes no timer while nobody listens', async () => {
