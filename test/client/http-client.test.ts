@@ -132,6 +132,7 @@ describe('requests', () => {
     await configMaps.update(object);
     await configMaps.patch(key, { type: 'apply', body: {}, fieldManager: 'me', force: true });
     await configMaps.delete(key, { propagationPolicy: 'Orphan', preconditions: { uid: 'u' } });
+    await configMaps.delete(key, { gracePeriodSeconds: 5, dryRun: true });
     await configMaps.list({ labelSelector: 'a in (b)', limit: 5, continue: 'x', resourceVersion: '0' });
     await configMaps.subresource('scale').update(object);
     const conditions: readonly Condition[] = [{ type: 'Ready', status: 'True' }];
@@ -142,6 +143,7 @@ describe('requests', () => {
       `PUT /base/api/v1/namespaces/n/configmaps/%C3%A4%20b%20c ${common} application/json ${JSON.stringify(object)}`,
       `PATCH /base/api/v1/namespaces/n/configmaps/a?fieldManager=me&force=true ${common} application/apply-patch+yaml {}`,
       `DELETE /base/api/v1/namespaces/n/configmaps/a ${common} application/json {"apiVersion":"v1","kind":"DeleteOptions","propagationPolicy":"Orphan","preconditions":{"uid":"u"}}`,
+      `DELETE /base/api/v1/namespaces/n/configmaps/a ${common} application/json {"apiVersion":"v1","kind":"DeleteOptions","dryRun":["All"],"gracePeriodSeconds":5}`,
       `GET /base/api/v1/configmaps?labelSelector=a+in+%28b%29&limit=5&continue=x&resourceVersion=0 ${common}  `,
       `PUT /base/api/v1/namespaces/n/configmaps/%C3%A4%20b%20c/scale ${common} application/json ${JSON.stringify(object)}`,
       `PATCH /base/api/v1/namespaces/n/configmaps/a/status ${common} application/merge-patch+json ${JSON.stringify({ status: { conditions } })}`,
