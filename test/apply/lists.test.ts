@@ -228,10 +228,15 @@ describe('what a configuration may not be', () => {
       port: field(3, intOrString()),
       named: field(4, listMap(struct('v1.Item', { name: field(1, string(), { presence: 'always' }) }), ['name'])),
       plain: field(5, list(struct('v1.Item', { name: field(1, string()) }))),
+      tags: field(6, list(string(), { listType: 'set' })),
     }),
   );
   test.each<[Json, string | undefined]>([
     [{ when: 'x', size: 5, port: 'http', named: [{}], plain: [{ name: 'x' }] }, undefined],
+    [{ when: null, named: null, plain: null, tags: null }, undefined],
+    [{ tags: [['a']] }, '.tags: element 0: not supported: associative list with lists as elements'],
+    [{ tags: [{}] }, ".tags: element 0: associative list without keys has an element that's a map type"],
+    [{ tags: [null] }, ".tags: element 0: associative list without keys has an element that's an explicit null"],
     [{ when: {} }, '.when: expected any scalar, got &{map[]}'],
     [{ port: [1] }, '.port: expected any scalar, got &{[1]}'],
     [{ plain: [{ name: 1.5 }] }, '.plain[0].name: expected string, got &value.valueUnstructured{Value:1.5}'],

@@ -87,6 +87,11 @@ test.each<[string, Query, readonly string[] | string]>([
   ['exactly then', { resourceVersion: '2', resourceVersionMatch: 'Exact' }, ['a=x@1', 'b=x@2']],
   ['not older', { resourceVersion: '2', resourceVersionMatch: 'NotOlderThan' }, ['a=x@1', 'b=y@3']],
   ['not older, said in fewer words', { resourceVersion: '2' }, ['a=x@1', 'b=y@3']],
+  [
+    'not older, in pages',
+    { resourceVersion: '2', resourceVersionMatch: 'NotOlderThan', limit: '5' },
+    ['a=x@1', 'b=y@3'],
+  ],
   ['a version and a limit mean exactly', { resourceVersion: '2', limit: '5' }, ['a=x@1', 'b=x@2']],
   ['no page from any state', { resourceVersion: '0', limit: '1' }, ['a=x@1', 'b=y@3']],
   [
