@@ -5,16 +5,7 @@ import { type FieldSet, FieldSetBuilder, recursiveDifference } from './field-set
 import { wholeNode } from './field-set-of.js';
 import { itemsByElement } from './list-items.js';
 import { fieldElement, type PathElement } from './path-element.js';
-import {
-  deepest,
-  exactForm,
-  type Form,
-  formOf,
-  type ListShape,
-  type MapShape,
-  type Shape,
-  shapeOfMember,
-} from './shape.js';
+import { deepest, type Form, formOf, type ListShape, type MapShape, type Shape, shapeOfMember } from './shape.js';
 
 type Found = ReadonlyMap<PathElement, readonly Json[]>;
 
@@ -46,12 +37,7 @@ export function* compare(shape: Shape, before: Json, after: Json): Steps<Compari
     }
     const leftForm = formOf(at, left);
     const rightForm = formOf(at, right);
-    // A null, or a value of no form, stands for all forms; next to one of a certain form it counts as different.
-    const alike = leftForm === rightForm && (isCertain(at, left) === isCertain(at, right) || isSingle(at));
-    if (alike) {
-      as(rightForm, at, left, right);
-      return;
-    }
+    // Values of two forms are compared as both.
     as(leftForm, at, left, right);
     if (leftForm !== rightForm) as(rightForm, at, left, right);
   }
@@ -149,10 +135,6 @@ export function* compare(shape: Shape, before: Json, after: Json): Steps<Compari
   yield* postponed.rest();
   return { added: added.set(), modified: modified.set(), removed: removed.set() };
 }
-
-const isCertain = (shape: Shape, value: Json): boolean => exactForm(shape, value) !== undefined;
-const isSingle = ({ scalar, list, map }: Shape): boolean =>
-  Number(scalar !== undefined) + Number(list !== undefined) + Number(map !== undefined) === 1;
 
 /** The comparison without these fields and everything below them. */
 export const without = ({ added, modified, removed }: Comparison, fields: FieldSet): Comparison => ({
