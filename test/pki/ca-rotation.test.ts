@@ -205,6 +205,23 @@ describe('a state in a Secret', () => {
   });
 });
 
+test.each([
+  { generation: '4' },
+  { signing: 5 },
+  { longestSeconds: '7' },
+  { seenSince: 'today' },
+  { retiring: {} },
+  { retiring: [null] },
+  { retiring: [{ until: 1 }] },
+  { retiring: [{ anchor: 'x', until: 'soon' }] },
+  { retiring: [{ anchor: 'x', until: 1, issuer: 5 }] },
+])('a state in a Secret with a member of another type is none: %j', (more) => {
+  const written = writeCaState(steady);
+  const facts = JSON.parse(Buffer.from(written['rotation.json'] ?? '', 'base64').toString());
+  const data = { ...written, 'rotation.json': Buffer.from(JSON.stringify({ ...facts, ...more })).toString('base64') };
+  expect(() => readCaState(data)).toThrow('rotation.json of the Secret is no state of a CA');
+});
+
 /** More worlds with `KEDGE_SEEDS=1,2,3`. */
 const seeds = (process.env['KEDGE_SEEDS'] ?? '1').split(',').map(Number);
 
