@@ -180,16 +180,16 @@ describe('a subscriber that writes', () => {
     expect(inner[1]?.told).toEqual(['/a 1', '/b 2', 'progress 2', '/c 3']);
   });
 
-  test('without end does not keep others from running', async () => {
-    const { write, fanOut } = setUp({ historyLimit: 10_000 });
-    let stopped = false;
-    const subscription = fanOut.changes('/', 0n).subscribe(() => {
-      if (!stopped) write('/again');
+  test('again and again does not keep others from running, and all of it is told', async () => {
+    const { write, fanOut, follow } = setUp();
+    fanOut.changes('/', 0n).subscribe((change) => {
+      if (change.type !== 'progress' && change.entry.revision < 1_000n) write('/again');
     });
+    const { told } = follow('/', 0n);
     write('/a');
-    await turn();
-    stopped = true;
-    subscription.unsubscribe();
+    expect(told.length).toBeLessThan(1_000);
+    for (let turns = 0; turns < 5; turns++) await turn();
+    expect(told.at(-1)).toBe('/again 1000');
   });
 
   test('faster than anybody can be told is cut off, and what is written later is told to later ones', async () => {
