@@ -83,10 +83,17 @@ describe('a signer process', () => {
     expect(JSON.parse('refused' in first ? first.refused : '')).toEqual(request);
   });
 
-  test('serves many requests with one process', async () => {
-    const signer = scripted('say({ id: m.id, refused: String(process.pid), reason: "Pid" })', { concurrency: 3 });
+  test('serves many requests with one process, no more of them at a time than it may', async () => {
+    const signer = scripted(
+      `global.open = (global.open ?? 0) + 1;
+       const answer = { id: m.id, refused: String(process.pid), reason: 'Open' + global.open };
+       setTimeout(() => { global.open--; say(answer) }, 1)`,
+      { concurrency: 3 },
+    );
     const answers = await Promise.all(Array.from({ length: 40 }, () => signer.sign(request, never)));
-    expect(new Set(answers.map((one) => JSON.stringify(one))).size).toBe(1);
+    const refusals = answers.map((one) => ('refused' in one ? one : { refused: '', reason: '' }));
+    expect(new Set(refusals.map(({ refused }) => refused)).size).toBe(1);
+    expect(['Open1', 'Open2', 'Open3']).toEqual(expect.arrayContaining(refusals.map(({ reason }) => reason)));
   });
 
   test.each([
