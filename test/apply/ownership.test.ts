@@ -89,6 +89,18 @@ describe('recordUpdate', () => {
     expect(conversions).toBeLessThan(10);
   });
 
+  test('repeated items of a custom resource keep nobody from owning it', () => {
+    const tags: Schema = { type: 'array', listType: 'set', items: { type: 'string' } };
+    const schema: Schema = { type: 'object', properties: new Map([['tags', tags]]), preserveUnknownFields: true };
+    const first = created({ tags: ['a', 'a'] }, { schema });
+    const written = recorded({
+      ...writing({ schema, manager: 'n' }),
+      live: first,
+      next: { ...first, data: 'x' } as ApiObject,
+    });
+    expect(fieldsOf(written)).toMatchObject({ m: { 'f:tags': { 'v:"a"': {} } }, n: { 'f:data': {} } });
+  });
+
   test('an object with nothing to record has no entries', () => {
     expect('managedFields' in created({}).metadata).toBe(false);
   });

@@ -238,6 +238,24 @@ test('what nobody waits for any more is not gone on with', async () => {
   await store.close();
 });
 
+test.each<Query>([{}, { limit: '0' }])(
+  'of a collection goes what was there at the version given: %j',
+  async (limit) => {
+    const store = new MemoryStore();
+    const clock = new FakeClock();
+    const objects = collection(store, clock);
+    for (const name of ['a', 'b']) await objects.put('n', name);
+    const query: Query = { ...limit, resourceVersion: '1' };
+    const parameters = readListParameters({ get: (key) => query[key], all: () => [] });
+    const target = { definition, namespace: 'n', signal: new AbortController().signal };
+    const deletion = { dryRun: false, gracePeriodSeconds: undefined, preconditions: undefined };
+    const context = { now: clock.now() } as RequestContext;
+    await deleteCollection(partsOf(store, clock), target, parameters, deletion, context);
+    expect(labelOf(await objects.list())).toEqual(['b=@2']);
+    await store.close();
+  },
+);
+
 test('a collection of many pages is deleted to its end, and answered as one list', async () => {
   const store = new MemoryStore();
   const clock = new FakeClock();

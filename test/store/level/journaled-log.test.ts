@@ -106,6 +106,20 @@ describe('writes are durable without the database', () => {
     expect(database.closed).toBe(true);
   });
 
+  test.each<[string, LogStep]>([
+    ['a mebibyte', put(1, 1_048_576)],
+    ['four thousand removals', { ...put(1, 100), removed: Array.from({ length: 4_096 }, (_, at) => BigInt(at)) }],
+  ])('which is given them once %s waits, and no writer with it', async (_, step) => {
+    journal.close();
+    journal = openJournal(directory, 4 * 1_048_576);
+    const acknowledged: AcknowledgedFile = { last: undefined, write: () => {}, close: () => {} };
+    log = new JournaledLog({ database: database as unknown as Database, journal, acknowledged, log: silentLogger });
+    await log.write(put(0, 100));
+    expect(database.batches.length).toBe(0);
+    await log.write(step);
+    expect(database.batches.length).toBe(1);
+  });
+
   test('unless a step does not fit into the journal: that is durable in the database, behind all others', async () => {
     await log.write(put(1, 100));
     const large = log.write(put(2, 5_000));
