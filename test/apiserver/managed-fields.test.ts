@@ -74,7 +74,9 @@ test.each([null, '', '/', 'autoscaling/'])('a patch of a scale may take its vers
 
 test('whoever scales owns the replicas, under their name in the version written to', async () => {
   await send('POST', 'v1/parts', 'maker', part('v1', 'a', { size: 1, other: 1 }));
-  expect((await send('PUT', 'v1/parts/a/scale', 'scaler', scale('a', 2))).code).toBe(200);
+  const { metadata } = (await send('PUT', 'v1/parts/a/scale', 'scaler', scale('a', 2))).json();
+  const now = (await it.ask('GET', `/apis/${group}/v1/parts/a`)).json();
+  expect(metadata.resourceVersion).toBe(now.metadata.resourceVersion);
   expect(await owners('a')).toEqual(['scaler Update v1/scale f:size!', 'maker Update v1 .,f:other']);
   await send('PATCH', 'v1/parts/a/scale', 'other', { spec: { replicas: 3 } });
   expect(await owners('a')).toEqual(['other Update v1/scale f:size!', 'maker Update v1 .,f:other']);

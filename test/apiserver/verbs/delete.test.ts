@@ -19,6 +19,20 @@ test('a namespace that nothing holds goes with the second request', async () => 
   expect((await it.ask('GET', path)).code).toBe(404);
 });
 
+test.each([
+  ['Orphan', ['orphan']],
+  ['Foreground', ['foregroundDeletion']],
+])('what is deleted with the policy %s stays for the collector', async (propagationPolicy, finalizers) => {
+  const path = '/api/v1/namespaces/default/configmaps';
+  await it.ask('POST', path, { body: { metadata: { name: 'c', finalizers: ['a.test/own'] } } });
+  const { metadata } = (await it.ask('DELETE', `${path}/c`, { body: { propagationPolicy } })).json();
+  expect(metadata).toMatchObject({ finalizers: ['a.test/own', ...finalizers], deletionGracePeriodSeconds: 0 });
+  await it.ask('PATCH', `${path}/c`, {
+    headers: { 'content-type': 'application/merge-patch+json' },
+    body: { metadata: { finalizers: null } },
+  });
+});
+
 test('what a deletion demands of an event in vain is told of the group it is stored in', async () => {
   const path = '/apis/events.k8s.io/v1/namespaces/default/events/e';
   const involvedObject = { kind: 'ConfigMap', name: 'c', namespace: 'default' };

@@ -238,14 +238,13 @@ test('what nobody waits for any more is not gone on with', async () => {
   await store.close();
 });
 
-test.each<Query>([{}, { limit: '0' }])(
-  'of a collection goes what was there at the version given: %j',
-  async (limit) => {
+test.each<Query>([{ resourceVersion: '1' }, { resourceVersion: '1', limit: '0' }, { limit: '1' }])(
+  'of a collection goes what was asked for, and nothing else: %j',
+  async (query) => {
     const store = new MemoryStore();
     const clock = new FakeClock();
     const objects = collection(store, clock);
     for (const name of ['a', 'b']) await objects.put('n', name);
-    const query: Query = { ...limit, resourceVersion: '1' };
     const parameters = readListParameters({ get: (key) => query[key], all: () => [] });
     const target = { definition, namespace: 'n', signal: new AbortController().signal };
     const deletion = { dryRun: false, gracePeriodSeconds: undefined, preconditions: undefined };
