@@ -215,6 +215,7 @@ describe('recordUpdate', () => {
       now += 1_000;
       const data = Object.fromEntries(Array.from({ length: index + 1 }, (_, at) => [`k${at}`, '1']));
       live = recorded({ ...writing({ manager: `m${index}`, now }), live, next: object({ data }) });
+      expect(entriesOf(live).length).toBe(Math.min(index + 1, 10));
     }
     const entries = entriesOf(live);
     expect(entries.map(({ manager }) => manager)).toEqual([

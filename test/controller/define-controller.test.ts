@@ -1092,6 +1092,17 @@ describe('a manager', () => {
   const untilAborted = (signal: AbortSignal): Promise<void> =>
     new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 
+  test('runs once, and what it was given before', async () => {
+    const stop = new AbortController();
+    const work = { name: 'work', run: ({ signal }: ReconcileContext) => untilAborted(signal) };
+    const manager = createManager(context()).add(work);
+    const running = manager.run(stop.signal);
+    await expect(manager.run(stop.signal)).rejects.toThrow('a manager runs once');
+    expect(() => manager.add({ ...work, name: 'more' })).toThrow('a manager takes no further runnables once it runs');
+    stop.abort();
+    await running;
+  });
+
   test('stops everything when one fails, and says why', async () => {
     let stopped = false;
     const manager = createManager(context()).add(
