@@ -118,6 +118,21 @@ test.each<[string, Query, readonly string[] | string]>([
   expect(await answer).toEqual(wanted);
 });
 
+test('pages of all namespaces show all, and the last says nothing of a rest', async () => {
+  const store = new MemoryStore();
+  const api = collection(store, new FakeClock());
+  for (const namespace of ['m', 'n']) for (const name of ['a', 'b']) await api.put(namespace, name);
+  const pages: ListResult[] = [];
+  for (let more: Query | undefined = {}; more !== undefined && pages.length < 5; ) {
+    const page: ListResult = await api.list({ limit: '1', ...more });
+    pages.push(page);
+    more = page.continue === undefined ? undefined : { continue: page.continue };
+  }
+  expect(pages.flatMap(labelOf)).toEqual(['a=@1', 'b=@2', 'a=@3', 'b=@4']);
+  expect(pages.map(({ remainingItemCount }) => remainingItemCount)).toEqual([3, 2, 1, undefined]);
+  await store.close();
+});
+
 test.each([
   ['n/b\0', ['c', 'd']],
   ['/n/b', ['b', 'c', 'd']],
