@@ -200,6 +200,12 @@ describe('the contents', () => {
   });
 });
 
+test('the key of a CA is for signatures, certificates and lists of those that count no more', async () => {
+  const [ca] = readPemCertificates((await createAuthorityKeyPair({ commonName: 'ca' })).certificate);
+  // keyUsage, critical: the bits 0, 5 and 6.
+  expect(ca?.der.toString('hex')).toContain('0603551d0f0101ff040403020186');
+});
+
 describe('loading', () => {
   test('certificate and key must belong together', async () => {
     const [one, other] = [
