@@ -5,8 +5,13 @@ import { maxRequestBytes } from '../api/request-size.js';
 /** Nobody hears it, and nothing of ours has failed. */
 const brokenOff = (): ApiError => timeout('the connection was closed before the body was complete');
 
+/** Requests know whether their caller has broken off. */
+const isBrokenOff = (stream: Readable & { readonly aborted?: boolean }): boolean =>
+  stream.destroyed || stream.aborted === true;
+
 /**
- * The whole body, or RequestEntityTooLarge as soon as the limit is passed; what follows is not kept. `reading` is handed
+ * The whole body, or RequestEntityTooLarge as soon as the limit is passed; what follows is not kept. One that is broken off
+ * is never taken for whole: over HTTP/2 Node says `end` then, too, after it said `aborted`. `reading` is handed
  * what ends the reading when nobody waits for it any more: the caller may hold body and connection back for ever.
  */
 export function readBody(
@@ -17,7 +22,7 @@ export function readBody(
 ): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     // One that is closed already says nothing more.
-    if (stream.destroyed) return reject(brokenOff());
+    if (isBrokenOff(stream)) return reject(brokenOff());
     const chunks: Buffer[] = [];
     let size = 0;
     const leave = (why: ApiError): void => {
@@ -36,6 +41,7 @@ export function readBody(
       return;
     }
     stream.on('data', onData);
+    stream.once('aborted', () => leave(brokenOff()));
     reading?.(() => leave(brokenOff()));
     let ended = false;
     stream.once('end', () => {

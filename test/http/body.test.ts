@@ -30,3 +30,20 @@ test('of a stream that is closed already nothing is waited for', async () => {
   await new Promise((resolve) => stream.once('close', resolve));
   await expect(readBody(stream, undefined)).rejects.toThrow('closed before the body was complete');
 });
+
+test.each(['before it is read', 'while it is read'])(
+  'what was broken off %s is not whole although it ends',
+  async (when) => {
+    const stream = Object.assign(new PassThrough(), { aborted: false });
+    const breakOff = (): void => {
+      stream.aborted = true;
+      stream.emit('aborted');
+      stream.end();
+    };
+    stream.write('metadata:\n  name: half\n');
+    if (when.startsWith('before')) breakOff();
+    const reading = readBody(stream, undefined);
+    if (when.startsWith('while')) breakOff();
+    await expect(reading).rejects.toThrow('closed before the body was complete');
+  },
+);

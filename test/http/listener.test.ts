@@ -109,6 +109,8 @@ async function rawConnection(port: number, protocols: readonly Protocol[], allow
 
 /** :method GET, :scheme https, :path /, :authority a */
 const getRoot = Buffer.from([0x82, 0x87, 0x84, 0x41, 0x01, 0x61]);
+/** The same with :method POST */
+const postRoot = Buffer.from([0x83, 0x87, 0x84, 0x41, 0x01, 0x61]);
 const cancel = Buffer.from([0, 0, 0, 8]);
 /** Code of the GOAWAY in what a server sent. */
 const goawayIn = (bytes: Buffer): number | undefined =>
@@ -555,6 +557,26 @@ describe('HTTP/2', () => {
     stream.end('hello');
     expect((await stream.toArray()).join('')).toBe('read 5');
     session.destroy();
+  });
+
+  test.each([
+    ['its caller takes the request back', ({ send }: Raw) => send(frame(3, 0, 1, cancel))],
+    ['its caller takes it back without an error', ({ send }: Raw) => send(frame(3, 0, 1, Buffer.alloc(4)))],
+    ['its caller says goodbye and goes', ({ socket }: Raw) => socket.end(frame(7, 0, 0, Buffer.alloc(8)))],
+    ['the connection breaks', ({ socket }: Raw) => socket.destroy()],
+  ])('half a body is not taken for a whole one when %s', async (_, breakOff) => {
+    const bodies: Promise<unknown>[] = [];
+    const { raw } = await listening({}, async (request) => {
+      bodies.push(request.body());
+      await Promise.allSettled(bodies);
+      return {};
+    });
+    const connection = await raw('h2');
+    connection.send(Buffer.concat([preface, frame(1, 4, 1, postRoot), frame(0, 0, 1, Buffer.from('half of'))]));
+    await eventually(async () => bodies.length, Boolean);
+    breakOff(connection);
+    await expect(bodies[0]).rejects.toThrow('closed before the body was complete');
+    connection.socket.destroy();
   });
 
   test('a path is read as UTF-8, and where there is none nothing is asked for', async () => {
