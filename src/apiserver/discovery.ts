@@ -5,8 +5,17 @@ import { ownKindOf, verbsOfSubresource } from '../registry/subresource.js';
 import type { Served, ServedGroup, ServedVersion } from './catalogue.js';
 
 /** What tells one document from others: SHA-512 in upper-case hexadecimal. */
-export const documentHash = (document: string | Uint8Array): string =>
-  createHash('sha512').update(document).digest('hex').toUpperCase();
+export function documentHash(document: string | Uint8Array): string {
+  const hash = newDocumentHash();
+  hash.add(document);
+  return hash.text();
+}
+
+/** The same of a document that comes in pieces. */
+export function newDocumentHash(): { add(piece: string | Uint8Array): void; text(): string } {
+  const hash = createHash('sha512');
+  return { add: (piece) => void hash.update(piece), text: () => hash.digest('hex').toUpperCase() };
+}
 
 /** Discovery documents: legacy (one per group and version) and aggregated (KEP-3352), from what is served now. */
 

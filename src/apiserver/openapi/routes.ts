@@ -1,12 +1,11 @@
 import { goJson } from '../../api/go-text.js';
-import type { JsonObject } from '../../api/object.js';
 import type { Steps } from '../../api/steps.js';
 import type { ResourceDefinition } from '../../registry/resource-definition.js';
 import { inTurns } from '../../runtime/turn-taking.js';
 import type { Served, ServedVersion } from '../catalogue.js';
-import { documentHash } from '../discovery.js';
 import type { Headers, Result } from '../request.js';
-import { openApiV2, openApiV2Json } from './v2.js';
+import { type Document, finished, type Made } from './finished.js';
+import { type openApiV2, openApiV2Json } from './v2.js';
 import { openApiV2Protobuf } from './v2-protobuf.js';
 import { documentPath, documentUrl, openApiV3, openApiV3Index } from './v3.js';
 
@@ -34,17 +33,7 @@ const v2Varies = { Vary: 'Accept-Encoding, Accept' };
 const v3Varies = { Vary: 'Accept' };
 const yearSeconds = 365 * 86_400;
 
-/** Finished bytes, and when (milliseconds) they were made. */
-interface Made {
-  readonly bytes: Buffer;
-  readonly at: number;
-}
-/** With their hash, which is their ETag. */
-interface Document extends Made {
-  readonly hash: string;
-}
 const etagOf = ({ hash }: Document): string => `"${hash}"`;
-const documentOf = (bytes: Buffer, at: number): Document => ({ bytes, at, hash: documentHash(bytes) });
 
 /** undefined: there is no such document. One that has to be made is made in turns with others, for all who ask for it. */
 export async function openApiAnswer(served: Served, asked: Asked): Promise<Result | undefined> {
@@ -93,8 +82,9 @@ const v3Documents = madeOnce(makeV3);
 
 function* makeV3({ groups }: Served, now: number): Steps<V3Documents> {
   const byPath = new Map<string, Document>();
+  const shared = new Map<string, Buffer>();
   for (const version of groups.flatMap(({ versions }) => versions)) {
-    byPath.set(documentPath(version), versionDocument(version, now));
+    byPath.set(documentPath(version), yield* versionDocument(version, now, shared));
     yield;
   }
   const hashes = new Map([...byPath].map(([path, { hash }]) => [path, hash] as const));
@@ -110,14 +100,13 @@ const versionsMade = new WeakMap<
   { readonly of: readonly WeakRef<ResourceDefinition>[]; readonly document: Document }
 >();
 
-function versionDocument(version: ServedVersion, now: number): Document {
-  const { definitions } = version;
+function* versionDocument({ definitions }: ServedVersion, now: number, shared: Map<string, Buffer>): Steps<Document> {
   const [first] = definitions;
   const known = first === undefined ? undefined : versionsMade.get(first);
   if (known?.of.length === definitions.length && known.of.every((one, at) => one.deref() === definitions[at])) {
     return known.document;
   }
-  const document = documentOf(Buffer.from(goJson(openApiV3(definitions, version))), now);
+  const document = yield* finished(yield* openApiV3(definitions, shared), now);
   if (first !== undefined) versionsMade.set(first, { of: definitions.map((one) => new WeakRef(one)), document });
   return document;
 }
@@ -128,12 +117,9 @@ const v2Documents: Readonly<Record<V2Form, ReturnType<typeof madeOnce<Document>>
   protobuf: madeOnce((served, now) => makeV2(served, now, openApiV2Protobuf)),
 };
 
-function* makeV2({ definitions }: Served, now: number, encode: (tree: JsonObject) => Steps<Buffer>): Steps<Document> {
+function* makeV2({ definitions }: Served, now: number, write: ReturnType<typeof openApiV2>): Steps<Document> {
   const told = definitions.filter(({ origin, undiscovered }) => origin === 'custom' || !undiscovered);
-  const tree = yield* openApiV2(told);
-  const bytes = yield* encode(tree);
-  yield;
-  return documentOf(bytes, now);
+  return yield* finished(yield* write(told), now);
 }
 
 async function v2Answer(served: Served, asked: Asked): Promise<Bytes> {

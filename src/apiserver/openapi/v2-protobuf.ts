@@ -1,26 +1,42 @@
-import { isList, isObject, type Json, type JsonObject } from '../../api/object.js';
-import type { Steps } from '../../api/steps.js';
+import { isList, isObject, type Json } from '../../api/object.js';
 import { sortedNames } from '../../api/text-order.js';
 import { writeYaml } from '../../api/yaml-writer.js';
 import { WireWriter, wireTypes } from '../../schema/protobuf/wire-format.js';
+import { openApiV2, type V2Form, v2Head, v2Security } from './v2.js';
 
 /**
  * An OpenAPI 2 document in protocol buffers, the only form older clients ask for: message Document of gnostic's
  * openapiv2, whose field numbers these tables are.
  */
-export function* openApiV2Protobuf(document: JsonObject): Steps<Buffer> {
-  // What is kept of each part is copied below.
-  for (const [name, write] of Object.entries({ paths: pathItem, definitions: definition })) {
-    const parts = document[name];
-    if (!isObject(parts)) continue;
-    for (const part of Object.values(parts)) {
-      write(new WireWriter(), valueNumber, part);
-      yield;
-    }
-  }
+export const v2Protobuf: V2Form = {
+  member: (of, name, value) =>
+    of === 'paths'
+      ? written((writer) => named(pathItem)(writer, 2, { [name]: value }))
+      : written((writer) => named(schema)(writer, 1, { [name]: value })),
+  *document(paths, schemas) {
+    yield written((writer) => messages.head(writer, v2Head));
+    yield* inField(8, paths);
+    yield* inField(9, schemas);
+    yield written((writer) => messages.security(writer, v2Security));
+  },
+};
+
+export const openApiV2Protobuf = openApiV2(v2Protobuf);
+
+function written(write: (writer: WireWriter) => void): Buffer {
   const writer = new WireWriter();
-  messages.document(writer, document);
-  return writer.finish();
+  write(writer);
+  // Not with all the room that was made for it.
+  return Buffer.from(writer.finish());
+}
+
+/** A message of fields that are written already, under a number. */
+function* inField(number: number, fields: readonly Buffer[]): Generator<Buffer, void> {
+  yield written((writer) => {
+    writer.varint(fields.reduce((sum, { length }) => sum + length, 0));
+    writer.tag(number, wireTypes.bytes);
+  });
+  yield* fields;
 }
 
 /** Writes a value under a field number. */
@@ -76,25 +92,6 @@ const named =
       writer.close(number, before);
     }
   };
-/** What was written of a value once is copied the next time: documents share most of what they consist of. */
-function kept(write: WriteField): WriteField {
-  const known = new WeakMap<object, Buffer>();
-  return (writer, number, value) => {
-    if (!isObject(value)) {
-      write(writer, number, value);
-      return;
-    }
-    let bytes = known.get(value);
-    if (bytes === undefined) {
-      const own = new WireWriter();
-      write(own, number, value);
-      bytes = Buffer.from(own.finish());
-      known.set(value, bytes);
-    }
-    writer.raw(bytes);
-  };
-}
-
 /** A message that holds the value in one field. */
 const within = (number: number, field: WriteField): WriteField =>
   message((writer, value) => field(writer, number, value));
@@ -124,8 +121,7 @@ function members(fields: () => Fields, extensions?: number): WriteMessage {
 const schema: WriteField = (writer, number, value) => message(messages.schema)(writer, number, value);
 const schemas: WriteField = within(1, named(schema));
 
-const definition = kept(schema);
-const pathItem = kept((writer, number, value) => message(messages.pathItem)(writer, number, value));
+const pathItem: WriteField = (writer, number, value) => message(messages.pathItem)(writer, number, value);
 
 /** Query and path parameters differ in one number and in where the numbers of what follows begin. */
 const plainParameter = (isQuery: boolean): WriteMessage => {
@@ -153,7 +149,7 @@ const parameter: WriteField = (writer, number, value) => {
   within(1, alternative)(writer, number, value);
 };
 
-type MessageName = 'schema' | 'bodyParameter' | 'operation' | 'response' | 'pathItem' | 'document';
+type MessageName = 'schema' | 'bodyParameter' | 'operation' | 'response' | 'pathItem' | 'head' | 'security';
 const messages: Readonly<Record<MessageName, WriteMessage>> = {
   schema: members(
     () => ({
@@ -220,17 +216,15 @@ const messages: Readonly<Record<MessageName, WriteMessage>> = {
     }),
     10,
   ),
-  document: members(
-    () => ({
-      swagger: [1, text],
-      info: [2, message(members(() => ({ title: [1, text], version: [2, text] }), 7))],
-      paths: [8, within(2, named(pathItem))],
-      definitions: [9, within(1, named(definition))],
-      security: [12, repeated(within(1, named(within(1, repeated(text)))))],
-      securityDefinitions: [13, within(1, named(within(2, message(apiKey))))],
-    }),
-    16,
-  ),
+  // Of the document what comes before its paths, and what comes after its schemas.
+  head: members(() => ({
+    swagger: [1, text],
+    info: [2, message(members(() => ({ title: [1, text], version: [2, text] }), 7))],
+  })),
+  security: members(() => ({
+    security: [12, repeated(within(1, named(within(1, repeated(text)))))],
+    securityDefinitions: [13, within(1, named(within(2, message(apiKey))))],
+  })),
 };
 
 function additionalProperties(writer: WireWriter, number: number, value: Json): void {

@@ -1,63 +1,58 @@
 import { goJson } from '../../api/go-text.js';
-import { type Json, type JsonObject, setMember } from '../../api/object.js';
+import type { JsonObject } from '../../api/object.js';
 import type { Steps } from '../../api/steps.js';
-import { sortedNames } from '../../api/text-order.js';
 import type { ResourceDefinition } from '../../registry/resource-definition.js';
 import { Components } from './components.js';
 import { v2 } from './dialect.js';
 import { bearerToken, documentInfo, extensionsOf, pathsObject, responsesObject } from './document.js';
+import { jsonMember, jsonObject } from './json-members.js';
 import { answerComponent, answerMediaTypes, bodyComponent, bodyMediaTypes } from './kinds.js';
 import { type Operation, operationsOf } from './operations.js';
+import { type Form, membersOf, Parts } from './parts.js';
 import { type Parameter, pathsOf, queryParameter } from './paths.js';
 
-/**
- * OpenAPI 2: one document for everything. What one definition adds to it is made once, so that documents share what
- * they have in common, and a change of one definition costs little.
- */
-export function* openApiV2(definitions: readonly ResourceDefinition[]): Steps<JsonObject> {
-  const parts: Part[] = [];
-  for (const definition of definitions) {
-    parts.push(partOf(definition));
-    yield;
-  }
-  return {
-    swagger: '2.0',
-    info: { ...documentInfo },
-    paths: merged(parts.map(({ paths }) => paths)),
-    definitions: merged(parts.map(({ schemas }) => schemas)),
-    securityDefinitions: { BearerToken: { ...bearerToken } },
-    security: [{ BearerToken: [] }],
+/** OpenAPI 2: one document for everything. */
+
+/** What is in the document besides paths and schemas. */
+export const v2Head: JsonObject = { swagger: '2.0', info: { ...documentInfo } };
+export const v2Security: JsonObject = {
+  securityDefinitions: { BearerToken: { ...bearerToken } },
+  security: [{ BearerToken: [] }],
+};
+
+/** How the document is written. */
+export interface V2Form {
+  readonly member: Form['member'];
+  /** The pieces of the document, of members that are written already. */
+  document(paths: readonly Buffer[], schemas: readonly Buffer[]): Iterable<Buffer>;
+}
+
+/** Answers how to write the document in this form: in pieces, one after the other. */
+export function openApiV2(form: V2Form): (definitions: readonly ResourceDefinition[]) => Steps<readonly Buffer[]> {
+  const known = new Parts({ describe, member: form.member });
+  return function* write(definitions) {
+    const parts = yield* known.of(definitions, new Map());
+    const paths = yield* membersOf(parts, 'paths');
+    const schemas = yield* membersOf(parts, 'schemas');
+    return [...form.document(paths, schemas)];
   };
 }
 
-interface Part {
-  readonly paths: JsonObject;
-  readonly schemas: JsonObject;
-}
-const parts = new WeakMap<ResourceDefinition, Part>();
+export const openApiV2Json = openApiV2({
+  member: (_, name, value) => jsonMember(name, value),
+  *document(paths, schemas) {
+    yield* jsonObject(`${goJson(v2Head).slice(0, -1)},"paths":`, paths, ',');
+    yield* jsonObject('"definitions":', schemas, `,${goJson(v2Security).slice(1)}`);
+  },
+});
 
-function partOf(definition: ResourceDefinition): Part {
-  const known = parts.get(definition);
-  if (known !== undefined) return known;
+function describe(definition: ResourceDefinition): ReturnType<Form['describe']> {
   const components = new Components(v2);
   const paths = pathsObject(pathsOf(operationsOf(definition)), {
     parameter: parameterObject,
     operation: (one) => operationObject(components, one),
   });
-  const part = { paths, schemas: components.all() };
-  parts.set(definition, part);
-  return part;
-}
-
-/** All members, by name; of those given more than once the first. */
-function merged(all: readonly JsonObject[]): JsonObject {
-  const found = new Map<string, Json>();
-  for (const each of all) {
-    for (const name of Object.keys(each)) if (!found.has(name)) found.set(name, each[name] as Json);
-  }
-  const out: Record<string, Json> = {};
-  for (const name of sortedNames(found)) setMember(out, name, found.get(name) as Json);
-  return out;
+  return { paths, schemas: components.all() };
 }
 
 const parameterObject = (parameter: Parameter): JsonObject => ({ ...parameter, uniqueItems: true });
@@ -86,32 +81,4 @@ function operationObject(components: Components, operation: Operation): JsonObje
     responses: responsesObject(operation, { schema }),
     ...extensionsOf(operation),
   };
-}
-
-const texts = new WeakMap<object, string>();
-/** The text of a path or schema, written once however many documents it is in. */
-function textOf(value: Json): string {
-  if (typeof value !== 'object' || value === null) return goJson(value);
-  const known = texts.get(value) ?? goJson(value);
-  texts.set(value, known);
-  return known;
-}
-
-/** The document in JSON. */
-export function* openApiV2Json(document: JsonObject): Steps<Buffer> {
-  const shared = new Set(['paths', 'definitions']);
-  const members: string[] = [];
-  for (const [name, value] of Object.entries(document)) {
-    if (!shared.has(name)) {
-      members.push(`${goJson(name)}:${goJson(value)}`);
-      continue;
-    }
-    const inner: string[] = [];
-    for (const [key, each] of Object.entries(value as JsonObject)) {
-      inner.push(`${goJson(key)}:${textOf(each)}`);
-      yield;
-    }
-    members.push(`${goJson(name)}:{${inner.join()}}`);
-  }
-  return Buffer.from(`{${members.join()}}`);
 }

@@ -1,4 +1,6 @@
+import { goJson } from '../../api/go-text.js';
 import { type Json, type JsonObject, setMember } from '../../api/object.js';
+import type { Steps } from '../../api/steps.js';
 import { sortTexts } from '../../api/text-order.js';
 import type { ResourceDefinition } from '../../registry/resource-definition.js';
 import { Components, type GroupVersion } from './components.js';
@@ -11,8 +13,10 @@ import {
   pathsObject,
   responsesObject,
 } from './document.js';
+import { jsonMember, jsonObject } from './json-members.js';
 import { answerComponent, answerMediaTypes, bodyComponent, bodyMediaTypes } from './kinds.js';
 import { type Operation, operationsOf } from './operations.js';
+import { type Form, membersOf, Parts } from './parts.js';
 import { type Parameter, pathsOf, queryParameter } from './paths.js';
 
 /** OpenAPI 3: one document for each group and version, and an index of them. */
@@ -23,26 +27,33 @@ const customDocumentInfo: DocumentInfo = { title: 'Kubernetes CRD Swagger', vers
 export const documentPath = ({ group, version }: GroupVersion): string =>
   group === '' ? `api/${version}` : `apis/${group}/${version}`;
 
-/** The document of one group and version. */
-export function openApiV3(definitions: readonly ResourceDefinition[], groupVersion: GroupVersion): JsonObject {
-  const mine = definitions.filter(
-    ({ group, version }) => group === groupVersion.group && version === groupVersion.version,
-  );
-  const isCustom = mine[0]?.origin === 'custom';
-  const components = new Components(v3, isCustom ? undefined : groupVersion);
-  const found = pathsOf(mine.flatMap(operationsOf)).toSorted((a, b) => (a.path < b.path ? -1 : 1));
-  return {
-    openapi: '3.0.0',
-    info: { ...(isCustom ? customDocumentInfo : documentInfo) },
-    paths: pathsObject(found, {
-      parameter: parameterObject,
-      operation: (one) => operationObject(components, one),
-    }),
-    components: {
-      schemas: components.all(),
-      ...(isCustom ? {} : { securitySchemes: { BearerToken: bearerToken } }),
-    },
-  };
+/** The document of one group and version in JSON: in pieces, one after the other. `shared`: schemas that others have, too. */
+export function* openApiV3(
+  definitions: readonly ResourceDefinition[],
+  shared: Map<string, Buffer> = new Map(),
+): Steps<readonly Buffer[]> {
+  const isCustom = definitions[0]?.origin === 'custom';
+  const found = yield* parts.of(definitions, shared);
+  const paths = yield* membersOf(found, 'paths');
+  const schemas = yield* membersOf(found, 'schemas');
+  const head = { openapi: '3.0.0', info: isCustom ? customDocumentInfo : documentInfo };
+  const security = isCustom ? '' : `,${goJson({ securitySchemes: { BearerToken: bearerToken } }).slice(1, -1)}`;
+  return [
+    ...jsonObject(`${goJson(head).slice(0, -1)},"paths":`, paths, ','),
+    ...jsonObject('"components":{"schemas":', schemas, `${security}}}`),
+  ];
+}
+
+const parts = new Parts({ describe, member: (_, name, value) => jsonMember(name, value) });
+
+function describe(definition: ResourceDefinition): ReturnType<Form['describe']> {
+  const { group, version, origin } = definition;
+  const components = new Components(v3, origin === 'custom' ? undefined : { group, version });
+  const paths = pathsObject(pathsOf(operationsOf(definition)), {
+    parameter: parameterObject,
+    operation: (one) => operationObject(components, one),
+  });
+  return { paths, schemas: components.all() };
 }
 
 /** The index: each document's URL with the hash of its bytes. `hashes` are by path. */

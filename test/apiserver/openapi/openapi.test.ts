@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/api/object.js';
-import { atOnce } from '../../../src/api/steps.js';
+import { atOnce, type Steps } from '../../../src/api/steps.js';
 import { documentHash } from '../../../src/apiserver/discovery.js';
-import { openApiV2 } from '../../../src/apiserver/openapi/v2.js';
-import { openApiV2Protobuf } from '../../../src/apiserver/openapi/v2-protobuf.js';
-import { openApiV3, openApiV3Index } from '../../../src/apiserver/openapi/v3.js';
+import { openApiV2Json } from '../../../src/apiserver/openapi/v2.js';
+import { v2Protobuf } from '../../../src/apiserver/openapi/v2-protobuf.js';
+import { openApiV3Index, openApiV3 as openApiV3Json } from '../../../src/apiserver/openapi/v3.js';
 import type { ResourceDefinition } from '../../../src/registry/resource-definition.js';
 import * as b from '../../../src/schema/builder.js';
 import { objectMeta, typeMeta } from '../../../src/schema/meta.js';
@@ -53,6 +53,13 @@ const widgets = of(properties({ spec }), {
   namespaced: false,
   subresources: { status: { type: 'view', prepare: (next) => next } },
 });
+
+const read = (pieces: Steps<readonly Buffer[]>): JsonObject => JSON.parse(Buffer.concat(atOnce(pieces)).toString());
+const openApiV2 = (definitions: readonly ResourceDefinition[]): JsonObject => read(openApiV2Json(definitions));
+const openApiV3 = (
+  definitions: readonly ResourceDefinition[],
+  { group, version }: Pick<ResourceDefinition, 'group' | 'version'>,
+): JsonObject => read(openApiV3Json(definitions.filter((one) => one.group === group && one.version === version)));
 
 const at = (document: JsonObject, ...path: readonly string[]): unknown =>
   path.reduce<unknown>((value, name) => (value as JsonObject)[name], document);
@@ -295,7 +302,7 @@ describe('OpenAPI 3', () => {
 });
 
 describe('OpenAPI 2', () => {
-  const document = atOnce(openApiV2([configMaps, widgets]));
+  const document = openApiV2([configMaps, widgets]);
   const widget = at(document, 'definitions', 'com.example.v1.Widget') as JsonObject;
 
   test('has none of what its clients stumble over', () => {
@@ -311,7 +318,7 @@ describe('OpenAPI 2', () => {
       { ...properties({}), preserveUnknownFields: true },
       { kind: 'Open', origin: 'custom', group: 'example.com' },
     );
-    expect(at(atOnce(openApiV2([open])), 'definitions', 'com.example.v1.Open')).toEqual({
+    expect(at(openApiV2([open]), 'definitions', 'com.example.v1.Open')).toEqual({
       type: 'object',
       'x-kubernetes-group-version-kind': [{ group: 'example.com', kind: 'Open', version: 'v1' }],
     });
@@ -325,19 +332,12 @@ describe('OpenAPI 2', () => {
   });
 
   test('in protocol buffers', () => {
-    const bytes = atOnce(
-      openApiV2Protobuf({
-        swagger: '2.0',
-        info: { title: 't', version: 'v' },
-        paths: {
-          '/p': {
-            get: { parameters: [{ in: 'query', name: 'q', type: 'string', uniqueItems: true }], 'x-a': { b: 1 } },
-          },
-        },
-        definitions: { D: { type: 'object', properties: { p: { $ref: '#/x' } }, additionalProperties: false } },
-      }),
-    );
-    expect(bytes.subarray(0, 13).toString('latin1')).toBe('\n\x032.0\x12\x06\n\x01t\x12\x01v');
+    const path = v2Protobuf.member('paths', '/p', {
+      get: { parameters: [{ in: 'query', name: 'q', type: 'string', uniqueItems: true }], 'x-a': { b: 1 } },
+    });
+    const schema = { type: 'object', properties: { p: { $ref: '#/x' } }, additionalProperties: false };
+    const bytes = Buffer.concat([...v2Protobuf.document([path], [v2Protobuf.member('schemas', 'D', schema)])]);
+    expect(bytes.subarray(0, 25).toString('latin1')).toBe('\n\x032.0\x12\x12\n\nKubernetes\x12\x041.36');
     const fields = (of: Buffer): readonly (readonly [number, Buffer])[] => {
       const reader = new WireReader(of);
       const out: (readonly [number, Buffer])[] = [];
@@ -348,8 +348,8 @@ describe('OpenAPI 2', () => {
       }
       return out;
     };
-    const inside = (from: Buffer, ...path: readonly number[]): Buffer =>
-      path.reduce(
+    const inside = (from: Buffer, ...numbers: readonly number[]): Buffer =>
+      numbers.reduce(
         (bytesSoFar, number) => fields(bytesSoFar).find(([at]) => at === number)?.[1] ?? Buffer.alloc(0),
         from,
       );
@@ -361,6 +361,8 @@ describe('OpenAPI 2', () => {
     expect(inside(bytes, 9, 1, 2, 22, 1).toString()).toBe('object');
     expect(inside(bytes, 9, 1, 2, 25, 1, 2, 1).toString()).toBe('#/x');
     expect(inside(bytes, 9, 1, 2, 21)).toEqual(Buffer.from([0x10, 0]));
+    expect(inside(bytes, 12, 1, 1).toString()).toBe('BearerToken');
+    expect(inside(bytes, 13, 1, 2, 2, 2).toString()).toBe('authorization');
   });
 });
 
