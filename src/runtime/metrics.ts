@@ -80,15 +80,20 @@ export function openMetrics(options: { readonly process?: boolean } = {}): Metri
         processMetrics ??= openProcessMetrics();
         parts.push(await (await processMetrics)());
       }
-      let count = 0;
+      let batch: string[] = [];
       const byName = [...families.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
       for (const { name, help, type, series } of byName) {
-        parts.push(`# HELP ${name} ${escaped(help)}\n# TYPE ${name} ${type}\n`);
+        batch.push(`# HELP ${name} ${escaped(help)}\n# TYPE ${name} ${type}\n`);
         for (const text of await series()) {
-          parts.push(text);
-          if (++count % seriesPerTurn === 0) await setImmediate();
+          batch.push(text);
+          if (batch.length < seriesPerTurn) continue;
+          // All of it at the end would be one long piece.
+          parts.push(batch.join(''));
+          batch = [];
+          await setImmediate();
         }
       }
+      parts.push(batch.join(''));
       return { contentType: 'text/plain; version=0.0.4; charset=utf-8; escaping=underscores', text: parts.join('') };
     },
   };
@@ -207,7 +212,9 @@ class Distribution implements Series {
     this.#sum += value;
   }
 
+  /** Nothing before the first observation: most kinds are never asked for in most ways. */
   text(name: string, labels: string): string {
+    if (this.#counts.every((count) => count === 0)) return '';
     const others = labels === '' ? '' : `${labels},`;
     let below = 0;
     let text = '';

@@ -18,6 +18,15 @@ test('a histogram counts every value in all buckets it fits', async () => {
   ]);
 });
 
+test('a histogram says nothing of what was never observed', async () => {
+  const sizes = openMetrics();
+  const histogram = sizes.histogram({ name: 'sizes', help: 'Sizes.', labels: ['of'], buckets: [1] });
+  const seldom = histogram.of({ of: 'a' });
+  expect(await linesOf(sizes)).toEqual([]);
+  seldom.observe(0);
+  expect(await linesOf(sizes)).toHaveLength(4);
+});
+
 test('a series asked for once counts like one asked for each time', async () => {
   const metrics = openMetrics();
   const counter = metrics.counter({ name: 'c_total', help: 'c', labels: ['x', 'y'] });
