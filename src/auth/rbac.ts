@@ -4,10 +4,11 @@ import { aggregate, quote } from '../api/go-text.js';
 import type { PolicyRule } from '../api/kinds/role.js';
 import type { RoleRef } from '../api/kinds/role-binding.js';
 import type { UserInfo } from '../api/user.js';
-import { TurnTaking } from '../runtime/turn-taking.js';
-import type { Authorizer, ResourceRule } from './authorizer.js';
+import { inTurns, TurnTaking } from '../runtime/turn-taking.js';
+import type { AccessAttributes, Authorizer, ResourceRule } from './authorizer.js';
 import type { ObjectSource } from './object-source.js';
 import { type Grant, type RoleIndex, type RoleRules, roleIndexes } from './role-index.js';
+import { type FindCandidates, makeRuleIndex, ruleIndexOf, type Sought } from './rule-index.js';
 import { ruleAllows } from './rule-matching.js';
 
 /** Rules somebody holds, those of each role in a list, and what kept more of them from being found. */
@@ -55,7 +56,9 @@ export function rbac(objects: ObjectSource, domains: Domains): Rbac {
         if (typeof found === 'string') errors.push(found);
         else if (!seen.has(found)) {
           seen.add(found);
-          if (found.some((rule) => ruleAllows(rule, attributes)))
+          const find = found.length <= fewRules ? undefined : (ruleIndexOf(found) ?? (await indexed(found)));
+          const lists = find === undefined ? [found] : find(soughtBy(attributes));
+          if (lists.some((rules) => rules.some((rule) => ruleAllows(rule, attributes))))
             return { verdict: 'allow', reason: `RBAC: allowed by ${grantText(grant)}` };
         }
       }
@@ -86,6 +89,22 @@ export function rbac(objects: ObjectSource, domains: Domains): Rbac {
     },
     rulesOf: async (roleRef, namespace) => (await current()).rulesOf(roleRef, namespace),
   };
+}
+
+/** So many are looked through faster than they are looked up. */
+const fewRules = 16;
+
+/** Made in turns with others, in one go for all who wait for it. */
+const beingIndexed = new WeakMap<readonly PolicyRule[], Promise<FindCandidates>>();
+function indexed(rules: readonly PolicyRule[]): Promise<FindCandidates> {
+  const begun = beingIndexed.get(rules) ?? inTurns(makeRuleIndex(rules));
+  beingIndexed.set(rules, begun);
+  return begun;
+}
+
+function soughtBy({ verb, path, group, resource, subresource, name = '' }: AccessAttributes): Sought {
+  if (path !== undefined) return { verb, path };
+  return { verb, group, resource: subresource ? `${resource}/${subresource}` : resource, name };
 }
 
 function* eachOf<T>(lists: readonly (readonly T[])[]): Iterable<T> {

@@ -1,6 +1,7 @@
 import type { PolicyRule } from '../api/kinds/role.js';
-import { atOnce, itemsInStep, type Steps } from '../api/steps.js';
-import { all, urlCovers } from './rule-matching.js';
+import { atOnce, type Steps } from '../api/steps.js';
+import { type FindCandidates, makeRuleIndex } from './rule-index.js';
+import { hasWord, includes, resourcesCovering, urlCovers } from './rule-matching.js';
 
 /** The smallest right: one verb on one resource of one group (of one name), or one verb on one path. */
 export type RuleAtom = ResourceAtom | PathAtom;
@@ -55,7 +56,7 @@ export function* uncoveredWithin(
   limit: number,
 ): Steps<readonly RuleAtom[] | undefined> {
   const finders: FindCandidates[] = [];
-  for (const list of held) finders.push(yield* finderOf(list));
+  for (const list of held) finders.push(yield* makeRuleIndex(list));
   const missing: RuleAtom[] = [];
   let comparisons = 0;
   const isCovered = (atom: RuleAtom): boolean => {
@@ -82,50 +83,6 @@ export function* uncoveredWithin(
   return missing;
 }
 
-/** Finds who may cover an atom: of the rules with its verb, those with its group and those with its resource, the fewest. */
-type FindCandidates = (atom: RuleAtom) => readonly (readonly PolicyRule[])[];
-
-const finders = new WeakMap<readonly PolicyRule[], FindCandidates>();
-
-function* finderOf(rules: readonly PolicyRule[]): Steps<FindCandidates> {
-  const known = finders.get(rules);
-  if (known !== undefined) return known;
-  const [byVerb, byGroup, byResource] = [new Index(), new Index(), new Index()];
-  for (const [at, rule] of rules.entries()) {
-    byVerb.add(rule.verbs, rule);
-    byGroup.add(rule.apiGroups, rule);
-    byResource.add(rule.resources, rule);
-    if (at % itemsInStep === 0) yield;
-  }
-  const find: FindCandidates = (atom) => {
-    const withVerb = byVerb.with(all, atom.verb);
-    if ('path' in atom) return withVerb;
-    const found = [withVerb, byGroup.with(all, atom.group), byResource.with(all, ...resourcesCovering(atom.resource))];
-    return found.reduce((fewest, lists) => (sizeOf(lists) < sizeOf(fewest) ? lists : fewest));
-  };
-  finders.set(rules, find);
-  return find;
-}
-
-/** Rules by the words that they have in one place. */
-class Index {
-  readonly #rules = new Map<string, PolicyRule[]>();
-
-  add(words: readonly string[] | null | undefined, rule: PolicyRule): void {
-    for (const word of words ?? []) {
-      const there = this.#rules.get(word);
-      if (there === undefined) this.#rules.set(word, [rule]);
-      else if (there.at(-1) !== rule) there.push(rule);
-    }
-  }
-
-  with(...words: readonly string[]): readonly (readonly PolicyRule[])[] {
-    return words.map((word) => this.#rules.get(word) ?? []);
-  }
-}
-
-const sizeOf = (lists: readonly (readonly unknown[])[]): number => lists.reduce((sum, { length }) => sum + length, 0);
-
 function* atomsOf(rule: PolicyRule): Generator<RuleAtom> {
   const { verbs, apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } = rule;
   const names = resourceNames.length > 0 ? resourceNames : [undefined];
@@ -141,34 +98,14 @@ function* atomsOf(rule: PolicyRule): Generator<RuleAtom> {
   }
 }
 
-/** From so many words on they are looked up, which takes more memory. */
-const manyWords = 16;
-const lookups = new WeakMap<readonly string[], ReadonlySet<string>>();
-
-function has(words: readonly string[], word: string): boolean {
-  if (words.length < manyWords) return words.includes(word);
-  const lookup = lookups.get(words) ?? new Set(words);
-  lookups.set(words, lookup);
-  return lookup.has(word);
-}
-
 function covers(rule: PolicyRule, atom: RuleAtom): boolean {
   const { verbs, apiGroups, resources, resourceNames, nonResourceURLs } = rule;
   const names = resourceNames ?? [];
-  if (!allows(verbs, atom.verb)) return false;
+  if (!hasWord(verbs, atom.verb)) return false;
   if ('path' in atom) return names.length === 0 && (nonResourceURLs ?? []).some((path) => urlCovers(path, atom.path));
-  if (!allows(apiGroups, atom.group)) return false;
-  if (names.length > 0 && (atom.name === undefined || !has(names, atom.name))) return false;
-  return resourcesCovering(atom.resource).some((resource) => allows(resources, resource));
-}
-
-const allows = (words: readonly string[] | null | undefined, word: string): boolean =>
-  words !== undefined && words !== null && (has(words, all) || has(words, word));
-
-/** `pods/log` is covered by itself and by the subresource of everything. */
-function resourcesCovering(resource: string): readonly string[] {
-  const slash = resource.indexOf('/');
-  return slash < 0 ? [resource] : [resource, `${all}/${resource.slice(slash + 1)}`];
+  if (!hasWord(apiGroups, atom.group)) return false;
+  if (names.length > 0 && (atom.name === undefined || !includes(names, atom.name))) return false;
+  return resourcesCovering(atom.resource).some((resource) => hasWord(resources, resource));
 }
 
 /** Atoms as rules again: verbs of the same group, resource and name together, in the order written. */

@@ -5,29 +5,51 @@ import type { AccessAttributes } from './authorizer.js';
 /** Every verb, group, resource or path. */
 export const all = '*';
 
-const has = (given: readonly string[] | null | undefined, wanted: string): boolean =>
-  given !== undefined && given !== null && (given.includes(all) || given.includes(wanted));
+/** From so many words on they are looked up, which takes more memory. */
+const manyWords = 16;
+const lookups = new WeakMap<readonly string[], ReadonlySet<string>>();
+
+/** Is it one of these words, however many they are? */
+export function includes(words: readonly string[], word: string): boolean {
+  if (words.length < manyWords) return words.includes(word);
+  let lookup = lookups.get(words);
+  if (lookup === undefined) {
+    lookup = new Set(words);
+    lookups.set(words, lookup);
+  }
+  return lookup.has(word);
+}
+
+/** Is it one of these words, or are they for everything? */
+export const hasWord = (words: readonly string[] | null | undefined, word: string): boolean =>
+  words !== undefined && words !== null && (includes(words, all) || includes(words, word));
+
+/** `pods/log` is covered by itself and by the subresource of everything. */
+export function resourcesCovering(resource: string): readonly string[] {
+  const slash = resource.indexOf('/');
+  return slash < 0 ? [resource] : [resource, `${all}/${resource.slice(slash + 1)}`];
+}
 
 /** Does this rule allow the access? Resources and subresources are granted apart: `pods` does not cover `pods/log`. */
 export function ruleAllows(rule: PolicyRule, attributes: AccessAttributes): boolean {
-  if (!has(rule.verbs, attributes.verb)) return false;
+  if (!hasWord(rule.verbs, attributes.verb)) return false;
   if (attributes.path !== undefined)
     return (rule.nonResourceURLs ?? []).some((url) => urlCovers(url, attributes.path ?? ''));
   return (
-    has(rule.apiGroups, attributes.group) &&
+    hasWord(rule.apiGroups, attributes.group) &&
     resourceMatches(rule.resources ?? [], attributes) &&
     nameMatches(rule.resourceNames ?? [], attributes.name)
   );
 }
 
 function resourceMatches(resources: readonly string[], { resource, subresource }: AccessAttributes): boolean {
-  if (resources.includes(all)) return true;
-  if (!subresource) return resources.includes(resource);
-  return resources.includes(`${resource}/${subresource}`) || resources.includes(`${all}/${subresource}`);
+  if (includes(resources, all)) return true;
+  if (!subresource) return includes(resources, resource);
+  return includes(resources, `${resource}/${subresource}`) || includes(resources, `${all}/${subresource}`);
 }
 
 /** The empty name is what requests without one have. */
-const nameMatches = (names: readonly string[], name = ''): boolean => names.length === 0 || names.includes(name);
+const nameMatches = (names: readonly string[], name = ''): boolean => names.length === 0 || includes(names, name);
 
 /** `*` covers everything, `/a/*` what starts with `/a/`, any other text itself. */
 export const urlCovers = (granted: string, path: string): boolean =>

@@ -306,6 +306,77 @@ test('ten thousand bindings are decided about as fast as ten', async () => {
   });
 });
 
+test('a hundred thousand rules are decided about as fast as ten', async () => {
+  const objects = new FixedObjects();
+  for (let role = 0; role < 100; role++) {
+    const rules = Array.from({ length: 1_000 }, (_, at) => rule('pods', { resourceNames: [`n${1_000 * role + at}`] }));
+    objects.put(ClusterRoles, { metadata: { name: `r${role}` }, rules });
+    objects.put(ClusterRoleBindings, {
+      metadata: { name: `b${role}` },
+      ...bound('ClusterRole', `r${role}`, user('alice')),
+    });
+  }
+  const authorizer = rbac(objects, defaultDomains);
+  const verdict = async (name: string) => (await authorizer.authorize(asked({ name }))).verdict;
+  expect(await Promise.all(['n99999', 'n100000', ''].map(verdict))).toEqual(['allow', 'no-opinion', 'no-opinion']);
+  await expectShort(200, async () => {
+    for (let i = 0; i < 200; i++) await verdict('nobody');
+  });
+});
+
+test('masses of rules are indexed with turns for others, once for all who ask', async () => {
+  const rules = Array.from({ length: 50_000 }, (_, at) => rule('pods', { resourceNames: [`n${at}`] }));
+  let read = 0;
+  const counted = rules.map((one) =>
+    Object.defineProperty({ ...one }, 'verbs', {
+      get: () => {
+        read++;
+        return ['get'];
+      },
+    }),
+  );
+  const objects = new FixedObjects()
+    .put(ClusterRoles, { metadata: { name: 'r' }, rules: counted })
+    .put(ClusterRoleBindings, { metadata: { name: 'b' }, ...bound('ClusterRole', 'r', user('alice')) });
+  const authorizer = rbac(objects, defaultDomains);
+  let turns = 0;
+  const turn = (): void => {
+    turns++;
+    immediate = setImmediate(turn);
+  };
+  let immediate = setImmediate(turn);
+  const decisions = await Promise.all(Array.from({ length: 10 }, () => authorizer.authorize(asked({ name: 'n7' }))));
+  clearImmediate(immediate);
+  expect(new Set(decisions.map(({ verdict }) => verdict))).toEqual(new Set(['allow']));
+  expect(turns).toBeGreaterThan(0);
+  expect(read).toBeLessThan(2 * rules.length);
+});
+
+test('whatever rules there are, few or many, the same is allowed', () => {
+  const word = (...words: readonly string[]) => fc.subarray([...words], { minLength: 0, maxLength: 2 });
+  const rules = fc.array(
+    fc.record({
+      verbs: word('get', 'list', '*'),
+      apiGroups: word('', 'apps', '*'),
+      resources: word('pods', 'pods/log', '*/log', '*'),
+      resourceNames: word('a', ''),
+    }),
+    { maxLength: 6 },
+  );
+  const question = fc.record({
+    verb: fc.constantFrom('get', 'watch'),
+    group: fc.constantFrom('', 'apps', 'batch'),
+    subresource: fc.constantFrom(undefined, 'log'),
+    name: fc.constantFrom(undefined, '', 'a', 'b'),
+  });
+  const padding = Array.from({ length: 100 }, () => rule('none'));
+  return fc.assert(
+    fc.asyncProperty(rules, question, async (some, asks) => {
+      expect(await allows([...padding, ...some], asked(asks))).toBe(await allows(some, asked(asks)));
+    }),
+  );
+});
+
 describe('several authorizers', () => {
   const of = (...authorizers: readonly Authorizer[]) => union(...authorizers.map((authorizer) => ({ authorizer })));
 
