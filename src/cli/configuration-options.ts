@@ -67,6 +67,7 @@ export interface Configuration {
   limits: {
     readOnlyRequests: number;
     mutatingRequests: number;
+    watches: number;
     requestTimeoutMs: number;
     connections: number;
     headerBytes: number;
@@ -120,6 +121,7 @@ export const defaults: Configuration = {
   limits: {
     readOnlyRequests: inFlight.readOnly,
     mutatingRequests: inFlight.mutating,
+    watches: inFlight.watches,
     requestTimeoutMs: optionDefaults.requestTimeoutMs,
     connections: connectionLimits.connections,
     headerBytes: connectionLimits.headerBytes,

@@ -174,6 +174,7 @@ export const configuration = z.strictObject({
     .strictObject({
       readOnlyRequests: of<number>(members.operations.readOnlyRequests).default(defaults.limits.readOnlyRequests),
       mutatingRequests: of<number>(members.operations.mutatingRequests).default(defaults.limits.mutatingRequests),
+      watches: of<number>(members.operations.watches).default(defaults.limits.watches),
       requestTimeoutMs: of<number>(members.operations.requestTimeoutMs).default(defaults.limits.requestTimeoutMs),
       connections: of<number>(members.connectionLimits.connections).default(defaults.limits.connections),
       headerBytes: of<number>(members.connectionLimits.headerBytes).default(defaults.limits.headerBytes),

@@ -105,6 +105,7 @@ const operationsOf = ({ metrics, audit: { policyFile, ...audit }, limits, shutdo
       : { audit: { ...audit, policy: { file: policyFile, option: 'audit.policyFile' } } }),
     readOnlyRequests: limits.readOnlyRequests,
     mutatingRequests: limits.mutatingRequests,
+    watches: limits.watches,
     requestTimeoutMs: limits.requestTimeoutMs,
   },
 });

@@ -120,6 +120,7 @@ const operations: Checks<OperationsOptions> = {
   audit: fields(audit, 'policy', 'logFile'),
   readOnlyRequests: count,
   mutatingRequests: count,
+  watches: count,
   requestTimeoutMs: period,
 };
 

@@ -40,6 +40,8 @@ export interface OperationsOptions {
   /** Requests under way at a time; 0: any number. Default 400 that read and 200 that write. */
   readonly readOnlyRequests?: number;
   readonly mutatingRequests?: number;
+  /** Watches of one user, or of the service accounts of one namespace together, at a time; 0: any number. Default 10,000. */
+  readonly watches?: number;
   /** Milliseconds a request may take, watches excepted; from 100 to a day. Default 60,000. */
   readonly requestTimeoutMs?: number;
 }
@@ -78,6 +80,7 @@ export async function openOperations(
   const inFlight = new InFlight({
     readOnly: options.readOnlyRequests ?? optionDefaults.inFlight.readOnly,
     mutating: options.mutatingRequests ?? optionDefaults.inFlight.mutating,
+    watches: options.watches ?? optionDefaults.inFlight.watches,
   });
   const deadlines = new Deadlines(clock, options.requestTimeoutMs ?? optionDefaults.requestTimeoutMs, over.signal);
   const audit = options.audit === undefined ? undefined : await openAudit(options.audit, { ...given, metrics });

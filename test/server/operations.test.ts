@@ -500,6 +500,29 @@ describe('too much', () => {
     expect(text).toMatch(/apiserver_request_terminations_total\{verb="LIST",.*code="429"\} 1/);
   });
 
+  test('watches of one user beyond the limit are turned away until one of them ends', async () => {
+    await using server = await runningServer({ operations: { watches: 1 } });
+    const { ask } = server;
+    const session = server.http2();
+    const asked = { ':path': `${configMaps}?watch=1`, ...server.headersOf('alice') };
+    const watch = session.request(asked);
+    await new Promise((resolve) => watch.once('response', resolve));
+    const refused = await ask('alice', `GET ${configMaps}?watch=1`);
+    expect(refused).toMatchObject({ ...busy, headers: { 'retry-after': '1' } });
+    expect((await ask('alice', `GET ${configMaps}`)).code).toBe(200);
+    expect((await ask('root', `GET ${configMaps}?watch=1&timeoutSeconds=1`)).code).toBe(200);
+    watch.close();
+    const isOver = ({ code }: { readonly code: number }): boolean => code === 200;
+    const again = () => ask('alice', `GET ${configMaps}?watch=1&timeoutSeconds=1`);
+    await eventually(again, isOver);
+    // What never begins, or is refused, ends as well.
+    for (const never of [`HEAD ${configMaps}?watch=1`, `GET ${configMaps}?watch=1&labelSelector==`]) {
+      await ask('alice', never);
+      expect((await again()).code).toBe(200);
+    }
+    session.close();
+  });
+
   test('a request that takes too long is answered so, and keeps its place until it is over', async () => {
     await using server = await runningServer({ operations: { readOnlyRequests: 1 } });
     const { ask, store, lines } = server;

@@ -2,16 +2,18 @@ import { accountPrefix, type UserInfo, wellKnown } from '../../api/user.js';
 import type { RequestInfo } from '../request.js';
 
 /**
- * How many requests may be under way at once; 0: any number. Watches do not count. One caller may have half of what the others
- * leave, so that nobody takes all: a place is held for as long as a body comes and an answer is taken, however slowly.
+ * How many requests may be under way at once; 0: any number. Watches do not count among them. One caller may have half of what the
+ * others leave, so that nobody takes all: a place is held for as long as a body comes and an answer is taken, however slowly.
  */
 export interface InFlightLimits {
   readonly readOnly: number;
   readonly mutating: number;
+  /** Of each caller: every watch costs something with every change that it sees, and there is no end to what one could open. */
+  readonly watches: number;
 }
 
-/** What Kubernetes allows by default. */
-export const defaultInFlightLimits: InFlightLimits = { readOnly: 400, mutating: 200 };
+/** Of requests what Kubernetes allows by default, which counts a watch only while it begins. */
+export const defaultInFlightLimits: InFlightLimits = { readOnly: 400, mutating: 200, watches: 10_000 };
 
 export type RequestKind = 'readOnly' | 'mutating';
 
@@ -26,7 +28,7 @@ export class InFlight {
   readonly #limits: InFlightLimits;
   readonly #gauges: Readonly<Record<RequestKind, Watermark>> = { readOnly: new Watermark(), mutating: new Watermark() };
   /** Of each caller who has any. */
-  readonly #held: Readonly<Record<RequestKind, Map<string, number>>> = { readOnly: new Map(), mutating: new Map() };
+  readonly #held = { readOnly: new Map(), mutating: new Map(), watches: new Map() } satisfies Record<string, Held>;
 
   constructor(limits: InFlightLimits = defaultInFlightLimits) {
     this.#limits = limits;
@@ -47,22 +49,39 @@ export class InFlight {
     if (limit > 0 && gauge.current >= limit) return isMaster() ? nothing : undefined;
     if (limit > 0 && own >= Math.ceil((limit - others) / 2) && !isMaster()) return undefined;
     gauge.rise(now);
-    held.set(caller, own + 1);
-    let inside = true;
-    return () => {
-      if (!inside) return;
-      inside = false;
-      gauge.fall();
-      const left = (held.get(caller) ?? 0) - 1;
-      if (left > 0) held.set(caller, left);
-      else held.delete(caller);
-    };
+    return hold(held, caller, () => gauge.fall());
+  }
+
+  /** The same for a watch, until it ends; undefined: there are too many of this caller. */
+  enterWatch({ username, groups }: UserInfo): (() => void) | undefined {
+    const held = this.#held.watches;
+    const caller = callerOf(username);
+    const { watches } = this.#limits;
+    const isFull = watches > 0 && (held.get(caller) ?? 0) >= watches;
+    return isFull && !groups.includes(wellKnown.masters) ? undefined : hold(held, caller, nothing);
   }
 
   /** The most there were at a time since the second before `now`. */
   highest(kind: RequestKind, now: number): number {
     return this.#gauges[kind].highest(now);
   }
+}
+
+/** How many places each caller has that has any. */
+type Held = Map<string, number>;
+
+/** Takes a place and answers how to give it back, which counts once. */
+function hold(held: Held, caller: string, then: () => void): () => void {
+  held.set(caller, (held.get(caller) ?? 0) + 1);
+  let inside = true;
+  return () => {
+    if (!inside) return;
+    inside = false;
+    const left = (held.get(caller) ?? 0) - 1;
+    if (left > 0) held.set(caller, left);
+    else held.delete(caller);
+    then();
+  };
 }
 
 const nothing = (): void => {};

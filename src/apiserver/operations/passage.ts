@@ -83,8 +83,10 @@ export class Passage {
   enter(user: UserInfo): boolean {
     const { inFlight, metrics } = this.#operations;
     const { info, caller } = this.#request;
-    if (inFlight === undefined || 'user' in caller || isLongRunning(info)) return true;
-    this.#leave = inFlight.enter(kindOf(info.verb), user, this.#operations.clock.monotonic());
+    if (inFlight === undefined || 'user' in caller) return true;
+    this.#leave = isLongRunning(info)
+      ? inFlight.enterWatch(user)
+      : inFlight.enter(kindOf(info.verb), user, this.#operations.clock.monotonic());
     if (this.#leave !== undefined) return true;
     metrics?.of(this.#request).terminated(429);
     return false;
@@ -115,12 +117,13 @@ export class Passage {
     void work.then(leave, leave);
   }
 
-  /** The response with what is to be told of its end. A watch tells that by itself. */
+  /** The response with what is to be told of its end. A watch that began tells that by itself. */
   followed(response: ApiResponse): ApiResponse {
     const { result } = response;
-    if (result.type === 'watch') return { ...response, result: this.#followedWatch(result) };
+    const settled = (outcome: Outcome): void => this.#settle(outcome);
+    if (result.type === 'watch') return { ...response, result: this.#followedWatch(result), settled };
     this.#record?.answered(this.#isLate ? late : result);
-    return { ...response, until: this.#until, settled: (outcome) => this.#settle(outcome) };
+    return { ...response, until: this.#until, settled };
   }
 
   #followedWatch(result: WatchResult): WatchResult {
@@ -190,12 +193,12 @@ export class Passage {
   }
 }
 
-/** For callers within the process: an answer is done with once they have it. */
+/** For callers within the process: an answer that does not go on is done with once they have it. */
 export const settling =
   (handle: (request: ApiRequest) => Promise<ApiResponse>) =>
   async (request: ApiRequest): Promise<ApiResponse> => {
     const response = await handle(request);
-    response.settled?.({ code: codeOf(response.result), bytes: 0 });
+    if (response.result.type !== 'watch') response.settled?.({ code: codeOf(response.result), bytes: 0 });
     return response;
   };
 

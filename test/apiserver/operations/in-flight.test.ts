@@ -4,10 +4,11 @@ import { queryOf, routeOf } from '../../../src/http/route.js';
 
 const alice = { username: 'alice', groups: [] };
 const bob = { username: 'bob', groups: [] };
+const limits = { readOnly: 0, mutating: 0, watches: 0 };
 const root = { username: 'root', groups: ['system:masters'] };
 
 test('so many get in, of each kind, and one more when one is out', () => {
-  const inFlight = new InFlight({ readOnly: 2, mutating: 1 });
+  const inFlight = new InFlight({ ...limits, readOnly: 2, mutating: 1 });
   const [first, second] = [inFlight.enter('readOnly', alice, 0), inFlight.enter('readOnly', bob, 0)];
   expect([first, second]).toEqual([expect.any(Function), expect.any(Function)]);
   expect(inFlight.enter('readOnly', alice, 0)).toBeUndefined();
@@ -21,7 +22,7 @@ test('so many get in, of each kind, and one more when one is out', () => {
 });
 
 test('administrators always get in', () => {
-  const inFlight = new InFlight({ readOnly: 1, mutating: 1 });
+  const inFlight = new InFlight({ ...limits, readOnly: 1, mutating: 1 });
   inFlight.enter('readOnly', root, 0);
   const beyond = inFlight.enter('readOnly', root, 0);
   expect(beyond).toBeDefined();
@@ -33,7 +34,7 @@ test.each([
   ['one user', () => 'mallory', [100, 50, 25, 62]],
   ['the accounts of one namespace', (at: number) => `system:serviceaccount:team-b:a${at}`, [100, 50, 25, 62]],
 ])('%s may have half of what the others leave', (_, mallory, [most = 0, half = 0, quarter = 0, again = 0]) => {
-  const inFlight = new InFlight({ readOnly: 0, mutating: 2 * most });
+  const inFlight = new InFlight({ ...limits, mutating: 2 * most });
   const fill = (usernameOf: (at: number) => string): readonly (() => void)[] => {
     const inside: (() => void)[] = [];
     for (;;) {
@@ -51,9 +52,27 @@ test.each([
   expect(fill(mallory)).toHaveLength(again);
 });
 
+test('each caller may have so many watches, administrators any number, and they count among no requests', () => {
+  const inFlight = new InFlight({ readOnly: 1, mutating: 1, watches: 2 });
+  const account = (name: string) => ({ username: `system:serviceaccount:team-b:${name}`, groups: [] });
+  for (const callers of [[alice, alice, alice], ['a', 'b', 'c'].map(account)]) {
+    const [first, second, third] = callers.map((caller) => inFlight.enterWatch(caller));
+    expect([first, second, third]).toEqual([expect.any(Function), expect.any(Function), undefined]);
+    first?.();
+    first?.();
+    expect(callers.map((caller) => inFlight.enterWatch(caller) !== undefined)).toEqual([true, false, false]);
+  }
+  expect([root, root, root].map((caller) => inFlight.enterWatch(caller) !== undefined)).toEqual([true, true, true]);
+  expect(inFlight.highest('readOnly', 0)).toBe(0);
+  expect(inFlight.enter('readOnly', alice, 0)).toBeDefined();
+});
+
 test('0 is no limit', () => {
-  const inFlight = new InFlight({ readOnly: 0, mutating: 0 });
-  for (let count = 0; count < 1_000; count++) expect(inFlight.enter('mutating', alice, 0)).toBeDefined();
+  const inFlight = new InFlight(limits);
+  for (let count = 0; count < 1_000; count++) {
+    expect(inFlight.enter('mutating', alice, 0)).toBeDefined();
+    expect(inFlight.enterWatch(alice)).toBeDefined();
+  }
 });
 
 test('the most at a time is remembered for a second or two', () => {
