@@ -36,7 +36,7 @@ import type { Store } from './store/store.js';
 export interface Server {
   /** Where it accepts connections; undefined if it only serves this process. */
   readonly url: string | undefined;
-  /** PEM of the CA that clients need to trust. */
+  /** PEM of the CA that clients need to trust; another one once its file has it (`listen.serving`). */
   readonly ca: string;
   /** A kubeconfig with administrator rights, as YAML. Needs `listen`. */
   readonly adminKubeconfig: string;
@@ -130,7 +130,9 @@ async function start(
   };
   const server: Server = {
     url: listening?.url,
-    ca: core.credentials.ca.anchors,
+    get ca() {
+      return core.credentials.servingAnchors();
+    },
     get adminKubeconfig() {
       if (listening === undefined) throw new Error('a server that does not listen has no kubeconfig');
       return listening.adminKubeconfig;
@@ -205,7 +207,7 @@ function controllersFor(
     leaderClient: ownClient(fieldManagers.controllers),
     signers,
     certificates: certificateControllers(certificates, rotated, told),
-    rootCa: credentials.ca.anchors,
+    rootCa: credentials.servingAnchors,
     issuer: authentication.issuer,
     customResources: storedInstances({ parts, definitionOf, signal }),
     checkPolicy: policyTypeCheck(catalogue),

@@ -342,6 +342,7 @@ export type { TextSource } from './runtime/text-source.js';
 export type { FrontProxySettings } from './server/authentication.js';
 export type { AuditOptions, OperationsOptions } from './server/operations.js';
 export type { AuthorizationMode, ServerOptions } from './server/options.js';
+export type { ServingFiles } from './server/serving-files.js';
 export type {
   CertificateOptions,
   CommandSource,

@@ -76,7 +76,7 @@ describe('options', () => {
   });
 
   test('the file has every option, those without a default as comments', () => {
-    const whole = sample.replace(/^(\s*)# (\w+: \S+)$/gm, '$1$2');
+    const whole = sample.replace(/^(\s*)# ((?: {2})?\w+: \S+|\w+:)$/gm, '$1$2');
     expect(new Set(flat(parse(whole)).map(([name]) => name))).toEqual(new Set(accepted));
   });
 

@@ -11,6 +11,7 @@ export interface Configuration {
   port: number;
   http2: boolean;
   servingNames: string[];
+  serving: { certificateFile?: string | undefined; keyFile?: string | undefined; caFile?: string | undefined };
   dataDir: string;
   store?: string | undefined;
   etcd: {
@@ -87,6 +88,7 @@ export const defaults: Configuration = {
   port: 6_443,
   http2: true,
   servingNames: [],
+  serving: {},
   dataDir: './.kedge',
   etcd: optionDefaults.etcd,
   controllers: 'all',

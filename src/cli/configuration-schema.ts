@@ -37,6 +37,17 @@ export const configuration = z.strictObject({
   port: of<number>(members.listen.port).default(defaults.port),
   http2: of<boolean>(members.listen.http2).default(defaults.http2),
   servingNames: of<string[]>(members.listen.servingNames).default(defaults.servingNames),
+  serving: z
+    .strictObject({
+      certificateFile: of<string>(members.serving.certificateFile).optional(),
+      keyFile: of<string>(members.serving.keyFile).optional(),
+      caFile: of<string>(members.serving.caFile).optional(),
+    })
+    .refine(
+      (files) => [0, 3].includes(Object.values(files).filter((file) => file !== undefined).length),
+      'certificateFile, keyFile and caFile go together',
+    )
+    .prefault({}),
   dataDir: of<string>(optionChecks.dataDir).default(defaults.dataDir),
   store: of<string>(text).optional(),
   etcd: z

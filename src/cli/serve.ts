@@ -7,6 +7,7 @@ import { systemClock } from '../runtime/clock.js';
 import { makeDirectory } from '../runtime/make-directory.js';
 import { createLogger } from '../runtime/pino-logger.js';
 import { writeWhole } from '../server/credentials.js';
+import type { ServingFiles } from '../server/serving-files.js';
 import { accessOptions } from './access-options.js';
 import { certificatesOptions, signingCaFiles } from './certificates-options.js';
 import { ConfigurationError, type Flags, readConfiguration } from './configuration.js';
@@ -54,6 +55,7 @@ export async function serve(file: string | undefined, flags: Flags): Promise<voi
       port: configuration.port,
       http2: configuration.http2,
       servingNames: configuration.servingNames,
+      ...givenServing(configuration.serving),
       limits: connectionLimits(configuration),
     },
     controllers: configuration.controllers,
@@ -84,6 +86,16 @@ export async function serve(file: string | undefined, flags: Flags): Promise<voi
   log.info({}, 'stopped');
   if (crash !== undefined) throw new Error(`stopped after a fault: ${crash.message}`, { cause: crash });
 }
+
+/** The serving certificate, if the configuration names one. */
+const givenServing = ({
+  certificateFile,
+  keyFile,
+  caFile,
+}: Configuration['serving']): { readonly serving?: ServingFiles } =>
+  certificateFile === undefined || keyFile === undefined || caFile === undefined
+    ? {}
+    : { serving: { certificateFile, keyFile, caFile } };
 
 /** Over HTTP/1.1 Node's own limit of a request's time comes after ours, which has an answer to it. */
 const afterTimeoutMs = 30_000;

@@ -29,6 +29,7 @@ import { etcdChecks } from '../store/etcd/etcd-options.js';
 import type { FrontProxySettings } from './authentication.js';
 import type { AuditOptions, OperationsOptions } from './operations.js';
 import { authorizationModes, type ServerOptions } from './options.js';
+import type { ServingFiles } from './serving-files.js';
 import { isServingName } from './serving-names.js';
 import { type CertificateOptions, certificateSeconds, configuredSigners } from './signing-options.js';
 
@@ -84,11 +85,14 @@ const connectionLimits: Checks<ConnectionLimits> = {
   idleMs: period,
 };
 
+const serving: Checks<ServingFiles> = { certificateFile: text, keyFile: text, caFile: text };
+
 const listen: Checks<NonNullable<ServerOptions['listen']>> = {
   host: text,
   port: whole({ from: 0, to: 65_535 }),
   http2: flag,
   servingNames: listOf(is('a DNS name or an IP address', (value) => isText(value) && isServingName(value))),
+  serving: fields(serving, 'certificateFile', 'keyFile', 'caFile'),
   limits: fields(connectionLimits),
 };
 
@@ -223,6 +227,7 @@ export const optionChecks = {
     frontProxy,
     listen,
     operations,
+    serving,
   },
 };
 

@@ -16,6 +16,7 @@ import type { Client, ClientOptions } from '../client/client.js';
 import { clientIn } from '../client/in-domain.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
+import { type Following, naming } from '../runtime/text-source.js';
 import { takingTurns } from '../runtime/turn-taking.js';
 import type { Revision } from '../store/store.js';
 import { openAccess } from './access.js';
@@ -25,8 +26,11 @@ import { openDefinitions } from './definitions.js';
 import { healthChecks } from './health-checks.js';
 import { recordTokenUse } from './legacy-token-tracking.js';
 import type { OpenedOperations } from './operations.js';
+import { optionDefaults } from './option-defaults.js';
 import type { ServerOptions } from './options.js';
 import { openPolicies } from './policies.js';
+import { type OpenedServingFiles, openServingFiles } from './serving-files.js';
+import { reachableHost } from './serving-names.js';
 import { servedSigners } from './signers.js';
 import { mayBeShared } from './store-sharing.js';
 import { openWebhooks, type Webhooks } from './webhooks.js';
@@ -111,6 +115,7 @@ export async function openCore(
   const credentials = await openCredentials({
     directory: options.dataDir,
     hosts: [options.listen?.host ?? [], options.listen?.servingNames ?? []].flat(),
+    serving: await givenServing(options.listen, { clock, log, signal }),
     used: isNew ? [] : options.serviceAccountSigningKey === undefined ? ['ca', 'sa.key'] : ['ca'],
     clock,
     log,
@@ -218,4 +223,15 @@ export async function openCore(
     ownClient,
     drained: () => drained.abort(),
   };
+}
+
+/** The serving certificate that the options name, if they do. */
+async function givenServing(
+  listen: ServerOptions['listen'],
+  following: Following,
+): Promise<OpenedServingFiles | undefined> {
+  const { host = optionDefaults.host, servingNames = [], serving } = listen ?? {};
+  if (serving === undefined) return undefined;
+  const names = servingNames.length > 0 ? servingNames : [reachableHost(host)];
+  return naming('the serving certificate', () => openServingFiles(serving, { ...following, names }));
 }

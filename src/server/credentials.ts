@@ -21,12 +21,15 @@ import { type Clock, systemClock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
 import { makeDirectory } from '../runtime/make-directory.js';
 import { syncDirectory } from '../runtime/sync-directory.js';
+import type { OpenedServingFiles, Serving } from './serving-files.js';
 import { servingNames } from './serving-names.js';
 
 /** Keys and certificates the server itself needs: made at the first start, found again at every later one. */
 export interface Credentials {
   /** Signs the server's own certificates, verifies client certificates, and is the default CA of the signers. */
   readonly ca: CertificateAuthority;
+  /** PEM of what clients verify the server by: the end of its own CA, or what belongs to the certificate it was given. */
+  servingAnchors(): string;
   /** PEM private key of service account tokens. */
   readonly serviceAccountKey: string;
   /**
@@ -39,7 +42,7 @@ export interface Credentials {
 }
 
 export interface ListeningCredentials {
-  readonly serving: KeyPair;
+  readonly serving: Serving;
   /** A client certificate of the group system:masters. */
   readonly admin: KeyPair;
 }
@@ -54,6 +57,8 @@ export interface CredentialOptions {
   readonly directory?: string | undefined;
   /** Names and addresses clients may use, beyond the local ones; `0.0.0.0` and `::` for those of the machine. */
   readonly hosts: readonly string[];
+  /** Shown in the place of a serving certificate of its own. */
+  readonly serving?: OpenedServingFiles | undefined;
   /** What has been used with this store: somebody misses it where it is made anew. */
   readonly used: readonly Used[];
   readonly clock: Clock;
@@ -69,7 +74,7 @@ const missed: Readonly<Record<Used, string>> = {
 };
 
 export async function openCredentials(options: CredentialOptions): Promise<Credentials> {
-  const { clock, log } = options;
+  const { clock, log, serving: given } = options;
   const onMade = (name: Used, file: string): void => {
     if (options.used.includes(name)) log.warn({ file }, missed[name]);
   };
@@ -98,8 +103,19 @@ export async function openCredentials(options: CredentialOptions): Promise<Crede
       keyPairProblem(Buffer.from(pair.certificate), Buffer.from(pair.key)) === undefined
     );
   };
+  const ownServing = async (): Promise<Serving> => {
+    const names = servingNames(options.hosts, { hostname: hostname(), interfaces: () => interfaces(log) });
+    const pair = await files.pair(
+      'apiserver',
+      () => ca.issueServing({ commonName: 'kube-apiserver', ...lifetime(clock, year), ...names }),
+      (kept) =>
+        stillGood(kept) && [...names.dnsNames, ...names.ipAddresses].every((name) => namesOf(kept).includes(name)),
+    );
+    return { certificate: shownChain(pair, ca), key: pair.key, anchors: ca.anchors };
+  };
   return {
     ca,
+    servingAnchors: () => given?.current().anchors ?? ca.anchors,
     serviceAccountKey: await files.text('sa.key', () => generateServiceAccountKey(), isSigningKey),
     warnOfCa,
     async forListening() {
@@ -108,14 +124,8 @@ export async function openCredentials(options: CredentialOptions): Promise<Crede
         const where = files.fileOf('ca') ?? 'memory';
         throw new Error(`the CA in ${where} came to its end at ${timestamp(notAfter)}: put another one in its place`);
       }
-      const names = servingNames(options.hosts, { hostname: hostname(), interfaces: () => interfaces(log) });
       const pairs = [
-        files.pair(
-          'apiserver',
-          () => ca.issueServing({ commonName: 'kube-apiserver', ...lifetime(clock, year), ...names }),
-          (pair) =>
-            stillGood(pair) && [...names.dnsNames, ...names.ipAddresses].every((name) => namesOf(pair).includes(name)),
-        ),
+        given?.current() ?? ownServing(),
         files.pair(
           'admin',
           () =>
@@ -134,6 +144,15 @@ export async function openCredentials(options: CredentialOptions): Promise<Crede
     },
   };
 }
+
+/**
+ * The chain of a serving certificate to its end, as kube-apiserver sends it: OpenSSL would look for the rest in each
+ * handshake, and verify it. An intermediate CA with nothing above it is in the chain already.
+ */
+export const shownChain = (
+  { certificate }: Pick<KeyPair, 'certificate'>,
+  { anchors }: Pick<CertificateAuthority, 'anchors'>,
+): string => (certificate.endsWith(anchors) ? certificate : certificate + anchors);
 
 /** None where the system does not tell. */
 function interfaces(log: Logger): ReturnType<typeof networkInterfaces> {

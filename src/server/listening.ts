@@ -1,11 +1,12 @@
 import type { FacadeParts } from '../http/facade.js';
 import type { ListenerOptions } from '../http/listener.js';
 import { certificateOf } from '../pki/ca-state.js';
-import type { CertificateAuthority, KeyPair } from '../pki/certificate-authority.js';
+import type { KeyPair } from '../pki/certificate-authority.js';
 import type { Metrics } from '../runtime/metrics.js';
 import type { Credentials, ListeningCredentials } from './credentials.js';
 import { kubeconfigText } from './kubeconfig-text.js';
 import { optionDefaults } from './option-defaults.js';
+import type { Serving } from './serving-files.js';
 import { reachableHost } from './serving-names.js';
 import { toldCas } from './told-cas.js';
 
@@ -56,12 +57,9 @@ export async function openListener(
 ): Promise<Listening> {
   const { Listener } = await import('../http/listener.js');
   let used = await credentials.forListening();
-  const shown = ({ serving }: ListeningCredentials): KeyPair => ({
-    certificate: shownChain(serving, credentials.ca),
-    key: serving.key,
-  });
   const listener = new Listener(parts, {
-    ...shown(used),
+    certificate: used.serving.certificate,
+    key: used.serving.key,
     ...options,
     clientCas: toldCas(clientCas, parts.log),
   });
@@ -74,7 +72,7 @@ export async function openListener(
   const adminKubeconfig = (): string =>
     kubeconfigText({
       url: `https://${address}`,
-      ca: credentials.ca.anchors,
+      ca: used.serving.anchors,
       user: 'kubernetes-admin',
       credentials: used.admin,
     });
@@ -86,7 +84,7 @@ export async function openListener(
     async () => [{ labels: {}, value: certificateOf(used.serving).notAfter / 1_000 }],
   );
   void renewing(credentials, { ...parts, signal, first: used }, async (renewed) => {
-    listener.setCertificate(shown(renewed));
+    listener.setCertificate(renewed.serving);
     used = renewed;
     await onRenewed?.({ adminKubeconfig: adminKubeconfig() });
   });
@@ -103,15 +101,9 @@ export async function openListener(
 const withPort = (host: string, port: number): string => `${host.includes(':') ? `[${host}]` : host}:${port}`;
 
 /**
- * The chain of a serving certificate to its end, as kube-apiserver sends it: OpenSSL would look for the rest in each
- * handshake, and verify it. An intermediate CA with nothing above it is in the chain already.
+ * Hands over what is made anew, again and again until it was taken, and what is put in its place at once; ends with the
+ * signal.
  */
-export const shownChain = (
-  { certificate }: Pick<KeyPair, 'certificate'>,
-  { anchors }: Pick<CertificateAuthority, 'anchors'>,
-): string => (certificate.endsWith(anchors) ? certificate : certificate + anchors);
-
-/** Hands over what is made anew, again and again until it was taken; ends with the signal. */
 async function renewing(
   credentials: Credentials,
   {
@@ -126,21 +118,26 @@ async function renewing(
   take: (renewed: ListeningCredentials) => Promise<void>,
 ): Promise<void> {
   let taken = first;
+  let { replaced } = first.serving;
   while (true) {
-    await clock.sleep(lookEveryMs, signal);
+    await clock.sleep(lookEveryMs, replaced === undefined ? signal : AbortSignal.any([signal, replaced]));
+    replaced = undefined;
     if (signal.aborted) return;
     credentials.warnOfCa();
     try {
       const found = await credentials.forListening();
-      if (isSame(found.serving, taken.serving) && isSame(found.admin, taken.admin)) continue;
+      ({ replaced } = found.serving);
+      if (isSameServing(found.serving, taken.serving) && isSame(found.admin, taken.admin)) continue;
       await take(found);
       taken = found;
-      log.info({}, 'the certificates of server and administrator were renewed');
+      log.info({}, 'the certificates of server or administrator were renewed');
     } catch (error) {
-      log.warn({ err: error }, 'the certificates of server and administrator cannot be renewed');
+      log.warn({ err: error }, 'the certificates of server or administrator cannot be renewed');
     }
   }
 }
+
+const isSameServing = (one: Serving, other: Serving): boolean => one.anchors === other.anchors && isSame(one, other);
 
 const isSame = (one: KeyPair, other: KeyPair): boolean =>
   one.certificate === other.certificate && one.key === other.key;

@@ -11,6 +11,7 @@ import type { EtcdOptions } from '../store/etcd/etcd-options.js';
 import type { Store } from '../store/store.js';
 import type { FrontProxySettings } from './authentication.js';
 import type { OperationsOptions } from './operations.js';
+import type { ServingFiles } from './serving-files.js';
 import type { CertificateOptions } from './signing-options.js';
 
 /** The options of a server. Each has a default that suits a server embedded in a program. */
@@ -34,6 +35,12 @@ export interface ServerOptions {
      * kubeconfig and the documents about tokens say it is. Default: the host, or with `0.0.0.0` and `::` this machine.
      */
     readonly servingNames?: readonly string[];
+    /**
+     * PEM files of a serving certificate that others issue and renew (with its chain), of its key, and of the CAs that
+     * clients verify it by, reloaded when they change. It must be for one of `servingNames`. Default: a certificate of the
+     * server's own CA.
+     */
+    readonly serving?: ServingFiles;
     /** What callers may ask of connections. */
     readonly limits?: Partial<ConnectionLimits>;
   };

@@ -25,8 +25,8 @@ export interface ControllersToRun {
     BuiltinControllerOptions,
     'certificatePolicy' | 'rotatedCas' | 'trust' | 'certificateLedger' | 'onIssued' | 'onOutcome' | 'onRotation'
   >;
-  /** PEM */
-  readonly rootCa: string;
+  /** PEM of what clients verify the server by. */
+  rootCa(): string;
   readonly issuer: TokenIssuer;
   readonly customResources: NonNullable<BuiltinControllerOptions['customResources']>;
   readonly checkPolicy: NonNullable<BuiltinControllerOptions['checkPolicy']>;
@@ -95,7 +95,7 @@ function controllersOf({
   return builtinControllers({
     ...certificates,
     signers,
-    rootCa: () => rootCa,
+    rootCa,
     domains,
     customResources,
     checkPolicy,

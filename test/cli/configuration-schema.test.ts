@@ -43,6 +43,9 @@ test.each<[object, string]>([
   ],
   [{ trust: { owner: 'A b' } }, 'trust.owner: must be a DNS label'],
   [{ limits: { headerBytes: 0 } }, 'limits.headerBytes: must be a whole number from 8192 to 1048576, not 0'],
+  [{ serving: { certificateFile: 'c', keyFile: 'k', caFile: 'a' } }, 'none'],
+  [{ serving: { certificateFile: 'c', keyFile: 'k' } }, 'serving: certificateFile, keyFile and caFile go together'],
+  [{ serving: { certificateFile: 1 } }, 'serving.certificateFile: must be a text'],
   [{ serviceAccounts: { maxTokenSeconds: 0 } }, 'none'],
   [
     { serviceAccounts: { maxTokenSeconds: 1 } },

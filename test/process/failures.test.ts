@@ -112,6 +112,11 @@ describe('a bad configuration ends with 1', () => {
       () => ['--config', file('half.yaml', 'signing: {certificateFile: ca.crt}')],
       /^kedge: .*half\.yaml: signing: certificateFile and keyFile go together$/m,
     ],
+    [
+      'a serving certificate that is not there',
+      () => ['--config', file('serving.yaml', 'serving: {certificateFile: /none.crt, keyFile: /k, caFile: /ca}')],
+      /^kedge: the serving certificate: cannot read .*: ENOENT$/m,
+    ],
     ...[
       'clientCaFile',
       'tokenFile',

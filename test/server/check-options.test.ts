@@ -42,6 +42,7 @@ describe('options of a server', () => {
       { listen: { servingNames: ['a.test', 'a.test:6443'] } },
       'option listen.servingNames[1] must be a DNS name or an IP address, not "a.test:6443"',
     ],
+    [{ listen: { serving: { certificateFile: 'c' } } }, 'option listen.serving.keyFile is missing'],
     [{ listen: true }, 'option listen must be an object, not true'],
     [
       { listen: { limits: { idleMs: Number.NaN } } },

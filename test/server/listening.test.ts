@@ -12,8 +12,8 @@ import {
 import { systemClock } from '../../src/runtime/clock.js';
 import { silentLogger } from '../../src/runtime/logger.js';
 import { openMetrics } from '../../src/runtime/metrics.js';
-import { openCredentials } from '../../src/server/credentials.js';
-import { openListener, shownChain } from '../../src/server/listening.js';
+import { openCredentials, shownChain } from '../../src/server/credentials.js';
+import { openListener } from '../../src/server/listening.js';
 import { FakeClock } from '../../src/testing/fake-clock.js';
 
 const day = 86_400_000;

@@ -25,7 +25,7 @@ test.each([
     leaderClient: client,
     signers: [],
     certificates: {},
-    rootCa: '',
+    rootCa: () => '',
     issuer: {} as TokenIssuer,
     customResources: instancesThrough(client),
     checkPolicy: async () => [],

@@ -1,0 +1,134 @@
+import { X509Certificate } from 'node:crypto';
+import { createSecureContext } from 'node:tls';
+import { ipBytes } from '../api/ip-address.js';
+import { messageOf } from '../api/message-of.js';
+import { timestamp } from '../api/time.js';
+import { type Certificate, readPemCertificates } from '../pki/certificate.js';
+import type { KeyPair } from '../pki/certificate-authority.js';
+import { oids } from '../pki/oids.js';
+import { certificateBlocks, encodeCertificates } from '../pki/pem.js';
+import { isSignedBy } from '../pki/signature.js';
+import { keyPairProblem } from '../resources/secrets/key-pair.js';
+import { type Following, followFiles, NotYet } from '../runtime/text-source.js';
+
+/** PEM files of a serving certificate that others issued, with its chain, of its key, and of the CAs that verify it. */
+export interface ServingFiles {
+  readonly certificateFile: string;
+  readonly keyFile: string;
+  readonly caFile: string;
+}
+
+/** What a server shows to clients (the certificate, then those above it), and what they verify it by; all PEM. */
+export interface Serving extends KeyPair {
+  readonly anchors: string;
+  /** Aborted once there is another in its place; absent: there will be none. */
+  readonly replaced?: AbortSignal;
+}
+
+export interface OpenedServingFiles {
+  /** The newest that can be shown. */
+  current(): Serving;
+}
+
+/**
+ * Opens a serving certificate that others issued and renew, and follows its files: what cannot be shown leaves what was
+ * there before, and the log says why. Fails with one sentence if it cannot be shown now.
+ *
+ * @param names DNS names and addresses by which clients reach the server. It must be for one of them; those that it
+ * lacks are told in the log.
+ */
+export async function openServingFiles(
+  { certificateFile, keyFile, caFile }: ServingFiles,
+  { names, ...following }: Following & { readonly names: readonly string[] },
+): Promise<OpenedServingFiles> {
+  const { clock, log } = following;
+  let current: (Serving & { readonly replace: AbortController }) | undefined;
+  const take = ([certificate = '', key = '', ca = '']: readonly string[]): void => {
+    const { missing, ...read } = readServing({ certificate, key, ca }, { names, now: clock.now() });
+    if (missing.length > 0)
+      log.warn({ file: certificateFile, missing }, 'the serving certificate is not for all servingNames');
+    const replace = new AbortController();
+    const before = current;
+    current = { ...read, replaced: replace.signal, replace };
+    before?.replace.abort();
+  };
+  await followFiles([certificateFile, keyFile, caFile], take, following);
+  return {
+    current() {
+      if (current === undefined) throw new Error('the serving certificate was not read');
+      return current;
+    },
+  };
+}
+
+/**
+ * What a server with these names shows, of the texts of three PEM files, and the names that the certificate lacks. Throws,
+ * with a part of a sentence, what keeps clients from trusting it.
+ */
+export function readServing(
+  { certificate, key, ca }: KeyPair & { readonly ca: string },
+  { names, now }: { readonly names: readonly string[]; readonly now: number },
+): Omit<Serving, 'replaced'> & { readonly missing: readonly string[] } {
+  const mismatch = keyPairProblem(Buffer.from(certificate), Buffer.from(key));
+  if (mismatch !== undefined) throw new Error(`certificate and key cannot be used: ${mismatch}`);
+  const pair = { certificate: encodeCertificates(certificateBlocks(certificate)), key };
+  const [leaf, ...chain] = readPemCertificates(pair.certificate);
+  const anchors = readPemCertificates(ca);
+  if (leaf === undefined || anchors.length === 0) throw new Error('there is no certificate of a CA');
+  const missing = names.filter((name) => !isFor(pair.certificate, name));
+  // It may be so by a clock that is a little ahead of ours.
+  if (now < leaf.notBefore) throw new NotYet(`the certificate is not valid before ${timestamp(leaf.notBefore)}`);
+  const problem = leafProblem(leaf, now) ?? (missing.length === names.length ? namesProblem(leaf, names) : undefined);
+  if (problem !== undefined) throw new Error(`the certificate ${problem}`);
+  if (!leadsTo(anchors, leaf, chain)) throw new Error('the certificate does not lead to any of the CAs');
+  usable(pair);
+  return { ...pair, anchors: encodeCertificates(certificateBlocks(ca)), missing };
+}
+
+function leafProblem({ notAfter, extendedKeyUsages }: Certificate, now: number): string | undefined {
+  if (now > notAfter) return `expired at ${timestamp(notAfter)}`;
+  const isForServers =
+    !extendedKeyUsages?.length || [oids.serverAuth, oids.anyUsage].some((usage) => extendedKeyUsages.includes(usage));
+  return isForServers ? undefined : 'is not for servers, by its extended key usages';
+}
+
+function namesProblem({ alternativeNames }: Certificate, names: readonly string[]): string {
+  const { dnsNames, ipAddresses } = alternativeNames;
+  const own = [...dnsNames, ...ipAddresses].join(', ') || 'nothing';
+  return `is for ${own}, and clients reach the server by ${names.join(', ')} (servingNames)`;
+}
+
+/** As clients see it: patterns count, and common names do not. */
+function isFor(certificate: string, name: string): boolean {
+  const shown = new X509Certificate(certificate);
+  const found = ipBytes(name) === undefined ? shown.checkHost(name, { subject: 'never' }) : shown.checkIP(name);
+  return found !== undefined;
+}
+
+/**
+ * Is a certificate one of the anchors, or signed by one, over others of its chain if need be? What those may sign is for
+ * clients to judge.
+ */
+function leadsTo(anchors: readonly Certificate[], certificate: Certificate, chain: readonly Certificate[]): boolean {
+  const isAbove = (issuer: Certificate): boolean =>
+    issuer.subjectDer.equals(certificate.issuerDer) && isSignedBy(certificate, issuer);
+  if (anchors.some((anchor) => anchor.der.equals(certificate.der) || isAbove(anchor))) return true;
+  return chain.some(
+    (issuer) =>
+      isAbove(issuer) &&
+      leadsTo(
+        anchors,
+        issuer,
+        chain.filter((other) => other !== issuer),
+      ),
+  );
+}
+
+/** Throws if TLS takes no such key, for being too short. */
+function usable({ certificate, key }: KeyPair): void {
+  try {
+    createSecureContext({ cert: certificate, key });
+  } catch (cause) {
+    throw new Error(`TLS cannot use the certificate: ${messageOf(cause)}`, { cause });
+  }
+}
