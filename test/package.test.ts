@@ -85,6 +85,8 @@ test('it holds what it is to hold, and nothing of how it is made', () => {
     'examples/**.py',
     'examples/**.ts',
     'examples/**.yaml',
+    'examples/envtest/assets/etcd',
+    'examples/envtest/assets/kube-apiserver',
     'package.json',
   ]);
 });
