@@ -1,5 +1,6 @@
 import { firstNotBefore } from '../api/binary-search.js';
 import { type ApiObject, hasMetadata, type Json, type ObjectKey, type ResourceType } from '../api/object.js';
+import type { Steps } from '../api/steps.js';
 import type { ObjectSource } from '../auth/object-source.js';
 import { storageKey, storagePrefix } from '../registry/keys.js';
 import { type Clock, systemClock } from '../runtime/clock.js';
@@ -112,10 +113,8 @@ class Collection {
 
   async #load(): Promise<void> {
     const { entries, revision } = await this.#store.scan(this.#prefix, { tolerant: true });
-    const read = entries
-      .map((entry) => ({ key: entry.key, object: this.#objectIn(entry) }))
-      .filter((one): one is { key: string; object: ApiObject } => one.object !== undefined)
-      .sort((a, b) => (a.key < b.key ? -1 : 1));
+    const read = await inTurns(this.#readable(entries));
+    read.sort((a, b) => (a.key < b.key ? -1 : 1));
     this.#keys = read.map(({ key }) => key);
     this.#objects = read.map(({ object }) => object);
     this.#shared = false;
@@ -126,6 +125,16 @@ class Collection {
       next: (change) => this.#apply(change),
       error: (error: unknown) => void this.#loadAgain(error),
     });
+  }
+
+  *#readable(entries: readonly Entry[]): Steps<{ readonly key: string; readonly object: ApiObject }[]> {
+    const read: { readonly key: string; readonly object: ApiObject }[] = [];
+    for (const entry of entries) {
+      const object = isLarge(entry) ? yield* this.#objectInSteps(entry) : this.#objectIn(entry);
+      if (object !== undefined) read.push({ key: entry.key, object });
+      yield;
+    }
+    return read;
   }
 
   /** What is known stays until everything could be read again. A closed store has nothing more to tell. */
@@ -159,7 +168,7 @@ class Collection {
   async #placeInTurns(before: Promise<void> | undefined, entry: Entry, isPut: boolean): Promise<void> {
     const loads = this.#loads;
     await before;
-    const object = isPut ? await this.#objectInTurns(entry) : undefined;
+    const object = isPut ? await inTurns(this.#objectInSteps(entry)) : undefined;
     if (loads === this.#loads) this.#place(entry.key, object);
   }
 
@@ -171,9 +180,9 @@ class Collection {
     }
   }
 
-  async #objectInTurns(entry: Entry): Promise<ApiObject | undefined> {
+  *#objectInSteps(entry: Entry): Steps<ApiObject | undefined> {
     try {
-      return objectOf(await inTurns(entry.read()));
+      return objectOf(yield* entry.read());
     } catch (error) {
       return this.#unreadable(entry, error);
     }

@@ -45,9 +45,12 @@ export async function openCustomResources(given: {
       : { convertElsewhere: (crd) => conversionWebhook(crd, { ...webhooks, api: domains.api, clock, metrics }) }),
   };
   const read = (crd: CustomResourceDefinition, since: Revision): readonly ResourceDefinition[] => {
-    const more = hasCondition(crd, 'Established') ? { since } : { since, undiscovered: true };
     try {
-      return customResourcesOf(crd, options).map((one) => ({ ...one, ...more }));
+      return customResourcesOf(
+        crd,
+        options,
+        hasCondition(crd, 'Established') ? { since } : { since, undiscovered: true },
+      );
     } catch (error) {
       // One definition that cannot be read must not take the others down.
       given.log.error({ err: error, object: crd.metadata.name }, 'custom resource cannot be served');

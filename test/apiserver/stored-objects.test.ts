@@ -1,9 +1,10 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { ConfigMaps } from '../../src/api/kinds/config-map.js';
 import { StoredObjects } from '../../src/apiserver/stored-objects.js';
 import { storageKey } from '../../src/registry/keys.js';
 import { Observable, type Subscriber } from '../../src/runtime/observable.js';
+import { TurnTaking } from '../../src/runtime/turn-taking.js';
 import { document } from '../../src/store/document.js';
 import { MemoryStore } from '../../src/store/memory/memory-store.js';
 import { type Change, HistoryCompacted, type Revision, type Store, StoreClosed } from '../../src/store/store.js';
@@ -45,6 +46,26 @@ test('a list is that of the latest write, in order; one handed out does not chan
       await store.close();
     }),
   );
+});
+
+test('many objects are read in turns with others, and none is missed that comes meanwhile', async () => {
+  const store = new MemoryStore();
+  const put = (name: string) =>
+    store.commit({
+      key: storageKey(ConfigMaps, { namespace: 'ns', name }),
+      document: document({ metadata: { name } }),
+      expect: 'absent',
+    });
+  for (const name of ['a', 'b', 'c']) await put(name);
+  vi.spyOn(TurnTaking.prototype, 'isDue', 'get').mockReturnValue(true);
+  const next = vi.spyOn(TurnTaking.prototype, 'next').mockImplementation(async () => {
+    if (next.mock.calls.length === 2) await put('d');
+  });
+  const list = await new StoredObjects(store).list(ConfigMaps);
+  expect(next).toHaveBeenCalledTimes(3);
+  expect(list.map(({ metadata }) => metadata.name)).toEqual(['a', 'b', 'c', 'd']);
+  vi.restoreAllMocks();
+  await store.close();
 });
 
 test('what was cut off from the changes of a store that cannot be read is read again once it can be', async () => {

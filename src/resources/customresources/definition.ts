@@ -7,6 +7,7 @@ import {
   storageVersion,
 } from '../../api/kinds/custom-resource-definition.js';
 import { type ApiObject, type ResourceType, type Unstructured, unstructured } from '../../api/object.js';
+import { once } from '../../api/once.js';
 import type { ResourceDefinition, Subresource, Verb } from '../../registry/resource-definition.js';
 import { SchemaTooDeep } from '../../schema/json-schema-props.js';
 import { objectMeta, typeMeta } from '../../schema/meta.js';
@@ -31,34 +32,23 @@ export interface CustomResourceOptions {
   readonly convertElsewhere?: (crd: CustomResourceDefinition) => ConvertElsewhere | undefined;
 }
 
-const made = new WeakMap<CustomResourceDefinition, WeakMap<CustomResourceOptions, readonly ResourceDefinition[]>>();
-const usual: CustomResourceOptions = {};
-
-/**
- * The definitions of every served version. The same object and the same options give the same definitions, so that
- * schemas are compiled once for each write of the definition.
- */
+/** Of every served version the definition, which also says what is `told` of it. */
 export function customResourcesOf(
   crd: CustomResourceDefinition,
-  options: CustomResourceOptions = usual,
+  options: CustomResourceOptions = {},
+  told: Pick<ResourceDefinition, 'since' | 'undiscovered'> = {},
 ): readonly ResourceDefinition[] {
-  const known = made.get(crd) ?? new WeakMap<CustomResourceOptions, readonly ResourceDefinition[]>();
-  made.set(crd, known);
-  const before = known.get(options);
-  if (before !== undefined) return before;
-  const all: readonly ResourceDefinition[] = crd.spec.versions.map((version) => ({
-    ...customResource(crd, version, options),
-    ...(crd.spec.versions.length > 1 ? { siblings: () => all } : {}),
-  }));
-  const definitions = all.filter((_, at) => crd.spec.versions[at]?.served);
-  known.set(options, definitions);
-  return definitions;
+  const { versions } = crd.spec;
+  const all: readonly ResourceDefinition[] = versions.map((version) =>
+    customResource(crd, version, options, versions.length > 1 ? { ...told, siblings: () => all } : told),
+  );
+  return all.filter((_, at) => versions[at]?.served);
 }
 
 /** The definition of the version that objects are stored in, served or not. */
 export function storedResourceOf(
   crd: CustomResourceDefinition,
-  options: CustomResourceOptions = usual,
+  options: CustomResourceOptions = {},
 ): ResourceDefinition {
   const version = storageVersion(crd);
   if (version === undefined) throw new Error('no version is stored');
@@ -67,14 +57,20 @@ export function storedResourceOf(
 
 const whileTerminating: readonly Verb[] = ['delete', 'deletecollection', 'get', 'list', 'watch'];
 
+/**
+ * Schemas and columns are made when they are first asked for: of many definitions few have objects that anybody reads
+ * or writes while a server runs. `more` is given rather than added to a copy, which would ask for all.
+ */
 function customResource(
   crd: CustomResourceDefinition,
   version: CustomResourceDefinitionVersion,
   { prefixes = defaultDomains.extensions, convertElsewhere }: CustomResourceOptions,
+  more: Pick<ResourceDefinition, 'since' | 'undiscovered' | 'siblings'> = {},
 ): ResourceDefinition {
   const type = typeOf(crd, version.name);
   const structural = structuralSchemas(crd, prefixes);
-  const schema = structural(version.name) ?? {};
+  const whole = once(() => wholeSchema(structural(version.name) ?? {}));
+  const columns = once(() => printerColumns(version.additionalPrinterColumns));
   const scale = version.subresources?.scale;
   const hasStatus = version.subresources?.status !== undefined;
   const stored = storageVersion(crd)?.name ?? version.name;
@@ -90,24 +86,31 @@ function customResource(
     preserveUnknownFields: crd.spec.preserveUnknownFields === true,
     elsewhere,
   };
-  const rules = customResourceRules({
-    kind: type.kind,
-    apiVersion: `${type.group}/${type.version}`,
-    schema,
-    scale,
-  });
+  const rules = once(() =>
+    customResourceRules({
+      kind: type.kind,
+      apiVersion: `${type.group}/${type.version}`,
+      schema: structural(version.name) ?? {},
+      scale,
+    }),
+  );
   const subresources: Record<string, Subresource<ApiObject>> = {
-    ...(hasStatus ? { status: statusDoor(rules.validateStatus) } : {}),
+    ...(hasStatus ? { status: statusDoor((...given) => rules().validateStatus(...given)) } : {}),
     ...(scale ? { scale: scaleProjection(scale, crd) } : {}),
   };
   return {
     ...type,
+    ...more,
     origin: 'custom',
-    schema: wholeSchema(schema),
+    get schema() {
+      return whole();
+    },
     ...(isTerminating ? { verbs: whileTerminating } : {}),
     newGeneration: (next, previous) => !same(withoutMetadata(next), withoutMetadata(previous)),
     selectableFields: selectableFields(version),
-    columns: printerColumns(version.additionalPrinterColumns),
+    get columns() {
+      return columns();
+    },
     subresources,
     ...(deprecation === undefined ? {} : { deprecation }),
     ...(stored === version.name ? {} : { storedAs: { group: type.group, version: stored } }),
@@ -125,9 +128,9 @@ function customResource(
       return hasStatus ? withStatusOf(next, previous) : next;
     },
     checksMetadata: 'on change',
-    typeViolations: rules.typeViolations,
+    typeViolations: (next) => rules().typeViolations(next),
     validate: (next, previous, { warn }, known) =>
-      rules.validate(next, previous, { warn, inMetadata: known?.inMetadata }),
+      rules().validate(next, previous, { warn, inMetadata: known?.inMetadata }),
     warnings: finalizerWarnings,
   };
 }

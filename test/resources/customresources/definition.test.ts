@@ -146,9 +146,27 @@ test('unknown members of metadata are told in the order of their names, before t
   ]);
 });
 
-test('the same definition gives the same resources, so that schemas are compiled once', () => {
-  const crd = namesAccepted(widgets({ type: 'object' }));
-  expect(customResourcesOf(crd)).toBe(customResourcesOf(crd));
+test('schema and columns are read when they are first asked for, and once', () => {
+  const read: string[] = [];
+  const telling = (name: string, value: Json): PropertyDescriptor => ({
+    enumerable: true,
+    get: () => {
+      read.push(name);
+      return value;
+    },
+  });
+  const crd = namesAccepted(widgets({}));
+  Object.defineProperties(crd.spec.versions[0], {
+    schema: telling('schema', { openAPIV3Schema: ofSpec({}) }),
+    additionalPrinterColumns: telling('columns', [{ name: 'A', type: 'string', jsonPath: '.spec.a' }]),
+  });
+  const [definition] = customResourcesOf(crd);
+  expect([definition?.plural, read]).toEqual(['widgets', []]);
+  expect([definition?.columns?.map(({ name }) => name), read]).toEqual([['A'], ['columns']]);
+  expect(definition?.schema.properties?.has('spec')).toBe(true);
+  expect([definition?.columns, definition?.schema]).toEqual([definition?.columns, definition?.schema]);
+  fieldsOf(definition as ResourceDefinition, widget({}));
+  expect(read).toEqual(['columns', 'schema']);
 });
 
 describe('ratcheting', () => {
