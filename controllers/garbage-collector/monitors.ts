@@ -98,7 +98,7 @@ export class Monitors {
     return this.#kinds.get(`${apiVersion} ${kind}`);
   }
 
-  #open(type: ResourceType): Monitor {
+  #open({ verbs: _, preferred: __, ...type }: DiscoveredResource): Monitor {
     const { client, clock, log } = this.#context;
     const stop = new AbortController();
     const cache = openObjectCache(client, type, {
@@ -159,9 +159,9 @@ function bare({ apiVersion, kind, metadata }: ApiObject): ApiObject {
 const watchable = (
   discovered: readonly DiscoveredResource[],
   ignored: ReadonlySet<string>,
-): ReadonlyMap<string, ResourceType> =>
+): ReadonlyMap<string, DiscoveredResource> =>
   new Map(
     preferredResources(discovered, ['list', 'watch', 'delete'])
-      .map(({ verbs: _, preferred: __, ...type }) => [groupResource(type), type] as const)
+      .map((type) => [groupResource(type), type] as const)
       .filter(([id]) => !ignored.has(id)),
   );

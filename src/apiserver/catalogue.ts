@@ -19,14 +19,15 @@ export interface ServedGroup {
 
 /**
  * Which resources are served now. Built-in definitions are there from the start; custom resource definitions
- * add and remove theirs. Immutable snapshots: `current()` is the same value until something changed, so that
- * discovery and OpenAPI documents can be kept with it.
+ * add and remove theirs. Immutable snapshots: `current()` is the same value until something changed, and a group the same
+ * until something in it did, so that discovery and OpenAPI documents can be kept with them.
  */
 export class Catalogue {
   #builtIn: readonly ResourceDefinition[];
   #custom: readonly ResourceDefinition[] = [];
   #snapshot: Served;
-  readonly #listeners = new Set<(served: Served) => void>();
+  /** By path. */
+  readonly #listeners = new Map<string, Set<() => void>>();
 
   constructor(builtIn: readonly ResourceDefinition[]) {
     this.#builtIn = builtIn;
@@ -50,14 +51,22 @@ export class Catalogue {
   }
 
   #renew(): void {
-    this.#snapshot = new Served(this.#builtIn, this.#custom);
-    for (const listener of [...this.#listeners]) listener(this.#snapshot);
+    const before = this.#snapshot;
+    this.#snapshot = new Served(this.#builtIn, this.#custom, before);
+    for (const [path, listeners] of [...this.#listeners]) {
+      if (before.at(path) !== this.#snapshot.at(path)) for (const listener of [...listeners]) listener();
+    }
   }
 
-  /** Calls back after every change; answers how to stop. */
-  onChange(listener: (served: Served) => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+  /** Calls back after every change of what is served in the place of a definition; answers how to stop. */
+  onChange({ group, version, plural }: ResourceDefinition, listener: () => void): () => void {
+    const path = pathOf(group, version, plural);
+    const listeners = this.#listeners.get(path) ?? new Set();
+    this.#listeners.set(path, listeners.add(listener));
+    return () => {
+      listeners.delete(listener);
+      if (listeners.size === 0 && this.#listeners.get(path) === listeners) this.#listeners.delete(path);
+    };
   }
 }
 
@@ -70,7 +79,8 @@ export class Served {
   readonly #groups = new Map<string, ServedGroup>();
   readonly #builtInGroups: ReadonlySet<string>;
 
-  constructor(builtIn: readonly ResourceDefinition[], custom: readonly ResourceDefinition[]) {
+  /** `before`: what was served before that; groups that are the same since are the same objects. */
+  constructor(builtIn: readonly ResourceDefinition[], custom: readonly ResourceDefinition[], before?: Served) {
     const overlaps = overlapping(builtIn);
     // A custom resource never shadows a built-in one, and has no version of it: both would be the same in the store.
     this.definitions = [...builtIn, ...custom.filter(({ group, plural }) => !overlaps(group, plural))];
@@ -80,18 +90,25 @@ export class Served {
     const builtInGroups = collectGroups(
       builtIn.filter(({ undiscovered }) => !undiscovered),
       'built-in',
+      before,
     );
     this.#builtInGroups = new Set(builtInGroups.map(({ name }) => name));
     const customGroups = collectGroups(
       custom.filter(({ group, undiscovered }) => !this.#builtInGroups.has(group) && !undiscovered),
       'custom',
+      before,
     ).sort((a, b) => (a.name < b.name ? -1 : 1));
     this.groups = [...builtInGroups, ...customGroups];
     for (const group of this.groups) this.#groups.set(group.name, group);
   }
 
   find(group: string, version: string, plural: string): ResourceDefinition | undefined {
-    return this.#byPath.get(pathOf(group, version, plural));
+    return this.at(pathOf(group, version, plural));
+  }
+
+  /** `path`: `group/version/plural`. */
+  at(path: string): ResourceDefinition | undefined {
+    return this.#byPath.get(path);
   }
 
   /** The built-in kind that an object says it is of; undefined if none is served. */
@@ -117,18 +134,36 @@ export class Served {
 
 const pathOf = (group: string, version: string, plural: string): string => `${group}/${version}/${plural}`;
 
-function collectGroups(definitions: readonly ResourceDefinition[], origin: ServedGroup['origin']): ServedGroup[] {
-  const groups = new Map<string, Map<string, ResourceDefinition[]>>();
-  for (const definition of definitions) {
-    const versions = groups.get(definition.group) ?? new Map<string, ResourceDefinition[]>();
-    groups.set(definition.group, versions);
-    versions.set(definition.version, [...(versions.get(definition.version) ?? []), definition]);
-  }
-  return [...groups].map(([name, versions]) => ({
-    name,
-    origin,
-    versions: [...versions]
-      .map(([version, found]) => ({ group: name, version, definitions: found }))
-      .sort((a, b) => compareVersions(a.version, b.version)),
-  }));
+function collectGroups(
+  definitions: readonly ResourceDefinition[],
+  origin: ServedGroup['origin'],
+  before: Served | undefined,
+): ServedGroup[] {
+  const groups = new Map<string, ResourceDefinition[]>();
+  for (const definition of definitions) addTo(groups, definition.group, definition);
+  return [...groups].map(([name, found]) => {
+    const known = before?.group(name);
+    return known?.origin === origin && isOf(known, found) ? known : { name, origin, versions: versionsOf(name, found) };
+  });
+}
+
+function versionsOf(group: string, definitions: readonly ResourceDefinition[]): readonly ServedVersion[] {
+  const versions = new Map<string, ResourceDefinition[]>();
+  for (const definition of definitions) addTo(versions, definition.version, definition);
+  return [...versions]
+    .map(([version, found]) => ({ group, version, definitions: found }))
+    .sort((a, b) => compareVersions(a.version, b.version));
+}
+
+/** Is a group of these definitions, in this order? */
+function isOf({ versions }: ServedGroup, definitions: readonly ResourceDefinition[]): boolean {
+  const next = new Map(versions.map((one) => [one.version, one.definitions.values()]));
+  const isNext = (definition: ResourceDefinition): boolean => next.get(definition.version)?.next().value === definition;
+  return definitions.every(isNext) && [...next.values()].every((rest) => rest.next().done);
+}
+
+function addTo(lists: Map<string, ResourceDefinition[]>, name: string, definition: ResourceDefinition): void {
+  const known = lists.get(name);
+  if (known === undefined) lists.set(name, [definition]);
+  else known.push(definition);
 }

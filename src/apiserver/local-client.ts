@@ -35,7 +35,7 @@ import type { ResourceDefinition } from '../registry/resource-definition.js';
 import { Observable } from '../runtime/observable.js';
 import { inTurns, TurnTaking } from '../runtime/turn-taking.js';
 import type { Entry } from '../store/store.js';
-import type { Catalogue } from './catalogue.js';
+import type { Catalogue, ServedGroup } from './catalogue.js';
 import { verbsOf } from './discovery.js';
 import { isLarge, readMetadata, readStored } from './forms.js';
 import { LaterReader } from './later-reader.js';
@@ -74,21 +74,29 @@ interface LocalClientParts extends ClientOptions {
   readonly signal: AbortSignal;
 }
 
-function discovered(catalogue: Catalogue): readonly DiscoveredResource[] {
-  return catalogue.current().groups.flatMap(({ versions }) =>
-    versions.flatMap(({ definitions }, at) =>
-      definitions.map((definition) => {
-        const { group, version, plural, singular, kind, listKind, namespaced, shortNames, categories } = definition;
-        return {
-          ...{ group, version, plural, singular, kind, listKind, namespaced },
-          ...(shortNames === undefined ? {} : { shortNames }),
-          ...(categories === undefined ? {} : { categories }),
-          verbs: verbsOf(definition),
-          preferred: at === 0,
-        };
-      }),
-    ),
+const discovered = (catalogue: Catalogue): readonly DiscoveredResource[] =>
+  catalogue.current().groups.flatMap(discoveredIn);
+
+/** Kept with the group, because controllers ask whenever another one changed. */
+const discoveries = new WeakMap<ServedGroup, readonly DiscoveredResource[]>();
+
+function discoveredIn(of: ServedGroup): readonly DiscoveredResource[] {
+  const known = discoveries.get(of);
+  if (known !== undefined) return known;
+  const found = of.versions.flatMap(({ definitions }, at) =>
+    definitions.map((definition) => {
+      const { group, version, plural, singular, kind, listKind, namespaced, shortNames, categories } = definition;
+      return {
+        ...{ group, version, plural, singular, kind, listKind, namespaced },
+        ...(shortNames === undefined ? {} : { shortNames }),
+        ...(categories === undefined ? {} : { categories }),
+        verbs: verbsOf(definition),
+        preferred: at === 0,
+      };
+    }),
   );
+  discoveries.set(of, found);
+  return found;
 }
 
 interface CallParts {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Served } from '../../src/apiserver/catalogue.js';
+import { Catalogue, Served } from '../../src/apiserver/catalogue.js';
 import type { ResourceDefinition } from '../../src/registry/resource-definition.js';
 
 const kind = (more: Partial<ResourceDefinition>) =>
@@ -16,4 +16,53 @@ test.each<[string, Partial<ResourceDefinition>]>([
     'g.io/v1/others',
   ]);
   expect(served.find('g.io', 'v2', 'things') ?? served.find('home.io', 'v1', 'things')).toBeUndefined();
+});
+
+test('a group in which nothing changed stays the same object, and who follows a definition hears of that one only', () => {
+  const as = kind({ group: 'a.io', plural: 'as' });
+  const old = kind({ group: 'a.io', plural: 'as', version: 'v1beta1' });
+  const bs = kind({ group: 'b.io', plural: 'bs' });
+  const catalogue = new Catalogue([kind({})]);
+  catalogue.setCustom([as, old, bs]);
+  const told: string[] = [];
+  const stops = [as, as, bs].map((one, at) => catalogue.onChange(one, () => told.push(`${one.plural}${at}`)));
+  const versions = (): unknown[] =>
+    catalogue
+      .current()
+      .groups.map((group) => [
+        group.name,
+        group === before.get(group.name),
+        ...group.versions.flatMap(({ version, definitions }) =>
+          definitions.map(({ plural }) => `${version} ${plural}`),
+        ),
+      ]);
+  const groups = () => new Map(catalogue.current().groups.map((group) => [group.name, group]));
+  let before = groups();
+
+  catalogue.setCustom([as, old, kind({ group: 'b.io', plural: 'bs' })]);
+  expect([versions(), told]).toEqual([
+    [
+      ['g.io', true, 'v1 things'],
+      ['a.io', true, 'v1 as', 'v1beta1 as'],
+      ['b.io', false, 'v1 bs'],
+    ],
+    ['bs2'],
+  ]);
+
+  stops[0]?.();
+  before = groups();
+  catalogue.setCustom([as]);
+  expect([versions(), told]).toEqual([
+    [
+      ['g.io', true, 'v1 things'],
+      ['a.io', false, 'v1 as'],
+    ],
+    ['bs2', 'bs2'],
+  ]);
+
+  catalogue.setCustom([]);
+  expect(told).toEqual(['bs2', 'bs2', 'as1']);
+  for (const stop of stops) stop();
+  catalogue.setCustom([as, bs]);
+  expect(told).toHaveLength(3);
 });

@@ -12,7 +12,6 @@ import {
   StoreClosed,
   SubscriberTooSlow,
 } from '../../store/store.js';
-import type { Served } from '../catalogue.js';
 import { ready } from '../forms.js';
 import { Pace } from '../pace.js';
 import type { Parts } from '../parts.js';
@@ -297,14 +296,14 @@ class Watch {
     const { definition } = this.#target;
     if (definition.origin === 'built-in') return;
     const { catalogue } = this.#parts;
-    const look = (served: Served): void => {
-      const now = served.find(definition.group, definition.version, definition.plural);
+    const look = (): void => {
+      const now = catalogue.current().find(definition.group, definition.version, definition.plural);
       if (now === undefined || now.since !== definition.since) this.#end();
     };
-    const stop = catalogue.onChange(look);
+    const stop = catalogue.onChange(definition, look);
     this.#ended.signal.addEventListener('abort', stop, { once: true });
     // It may have gone while the present state was sent.
-    look(catalogue.current());
+    look();
   }
 
   #fail(error: unknown): void {
