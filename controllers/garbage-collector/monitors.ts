@@ -11,6 +11,7 @@ import { type CacheChange, type ObjectCache, openObjectCache } from '../../src/c
 import { preferredResources } from '../../src/client/preferred-resources.js';
 import type { ReconcileContext } from '../../src/controller/controller.js';
 import { within } from '../../src/runtime/abort.js';
+import { TurnTaking } from '../../src/runtime/turn-taking.js';
 
 export interface Listener {
   changed(type: ResourceType, change: CacheChange<ApiObject>): void;
@@ -40,6 +41,8 @@ export class Monitors {
   /** All watches of the first refresh are ready. */
   #first: Promise<unknown> | undefined;
   #served: readonly DiscoveredResource[] = [];
+  /** What is to be watched, by group and resource. */
+  #wanted: ReadonlyMap<string, DiscoveredResource> = new Map();
   #kinds: ReadonlyMap<string, ResourceType> = new Map();
 
   constructor(context: ReconcileContext, listener: Listener, domains: Domains) {
@@ -60,21 +63,31 @@ export class Monitors {
     if (this.#context.signal.aborted) return [];
     this.#served = [...found, ...this.#served.filter((type) => failed.has(groupVersion(type)))];
     this.#kinds = new Map(this.#served.map((type) => [`${groupVersion(type)} ${type.kind}`, type]));
-    const wanted = watchable(this.#served, this.#ignored);
-    const ended = [...this.#running.keys()].filter((id) => !wanted.has(id));
+    this.#wanted = watchable(this.#served, this.#ignored);
+    const ended = [...this.#running.keys()].filter((id) => !this.#wanted.has(id));
     for (const id of ended) {
       this.#running.get(id)?.stop.abort();
       this.#running.delete(id);
     }
-    for (const [id, type] of wanted) {
+    const opening = this.#openWanted();
+    this.#first ??= opening.then(() => Promise.all([...this.#running.values()].map(({ ready }) => ready)));
+    await opening;
+    return ended;
+  }
+
+  /** In turns with others: there may be hundreds. */
+  async #openWanted(): Promise<void> {
+    const turns = new TurnTaking();
+    for (const [id, type] of this.#wanted) {
       const running = this.#running.get(id);
       if (running !== undefined && isSame(running.type, type)) continue;
+      if (turns.isDue) await turns.next();
+      // Nobody would end what is begun now.
+      if (this.#context.signal.aborted) return;
       const opened = this.#open(type);
       this.#running.set(id, opened);
       if (running !== undefined) void this.#replace(running, opened);
     }
-    this.#first ??= Promise.all([...this.#running.values()].map(({ ready }) => ready));
-    return ended;
   }
 
   /**
@@ -90,7 +103,11 @@ export class Monitors {
    * could never be discovered: mostly these have nothing that can be owned.
    */
   unlisted(): readonly ResourceType[] {
-    return [...this.#running.values()].filter((one) => !one.isListed()).map(({ type }) => type);
+    const isListed = (id: string, type: ResourceType): boolean => {
+      const running = this.#running.get(id);
+      return running !== undefined && isSame(running.type, type) && running.isListed();
+    };
+    return [...this.#wanted].filter(([id, type]) => !isListed(id, type)).map(([, type]) => type);
   }
 
   /** The resource that an owner reference is about; undefined if it is not served. */

@@ -1,9 +1,11 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { AbsentOwners } from '../../controllers/garbage-collector/absent-owners.js';
 import { decide, type OwnerState } from '../../controllers/garbage-collector/decide.js';
 import { garbageCollector } from '../../controllers/garbage-collector/garbage-collector.js';
+import { Monitors } from '../../controllers/garbage-collector/monitors.js';
 import { nodeOf, OwnerGraph } from '../../controllers/garbage-collector/owner-graph.js';
 import { Ownership } from '../../controllers/garbage-collector/ownership.js';
+import { defaultDomains } from '../../src/api/domains.js';
 import { serviceUnavailable } from '../../src/api/errors.js';
 import { type ConfigMap, ConfigMaps } from '../../src/api/kinds/config-map.js';
 import { CustomResourceDefinitions } from '../../src/api/kinds/custom-resource-definition.js';
@@ -11,9 +13,11 @@ import { Events } from '../../src/api/kinds/event.js';
 import { Namespaces } from '../../src/api/kinds/namespace.js';
 import { type Secret, Secrets } from '../../src/api/kinds/secret.js';
 import type { ApiObject, OwnerReference, ResourceType } from '../../src/api/object.js';
-import { settled } from '../../src/testing/fake-clock.js';
+import { silentLogger } from '../../src/runtime/logger.js';
+import { TurnTaking } from '../../src/runtime/turn-taking.js';
+import { FakeClock, settled } from '../../src/testing/fake-clock.js';
 import { eventually } from '../../src/testing/until.js';
-import type { FakeClient } from '../fake-client.js';
+import { FakeClient } from '../fake-client.js';
 import { expectShort } from '../processor-time.js';
 import { runControllers } from './run-controllers.js';
 
@@ -349,6 +353,33 @@ describe('garbage-collector', () => {
 
   const unlistable = ({ verb, plural }: { readonly verb: string; readonly plural: string }) =>
     verb === 'list' && plural === 'widgets' ? serviceUnavailable('conversion webhook failed') : undefined;
+
+  test('watches are begun in turns, and nothing is judged before all were', async () => {
+    const types = [ConfigMaps, Secrets, Namespaces];
+    const clock = new FakeClock();
+    const client = new FakeClient(clock);
+    client.discovered = types.map((type) => discovered(type));
+    const { signal } = new AbortController();
+    const context = { client, clock, log: silentLogger, signal, metrics: undefined };
+    const monitors = new Monitors(context, { changed: () => {}, replaced: () => {} }, defaultDomains);
+    const seen: (number | boolean)[][] = [];
+    let isReady = false;
+    vi.spyOn(TurnTaking.prototype, 'isDue', 'get').mockReturnValue(true);
+    vi.spyOn(TurnTaking.prototype, 'next').mockImplementation(async () => {
+      await settled();
+      if (seen.length === 0) void monitors.ready().then(() => (isReady = true));
+      seen.push([client.watching, monitors.unlisted().length, isReady]);
+    });
+    await monitors.refresh();
+    vi.restoreAllMocks();
+    expect(seen).toEqual([
+      [0, 3, false],
+      [1, 2, false],
+      [2, 1, false],
+    ]);
+    await monitors.ready();
+    expect(monitors.unlisted()).toEqual([]);
+  });
 
   test('a resource that cannot be listed at the start is waited for half a minute', async () => {
     const { clock, owners, dependents, names, key, complaints } = await start((api) => {
