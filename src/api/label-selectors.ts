@@ -162,23 +162,67 @@ function selectorOf(given: readonly LabelRequirement[]): LabelSelector {
   };
 }
 
-/** More requirements than this are looked up by the labels that an object has, of which there are few. */
+/** More requirements than this are put together by key, and looked up by the labels that an object has. */
 const few = 16;
 
-/** `requirements` are sorted by key. What asks for a label fails at the first that is missing. */
+/** Takes time by the keys and by the labels, however many requirements there are of a key. */
 function matchesAll(requirements: readonly LabelRequirement[]): LabelSelector['matches'] {
-  const asking = requirements.filter(({ operator }) => !tests[operator](undefined, []));
-  const refusing = requirements.filter(({ operator }) => tests[operator](undefined, []));
-  const keys = refusing.map(({ key }) => key);
-  const refuses = (labels: Labels, key: string): boolean => {
-    for (let at = firstAtLeast(keys, key); keys[at] === key; at++) {
-      const one = refusing[at];
-      if (one !== undefined && !holds(one, labels)) return true;
-    }
-    return false;
-  };
+  const demands = new Map<string, Demand>();
+  for (const one of requirements) {
+    const demand = demands.get(one.key) ?? new Demand();
+    demands.set(one.key, demand);
+    demand.add(one);
+  }
+  const asking = [...demands].filter(([, demand]) => demand.asks);
   return (labels = {}) =>
-    asking.every((one) => holds(one, labels)) && !Object.keys(labels).some((key) => refuses(labels, key));
+    asking.every(([key]) => Object.hasOwn(labels, key)) &&
+    Object.keys(labels).every((key) => demands.get(key)?.allows(labels[key] ?? '') !== false);
+}
+
+/** What all requirements of one key demand together. */
+class Demand {
+  /** There has to be a label. */
+  asks = false;
+  /** There has to be none. */
+  #refusesAny = false;
+  /** It has to be one of these. */
+  #wanted: ReadonlySet<string> | undefined;
+  readonly #refused = new Set<string>();
+  #above: bigint | undefined;
+  #below: bigint | undefined;
+
+  add({ operator, values }: LabelRequirement): void {
+    this.asks ||= !tests[operator](undefined, []);
+    if (operator === '!') this.#refusesAny = true;
+    else if (operator === '>') this.#above = furthest(this.#above, values, (a, b) => a > b);
+    else if (operator === '<') this.#below = furthest(this.#below, values, (a, b) => a < b);
+    else if (operator === 'notin' || operator === '!=') for (const value of values) this.#refused.add(value);
+    else if (operator !== 'exists') {
+      this.#wanted = new Set(values.filter((value) => this.#wanted?.has(value) !== false));
+    }
+  }
+
+  /** May a label have this value? */
+  allows(value: string): boolean {
+    if (this.#refusesAny || this.#refused.has(value) || this.#wanted?.has(value) === false) return false;
+    if (this.#above === undefined && this.#below === undefined) return true;
+    const number = toInt64(value);
+    return (
+      number !== undefined &&
+      (this.#above === undefined || number > this.#above) &&
+      (this.#below === undefined || number < this.#below)
+    );
+  }
+}
+
+/** The bound that is further than the one so far. A requirement with a bound has a number for it. */
+function furthest(
+  bound: bigint | undefined,
+  [text]: readonly string[],
+  isFurther: (a: bigint, b: bigint) => boolean,
+): bigint {
+  const number = toInt64(text) ?? 0n;
+  return bound === undefined || isFurther(number, bound) ? number : bound;
 }
 
 /** Index of the first of sorted texts that is not before this one. */

@@ -47,6 +47,16 @@ test('a selector of many requirements selects what each of them does', () => {
   );
 });
 
+test.each(['a', 'a!=x', 'a=1', 'a in (1)', 'a>0'])(
+  '%s thousands of times costs an object as little as once',
+  async (one) => {
+    const selector = parseLabelSelector(Array.from({ length: 10_000 }, () => one).join());
+    await expectShort(100, () => {
+      for (let at = 0; at < 1_000; at++) expect(selector.matches({ a: '1' })).toBe(true);
+    });
+  },
+);
+
 describe('label selectors', () => {
   const labels = { env: 'prod', n: '7', empty: '', 'example.com/team': 'blue' };
 
