@@ -104,7 +104,13 @@ function indexed(rules: readonly PolicyRule[]): Promise<FindCandidates> {
 
 function soughtBy({ verb, path, group, resource, subresource, name = '' }: AccessAttributes): Sought {
   if (path !== undefined) return { verb, path };
-  return { verb, group, resource: subresource ? `${resource}/${subresource}` : resource, name };
+  // What a review asks about may have slashes in both.
+  return {
+    verb,
+    group,
+    resources: subresource ? [`${resource}/${subresource}`, `*/${subresource}`] : [resource],
+    name,
+  };
 }
 
 function* eachOf<T>(lists: readonly (readonly T[])[]): Iterable<T> {

@@ -1,6 +1,6 @@
 import type { PolicyRule } from '../api/kinds/role.js';
 import { atOnce, type Steps } from '../api/steps.js';
-import { type FindCandidates, makeRuleIndex } from './rule-index.js';
+import { type FindCandidates, makeRuleIndex, type Sought } from './rule-index.js';
 import { hasWord, includes, resourcesCovering, urlCovers } from './rule-matching.js';
 
 /** The smallest right: one verb on one resource of one group (of one name), or one verb on one path. */
@@ -62,7 +62,7 @@ export function* uncoveredWithin(
   const isCovered = (atom: RuleAtom): boolean => {
     comparisons += finders.length - 1;
     return finders.some((find) =>
-      find(atom).some((candidates) =>
+      find(soughtBy(atom)).some((candidates) =>
         candidates.some((rule) => {
           comparisons += 'path' in atom ? 1 + (rule.nonResourceURLs?.length ?? 0) : 1;
           return comparisons > limit || covers(rule, atom);
@@ -97,6 +97,9 @@ function* atomsOf(rule: PolicyRule): Generator<RuleAtom> {
     for (const verb of verbs ?? []) yield { verb, path };
   }
 }
+
+const soughtBy = (atom: RuleAtom): Sought =>
+  'path' in atom ? atom : { ...atom, resources: resourcesCovering(atom.resource) };
 
 function covers(rule: PolicyRule, atom: RuleAtom): boolean {
   const { verbs, apiGroups, resources, resourceNames, nonResourceURLs } = rule;

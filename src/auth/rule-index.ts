@@ -1,14 +1,14 @@
 import type { PolicyRule } from '../api/kinds/role.js';
 import { itemsInStep, type Steps } from '../api/steps.js';
-import { all, resourcesCovering } from './rule-matching.js';
+import { all } from './rule-matching.js';
 
 /** What rules are looked for: those that allow it have all of these words, or words for all of them. */
 export type Sought =
   | {
       readonly verb: string;
       readonly group: string;
-      /** With its subresource: `pods/log`. */
-      readonly resource: string;
+      /** All that cover it. */
+      readonly resources: readonly string[];
       /** Absent: what allows it names nobody. */
       readonly name?: string | undefined;
     }
@@ -41,10 +41,10 @@ export function* makeRuleIndex(rules: readonly PolicyRule[]): Steps<FindCandidat
   const find: FindCandidates = (sought) => {
     const withVerb = byVerb.with(all, sought.verb);
     if ('path' in sought) return withVerb;
-    const { group, resource, name } = sought;
+    const { group, resources, name } = sought;
     return fewest(
       fewest(withVerb, byGroup.with(all, group)),
-      fewest(byResource.with(all, ...resourcesCovering(resource)), byName.with(unnamed, ...nameOf(name))),
+      fewest(byResource.with(all, ...resources), byName.with(unnamed, ...nameOf(name))),
     );
   };
   known.set(rules, find);

@@ -61,6 +61,8 @@ describe('rules', () => {
     [false, rule('*/log'), {}],
     [false, rule('*/log'), { resource: 'pods/log' }],
     [true, rule('pods/log'), { resource: 'pods/log' }],
+    [true, rule('*/log'), { resource: 'pods/x', subresource: 'log' }],
+    [false, rule('*/log'), { resource: 'pods/log', subresource: 'x' }],
     [false, rule('pods/*'), { subresource: 'log' }],
     [false, rule('po*'), {}],
     [true, rule('*'), { subresource: 'log' }],
@@ -83,6 +85,10 @@ describe('rules', () => {
     [false, { verbs: ['*'], apiGroups: ['*'], resources: ['*'] }, { path: '/x' }],
   ])('%j: %j on %j', async (expected, given, attributes) => {
     expect(await allows([given], asked(attributes))).toBe(expected);
+    // So many are looked up.
+    const others = Array.from({ length: 40 }, (_, at) => rule('pods', { verbs: ['fly'], resourceNames: [`n${at}`] }));
+    const many = [...others, rule('x', { verbs: ['get', '*'] }), given, given, given];
+    expect(await allows(many, asked(attributes))).toBe(expected);
   });
 });
 
