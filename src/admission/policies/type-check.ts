@@ -27,10 +27,14 @@ export interface ServedTypes {
 /** So many kinds of one rule are looked at. */
 const maxKinds = 10;
 
+/** So many characters are told of one policy, whose status has to fit beside what it says itself. */
+const mostText = 65_536;
+const more = 'More is wrong than is told of one policy.\n';
+
 /**
  * What is wrong with the validations and messages of a policy, seen the types of what it matches (KEP-3488): members that
  * do not exist, operators that do not fit. Kinds that a rule names with `*` are not looked at. Warnings are
- * kube-controller-manager's.
+ * kube-controller-manager's; where they would be very long the last one says that there are more.
  */
 export function* typeWarnings(
   spec: ValidatingAdmissionPolicySpec,
@@ -41,6 +45,7 @@ export function* typeWarnings(
   const complaints: Complain[] = [];
   for (const kind of kinds) complaints.push(yield* complainOf(kind, spec, params));
   const warnings: ExpressionWarning[] = [];
+  let room = mostText;
   for (const [index, validation] of (spec.validations ?? []).entries()) {
     for (const field of ['expression', 'messageExpression'] as const) {
       const expression = validation[field];
@@ -49,14 +54,20 @@ export function* typeWarnings(
       for (const complain of complaints) {
         yield;
         const complaint = yield* complain(expression);
-        if (complaint !== undefined) found.push(complaint);
+        if (complaint === undefined) continue;
+        found.push(complaint.length > room ? `${linesWithin(complaint, room)}${more}` : complaint);
+        room -= complaint.length;
+        if (room < 0) break;
       }
       if (found.length > 0)
         warnings.push({ fieldRef: `spec.validations[${index}].${field}`, warning: found.join('\n') });
+      if (room < 0) return warnings;
     }
   }
   return warnings;
 }
+
+const linesWithin = (text: string, length: number): string => text.slice(0, text.lastIndexOf('\n', length - 1) + 1);
 
 /** What is wrong with an expression about objects of one kind. */
 type Complain = (expression: string) => Steps<string | undefined>;

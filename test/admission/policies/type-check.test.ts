@@ -66,6 +66,16 @@ test('of one rule ten kinds are looked at', async () => {
   expect(kinds).toHaveLength(10);
 });
 
+test('of what is wrong with a policy no more is told than its status holds', async () => {
+  const wrong = Array.from({ length: 50 }, (_, at) => `object.nope${at} == 1`).join(' || ');
+  const spec = about([''], ['configmaps', 'nodes', 'pods', 'secrets'], wrong);
+  const status = await statusOf({ ...spec, validations: Array.from({ length: 64 }, () => ({ expression: wrong })) });
+  const warnings = status?.typeChecking?.expressionWarnings ?? [];
+  expect(JSON.stringify(warnings).length).toBeLessThan(100_000);
+  expect(warnings[0]?.warning).toMatch(/^\/v1, Kind=ConfigMap: ERROR/);
+  expect(warnings.at(-1)?.warning).toMatch(/More is wrong than is told of one policy\.\n$/);
+});
+
 test('a policy that is changed is looked at again', async () => {
   const policies = server.client.resource(ValidatingAdmissionPolicies);
   await statusOf(about([''], ['configmaps'], 'object.nope == 1'));
