@@ -15,31 +15,46 @@ const offsetKey = (space: string): string => `${space}/meta/offset`;
  */
 export async function withOffset(client: EtcdClient, space: string, after: Revision): Promise<EtcdClient> {
   const known = await readOffset(client, space);
-  const offset = known ?? (after > 0n ? await agreeOnOffset(client, space, after) : 0n);
-  return offset === 0n ? client : moved(client, offset);
+  const offset = known ?? (after > 0n ? await agreeOnOffset(client, space, after) : undefined);
+  if (offset === undefined) return client;
+  // Whoever began the store may have got no further than this.
+  if (after > 0n) await forgetBefore(client, offset.since);
+  return moved(client, offset.by);
 }
 
-async function readOffset(client: EtcdClient, space: string): Promise<Revision | undefined> {
-  const { kvs } = await client.range({ key: offsetKey(space) });
-  const text = kvs[0]?.value.toString('latin1');
-  if (text === undefined) return undefined;
+interface Offset {
+  readonly by: Revision;
+  /** etcd's own revision in which that was agreed on. */
+  readonly since: Revision;
+}
+
+async function readOffset(client: EtcdClient, space: string): Promise<Offset | undefined> {
+  const [found] = (await client.range({ key: offsetKey(space) })).kvs;
+  if (found === undefined) return undefined;
+  const text = found.value.toString('latin1');
   if (!/^[1-9]\d{0,17}$/.test(text)) throw new Error(`what etcd holds for ${offsetKey(space)} is not a revision`);
-  return BigInt(text);
+  return { by: BigInt(text), since: found.modRevision };
 }
 
-async function agreeOnOffset(client: EtcdClient, space: string, after: Revision): Promise<Revision> {
+async function agreeOnOffset(client: EtcdClient, space: string, after: Revision): Promise<Offset | undefined> {
   const { count } = await client.range({ key: `${space}/`, rangeEnd: endOfRange(`${space}/`), limit: 1 });
-  if (count > 0) return 0n;
+  if (count > 0) return undefined;
   const key = offsetKey(space);
   const { succeeded, revision } = await client.txn({
     compare: [{ key, target: 'version', equals: 0n }],
     success: { put: { key, value: Buffer.from(String(after)) } },
     failure: [],
   });
-  if (!succeeded) return (await readOffset(client, space)) ?? 0n;
-  // Who goes on from before the offset is told to list again, rather than that nothing has happened.
-  await client.compact(revision);
-  return after;
+  return succeeded ? { by: after, since: revision } : readOffset(client, space);
+}
+
+/** Who goes on from before the offset is told to list again, rather than that nothing has happened. */
+async function forgetBefore(client: EtcdClient, revision: Revision): Promise<void> {
+  try {
+    await client.compact(revision);
+  } catch (error) {
+    if (!(error instanceof RevisionOutOfRange && error.why === 'compacted')) throw error;
+  }
 }
 
 /** The client of an etcd whose revisions are this much higher. */

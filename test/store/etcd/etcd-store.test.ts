@@ -79,6 +79,20 @@ describe.skipIf(!etcdInstalled)('so does one that begins after another', () => {
     await Promise.all([one.close(), two.close()]);
   });
 
+  test('what is older is compacted also if whoever began it got no further than to say where', async () => {
+    const prefix = `/test-${made++}`;
+    const wrapClient = (client: EtcdClient): EtcdClient => ({
+      ...client,
+      compact: () => Promise.reject(new Error('stopped here')),
+    });
+    await expect(open({ prefix, after: 7_000_000_000n, wrapClient })).rejects.toThrow('stopped here');
+    const store = await open({ prefix, after: 8_000_000_000n });
+    expect(await create(store, '/a')).toBeLessThan(8_000_000_000n);
+    await expect(store.scan('', { at: 6_999_999_999n })).rejects.toThrow(HistoryCompacted);
+    await expect(reader(store, 6_999_999_999n).take(1)).rejects.toThrow(HistoryCompacted);
+    await store.close();
+  });
+
   test('but not one that holds something already', async () => {
     const prefix = `/test-${made++}`;
     const one = await open({ prefix });
