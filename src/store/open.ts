@@ -12,7 +12,7 @@ export interface OpenStoreOptions {
   readonly etcd?: EtcdOptions | undefined;
   /** If nothing is stored there yet, revisions begin after this one; after 0 unless said otherwise. */
   readonly after?: Revision;
-  /** Fail where a directory holds no store yet, instead of making one. */
+  /** Fail where a directory or prefix holds no store yet, instead of making one. */
   readonly mustExist?: boolean;
 }
 

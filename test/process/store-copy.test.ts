@@ -93,6 +93,16 @@ describe.skipIf(!etcdInstalled)('with etcd', () => {
     await goesOn(back);
   });
 
+  test('from a prefix that holds nothing is refused, and leaves it to be copied to', async () => {
+    const config = join(temporaryDirectory(), 'server.yaml');
+    writeFileSync(config, 'etcd:\n  prefix: /empty\n');
+    const [address, copy] = [`etcd:${etcd.endpoint}`, ['store', 'copy', '--config', config]];
+    const { code, stdout, stderr } = await runKedge([...copy, address, `level:${join(temporaryDirectory(), 'store')}`]);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(/^.*there is no store in etcd under \/empty\n$/);
+    expect(await runKedge([...copy, store, address])).toMatchObject({ code: 0, stdout: expect.stringMatching(copied) });
+  });
+
   test('under the prefix of the options file', async () => {
     const config = join(temporaryDirectory(), 'server.yaml');
     writeFileSync(config, `etcd:\n  prefix: /other\nstore: etcd:${etcd.endpoint}\n`);

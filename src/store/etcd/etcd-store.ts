@@ -51,6 +51,8 @@ export interface EtcdStoreOptions extends EtcdClientOptions, HistoryLimits {
   readonly progressMs?: number;
   /** If nothing is under the prefix yet, revisions begin after this one; after 0 unless said otherwise. */
   readonly after?: Revision;
+  /** Fail if no entry is under the prefix, and write nothing there. */
+  readonly mustExist?: boolean;
   /** How many revisions before the opening are brought into memory for streams that start there; 10,000 unless said otherwise. */
   readonly replay?: number;
   /**
@@ -536,13 +538,15 @@ export class EtcdStore implements Store {
 
 /**
  * Opens the store in an etcd, with the recent past in memory.
- * @throws StoreUnavailable if no member answers
+ * @throws StoreUnavailable if no member answers, or there is no store that must exist
  */
 export async function openEtcdStore(options: EtcdStoreOptions): Promise<EtcdStore> {
   const connected = await openClient(options);
   const space = options.prefix ?? etcdDefaults.prefix;
   let client = options.wrapClient?.(connected) ?? connected;
   try {
+    if (options.mustExist === true && !(await holdsEntries(client, space)))
+      throw new StoreUnavailable(`there is no store in etcd under ${space}`);
     client = await withOffset(client, space, options.after ?? 0n);
     const { revision } = await client.range({ key: `${space}/meta/heartbeat` });
     const wanted = revision - BigInt(options.replay ?? defaultReplay);
@@ -555,6 +559,12 @@ export async function openEtcdStore(options: EtcdStoreOptions): Promise<EtcdStor
     client.close();
     throw error;
   }
+}
+
+async function holdsEntries(client: EtcdClient, space: string): Promise<boolean> {
+  const key = `${space}/entries`;
+  const { count } = await client.range({ key, rangeEnd: endOfRange(key), limit: 1 });
+  return count > 0;
 }
 
 /** A client that uses what is in the files at the time. */
