@@ -39,8 +39,8 @@ export interface ControllersFlags {
   readonly logFormat?: 'pretty' | 'json';
 }
 
-/** They sign tokens with the server's key. */
-const onlyInServer: readonly string[] = ['service-account-token'];
+/** They sign tokens with the server's key, or know its schemas. */
+const onlyInServer: readonly string[] = ['service-account-token', 'policy-status'];
 
 /** `kedge controllers`: the same controllers as in the server, as a program of their own. */
 export async function runControllers(flags: ControllersFlags): Promise<void> {
@@ -88,10 +88,7 @@ export async function runControllers(flags: ControllersFlags): Promise<void> {
   const running = [...new Set(wanted.map(({ name }) => name))];
   const absent = onlyInServer.filter((name) => names === 'all' || names.includes(name));
   if (absent.length > 0)
-    log[names === 'all' ? 'info' : 'warn'](
-      { controllers: absent },
-      'not run here: only the server has the key they need',
-    );
+    log[names === 'all' ? 'info' : 'warn']({ controllers: absent }, 'not run here: only the server has what they need');
   const idle = names === 'all' ? [] : names.filter((name) => ![...running, ...onlyInServer].includes(name));
   if (idle.length > 0) log.warn({ controllers: idle }, 'chosen, but nothing is configured for them to do');
   log.info({ controllers: running }, 'running');

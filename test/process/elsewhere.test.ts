@@ -86,7 +86,7 @@ test('custom resources are accepted and cleaned up', async () => {
 
 test('controllers that were chosen and have nothing to do are told of', async () => {
   // What verifies the API server is published by whoever runs root-ca-publisher.
-  const chosen = ['--controllers', 'csr-signer,trust-bundle-publisher,namespace,service-account-token'];
+  const chosen = ['--controllers', 'csr-signer,trust-bundle-publisher,namespace,service-account-token,policy-status'];
   const json = ['--log-format', 'json'];
   const program = await startKedge(['controllers', '--kubeconfig', server.kubeconfig, ...chosen, ...json]);
   await eventually(
@@ -97,7 +97,7 @@ test('controllers that were chosen and have nothing to do are told of', async ()
     '"controllers":["csr-signer","trust-bundle-publisher"],"msg":"chosen, but nothing is configured for them to do"',
   );
   expect(program.stdout).toContain(
-    '"controllers":["service-account-token"],"msg":"not run here: only the server has the key they need"',
+    '"controllers":["service-account-token","policy-status"],"msg":"not run here: only the server has what they need"',
   );
   await program.stop();
 });
