@@ -42,7 +42,7 @@ export class UnexpiredCertificates {
     const [notBefore, notAfter] = [Date.parse(record.notBefore), Date.parse(record.notAfter)];
     // Of records that older servers took, whatever was in them, one must not hide the others.
     if (!record.sha256 || Number.isNaN(notAfter) || Number.isNaN(notBefore)) return;
-    this.#endingAt(notAfter).certificates.add(record.sha256.slice(0, 16));
+    this.#endingAt(notAfter).certificates.add(shortened(Buffer.from(record.sha256, 'latin1')));
     const holder = holderOf(record);
     const known = this.#newest.get(holder);
     if (known !== undefined && known.notAfter >= notAfter) return;
@@ -83,6 +83,9 @@ export class UnexpiredCertificates {
   }
 }
 
+/** Enough of a hash, in a text of its own: a part of a longer one would keep that whole in memory. */
+const shortened = (hash: Buffer): string => hash.toString('latin1', 0, 16);
+
 /**
  * Whose certificate it is, as those know it who are shown it: signer, subject and names, in any order. Not who asked, since
  * another may ask for a renewal: of a node's certificates the first is asked for with a bootstrap token, the others by the node.
@@ -91,5 +94,5 @@ export class UnexpiredCertificates {
 function holderOf({ signerName, subject = '', names = [], namesSha256 = '', requester }: LedgerRecord): string {
   const isNamed = subject !== '' || names.length > 0;
   const about = [signerName, isNamed ? '' : requester, subject, namesSha256, ...[...names].sort()];
-  return createHash('sha256').update(JSON.stringify(about)).digest('base64').slice(0, 16);
+  return shortened(createHash('sha256').update(JSON.stringify(about)).digest());
 }
