@@ -1,9 +1,10 @@
-import { ClusterTrustBundles } from '../../src/api/kinds/cluster-trust-bundle.js';
+import { type ClusterTrustBundle, ClusterTrustBundles } from '../../src/api/kinds/cluster-trust-bundle.js';
 import { ConfigMaps } from '../../src/api/kinds/config-map.js';
 import { type Secret, Secrets } from '../../src/api/kinds/secret.js';
 import { type ApiObject, keyOf, keyText, type ResourceType } from '../../src/api/object.js';
 import { ownNames } from '../../src/api/own-names.js';
 import type { Client, ListOptions } from '../../src/client/client.js';
+import { bundleName } from '../../src/controller/bundle-name.js';
 import { pemBlocks } from '../../src/pki/pem.js';
 
 /** Where the anchors of a CA are to be found. */
@@ -28,9 +29,10 @@ export interface Lacking {
 
 /**
  * What lacks a PEM anchor, that of the whole server first; nothing: each signer has a ClusterTrustBundle with it, and it is in
- * all objects that the bundles were distributed to. Whoever verifies by a signer takes all its ClusterTrustBundles together, so
- * those that the publisher has replaced, and keeps for a while, hold up nobody. Objects that are being deleted do not count: they
- * are no targets any more, or about to be replaced, and whoever may write one may keep it so for ever.
+ * all others of the signer and all objects that the bundles were distributed to. Those that the publisher has replaced, and keeps
+ * for a while, hold up nobody: their names change with their contents, so whoever takes one takes all of the signer. Those of other
+ * names may be taken alone. Objects that are being deleted do not count: they are no targets any more, or about to be replaced,
+ * and whoever may write one may keep it so for ever.
  */
 export async function bundlesWithout(client: Client, where: WhereToLook, anchor: string): Promise<readonly Lacking[]> {
   const wanted = certificatesIn(anchor);
@@ -59,7 +61,7 @@ export async function bundlesWithout(client: Client, where: WhereToLook, anchor:
   ];
 }
 
-/** Signers none of whose ClusterTrustBundles has it, each with the one that has to get it. */
+/** Of each signer what has to get it: any ClusterTrustBundle if none has it, else those that may be taken alone. */
 async function signersWithout(
   client: Client,
   signers: readonly string[],
@@ -68,11 +70,20 @@ async function signersWithout(
   const lacking: Lacking[] = [];
   for (const signerName of signers) {
     const bundles = await staying(client, ClusterTrustBundles, { fieldSelector: `spec.signerName=${signerName}` });
-    if (bundles.some(({ spec }) => !lacks(spec.trustBundle ?? ''))) continue;
-    lacking.push({ text: `a ClusterTrustBundle of ${signerName}`, isCopy: false });
+    const behind = bundles.filter(({ spec }) => lacks(spec.trustBundle ?? ''));
+    if (behind.length === bundles.length)
+      lacking.push({ text: `a ClusterTrustBundle of ${signerName}`, isCopy: false });
+    else
+      for (const bundle of behind) {
+        if (!isPublished(bundle)) lacking.push({ text: `ClusterTrustBundle ${bundle.metadata.name}`, isCopy: false });
+      }
   }
   return lacking;
 }
+
+/** As the publisher names them. */
+const isPublished = ({ metadata, spec: { signerName = '', trustBundle = '' } }: ClusterTrustBundle): boolean =>
+  metadata.name === bundleName(signerName, trustBundle);
 
 async function staying<T extends ApiObject>(
   client: Client,

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
-import { bundleNamePrefix, type ClusterTrustBundle } from '../../src/api/kinds/cluster-trust-bundle.js';
+import type { ClusterTrustBundle } from '../../src/api/kinds/cluster-trust-bundle.js';
+import { bundleName } from '../../src/controller/bundle-name.js';
 import { type Certificate, readCertificate } from '../../src/pki/certificate.js';
 import { certificateBlocks, encodePem } from '../../src/pki/pem.js';
 
@@ -32,10 +32,6 @@ function read(der: Buffer): Certificate | undefined {
     return undefined;
   }
 }
-
-/** `<signer with : for />:<first 24 hex digits of the bundle's SHA-256>` */
-export const bundleName = (signerName: string, bundle: string): string =>
-  `${bundleNamePrefix(signerName)}${createHash('sha256').update(bundle).digest('hex').slice(0, 24)}`;
 
 /** Milliseconds since the epoch; NaN if one of them does not say. */
 const lastMade = (bundles: readonly ClusterTrustBundle[]): number =>

@@ -1,13 +1,14 @@
 import { ClusterTrustBundles } from '../../src/api/kinds/cluster-trust-bundle.js';
 import { groupVersion } from '../../src/api/object.js';
 import { isSignerDomain } from '../../src/api/signer-name.js';
+import { bundleName } from '../../src/controller/bundle-name.js';
 import type { ReconcileContext, Runnable } from '../../src/controller/controller.js';
 import { deleteIfPresent } from '../../src/controller/delete-if-present.js';
 import { fieldManagers } from '../../src/controller/field-manager.js';
 import { defineKeyedController } from '../../src/controller/keyed-controller.js';
 import { sharedCache } from '../../src/controller/shared-cache.js';
 import type { Signer } from '../../src/pki/signer.js';
-import { bundleName, freshAnchors, plan } from './bundle.js';
+import { freshAnchors, plan } from './bundle.js';
 
 /** Where the anchors of a signer come from. */
 export interface TrustSource {

@@ -3,6 +3,7 @@ import { bundlesWithout, placesIn, placesText, type WhereToLook } from '../../co
 import { ClusterTrustBundles } from '../../src/api/kinds/cluster-trust-bundle.js';
 import { ConfigMaps } from '../../src/api/kinds/config-map.js';
 import { Secrets } from '../../src/api/kinds/secret.js';
+import { bundleName } from '../../src/controller/bundle-name.js';
 import { encodePem } from '../../src/pki/pem.js';
 import { FakeClock } from '../../src/testing/fake-clock.js';
 import { FakeClient } from '../fake-client.js';
@@ -31,15 +32,20 @@ async function world(bundles: readonly (readonly [name: string, signerName: stri
   return client;
 }
 const ofBoth = [
-  ['a.test:x:1', 'a.test/x', old],
-  ['a.test:x:2', 'a.test/x', old + next],
+  [bundleName('a.test/x', old), 'a.test/x', old],
+  [bundleName('a.test/x', old + next), 'a.test/x', old + next],
   ['a.test:y:1', 'a.test/y', next],
 ] as const;
 const texts = async (client: FakeClient, places = where): Promise<readonly string[]> =>
   (await bundlesWithout(client, places, next)).map(({ text }) => text);
 
-test('one bundle of each signer is enough, since those who verify take them together', async () => {
+test('one bundle of each signer is enough beside those that the publisher replaced', async () => {
   expect(await texts(await world(ofBoth))).toEqual([]);
+});
+
+test('a bundle of a name that stays is waited for: it may be taken alone', async () => {
+  const client = await world([...ofBoth, ['a.test:x:of-people', 'a.test/x', old]]);
+  expect(await texts(client)).toEqual(['ClusterTrustBundle a.test:x:of-people']);
 });
 
 test('all that lacks the anchor is named, what is of the whole server first', async () => {

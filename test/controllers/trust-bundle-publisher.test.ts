@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { bundleName, freshAnchors } from '../../controllers/trust-bundle-publisher/bundle.js';
+import { freshAnchors } from '../../controllers/trust-bundle-publisher/bundle.js';
 import { trustBundlePublisher } from '../../controllers/trust-bundle-publisher/trust-bundle-publisher.js';
 import { type ClusterTrustBundle, ClusterTrustBundles } from '../../src/api/kinds/cluster-trust-bundle.js';
+import { bundleName } from '../../src/controller/bundle-name.js';
 import { testAuthority } from '../../src/testing/certificates.js';
 import { settled } from '../../src/testing/fake-clock.js';
 import { runControllers } from './run-controllers.js';

@@ -1,0 +1,9 @@
+import { createHash } from 'node:crypto';
+import { bundleNamePrefix } from '../api/kinds/cluster-trust-bundle.js';
+
+/**
+ * What a ClusterTrustBundle is called that is published for a signer: it changes with the bundle.
+ * `<signer with : for />:<first 24 hex digits of the bundle's SHA-256>`
+ */
+export const bundleName = (signerName: string, bundle: string): string =>
+  `${bundleNamePrefix(signerName)}${createHash('sha256').update(bundle).digest('hex').slice(0, 24)}`;
