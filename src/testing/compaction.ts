@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { document } from '../store/document.js';
 import type { Revision, Store } from '../store/store.js';
 
@@ -7,8 +8,8 @@ interface Compactable extends Store {
 const isCompactable = (store: Store): store is Compactable =>
   typeof (store as Partial<Compactable>).compact === 'function';
 
-/** Under no kind: groups of kinds have a dot, or are Kubernetes' own. */
-const key = 'kedge-testing/compaction';
+/** Under no kind: groups of kinds have a dot, or are Kubernetes' own. Several tests may use one store. */
+const newKey = (): string => `kedge-testing/compaction/${randomUUID()}`;
 
 /**
  * Makes a store forget its history, the latest revision that anybody may have been told included. Fails with an Error if it
@@ -16,6 +17,7 @@ const key = 'kedge-testing/compaction';
  */
 export async function compactStore(store: Store): Promise<void> {
   if (!isCompactable(store)) throw new Error('the store of this test has no method compact');
+  const key = newKey();
   const { revision } = await store.commit({ key, document: document({}), expect: 'absent' });
   const { revision: latest } = await store.commit({ key, document: undefined, expect: revision });
   await store.compact(latest);

@@ -2,7 +2,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { messageOf } from '../api/message-of.js';
-import { isList, isObject, type Json, type Unstructured } from '../api/object.js';
+import { isList, isObject, type Json, type JsonObject, type Unstructured } from '../api/object.js';
 
 const origins = new WeakMap<object, string>();
 
@@ -10,7 +10,7 @@ const origins = new WeakMap<object, string>();
 export const originOf = (object: object): string | undefined => origins.get(object);
 
 /**
- * Reads the objects in files of YAML or JSON, in order: each may have several documents, and a `List` stands for its items.
+ * Reads the objects in files of YAML or JSON, in order: each may have several documents, and a list stands for its items.
  * Of a folder these are its files that end in `.yaml`, `.yml` and `.json`, by name, but for `kustomization.yaml`; folders in
  * it are not looked into. YAML is read as kubectl reads it. Fails with an Error that names file and document, and where
  * there is nothing to read.
@@ -68,8 +68,14 @@ function objectsIn(value: Json, origin: string): readonly Unstructured[] {
   for (const name of ['apiVersion', 'kind'])
     if (typeof value[name] !== 'string' || value[name] === '') throw new Error(`${origin}: has no ${name}`);
   const { apiVersion, kind, items } = value;
-  if (apiVersion === 'v1' && kind === 'List' && isList(items))
-    return items.flatMap((item, at) => objectsIn(item, `${origin}, item ${at + 1}`));
+  if (isList(items)) {
+    // Items of a ConfigMapList need not say what they are.
+    const usual: JsonObject =
+      kind === 'List' ? {} : { apiVersion: String(apiVersion), kind: String(kind).replace(/List$/, '') };
+    return items.flatMap((item, at) =>
+      objectsIn(isObject(item) ? { ...usual, ...item } : item, `${origin}, item ${at + 1}`),
+    );
+  }
   if (!isObject(value['metadata'] ?? null)) throw new Error(`${origin}: has no metadata`);
   const object = value as unknown as Unstructured;
   origins.set(object, origin);

@@ -34,6 +34,16 @@ test('a file has several documents, as kubectl tells them apart', async () => {
   expect(objects.map(originOf)).toEqual([`${file}, document 1`, `${file}, document 2`, `${file}, document 3, item 1`]);
 });
 
+test('a list of a kind stands for its items, which need not say what they are', async () => {
+  const items = [{ metadata: { name: 'a' } }, { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'b' } }];
+  const file = await write(JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMapList', items }));
+  const objects = await readManifests(file);
+  expect(objects.map(({ apiVersion, kind }) => `${apiVersion} ${kind}`)).toEqual(['v1 ConfigMap', 'v1 Secret']);
+  expect(objects.map(originOf)).toEqual([`${file}, document 1, item 1`, `${file}, document 1, item 2`]);
+  const wrong = await write(JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMapList', items: [1] }));
+  await expect(readManifests(wrong)).rejects.toThrow(`${wrong}, document 1, item 1: is no object`);
+});
+
 test('of a folder its manifests are read by name, and neither kustomizations nor other folders', async () => {
   const config = await mkdtemp(join(folder, 'config-'));
   await mkdir(join(config, 'patches.yaml'));
