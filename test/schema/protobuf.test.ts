@@ -182,6 +182,15 @@ describe('reading', () => {
     expect(() => atOnce(decodeProtobuf(configMap, truncated))).toThrow(new ProtobufError('unexpected EOF'));
   });
 
+  test.each([
+    ['one', `12d0fd05${'1200'.repeat(49_000)}`, 90],
+    ['together', `12c0b802${'1200'.repeat(20_000)}`.repeat(20), 8],
+  ])('entries of a map are read in steps if they have many fields: %s', (_, bytes, least) => {
+    const { pauses, result } = countSteps(decodeProtobuf(configMap, hex(bytes)));
+    expect(result).toEqual({ data: { '': '' } });
+    expect(pauses).toBeGreaterThan(least);
+  });
+
   test('large messages are written in steps, also inside others', () => {
     const many = Object.fromEntries(Array.from({ length: 5_000 }, (_, n) => [`name-${n}`, 'x'.repeat(20)]));
     const parts = Array.from({ length: 5_000 }, (_, id) => ({ id }));

@@ -107,10 +107,14 @@ function structMessage(schema: Schema): Message {
     },
     *readInSteps(out, reader, depth) {
       begin(depth);
-      for (let count = 1; !reader.done; count++) {
+      let [count, from] = [0, reader.position];
+      while (!reader.done) {
         const rest = readField(out, reader, depth, true);
         if (rest !== undefined) yield* rest;
-        if (count % fieldsInStep === 0) yield;
+        // What is large has steps of its own, and much may be what is a little less.
+        if (++count < fieldsInStep && reader.position - from < largeJson) continue;
+        [count, from] = [0, reader.position];
+        yield;
       }
     },
     write: (writer, value) => {
@@ -235,22 +239,39 @@ function entries(schema: Schema): Codec {
     writeText(writer, 1, name);
     writer.close(number, before);
   };
+  /** What reads the next field of an entry, and what puts the entry among the others. */
+  const entryOf = (
+    reader: WireReader,
+    depth: number,
+  ): { next(): boolean; put(previous: Json | undefined): Record<string, Json> } => {
+    value ??= elementCodec(values);
+    let name = '';
+    let read: Json | undefined;
+    const of = value;
+    const next = reader.entry((number) => {
+      if (number === 1) name = reader.bytes().toString('utf8');
+      // Of a value that comes twice the last counts, as in Go, also if it is a message.
+      else if (number === 2) read = of.read(reader, depth + 1, undefined);
+      return number === 1 || number === 2;
+    });
+    const put = (previous: Json | undefined): Record<string, Json> => {
+      const out = (previous ?? {}) as Record<string, Json>;
+      setMember(out, name, read ?? (wireShape(values) === 'list' ? [] : null));
+      return out;
+    };
+    return { next, put };
+  };
   return {
     type: wireTypes.bytes,
     read: (reader, depth, previous) => {
-      value ??= elementCodec(values);
-      const out = (previous ?? {}) as Record<string, Json>;
-      let name = '';
-      let read: Json | undefined;
-      const of = value;
-      reader.entry((number) => {
-        if (number === 1) name = reader.bytes().toString('utf8');
-        // Of a value that comes twice the last counts, as in Go, also if it is a message.
-        else if (number === 2) read = of.read(reader, depth + 1, undefined);
-        return number === 1 || number === 2;
-      });
-      setMember(out, name, read ?? (wireShape(values) === 'list' ? [] : null));
-      return out;
+      const { next, put } = entryOf(reader, depth);
+      while (next());
+      return put(previous);
+    },
+    *readInSteps(reader, depth, previous) {
+      const { next, put } = entryOf(reader, depth);
+      for (let fields = 1; next(); fields++) if (fields % fieldsInStep === 0) yield;
+      return put(previous);
     },
     write: (writer, number, given) => {
       const members = asObject(given ?? null);

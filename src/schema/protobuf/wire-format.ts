@@ -28,6 +28,11 @@ export class WireReader {
     this.#end = bytes.length;
   }
 
+  /** Bytes read so far. */
+  get position(): number {
+    return this.#at;
+  }
+
   get done(): boolean {
     return this.#at >= this.#end;
   }
@@ -116,23 +121,33 @@ export class WireReader {
   }
 
   /**
-   * An entry of a map. `read` reads the value of a field whose number it knows, and answers false otherwise. Go looks neither
-   * at the types of key and value nor whether they end within the entry. All of them together may read as much beyond their
-   * ends as there is: a few bytes each could otherwise have all that follows read again.
+   * An entry of a map: answers what reads its next field, and false once there are no more. `read` reads the value of a
+   * field whose number it knows, and answers false otherwise. Go looks neither at the types of key and value nor whether
+   * they end within the entry. All of them together may read as much beyond their ends as there is: a few bytes each could
+   * otherwise have all that follows read again.
    */
-  entry(read: (number: number) => boolean): void {
+  entry(read: (number: number) => boolean): () => boolean {
     const end = this.#endOfNext();
-    for (let fields = 1; this.#at < end; fields++) {
-      if (fields > maxFields) throw new ProtobufError(`proto: Entry: exceeded ${maxFields} fields`);
-      const tag = this.#number();
-      const number = typeof tag === 'number' ? tag >>> 3 : Number(BigInt.asIntN(32, tag >> 3n));
-      if (read(number)) continue;
-      this.skip(Number(BigInt(tag) & 7n));
-      if (this.#at > end) throw new ProtobufError(truncated);
-    }
-    this.#beyond += this.#at - end;
-    if (this.#beyond > this.#end) throw new ProtobufError(truncated);
-    this.#at = end;
+    let fields = 0;
+    return () => {
+      if (this.#at < end) {
+        if (++fields > maxFields) throw new ProtobufError(`proto: Entry: exceeded ${maxFields} fields`);
+        this.#entryField(end, read);
+        return true;
+      }
+      this.#beyond += this.#at - end;
+      if (this.#beyond > this.#end) throw new ProtobufError(truncated);
+      this.#at = end;
+      return false;
+    };
+  }
+
+  #entryField(end: number, read: (number: number) => boolean): void {
+    const tag = this.#number();
+    const number = typeof tag === 'number' ? tag >>> 3 : Number(BigInt.asIntN(32, tag >> 3n));
+    if (read(number)) return;
+    this.skip(Number(BigInt(tag) & 7n));
+    if (this.#at > end) throw new ProtobufError(truncated);
   }
 
   /** Passes over a value, groups with all they contain. */
