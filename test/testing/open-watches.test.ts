@@ -12,14 +12,16 @@ let asked: string[];
 let clock: FakeClock;
 let remote: RemoteClient;
 beforeEach(async () => {
-  asked = [];
+  // What the server of the test before is still asked for is not of this one.
+  const mine: string[] = [];
+  asked = mine;
   clock = new FakeClock();
   kit = await testServer({
     clock,
     controllers: [],
     listen: { port: 0 },
     intercept: ({ user, verb, resource }) => {
-      if (user.username === 'kubernetes-admin' && resource === 'configmaps') asked.push(verb);
+      if (user.username === 'kubernetes-admin' && resource === 'configmaps') mine.push(verb);
     },
   });
   remote = await connect({ kubeconfigText: kit.server.adminKubeconfig, clock });
