@@ -1,27 +1,23 @@
 import type {
   ExpressionWarning,
   NamedRuleWithOperations,
-  ParamKind,
   ValidatingAdmissionPolicySpec,
 } from '../../api/kinds/validating-admission-policy.js';
+import { groupVersion } from '../../api/object.js';
 import type { Steps } from '../../api/steps.js';
 import { compareText } from '../../api/text-order.js';
 import { policyCompiler } from '../../cel/environments/admission.js';
 import type { Type } from '../../cel/types.js';
 
-/** A kind of objects, and what expressions may know of them; undefined: nothing. */
-export interface TypedKind {
+/** A kind of objects that is served, and what expressions may know of it. */
+export interface ServedKind {
   readonly group: string;
   readonly version: string;
   readonly kind: string;
-  readonly type: Type | undefined;
-}
-
-/** What is served, as far as it matters here. */
-export interface ServedTypes {
-  /** The kinds of a resource by its plural or singular name; the empty group stands for any. */
-  kindsOf(group: string, version: string, resource: string): readonly TypedKind[];
-  typeOf(kind: ParamKind): Type | undefined;
+  readonly plural: string;
+  readonly singular: string;
+  /** undefined: nothing is known. */
+  type(): Type | undefined;
 }
 
 /** So many kinds of one rule are looked at. */
@@ -38,34 +34,36 @@ const more = 'More is wrong than is told of one policy.\n';
  */
 export function* typeWarnings(
   spec: ValidatingAdmissionPolicySpec,
-  served: ServedTypes,
+  served: readonly ServedKind[],
 ): Steps<readonly ExpressionWarning[]> {
-  const kinds = matchedKinds(spec.matchConstraints?.resourceRules ?? [], served);
-  const params = spec.paramKind ? served.typeOf(spec.paramKind) : undefined;
+  const kinds = yield* matchedKinds(spec.matchConstraints?.resourceRules ?? [], served);
   const complaints: Complain[] = [];
-  for (const kind of kinds) complaints.push(yield* complainOf(kind, spec, params));
+  for (const kind of kinds) complaints.push(yield* complainOf(kind, spec, served));
   const warnings: ExpressionWarning[] = [];
   let room = mostText;
-  for (const [index, validation] of (spec.validations ?? []).entries()) {
-    for (const field of ['expression', 'messageExpression'] as const) {
-      const expression = validation[field];
-      if (!expression) continue;
-      const found: string[] = [];
-      for (const complain of complaints) {
-        yield;
-        const complaint = yield* complain(expression);
-        if (complaint === undefined) continue;
-        found.push(complaint.length > room ? `${linesWithin(complaint, room)}${more}` : complaint);
-        room -= complaint.length;
-        if (room < 0) break;
-      }
-      if (found.length > 0)
-        warnings.push({ fieldRef: `spec.validations[${index}].${field}`, warning: found.join('\n') });
-      if (room < 0) return warnings;
+  for (const { fieldRef, expression } of expressionsOf(spec)) {
+    const found: string[] = [];
+    for (const complain of complaints) {
+      yield;
+      const complaint = yield* complain(expression);
+      if (complaint === undefined) continue;
+      found.push(complaint.length > room ? `${linesWithin(complaint, room)}${more}` : complaint);
+      room -= complaint.length;
+      if (room < 0) break;
     }
+    if (found.length > 0) warnings.push({ fieldRef, warning: found.join('\n') });
+    if (room < 0) break;
   }
   return warnings;
 }
+
+const expressionsOf = ({ validations = [] }: ValidatingAdmissionPolicySpec) =>
+  validations.flatMap((validation, index) =>
+    (['expression', 'messageExpression'] as const).flatMap((field) => {
+      const expression = validation[field];
+      return expression ? [{ fieldRef: `spec.validations[${index}].${field}`, expression }] : [];
+    }),
+  );
 
 const linesWithin = (text: string, length: number): string => text.slice(0, text.lastIndexOf('\n', length - 1) + 1);
 
@@ -73,14 +71,15 @@ const linesWithin = (text: string, length: number): string => text.slice(0, text
 type Complain = (expression: string) => Steps<string | undefined>;
 
 function* complainOf(
-  { group, version, kind, type }: TypedKind,
+  { group, version, kind, type }: ServedKind,
   { paramKind, variables = [] }: ValidatingAdmissionPolicySpec,
-  params: Type | undefined,
+  served: readonly ServedKind[],
 ): Steps<Complain> {
+  const params = served.find((one) => one.kind === paramKind?.kind && groupVersion(one) === paramKind.apiVersion);
   const compiler = policyCompiler({
     hasParams: Boolean(paramKind),
     hasVariables: variables.length > 0,
-    types: { object: type, params },
+    types: { object: type(), params: params?.type() },
   });
   for (const { name, expression } of variables) yield* compiler.variable(name, expression);
   return function* (expression) {
@@ -90,29 +89,44 @@ function* complainOf(
 }
 
 /** In the order of their groups, versions and names. */
-function matchedKinds(rules: readonly NamedRuleWithOperations[], served: ServedTypes): readonly TypedKind[] {
-  const found = new Map<string, TypedKind>();
+function* matchedKinds(
+  rules: readonly NamedRuleWithOperations[],
+  served: readonly ServedKind[],
+): Steps<readonly ServedKind[]> {
+  const found = new Set<ServedKind>();
   for (const rule of rules) {
-    const kinds = kindsOfRule(rule, served).slice(0, maxKinds);
-    for (const one of kinds) found.set(`${one.group}/${one.version}/${one.kind}`, one);
-    if (kinds.length === maxKinds) break;
+    yield;
+    const asked = kindsOfRule(rule, served);
+    for (const { one } of asked) found.add(one);
+    if (asked.length === maxKinds) break;
   }
-  return [...found.values()].sort(
+  return [...found].sort(
     (a, b) => compareText(a.group, b.group) || compareText(a.version, b.version) || compareText(a.kind, b.kind),
   );
 }
 
+/** A kind, with the group and the name by which a rule asks for it. */
+interface Asked {
+  readonly one: ServedKind;
+  readonly group: string;
+  readonly name: string;
+}
+
+/** The first in the order in which the rule names them, sorted. The empty group stands for any. */
 function kindsOfRule(
   { apiGroups = [], apiVersions = [], resources = [] }: NamedRuleWithOperations,
-  served: ServedTypes,
-): readonly TypedKind[] {
+  served: readonly ServedKind[],
+): readonly Asked[] {
   if ([...apiGroups, ...apiVersions].some((name) => name.includes('*'))) return [];
-  const plain = resources.filter((name) => !/[*/]/.test(name)).sort(compareText);
-  return apiGroups
-    .toSorted(compareText)
-    .flatMap((group) =>
-      apiVersions
-        .toSorted(compareText)
-        .flatMap((version) => plain.flatMap((name) => served.kindsOf(group, version, name))),
-    );
+  const [groups, versions, names] = [new Set(apiGroups), new Set(apiVersions), new Set(resources)];
+  const asked = served.flatMap((one): readonly Asked[] => {
+    if (!versions.has(one.version)) return [];
+    const byGroup = [...new Set(['', one.group])].filter((group) => groups.has(group));
+    const byName = [...new Set([one.plural, one.singular])].filter((name) => names.has(name));
+    return byGroup.flatMap((group) => byName.map((name) => ({ one, group, name })));
+  });
+  asked.sort(
+    (a, b) => compareText(a.group, b.group) || compareText(a.one.version, b.one.version) || compareText(a.name, b.name),
+  );
+  return asked.slice(0, maxKinds);
 }

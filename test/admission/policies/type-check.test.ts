@@ -9,6 +9,7 @@ import {
 import { install } from '../../../src/testing/install.js';
 import { type TestServer, testServer } from '../../../src/testing/test-server.js';
 import { until } from '../../../src/testing/until.js';
+import { expectShort } from '../../processor-time.js';
 
 /** Policies, and what the controller manager of Kubernetes 1.36.3 wrote into their status; kinds without the numbers it adds. */
 const recorded = JSON.parse(readFileSync(new URL('type-warnings.json.txt', import.meta.url), 'utf8')) as {
@@ -74,6 +75,20 @@ test('of what is wrong with a policy no more is told than its status holds', asy
   expect(JSON.stringify(warnings).length).toBeLessThan(100_000);
   expect(warnings[0]?.warning).toMatch(/^\/v1, Kind=ConfigMap: ERROR/);
   expect(warnings.at(-1)?.warning).toMatch(/More is wrong than is told of one policy\.\n$/);
+});
+
+test('a rule of many groups, versions and resources takes no longer than all kinds do', async () => {
+  const many = (what: string): string[] => Array.from({ length: 250 }, (_, index) => `${what}${index}`);
+  const rule = { apiGroups: ['', ...many('g')], apiVersions: ['v1', ...many('v')], resources: ['pods', ...many('r')] };
+  const spec: ValidatingAdmissionPolicySpec = {
+    matchConstraints: { resourceRules: [{ ...rule, operations: ['*'] }] },
+    validations: [{ expression: 'object.nope == 1' }],
+  };
+  let status: ValidatingAdmissionPolicyStatus | undefined;
+  await expectShort(1_000, async () => {
+    status = await statusOf(spec);
+  });
+  expect(status?.typeChecking?.expressionWarnings?.[0]?.warning).toMatch(/^\/v1, Kind=Pod: ERROR: .*nope/);
 });
 
 test('a policy that is changed is looked at again', async () => {
