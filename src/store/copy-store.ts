@@ -1,3 +1,4 @@
+import { messageOf } from '../api/message-of.js';
 import { documentOf } from './document.js';
 import { type Entry, type Revision, type Store, WriteConflict } from './store.js';
 
@@ -52,9 +53,7 @@ async function copyEntry(entry: Entry, to: Store): Promise<void> {
     await to.commit({ key: entry.key, document: documentOf(entry), expect: 'absent' });
   } catch (error) {
     if (error instanceof WriteConflict) throw notACopy(entry.key);
-    throw new CopyRefused(`${entry.key} cannot be written there: ${error instanceof Error ? error.message : error}`, {
-      cause: error,
-    });
+    throw new CopyRefused(`${entry.key} cannot be written there: ${messageOf(error)}`, { cause: error });
   }
 }
 

@@ -69,6 +69,15 @@ export interface EtcdClient {
   close(): void;
 }
 
+/** Compacts etcd's history; somebody else, or etcd itself, may have gone further already. */
+export async function compactTo(client: EtcdClient, revision: bigint): Promise<void> {
+  try {
+    await client.compact(revision);
+  } catch (error) {
+    if (!(error instanceof RevisionOutOfRange && error.why === 'compacted')) throw error;
+  }
+}
+
 const keepAlive = { 'grpc.keepalive_time_ms': 10_000, 'grpc.keepalive_timeout_ms': 5_000 };
 const channelOptions = { ...keepAlive, 'grpc.max_receive_message_length': -1, 'grpc.max_send_message_length': -1 };
 

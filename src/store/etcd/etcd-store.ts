@@ -23,7 +23,13 @@ import {
 import { StoreUnavailable } from '../store-unavailable.js';
 import { changeOf, checkWrite } from '../write.js';
 import { EntryCache } from './entry-cache.js';
-import { createEtcdClient, type EtcdClient, type EtcdClientOptions, RevisionOutOfRange } from './etcd-client.js';
+import {
+  compactTo,
+  createEtcdClient,
+  type EtcdClient,
+  type EtcdClientOptions,
+  RevisionOutOfRange,
+} from './etcd-client.js';
 import { etcdDefaults } from './etcd-options.js';
 import { type EtcdFiles, followSecrets } from './etcd-secrets.js';
 import {
@@ -76,11 +82,11 @@ const longestBackoffMs = 2_000;
 /**
  * The distributed store: etcd v3, shared by several servers.
  *
- * Reads and writes go to etcd and are linearizable; a revision is etcd's own, moved if the store took over from another. Changes come from one watch over
- * everything, which fills a history in memory that all streams are served from; where the watch breaks it goes on
- * after the last revision it saw. The watch is complete up to the last event it told, and etcd 3.4 does not say
- * more; so where a reader knows of a later revision and no event comes, a heartbeat is written to a key of its own, whose
- * event says it. That happens only if something outside of this store writes to the same etcd, or if it is not known whether
+ * Reads and writes go to etcd and are linearizable; a revision is etcd's own, moved if the store took over from another.
+ * Changes come from one watch over everything, which fills a history in memory that all streams are served from; where the
+ * watch breaks it goes on after the last revision it saw. The watch is complete up to the last event it told, and etcd 3.4
+ * does not say more; so where a reader knows of a later revision and no event comes, a heartbeat is written to a key of its
+ * own, whose event says it. That happens only if something outside of this store writes to the same etcd, or if it is not known whether
  * something was created.
  *
  * Under the prefix, `entries` is followed by the key, and `meta/` by what the servers agree on: the heartbeat, who
@@ -202,7 +208,7 @@ export class EtcdStore implements Store {
   async compact(revision: Revision): Promise<void> {
     this.#checkOpen();
     await this.caughtUp();
-    await this.#compactEtcd(revision);
+    await compactTo(this.#client, revision);
     this.#history.compact(revision);
   }
 
@@ -496,17 +502,8 @@ export class EtcdStore implements Store {
       failure: [{ range: { key } }],
     });
     if (!succeeded) return { version: found[0]?.version ?? 0n, revision };
-    if (seen.revision > 0n) await this.#compactEtcd(seen.revision);
+    if (seen.revision > 0n) await compactTo(this.#client, seen.revision);
     return { version: seen.version + 1n, revision };
-  }
-
-  /** Somebody else, or etcd itself, may have gone further already. */
-  async #compactEtcd(revision: Revision): Promise<void> {
-    try {
-      await this.#client.compact(revision);
-    } catch (error) {
-      if (!(error instanceof RevisionOutOfRange && error.why === 'compacted')) throw error;
-    }
   }
 
   #entry({ key, modRevision, value }: KeyValue): Entry {

@@ -1,5 +1,5 @@
 import type { Revision } from '../store.js';
-import { type EtcdClient, RevisionOutOfRange } from './etcd-client.js';
+import { compactTo, type EtcdClient, RevisionOutOfRange } from './etcd-client.js';
 import { type Compare, endOfRange, type KeyValue, type WatchEvent, type WatchResponse } from './messages.js';
 
 /** The key, under the prefix, that says how far the store's revisions are ahead of etcd's own; absent for not at all. */
@@ -8,7 +8,7 @@ const offsetKey = (space: string): string => `${space}/meta/offset`;
 /**
  * A store that took over from another must go on where that one ended: clients remember its revisions, and one that
  * came again would let them take an old object for the present one. etcd cannot be told where to begin, so what it
- * calls 1 is shown as the revision after the last of the other store.
+ * calls 1 is shown as a revision after the last of the other store.
  *
  * @returns the client, with all revisions of its answers and requests moved by what was agreed on
  * @param after where revisions begin, if nothing is under the prefix yet
@@ -17,8 +17,9 @@ export async function withOffset(client: EtcdClient, space: string, after: Revis
   const known = await readOffset(client, space);
   const offset = known ?? (after > 0n ? await agreeOnOffset(client, space, after) : undefined);
   if (offset === undefined) return client;
-  // Whoever began the store may have got no further than this.
-  if (after > 0n) await forgetBefore(client, offset.since);
+  // Who goes on from before it is told to list again, rather than that nothing has happened. Whoever agreed may not have
+  // got so far.
+  if (after > 0n) await compactTo(client, offset.since);
   return moved(client, offset.by);
 }
 
@@ -46,15 +47,6 @@ async function agreeOnOffset(client: EtcdClient, space: string, after: Revision)
     failure: [],
   });
   return succeeded ? { by: after, since: revision } : readOffset(client, space);
-}
-
-/** Who goes on from before the offset is told to list again, rather than that nothing has happened. */
-async function forgetBefore(client: EtcdClient, revision: Revision): Promise<void> {
-  try {
-    await client.compact(revision);
-  } catch (error) {
-    if (!(error instanceof RevisionOutOfRange && error.why === 'compacted')) throw error;
-  }
 }
 
 /** The client of an etcd whose revisions are this much higher. */
