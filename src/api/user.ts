@@ -34,6 +34,13 @@ export const serviceAccountGroups = (namespace: string): readonly string[] => [
   `${wellKnown.serviceAccounts}:${namespace}`,
 ];
 
+/** Who a service account is to the server, as whoever shows a token of it is. */
+export const serviceAccountUser = (namespace: string, name: string, uid?: string): UserInfo => ({
+  username: serviceAccountUsername(namespace, name),
+  groups: [...serviceAccountGroups(namespace), wellKnown.authenticated],
+  ...(uid === undefined ? {} : { uid }),
+});
+
 /** The account a username stands for; undefined if it is anybody else's, or an incomplete one. */
 export function serviceAccountOf(username: string): { readonly namespace: string; readonly name: string } | undefined {
   if (!username.startsWith(accountPrefix)) return undefined;

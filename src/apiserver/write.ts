@@ -172,8 +172,9 @@ async function createOnce(
   turns: TurnTaking,
 ): Promise<Written> {
   const { definition, context } = request;
+  const key = storageKey(definition, byUpdate ?? keyFor(definition, object));
   const filled = fillSystemFields(object, {
-    uid: parts.uuid(storageKey(definition, byUpdate ?? keyFor(definition, object))),
+    uid: parts.uuid(key),
     now: context.now,
     countsGenerations: definition.newGeneration !== undefined,
   });
@@ -192,7 +193,6 @@ async function createOnce(
   await parts.admission.validate(final);
 
   checkVersions();
-  const key = storageKey(definition, byUpdate ?? keyFor(definition, next));
   // In a dry run nothing is stored, in whatever version.
   const document = context.dryRun ? undefined : await encode(definition, next, turns);
   if (turns.isDue) await turns.next();

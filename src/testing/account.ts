@@ -1,7 +1,6 @@
 import { type ServiceAccount, ServiceAccounts } from '../api/kinds/service-account.js';
 import type { TokenRequest } from '../api/kinds/token-request.js';
 import { keyText } from '../api/object.js';
-import { serviceAccountGroups, serviceAccountUsername, type UserInfo, wellKnown } from '../api/user.js';
 import type { Client } from '../client/client.js';
 
 /** Names a ServiceAccount. */
@@ -9,13 +8,6 @@ export interface AccountKey {
   readonly namespace: string;
   readonly name: string;
 }
-
-/** Who an account is to the server, as whoever shows a token of it is. */
-export const accountUser = ({ namespace, name }: AccountKey, uid?: string): UserInfo => ({
-  username: serviceAccountUsername(namespace, name),
-  groups: [...serviceAccountGroups(namespace), wellKnown.authenticated],
-  ...(uid === undefined ? {} : { uid }),
-});
 
 /** The account. Fails with an Error if there is none. */
 export async function findAccount(client: Client, key: AccountKey): Promise<ServiceAccount> {

@@ -1,7 +1,8 @@
 import { type ApiError, errorFromStatus, isReason } from '../api/errors.js';
+import { serviceAccountUsername } from '../api/user.js';
 import { isNamespaceGoing } from '../controller/namespace-going.js';
 import type { Handle } from '../server/core.js';
-import { type AccountKey, accountUser } from './account.js';
+import type { AccountKey } from './account.js';
 
 /** A ServiceAccount that a test runs something as was refused what it asked (403): its roles lack a right. */
 export class AccountRefused extends Error {
@@ -20,8 +21,8 @@ export class Refusals {
   }
 
   /** From now on refusals of this account are told. */
-  watch(account: AccountKey): void {
-    this.#usernames.add(accountUser(account).username);
+  watch({ namespace, name }: AccountKey): void {
+    this.#usernames.add(serviceAccountUsername(namespace, name));
   }
 
   /** All that was told so far; undefined if nothing was. */

@@ -3,7 +3,7 @@ import type { ApiError } from '../api/errors.js';
 import type { ServiceAccount } from '../api/kinds/service-account.js';
 import type { ApiObject, Unstructured } from '../api/object.js';
 import type { UserInfo } from '../api/user.js';
-import { wellKnown } from '../api/user.js';
+import { serviceAccountUser, serviceAccountUsername, wellKnown } from '../api/user.js';
 import type { Client, ClientOptions, FieldValidation } from '../client/client.js';
 import { clientUntil } from '../controller/client-until.js';
 import type { Runnable } from '../controller/controller.js';
@@ -15,7 +15,7 @@ import { kubeconfigText } from '../server/kubeconfig-text.js';
 import type { ServerOptions } from '../server/options.js';
 import type { Store } from '../store/store.js';
 import type { Webhook } from '../webhook/webhook.js';
-import { type AccountKey, accountToken, accountUser, findAccount } from './account.js';
+import { type AccountKey, accountToken, findAccount } from './account.js';
 import { testAuthority, testKey, testRequest, testSigningRequest } from './certificates.js';
 import { compactStore } from './compaction.js';
 import { controllersFor, install } from './install.js';
@@ -134,7 +134,7 @@ export async function testServer(options: TestServerOptions = {}): Promise<TestS
   const mine = server.client(user, asking);
   const admin = server.client(testAdmin, asking);
   const actor = (uid?: string): Client =>
-    runAs === undefined ? mine : clientOf(accountUser(runAs, uid), runAs.name, asking);
+    runAs === undefined ? mine : clientOf(serviceAccountUser(runAs.namespace, runAs.name, uid), runAs.name, asking);
   const stopping = new AbortController();
   setMaxListeners(0, stopping.signal);
   let served: ServedWebhooks | undefined;
@@ -190,10 +190,15 @@ export async function testServer(options: TestServerOptions = {}): Promise<TestS
       const { url } = server;
       if (url === undefined) throw new Error('a server that does not listen has no kubeconfig');
       const { namespace } = key;
-      const { username } = accountUser(key);
       const token = await accountToken(admin, key);
       refusals.watch(key);
-      return kubeconfigText({ url, ca: server.ca, user: username, namespace, credentials: { token } });
+      return kubeconfigText({
+        url,
+        ca: server.ca,
+        user: serviceAccountUsername(namespace, key.name),
+        namespace,
+        credentials: { token },
+      });
     },
     endWatches: () => watches.end(),
     async compact() {

@@ -3,7 +3,7 @@ import { CertificateLedgerEntries } from '../../api/kinds/certificate-ledger-ent
 import type { PolicyRule } from '../../api/kinds/role.js';
 import { legacyTokenTracking } from '../../api/kinds/secret.js';
 import { ownNames } from '../../api/own-names.js';
-import { serviceAccountGroups, serviceAccountUsername, type UserInfo, wellKnown } from '../../api/user.js';
+import { serviceAccountUser, type UserInfo } from '../../api/user.js';
 import { wellKnownSigners } from '../../api/well-known-signers.js';
 import { apiGroups } from './api-groups.js';
 import { rule } from './policy-rule.js';
@@ -38,10 +38,8 @@ export type BuiltinController = keyof typeof controllerAccounts;
 export const controllerNamespace = 'kube-system';
 
 /** Who a built-in controller is when it acts through a client inside the server. */
-export const controllerUser = (controller: BuiltinController): UserInfo => ({
-  username: serviceAccountUsername(controllerNamespace, controllerAccounts[controller]),
-  groups: [...serviceAccountGroups(controllerNamespace), wellKnown.authenticated],
-});
+export const controllerUser = (controller: BuiltinController): UserInfo =>
+  serviceAccountUser(controllerNamespace, controllerAccounts[controller]);
 
 /** Signers beyond the well-known ones that this server signs and publishes anchors for: names, or `domain/*`. */
 export interface SignerOptions {

@@ -69,7 +69,8 @@ function customResource(
 ): ResourceDefinition {
   const type = typeOf(crd, version.name);
   const structural = structuralSchemas(crd, prefixes);
-  const whole = once(() => wholeSchema(structural(version.name) ?? {}));
+  const own = once(() => structural(version.name) ?? {});
+  const whole = once(() => wholeSchema(own()));
   const columns = once(() => printerColumns(version.additionalPrinterColumns));
   const scale = version.subresources?.scale;
   const hasStatus = version.subresources?.status !== undefined;
@@ -90,7 +91,7 @@ function customResource(
     customResourceRules({
       kind: type.kind,
       apiVersion: `${type.group}/${type.version}`,
-      schema: structural(version.name) ?? {},
+      schema: own(),
       scale,
     }),
   );
