@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterAll } from 'vitest';
 import { eventually } from '../../src/testing/until.js';
 import { build, mainFile } from './build.js';
 
@@ -44,10 +45,12 @@ export interface ProgramOptions {
 }
 
 const running = new Set<ChildProcess>();
-// Whatever happens to a test, nothing it started outlives this process.
-process.once('exit', () => {
+const killAll = (): void => {
   for (const child of running) child.kill('SIGKILL');
-});
+};
+// Whatever happens to a test, nothing outlives the file that started it: a worker of vitest may be ended without an exit.
+afterAll(killAll);
+process.once('exit', killAll);
 
 /** Starts a program. */
 export function start(command: string, args: readonly string[], { env = {}, cwd }: ProgramOptions = {}): Program {
