@@ -29,6 +29,7 @@ import { type OpenedSigners, openSigners } from './server/signers.js';
 import { storeFailure } from './server/store-failure.js';
 import { mayBeShared } from './server/store-sharing.js';
 import { storedInstances } from './server/stored-instances.js';
+import { checkFinished } from './store/copy-store.js';
 import { openStore } from './store/open.js';
 import type { Store } from './store/store.js';
 
@@ -97,6 +98,7 @@ async function start(
   seams: Seams,
 ): Promise<Omit<OpenedServer, 'store'>> {
   const { store } = ground.operations;
+  await checkFinished(store);
   // Where others use the same etcd its revision says nothing of us.
   const isNew = (await store.scan('', { limit: 1 })).entries.length === 0;
   const core = await openCore(options, ground, { isNew, seams });

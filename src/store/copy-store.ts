@@ -1,11 +1,15 @@
 import { messageOf } from '../api/message-of.js';
-import { documentOf } from './document.js';
-import { type Entry, type Revision, type Store, WriteConflict } from './store.js';
+import { document, documentOf } from './document.js';
+import { type Entry, type Revision, type Store, type Write, WriteConflict } from './store.js';
+import { StoreUnavailable } from './store-unavailable.js';
 
 /** A store cannot be copied, or not there; the message is one sentence for people. */
 export class CopyRefused extends Error {
   override readonly name = 'CopyRefused';
 }
+
+/** What a copy holds until it is the whole; no object has a key without a slash. */
+const unfinishedKey = 'unfinished-copy';
 
 /** So many entries are read at once; etcd counts what is left each time. */
 const readAtOnce = 500;
@@ -15,15 +19,18 @@ const writtenAtOnce = 64;
 /**
  * Copies everything that is in one store at a revision to another, which was opened to begin after a later one: so whatever
  * was read from the first is older than all in the second, and nothing can be asked of the second as of a revision of the
- * first. What an earlier attempt copied is left as it is.
+ * first. What an earlier attempt copied is left as it is. Until all is there, `checkFinished` refuses the second store.
  *
  * @returns how many entries the copy has
  * @throws CopyRefused if there is anything else in the second store, or if the first one changed meanwhile
+ * @throws StoreUnavailable if the first one is itself a copy that was interrupted
  */
 export async function copyStore(from: Store, to: Store, revision: Revision): Promise<number> {
   if ((await to.revision()) <= revision)
     throw new CopyRefused(`its revisions are not past ${revision}, the last one of what is copied: it is not new`);
+  await checkFinished(from);
   const copied = await copiedBefore(from, to, revision);
+  const mark = (await to.get(unfinishedKey)) ?? (await to.commit(unfinished));
   for await (const page of pages(from, revision)) {
     const missing = page.filter(({ key }) => !copied.has(key));
     while (missing.length > 0) await Promise.all(missing.splice(0, writtenAtOnce).map((entry) => copyEntry(entry, to)));
@@ -31,15 +38,27 @@ export async function copyStore(from: Store, to: Store, revision: Revision): Pro
   const count = await sizeOf(from, revision);
   if (await changedSince(from, revision, count))
     throw new CopyRefused('what is copied was written to meanwhile: stop its servers, and begin with an empty store');
-  if ((await sizeOf(to)) !== count)
+  if ((await sizeOf(to)) !== count + 1)
     throw new CopyRefused('somebody else wrote to it meanwhile: begin with an empty store');
+  await to.commit({ key: unfinishedKey, document: undefined, expect: mark.revision });
   return count;
 }
+
+/** @throws StoreUnavailable if only a part of another store was copied to this one so far */
+export async function checkFinished(store: Store): Promise<void> {
+  if ((await store.get(unfinishedKey)) === undefined) return;
+  throw new StoreUnavailable(
+    'the store is a copy that was interrupted: finish it by the same `kedge store copy`, or use another',
+  );
+}
+
+const unfinished: Write = { key: unfinishedKey, document: document(true), expect: 'absent' };
 
 async function copiedBefore(from: Store, to: Store, revision: Revision): Promise<ReadonlySet<string>> {
   const keys = new Set<string>();
   for await (const page of pages(to)) {
     for (const entry of page) {
+      if (entry.key === unfinishedKey) continue;
       const original = await from.get(entry.key);
       if (entry.revision <= revision || original === undefined || !isSame(original, entry)) throw notACopy(entry.key);
       keys.add(entry.key);

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { copyStore } from '../../src/store/copy-store.js';
+import { createServer } from '../../src/embed.js';
+import { checkFinished, copyStore } from '../../src/store/copy-store.js';
 import { document } from '../../src/store/document.js';
 import { MemoryStore } from '../../src/store/memory/memory-store.js';
 import { HistoryCompacted, type Store } from '../../src/store/store.js';
@@ -70,9 +71,23 @@ test('what an earlier attempt copied is left as it is', async () => {
   Object.assign(failing, { revision: () => to.revision(), scan: to.scan.bind(to), get: to.get.bind(to) });
   await expect(copied(from, failing)).rejects.toThrow(/^\/k\/\d+ cannot be written there: no room$/);
   const half = await to.revision();
+  await expect(checkFinished(to)).rejects.toThrow('the store is a copy that was interrupted');
   expect(await copied(from, to)).toBe(601);
   expect(await texts(to)).toEqual(await texts(from));
-  expect(await to.revision()).toBe(half + 501n);
+  expect(await to.revision()).toBe(half + 503n);
+  await checkFinished(to);
+});
+
+test('a copy that was interrupted is neither copied further nor served', async () => {
+  const from = await filled();
+  const to = await begun(from);
+  to.commit = async (write) => {
+    if (write.key === '/k/300') throw new Error('no room');
+    return MemoryStore.prototype.commit.call(to, write);
+  };
+  await expect(copied(from, to)).rejects.toThrow('no room');
+  await expect(copied(to, await begun(to))).rejects.toThrow('the store is a copy that was interrupted');
+  await expect(createServer({ store: to })).rejects.toThrow('the store is a copy that was interrupted');
 });
 
 test.each<[string, (to: MemoryStore) => Promise<void>, string]>([
