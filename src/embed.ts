@@ -69,15 +69,16 @@ export interface OpenedServer {
 /** Like `createServer`. */
 export async function openServer(options: ServerOptions = {}, seams: Seams = {}): Promise<OpenedServer> {
   checkOptions(options);
-  const { store: given = 'memory:', etcd, clock = systemClock, log = silentLogger, domains = defaultDomains } = options;
+  const { clock = systemClock, log = silentLogger, domains = defaultDomains } = options;
   checkControllerNames(options.controllers ?? 'all');
-  const store = typeof given === 'object' ? given : await openStore(given, { clock, log, etcd });
   const stopping = new AbortController();
   const { signal } = stopping;
   // Every watch of a controller listens.
   setMaxListeners(0, signal);
+  let store: Store | undefined;
   let operations: OpenedOperations | undefined;
   try {
+    store = await storeOf(options, { domains, clock, log, signal });
     const featureGates = { ...defaultFeatureGates, ...options.featureGates };
     operations = await openOperations(options.operations ?? {}, { store, featureGates, clock, log, signal });
     const ground = { operations, featureGates, domains, clock, log, signal };
@@ -85,9 +86,26 @@ export async function openServer(options: ServerOptions = {}, seams: Seams = {})
   } catch (error) {
     stopping.abort();
     await operations?.close();
-    await store.close();
+    await store?.close();
     throw error;
   }
+}
+
+/** The store that the options give, or the one at the address that they give. */
+async function storeOf(
+  { store = 'memory:', etcd, encryptionConfiguration }: ServerOptions,
+  parts: Pick<Ground, 'domains' | 'clock' | 'log' | 'signal'>,
+): Promise<Store> {
+  if (typeof store === 'object') {
+    if (encryptionConfiguration === undefined) return store;
+    throw new Error(
+      'option encryptionConfiguration is for a store with an address: what is given must encrypt by itself',
+    );
+  }
+  const { clock, log } = parts;
+  if (encryptionConfiguration === undefined) return openStore(store, { clock, log, etcd });
+  const { openEncryption } = await import('./server/encryption-configuration.js');
+  return openStore(store, { clock, log, etcd, encryption: await openEncryption(encryptionConfiguration, parts) });
 }
 
 /** Opens the parts one after the other, from the API to the port. Where one fails, the caller closes what is under them. */

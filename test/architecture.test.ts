@@ -58,6 +58,7 @@ const confined: Readonly<Record<string, readonly string[]>> = {
   'classic-level': ['src/store/level'],
   '@grpc/grpc-js': ['src/store/etcd'],
   '@bufbuild/protobuf': ['src/store/etcd'],
+  '@noble/ciphers/salsa.js': ['src/store/encryption/secretbox.ts'],
   re2js: ['src/api/regular-expression.ts'],
   ws: ['src/http/web-socket.ts', 'test'],
   yaml: ['src/api/yaml.ts', 'test', 'examples'],

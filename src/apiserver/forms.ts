@@ -5,7 +5,7 @@ import type { ResourceDefinition } from '../registry/resource-definition.js';
 import { inTurns, TurnTaking } from '../runtime/turn-taking.js';
 import { withoutEmpty } from '../schema/empty-members.js';
 import { compileEncoder, type EncodedType } from '../schema/encode.js';
-import { withRevision } from '../store/document.js';
+import { sizeOf, withRevision } from '../store/document.js';
 import type { Document, Entry } from '../store/store.js';
 
 /** Between stored bytes and objects of the version a request speaks. */
@@ -32,7 +32,7 @@ function readingsOf(definition: ResourceDefinition): Readings {
 }
 
 /** Does reading it take long enough for others to have turns meanwhile? */
-export const isLarge = ({ bytes }: Entry): boolean => bytes.length >= largeJson;
+export const isLarge = (entry: Entry): boolean => sizeOf(entry) >= largeJson;
 
 /** The stored object in the definition's version. Not to be changed. Where others convert, `ready` comes first. */
 export function stored(definition: ResourceDefinition, entry: Entry): ApiObject {

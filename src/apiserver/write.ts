@@ -441,7 +441,8 @@ async function updateOnce(
   const answered = answerOf(definition, changed.managed || isAdmitted)(next);
   const document = await encode(definition, next, turns);
   if (turns.isDue) await turns.next();
-  if (sameDocument(document, entry)) return { created: false, entry, object: previous };
+  if (sameDocument(document, entry) && !parts.store.isStale?.(entry))
+    return { created: false, entry, object: previous };
   if (context.dryRun) {
     return { created: false, entry: undefined, object: withVersion(await asIfStored(definition, next), entry) };
   }

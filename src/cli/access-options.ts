@@ -32,7 +32,8 @@ export function accessOptions(configuration: Configuration): Partial<ServerOptio
   };
 }
 
-const inFile = <N extends string>(name: N, option: string, file: string | undefined) =>
+/** An option that is the text of a file, which the configuration may name. */
+export const inFile = <N extends string>(name: N, option: string, file: string | undefined) =>
   file === undefined ? {} : ({ [name]: { file, option } } as { readonly [K in N]: Exclude<TextSource, string> });
 
 const withKubeconfig = <N extends string, S extends { readonly kubeconfig?: string | undefined }>(

@@ -150,11 +150,14 @@ function addStore(program: Command): void {
     .description('copy everything in a store to a new one: from the embedded store to etcd, or back')
     .argument('<from>', 'level:DIR | etcd:HOST:PORT,...', readText)
     .argument('<to>', 'the same; a directory or etcd prefix that holds nothing yet', readText)
-    .option('--config <file>', 'options file, of which etcd counts')
-    .action(async (from: string, to: string, flags: { readonly config?: string }) => {
-      const { copy } = await import('./store.js');
-      await copy(from, to, flags);
-    });
+    .option('--config <file>', 'options file, of which etcd and encryptionConfigFile count')
+    .option('--leave-unreadable', 'leave out, and name, what cannot be decrypted because its key is lost')
+    .action(
+      async (from: string, to: string, flags: { readonly config?: string; readonly leaveUnreadable?: boolean }) => {
+        const { copy } = await import('./store.js');
+        await copy(from, to, flags);
+      },
+    );
 }
 
 function addDemo(program: Command): void {

@@ -23,6 +23,7 @@ export interface Configuration {
     prefix: string;
     compactionSeconds: number;
   };
+  encryptionConfigFile?: string | undefined;
   controllers: 'all' | string[];
   logLevel: 'debug' | 'info' | 'warn' | 'error';
   logFormat: 'auto' | 'pretty' | 'json';

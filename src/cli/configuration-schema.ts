@@ -61,6 +61,7 @@ export const configuration = z.strictObject({
       compactionSeconds: of<number>(members.etcd.compactionSeconds).default(defaults.etcd.compactionSeconds),
     })
     .prefault({}),
+  encryptionConfigFile: of<string>(text).optional(),
   controllers: of<Configuration['controllers']>(optionChecks.controllers).default(defaults.controllers),
   logLevel: z.enum(['debug', 'info', 'warn', 'error']).default(defaults.logLevel),
   logFormat: z.enum(['auto', 'pretty', 'json']).default(defaults.logFormat),

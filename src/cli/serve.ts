@@ -8,7 +8,7 @@ import { makeDirectory } from '../runtime/make-directory.js';
 import { createLogger } from '../runtime/pino-logger.js';
 import { writeWhole } from '../server/credentials.js';
 import type { ServingFiles } from '../server/serving-files.js';
-import { accessOptions } from './access-options.js';
+import { accessOptions, inFile } from './access-options.js';
 import { certificatesOptions, signingCaFiles } from './certificates-options.js';
 import { ConfigurationError, type Flags, readConfiguration } from './configuration.js';
 import type { Configuration } from './configuration-options.js';
@@ -49,6 +49,7 @@ export async function serve(file: string | undefined, flags: Flags): Promise<voi
   const server = await createServer({
     store: configuration.store ?? `level:${join(dataDir, 'store')}`,
     etcd: configuration.etcd,
+    ...inFile('encryptionConfiguration', 'encryptionConfigFile', configuration.encryptionConfigFile),
     dataDir: join(dataDir, 'pki'),
     listen: {
       host: configuration.host,

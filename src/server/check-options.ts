@@ -150,6 +150,7 @@ const top: Checks<ServerOptions> = {
     (given) => typeof given === 'string' || hasMethods(given, storeMethods),
   ),
   etcd: fields(etcdChecks),
+  encryptionConfiguration: source,
   dataDir: text,
   listen: fields(listen),
   onListening: callback,

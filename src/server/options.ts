@@ -20,6 +20,11 @@ export interface ServerOptions {
   readonly store?: string | Store;
   /** How the etcd of such an address is used. */
   readonly etcd?: EtcdOptions;
+  /**
+   * How objects are encrypted at such an address: a Kubernetes EncryptionConfiguration, as YAML or JSON. Read again when
+   * its file changes. Default: not at all.
+   */
+  readonly encryptionConfiguration?: TextSource;
   /** Where keys and certificates are kept. Default: nowhere; they are made anew each time. */
   readonly dataDir?: string;
   /** Accept connections. Default: none; the server is reached in process only. */

@@ -1,6 +1,6 @@
 import { messageOf } from '../api/message-of.js';
 import { document, documentOf } from './document.js';
-import { type Entry, type Revision, type Store, type Write, WriteConflict } from './store.js';
+import { type Entry, type Revision, type ScanOptions, type Store, type Write, WriteConflict } from './store.js';
 import { StoreUnavailable } from './store-unavailable.js';
 
 /** A store cannot be copied, or not there; the message is one sentence for people. */
@@ -21,27 +21,42 @@ const writtenAtOnce = 64;
  * was read from the first is older than all in the second, and nothing can be asked of the second as of a revision of the
  * first. What an earlier attempt copied is left as it is. Until all is there, `checkFinished` refuses the second store.
  *
+ * @param leave told of each entry that cannot be read, which the copy then lacks; without it nothing is lacking
  * @returns how many entries the copy has
  * @throws CopyRefused if there is anything else in the second store, or if the first one changed meanwhile
  * @throws StoreUnavailable if the first one is itself a copy that was interrupted
  */
-export async function copyStore(from: Store, to: Store, revision: Revision): Promise<number> {
+export async function copyStore(
+  from: Store,
+  to: Store,
+  revision: Revision,
+  leave?: (key: string, why: unknown) => void,
+): Promise<number> {
   if ((await to.revision()) <= revision)
     throw new CopyRefused(`its revisions are not past ${revision}, the last one of what is copied: it is not new`);
   await checkFinished(from);
   const copied = await copiedBefore(from, to, revision);
   const mark = (await to.get(unfinishedKey)) ?? (await to.commit(unfinished));
-  for await (const page of pages(from, revision)) {
-    const missing = page.filter(({ key }) => !copied.has(key));
+  let left = 0;
+  const isWanted = (entry: Entry): boolean => {
+    if (copied.has(entry.key)) return false;
+    const why = leave && whyUnreadable(entry);
+    if (why === undefined) return true;
+    leave?.(entry.key, why);
+    left++;
+    return false;
+  };
+  for await (const page of pages(from, { at: revision, tolerant: leave !== undefined })) {
+    const missing = page.filter(isWanted);
     while (missing.length > 0) await Promise.all(missing.splice(0, writtenAtOnce).map((entry) => copyEntry(entry, to)));
   }
   const count = await sizeOf(from, revision);
   if (await changedSince(from, revision, count))
     throw new CopyRefused('what is copied was written to meanwhile: stop its servers, and begin with an empty store');
-  if ((await sizeOf(to)) !== count + 1)
+  if ((await sizeOf(to)) !== count - left + 1)
     throw new CopyRefused('somebody else wrote to it meanwhile: begin with an empty store');
   await to.commit({ key: unfinishedKey, document: undefined, expect: mark.revision });
-  return count;
+  return count - left;
 }
 
 /** @throws StoreUnavailable if only a part of another store was copied to this one so far */
@@ -79,6 +94,15 @@ async function copyEntry(entry: Entry, to: Store): Promise<void> {
 const notACopy = (key: string): CopyRefused =>
   new CopyRefused(`it holds something else already, as ${key}: begin with an empty store`);
 
+function whyUnreadable(entry: Entry): unknown {
+  try {
+    documentOf(entry);
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
+
 function isSame(one: Entry, other: Entry): boolean {
   const [a, b] = [documentOf(one), documentOf(other)];
   return a.revisionAt === b.revisionAt && a.bytes.equals(b.bytes);
@@ -86,7 +110,7 @@ function isSame(one: Entry, other: Entry): boolean {
 
 async function changedSince(store: Store, revision: Revision, count: number): Promise<boolean> {
   let now = 0;
-  for await (const page of pages(store)) {
+  for await (const page of pages(store, { tolerant: true })) {
     if (page.some((entry) => entry.revision > revision)) return true;
     now += page.length;
   }
@@ -98,12 +122,16 @@ async function sizeOf(store: Store, at?: Revision): Promise<number> {
   return entries.length + remaining;
 }
 
-/** Everything in a store, as of one revision. */
-async function* pages(store: Store, asked?: Revision): AsyncGenerator<readonly Entry[]> {
-  let at = asked;
+/** Everything in a store, as of one revision: the one asked for, or that of the first page. */
+async function* pages(
+  store: Store,
+  asked: Pick<ScanOptions, 'at' | 'tolerant'> = {},
+): AsyncGenerator<readonly Entry[]> {
+  let { at } = asked;
   let after: string | undefined;
   while (true) {
     const options = {
+      ...asked,
       limit: readAtOnce,
       ...(at === undefined ? {} : { at }),
       ...(after === undefined ? {} : { after }),

@@ -26,13 +26,15 @@ export class StoredEntry implements Entry {
   readonly revision: Revision;
   readonly bytes: Buffer;
   readonly revisionAt: number;
+  readonly keptAs: string;
   #parsed: WeakRef<object> | undefined;
 
-  constructor(key: string, revision: Revision, bytes: Buffer, revisionAt: number) {
+  constructor(key: string, revision: Revision, bytes: Buffer, revisionAt: number, keptAs = '') {
     this.key = key;
     this.revision = revision;
     this.bytes = bytes;
     this.revisionAt = revisionAt;
+    this.keptAs = keptAs;
   }
 
   get value(): Json {
@@ -57,6 +59,69 @@ export class StoredEntry implements Entry {
   }
 }
 
+/**
+ * An entry whose document could not be read where it is kept. Whatever asks for the document has it read again, and fails as
+ * long as that does.
+ */
+export class UnreadEntry implements Entry {
+  readonly key: string;
+  readonly revision: Revision;
+  readonly revisionAt: number;
+  /** How many bytes are kept of it. */
+  readonly size: number;
+  readonly #read: () => StoredEntry;
+  #found: StoredEntry | undefined;
+
+  constructor(
+    { key, revision, revisionAt, size }: Pick<UnreadEntry, 'key' | 'revision' | 'revisionAt' | 'size'>,
+    read: () => StoredEntry,
+  ) {
+    this.key = key;
+    this.revision = revision;
+    this.revisionAt = revisionAt;
+    this.size = size;
+    this.#read = read;
+  }
+
+  get bytes(): Buffer {
+    return this.#entry().bytes;
+  }
+
+  get keptAs(): string {
+    return this.#entry().keptAs;
+  }
+
+  get value(): Json {
+    return this.#entry().value;
+  }
+
+  read(): Steps<Json> {
+    return this.#entry().read();
+  }
+
+  member(name: string): Steps<Json | undefined> {
+    return this.#entry().member(name);
+  }
+
+  /** @throws Error if the document still cannot be read */
+  check(): void {
+    this.#entry();
+  }
+
+  at(revision: Revision): UnreadEntry {
+    const { key, revisionAt, size } = this;
+    return new UnreadEntry({ key, revision, revisionAt, size }, () => storedAt(this.#entry(), revision));
+  }
+
+  #entry(): StoredEntry {
+    this.#found ??= this.#read();
+    return this.#found;
+  }
+}
+
+/** How much memory its document takes, or what is kept of it. */
+export const sizeOf = (entry: Entry): number => (entry instanceof UnreadEntry ? entry.size : entry.bytes.length);
+
 /** What was written, without the revision it got. */
 export function documentOf({ bytes, revision, revisionAt }: Entry): Document {
   if (revisionAt < 0) return { bytes, revisionAt };
@@ -66,4 +131,15 @@ export function documentOf({ bytes, revision, revisionAt }: Entry): Document {
 
 /** The same document at another revision: what a deletion publishes. */
 export const atRevision = (entry: Entry, revision: Revision): Entry =>
-  new StoredEntry(entry.key, revision, withRevision(documentOf(entry), revision), entry.revisionAt);
+  entry instanceof UnreadEntry ? entry.at(revision) : storedAt(entry, revision);
+
+const storedAt = (entry: Entry, revision: Revision): StoredEntry =>
+  new StoredEntry(entry.key, revision, withRevision(documentOf(entry), revision), entry.revisionAt, entry.keptAs);
+
+/** Small buffers may share memory with others made at the time; what is kept for long must not keep those alive. */
+export function unshared(bytes: Buffer): Buffer {
+  if (bytes.buffer.byteLength === bytes.length) return bytes;
+  const own = Buffer.allocUnsafeSlow(bytes.length);
+  bytes.copy(own);
+  return own;
+}

@@ -1,4 +1,5 @@
 import { firstNotBefore } from '../api/binary-search.js';
+import { sizeOf } from './document.js';
 import type { Change, Revision } from './store.js';
 
 /** A change that was written, as opposed to a mark of progress. */
@@ -137,4 +138,6 @@ export class History {
 
 /** The bytes that live on only because of this change: the new value of a put is live anyway. */
 const weight = (change: Written): number =>
-  changeOverhead + (change.previous?.bytes.length ?? 0) + (change.type === 'delete' ? change.entry.bytes.length : 0);
+  changeOverhead +
+  (change.previous === undefined ? 0 : sizeOf(change.previous)) +
+  (change.type === 'delete' ? sizeOf(change.entry) : 0);

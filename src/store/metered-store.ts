@@ -55,6 +55,7 @@ export function meteredStore(
     commit: (write) => timed(operationOf(write), write.key, store.commit(write)),
     changes: (prefix, after) => store.changes(prefix, after),
     revision: () => store.revision(),
+    ...(store.isStale && { isStale: store.isStale.bind(store) }),
     ...(store.size && { size: store.size.bind(store) }),
     close: () => store.close(),
   };

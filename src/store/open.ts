@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
+import type { Encryption } from './encryption/encryption.js';
 import type { EtcdOptions } from './etcd/etcd-options.js';
 import type { Revision, Store } from './store.js';
 import { StoreUnavailable } from './store-unavailable.js';
@@ -10,6 +11,8 @@ export interface OpenStoreOptions {
   readonly log: Logger;
   /** For `etcd:`. */
   readonly etcd?: EtcdOptions | undefined;
+  /** How documents are kept on disk or in etcd; as they are unless said otherwise. */
+  readonly encryption?: Encryption;
   /** If nothing is stored there yet, revisions begin after this one; after 0 unless said otherwise. */
   readonly after?: Revision;
   /** Fail where a directory or prefix holds no store yet, instead of making one. */

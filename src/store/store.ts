@@ -25,6 +25,8 @@ export interface Entry {
   readonly bytes: Buffer;
   /** Where the revision's digits stand in `bytes`; -1 if they do not. */
   readonly revisionAt: number;
+  /** Names the provider and key that it is encrypted by where it is kept; absent if it is not encrypted. */
+  readonly keptAs?: string;
   /** `bytes`, parsed when first asked for. Not to be changed. */
   readonly value: Json;
   /** `value`, in steps if it is large. */
@@ -48,8 +50,8 @@ export interface ScanOptions {
   readonly after?: string;
   readonly limit?: number;
   /**
-   * Foreign data among the entries does not make the scan fail: it comes as an entry whose value cannot be read, and
-   * which must not be shown.
+   * What among the entries is foreign, or cannot be decrypted, does not make the scan fail: it comes as an entry that
+   * fails when it is read, and which must not be shown.
    */
   readonly tolerant?: boolean;
 }
@@ -89,6 +91,11 @@ export interface Store {
   changes(prefix: string, after: Revision): ChangeStream;
   /** The revision of the latest committed write, which may be somebody else's (see `Revision`). */
   revision(): Promise<Revision>;
+  /**
+   * Would the entry be encrypted by another key, or not at all, if it were written now? Then a write that changes nothing is
+   * made all the same. Absent if nothing is encrypted.
+   */
+  isStale?(entry: Entry): boolean;
   /** Bytes on the disk of this machine; absent where it keeps nothing there. */
   size?(): Promise<number>;
   /** Ends every stream and releases the backend. Idempotent. */

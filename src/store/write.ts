@@ -1,4 +1,4 @@
-import { atRevision, StoredEntry, withRevision } from './document.js';
+import { atRevision, StoredEntry, unshared, withRevision } from './document.js';
 import type { Written } from './history.js';
 import { isKey } from './key-order.js';
 import { type Entry, type Revision, type Write, WriteConflict } from './store.js';
@@ -25,19 +25,20 @@ export function checkExpectation(write: Write, actual: Entry | undefined): void 
 }
 
 /** What a write does to the entry it found, at the revision it got; its expectation has been checked. */
-export function changeOf({ key, document }: Write, actual: Entry | undefined, revision: Revision): Written {
+export function changeOf(
+  { key, document }: Write,
+  actual: Entry | undefined,
+  revision: Revision,
+  keptAs?: string,
+): Written {
   if (document !== undefined) {
-    const entry = new StoredEntry(key, revision, unshared(withRevision(document, revision)), document.revisionAt);
-    return { type: 'put', entry, previous: actual };
+    const bytes = unshared(withRevision(document, revision));
+    return {
+      type: 'put',
+      entry: new StoredEntry(key, revision, bytes, document.revisionAt, keptAs),
+      previous: actual,
+    };
   }
   if (actual === undefined) throw new TypeError(`nothing to delete at ${key}`);
   return { type: 'delete', entry: atRevision(actual, revision), previous: actual };
-}
-
-/** Small buffers may share memory with others made at the time; what is kept for long must not keep those alive. */
-function unshared(bytes: Buffer): Buffer {
-  if (bytes.buffer.byteLength === bytes.length) return bytes;
-  const own = Buffer.allocUnsafeSlow(bytes.length);
-  bytes.copy(own);
-  return own;
 }

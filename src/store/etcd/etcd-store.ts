@@ -3,7 +3,8 @@ import { within } from '../../runtime/abort.js';
 import { type Clock, systemClock } from '../../runtime/clock.js';
 import { type Logger, silentLogger } from '../../runtime/logger.js';
 import { Observable } from '../../runtime/observable.js';
-import { atRevision } from '../document.js';
+import { atRevision, UnreadEntry } from '../document.js';
+import { type Encryption, ResourceEncryption } from '../encryption/encryption.js';
 import { FanOut } from '../fan-out.js';
 import { History, type HistoryLimits, type Written } from '../history.js';
 import { isKey } from '../key-order.js';
@@ -44,13 +45,15 @@ import {
   type WatchResponse,
 } from './messages.js';
 import { withOffset } from './revision-offset.js';
-import { decodeEntry, encodeValue, ForeignEntry, hasNonce } from './stored-value.js';
+import { decodeEntry, encodeValue, hasNonce } from './stored-value.js';
 
 export interface EtcdStoreOptions extends EtcdClientOptions, HistoryLimits {
   /** Where what members are verified by and shown is read from, again whenever it changes. */
   readonly secrets?: EtcdFiles;
   /** Everything of this store is under this in etcd; `/kedge` unless said otherwise. */
   readonly prefix?: string;
+  /** How documents are kept in etcd; as they are unless said otherwise. */
+  readonly encryption?: Encryption;
   readonly clock?: Clock;
   readonly log?: Logger;
   /** How often streams without changes tell progress, in milliseconds; 5 seconds unless said otherwise. */
@@ -97,6 +100,7 @@ export class EtcdStore implements Store {
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #space: string;
+  readonly #encryption: Encryption;
   readonly #cache = new EntryCache(cacheBytes);
   readonly #history: History;
   readonly #fanOut: FanOut;
@@ -121,6 +125,7 @@ export class EtcdStore implements Store {
     this.#clock = options.clock ?? systemClock;
     this.#log = options.log ?? silentLogger;
     this.#space = options.prefix ?? etcdDefaults.prefix;
+    this.#encryption = options.encryption ?? new ResourceEncryption();
     this.#history = new History(start.after, options);
     this.#heard = start.now;
     this.#fanOut = new FanOut(this.#history, options);
@@ -164,7 +169,7 @@ export class EtcdStore implements Store {
   async commit(write: Write): Promise<Entry> {
     this.#checkOpen();
     checkWrite(write);
-    const nonce = randomBytes(8);
+    const kept = this.#kept(write);
     const since = this.#heard;
     let unsure: StoreUnavailable | undefined;
     for (let attempt = 0; attempt < commitAttempts; attempt++) {
@@ -174,8 +179,8 @@ export class EtcdStore implements Store {
         const mayBeGone =
           unsure !== undefined && write.expect === 'absent' && (await this.#mayHaveChanged(write.key, since));
         // No write succeeds that expects revision 0: it only looks.
-        const answer = await this.#send(mayBeGone ? { ...write, expect: 0n } : write, nonce);
-        return this.#outcome(write, nonce, answer, unsure);
+        const answer = await this.#send(mayBeGone ? { ...write, expect: 0n } : write, kept);
+        return this.#outcome(write, kept, answer, unsure);
       } catch (error) {
         if (!(error instanceof StoreUnavailable) || error === unsure) throw error;
         unsure = error;
@@ -183,6 +188,10 @@ export class EtcdStore implements Store {
       }
     }
     throw unsure ?? new StoreUnavailable('etcd does not answer');
+  }
+
+  isStale({ key, keptAs = '' }: Entry): boolean {
+    return keptAs !== this.#encryption.writesAs(key);
   }
 
   changes(prefix: string, after: Revision): ChangeStream {
@@ -235,17 +244,24 @@ export class EtcdStore implements Store {
     }
   }
 
+  #kept({ key, document }: Write): Kept {
+    const nonce = randomBytes(8);
+    if (document === undefined) return { nonce, keptAs: '', value: Buffer.alloc(0) };
+    const keptAs = this.#encryption.writesAs(key);
+    const bytes = this.#encryption.encrypt(key, document.bytes);
+    return { nonce, keptAs, value: encodeValue({ ...document, bytes }, nonce) };
+  }
+
   /**
    * One attempt. An attempt to create may wait in a member or a connection that is stuck, and its key be absent again when
    * it gets through; so it happens only while nobody has written a heartbeat since.
    */
-  async #send({ key: own, document, expect }: Write, nonce: Buffer): Promise<TxnResponse> {
+  async #send({ key: own, document, expect }: Write, { value }: Kept): Promise<TxnResponse> {
     const key = this.#etcdKey(own);
     // An absent key has revision 0 in etcd, and no write expects that of a live one.
     const equals = expect === 'absent' ? 0n : expect === 0n ? -1n : expect;
     const compare: Compare = { key, target: 'modRevision', equals };
-    const success: Operation =
-      document === undefined ? { delete: { key } } : { put: { key, value: encodeValue(document, nonce) } };
+    const success: Operation = document === undefined ? { delete: { key } } : { put: { key, value } };
     const look: Operation = { range: { key } };
     if (expect !== 'absent') return this.#client.txn({ compare: [compare], success, failure: [look] });
     const heartbeat = this.#metaKey('heartbeat');
@@ -264,16 +280,16 @@ export class EtcdStore implements Store {
   }
 
   /** `unsure` is why an earlier attempt may have happened although it failed. */
-  #outcome(write: Write, nonce: Buffer, answer: TxnResponse, unsure: StoreUnavailable | undefined): Entry {
+  #outcome(write: Write, kept: Kept, answer: TxnResponse, unsure: StoreUnavailable | undefined): Entry {
     const { key, document } = write;
     const { succeeded, revision } = answer;
     const [kv] = answer.found;
     this.#hear(revision);
     if (succeeded && document !== undefined) {
-      return this.#cache.entry(key, revision, () => changeOf(write, undefined, revision).entry);
+      return this.#cache.entry(key, revision, () => changeOf(write, undefined, revision, kept.keptAs).entry);
     }
     if (succeeded && kv !== undefined) return atRevision(this.#entry(kv), revision);
-    if (unsure !== undefined && document !== undefined && kv !== undefined && hasNonce(kv.value, nonce)) {
+    if (unsure !== undefined && document !== undefined && kv !== undefined && hasNonce(kv.value, kept.nonce)) {
       return this.#entry(kv);
     }
     if (unsure !== undefined) throw unsure;
@@ -506,16 +522,20 @@ export class EtcdStore implements Store {
     return { version: seen.version + 1n, revision };
   }
 
-  #entry({ key, modRevision, value }: KeyValue): Entry {
-    const own = key.slice(this.#etcdKey('').length);
-    return this.#cache.entry(own, modRevision, () => decodeEntry(own, modRevision, value));
+  #entry({ key: whole, modRevision, value }: KeyValue): Entry {
+    const key = whole.slice(this.#etcdKey('').length);
+    return this.#cache.entry(key, modRevision, () => decodeEntry({ key, modRevision, value }, this.#encryption));
   }
 
   #anyEntry(kv: KeyValue): Entry {
     try {
       return this.#entry(kv);
     } catch (error) {
-      return new ForeignEntry(kv.key.slice(this.#etcdKey('').length), kv.modRevision, error);
+      const { key, modRevision: revision, value } = kv;
+      const about = { key: key.slice(this.#etcdKey('').length), revision, revisionAt: -1, size: value.length };
+      return new UnreadEntry(about, () => {
+        throw error;
+      });
     }
   }
 
@@ -531,6 +551,13 @@ export class EtcdStore implements Store {
     if (this.#failure !== undefined) throw this.#failure;
     if (this.#stop.signal.aborted) throw new StoreClosed('the store is closed');
   }
+}
+
+/** What etcd gets of a document, if there is one. */
+interface Kept {
+  readonly nonce: Buffer;
+  readonly keptAs: string;
+  readonly value: Buffer;
 }
 
 /**

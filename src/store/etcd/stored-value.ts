@@ -1,12 +1,14 @@
 import { StoredEntry, withRevision } from '../document.js';
-import type { Document, Revision } from '../store.js';
+import { decrypted, type Encryption } from '../encryption/encryption.js';
+import type { Document } from '../store.js';
+import type { KeyValue } from './messages.js';
 
 /**
  * What is kept under a key in etcd. The revision of a write is known only after it, so the document is kept without its
  * digits, together with the place they belong; and with a random number that tells a writer whose connection broke
  * whether what is there now is what it wrote:
  *
- *     format 1 | nonce 8 | revisionAt 4 (signed) | document
+ *     format 1 | nonce 8 | revisionAt 4 (signed) | document, encrypted or not
  */
 const format = 1;
 const header = 1 + 8 + 4;
@@ -21,28 +23,19 @@ export function encodeValue({ bytes, revisionAt }: Document, nonce: Buffer): Buf
   return out;
 }
 
-/** @throws Error naming the key, if the value was not written by `encodeValue` */
-export function decodeEntry(key: string, revision: Revision, value: Buffer): StoredEntry {
-  const revisionAt = value.length < header ? -2 : value.readInt32BE(9);
-  if (value[0] !== format || revisionAt < -1 || revisionAt > value.length - header) {
-    throw new Error(`what etcd holds for ${key} at revision ${revision} is not an entry of this store`);
-  }
-  const bytes = revisionAt === -1 ? Buffer.from(value.subarray(header)) : value.subarray(header);
-  return new StoredEntry(key, revision, withRevision({ bytes, revisionAt }, revision), revisionAt);
-}
-
-/** What is no entry of this store, for those who have to go on without it: its value cannot be had. */
-export class ForeignEntry extends StoredEntry {
-  readonly #why: unknown;
-
-  constructor(key: string, revision: Revision, why: unknown) {
-    super(key, revision, Buffer.alloc(0), -1);
-    this.#why = why;
-  }
-
-  override get value(): never {
-    throw this.#why;
-  }
+/** @throws Error naming the key, if the value was not written by `encodeValue`, or cannot be decrypted */
+export function decodeEntry(
+  { key, modRevision: revision, value }: Pick<KeyValue, 'key' | 'modRevision' | 'value'>,
+  encryption: Encryption,
+): StoredEntry {
+  const foreign = (): Error =>
+    new Error(`what etcd holds for ${key} at revision ${revision} is not an entry of this store`);
+  if (value[0] !== format || value.length < header) throw foreign();
+  const revisionAt = value.readInt32BE(9);
+  const { document, keptAs } = decrypted(encryption, key, value.subarray(header));
+  if (revisionAt < -1 || revisionAt > document.length) throw foreign();
+  const bytes = revisionAt === -1 ? Buffer.from(document) : document;
+  return new StoredEntry(key, revision, withRevision({ bytes, revisionAt }, revision), revisionAt, keptAs);
 }
 
 export const hasNonce = (value: Buffer, nonce: Buffer): boolean => value.subarray(1, 9).equals(nonce);

@@ -1,7 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Clock, systemClock } from '../../runtime/clock.js';
 import { type Logger, silentLogger } from '../../runtime/logger.js';
-import { atRevision, StoredEntry } from '../document.js';
+import { atRevision, StoredEntry, UnreadEntry, unshared } from '../document.js';
+import { decrypted, type Encryption, ResourceEncryption } from '../encryption/encryption.js';
 import { FanOut } from '../fan-out.js';
 import type { HistoryLimits, Written } from '../history.js';
 import {
@@ -31,6 +32,8 @@ export interface LevelStoreOptions extends HistoryLimits {
   readonly mustExist?: boolean;
   /** The size of the journal in bytes; 4 MiB unless said otherwise. */
   readonly journalSize?: number;
+  /** How documents are kept on disk; as they are unless said otherwise. */
+  readonly encryption?: Encryption;
   /** Wraps the log on disk; for tests that want it to fail. */
   readonly wrapLog?: (log: RecordLog) => RecordLog;
 }
@@ -44,6 +47,8 @@ const removalsAtOnce = 2_048;
 /** A change that has its revision and waits for the disk. */
 interface Waiting {
   readonly change: Written;
+  /** What the disk gets of the document; nothing for a deletion. */
+  readonly kept: Buffer;
   readonly at: number;
   resolve(): void;
   reject(error: Error): void;
@@ -70,6 +75,7 @@ export class LevelStore implements Store {
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #records: RecordLog;
+  readonly #encryption: Encryption;
   readonly #map: VersionedMap;
   readonly #fanOut: FanOut;
   /** Keys with a write on its way, and what settles (without an error) when that is decided. */
@@ -81,6 +87,8 @@ export class LevelStore implements Store {
   /** The last revision given out. */
   #last: Revision;
   #mark: LogMark;
+  /** Not everything could be decrypted when the store was opened. */
+  readonly #mayBeUnread: boolean;
   /** Left the history and is still on disk. */
   #garbage: Written[];
   #failure: StoreClosed | undefined;
@@ -90,9 +98,11 @@ export class LevelStore implements Store {
     this.#clock = options.clock ?? systemClock;
     this.#log = options.log ?? silentLogger;
     this.#records = records;
+    this.#encryption = options.encryption ?? new ResourceEncryption();
     this.#map = replayed.map;
     this.#mark = replayed.mark;
     this.#garbage = replayed.garbage;
+    this.#mayBeUnread = replayed.hasUnread;
     this.#last = replayed.map.history.newest;
     this.#fanOut = new FanOut(this.#map.history, options);
     this.#flushing = this.#flush();
@@ -100,12 +110,18 @@ export class LevelStore implements Store {
 
   async get(key: string): Promise<Entry | undefined> {
     this.#checkOpen();
-    return this.#map.get(key);
+    const entry = this.#map.get(key);
+    if (entry instanceof UnreadEntry) entry.check();
+    return entry;
   }
 
   async scan(prefix: string, options?: ScanOptions): Promise<Scan> {
     this.#checkOpen();
-    return this.#map.scan(prefix, options);
+    const found = this.#map.scan(prefix, options);
+    if (this.#mayBeUnread && options?.tolerant !== true) {
+      for (const entry of found.entries) if (entry instanceof UnreadEntry) entry.check();
+    }
+    return found;
   }
 
   async commit(write: Write): Promise<Entry> {
@@ -117,13 +133,15 @@ export class LevelStore implements Store {
     }
     const actual = this.#map.get(write.key);
     checkExpectation(write, actual);
-    const change = changeOf(write, actual, this.#last + 1n);
+    const { key } = write;
+    const change = changeOf(write, actual, this.#last + 1n, this.#encryption.writesAs(key));
+    const kept = change.type === 'put' ? this.#encryption.encrypt(key, change.entry.bytes) : Buffer.alloc(0);
     this.#last = change.entry.revision;
     const durable = new Promise<void>((resolve, reject) => {
-      this.#queue.push({ change, at: this.#clock.now(), resolve, reject });
+      this.#queue.push({ change, kept, at: this.#clock.now(), resolve, reject });
     });
-    const decided = durable.catch(() => {}).then(() => void this.#busy.delete(write.key));
-    this.#busy.set(write.key, decided);
+    const decided = durable.catch(() => {}).then(() => void this.#busy.delete(key));
+    this.#busy.set(key, decided);
     this.#flushing ??= this.#flush();
     await durable;
     return change.entry;
@@ -136,6 +154,10 @@ export class LevelStore implements Store {
   async revision(): Promise<Revision> {
     this.#checkOpen();
     return this.#map.history.newest;
+  }
+
+  isStale({ key, keptAs = '' }: Entry): boolean {
+    return keptAs !== this.#encryption.writesAs(key);
   }
 
   size(): Promise<number> {
@@ -168,9 +190,9 @@ export class LevelStore implements Store {
       const batch = this.#takeBatch();
       const removal = takeRemoval(this.#garbage, this.#mark);
       try {
-        const added = batch.map(({ change, at }) => ({
+        const added = batch.map(({ change, kept, at }) => ({
           revision: change.entry.revision,
-          record: recordOf(change, at),
+          record: recordOf(change, kept, at),
         }));
         await this.#records.write({ added, ...removal });
       } catch (error) {
@@ -197,8 +219,8 @@ export class LevelStore implements Store {
 
   #takeBatch(): readonly Waiting[] {
     let bytes = 0;
-    const over = this.#queue.findIndex(({ change }, index) => {
-      bytes += change.entry.bytes.length;
+    const over = this.#queue.findIndex(({ kept }, index) => {
+      bytes += kept.length;
       return index === writesAtOnce || (index > 0 && bytes > bytesAtOnce);
     });
     return this.#queue.splice(0, over === -1 ? this.#queue.length : over);
@@ -222,6 +244,7 @@ export interface Replayed {
   readonly map: VersionedMap;
   readonly mark: LogMark;
   readonly garbage: Written[];
+  readonly hasUnread: boolean;
 }
 
 /**
@@ -232,14 +255,18 @@ export async function openLevelStore(directory: string, options: LevelStoreOptio
   let map = new VersionedMap(0n, options);
   let mark: LogMark = { compacted: 0n, records: 0 };
   const garbage: Written[] = [];
+  /** The last revision in which something could not be decrypted. */
+  let unread: Revision | undefined;
+  const { encryption = new ResourceEncryption() } = options;
   const reader = {
     mark(read: LogMark): void {
       mark = read;
       map = new VersionedMap(read.compacted, options);
     },
     record(revision: Revision, record: LogRecord): boolean {
-      const change = changeFrom(revision, record, map.get(record.key));
+      const change = changeFrom(revision, record, map.get(record.key), encryption);
       if (change === undefined) return false;
+      if ([change.entry, change.previous].some((entry) => entry instanceof UnreadEntry)) unread = revision;
       if (revision > mark.compacted) garbage.push(...map.apply(change, record.at));
       else if (change.type === 'put' && change.previous === undefined) map.load(change.entry);
       else return false;
@@ -247,21 +274,43 @@ export async function openLevelStore(directory: string, options: LevelStoreOptio
     },
   };
   const records = await openRecordLog(directory, reader, { ...options, log: options.log ?? silentLogger });
-  return new LevelStore(options.wrapLog?.(records) ?? records, { map, mark, garbage }, options);
+  // Nobody can be told of what cannot be read: who was there before it lists again.
+  if (unread !== undefined) garbage.push(...map.compact(unread));
+  const replayed = { map, mark, garbage, hasUnread: unread !== undefined };
+  return new LevelStore(options.wrapLog?.(records) ?? records, replayed, options);
 }
 
-const recordOf = ({ type, entry }: Written, at: number): LogRecord =>
+const recordOf = ({ type, entry }: Written, kept: Buffer, at: number): LogRecord =>
   type === 'put'
-    ? { type, key: entry.key, at, bytes: entry.bytes, revisionAt: entry.revisionAt }
+    ? { type, key: entry.key, at, bytes: kept, revisionAt: entry.revisionAt }
     : { type, key: entry.key, at };
 
 /** undefined for a deletion of nothing. */
-function changeFrom(revision: Revision, record: LogRecord, previous: Entry | undefined): Written | undefined {
-  if (record.type === 'put') {
-    const entry = new StoredEntry(record.key, revision, record.bytes, record.revisionAt);
-    return { type: 'put', entry, previous };
-  }
+function changeFrom(
+  revision: Revision,
+  record: LogRecord,
+  previous: Entry | undefined,
+  encryption: Encryption,
+): Written | undefined {
+  if (record.type === 'put') return { type: 'put', entry: entryFrom(revision, record, encryption), previous };
   return previous === undefined ? undefined : { type: 'delete', entry: atRevision(previous, revision), previous };
+}
+
+/** What cannot be decrypted is there all the same: a key may come later, and the rest is not to be missed for it. */
+function entryFrom(
+  revision: Revision,
+  { key, bytes: kept, revisionAt }: LogRecord & { readonly type: 'put' },
+  encryption: Encryption,
+): Entry {
+  const read = (): StoredEntry => {
+    const { document, keptAs } = decrypted(encryption, key, kept);
+    return new StoredEntry(key, revision, keptAs === '' ? document : unshared(document), revisionAt, keptAs);
+  };
+  try {
+    return read();
+  } catch {
+    return new UnreadEntry({ key, revision, revisionAt, size: kept.length }, read);
+  }
 }
 
 /**

@@ -1,0 +1,61 @@
+import { type CipherGCMTypes, createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import type { Provider } from './encryption.js';
+
+/** How the providers of Kubernetes that use AES keep documents; keys have 16, 24 or 32 bytes. */
+
+const nonceLength = 12;
+const tagLength = 16;
+const blockLength = 16;
+
+const tooShort = (): Error => new Error('the stored data was shorter than the required size');
+const wrong = (cause: unknown): Error => new Error('the stored data is not what was encrypted by this key', { cause });
+
+/** AES-GCM: random nonce, ciphertext, tag. The store's key is authenticated, so that nothing passes for another object. */
+export function aesGcm(prefix: string, secret: Buffer): Provider {
+  const algorithm = `aes-${secret.length * 8}-gcm` as CipherGCMTypes;
+  return {
+    prefix,
+    encrypt(key, document) {
+      const nonce = randomBytes(nonceLength);
+      const cipher = createCipheriv(algorithm, secret, nonce, { authTagLength: tagLength });
+      cipher.setAAD(Buffer.from(key));
+      return Buffer.concat([nonce, cipher.update(document), cipher.final(), cipher.getAuthTag()]);
+    },
+    decrypt(key, encrypted) {
+      if (encrypted.length < nonceLength + tagLength) throw tooShort();
+      const end = encrypted.length - tagLength;
+      const decipher = createDecipheriv(algorithm, secret, encrypted.subarray(0, nonceLength), {
+        authTagLength: tagLength,
+      });
+      decipher.setAAD(Buffer.from(key));
+      decipher.setAuthTag(encrypted.subarray(end));
+      try {
+        return Buffer.concat([decipher.update(encrypted.subarray(nonceLength, end)), decipher.final()]);
+      } catch (error) {
+        throw wrong(error);
+      }
+    },
+  };
+}
+
+/** AES-CBC with PKCS #7 padding: random initialization vector, ciphertext. Nothing is authenticated. */
+export function aesCbc(prefix: string, secret: Buffer): Provider {
+  const algorithm = `aes-${secret.length * 8}-cbc`;
+  return {
+    prefix,
+    encrypt(_, document) {
+      const vector = randomBytes(blockLength);
+      const cipher = createCipheriv(algorithm, secret, vector);
+      return Buffer.concat([vector, cipher.update(document), cipher.final()]);
+    },
+    decrypt(_, encrypted) {
+      if (encrypted.length < blockLength) throw tooShort();
+      const decipher = createDecipheriv(algorithm, secret, encrypted.subarray(0, blockLength));
+      try {
+        return Buffer.concat([decipher.update(encrypted.subarray(blockLength)), decipher.final()]);
+      } catch (error) {
+        throw wrong(error);
+      }
+    },
+  };
+}

@@ -1,0 +1,22 @@
+import { randomBytes } from 'node:crypto';
+import { xsalsa20poly1305 } from '@noble/ciphers/salsa.js';
+import type { Provider } from './encryption.js';
+
+const nonceLength = 24;
+
+/** NaCl's secretbox (XSalsa20 and Poly1305), key of 32 bytes: random nonce, box. */
+export const secretbox = (prefix: string, secret: Buffer): Provider => ({
+  prefix,
+  encrypt(_, document) {
+    const nonce = randomBytes(nonceLength);
+    return Buffer.concat([nonce, xsalsa20poly1305(secret, nonce).encrypt(document)]);
+  },
+  decrypt(_, encrypted) {
+    try {
+      const nonce = encrypted.subarray(0, nonceLength);
+      return Buffer.from(xsalsa20poly1305(secret, nonce).decrypt(encrypted.subarray(nonceLength)));
+    } catch (error) {
+      throw new Error('the stored data is not what was encrypted by this key', { cause: error });
+    }
+  },
+});

@@ -1,0 +1,168 @@
+import { describe, expect, test } from 'vitest';
+import { defaultDomains } from '../../src/api/domains.js';
+import { readEncryptionConfiguration } from '../../src/server/encryption-configuration.js';
+
+const head = 'apiVersion: apiserver.config.k8s.io/v1\nkind: EncryptionConfiguration\n';
+const read = (text: string, domains = defaultDomains) => readEncryptionConfiguration(text, domains);
+const rule = (resources: readonly string[], ...providers: readonly object[]) => ({ resources, providers });
+const readRules = (...resources: readonly object[]) =>
+  read(JSON.stringify({ apiVersion: 'apiserver.config.k8s.io/v1', kind: 'EncryptionConfiguration', resources }));
+const secret = Buffer.alloc(32, 7).toString('base64');
+const aesgcm = (...names: readonly string[]) => ({ aesgcm: { keys: names.map((name) => ({ name, secret })) } });
+
+test('a file as people write it', async () => {
+  const encryption = await read(`${head}
+resources:
+- resources: [secrets, configmaps, ci.example.org]
+  providers:
+  - secretbox: { keys: [{ name: key2, secret: ${secret} }] }
+  - aescbc:
+      keys:
+      - name: key1
+        secret: ${secret}
+  - identity: {}
+- resources: ['*.example.com', events]
+  providers: [{ identity: {} }]
+- resources: ['*.*']
+  providers:
+  - aesgcm: { keys: [{ name: "0", secret: ${secret} }] }
+`);
+  expect(encryption.writesAs('core/secrets/default/a')).toBe('k8s:enc:secretbox:v1:key2:');
+  expect(encryption.writesAs('example.org/ci/a')).toBe('k8s:enc:secretbox:v1:key2:');
+  expect(encryption.writesAs('example.com/ci/a')).toBe('');
+  expect(encryption.writesAs('core/events/default/a')).toBe('');
+  expect(encryption.writesAs('rbac.authorization.k8s.io/roles/default/a')).toBe('k8s:enc:aesgcm:v1:0:');
+  const document = Buffer.from('{}');
+  expect(encryption.decrypt('core/secrets/default/a', document)).toEqual({ document, keptAs: '' });
+});
+
+test('a resource of several rules is read by the providers of all, and written by those of the first', async () => {
+  const encryption = await readRules(
+    rule(['secrets'], aesgcm('new')),
+    rule(['secrets'], aesgcm('old'), { identity: {} }),
+  );
+  const before = await readRules(rule(['secrets'], aesgcm('old')));
+  const key = 'core/secrets/default/a';
+  const document = Buffer.from('{}');
+  expect(encryption.writesAs(key)).toBe('k8s:enc:aesgcm:v1:new:');
+  expect(encryption.decrypt(key, before.encrypt(key, document)).keptAs).toBe('k8s:enc:aesgcm:v1:old:');
+  expect(encryption.decrypt(key, document).keptAs).toBe('');
+});
+
+test('built-in groups go by their names in the domain of the server, and so does the file', async () => {
+  const domains = { ...defaultDomains, api: 'acme.test' };
+  const encryption = await read(
+    JSON.stringify({
+      apiVersion: 'apiserver.config.acme.test/v1',
+      kind: 'EncryptionConfiguration',
+      resources: [rule(['certificatesigningrequests.certificates.acme.test'], aesgcm('one'))],
+    }),
+    domains,
+  );
+  const prefix = 'k8s:enc:aesgcm:v1:one:';
+  expect(encryption.writesAs('certificates.k8s.io/certificatesigningrequests/a')).toBe(prefix);
+  await expect(read(head, domains)).rejects.toThrow('must be EncryptionConfiguration of apiserver.config.acme.test/v1');
+});
+
+describe('what is wrong is told with its place, and no secret is shown', () => {
+  const bad = 'c2VjcmV0';
+  const path = 'resources[0].providers[0]';
+  test.each<[string, readonly object[], string]>([
+    ['no rules', [], 'resources: Required value: at least one resources is required'],
+    [
+      'an empty rule',
+      [{}],
+      'resources[0].resources: Required value: at least one resources[0].resources is required; ' +
+        'resources[0].providers: Required value: at least one resources[0].providers is required',
+    ],
+    [
+      'an empty provider',
+      [rule(['secrets'], {})],
+      `${path}: Invalid value: {}: provider does not contain any of the expected providers: AESGCM, AESCBC, Secretbox, Identity`,
+    ],
+    [
+      'two in one',
+      [rule(['secrets'], { identity: {}, ...aesgcm('a') })],
+      `${path}: Invalid value: aesgcm, identity: more than one provider specified in a single element, should split into different list elements`,
+    ],
+    [
+      'no keys',
+      [rule(['secrets'], { aescbc: {} })],
+      `${path}.aescbc.keys: Required value: at least one keys is required`,
+    ],
+    [
+      'an empty key',
+      [rule(['secrets'], { secretbox: { keys: [{}] } })],
+      `${path}.secretbox.keys[0].name: Required value: name is a mandatory field for a key; ` +
+        `${path}.secretbox.keys[0].secret: Required value: secret is a mandatory field for a key`,
+    ],
+    [
+      'a secret that is not base64',
+      [rule(['secrets'], { aesgcm: { keys: [{ name: 'a', secret: 'top secret' }] } })],
+      `${path}.aesgcm.keys[0].secret: Invalid value: "REDACTED": secrets must be base64 encoded`,
+    ],
+    [
+      'a secret of the wrong length',
+      [rule(['secrets'], { aesgcm: { keys: [{ name: 'a', secret: bad }] } })],
+      `${path}.aesgcm.keys[0].secret: Invalid value: "REDACTED": secret is not of the expected length, got 6, expected one of [16 24 32]`,
+    ],
+    [
+      'a resource twice',
+      [rule(['secrets', 'secrets'], aesgcm('a'))],
+      'resources[0].resources: Invalid value: ["secrets","secrets"]: the same resource cannot be specified multiple times',
+    ],
+    [
+      'resources that overlap',
+      [rule(['*.', 'secrets'], aesgcm('a'))],
+      'resources[0].resources: Invalid value: ["*.","secrets"]: using overlapping resources such as \'secrets\' and \'*.\' in the same resource list is not allowed as they will be masked',
+    ],
+    [
+      'capital letters',
+      [rule(['Secrets'], aesgcm('a'))],
+      'resources[0].resources[0]: Invalid value: "Secrets": resource name should not contain capital letters',
+    ],
+    [
+      'a star alone',
+      [rule(['*'], aesgcm('a'))],
+      'resources[0].resources[0]: Invalid value: "*": use \'*.\' to encrypt all the resources from core API group or *.* to encrypt all resources',
+    ],
+    [
+      'a resource of all groups',
+      [rule(['secrets.*'], aesgcm('a'))],
+      'resources[0].resources[0]: Invalid value: "secrets.*": encrypting the same resource across groups is not supported',
+    ],
+    [
+      'a resource that an earlier rule masks',
+      [rule(['*.'], aesgcm('a')), rule(['secrets'], aesgcm('b'))],
+      'resource "secrets" is masked by earlier rule "*."',
+    ],
+    [
+      'a group that an earlier rule masks',
+      [rule(['*.*'], aesgcm('a')), rule(['*.apps'], aesgcm('b'))],
+      'resource "*.apps" is masked by earlier rule "*.*"',
+    ],
+    [
+      'an unknown provider',
+      [rule(['secrets'], { aes: {} })],
+      'strict decoding error: unknown field "resources[0].providers[0].aes"',
+    ],
+  ])('%s', async (_, rules, why) => {
+    const error = await readRules(...rules).catch(String);
+    expect(error).toBe(`Error: ${why}`);
+    expect(error).not.toContain(bad);
+    expect(error).not.toContain('top secret');
+  });
+
+  test.each([
+    ['nothing', '', 'must be EncryptionConfiguration of apiserver.config.k8s.io/v1, not nothing of nothing'],
+    ['another kind', 'kind: Secret', 'not Secret of nothing'],
+    [
+      'another version',
+      head.replace('/v1', '/v1beta1'),
+      'not EncryptionConfiguration of apiserver.config.k8s.io/v1beta1',
+    ],
+    ['a field twice', `${head}resources: []\nresources: []\n`, 'key "resources" already set in map'],
+  ])('%s', async (_, text, why) => {
+    await expect(read(text)).rejects.toThrow(why);
+  });
+});

@@ -1,0 +1,144 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { isReason } from '../../src/api/errors.js';
+import { Secrets } from '../../src/api/kinds/secret.js';
+import { createServer, type Server } from '../../src/embed.js';
+import { type Logger, silentLogger } from '../../src/runtime/logger.js';
+import { MemoryStore } from '../../src/store/memory/memory-store.js';
+
+/** Objects that are encrypted where they are kept, and keys that change. */
+
+let folder: string;
+let server: Server | undefined;
+beforeEach(async () => {
+  told = [];
+  folder = await mkdtemp(join(tmpdir(), 'kedge-encryption-'));
+});
+afterEach(async () => {
+  await server?.stop();
+  await rm(folder, { recursive: true });
+});
+
+const providers = {
+  one: `aescbc: { keys: [{ name: one, secret: ${Buffer.alloc(32, 1).toString('base64')} }] }`,
+  two: `aesgcm: { keys: [{ name: two, secret: ${Buffer.alloc(32, 2).toString('base64')} }] }`,
+  identity: 'identity: {}',
+};
+type Name = keyof typeof providers;
+const configuration = (...names: readonly Name[]): string => `
+apiVersion: apiserver.config.k8s.io/v1
+kind: EncryptionConfiguration
+resources:
+- resources: [secrets]
+  providers:
+${names.map((name) => `  - ${providers[name]}\n`).join('')}`;
+const file = (): string => join(folder, 'encryption.yaml');
+const use = (...names: readonly Name[]): Promise<void> => writeFile(file(), configuration(...names));
+
+let told: string[] = [];
+const log: Logger = {
+  ...silentLogger,
+  warn: (_, message) => void told.push(message),
+  child: () => log,
+};
+
+async function start(): Promise<Server> {
+  await server?.stop();
+  server = await createServer({
+    store: `level:${join(folder, 'store')}`,
+    encryptionConfiguration: { file: file() },
+    controllers: [],
+    log,
+  });
+  return server;
+}
+
+const key = { namespace: 'default', name: 'a' };
+const secrets = (of: Server) => of.client().resource(Secrets);
+const version = async (of: Server): Promise<string | undefined> =>
+  (await secrets(of).get(key))?.metadata.resourceVersion;
+const create = (of: Server, name = 'a') =>
+  secrets(of).create({ apiVersion: 'v1', kind: 'Secret', metadata: { ...key, name }, data: { a: 'YQ==' } });
+const replace = async (of: Server): Promise<void> => {
+  const now = await secrets(of).get(key);
+  if (now !== undefined) await secrets(of).update(now);
+};
+
+const writes: readonly [string, (of: Server) => Promise<unknown>][] = [
+  ['PUT', replace],
+  ['merge patch', (of) => secrets(of).patch(key, { type: 'merge', body: {} })],
+  ['JSON patch', (of) => secrets(of).patch(key, { type: 'json', body: [] })],
+  ['strategic merge patch', (of) => secrets(of).patch(key, { type: 'strategic', body: {} })],
+];
+
+test.each(writes)('a %s that changes nothing is stored if another key writes now, and only then', async (_, write) => {
+  await use('one', 'identity');
+  const first = await start();
+  await create(first);
+  const before = await version(first);
+  await write(first);
+  expect(await version(first)).toBe(before);
+
+  await use('two', 'one');
+  const second = await start();
+  await write(second);
+  const rewritten = await version(second);
+  expect(rewritten).not.toBe(before);
+  await write(second);
+  expect(await version(second)).toBe(rewritten);
+
+  await use('two');
+  expect(await version(await start())).toBe(rewritten);
+});
+
+test('keys that change are used without a restart, and bad ones are not', async () => {
+  await use('identity');
+  const first = await start();
+  await create(first);
+  await use('one', 'identity');
+  const before = await version(first);
+  // Until the file was read again nothing is stored.
+  await expect.poll(() => replace(first).then(() => version(first))).not.toBe(before);
+  await use();
+  await expect.poll(() => told).toEqual(['kept what was read before']);
+  await create(first, 'b');
+  await use('one');
+  const second = await start();
+  expect((await secrets(second).list({ namespace: 'default' })).items).toHaveLength(2);
+});
+
+test('without its key nothing is read, changed or lost', async () => {
+  await use('one');
+  await create(await start());
+  await use('two');
+  const without = await start();
+  const why = 'Internal error occurred: unable to transform key "core/secrets/default/a": no matching prefix found';
+  const fails = async (asked: Promise<unknown>): Promise<void> => {
+    const error = await asked.catch((failure: unknown) => failure);
+    expect(error).toMatchObject({ code: 500, message: why });
+    expect(isReason(error, 'InternalError')).toBe(true);
+  };
+  await fails(secrets(without).get(key));
+  await fails(secrets(without).list({ namespace: 'default' }));
+  await fails(secrets(without).patch(key, { type: 'merge', body: { data: { a: 'Yg==' } } }));
+  await fails(secrets(without).delete(key));
+  await fails(create(without));
+  expect((await create(without, 'b')).metadata.name).toBe('b');
+  await use('two', 'one');
+  await expect
+    .poll(() =>
+      secrets(without)
+        .get(key)
+        .catch(() => undefined),
+    )
+    .toMatchObject({ data: { a: 'YQ==' } });
+});
+
+test('a configuration that cannot be used ends the start, and so does a store that encrypts by itself', async () => {
+  await writeFile(file(), configuration('one').replace('secrets', 'Secrets'));
+  await expect(start()).rejects.toThrow('resources[0].resources[0]: Invalid value: "Secrets"');
+  const options = { store: new MemoryStore(), encryptionConfiguration: configuration('one') };
+  await expect(createServer(options)).rejects.toThrow('option encryptionConfiguration is for a store with an address');
+});

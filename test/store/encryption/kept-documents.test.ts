@@ -1,0 +1,209 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { copyStore } from '../../../src/store/copy-store.js';
+import { document } from '../../../src/store/document.js';
+import { aesGcm } from '../../../src/store/encryption/aes.js';
+import {
+  type Encryption,
+  identity,
+  type Provider,
+  ResourceEncryption,
+} from '../../../src/store/encryption/encryption.js';
+import { secretbox } from '../../../src/store/encryption/secretbox.js';
+import { openEtcdStore } from '../../../src/store/etcd/etcd-store.js';
+import { openLevelStore } from '../../../src/store/level/level-store.js';
+import { MemoryStore } from '../../../src/store/memory/memory-store.js';
+import { HistoryCompacted, type Store } from '../../../src/store/store.js';
+import { changeBatches } from '../../../src/testing/change-batches.js';
+import { storeContract } from '../../../src/testing/store-contract.js';
+import { type EtcdProcess, etcdInstalled, startEtcd } from '../etcd/etcd-process.js';
+
+/** What stores keep of documents where they leave the process. */
+
+if (!etcdInstalled) console.warn('There is no etcd on the PATH: that etcd gets documents encrypted is not tested.');
+
+const one = aesGcm('k8s:enc:aesgcm:v1:one:', Buffer.alloc(32, 1));
+const two = secretbox('k8s:enc:secretbox:v1:two:', Buffer.alloc(32, 2));
+const by = (...providers: [Provider, ...Provider[]]): Encryption =>
+  new ResourceEncryption(new Map([['core/secrets', providers]]));
+/** A document with a place for its revision. */
+const versioned = (text: string) => ({
+  bytes: Buffer.from(`{"text":"${text}","version":""}`),
+  revisionAt: 22 + text.length,
+});
+
+const root = mkdtempSync(join(tmpdir(), 'kept-documents-'));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+let etcd: EtcdProcess;
+if (etcdInstalled) {
+  beforeAll(async () => {
+    etcd = await startEtcd();
+  });
+  afterAll(() => etcd.stop());
+}
+let made = 0;
+
+interface Kind {
+  readonly name: string;
+  readonly isHere: boolean;
+  /** Where a new store is: each call opens the same one. */
+  place(): (encryption?: Encryption) => Promise<Store & { compact?(revision: bigint): Promise<void> }>;
+}
+const given = (encryption?: Encryption) => (encryption === undefined ? {} : { encryption });
+const kinds: readonly Kind[] = [
+  {
+    name: 'the embedded store',
+    isHere: true,
+    place: () => {
+      const directory = join(root, `store-${made++}`);
+      return (encryption) => openLevelStore(directory, given(encryption));
+    },
+  },
+  {
+    name: 'the etcd store',
+    isHere: etcdInstalled,
+    place: () => {
+      const prefix = `/kept-${made++}`;
+      return (encryption) => openEtcdStore({ endpoints: [etcd.endpoint], prefix, ...given(encryption) });
+    },
+  },
+];
+const key = 'core/secrets/default/a';
+const put = async (store: Store, at: string, text: string) => {
+  const now = await store.get(at);
+  return store.commit({ key: at, document: versioned(text), expect: now?.revision ?? 'absent' });
+};
+
+describe('the embedded store that encrypts everything keeps every promise of a store', () => {
+  const encryption = new ResourceEncryption(new Map([['*/*', [one]]]));
+  const open = () => openLevelStore(join(root, `store-${made++}`), { encryption });
+  for (const { name, run } of storeContract(open)) test(name, run);
+});
+
+for (const { name, isHere, place } of kinds) {
+  describe.skipIf(!isHere)(name, () => {
+    test('whoever reads sees documents as they are, before and after it is opened again', async () => {
+      const open = place();
+      const first = await open(by(one));
+      const { revision } = await put(first, key, 'hidden');
+      const read = async (store: Store) => {
+        const entry = await store.get(key);
+        const [listed] = (await store.scan('core/')).entries;
+        expect([entry?.bytes.toString(), listed?.value, entry?.keptAs]).toEqual([
+          `{"text":"hidden","version":"${revision}"}`,
+          { text: 'hidden', version: String(revision) },
+          one.prefix,
+        ]);
+      };
+      await read(first);
+      await first.close();
+      const again = await open(by(one));
+      await read(again);
+      const batches = changeBatches(again.changes('core/', revision - 1n));
+      const [change] = (await batches.next()).value ?? [];
+      expect(change?.type === 'put' && change.entry.value).toMatchObject({ text: 'hidden' });
+      await batches.return?.();
+      await again.close();
+    });
+
+    test('an entry is stale once another key writes, until it is written again', async () => {
+      const open = place();
+      const before = await open();
+      await put(before, key, 'a');
+      await put(before, 'core/configmaps/default/a', 'a');
+      await before.close();
+      const store = await open(by(two, one, identity));
+      const stale = async (at: string) => {
+        const entry = await store.get(at);
+        return entry && store.isStale?.(entry);
+      };
+      expect([await stale(key), await stale('core/configmaps/default/a')]).toEqual([true, false]);
+      await put(store, key, 'a');
+      expect(await stale(key)).toBe(false);
+      await store.close();
+      const without = await open(by(identity, two));
+      const entry = await without.get(key);
+      expect(entry && without.isStale?.(entry)).toBe(true);
+      await without.close();
+    });
+
+    test('what cannot be decrypted fails alone, and can be read once its key is there', async () => {
+      const open = place();
+      const before = await open(by(one));
+      const { revision } = await put(before, key, 'a');
+      await put(before, key, 'b');
+      await put(before, 'core/configmaps/default/a', 'a');
+      await before.close();
+
+      let current = by(two);
+      const store = await open({
+        writesAs: (at) => current.writesAs(at),
+        encrypt: (at, bytes) => current.encrypt(at, bytes),
+        decrypt: (at, kept) => current.decrypt(at, kept),
+      });
+      const why = `Internal error occurred: unable to transform key "${key}": no matching prefix found`;
+      await expect(store.get(key)).rejects.toThrow(why);
+      await expect(store.scan('core/')).rejects.toThrow(why);
+      const { entries } = await store.scan('core/', { tolerant: true });
+      expect(entries.map((entry) => entry.key)).toEqual(['core/configmaps/default/a', key]);
+      expect(() => entries[1]?.value).toThrow(why);
+      expect(() => entries[1]?.bytes).toThrow(why);
+      expect((await store.get('core/configmaps/default/a'))?.value).toMatchObject({ text: 'a' });
+      await expect(changeBatches(store.changes('core/', revision)).next()).rejects.toThrow(HistoryCompacted);
+
+      const other = new MemoryStore({ after: (await store.revision()) + 1n });
+      await expect(copyStore(store, other, await store.revision())).rejects.toThrow(why);
+      const left: string[] = [];
+      expect(await copyStore(store, other, await store.revision(), (at, error) => left.push(`${at} ${error}`))).toBe(1);
+      expect(left).toEqual([expect.stringContaining(`${key} `)]);
+      expect((await other.scan('')).entries.map((entry) => entry.key)).toEqual(['core/configmaps/default/a']);
+
+      current = by(two, one);
+      expect((await store.get(key))?.value).toMatchObject({ text: 'b' });
+      expect((await store.scan('core/')).entries).toHaveLength(2);
+      await put(store, key, 'c');
+      expect((await store.get(key))?.keptAs).toBe(two.prefix);
+      await store.close();
+    });
+
+    test('what cannot be decrypted was deleted all the same', async () => {
+      const open = place();
+      const before = await open(by(one));
+      const { revision } = await put(before, key, 'a');
+      await before.commit({ key, document: undefined, expect: revision });
+      await before.close();
+      const store = await open(by(two));
+      expect(await store.get(key)).toBeUndefined();
+      expect((await store.scan('')).entries).toEqual([]);
+      await put(store, key, 'new');
+      await store.close();
+      const again = await open(by(two));
+      expect((await again.get(key))?.value).toMatchObject({ text: 'new' });
+      await again.close();
+    });
+  });
+}
+
+test('no byte of a document is in the files of the embedded store', async () => {
+  const directory = join(root, `store-${made++}`);
+  const store = await openLevelStore(directory, { encryption: by(one) });
+  await put(store, key, 'a-text-that-nobody-shall-find');
+  await put(store, 'core/configmaps/default/a', 'a-text-that-may-be-found');
+  await store.close();
+  const files = readdirSync(directory).map((file) => readFileSync(join(directory, file)));
+  const holds = (text: string): boolean => files.some((bytes) => bytes.includes(text));
+  expect([holds('shall-find'), holds('may-be-found'), holds(one.prefix)]).toEqual([false, true, true]);
+});
+
+test('a copy is encrypted as the second store does it', async () => {
+  const from = new MemoryStore();
+  await put(from, key, 'a');
+  await from.commit({ key: 'core/secrets/default/plain', document: document('x'), expect: 'absent' });
+  const directory = join(root, `store-${made++}`);
+  const to = await openLevelStore(directory, { encryption: by(one), after: 10n });
+  expect(await copyStore(from, to, await from.revision())).toBe(2);
+  expect((await to.scan('core/')).entries.map(({ keptAs }) => keptAs)).toEqual([one.prefix, one.prefix]);
+  await to.close();
+});
