@@ -18,6 +18,7 @@ import { openCustomResources } from './server/custom-resources.js';
 import { expireEvents } from './server/event-expiry.js';
 import { ensureTokenTracking } from './server/legacy-token-tracking.js';
 import { type Listening, openListener } from './server/listening.js';
+import type { OpenedEncryption } from './server/open-encryption.js';
 import { type OpenedOperations, openOperations } from './server/operations.js';
 import { optionDefaults } from './server/option-defaults.js';
 import type { ServerOptions } from './server/options.js';
@@ -30,7 +31,7 @@ import { storeFailure } from './server/store-failure.js';
 import { mayBeShared } from './server/store-sharing.js';
 import { storedInstances } from './server/stored-instances.js';
 import { checkFinished } from './store/copy-store.js';
-import { openStore } from './store/open.js';
+import { type OpenStoreOptions, openStore } from './store/open.js';
 import type { Store } from './store/store.js';
 
 /** A running server. */
@@ -78,10 +79,11 @@ export async function openServer(options: ServerOptions = {}, seams: Seams = {})
   let store: Store | undefined;
   let operations: OpenedOperations | undefined;
   try {
-    store = await storeOf(options, { domains, clock, log, signal });
+    const encryption = await encryptionOf(options, { domains, clock, log, signal });
+    store = await storeOf(options, { clock, log, ...(encryption === undefined ? {} : { encryption }) });
     const featureGates = { ...defaultFeatureGates, ...options.featureGates };
     operations = await openOperations(options.operations ?? {}, { store, featureGates, clock, log, signal });
-    const ground = { operations, featureGates, domains, clock, log, signal };
+    const ground = { operations, featureGates, domains, clock, log, encryption, signal };
     return { ...(await start(options, ground, stopping, seams)), store };
   } catch (error) {
     stopping.abort();
@@ -91,22 +93,26 @@ export async function openServer(options: ServerOptions = {}, seams: Seams = {})
   }
 }
 
-/** The store that the options give, or the one at the address that they give. */
-async function storeOf(
-  { store = 'memory:', etcd, encryptionConfiguration }: ServerOptions,
+/** How the store at the address that the options give encrypts what it keeps. */
+async function encryptionOf(
+  { store, encryptionConfiguration }: ServerOptions,
   parts: Pick<Ground, 'domains' | 'clock' | 'log' | 'signal'>,
-): Promise<Store> {
+): Promise<OpenedEncryption | undefined> {
+  if (encryptionConfiguration === undefined) return undefined;
   if (typeof store === 'object') {
-    if (encryptionConfiguration === undefined) return store;
     throw new Error(
       'option encryptionConfiguration is for a store with an address: what is given must encrypt by itself',
     );
   }
-  const { clock, log } = parts;
-  if (encryptionConfiguration === undefined) return openStore(store, { clock, log, etcd });
-  const { openEncryption } = await import('./server/encryption-configuration.js');
-  return openStore(store, { clock, log, etcd, encryption: await openEncryption(encryptionConfiguration, parts) });
+  const { openEncryption } = await import('./server/open-encryption.js');
+  return openEncryption(encryptionConfiguration, parts);
 }
+
+/** The store that the options give, or the one at the address that they give. */
+const storeOf = async (
+  { store = 'memory:', etcd }: ServerOptions,
+  options: Omit<OpenStoreOptions, 'etcd'>,
+): Promise<Store> => (typeof store === 'object' ? store : openStore(store, { ...options, etcd }));
 
 /** Opens the parts one after the other, from the API to the port. Where one fails, the caller closes what is under them. */
 async function start(
@@ -118,7 +124,7 @@ async function start(
   const { store } = ground.operations;
   await checkFinished(store);
   // Where others use the same etcd its revision says nothing of us.
-  const isNew = (await store.scan('', { limit: 1 })).entries.length === 0;
+  const isNew = (await store.scan('', { limit: 1, tolerant: true })).entries.length === 0;
   const core = await openCore(options, ground, { isNew, seams });
   const content = await openContent(options, ground, core);
   if (isNew) core.state.firstRevision = await store.revision();

@@ -353,7 +353,7 @@ export type {
   TrustOptions,
 } from './server/signing-options.js';
 export { document, StoredEntry, withRevision } from './store/document.js';
-export type { Decrypted, Encryption } from './store/encryption/encryption.js';
+export type { Decrypted, Encryption, KeptDocument } from './store/encryption/encryption.js';
 export type { EtcdOptions } from './store/etcd/etcd-options.js';
 export type { EtcdFiles } from './store/etcd/etcd-secrets.js';
 export type { HistoryLimits } from './store/history.js';

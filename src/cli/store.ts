@@ -1,13 +1,13 @@
-import { type Domains, defaultDomains } from '../api/domains.js';
+import { defaultDomains } from '../api/domains.js';
 import { messageOf } from '../api/message-of.js';
 import { systemClock } from '../runtime/clock.js';
 import { silentLogger } from '../runtime/logger.js';
-import { naming, readText } from '../runtime/text-source.js';
 import { CopyRefused, copyStore } from '../store/copy-store.js';
 import type { Encryption } from '../store/encryption/encryption.js';
 import { type OpenStoreOptions, openStore } from '../store/open.js';
 import type { Store } from '../store/store.js';
 import { ConfigurationError, readConfiguration } from './configuration.js';
+import type { Configuration } from './configuration-options.js';
 
 interface CopyFlags {
   readonly config?: string;
@@ -19,35 +19,45 @@ export async function copy(from: string, to: string, flags: CopyFlags): Promise<
   for (const address of [from, to]) {
     if (address.startsWith('memory:')) throw new ConfigurationError(`${address} is gone when this program ends`);
   }
-  const { etcd, encryptionConfigFile, domains } = await readConfiguration(flags.config, {});
-  const encryption = await encryptionIn(encryptionConfigFile, { ...defaultDomains, ...domains });
-  const open = (address: string, options: Partial<OpenStoreOptions>): Promise<Store> =>
-    openStore(address, {
-      clock: systemClock,
-      log: silentLogger,
-      ...(encryption === undefined ? {} : { encryption }),
-      ...(address.startsWith('etcd:') ? { etcd: { ...etcd, compactionSeconds: 0 } } : {}),
-      ...options,
-    });
-  await using(open(from, { mustExist: true }), async (source) => {
-    const revision = await source.revision();
-    await using(open(to, { after: revision + 1n }), async (target) => {
-      const leave = (key: string, why: unknown): void =>
-        void process.stderr.write(`left out ${key}: ${messageOf(why)}\n`);
-      const copying = copyStore(source, target, revision, flags.leaveUnreadable === true ? leave : undefined);
-      const count = await copying.catch((error: unknown) => {
-        throw error instanceof CopyRefused ? new Error(`${from} was not copied to ${to}: ${messageOf(error)}`) : error;
+  const configuration = await readConfiguration(flags.config, {});
+  const over = new AbortController();
+  try {
+    const encryption = await encryptionIn(configuration, over.signal);
+    const open = (address: string, options: Partial<OpenStoreOptions>): Promise<Store> =>
+      openStore(address, {
+        clock: systemClock,
+        log: silentLogger,
+        ...(encryption === undefined ? {} : { encryption }),
+        ...(address.startsWith('etcd:') ? { etcd: { ...configuration.etcd, compactionSeconds: 0 } } : {}),
+        ...options,
       });
-      process.stdout.write(`${count} entries were copied; revisions go on after ${revision}.\n`);
+    await using(open(from, { mustExist: true }), async (source) => {
+      const revision = await source.revision();
+      await using(open(to, { after: revision + 1n }), async (target) => {
+        const copying = copyStore(source, target, revision, flags.leaveUnreadable === true ? tellLeft : undefined);
+        const count = await copying.catch((error: unknown) => {
+          throw error instanceof CopyRefused
+            ? new Error(`${from} was not copied to ${to}: ${messageOf(error)}`)
+            : error;
+        });
+        process.stdout.write(`${count} entries were copied; revisions go on after ${revision}.\n`);
+      });
     });
-  });
+  } finally {
+    over.abort();
+  }
 }
 
-/** As the file has it now. */
-async function encryptionIn(file: string | undefined, domains: Domains): Promise<Encryption | undefined> {
+const tellLeft = (key: string, why: unknown): void => void process.stderr.write(`left out ${key}: ${messageOf(why)}\n`);
+
+async function encryptionIn(
+  { encryptionConfigFile: file, domains }: Configuration,
+  signal: AbortSignal,
+): Promise<Encryption | undefined> {
   if (file === undefined) return undefined;
-  const { readEncryptionConfiguration } = await import('../server/encryption-configuration.js');
-  return naming('encryptionConfigFile', async () => readEncryptionConfiguration(await readText(file), domains));
+  const { openEncryption } = await import('../server/open-encryption.js');
+  const parts = { domains: { ...defaultDomains, ...domains }, clock: systemClock, log: silentLogger, signal };
+  return openEncryption({ file, option: 'encryptionConfigFile' }, parts);
 }
 
 async function using(opening: Promise<Store>, use: (store: Store) => Promise<void>): Promise<void> {

@@ -25,6 +25,7 @@ import { type Credentials, openCredentials } from './credentials.js';
 import { openDefinitions } from './definitions.js';
 import { healthChecks } from './health-checks.js';
 import { recordTokenUse } from './legacy-token-tracking.js';
+import type { OpenedEncryption } from './open-encryption.js';
 import type { OpenedOperations } from './operations.js';
 import { optionDefaults } from './option-defaults.js';
 import type { ServerOptions } from './options.js';
@@ -42,6 +43,8 @@ export interface Ground {
   readonly domains: Domains;
   readonly clock: Clock;
   readonly log: Logger;
+  /** How the store encrypts, if it does. */
+  readonly encryption: OpenedEncryption | undefined;
   /** Aborted when the server stops. */
   readonly signal: AbortSignal;
 }
@@ -102,7 +105,7 @@ export async function openCore(
   ground: Ground,
   { isNew, seams }: { readonly isNew: boolean; readonly seams: Seams },
 ): Promise<Core> {
-  const { operations, featureGates, domains, clock, log, signal } = ground;
+  const { operations, featureGates, domains, encryption, clock, log, signal } = ground;
   const { store, metrics } = operations;
   const state: ServerState = { phase: 'opening', address: 'localhost', clientIssuers: () => '', firstRevision: 0n };
   const drained = new AbortController();
@@ -199,6 +202,7 @@ export async function openCore(
       objects,
       clock,
       signal: drained.signal,
+      ...(encryption === undefined ? {} : { keyServices: encryption.problem }),
       bootstrapped: () => state.phase !== 'opening',
       stopping: () => state.phase === 'stopping',
     }),

@@ -1,17 +1,10 @@
 import { canonicalBase64 } from '../api/base64.js';
 import { type Domains, defaultDomains } from '../api/domains.js';
+import { parseDuration } from '../api/go-duration.js';
 import { child, index, invalid, invalidText, ofEach, required, type Violation } from '../api/violations.js';
 import { readYaml } from '../api/yaml.js';
-import { type Following, followText, type TextSource } from '../runtime/text-source.js';
 import { field, list, optional, string, struct } from '../schema/builder.js';
 import { decodeConfiguration } from '../schema/configuration-file.js';
-import {
-  type Encryption,
-  encryptedPrefix,
-  identity,
-  type Provider,
-  ResourceEncryption,
-} from '../store/encryption/encryption.js';
 
 /** The file that says how objects are encrypted where they are kept: kind EncryptionConfiguration of Kubernetes. */
 
@@ -22,6 +15,15 @@ const provider = struct('ProviderConfiguration', {
   aescbc: optional(2, keys('AESConfiguration')),
   secretbox: optional(3, keys('SecretboxConfiguration')),
   identity: optional(4, struct('IdentityConfiguration', {})),
+  kms: optional(
+    5,
+    struct('KMSConfiguration', {
+      apiVersion: field(1, string()),
+      name: field(2, string()),
+      endpoint: field(3, string()),
+      timeout: field(4, string()),
+    }),
+  ),
 });
 const schema = struct('EncryptionConfiguration', {
   apiVersion: field(1, string()),
@@ -37,75 +39,69 @@ const schema = struct('EncryptionConfiguration', {
   ),
 });
 
+/** One way of keeping objects. */
+export type ConfiguredProvider =
+  | { readonly type: 'identity' }
+  | { readonly type: KeyedName; readonly keys: readonly { readonly name: string; readonly secret: Buffer }[] }
+  | { readonly type: 'kms'; readonly name: string; readonly endpoint: string; readonly timeoutMs: number };
+
+/** Names resources as the store's keys do: `<group>/<plural>`, with stars for all. */
+export interface EncryptionRule {
+  readonly resources: readonly string[];
+  readonly providers: readonly ConfiguredProvider[];
+}
+
+export type KeyedName = 'aesgcm' | 'aescbc' | 'secretbox';
 interface Key {
   readonly name?: string;
   readonly secret?: string;
 }
-type KeyedName = 'aesgcm' | 'aescbc' | 'secretbox';
-type ProviderConfiguration = Readonly<Partial<Record<KeyedName, { readonly keys?: readonly Key[] }>>> & {
+interface Kms {
+  readonly apiVersion?: string;
+  readonly name?: string;
+  readonly endpoint?: string;
+  readonly timeout?: string;
+}
+type Given = Readonly<Partial<Record<KeyedName, { readonly keys?: readonly Key[] }>>> & {
   readonly identity?: object;
+  readonly kms?: Kms;
 };
-interface ResourceConfiguration {
+interface GivenRule {
   readonly resources?: readonly string[];
-  readonly providers?: readonly ProviderConfiguration[];
+  readonly providers?: readonly Given[];
 }
 
-/** What makes a provider of one key, loaded when it is used, and how many bytes its keys have. */
-const keyed: Readonly<
-  Record<
-    KeyedName,
-    {
-      readonly lengths: readonly number[];
-      load(): Promise<(prefix: string, secret: Buffer) => Provider>;
-    }
-  >
-> = {
-  aesgcm: { lengths: [16, 24, 32], load: async () => (await import('../store/encryption/aes.js')).aesGcm },
-  aescbc: { lengths: [16, 24, 32], load: async () => (await import('../store/encryption/aes.js')).aesCbc },
-  secretbox: { lengths: [32], load: async () => (await import('../store/encryption/secretbox.js')).secretbox },
+/** How many bytes keys have. */
+const lengths: Readonly<Record<KeyedName, readonly number[]>> = {
+  aesgcm: [16, 24, 32],
+  aescbc: [16, 24, 32],
+  secretbox: [32],
 };
-const keyedNames = Object.keys(keyed) as readonly KeyedName[];
-
-/**
- * The encryption that a text or file configures, and what the file says later.
- * @throws Error with everything that is wrong with it now
- */
-export async function openEncryption(
-  source: TextSource,
-  { domains, ...following }: Following & { readonly domains: Domains },
-): Promise<Encryption> {
-  let current: Encryption = new ResourceEncryption();
-  await followText(
-    source,
-    async (text) => {
-      current = await readEncryptionConfiguration(text, domains);
-    },
-    following,
-  );
-  return {
-    writesAs: (key) => current.writesAs(key),
-    encrypt: (key, document) => current.encrypt(key, document),
-    decrypt: (key, kept) => current.decrypt(key, kept),
-  };
-}
+const keyedNames = Object.keys(lengths) as readonly KeyedName[];
+const providerNames = ['kms', ...keyedNames, 'identity'] as const;
+const defaultTimeout = '3s';
 
 /** Reads YAML or JSON. Unknown and repeated fields are refused. Throws Error with everything that is wrong. */
-export async function readEncryptionConfiguration(text: string, domains: Domains): Promise<Encryption> {
+export async function readEncryptionConfiguration(text: string, domains: Domains): Promise<readonly EncryptionRule[]> {
   const { resources = [] } = decodeConfiguration(schema, await readYaml(text), {
     kind: 'EncryptionConfiguration',
     versions: [`apiserver.config.${domains.api}/v1`],
-  }) as { readonly resources?: readonly ResourceConfiguration[] };
+  }) as { readonly resources?: readonly GivenRule[] };
   const violations =
     resources.length === 0
       ? [required('resources', 'at least one resources is required')]
-      : ofEach(resources, (one, at) => checkRule(one, index('resources', at)));
+      : [...ofEach(resources, (one, at) => checkRule(one, index('resources', at))), ...checkNames(resources)];
   if (violations.length > 0) {
     throw new Error(violations.map(({ field: path, body }) => `${path}: ${body}`).join('; '));
   }
-  return new ResourceEncryption(await providersByResource(resources, domains));
+  checkMasked(resources);
+  return resources.map(({ resources: names = [], providers = [] }) => ({
+    resources: names.flatMap((name) => storedAs(groupResource(name), domains)),
+    providers: providers.map(readProvider),
+  }));
 }
 
-function checkRule({ resources = [], providers = [] }: ResourceConfiguration, path: string): readonly Violation[] {
+function checkRule({ resources = [], providers = [] }: GivenRule, path: string): readonly Violation[] {
   const [ofResources, ofProviders] = [child(path, 'resources'), child(path, 'providers')];
   const missing = (at: string): Violation => required(at, `at least one ${at} is required`);
   return [
@@ -126,6 +122,12 @@ interface GroupResource {
 function groupResource(text: string): GroupResource {
   const dot = text.indexOf('.');
   return dot < 0 ? { group: '', resource: text } : { group: text.slice(dot + 1), resource: text.slice(0, dot) };
+}
+
+/** Under the names of the store: built-in groups are those of the default domain there. */
+function storedAs({ group, resource }: GroupResource, { api }: Domains): readonly string[] {
+  const home = group.endsWith(`.${api}`) ? `${group.slice(0, -api.length)}${defaultDomains.api}` : group;
+  return [...new Set([group, home])].map((name) => `${name === '' ? 'core' : name}/${resource}`);
 }
 
 function checkOverlap(texts: readonly string[], path: string): readonly Violation[] {
@@ -154,107 +156,109 @@ function checkOverlap(texts: readonly string[], path: string): readonly Violatio
 
 function checkResource(name: string, path: string): readonly Violation[] {
   const { group, resource } = groupResource(name);
-  if (name.toLowerCase() !== name) return [invalid(path, name, 'resource name should not contain capital letters')];
-  if (name === '*') {
-    return [
-      invalid(path, name, "use '*.' to encrypt all the resources from core API group or *.* to encrypt all resources"),
-    ];
-  }
+  const wrong = (why: string): readonly Violation[] => [invalid(path, name, why)];
+  if (name.toLowerCase() !== name) return wrong('resource name should not contain capital letters');
+  if (name === '*')
+    return wrong("use '*.' to encrypt all the resources from core API group or *.* to encrypt all resources");
   if (group === 'events.k8s.io') {
-    return [
-      invalid(
-        path,
-        name,
-        "'*.events.k8s.io' objects are stored using the 'events' API group in etcd. Use 'events' instead in the config file",
-      ),
-    ];
+    return wrong(
+      "'*.events.k8s.io' objects are stored using the 'events' API group in etcd. Use 'events' instead in the config file",
+    );
   }
-  if (group === '*' && resource !== '*')
-    return [invalid(path, name, 'encrypting the same resource across groups is not supported')];
+  if (group === '*' && resource !== '*') return wrong('encrypting the same resource across groups is not supported');
   return [];
 }
 
-function checkProvider(given: ProviderConfiguration, path: string): readonly Violation[] {
-  const names = [...keyedNames, 'identity' as const].filter((name) => given[name] !== undefined);
+/** What an earlier rule is for already does not get another one. */
+function checkMasked(rules: readonly GivenRule[]): void {
+  const earlier = new Set<string>();
+  for (const { resources = [] } of rules) {
+    for (const name of resources) {
+      const wider = [`*.${groupResource(name).group}`, '*.*'].find((one) => one !== name && earlier.has(one));
+      if (wider !== undefined) throw new Error(`resource "${name}" is masked by earlier rule "${wider}"`);
+      earlier.add(name);
+    }
+  }
+}
+
+function checkProvider(given: Given, path: string): readonly Violation[] {
+  const names = providerNames.filter((name) => given[name] !== undefined);
   const [name] = names;
   if (name === undefined) {
-    return [
-      invalidText(
-        path,
-        '{}',
-        'provider does not contain any of the expected providers: AESGCM, AESCBC, Secretbox, Identity',
-      ),
-    ];
+    const expected = 'KMS, AESGCM, AESCBC, Secretbox, Identity';
+    return [invalidText(path, '{}', `provider does not contain any of the expected providers: ${expected}`)];
   }
   if (names.length > 1) {
-    const text = names.join(', ');
-    return [
-      invalidText(
-        path,
-        text,
-        'more than one provider specified in a single element, should split into different list elements',
-      ),
-    ];
+    const why = 'more than one provider specified in a single element, should split into different list elements';
+    return [invalidText(path, names.join(', '), why)];
   }
   if (name === 'identity') return [];
+  if (name === 'kms') return checkKms(given.kms ?? {}, child(path, 'kms'));
   const at = child(path, name, 'keys');
   const { keys = [] } = given[name] ?? {};
   if (keys.length === 0) return [required(at, 'at least one keys is required')];
-  return ofEach(keys, (one, number) => checkKey(one, index(at, number), keyed[name].lengths));
+  return ofEach(keys, (one, number) => checkKey(one, index(at, number), lengths[name]));
 }
 
+const mandatory = (path: string, member: string, of: string): Violation =>
+  required(child(path, member), `${member} is a mandatory field for a ${of}`);
+
 /** The secret is never shown. */
-function checkKey({ name, secret }: Key, path: string, lengths: readonly number[]): readonly Violation[] {
-  const mandatory = (member: string): Violation =>
-    required(child(path, member), `${member} is a mandatory field for a key`);
-  const unnamed = name ? [] : [mandatory('name')];
-  if (!secret) return [...unnamed, mandatory('secret')];
+function checkKey({ name, secret }: Key, path: string, expected: readonly number[]): readonly Violation[] {
+  const unnamed = name ? [] : [mandatory(path, 'name', 'key')];
+  if (!secret) return [...unnamed, mandatory(path, 'secret', 'key')];
   const wrong = (why: string): Violation => invalid(child(path, 'secret'), 'REDACTED', why);
   const canonical = canonicalBase64(secret);
   if (typeof canonical !== 'string') return [...unnamed, wrong('secrets must be base64 encoded')];
   const { length } = Buffer.from(canonical, 'base64');
-  if (lengths.includes(length)) return unnamed;
-  const expected = `[${lengths.join(' ')}]`;
-  return [...unnamed, wrong(`secret is not of the expected length, got ${length}, expected one of ${expected}`)];
+  if (expected.includes(length)) return unnamed;
+  const why = `secret is not of the expected length, got ${length}, expected one of [${expected.join(' ')}]`;
+  return [...unnamed, wrong(why)];
 }
 
-type Providers = readonly [Provider, ...Provider[]];
-
-/** As the store's keys name resources. A resource in several rules has the providers of all, those of the first one first. */
-async function providersByResource(
-  rules: readonly ResourceConfiguration[],
-  domains: Domains,
-): Promise<ReadonlyMap<string, Providers>> {
-  const found = new Map<string, Providers>();
-  for (const { resources = [], providers = [] } of rules) {
-    const made = (await Promise.all(providers.map(providersOf))).flat();
-    for (const name of resources) {
-      const { group, resource } = groupResource(name);
-      for (const wider of [`*.${group}`, '*.*']) {
-        if (name === wider || !found.has(storedAs(groupResource(wider)))) continue;
-        throw new Error(`resource "${name}" is masked by earlier rule "${wider}"`);
-      }
-      for (const home of new Set([group, atHome(group, domains)])) {
-        const at = storedAs({ group: home, resource });
-        found.set(at, [...(found.get(at) ?? []), ...made] as [Provider, ...Provider[]]);
-      }
-    }
-  }
-  return found;
+function checkKms({ apiVersion = '', name = '', endpoint = '', timeout }: Kms, path: string): readonly Violation[] {
+  const wrongName = invalid(child(path, 'name'), name, `invalid KMS provider name ${name}, must not contain ':'`);
+  const time = parseDuration(timeout ?? defaultTimeout);
+  const wrongTime = time.wrong ?? (time.nanoseconds > 0n ? undefined : 'timeout should be a positive value');
+  const scheme = /^([A-Za-z][A-Za-z0-9+.-]*):/.exec(endpoint)?.[1] ?? '';
+  const wrongScheme = `unsupported scheme ${JSON.stringify(scheme)} for KMS provider, only unix is supported`;
+  const wrongVersion = `unsupported apiVersion ${apiVersion || '""'} for KMS provider, only v2 is supported`;
+  return [
+    ...(name === '' ? [mandatory(path, 'name', 'provider')] : []),
+    ...(name.includes(':') ? [wrongName] : []),
+    ...(wrongTime === undefined ? [] : [invalid(child(path, 'timeout'), timeout ?? '', wrongTime)]),
+    ...(endpoint === '' ? [mandatory(path, 'endpoint', 'kms')] : []),
+    ...(endpoint !== '' && scheme !== 'unix' ? [invalid(child(path, 'endpoint'), endpoint, wrongScheme)] : []),
+    ...(apiVersion === 'v2' ? [] : [invalid(child(path, 'apiVersion'), apiVersion, wrongVersion)]),
+  ];
 }
 
-const storedAs = ({ group, resource }: GroupResource): string => `${group === '' ? 'core' : group}/${resource}`;
-
-/** Built-in groups are stored under their names in the default domain. */
-const atHome = (group: string, { api }: Domains): string =>
-  group.endsWith(`.${api}`) ? `${group.slice(0, -api.length)}${defaultDomains.api}` : group;
-
-async function providersOf(given: ProviderConfiguration): Promise<readonly Provider[]> {
-  const name = keyedNames.find((one) => given[one] !== undefined);
-  if (name === undefined) return [identity];
-  const make = await keyed[name].load();
-  const { keys = [] } = given[name] ?? {};
-  return keys.map(({ name: keyName = '', secret = '' }) =>
-    make(`${encryptedPrefix}${name}:v1:${keyName}:`, Buffer.from(secret, 'base64')),
+/** What is kept names the service, so that each has a name of its own. */
+function checkNames(rules: readonly GivenRule[]): readonly Violation[] {
+  const known = new Set<string>();
+  return ofEach(rules, ({ providers = [] }, rule) =>
+    ofEach(providers, ({ kms }, at) => {
+      const { name } = kms ?? {};
+      if (!name) return [];
+      const path = child(index(child(index('resources', rule), 'providers'), at), 'kms', 'name');
+      if (known.has(name)) return [invalid(path, name, `duplicate KMS provider name ${name}, names must be unique`)];
+      known.add(name);
+      return [];
+    }),
   );
+}
+
+function readProvider(given: Given): ConfiguredProvider {
+  if (given.kms !== undefined) {
+    const { name = '', endpoint = '', timeout = defaultTimeout } = given.kms;
+    const time = parseDuration(timeout);
+    return { type: 'kms', name, endpoint, timeoutMs: time.wrong === undefined ? time.milliseconds : 0 };
+  }
+  const type = keyedNames.find((one) => given[one] !== undefined);
+  if (type === undefined) return { type: 'identity' };
+  const { keys = [] } = given[type] ?? {};
+  return {
+    type,
+    keys: keys.map(({ name = '', secret = '' }) => ({ name, secret: Buffer.from(secret, 'base64') })),
+  };
 }

@@ -18,6 +18,8 @@ export function healthChecks(server: {
   readonly clock: Clock;
   /** Aborted when a server that stops has answered its last request. */
   readonly signal: AbortSignal;
+  /** What is wrong with the services that keep keys of the store; absent if it encrypts nothing. */
+  keyServices?(): string | undefined;
   /** The objects every server starts with are there. */
   bootstrapped(): boolean;
   /** The server is told to stop. */
@@ -45,6 +47,7 @@ export function healthChecks(server: {
     { name: 'etcd', check: readStore },
     { name: 'etcd-readiness', onlyReady: true, check: readStore },
     { name: 'informer-sync', onlyReady: true, check: readCaches },
+    ...(server.keyServices === undefined ? [] : [{ name: 'kms-providers', check: async () => server.keyServices?.() }]),
     { name: 'poststarthook/bootstrap', check: async () => (server.bootstrapped() ? undefined : 'not finished') },
     {
       name: 'shutdown',

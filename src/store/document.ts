@@ -67,19 +67,19 @@ export class UnreadEntry implements Entry {
   readonly key: string;
   readonly revision: Revision;
   readonly revisionAt: number;
-  /** How many bytes are kept of it. */
-  readonly size: number;
+  /** What is kept of it. */
+  readonly kept: Buffer;
   readonly #read: () => StoredEntry;
   #found: StoredEntry | undefined;
 
   constructor(
-    { key, revision, revisionAt, size }: Pick<UnreadEntry, 'key' | 'revision' | 'revisionAt' | 'size'>,
+    { key, revision, revisionAt, kept }: Pick<UnreadEntry, 'key' | 'revision' | 'revisionAt' | 'kept'>,
     read: () => StoredEntry,
   ) {
     this.key = key;
     this.revision = revision;
     this.revisionAt = revisionAt;
-    this.size = size;
+    this.kept = kept;
     this.#read = read;
   }
 
@@ -108,9 +108,18 @@ export class UnreadEntry implements Entry {
     this.#entry();
   }
 
+  isReadable(): boolean {
+    try {
+      this.check();
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
   at(revision: Revision): UnreadEntry {
-    const { key, revisionAt, size } = this;
-    return new UnreadEntry({ key, revision, revisionAt, size }, () => storedAt(this.#entry(), revision));
+    const { key, revisionAt, kept } = this;
+    return new UnreadEntry({ key, revision, revisionAt, kept }, () => storedAt(this.#entry(), revision));
   }
 
   #entry(): StoredEntry {
@@ -120,7 +129,7 @@ export class UnreadEntry implements Entry {
 }
 
 /** How much memory its document takes, or what is kept of it. */
-export const sizeOf = (entry: Entry): number => (entry instanceof UnreadEntry ? entry.size : entry.bytes.length);
+export const sizeOf = (entry: Entry): number => (entry instanceof UnreadEntry ? entry.kept.length : entry.bytes.length);
 
 /** What was written, without the revision it got. */
 export function documentOf({ bytes, revision, revisionAt }: Entry): Document {

@@ -1,17 +1,26 @@
-import { describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { defaultDomains } from '../../src/api/domains.js';
+import { systemClock } from '../../src/runtime/clock.js';
+import { silentLogger } from '../../src/runtime/logger.js';
 import { readEncryptionConfiguration } from '../../src/server/encryption-configuration.js';
+import { openEncryption } from '../../src/server/open-encryption.js';
 
 const head = 'apiVersion: apiserver.config.k8s.io/v1\nkind: EncryptionConfiguration\n';
 const read = (text: string, domains = defaultDomains) => readEncryptionConfiguration(text, domains);
 const rule = (resources: readonly string[], ...providers: readonly object[]) => ({ resources, providers });
-const readRules = (...resources: readonly object[]) =>
-  read(JSON.stringify({ apiVersion: 'apiserver.config.k8s.io/v1', kind: 'EncryptionConfiguration', resources }));
+const textOf = (...resources: readonly object[]): string =>
+  JSON.stringify({ apiVersion: 'apiserver.config.k8s.io/v1', kind: 'EncryptionConfiguration', resources });
+const readRules = (...resources: readonly object[]) => read(textOf(...resources));
+const stopping = new AbortController();
+afterAll(() => stopping.abort());
+const open = (text: string, domains = defaultDomains) =>
+  openEncryption(text, { domains, clock: systemClock, log: silentLogger, signal: stopping.signal });
 const secret = Buffer.alloc(32, 7).toString('base64');
+const kms = (name: string) => ({ kms: { apiVersion: 'v2', name, endpoint: 'unix:///nowhere' } });
 const aesgcm = (...names: readonly string[]) => ({ aesgcm: { keys: names.map((name) => ({ name, secret })) } });
 
 test('a file as people write it', async () => {
-  const encryption = await read(`${head}
+  const encryption = await open(`${head}
 resources:
 - resources: [secrets, configmaps, ci.example.org]
   providers:
@@ -37,11 +46,10 @@ resources:
 });
 
 test('a resource of several rules is read by the providers of all, and written by those of the first', async () => {
-  const encryption = await readRules(
-    rule(['secrets'], aesgcm('new')),
-    rule(['secrets'], aesgcm('old'), { identity: {} }),
+  const encryption = await open(
+    textOf(rule(['secrets'], aesgcm('new')), rule(['secrets'], aesgcm('old'), { identity: {} })),
   );
-  const before = await readRules(rule(['secrets'], aesgcm('old')));
+  const before = await open(textOf(rule(['secrets'], aesgcm('old'))));
   const key = 'core/secrets/default/a';
   const document = Buffer.from('{}');
   expect(encryption.writesAs(key)).toBe('k8s:enc:aesgcm:v1:new:');
@@ -51,7 +59,7 @@ test('a resource of several rules is read by the providers of all, and written b
 
 test('built-in groups go by their names in the domain of the server, and so does the file', async () => {
   const domains = { ...defaultDomains, api: 'acme.test' };
-  const encryption = await read(
+  const encryption = await open(
     JSON.stringify({
       apiVersion: 'apiserver.config.acme.test/v1',
       kind: 'EncryptionConfiguration',
@@ -78,7 +86,7 @@ describe('what is wrong is told with its place, and no secret is shown', () => {
     [
       'an empty provider',
       [rule(['secrets'], {})],
-      `${path}: Invalid value: {}: provider does not contain any of the expected providers: AESGCM, AESCBC, Secretbox, Identity`,
+      `${path}: Invalid value: {}: provider does not contain any of the expected providers: KMS, AESGCM, AESCBC, Secretbox, Identity`,
     ],
     [
       'two in one',
@@ -140,6 +148,26 @@ describe('what is wrong is told with its place, and no secret is shown', () => {
       'a group that an earlier rule masks',
       [rule(['*.*'], aesgcm('a')), rule(['*.apps'], aesgcm('b'))],
       'resource "*.apps" is masked by earlier rule "*.*"',
+    ],
+    [
+      'an empty key service',
+      [rule(['secrets'], { kms: {} })],
+      `${path}.kms.name: Required value: name is a mandatory field for a provider; ` +
+        `${path}.kms.endpoint: Required value: endpoint is a mandatory field for a kms; ` +
+        `${path}.kms.apiVersion: Invalid value: "": unsupported apiVersion "" for KMS provider, only v2 is supported`,
+    ],
+    [
+      'a key service that cannot be',
+      [rule(['secrets'], { kms: { apiVersion: 'v1', name: 'a:b', endpoint: 'http://a', timeout: '-1s' } })],
+      `${path}.kms.name: Invalid value: "a:b": invalid KMS provider name a:b, must not contain ':'; ` +
+        `${path}.kms.timeout: Invalid value: "-1s": timeout should be a positive value; ` +
+        `${path}.kms.endpoint: Invalid value: "http://a": unsupported scheme "http" for KMS provider, only unix is supported; ` +
+        `${path}.kms.apiVersion: Invalid value: "v1": unsupported apiVersion v1 for KMS provider, only v2 is supported`,
+    ],
+    [
+      'two key services of one name',
+      [rule(['secrets'], kms('a')), rule(['events'], kms('a'))],
+      'resources[1].providers[0].kms.name: Invalid value: "a": duplicate KMS provider name a, names must be unique',
     ],
     [
       'an unknown provider',

@@ -7,6 +7,7 @@ import { Secrets } from '../../src/api/kinds/secret.js';
 import { createServer, type Server } from '../../src/embed.js';
 import { type Logger, silentLogger } from '../../src/runtime/logger.js';
 import { MemoryStore } from '../../src/store/memory/memory-store.js';
+import { runningServer } from './running-server.js';
 
 /** Objects that are encrypted where they are kept, and keys that change. */
 
@@ -141,4 +142,24 @@ test('a configuration that cannot be used ends the start, and so does a store th
   await expect(start()).rejects.toThrow('resources[0].resources[0]: Invalid value: "Secrets"');
   const options = { store: new MemoryStore(), encryptionConfiguration: configuration('one') };
   await expect(createServer(options)).rejects.toThrow('option encryptionConfiguration is for a store with an address');
+});
+
+test('a key service that is not there is told of by the health checks, and nothing is stored by it', async () => {
+  const text = configuration('identity').replace(
+    'identity: {}',
+    `kms: { apiVersion: v2, name: vault, endpoint: "unix://${join(folder, 'nobody.sock')}", timeout: 1s }`,
+  );
+  const store = `level:${join(folder, 'store')}`;
+  await using running = await runningServer({ store, encryptionConfiguration: text });
+  const why = /the key service vault cannot be used: .*nobody\.sock/;
+  await expect(create(running.server)).rejects.toMatchObject({ code: 500, message: expect.stringMatching(why) });
+  expect(await version(running.server)).toBeUndefined();
+  for (const path of ['/readyz', '/livez', '/healthz']) {
+    const { code, text: told } = await running.ask('root', `GET ${path}?verbose`);
+    expect([code, told]).toEqual([500, expect.stringContaining('[-]kms-providers failed: reason withheld\n')]);
+  }
+  expect((await running.ask('root', 'GET /readyz?exclude=kms-providers')).code).toBe(200);
+  expect((await running.ask('root', 'GET /livez/kms-providers')).text).toMatch(
+    /^internal server error: .*nobody\.sock/,
+  );
 });

@@ -1,5 +1,5 @@
-import { type CipherGCMTypes, createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import type { Provider } from './encryption.js';
+import { type CipherGCMTypes, createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
+import type { Cipher } from './encryption.js';
 
 /** How the providers of Kubernetes that use AES keep documents; keys have 16, 24 or 32 bytes. */
 
@@ -11,10 +11,9 @@ const tooShort = (): Error => new Error('the stored data was shorter than the re
 const wrong = (cause: unknown): Error => new Error('the stored data is not what was encrypted by this key', { cause });
 
 /** AES-GCM: random nonce, ciphertext, tag. The store's key is authenticated, so that nothing passes for another object. */
-export function aesGcm(prefix: string, secret: Buffer): Provider {
+export function aesGcm(secret: Buffer): Cipher {
   const algorithm = `aes-${secret.length * 8}-gcm` as CipherGCMTypes;
   return {
-    prefix,
     encrypt(key, document) {
       const nonce = randomBytes(nonceLength);
       const cipher = createCipheriv(algorithm, secret, nonce, { authTagLength: tagLength });
@@ -39,10 +38,9 @@ export function aesGcm(prefix: string, secret: Buffer): Provider {
 }
 
 /** AES-CBC with PKCS #7 padding: random initialization vector, ciphertext. Nothing is authenticated. */
-export function aesCbc(prefix: string, secret: Buffer): Provider {
+export function aesCbc(secret: Buffer): Cipher {
   const algorithm = `aes-${secret.length * 8}-cbc`;
   return {
-    prefix,
     encrypt(_, document) {
       const vector = randomBytes(blockLength);
       const cipher = createCipheriv(algorithm, secret, vector);
@@ -56,6 +54,28 @@ export function aesCbc(prefix: string, secret: Buffer): Provider {
       } catch (error) {
         throw wrong(error);
       }
+    },
+  };
+}
+
+const infoLength = 32;
+
+/**
+ * AES-GCM with a key of its own for each document, derived from a seed of 32 bytes (HKDF-SHA256 of RFC 5869, expand only):
+ * random info of 32 bytes, then as `aesGcm` with that key.
+ */
+export function aesGcmOfSeed(seed: Buffer): Cipher {
+  // One block of the expansion is the whole key.
+  const cipherOf = (info: Buffer): Cipher =>
+    aesGcm(createHmac('sha256', seed).update(info).update(Buffer.of(1)).digest());
+  return {
+    encrypt(key, document) {
+      const info = randomBytes(infoLength);
+      return Buffer.concat([info, cipherOf(info).encrypt(key, document)]);
+    },
+    decrypt(key, encrypted) {
+      if (encrypted.length < infoLength) throw tooShort();
+      return cipherOf(encrypted.subarray(0, infoLength)).decrypt(key, encrypted.subarray(infoLength));
     },
   };
 }

@@ -4,21 +4,32 @@ import { messageOf } from '../../api/message-of.js';
 /** How documents are kept, wherever they leave this process. Everything else sees them as they are. */
 export interface Encryption {
   /**
-   * The prefix of what is kept of a document that is written under a key now, which names the provider and its key;
-   * '' if documents are kept as they are.
+   * Names the provider, and its key, that encrypts a document that is written under this key now; '' if it is kept as it is.
    */
   writesAs(key: string): string;
   /** What is kept of a document. */
   encrypt(key: string, document: Buffer): Buffer;
   /**
-   * The document, and the prefix it was kept with.
+   * The document, and by what it was encrypted.
    * @throws Error that says why it cannot be read
    */
   decrypt(key: string, kept: Buffer): Decrypted;
+  /**
+   * Fetches what it takes to decrypt all of these; undefined if that is at hand. Never rejects: what could not be fetched
+   * fails when it is decrypted. Absent where nothing is ever fetched.
+   */
+  prepare?(all: readonly KeptDocument[]): Promise<void> | undefined;
+}
+
+/** What is kept of the document under a key. */
+export interface KeptDocument {
+  readonly key: string;
+  readonly kept: Buffer;
 }
 
 export interface Decrypted {
   readonly document: Buffer;
+  /** The prefix, and more where keys change behind it. */
   readonly keptAs: string;
 }
 
@@ -40,25 +51,44 @@ export function decrypted(encryption: Encryption, key: string, kept: Buffer): De
   }
 }
 
-/** One way of keeping documents. */
-export interface Provider {
-  /** What is kept by it begins with this; '' for documents as they are. */
-  readonly prefix: string;
-  /** What follows the prefix. */
+/** A way to encrypt, with one key. */
+export interface Cipher {
+  /** `key` is the store's, of the document. */
   encrypt(key: string, document: Buffer): Buffer;
   /** @throws Error if that is not what `encrypt` made for this key */
   decrypt(key: string, encrypted: Buffer): Buffer;
 }
 
+/** One way of keeping documents. */
+export interface Provider {
+  /** What is kept by it begins with this; '' for documents as they are. */
+  readonly prefix: string;
+  /** By what it writes now: the prefix, and more where keys change behind it. */
+  writesAs(): string;
+  /** What follows the prefix. */
+  encrypt(key: string, document: Buffer): Buffer;
+  /** @throws Error if that is not what `encrypt` made for this key */
+  decrypt(key: string, encrypted: Buffer): Decrypted;
+  /** Fetches what it takes to decrypt this; undefined if that is at hand. Never rejects. */
+  prepare?(encrypted: Buffer): Promise<void> | undefined;
+}
+
+/** A provider with one key for good. */
+export const keyProvider = (prefix: string, cipher: Cipher): Provider => ({
+  prefix,
+  writesAs: () => prefix,
+  encrypt: (key, document) => cipher.encrypt(key, document),
+  decrypt: (key, encrypted) => ({ document: cipher.decrypt(key, encrypted), keptAs: prefix }),
+});
+
 /** Documents as they are. Nothing that is encrypted passes for one. */
-export const identity: Provider = {
-  prefix: '',
+export const identity: Provider = keyProvider('', {
   encrypt: (_, document) => document,
   decrypt(_, kept) {
     if (isEncrypted(kept)) throw new Error('identity transformer tried to read encrypted data');
     return kept;
   },
-};
+});
 
 /**
  * Providers by resource, which is `<group>/<plural>` as in the store's keys, or has a star in place of the plural, or of
@@ -66,13 +96,15 @@ export const identity: Provider = {
  */
 export class ResourceEncryption implements Encryption {
   readonly #providers: ReadonlyMap<string, readonly [Provider, ...Provider[]]>;
+  readonly #fetches: boolean;
 
   constructor(providers: ReadonlyMap<string, readonly [Provider, ...Provider[]]> = new Map()) {
     this.#providers = providers;
+    this.#fetches = [...providers.values()].some((all) => all.some(({ prepare }) => prepare !== undefined));
   }
 
   writesAs(key: string): string {
-    return this.#of(key)[0].prefix;
+    return this.#of(key)[0].writesAs();
   }
 
   encrypt(key: string, document: Buffer): Buffer {
@@ -83,17 +115,32 @@ export class ResourceEncryption implements Encryption {
 
   decrypt(key: string, kept: Buffer): Decrypted {
     const errors: unknown[] = [];
-    for (const provider of this.#of(key)) {
-      const { prefix } = provider;
-      const start = Buffer.byteLength(prefix);
-      if (start > 0 && kept.toString('utf8', 0, start) !== prefix) continue;
+    for (const { provider, encrypted } of this.#readers(key, kept)) {
       try {
-        return { document: provider.decrypt(key, kept.subarray(start)), keptAs: prefix };
+        return provider.decrypt(key, encrypted);
       } catch (error) {
         errors.push(error);
       }
     }
     throw errors[0] ?? new Error('no matching prefix found');
+  }
+
+  prepare(all: readonly KeptDocument[]): Promise<void> | undefined {
+    if (!this.#fetches) return undefined;
+    const fetched = all.flatMap(({ key, kept }) =>
+      [...this.#readers(key, kept)].flatMap(({ provider, encrypted }) => provider.prepare?.(encrypted) ?? []),
+    );
+    return fetched.length === 0 ? undefined : Promise.all(fetched).then(() => {});
+  }
+
+  /** Providers that may have written this, and what they would have made of the document. */
+  *#readers(key: string, kept: Buffer): Generator<{ readonly provider: Provider; readonly encrypted: Buffer }> {
+    for (const provider of this.#of(key)) {
+      const { prefix } = provider;
+      const start = Buffer.byteLength(prefix);
+      if (start === 0 || kept.toString('utf8', 0, start) === prefix)
+        yield { provider, encrypted: kept.subarray(start) };
+    }
   }
 
   #of(key: string): readonly [Provider, ...Provider[]] {

@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { xsalsa20poly1305 } from '@noble/ciphers/salsa.js';
-import type { Provider } from './encryption.js';
+import type { Cipher } from './encryption.js';
 
 const nonceLength = 24;
 
 /** NaCl's secretbox (XSalsa20 and Poly1305), key of 32 bytes: random nonce, box. */
-export const secretbox = (prefix: string, secret: Buffer): Provider => ({
-  prefix,
+export const secretbox = (secret: Buffer): Cipher => ({
   encrypt(_, document) {
     const nonce = randomBytes(nonceLength);
     return Buffer.concat([nonce, xsalsa20poly1305(secret, nonce).encrypt(document)]);

@@ -33,6 +33,7 @@ import {
 } from './etcd-client.js';
 import { etcdDefaults } from './etcd-options.js';
 import { type EtcdFiles, followSecrets } from './etcd-secrets.js';
+import { InOrder } from './in-order.js';
 import {
   type Compare,
   endOfRange,
@@ -45,7 +46,7 @@ import {
   type WatchResponse,
 } from './messages.js';
 import { withOffset } from './revision-offset.js';
-import { decodeEntry, encodeValue, hasNonce } from './stored-value.js';
+import { decodeEntry, documentIn, encodeValue, hasNonce } from './stored-value.js';
 
 export interface EtcdStoreOptions extends EtcdClientOptions, HistoryLimits {
   /** Where what members are verified by and shown is read from, again whenever it changes. */
@@ -180,6 +181,7 @@ export class EtcdStore implements Store {
           unsure !== undefined && write.expect === 'absent' && (await this.#mayHaveChanged(write.key, since));
         // No write succeeds that expects revision 0: it only looks.
         const answer = await this.#send(mayBeGone ? { ...write, expect: 0n } : write, kept);
+        await this.#prepare(answer.found);
         return this.#outcome(write, kept, answer, unsure);
       } catch (error) {
         if (!(error instanceof StoreUnavailable) || error === unsure) throw error;
@@ -319,6 +321,7 @@ export class EtcdStore implements Store {
   async #range(request: RangeRequest): Promise<RangeResponse> {
     const response = await this.#client.range(request);
     this.#hear(response.revision);
+    await this.#prepare(response.kvs);
     return response;
   }
 
@@ -333,6 +336,16 @@ export class EtcdStore implements Store {
       if (error.why === 'future') throw new RevisionInFuture(revision, await this.revision());
       throw new HistoryCompacted(revision, await oldestKept(this.#client, this.#metaKey('heartbeat'), revision));
     }
+  }
+
+  /** Fetches what it takes to decrypt these. */
+  #prepare(kvs: readonly (KeyValue | undefined)[]): Promise<void> | undefined {
+    if (this.#encryption.prepare === undefined) return undefined;
+    const space = this.#etcdKey('');
+    const own = kvs.flatMap((kv) =>
+      kv?.key.startsWith(space) ? [{ key: kv.key.slice(space.length), kept: documentIn(kv.value) }] : [],
+    );
+    return this.#encryption.prepare(own);
   }
 
   #hear(revision: Revision): void {
@@ -396,7 +409,9 @@ export class EtcdStore implements Store {
     const { signal } = this.#stop;
     this.#begun = [];
     return new Promise((resolve) => {
+      let over = false;
       const end = (why: unknown): void => {
+        over = true;
         signal.removeEventListener('abort', onAbort);
         stop();
         resolve(why);
@@ -407,17 +422,25 @@ export class EtcdStore implements Store {
         rangeEnd: endOfRange(`${this.#space}/`),
         startRevision: this.#history.newest + 1n,
       };
+      const take = (response: WatchResponse): void => {
+        try {
+          if (response.created) this.#checkWentOn().catch(end);
+          this.#take(response);
+          if (response.canceled) end(response.cancelReason);
+        } catch (error) {
+          end(error);
+        }
+      };
+      const inOrder = new InOrder();
       const stop = this.#client.watch(request, {
         response: (response) => {
-          try {
-            if (response.created) this.#checkWentOn().catch(end);
-            this.#take(response);
-            if (response.canceled) end(response.cancelReason);
-          } catch (error) {
-            end(error);
-          }
+          const { events } = response;
+          const prepared = this.#prepare(events.flatMap(({ kv, previous }) => [kv, previous]));
+          inOrder.take(prepared, () => {
+            if (!over) take(response);
+          });
         },
-        ended: end,
+        ended: (error) => inOrder.take(undefined, () => end(error)),
       });
       signal.addEventListener('abort', onAbort);
     });
@@ -532,7 +555,7 @@ export class EtcdStore implements Store {
       return this.#entry(kv);
     } catch (error) {
       const { key, modRevision: revision, value } = kv;
-      const about = { key: key.slice(this.#etcdKey('').length), revision, revisionAt: -1, size: value.length };
+      const about = { key: key.slice(this.#etcdKey('').length), revision, revisionAt: -1, kept: value };
       return new UnreadEntry(about, () => {
         throw error;
       });

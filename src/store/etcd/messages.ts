@@ -1,4 +1,5 @@
-import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';
+import { BinaryWriter } from '@bufbuild/protobuf/wire';
+import { delimited, readFields, varint } from '../wire.js';
 
 /**
  * The few messages of etcd's v3 API that the store speaks, encoded by hand. Field numbers are those of etcd 3.4's
@@ -87,9 +88,6 @@ export function endOfRange(prefix: string): Uint8Array {
   return end;
 }
 
-/** Wire types: 0 varint, 2 length-delimited. */
-const varint = 0;
-const delimited = 2;
 const compareTargets = { version: { code: 0, field: 4 }, modRevision: { code: 2, field: 6 } };
 
 export const encodeRange = (request: RangeRequest): Uint8Array => writeRange(new BinaryWriter(), request).finish();
@@ -296,15 +294,4 @@ function decodeKeyValue(bytes: Uint8Array): KeyValue {
     modRevision,
     version,
   };
-}
-
-/** Reads each field by its number, and skips those that are not in the table. */
-function readFields(bytes: Uint8Array, table: Readonly<Record<number, (reader: BinaryReader) => void>>): void {
-  const reader = new BinaryReader(bytes);
-  while (reader.pos < reader.len) {
-    const [field, wireType] = reader.tag();
-    const read = table[field];
-    if (read === undefined) reader.skip(wireType, field);
-    else read(reader);
-  }
 }

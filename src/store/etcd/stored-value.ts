@@ -32,10 +32,13 @@ export function decodeEntry(
     new Error(`what etcd holds for ${key} at revision ${revision} is not an entry of this store`);
   if (value[0] !== format || value.length < header) throw foreign();
   const revisionAt = value.readInt32BE(9);
-  const { document, keptAs } = decrypted(encryption, key, value.subarray(header));
+  const { document, keptAs } = decrypted(encryption, key, documentIn(value));
   if (revisionAt < -1 || revisionAt > document.length) throw foreign();
   const bytes = revisionAt === -1 ? Buffer.from(document) : document;
   return new StoredEntry(key, revision, withRevision({ bytes, revisionAt }, revision), revisionAt, keptAs);
 }
+
+/** The document in a value, encrypted or not. */
+export const documentIn = (value: Buffer): Buffer => value.subarray(header);
 
 export const hasNonce = (value: Buffer, nonce: Buffer): boolean => value.subarray(1, 9).equals(nonce);

@@ -111,17 +111,22 @@ export class LevelStore implements Store {
   async get(key: string): Promise<Entry | undefined> {
     this.#checkOpen();
     const entry = this.#map.get(key);
-    if (entry instanceof UnreadEntry) entry.check();
+    if (entry instanceof UnreadEntry) await this.#readAgain([entry]);
     return entry;
   }
 
   async scan(prefix: string, options?: ScanOptions): Promise<Scan> {
     this.#checkOpen();
     const found = this.#map.scan(prefix, options);
-    if (this.#mayBeUnread && options?.tolerant !== true) {
-      for (const entry of found.entries) if (entry instanceof UnreadEntry) entry.check();
-    }
+    if (this.#mayBeUnread && options?.tolerant !== true) await this.#readAgain(found.entries);
     return found;
+  }
+
+  /** @throws ApiError (500) if one of them cannot be decrypted */
+  async #readAgain(entries: readonly Entry[]): Promise<void> {
+    const unread = entries.filter((entry) => entry instanceof UnreadEntry);
+    await this.#encryption.prepare?.(unread);
+    for (const entry of unread) entry.check();
   }
 
   async commit(write: Write): Promise<Entry> {
@@ -255,8 +260,8 @@ export async function openLevelStore(directory: string, options: LevelStoreOptio
   let map = new VersionedMap(0n, options);
   let mark: LogMark = { compacted: 0n, records: 0 };
   const garbage: Written[] = [];
-  /** The last revision in which something could not be decrypted. */
-  let unread: Revision | undefined;
+  /** What could not be decrypted, and the revision in which it came or went. */
+  const unread: { readonly revision: Revision; readonly entry: UnreadEntry }[] = [];
   const { encryption = new ResourceEncryption() } = options;
   const reader = {
     mark(read: LogMark): void {
@@ -266,7 +271,8 @@ export async function openLevelStore(directory: string, options: LevelStoreOptio
     record(revision: Revision, record: LogRecord): boolean {
       const change = changeFrom(revision, record, map.get(record.key), encryption);
       if (change === undefined) return false;
-      if ([change.entry, change.previous].some((entry) => entry instanceof UnreadEntry)) unread = revision;
+      for (const entry of [change.entry, change.previous])
+        if (entry instanceof UnreadEntry) unread.push({ revision, entry });
       if (revision > mark.compacted) garbage.push(...map.apply(change, record.at));
       else if (change.type === 'put' && change.previous === undefined) map.load(change.entry);
       else return false;
@@ -274,9 +280,11 @@ export async function openLevelStore(directory: string, options: LevelStoreOptio
     },
   };
   const records = await openRecordLog(directory, reader, { ...options, log: options.log ?? silentLogger });
+  await encryption.prepare?.(unread.map(({ entry }) => entry));
+  const last = unread.findLast(({ entry }) => !entry.isReadable());
   // Nobody can be told of what cannot be read: who was there before it lists again.
-  if (unread !== undefined) garbage.push(...map.compact(unread));
-  const replayed = { map, mark, garbage, hasUnread: unread !== undefined };
+  if (last !== undefined) garbage.push(...map.compact(last.revision));
+  const replayed = { map, mark, garbage, hasUnread: unread.length > 0 };
   return new LevelStore(options.wrapLog?.(records) ?? records, replayed, options);
 }
 
@@ -309,7 +317,7 @@ function entryFrom(
   try {
     return read();
   } catch {
-    return new UnreadEntry({ key, revision, revisionAt, size: kept.length }, read);
+    return new UnreadEntry({ key, revision, revisionAt, kept }, read);
   }
 }
 

@@ -1,10 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { aesCbc, aesGcm } from '../../../src/store/encryption/aes.js';
+import { aesCbc, aesGcm, aesGcmOfSeed } from '../../../src/store/encryption/aes.js';
 import {
+  type Cipher,
   decrypted,
   identity,
   isEncrypted,
+  keyProvider,
   type Provider,
   ResourceEncryption,
 } from '../../../src/store/encryption/encryption.js';
@@ -16,7 +18,7 @@ const other = 'core/secrets/default/t';
 const text = (bytes: Buffer): string => bytes.toString('utf8');
 
 /** What Kubernetes' own providers made of one document under one key, with the secret 0, 1, 2, ... */
-const recorded: readonly [string, (prefix: string, secret: Buffer) => Provider, readonly number[], string][] = [
+const recorded: readonly [string, (secret: Buffer) => Cipher, readonly number[], string][] = [
   ['aesgcm', aesGcm, [16, 24, 32], 'wYeKU+Dkm2yCE1ay1uBsJoohoKWxbl4hnQjkQHk8gOEmUfOAiT8b/ByOigzD'],
   ['aescbc', aesCbc, [16, 24, 32], 'CncN+JTeJNz/BaUFR+hf2kB/Bv+TQk91ABHsAFO0hVeryQe0s0Mm/I66lB+7LAM3'],
   ['secretbox', secretbox, [32], '4dropQNqjAMOO24IT1Y6M8Los7aJSpbEgOPw9tmC18ZIaXxpxI6yA6hfiD+TiG72ViboEErErmJ8'],
@@ -24,14 +26,14 @@ const recorded: readonly [string, (prefix: string, secret: Buffer) => Provider, 
 
 describe.each(recorded)('%s', (name, make, lengths, encrypted) => {
   test('reads what Kubernetes wrote', () => {
-    expect(text(make('', secret(32)).decrypt(key, Buffer.from(encrypted, 'base64')))).toBe('{"kind":"Secret"}');
+    expect(text(make(secret(32)).decrypt(key, Buffer.from(encrypted, 'base64')))).toBe('{"kind":"Secret"}');
   });
 
   test('reads what it wrote, whatever it is, with keys of every length', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), fc.string(), fc.constantFrom(...lengths), (bytes, at, length) => {
         const document = Buffer.from(bytes);
-        const provider = make('', secret(length));
+        const provider = make(secret(length));
         const kept = provider.encrypt(at, document);
         expect(kept.includes(document) && document.length > 3).toBe(false);
         expect(provider.decrypt(at, kept)).toEqual(document);
@@ -41,29 +43,30 @@ describe.each(recorded)('%s', (name, make, lengths, encrypted) => {
   });
 
   test('never writes the same twice', () => {
-    const provider = make('', secret(32));
+    const provider = make(secret(32));
     const kept = new Set(Array.from({ length: 100 }, () => provider.encrypt(key, Buffer.from('a')).toString('hex')));
     expect(kept.size).toBe(100);
   });
 
   test.each([0, 1, 12, 15, 16, 27, 28, 39, 40])('does not read %d bytes of something', (length) => {
-    expect(() => make('', secret(32)).decrypt(key, Buffer.alloc(length, 1))).toThrow(/^the stored data (was|is not)/);
+    expect(() => make(secret(32)).decrypt(key, Buffer.alloc(length, 1))).toThrow(/^the stored data (was|is not)/);
   });
 
   test('does not read what another key wrote', () => {
-    const kept = make('', secret(32)).encrypt(key, Buffer.from('a document of some length'));
-    const read = (): string => text(make('', secret(32, 1)).decrypt(key, kept));
+    const kept = make(secret(32)).encrypt(key, Buffer.from('a document of some length'));
+    const read = (): string => text(make(secret(32, 1)).decrypt(key, kept));
     // Without authentication a wrong key may go unnoticed; what comes is not the document.
     if (name === 'aescbc') expect(() => expect(read()).toBe('a document of some length')).toThrow();
     else expect(read).toThrow('the stored data is not what was encrypted by this key');
   });
 });
 
-test.each<[string, (prefix: string, secret: Buffer) => Provider]>([
+test.each<[string, (secret: Buffer) => Cipher]>([
   ['aesgcm', aesGcm],
+  ['aesgcm with a seed', aesGcmOfSeed],
   ['secretbox', secretbox],
 ])('%s notices every changed byte', (_, make) => {
-  const provider = make('', secret(32));
+  const provider = make(secret(32));
   const kept = provider.encrypt(key, Buffer.from('{"kind":"Secret"}'));
   for (let at = 0; at < kept.length; at++) {
     const changed = Buffer.from(kept);
@@ -73,14 +76,14 @@ test.each<[string, (prefix: string, secret: Buffer) => Provider]>([
 });
 
 test('aesgcm notices that something stands in the place of another object', () => {
-  const provider = aesGcm('', secret(32));
+  const provider = aesGcm(secret(32));
   const kept = provider.encrypt(key, Buffer.from('a'));
   expect(() => provider.decrypt(other, kept)).toThrow('the stored data is not what was encrypted by this key');
 });
 
 describe('providers by resource', () => {
-  const one = aesGcm('k8s:enc:aesgcm:v1:one:', secret(32));
-  const two = secretbox('k8s:enc:secretbox:v1:two:', secret(32, 1));
+  const one = keyProvider('k8s:enc:aesgcm:v1:one:', aesGcm(secret(32)));
+  const two = keyProvider('k8s:enc:secretbox:v1:two:', secretbox(secret(32, 1)));
   const document = Buffer.from('{"kind":"Secret"}');
   const by = (...rules: [string, [Provider, ...Provider[]]][]) => new ResourceEncryption(new Map(rules));
 
@@ -120,7 +123,7 @@ describe('providers by resource', () => {
   });
 
   test('a key of the same name that came later does not hide the one before', () => {
-    const renamed = aesGcm(one.prefix, secret(32, 9));
+    const renamed = keyProvider(one.prefix, aesGcm(secret(32, 9)));
     const kept = by(['core/secrets', [one]]).encrypt(key, document);
     expect(by(['core/secrets', [renamed, one]]).decrypt(key, kept)).toEqual({ document, keptAs: one.prefix });
   });

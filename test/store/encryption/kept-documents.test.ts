@@ -2,15 +2,20 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { JsonObject } from '../../../src/api/object.js';
+import { systemClock } from '../../../src/runtime/clock.js';
+import { silentLogger } from '../../../src/runtime/logger.js';
 import { copyStore } from '../../../src/store/copy-store.js';
 import { document } from '../../../src/store/document.js';
 import { aesGcm } from '../../../src/store/encryption/aes.js';
 import {
   type Encryption,
   identity,
+  keyProvider,
   type Provider,
   ResourceEncryption,
 } from '../../../src/store/encryption/encryption.js';
+import { KmsProvider } from '../../../src/store/encryption/kms/kms-provider.js';
 import { secretbox } from '../../../src/store/encryption/secretbox.js';
 import { openEtcdStore } from '../../../src/store/etcd/etcd-store.js';
 import { openLevelStore } from '../../../src/store/level/level-store.js';
@@ -19,13 +24,14 @@ import { HistoryCompacted, type Store } from '../../../src/store/store.js';
 import { changeBatches } from '../../../src/testing/change-batches.js';
 import { storeContract } from '../../../src/testing/store-contract.js';
 import { type EtcdProcess, etcdInstalled, startEtcd } from '../etcd/etcd-process.js';
+import { FakeKeyService } from './fake-key-service.js';
 
 /** What stores keep of documents where they leave the process. */
 
 if (!etcdInstalled) console.warn('There is no etcd on the PATH: that etcd gets documents encrypted is not tested.');
 
-const one = aesGcm('k8s:enc:aesgcm:v1:one:', Buffer.alloc(32, 1));
-const two = secretbox('k8s:enc:secretbox:v1:two:', Buffer.alloc(32, 2));
+const one = keyProvider('k8s:enc:aesgcm:v1:one:', aesGcm(Buffer.alloc(32, 1)));
+const two = keyProvider('k8s:enc:secretbox:v1:two:', secretbox(Buffer.alloc(32, 2)));
 const by = (...providers: [Provider, ...Provider[]]): Encryption =>
   new ResourceEncryption(new Map([['core/secrets', providers]]));
 /** A document with a place for its revision. */
@@ -48,6 +54,7 @@ let made = 0;
 interface Kind {
   readonly name: string;
   readonly isHere: boolean;
+  readonly mayBeShared: boolean;
   /** Where a new store is: each call opens the same one. */
   place(): (encryption?: Encryption) => Promise<Store & { compact?(revision: bigint): Promise<void> }>;
 }
@@ -56,6 +63,7 @@ const kinds: readonly Kind[] = [
   {
     name: 'the embedded store',
     isHere: true,
+    mayBeShared: false,
     place: () => {
       const directory = join(root, `store-${made++}`);
       return (encryption) => openLevelStore(directory, given(encryption));
@@ -64,6 +72,7 @@ const kinds: readonly Kind[] = [
   {
     name: 'the etcd store',
     isHere: etcdInstalled,
+    mayBeShared: true,
     place: () => {
       const prefix = `/kept-${made++}`;
       return (encryption) => openEtcdStore({ endpoints: [etcd.endpoint], prefix, ...given(encryption) });
@@ -82,7 +91,9 @@ describe('the embedded store that encrypts everything keeps every promise of a s
   for (const { name, run } of storeContract(open)) test(name, run);
 });
 
-for (const { name, isHere, place } of kinds) {
+const parts = { name: 'vault', clock: systemClock, log: silentLogger };
+
+for (const { name, isHere, mayBeShared, place } of kinds) {
   describe.skipIf(!isHere)(name, () => {
     test('whoever reads sees documents as they are, before and after it is opened again', async () => {
       const open = place();
@@ -165,6 +176,58 @@ for (const { name, isHere, place } of kinds) {
       expect((await store.scan('core/')).entries).toHaveLength(2);
       await put(store, key, 'c');
       expect((await store.get(key))?.keptAs).toBe(two.prefix);
+      await store.close();
+    });
+
+    test('what another key of a key service wrote is read, in order, however long the service takes', async () => {
+      const open = place();
+      const service = new FakeKeyService();
+      const stopping = new AbortController();
+      const through = async () => {
+        const provider = new KmsProvider({ ...parts, service, signal: stopping.signal });
+        await provider.start();
+        return by(provider);
+      };
+      const first = await open(await through());
+      const { revision } = await put(first, key, 'a');
+      await first.close();
+
+      service.keyId = 'key-2';
+      const store = await open(await through());
+      expect((await store.get(key))?.value).toMatchObject({ text: 'a' });
+      expect((await store.get(key))?.keptAs).toBe('k8s:enc:kms:v2:vault:key-1');
+      const batches = changeBatches(store.changes('core/', revision - 1n));
+      const told: unknown[] = [];
+      const next = async (count: number): Promise<void> => {
+        while (told.length < count) {
+          for (const change of (await batches.next()).value ?? [])
+            if (change.type !== 'progress') told.push((change.entry.value as JsonObject)['text']);
+        }
+      };
+      await next(1);
+      if (mayBeShared) {
+        service.keyId = 'key-3';
+        const other = await open(await through());
+        let release = (): void => {};
+        service.held = new Promise<void>((resolve) => {
+          release = resolve;
+        });
+        await put(other, key, 'b');
+        await put(other, 'core/configmaps/default/a', 'c');
+        // Both were told to the first one, which waits for the key of one of them.
+        await expect.poll(() => service.asked.filter((what) => what.startsWith('decrypt key-3'))).toHaveLength(1);
+        expect(told).toEqual(['a']);
+        release();
+        await next(3);
+        await other.close();
+      } else {
+        await put(store, key, 'b');
+        await put(store, 'core/configmaps/default/a', 'c');
+        await next(3);
+      }
+      expect(told).toEqual(['a', 'b', 'c']);
+      await batches.return?.();
+      stopping.abort();
       await store.close();
     });
 

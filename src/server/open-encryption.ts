@@ -1,0 +1,108 @@
+import type { Domains } from '../api/domains.js';
+import { type Following, followText, type TextSource } from '../runtime/text-source.js';
+import {
+  type Cipher,
+  type Encryption,
+  encryptedPrefix,
+  identity,
+  keyProvider,
+  type Provider,
+  ResourceEncryption,
+} from '../store/encryption/encryption.js';
+import type { KmsProvider } from '../store/encryption/kms/kms-provider.js';
+import {
+  type ConfiguredProvider,
+  type EncryptionRule,
+  type KeyedName,
+  readEncryptionConfiguration,
+} from './encryption-configuration.js';
+
+export interface OpenedEncryption extends Encryption {
+  /** What is wrong with the key services in use; undefined if all of them work. */
+  problem(): string | undefined;
+}
+
+/**
+ * The encryption that a text or file configures, and what the file says later. Resolves when each key service was asked for
+ * its status once.
+ *
+ * @throws Error with everything that is wrong with the configuration now
+ */
+export async function openEncryption(
+  source: TextSource,
+  { domains, ...following }: Following & { readonly domains: Domains },
+): Promise<OpenedEncryption> {
+  let current = await openRules([], following);
+  const { signal } = following;
+  signal.addEventListener('abort', () => current.close(), { once: true });
+  await followText(
+    source,
+    async (text) => {
+      const next = await openRules(await readEncryptionConfiguration(text, domains), following);
+      current.close();
+      current = next;
+      if (signal.aborted) next.close();
+    },
+    following,
+  );
+  return {
+    writesAs: (key) => current.encryption.writesAs(key),
+    encrypt: (key, document) => current.encryption.encrypt(key, document),
+    decrypt: (key, kept) => current.encryption.decrypt(key, kept),
+    prepare: (all) => current.encryption.prepare(all),
+    problem: () => current.problem(),
+  };
+}
+
+interface Opened {
+  readonly encryption: ResourceEncryption;
+  problem(): string | undefined;
+  close(): void;
+}
+
+/** A resource in several rules has the providers of all, those of the first one first. */
+async function openRules(rules: readonly EncryptionRule[], parts: Pick<Following, 'clock' | 'log'>): Promise<Opened> {
+  const closing = new AbortController();
+  const services: KmsProvider[] = [];
+  const openProvider = async (configured: ConfiguredProvider): Promise<readonly Provider[]> => {
+    if (configured.type === 'identity') return [identity];
+    if (configured.type !== 'kms') {
+      const cipherOf = await ciphers[configured.type]();
+      const prefixOf = (name: string): string => `${encryptedPrefix}${configured.type}:v1:${name}:`;
+      return configured.keys.map(({ name, secret }) => keyProvider(prefixOf(name), cipherOf(secret)));
+    }
+    const provider = await openKms(configured, { ...parts, signal: closing.signal });
+    services.push(provider);
+    return [provider];
+  };
+  const providers = new Map<string, readonly [Provider, ...Provider[]]>();
+  for (const { resources, providers: configured } of rules) {
+    const opened = (await Promise.all(configured.map(openProvider))).flat();
+    for (const resource of resources)
+      providers.set(resource, [...(providers.get(resource) ?? []), ...opened] as [Provider, ...Provider[]]);
+  }
+  await Promise.all(services.map((service) => service.start()));
+  return {
+    encryption: new ResourceEncryption(providers),
+    problem: () => services.find(({ problem }) => problem !== undefined)?.problem,
+    close: () => closing.abort(),
+  };
+}
+
+/** Loaded when they are used. */
+const ciphers: Readonly<Record<KeyedName, () => Promise<(secret: Buffer) => Cipher>>> = {
+  aesgcm: async () => (await import('../store/encryption/aes.js')).aesGcm,
+  aescbc: async () => (await import('../store/encryption/aes.js')).aesCbc,
+  secretbox: async () => (await import('../store/encryption/secretbox.js')).secretbox,
+};
+
+async function openKms(
+  { name, endpoint, timeoutMs }: ConfiguredProvider & { readonly type: 'kms' },
+  parts: Following,
+): Promise<KmsProvider> {
+  const [{ KmsProvider }, { connectKeyService }] = await Promise.all([
+    import('../store/encryption/kms/kms-provider.js'),
+    import('../store/encryption/kms/key-service.js'),
+  ]);
+  return new KmsProvider({ ...parts, name, service: connectKeyService(endpoint, timeoutMs) });
+}
