@@ -340,7 +340,8 @@ export { createLogger, type LoggerOptions, type LogLevel } from './runtime/pino-
 export { stopOnSignals } from './runtime/stop-on-signals.js';
 export type { TextSource } from './runtime/text-source.js';
 export type { FrontProxySettings } from './server/authentication.js';
-export type { AuditOptions, OperationsOptions } from './server/operations.js';
+export type { AuditOptions } from './server/open-audit.js';
+export type { OperationsOptions } from './server/operations.js';
 export type { AuthorizationMode, ServerOptions } from './server/options.js';
 export type { ServingFiles } from './server/serving-files.js';
 export type {

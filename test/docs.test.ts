@@ -54,17 +54,12 @@ describe('options', () => {
     );
 
   /** Names in the schema that checks files. */
-  const accepted = flat(
-    Object.fromEntries(
-      Object.entries(configuration.shape).map(([name, option]) => {
-        const inner = 'innerType' in option.def ? (option.def.innerType as object) : option;
-        return [
-          name,
-          'shape' in inner ? Object.fromEntries(Object.keys(inner.shape as object).map((key) => [key, ''])) : '',
-        ];
-      }),
-    ),
-  ).map(([name]) => name);
+  const namesIn = (shape: object, above = ''): readonly string[] =>
+    Object.entries(shape).flatMap(([name, option]) => {
+      const inner: object = option.def.innerType ?? option;
+      return 'shape' in inner ? namesIn(inner.shape as object, `${above}${name}.`) : [`${above}${name}`];
+    });
+  const accepted = namesIn(configuration.shape);
 
   const page = tableOf('docs/options.md', 'option');
   const sample = read('config/server.yaml');

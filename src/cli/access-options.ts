@@ -36,7 +36,8 @@ export function accessOptions(configuration: Configuration): Partial<ServerOptio
 export const inFile = <N extends string>(name: N, option: string, file: string | undefined) =>
   file === undefined ? {} : ({ [name]: { file, option } } as { readonly [K in N]: Exclude<TextSource, string> });
 
-const withKubeconfig = <N extends string, S extends { readonly kubeconfig?: string | undefined }>(
+/** An option that counts only where its kubeconfig is named. */
+export const withKubeconfig = <N extends string, S extends { readonly kubeconfig?: string | undefined }>(
   name: N,
   settings: S,
 ) =>

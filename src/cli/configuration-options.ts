@@ -65,7 +65,14 @@ export interface Configuration {
   webhookKubeconfig?: string | undefined;
   featureGates: { ShardedListAndWatch: boolean };
   metrics: boolean;
-  audit: { policyFile?: string | undefined; logFile: string; maxSizeMb: number; maxBackups: number };
+  audit: {
+    policyFile?: string | undefined;
+    logFile: string;
+    maxSizeMb: number;
+    maxBackups: number;
+    maxAgeDays: number;
+    webhook: { kubeconfig?: string | undefined; waitSeconds: number };
+  };
   limits: {
     readOnlyRequests: number;
     mutatingRequests: number;
@@ -120,7 +127,7 @@ export const defaults: Configuration = {
   webhookServices: [],
   featureGates: { ShardedListAndWatch: false },
   metrics: true,
-  audit: { logFile: '-', ...optionDefaults.audit },
+  audit: { logFile: '-', ...optionDefaults.audit, webhook: { waitSeconds: optionDefaults.auditWaitSeconds } },
   limits: {
     readOnlyRequests: inFlight.readOnly,
     mutatingRequests: inFlight.mutating,

@@ -180,6 +180,13 @@ export const configuration = z.strictObject({
       logFile: of<string>(members.audit.logFile).default(defaults.audit.logFile),
       maxSizeMb: of<number>(members.audit.maxSizeMb).default(defaults.audit.maxSizeMb),
       maxBackups: of<number>(members.audit.maxBackups).default(defaults.audit.maxBackups),
+      maxAgeDays: of<number>(members.audit.maxAgeDays).default(defaults.audit.maxAgeDays),
+      webhook: z
+        .strictObject({
+          kubeconfig: of<string>(members.auditWebhook.kubeconfig).optional(),
+          waitSeconds: of<number>(members.auditWebhook.waitSeconds).default(defaults.audit.webhook.waitSeconds),
+        })
+        .prefault({}),
     })
     .prefault({}),
   limits: z

@@ -8,7 +8,7 @@ import { makeDirectory } from '../runtime/make-directory.js';
 import { createLogger } from '../runtime/pino-logger.js';
 import { writeWhole } from '../server/credentials.js';
 import type { ServingFiles } from '../server/serving-files.js';
-import { accessOptions, inFile } from './access-options.js';
+import { accessOptions, inFile, withKubeconfig } from './access-options.js';
 import { certificatesOptions, signingCaFiles } from './certificates-options.js';
 import { ConfigurationError, type Flags, readConfiguration } from './configuration.js';
 import type { Configuration } from './configuration-options.js';
@@ -109,13 +109,24 @@ const connectionLimits = ({ limits }: Configuration): ConnectionLimits => ({
   requestMs: Math.max(limits.requestTimeoutMs, limits.headersMs) + afterTimeoutMs,
 });
 
-const operationsOf = ({ metrics, audit: { policyFile, ...audit }, limits, shutdownDelayMs }: Configuration) => ({
+const operationsOf = ({
+  metrics,
+  audit: { policyFile, webhook, ...audit },
+  limits,
+  shutdownDelayMs,
+}: Configuration) => ({
   shutdownDelayMs,
   operations: {
     metrics,
     ...(policyFile === undefined
       ? {}
-      : { audit: { ...audit, policy: { file: policyFile, option: 'audit.policyFile' } } }),
+      : {
+          audit: {
+            ...audit,
+            policy: { file: policyFile, option: 'audit.policyFile' },
+            ...withKubeconfig('webhook', webhook),
+          },
+        }),
     readOnlyRequests: limits.readOnlyRequests,
     mutatingRequests: limits.mutatingRequests,
     watches: limits.watches,

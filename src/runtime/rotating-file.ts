@@ -16,6 +16,10 @@ export interface RotatingFileOptions {
   readonly maxBytes: number;
   /** Full files kept beside it, `path.1` being the latest. With none, a full file is begun anew. */
   readonly maxBackups: number;
+  /** Milliseconds after which a full file is removed, when the next one is begun; 0: never. Default 0. */
+  readonly maxAgeMs?: number;
+  /** The time of day. Default: the system's. */
+  readonly now?: () => number;
   /** Bytes that may wait to be written. Default 64 MiB. */
   readonly maxWaiting?: number;
   /** Told whenever writing fails, and of how many lines that are lost by it. */
@@ -129,11 +133,12 @@ class RotatingFile implements LineSink {
   }
 
   async #rotate(): Promise<void> {
-    const { path, maxBackups } = this.#options;
+    const { path, maxBackups, maxAgeMs = 0, now = Date.now } = this.#options;
     await this.#file?.close();
     this.#file = undefined;
     if (maxBackups === 0) await rm(path, { force: true });
     else await shift(path, maxBackups);
+    if (maxAgeMs > 0) await removeOld(path, now() - maxAgeMs);
     this.#size = 0;
   }
 }
@@ -143,13 +148,23 @@ class RotatingFile implements LineSink {
  * any number, and takes no longer than what is there.
  */
 async function shift(path: string, most: number): Promise<void> {
-  const numbered = (number: number): string => (number === 0 ? path : `${path}.${number}`);
   let last = 0;
-  while (last + 1 < most && (await isThere(numbered(last + 1)))) last++;
+  while (last + 1 < most && (await isThere(numbered(path, last + 1)))) last++;
   for (let number = last; number >= 0; number--) {
-    await rename(numbered(number), numbered(number + 1)).catch(unlessMissing);
+    await rename(numbered(path, number), numbered(path, number + 1)).catch(unlessMissing);
   }
 }
+
+/** Removes full files that were last written to before a time (milliseconds since the epoch). */
+async function removeOld(path: string, before: number): Promise<void> {
+  for (let number = 1; ; number++) {
+    const found = await lstat(numbered(path, number)).catch(unlessMissing);
+    if (found === false) return;
+    if (found.mtimeMs < before) await rm(numbered(path, number), { force: true });
+  }
+}
+
+const numbered = (path: string, number: number): string => (number === 0 ? path : `${path}.${number}`);
 
 const isThere = (path: string): Promise<boolean> =>
   lstat(path)

@@ -15,10 +15,10 @@ import type { CallReview } from '../auth/webhook/call-review.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
 import type { Metrics } from '../runtime/metrics.js';
-import { naming } from '../runtime/text-source.js';
 import { type Authentication, openAuthentication } from './authentication.js';
 import type { Credentials } from './credentials.js';
 import { joined } from './joined.js';
+import { kubeconfigTransport } from './kubeconfig-transport.js';
 import { optionDefaults } from './option-defaults.js';
 import type { AuthorizationMode, ServerOptions } from './options.js';
 
@@ -100,20 +100,16 @@ interface Surroundings {
   readonly log: Logger;
 }
 
-/** Connections to the server of a kubeconfig, loaded only where one is named. */
+/** Calls to the server of a kubeconfig, loaded only where one is named. */
 async function openCall(
   option: 'authenticationWebhook' | 'authorizationWebhook',
   kubeconfig: string,
   clock: Clock,
   called?: AuthorizationWebhookMetrics['called'],
 ): Promise<CallReview> {
-  const [{ findAccess }, { httpTransport }, { callReview }] = await Promise.all([
-    import('../client/remote-client.js'),
-    import('../client/http-transport.js'),
-    import('../auth/webhook/call-review.js'),
-  ]);
-  const access = await naming(`${option}.kubeconfig`, () => findAccess({ kubeconfig }));
-  return callReview({ transport: httpTransport(access, 'kedge'), clock, called });
+  const { callReview } = await import('../auth/webhook/call-review.js');
+  const transport = await kubeconfigTransport(`${option}.kubeconfig`, kubeconfig);
+  return callReview({ transport, clock, called });
 }
 
 async function openTokenWebhook(

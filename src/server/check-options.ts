@@ -27,7 +27,8 @@ import type { Signer } from '../pki/signer.js';
 import type { TextSource } from '../runtime/text-source.js';
 import { etcdChecks } from '../store/etcd/etcd-options.js';
 import type { FrontProxySettings } from './authentication.js';
-import type { AuditOptions, OperationsOptions } from './operations.js';
+import type { AuditOptions } from './open-audit.js';
+import type { OperationsOptions } from './operations.js';
 import { authorizationModes, type ServerOptions } from './options.js';
 import type { ServingFiles } from './serving-files.js';
 import { isServingName } from './serving-names.js';
@@ -117,11 +118,22 @@ const authorizationWebhook: Checks<NonNullable<ServerOptions['authorizationWebho
   refusedSeconds: seconds,
 };
 
-const audit: Checks<AuditOptions> = { policy: source, logFile: text, maxSizeMb: count, maxBackups: count };
+const auditWebhook: Checks<NonNullable<AuditOptions['webhook']>> = {
+  kubeconfig: text,
+  waitSeconds: whole({ from: 1 }),
+};
+const audit: Checks<AuditOptions> = {
+  policy: source,
+  logFile: anyText,
+  maxSizeMb: count,
+  maxBackups: count,
+  maxAgeDays: count,
+  webhook: fields(auditWebhook, 'kubeconfig'),
+};
 
 const operations: Checks<OperationsOptions> = {
   metrics: flag,
-  audit: fields(audit, 'policy', 'logFile'),
+  audit: fields(audit, 'policy'),
   readOnlyRequests: count,
   mutatingRequests: count,
   watches: count,
@@ -220,6 +232,7 @@ export const optionChecks = {
   ...top,
   members: {
     audit,
+    auditWebhook,
     authenticationWebhook,
     authorizationWebhook,
     connectionLimits,

@@ -1,8 +1,5 @@
-import { messageOf } from '../api/message-of.js';
 import type { Catalogue } from '../apiserver/catalogue.js';
 import { type FeatureGates, featureStages } from '../apiserver/feature-gates.js';
-import type { AuditLog } from '../apiserver/operations/audit-log.js';
-import type { AuditPolicy } from '../apiserver/operations/audit-policy.js';
 import { Deadlines } from '../apiserver/operations/deadlines.js';
 import { type ImpersonationMetrics, impersonationMetrics } from '../apiserver/operations/impersonation-metrics.js';
 import { InFlight } from '../apiserver/operations/in-flight.js';
@@ -14,24 +11,11 @@ import { storagePrefix } from '../registry/keys.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
 import { type Metrics, openMetrics } from '../runtime/metrics.js';
-import { type LineSink, openRotatingFile, type RotatingFileOptions, streamSink } from '../runtime/rotating-file.js';
-import { followText, type TextSource } from '../runtime/text-source.js';
 import { meteredStore } from '../store/metered-store.js';
 import type { Store } from '../store/store.js';
+import { type AuditOptions, openAudit } from './open-audit.js';
 import { optionDefaults } from './option-defaults.js';
 import { withSyncMetrics } from './sync-metrics.js';
-
-/** Where the audit log goes, and what it says. */
-export interface AuditOptions {
-  /** An audit policy (`audit.k8s.io/v1`), as YAML or JSON. Read again when its file changes. */
-  readonly policy: TextSource;
-  /** `-` is standard output. */
-  readonly logFile: string;
-  /** Megabytes after which a new file is begun; 0: never. Default 100. */
-  readonly maxSizeMb?: number;
-  /** Full files kept. Default 10. */
-  readonly maxBackups?: number;
-}
 
 export interface OperationsOptions {
   /** Count, and answer /metrics. Default true. */
@@ -176,64 +160,6 @@ function tellFeatures(metrics: Metrics, gates: FeatureGates): void {
   });
   for (const name of Object.keys(featureStages) as (keyof FeatureGates)[]) {
     enabled.set({ name, stage: featureStages[name] }, gates[name] ? 1 : 0);
-  }
-}
-
-interface AuditParts {
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly signal: AbortSignal;
-  readonly metrics: Metrics;
-}
-
-async function openAudit(options: AuditOptions, parts: AuditParts): Promise<AuditLog> {
-  const [{ readAuditPolicy }, { AuditLog }] = await Promise.all([
-    import('../apiserver/operations/audit-policy.js'),
-    import('../apiserver/operations/audit-log.js'),
-  ]);
-  let policy: AuditPolicy = { rules: [] };
-  await followText(
-    options.policy,
-    async (text) => {
-      policy = await readAuditPolicy(text);
-    },
-    parts,
-  ).catch((error: unknown) => {
-    throw new Error(`the audit policy cannot be used: ${messageOf(error)}`, {
-      cause: error,
-    });
-  });
-  const sink = await openSink(
-    { ...optionDefaults.audit, ...options },
-    {
-      onFailure(error, lost) {
-        parts.log.error({ err: error, file: options.logFile, lost }, 'audit events were lost');
-        audit.lost(lost);
-      },
-      onExposed(error) {
-        parts.log.warn({ err: error, file: options.logFile }, 'others may read the audit log');
-      },
-    },
-  );
-  const audit = new AuditLog(() => policy, sink, parts);
-  return audit;
-}
-
-async function openSink(
-  { logFile, maxSizeMb, maxBackups }: Required<AuditOptions>,
-  told: Required<Pick<RotatingFileOptions, 'onFailure' | 'onExposed'>>,
-): Promise<LineSink> {
-  if (logFile === '-') return streamSink(process.stdout);
-  try {
-    return await openRotatingFile({
-      path: logFile,
-      maxBytes: maxSizeMb * 1024 * 1024,
-      maxBackups,
-      ...told,
-    });
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    throw new Error(`cannot write the audit log ${logFile}: ${code ?? message}`, { cause: error });
   }
 }
 

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, open, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, open, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
@@ -49,6 +49,23 @@ test('a file whose mode cannot be changed is written to, and somebody is told', 
   await file.close();
   expect(told).toEqual([refused]);
   expect(await readFile(path, 'utf8')).toBe('line\n');
+});
+
+test('full files that are too old go when the next one is full', async () => {
+  const path = join(folder, 'log');
+  const day = 86_400_000;
+  const now = Date.now();
+  for (const [number, days] of [1, 2, 3].entries()) {
+    const old = `${path}.${number + 1}`;
+    await writeFile(old, `${days}\n`);
+    await utimes(old, new Date(now - days * day), new Date(now - days * day));
+  }
+  const file = await openRotatingFile({ path, maxBytes: 10, maxBackups: 9, maxAgeMs: 2.5 * day, now: () => now });
+  for (let line = 0; line < 2; line++) file.write(`line${line}\n`);
+  await file.close();
+  expect((await readdir(folder)).sort()).toEqual(['log', 'log.1', 'log.2', 'log.3']);
+  const texts = await Promise.all(['log.3', 'log.2', 'log.1'].map((name) => readFile(join(folder, name), 'utf8')));
+  expect(texts).toEqual(['2\n', '1\n', 'line0\n']);
 });
 
 test('a full file is kept beside the new one, so many of them', async () => {

@@ -1,6 +1,8 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import type { IncomingMessage } from 'node:http';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage } from 'node:http';
 import { Agent, request } from 'node:https';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -452,6 +454,51 @@ describe('audit', () => {
         )?.[1],
       );
     expect(await eventually(lost, (count) => count > 0)).toBeGreaterThan(0);
+  });
+
+  test('events are posted to a webhook, beside the file or in place of it', async () => {
+    const bodies: string[] = [];
+    const hook = createServer((request, response) => {
+      let body = '';
+      request.on('data', (chunk) => (body += chunk));
+      request.on('end', () => {
+        bodies.push(`${request.method} ${request.url} ${request.headers.authorization} ${body}`);
+        response.end();
+      });
+    }).listen(0, '127.0.0.1');
+    await once(hook, 'listening');
+    const folder = await mkdtemp(join(tmpdir(), 'audit-'));
+    const kubeconfig = join(folder, 'hook.kubeconfig');
+    const { port } = hook.address() as AddressInfo;
+    await writeFile(
+      kubeconfig,
+      JSON.stringify({
+        clusters: [{ name: 'a', cluster: { server: `http://127.0.0.1:${port}/events` } }],
+        users: [{ name: 'a', user: { token: 'of-the-server' } }],
+        contexts: [{ name: 'a', context: { cluster: 'a', user: 'a' } }],
+        'current-context': 'a',
+      }),
+    );
+    try {
+      const audit = { policy: JSON.stringify(policy), webhook: { kubeconfig, waitSeconds: 3_600 } };
+      await using server = await runningServer({ operations: { audit } });
+      await server.ask('alice', `POST ${configMaps}`, configMap('a'), { headers: { 'audit-id': 'mine' } });
+      await server.server.stop();
+      // A server that stops does not wait for more.
+      expect(bodies).toHaveLength(1);
+      const [, head, text = ''] = /^(.*?) (\{.*)$/s.exec(bodies[0] ?? '') ?? [];
+      expect(head).toBe('POST /events?timeout=30s Bearer of-the-server');
+      const { items, ...list } = JSON.parse(text);
+      expect(list).toEqual({ kind: 'EventList', apiVersion: 'audit.k8s.io/v1', metadata: {} });
+      expect(items.filter(({ auditID }: { auditID: string }) => auditID === 'mine')).not.toHaveLength(0);
+      expect(items[0]).not.toHaveProperty('kind');
+    } finally {
+      hook.close();
+      await rm(folder, { recursive: true });
+    }
+    await expect(runningServer({ operations: { audit: { policy: JSON.stringify(policy) } } })).rejects.toThrow(
+      'audit events have nowhere to go: neither logFile nor webhook',
+    );
   });
 
   test('a policy that cannot be used keeps the server from starting', async () => {

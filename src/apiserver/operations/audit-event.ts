@@ -52,12 +52,18 @@ export interface AuditStatus extends Partial<Pick<Status, 'status' | 'message' |
 /** Bytes. */
 const agentLimit = 1_024;
 
-/** One line of the log: an Event of audit.k8s.io/v1 with its members in the order Kubernetes writes them. */
-export function auditLine(stage: Stage, now: number, facts: AuditFacts): string {
+/** One line of the log: an Event of audit.k8s.io/v1. */
+export const auditLine = (event: string): string =>
+  `{"kind":"Event","apiVersion":"audit.k8s.io/v1",${event.slice(1)}\n`;
+
+/** The body of a request that reports several events. */
+export const auditList = (events: readonly string[]): string =>
+  `{"kind":"EventList","apiVersion":"audit.k8s.io/v1","metadata":{},"items":[${events.join(',')}]}\n`;
+
+/** An event as it stands in a list, with its members in the order Kubernetes writes them. */
+export function auditEvent(stage: Stage, now: number, facts: AuditFacts): string {
   const { user, impersonated, constraint, sourceIPs, userAgent, object, status, annotations } = facts;
   const head = {
-    kind: 'Event',
-    apiVersion: 'audit.k8s.io/v1',
     level: facts.level,
     auditID: facts.auditId,
     stage,
@@ -80,7 +86,7 @@ export function auditLine(stage: Stage, now: number, facts: AuditFacts): string 
     facts.requestObject === undefined ? '' : `,"requestObject":${facts.requestObject}`,
     facts.responseObject === undefined ? '' : `,"responseObject":${facts.responseObject}`,
   ].join('');
-  return `${goJson(head).slice(0, -1)}${objects},${goJson(tail).slice(1)}\n`;
+  return `${goJson(head).slice(0, -1)}${objects},${goJson(tail).slice(1)}`;
 }
 
 const byKey = ([a]: [string, string], [b]: [string, string]): number => compareText(a, b);

@@ -14,7 +14,14 @@ import type { LineSink } from '../../runtime/rotating-file.js';
 import { TurnTaking } from '../../runtime/turn-taking.js';
 import { represent } from '../represent.js';
 import { type ApiRequest, plainJson, type RequestBody, type RequestRecord, type Result } from '../request.js';
-import { type AuditFacts, type AuditStatus, auditLine, type ObjectReference, sourceAddresses } from './audit-event.js';
+import {
+  type AuditFacts,
+  type AuditStatus,
+  auditEvent,
+  auditLine,
+  type ObjectReference,
+  sourceAddresses,
+} from './audit-event.js';
 import {
   type AuditPolicy,
   type AuditRequirement,
@@ -25,25 +32,42 @@ import {
 } from './audit-policy.js';
 import { isLongRunning } from './in-flight.js';
 
+/** Where events go, which is given them as they stand in a list. */
+export interface AuditBackend {
+  /** What Kubernetes calls it: `log` or `webhook`. */
+  readonly plugin: string;
+  /** False: the event was dropped. */
+  write(event: string): boolean;
+  /** Writes what waits, for as long as that works. */
+  close(): Promise<void>;
+}
+
+/** A backend that writes lines. */
+export const lineBackend = (sink: LineSink): AuditBackend => ({
+  plugin: 'log',
+  write: (event) => sink.write(auditLine(event)),
+  close: () => sink.close(),
+});
+
 /** Writes down what the policy asks of every request. Nobody waits for it: what cannot be kept is dropped and counted. */
 export class AuditLog {
   readonly #policy: () => AuditPolicy;
-  readonly #sink: LineSink;
+  readonly #backends: readonly AuditBackend[];
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #events: { add(): void };
-  readonly #errors: { add(by?: number): void };
+  readonly #errors: (plugin: string) => { add(by?: number): void };
   readonly #levels: (level: Level) => { add(): void };
-  #dropping = false;
+  readonly #dropping = new Set<AuditBackend>();
 
   /** `policy` is asked for every request. */
   constructor(
     policy: () => AuditPolicy,
-    sink: LineSink,
+    backends: readonly AuditBackend[],
     given: { readonly clock: Clock; readonly log: Logger; readonly metrics: Metrics },
   ) {
     this.#policy = policy;
-    this.#sink = sink;
+    this.#backends = backends;
     this.#clock = given.clock;
     this.#log = given.log;
     const { metrics } = given;
@@ -59,7 +83,8 @@ export class AuditLog {
       labels: ['level'],
     });
     this.#events = events.of({});
-    this.#errors = errors.of({ plugin: 'log' });
+    this.#errors = (plugin) => errors.of({ plugin });
+    for (const { plugin } of backends) this.#errors(plugin);
     this.#levels = (level) => perLevel.of({ level });
   }
 
@@ -76,25 +101,34 @@ export class AuditLog {
     });
   }
 
-  /** The sink could not write so many events that it had taken. */
-  lost(events: number): void {
-    this.#errors.add(events);
+  /** A backend could not write so many events that it had taken. */
+  lost(plugin: string, events: number): void {
+    this.#errors(plugin).add(events);
   }
 
-  close(): Promise<void> {
-    return this.#sink.close();
+  async close(): Promise<void> {
+    await Promise.all(this.#backends.map((backend) => backend.close()));
   }
 
   #write(stage: Stage, facts: AuditFacts): void {
     this.#events.add();
     const now = stage === 'RequestReceived' ? facts.received : this.#clock.now();
-    const kept = this.#sink.write(auditLine(stage, now, facts));
-    if (!kept) this.#errors.add();
-    if (kept === this.#dropping) {
-      this.#dropping = !kept;
-      if (!kept) this.#log.error({ auditId: facts.auditId }, 'audit events are dropped');
-      else this.#log.info({}, 'audit events are written again');
+    const event = auditEvent(stage, now, facts);
+    for (const backend of this.#backends) {
+      if (backend.write(event)) this.#wrote(backend);
+      else this.#dropped(backend, facts.auditId);
     }
+  }
+
+  #wrote(backend: AuditBackend): void {
+    if (this.#dropping.delete(backend)) this.#log.info({ plugin: backend.plugin }, 'audit events are written again');
+  }
+
+  #dropped(backend: AuditBackend, auditId: string): void {
+    const { plugin } = backend;
+    this.#errors(plugin).add();
+    if (!this.#dropping.has(backend)) this.#log.error({ plugin, auditId }, 'audit events are dropped');
+    this.#dropping.add(backend);
   }
 }
 

@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest';
-import { type AuditFacts, auditLine, sourceAddresses } from '../../../src/apiserver/operations/audit-event.js';
+import {
+  type AuditFacts,
+  auditEvent,
+  auditLine,
+  sourceAddresses,
+} from '../../../src/apiserver/operations/audit-event.js';
 
 const facts: AuditFacts = {
   level: 'RequestResponse',
@@ -32,7 +37,7 @@ const facts: AuditFacts = {
 };
 
 test('an event is one line with its members in their order', () => {
-  expect(auditLine('ResponseComplete', facts.received + 7, facts)).toBe(
+  expect(auditLine(auditEvent('ResponseComplete', facts.received + 7, facts))).toBe(
     `${[
       '{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"RequestResponse","auditID":"id","stage":"ResponseComplete"',
       String.raw`"requestURI":"/api/v1/namespaces/a/configmaps?fieldManager=\u003cx\u003e","verb":"create"`,
@@ -49,20 +54,22 @@ test('an event is one line with its members in their order', () => {
 });
 
 test('what is not known is not there, but for the user', () => {
-  const line = auditLine('RequestReceived', 0, {
-    ...facts,
-    level: 'Metadata',
-    user: undefined,
-    impersonated: undefined,
-    constraint: undefined,
-    sourceIPs: [],
-    userAgent: '',
-    object: undefined,
-    status: undefined,
-    requestObject: undefined,
-    responseObject: undefined,
-    annotations: new Map(),
-  });
+  const line = auditLine(
+    auditEvent('RequestReceived', 0, {
+      ...facts,
+      level: 'Metadata',
+      user: undefined,
+      impersonated: undefined,
+      constraint: undefined,
+      sourceIPs: [],
+      userAgent: '',
+      object: undefined,
+      status: undefined,
+      requestObject: undefined,
+      responseObject: undefined,
+      annotations: new Map(),
+    }),
+  );
   expect(Object.keys(JSON.parse(line))).toEqual([
     'kind',
     'apiVersion',
@@ -83,12 +90,12 @@ test.each([
   [`x${'\u00e9'.repeat(512)}`, `x${'\u00e9'.repeat(511)}\ufffd...TRUNCATED`],
   [`${'x'.repeat(1_022)}\u{1f511}`, `${'x'.repeat(1_022)}\ufffd\ufffd...TRUNCATED`],
 ])('a user agent is as long as its bytes', (userAgent, told) => {
-  expect(JSON.parse(auditLine('Panic', 0, { ...facts, userAgent })).userAgent).toBe(told);
+  expect(JSON.parse(auditLine(auditEvent('Panic', 0, { ...facts, userAgent }))).userAgent).toBe(told);
 });
 
 test('a long user agent is cut, and tokens in the URL are left out', () => {
   const uri = '/watch?access_token=secret&a=b&acces%73%5Ftoken=secret;ACCESS_TOKEN=secret&no_access_token=c';
-  const line = JSON.parse(auditLine('Panic', 0, { ...facts, userAgent: 'x'.repeat(1_025), uri }));
+  const line = JSON.parse(auditLine(auditEvent('Panic', 0, { ...facts, userAgent: 'x'.repeat(1_025), uri })));
   expect(line.userAgent).toBe(`${'x'.repeat(1_024)}...TRUNCATED`);
   expect(line.requestURI).toBe(
     '/watch?access_token=[redacted]&a=b&acces%73%5Ftoken=[redacted];ACCESS_TOKEN=[redacted]&no_access_token=c',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { AuditLog } from '../../../src/apiserver/operations/audit-log.js';
+import { AuditLog, lineBackend } from '../../../src/apiserver/operations/audit-log.js';
 import { readAuditPolicy } from '../../../src/apiserver/operations/audit-policy.js';
 import { Passage } from '../../../src/apiserver/operations/passage.js';
 import type { ApiRequest, ApiResponse, Result } from '../../../src/apiserver/request.js';
@@ -16,7 +16,7 @@ function recording() {
   const lines: string[] = [];
   const clock = new FakeClock();
   const sink = { write: (line: string) => lines.push(line) > 0, close: async () => {} };
-  const audit = new AuditLog(() => policy, sink, { clock, log: silentLogger, metrics: openMetrics() });
+  const audit = new AuditLog(() => policy, [lineBackend(sink)], { clock, log: silentLogger, metrics: openMetrics() });
   return { audit, clock, lines };
 }
 

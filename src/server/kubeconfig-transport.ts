@@ -1,0 +1,12 @@
+import type { HttpTransport } from '../client/http-transport.js';
+import { naming } from '../runtime/text-source.js';
+
+/** Connections to the server of a kubeconfig that an option names. Fails, naming the option, if it cannot be read. */
+export async function kubeconfigTransport(option: string, kubeconfig: string): Promise<HttpTransport> {
+  const [{ findAccess }, { httpTransport }] = await Promise.all([
+    import('../client/remote-client.js'),
+    import('../client/http-transport.js'),
+  ]);
+  const access = await naming(option, () => findAccess({ kubeconfig }));
+  return httpTransport(access, 'kedge');
+}
