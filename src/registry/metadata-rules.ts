@@ -69,6 +69,26 @@ export function keepSystemFields<T extends ApiObject>(next: T, previous: ApiObje
   return { ...next, metadata };
 }
 
+/** What of the metadata a write to the status of most kinds cannot change, and nobody is told. */
+const notByStatus = [
+  'deletionTimestamp',
+  'selfLink',
+  'labels',
+  'annotations',
+  'finalizers',
+  'ownerReferences',
+] as const;
+
+/** The metadata of a write to `status`: the rest is as sent, so that another uid is refused. */
+export function resetForStatus(next: Meta, previous: Meta): Meta {
+  const metadata: { -readonly [Member in keyof Meta]: Meta[Member] } = { ...next };
+  for (const member of notByStatus) {
+    delete metadata[member];
+    if (previous[member] !== undefined) Object.assign(metadata, { [member]: previous[member] });
+  }
+  return metadata;
+}
+
 /** Identical owner references written twice count once. Answers the UIDs that were repeated. */
 export function withoutRepeatedOwners<T extends ApiObject>(
   object: T,

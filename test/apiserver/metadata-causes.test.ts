@@ -14,13 +14,24 @@ const group = '/apis/admissionregistration.k8s.io/v1';
 const prefix = 'metadata.generateName';
 const labels = 'metadata.labels';
 
-test.each<[string, string, readonly string[]]>([
+const policies = `${group}/validatingadmissionpolicies`;
+const policy = {
+  matchConstraints: {
+    resourceRules: [{ apiGroups: ['x.io'], apiVersions: ['v1'], operations: ['CREATE'], resources: ['things'] }],
+  },
+  validations: [{ expression: 'true' }],
+};
+const binding = { policyName: 'a', validationActions: ['Deny'] };
+
+test.each<[string, string, readonly string[], object?]>([
   ['old and new', '/api/v1/namespaces/default/configmaps', [labels, labels, prefix, labels, labels]],
   ['only against the old', '/apis/coordination.k8s.io/v1/namespaces/default/leases', [labels, labels, labels]],
   ['only the new', `${group}/validatingwebhookconfigurations`, [labels, labels, prefix, labels]],
   ['only the new', `${group}/mutatingwebhookconfigurations`, [labels, labels, prefix, labels]],
-])('own rules that look at %s metadata: %s', async (_, at, fields) => {
-  const created = await it.ask('POST', at, { body: { metadata: { name: 'a' } } });
+  ['only the new', policies, [labels, labels, prefix, labels], policy],
+  ['only the new', `${group}/validatingadmissionpolicybindings`, [labels, labels, prefix, labels], binding],
+])('own rules that look at %s metadata: %s', async (_, at, fields, spec) => {
+  const created = await it.ask('POST', at, { body: { metadata: { name: 'a' }, spec } });
   expect(created.code).toBe(201);
   const { code, json } = await it.ask('PATCH', `${at}/a`, {
     body: { metadata: { generateName: 'G_', labels: { 'a b': 'x' } } },
@@ -29,6 +40,27 @@ test.each<[string, string, readonly string[]]>([
   expect(code).toBe(422);
   const causes: readonly { readonly field: string }[] = json().details.causes;
   expect(causes.map(({ field }) => field).sort()).toEqual([...fields].sort());
+});
+
+test('a write to the status of a policy changes no labels, and is refused if it is for another uid', async () => {
+  const at = `${policies}/status-of-a-policy`;
+  await it.ask('POST', policies, { body: { metadata: { name: 'status-of-a-policy' }, spec: policy } });
+  const write = (metadata: object) =>
+    it.ask('PATCH', `${at}/status`, {
+      body: { metadata },
+      headers: { 'content-type': 'application/merge-patch+json' },
+    });
+
+  const { code, json } = await write({ uid: 'another', labels: { 'a b': 'x' } });
+  expect(code).toBe(422);
+  expect(json().details.causes).toEqual([
+    { reason: 'FieldValueInvalid', message: 'Invalid value: "another": field is immutable', field: 'metadata.uid' },
+  ]);
+  const written = await write({ labels: { a: 'x' }, annotations: { a: 'x' }, generateName: 'status-' });
+  expect(written.code).toBe(200);
+  expect(written.json().metadata).toMatchObject({ generateName: 'status-' });
+  expect(Object.keys(written.json().metadata)).not.toContain('labels');
+  expect(Object.keys(written.json().metadata)).not.toContain('annotations');
 });
 
 test.each<[string, string, object]>([

@@ -4,6 +4,7 @@ import {
   type ValidatingAdmissionPolicy,
 } from '../../api/kinds/validating-admission-policy.js';
 import { nameRules } from '../../api/names.js';
+import { resetForStatus } from '../../registry/metadata-rules.js';
 import { defineResource, type ResourceDefinition } from '../../registry/resource-definition.js';
 import { withMatchDefaults } from '../admissionpolicies/match-resources.js';
 import { age, column } from '../columns.js';
@@ -22,6 +23,7 @@ export const validatingAdmissionPolicies: ResourceDefinition<ValidatingAdmission
     origin: 'built-in',
     anyFinalizer: true,
     schema: validatingAdmissionPolicySchema,
+    checksMetadata: 'as if new',
     nameRule: nameRules.dnsSubdomain,
     resetFields: [['status']],
     newGeneration: (next, previous) => !isDeepStrictEqual(next.spec ?? {}, previous.spec ?? {}),
@@ -50,15 +52,13 @@ export const validatingAdmissionPolicies: ResourceDefinition<ValidatingAdmission
     subresources: {
       status: {
         type: 'view',
+        checksMetadata: 'never',
         resetFields: [['spec'], ['metadata']],
-        prepare: ({ metadata: { managedFields }, status = {} }, previous) => {
-          const { managedFields: _, ...metadata } = previous.metadata;
-          return {
-            ...previous,
-            metadata: managedFields === undefined ? metadata : { ...metadata, managedFields },
-            status,
-          };
-        },
+        prepare: ({ metadata, status = {} }, previous) => ({
+          ...previous,
+          metadata: resetForStatus(metadata, previous.metadata),
+          status,
+        }),
         validate: statusViolations,
       },
     },

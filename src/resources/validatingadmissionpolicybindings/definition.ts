@@ -152,6 +152,7 @@ export const validatingAdmissionPolicyBindings: ResourceDefinition<ValidatingAdm
     origin: 'built-in',
     anyFinalizer: true,
     schema,
+    checksMetadata: 'as if new',
     nameRule: nameRules.dnsSubdomain,
     newGeneration: (next, previous) => !isDeepStrictEqual(next.spec ?? {}, previous.spec ?? {}),
     columns: [
