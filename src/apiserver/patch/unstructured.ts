@@ -1,10 +1,11 @@
 import { isWhole } from '../../api/go-print.js';
-import { cannotUnmarshal } from '../../api/json-exact.js';
 import { isList, isObject, type Json, member, setMember } from '../../api/object.js';
 import { Postponed, type Steps } from '../../api/steps.js';
-import type { DecodeError } from '../../schema/decode-error.js';
+import { compileDecoder } from '../../schema/decode.js';
+import { DecodeError } from '../../schema/decode-error.js';
 import { goType, itemsOf, valuesOf, type WireShape, wireShape } from '../../schema/go-types.js';
 import type { Schema } from '../../schema/schema.js';
+import { sortDeep } from '../../schema/sorted.js';
 
 /** What comes out of Go's converter. */
 export type Converted<Value extends Json> =
@@ -14,8 +15,8 @@ export type Converted<Value extends Json> =
 /**
  * Puts decoded JSON through Go's converter into a built-in kind: the results of strategic merge patch and of apply go
  * through it and not through the JSON decoder. Whole numbers that are too large for their field lose their upper bits
- * there. Texts that types read themselves (times, quantities, bytes) are left to the decoder. What is in lists and
- * maps of thousands comes last.
+ * there. What Go types decode themselves is decoded where it stands, so that the first problem of all is told. What is in
+ * lists and maps of thousands comes last.
  */
 export function* converted<Value extends Json>(
   schema: Schema,
@@ -54,7 +55,7 @@ class Converter {
     else if (shape === 'list') this.#convertList(schema, value);
     else if (shape === 'bytes' && isList(value)) this.#later.each(value.length, (at) => this.#convertByte(value[at]));
     else {
-      this.problem = scalarProblem(schema, shape, value, this.#numbers);
+      this.problem = scalarProblem(schema, shape, value, this.#numbers) ?? ownProblem(schema, shape, value);
       if (isWholeShape(shape) && this.problem === undefined) this.overflows ||= cutNumber(value, shape) !== value;
     }
   }
@@ -110,12 +111,29 @@ function scalarProblem(schema: Schema, shape: WireShape, value: Json, numbers: N
       return wholeProblem(value, shape);
     case 'double':
       return typeof value === 'number' || typeof value === 'bigint' ? undefined : 'unrecognized type: float64';
-    case 'time':
-    case 'micro-time':
-      // These decode themselves, and do not know which field they are of.
-      return typeof value === 'string' ? undefined : cannotUnmarshal(value, 'string');
     default:
       return undefined;
+  }
+}
+
+const selfDecoding: ReadonlySet<WireShape> = new Set([
+  'bytes',
+  'time',
+  'micro-time',
+  'quantity',
+  'int-or-string',
+  'union',
+]);
+
+/** What a type that decodes itself says: it is given JSON with members in the order of texts, and not its place. */
+function ownProblem(schema: Schema, shape: WireShape, value: Json): string | undefined {
+  if (!selfDecoding.has(shape)) return undefined;
+  try {
+    compileDecoder(schema)(sortDeep(value));
+    return undefined;
+  } catch (error) {
+    if (error instanceof DecodeError) return inConverter(error);
+    throw error;
   }
 }
 

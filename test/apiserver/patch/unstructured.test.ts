@@ -29,12 +29,23 @@ const schema = struct('v1.Thing', {
   phase: field(9, string({ go: 'v1.Phase' })),
   long: field(10, integer64()),
   sizes: field(11, map(integer32())),
+  nested: field(12, { oneOf: [struct('v1.Inner', { of: field(1, string()), name: field(2, string()) }), boolean()] }),
+  last: field(13, string()),
 });
 
 test.each<[Json, string | undefined]>([
   [{}, undefined],
   [
-    { text: null, count: 1, ratio: 1, flag: true, data: { a: null }, items: [{ name: 'x' }], blob: 'AA==', when: 'x' },
+    {
+      text: null,
+      count: 1,
+      ratio: 1,
+      flag: true,
+      data: { a: null },
+      items: [{ name: 'x' }],
+      blob: 'AA==',
+      when: '2026-01-01T00:00:00Z',
+    },
     undefined,
   ],
   [{ count: 1.5 }, 'cannot convert float64 to int32'],
@@ -53,6 +64,18 @@ test.each<[Json, string | undefined]>([
   [{ blob: ['x'] }, 'unrecognized type: uint8'],
   [{ blob: [1.5] }, 'cannot convert float64 to uint8'],
   [[], 'cannot restore struct from: slice'],
+  // What decodes itself stands among the others.
+  [{ blob: '*', phase: {} }, 'error decoding from json: illegal base64 data at input byte 0'],
+  [{ blob: '*', flag: 'x' }, 'unrecognized type: bool'],
+  [{ when: 5, long: 'x' }, 'json: cannot unmarshal number into Go value of type string'],
+  [
+    { nested: { of: {}, name: {} }, last: 5 },
+    'json: cannot unmarshal object into Go struct field Inner.name of type string',
+  ],
+  [
+    { nested: { of: {}, name: 'x' }, last: 5 },
+    'json: cannot unmarshal object into Go struct field Inner.of of type string',
+  ],
 ])('%j: %s', (value, problem) => {
   expect(atOnce(converted(schema, value, 'int')).problem).toBe(problem);
 });
