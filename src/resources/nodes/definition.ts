@@ -20,6 +20,17 @@ const nodeSchema = coreStruct(
   { description: 'A machine.' },
 );
 
+/** Agents are no longer configured by their nodes, and nobody can begin to. */
+function withoutConfiguration({ spec, status, ...node }: Node): Node {
+  const { configSource: _source, ...otherSpec } = spec ?? {};
+  const { config: _config, ...otherStatus } = status ?? {};
+  return {
+    ...node,
+    ...(spec === undefined ? {} : { spec: otherSpec }),
+    ...(status === undefined ? {} : { status: otherStatus }),
+  };
+}
+
 export const nodes = defineResource<Node>({
   ...Nodes,
   origin: 'built-in',
@@ -33,15 +44,17 @@ export const nodes = defineResource<Node>({
   defaults: withNodeDefaults,
 
   // A new node may tell its state along with its name: that is how agents register.
-  prepare: (next, previous) =>
-    previous === undefined ? withNodeDefaults(next) : { ...next, status: previous.status ?? {} },
+  prepare: (next, previous) => {
+    const node = withoutConfiguration(next);
+    return previous === undefined ? withNodeDefaults(node) : { ...node, status: previous.status ?? {} };
+  },
 
   subresources: {
     status: {
       type: 'view',
       checksMetadata: 'on change',
       resetFields: [['spec']],
-      prepare: (next, { spec = {} }) => withNodeDefaults({ ...next, spec }),
+      prepare: (next, { spec = {} }) => withNodeDefaults({ ...withoutConfiguration(next), spec }),
     },
   },
 });

@@ -10,6 +10,20 @@ test('a node tells its state when it registers and through the subresource for i
   expect(writeView(nodes, 'status', after, before).object).toMatchObject({ spec: before.spec, status: after.status });
 });
 
+test('what agents were configured by is not kept', () => {
+  const configured = { spec: { podCIDR: 'a', configSource: {} }, status: { phase: 'one', config: { error: 'x' } } };
+  const before = { spec: { podCIDR: 'a' }, status: { phase: 'one' } };
+  const written = [
+    write(nodes, configured),
+    write(nodes, configured, before),
+    writeView(nodes, 'status', configured, before),
+  ];
+  for (const { object } of written) {
+    expect(Object.keys(object['spec'] ?? {})).not.toContain('configSource');
+    expect(Object.keys(object['status'] ?? {})).not.toContain('config');
+  }
+});
+
 test('a list can be narrowed to nodes that take no pods', () => {
   const select = nodes.selectableFields?.['spec.unschedulable'];
   expect(select?.({ apiVersion: 'v1', kind: 'Node', metadata: {}, spec: { unschedulable: true } })).toBe('true');
