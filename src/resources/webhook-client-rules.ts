@@ -58,7 +58,8 @@ export function validateWebhookService(
 function validateUrlPath(path: string, urlPath: string): readonly Violation[] {
   if (urlPath === '' || urlPath === '/') return [];
   if (urlPath === '//') return [invalid(path, urlPath, 'segment[0] may not be empty')];
-  const inner = urlPath.slice(1);
+  // A byte is cut off, whether or not it is a slash.
+  const inner = Buffer.from(urlPath).subarray(1).toString();
   const segments = (inner.endsWith('/') ? inner.slice(0, -1) : inner).split('/');
   const wrong = invalidOnce(path, urlPath);
   return [

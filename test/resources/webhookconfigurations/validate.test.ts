@@ -98,6 +98,13 @@ test.each<[object, readonly string[]]>([
     [`clientConfig.service.path: Invalid value: "/a/B": segment[1]: ${one1123}`],
   ],
   [
+    { clientConfig: { service: { name: 's', namespace: 'n', path: 'é' } } },
+    [
+      'clientConfig.service.path: Invalid value: "é": must start with a \'/\'',
+      `clientConfig.service.path: Invalid value: "é": segment[0]: ${one1123}`,
+    ],
+  ],
+  [
     { clientConfig: { url: 'http://user@/x?a=b#c' } },
     [
       'clientConfig.url: Invalid value: "http": \'https\' is the only allowed URL scheme; desired format: https://host[/path]',
