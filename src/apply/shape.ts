@@ -82,7 +82,8 @@ export function shapeOfObject(schema: Schema): Shape {
   fields.set('metadata', shapeOf(objectMeta, false));
   const bare = schema.properties === undefined && schema.additionalProperties === undefined;
   const others = map?.others ?? (bare ? deducedShape : undefined);
-  const shape: Shape = { scalar: undefined, list: undefined, map: { atomic: false, fields, others, deduced: false } };
+  const atomic = map?.atomic ?? false;
+  const shape: Shape = { scalar: undefined, list: undefined, map: { atomic, fields, others, deduced: false } };
   roots.set(schema, shape);
   return shape;
 }

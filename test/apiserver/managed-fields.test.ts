@@ -222,3 +222,29 @@ test('a write that changes nothing takes no list from its owner, whatever its it
   const { metadata } = (await write('PUT', 'application/json', 'stranger', account)).json();
   expect(metadata.managedFields.map(({ manager }: ManagedFieldsEntry) => manager)).toEqual(['owner']);
 });
+
+test('an object that is atomic as a whole has no owners, and an apply replaces all of it, its resourceVersion too', async () => {
+  const schema = { type: 'object', 'x-kubernetes-map-type': 'atomic', properties: { size: { type: 'integer' } } };
+  await define('blocks', 'Block', [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: schema } }]);
+  const block = (size: number, metadata: object = {}) => ({
+    apiVersion: `${group}/v1`,
+    kind: 'Block',
+    metadata: { name: 'one', ...metadata },
+    size,
+  });
+  const written = [
+    await apply('v1/blocks/one', 'a', block(1, { labels: { of: 'apply' } })),
+    await send('PATCH', 'v1/blocks/one', 'b', { size: 2 }),
+  ];
+  for (const { code, json } of written) {
+    expect(code).toBeLessThan(300);
+    expect(json().metadata).not.toHaveProperty('managedFields');
+  }
+  const { resourceVersion } = written[1]?.json().metadata;
+  expect((await apply('v1/blocks/one', 'a', block(3))).json().message).toBe(
+    `blocks.${group} "one" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an update`,
+  );
+  const replaced = (await apply('v1/blocks/one', 'a', block(3, { resourceVersion }))).json();
+  expect(replaced).toMatchObject({ size: 3 });
+  expect(replaced.metadata).not.toHaveProperty('labels');
+});
