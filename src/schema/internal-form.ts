@@ -11,6 +11,7 @@ import {
   type Shape,
 } from './json-schema-props.js';
 import type { ValidationRule } from './schema.js';
+import { inOrderOfBytes, sortDeep } from './sorted.js';
 
 const zeros: Partial<Record<Shape, Json>> = { text: '', flag: false };
 
@@ -61,7 +62,8 @@ function internalValue(shape: Shape, value: unknown): Json {
     return { Description: description, URL: url };
   }
   if (shape === 'rules') return (value as readonly ValidationRule[]).map(internalRule);
-  return value as Json;
+  // Defaults, examples and what enums list are maps in Go, whatever the order they were sent in.
+  return inOrderOfBytes(sortDeep(value as Json));
 }
 
 /** The internal form of a rule, as error messages print it. */

@@ -34,6 +34,15 @@ describe('a schema as it is written', () => {
     },
   );
 
+  test('is printed with the members of its values in order', () => {
+    const value = { b: [{ d: 1, c: 2 }], a: 1, '\u{1F642}': 1, '\uFF5E': 2 };
+    const printed = '{"a":1,"b":[{"c":2,"d":1}],"\uFF5E":2,"\u{1F642}":1}';
+    const { Default, Example, Enum } = internalForm(
+      read({ default: value, example: value, enum: [value] }),
+    ) as JsonObject;
+    expect([Default, Example, Enum].map((part) => JSON.stringify(part))).toEqual([printed, printed, `[${printed}]`]);
+  });
+
   test.each([
     ['properties', (inner: JsonObject): JsonObject => ({ properties: { a: inner } })],
     ['items', (inner: JsonObject): JsonObject => ({ items: inner })],
