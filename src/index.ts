@@ -133,6 +133,14 @@ export {
   type Volume,
 } from './api/kinds/pod.js';
 export {
+  type PodCertificateEnding,
+  type PodCertificateRequest,
+  type PodCertificateRequestSpec,
+  type PodCertificateRequestStatus,
+  PodCertificateRequests,
+  podCertificateEnding,
+} from './api/kinds/pod-certificate-request.js';
+export {
   type AggregationRule,
   type ClusterRole,
   ClusterRoles,

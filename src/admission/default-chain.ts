@@ -12,6 +12,7 @@ import { csrSubjectRestriction } from './steps/csr-subject-restriction.js';
 import { immortalNamespaces } from './steps/immortal-namespaces.js';
 import { namespaceExists, namespaceStillExists } from './steps/namespace-exists.js';
 import { nodeRestriction } from './steps/node-restriction.js';
+import { podCertificateSigningPermission } from './steps/pod-certificate-signing-permission.js';
 import { podServiceAccount } from './steps/pod-service-account.js';
 import { roleEscalation } from './steps/role-escalation.js';
 import { trustBundleAttestation } from './steps/trust-bundle-attestation.js';
@@ -47,6 +48,7 @@ export const defaultChain = ({
   ...(restrictsNodes ? [nodeRestriction({ objects, authorizer, domains })] : []),
   csrApprovalPermission({ authorizer, domains }),
   csrSigningPermission({ authorizer, domains }),
+  podCertificateSigningPermission({ authorizer, domains }),
   trustBundleAttestation({ authorizer, domains }),
   csrSubjectRestriction({ domains }),
   certificateLedger({ objects }),

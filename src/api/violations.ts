@@ -59,6 +59,13 @@ export const invalidText = (field: string, text: string, detail?: string): Viola
   body: `Invalid value: ${text}${tail(detail)}`,
 });
 
+/** The same of a value that is not told. */
+export const invalidUntold = (field: string, detail: string): Violation => ({
+  reason: 'FieldValueInvalid',
+  field,
+  body: `Invalid value: ${detail}`,
+});
+
 /** The same of a value that may be large. */
 export function* invalidInSteps(field: string, value: Json, detail: string): Steps<Violation> {
   const text = typeof value === 'object' ? yield* goJsonInSteps(value) : shown(value);

@@ -69,8 +69,8 @@ function getterOf(definition: ResourceDefinition, field: string): Getter {
   if (field === 'metadata.name') return (object) => object.metadata.name ?? '';
   const own = definition.selectableFields;
   if (own !== undefined && Object.hasOwn(own, field)) return own[field] as Getter;
-  if (field === 'metadata.namespace' && (definition.namespaced || own === undefined))
-    return (object) => object.metadata.namespace ?? '';
+  const knowsNamespace = definition.selectsNamespace ?? (definition.namespaced || own === undefined);
+  if (field === 'metadata.namespace' && knowsNamespace) return (object) => object.metadata.namespace ?? '';
   throw badRequest(
     own === undefined && definition.origin === 'built-in'
       ? `${quote(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`

@@ -72,6 +72,17 @@ export const readCertificateRequest = (pem: Uint8Array | string): CertificateReq
 /** Like `readCertificateRequest` without verifying, for who is asked about a request before it is validated. */
 export const readUnverifiedRequest = (pem: Uint8Array | string): CertificateRequest => parsed(derOf(pem)).request;
 
+/** The same for DER. */
+export const readUnverifiedDer = (der: Buffer): CertificateRequest => parsed(der).request;
+
+/** A SubjectPublicKeyInfo that stands alone, read as those in requests. Throws PkiError (`parse`). */
+export function readPublicKeyDer(der: Buffer): PublicKey {
+  const input = new Asn1Reader(der);
+  const material = readKeyMaterial(input);
+  if (!input.done) throw new PkiError('parse', 'x509: trailing data after ASN.1 of public-key');
+  return readPublicKey(material);
+}
+
 function derOf(pem: Uint8Array | string): Buffer {
   const block = firstPemBlock(pem);
   if (block === undefined || block.type !== 'CERTIFICATE REQUEST') {
@@ -123,20 +134,24 @@ function readStructure(contents: Buffer): Structure {
   const inner = new Asn1Reader(toBeSigned.contents);
   readInteger(inner.field(shapes.version).contents);
   const subject = inner.any().whole;
-  const info = new Asn1Reader(inner.field(shapes.publicKeyInfo).contents);
-  const keyAlgorithm = readAlgorithm(info.field(shapes.algorithm));
-  const key = rightAligned(readBitString(info.field(shapes.bits).contents));
+  const key = readKeyMaterial(inner);
   const attributes = new Asn1Reader(inner.field(shapes.attributes).contents).elements().map(({ whole }) => whole);
   const algorithm = readAlgorithm(outer.field(shapes.algorithm));
   const signature = rightAligned(readBitString(outer.field(shapes.bits).contents));
   return {
     toBeSigned: toBeSigned.whole,
     subject,
-    key: { algorithm: keyAlgorithm.oid, parameters: keyAlgorithm.parameters, key },
+    key,
     attributes,
     algorithm,
     signature,
   };
+}
+
+function readKeyMaterial(input: Asn1Reader): KeyMaterial {
+  const info = new Asn1Reader(input.field(shapes.publicKeyInfo).contents);
+  const { oid: algorithm, parameters } = readAlgorithm(info.field(shapes.algorithm));
+  return { algorithm, parameters, key: rightAligned(readBitString(info.field(shapes.bits).contents)) };
 }
 
 function readSubject(der: Buffer): Pick<CertificateRequest, 'subject' | 'textless'> {

@@ -16,6 +16,8 @@ interface Algorithm {
   /** undefined: the algorithm hashes by itself. */
   readonly hash: 'sha1' | 'sha256' | 'sha384' | 'sha512' | undefined;
   readonly pss?: true;
+  /** The salt of PSS may be of any length, not just that of the hash. */
+  readonly anySalt?: true;
   /** Name of an algorithm that is known and refused. */
   readonly insecure?: string;
 }
@@ -134,6 +136,21 @@ export function verifySignature({ algorithm, data, signature }: Signed, key: Pub
   if (!verifies({ data, signature }, key, wanted)) throw failed(failures[key.kind]);
 }
 
+/** With what keys prove by a bare signature that somebody holds them. */
+const proofs: Readonly<Partial<Record<PublicKey['kind'], Algorithm>>> = {
+  RSA: { key: 'RSA', hash: 'sha256', pss: true, anySalt: true },
+  ECDSA: { key: 'ECDSA', hash: 'sha256' },
+  Ed25519: { key: 'Ed25519', hash: undefined },
+};
+
+/** Did the key make this signature, without saying how: RSASSA-PSS or ECDSA with SHA-256 (in DER), or Ed25519? */
+export function provesPossession(signed: Omit<Signed, 'algorithm'>, key: PublicKey): boolean {
+  const algorithm = proofs[key.kind];
+  return (
+    algorithm !== undefined && (key.kind !== 'RSA' || rsaProblem(key) === undefined) && verifies(signed, key, algorithm)
+  );
+}
+
 /** Did the key of `issuer` sign the certificate? */
 export function isSignedBy({ signatureAlgorithm, toBeSigned, signature }: Certificate, issuer: Certificate): boolean {
   try {
@@ -146,12 +163,10 @@ export function isSignedBy({ signatureAlgorithm, toBeSigned, signature }: Certif
 }
 
 function verifies({ data, signature }: Omit<Signed, 'algorithm'>, key: PublicKey, algorithm: Algorithm): boolean {
-  const { hash, pss: isPss } = algorithm;
+  const { hash, pss: isPss, anySalt } = algorithm;
   const object = keyObject(key);
-  const how =
-    isPss && hash
-      ? { key: object, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: saltBytes[hash] }
-      : { key: object };
+  const saltLength = anySalt ? constants.RSA_PSS_SALTLEN_AUTO : saltBytes[hash ?? 'sha256'];
+  const how = isPss ? { key: object, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength } : { key: object };
   try {
     return verify(hash ?? null, data, how, signature);
   } catch {

@@ -46,6 +46,8 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Res
   readonly generationOfEmpty?: string;
   /** Names of `fieldSelector` beyond metadata.name and metadata.namespace, and how to read them ("" when absent). */
   readonly selectableFields?: Readonly<Record<string, (object: T) => string>>;
+  /** False for a kind in namespaces whose `fieldSelector` does not know metadata.namespace. */
+  readonly selectsNamespace?: false;
   /** What a table shows after Name. Default: Age. */
   readonly columns?: readonly Column<T>[];
   /** False if the columns do not begin with the name (events). */

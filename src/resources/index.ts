@@ -29,7 +29,7 @@ export interface BuiltinParts {
   readonly authenticationReviews?: readonly ResourceDefinition[];
   /** Kinds that are answered at once: SubjectAccessReview and its relatives. */
   readonly authorizationReviews?: readonly ResourceDefinition[];
-  /** CertificateSigningRequest, ClusterTrustBundle. */
+  /** CertificateSigningRequest, ClusterTrustBundle, PodCertificateRequest. */
   readonly certificates?: readonly ResourceDefinition[];
   /** CustomResourceDefinition. */
   readonly extensions?: readonly ResourceDefinition[];

@@ -15,6 +15,7 @@ import { certificateSigningRequestDefinition } from '../resources/certificatesig
 import { clusterTrustBundleDefinition } from '../resources/clustertrustbundles/definition.js';
 import { customResourceDefinitions } from '../resources/customresourcedefinitions/definition.js';
 import { builtinDefinitions } from '../resources/index.js';
+import { podCertificateRequestDefinition } from '../resources/podcertificaterequests/definition.js';
 import { authenticationReviews, authorizationReviews } from '../resources/reviews/index.js';
 import { serviceAccountToken } from '../resources/serviceaccounts/token.js';
 import type { Clock } from '../runtime/clock.js';
@@ -65,6 +66,7 @@ export function openDefinitions(parts: DefinitionParts): {
         metrics && requestMetrics(metrics, parts),
       ) as object as ResourceDefinition,
       clusterTrustBundleDefinition({ domains }) as object as ResourceDefinition,
+      podCertificateRequestDefinition(domains) as object as ResourceDefinition,
       certificateLedgerEntries as object as ResourceDefinition,
     ],
     extensions: [

@@ -15,7 +15,7 @@ import { at, fill, readTranscripts, type Step, type Transcript } from './transcr
 
 if (!etcdInstalled) console.warn('There is no etcd on the PATH: no conversation is held with servers that share one.');
 
-describe.each(['machinery', 'identity', 'certificates', 'customresources'])('%s', (area) => {
+describe.each(['machinery', 'identity', 'certificates', 'podcertificates', 'customresources'])('%s', (area) => {
   conversations(
     area,
     serving(() => createServer({ listen: { port: 0 } })),

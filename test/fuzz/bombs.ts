@@ -32,6 +32,15 @@ const configMap = (more: object): object => ({
   metadata: { name: 'bomb' },
   ...more,
 });
+const podRequest = (spec: object) =>
+  requestTo('POST', '/apis/certificates.k8s.io/v1beta1/namespaces/default/podcertificaterequests', {
+    body: {
+      apiVersion: 'certificates.k8s.io/v1beta1',
+      kind: 'PodCertificateRequest',
+      metadata: { name: 'bomb' },
+      spec,
+    },
+  });
 const widget = (spec: unknown): object => ({
   apiVersion: 'fuzz.example.com/v1',
   kind: 'Widget',
@@ -458,6 +467,15 @@ export const bombs: Readonly<Record<string, () => FuzzRequest>> = {
         spec: { trustBundle: '-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n'.repeat(18_000) },
       },
     }),
+  'a request for a pod of 40,000 annotations': () =>
+    podRequest({ unverifiedUserAnnotations: Object.fromEntries(many(40_000, (at) => [`a.b/k${at}`, ''])) }),
+  'a request for a pod of 40,000 bad annotations': () => podRequest({ unverifiedUserAnnotations: members(40_000) }),
+  'a request for a pod with a stub of 2 MB': () =>
+    podRequest({ stubPKCS10Request: Buffer.alloc(2_000_000, 0x30).toString('base64') }),
+  'a request for a pod with a stub of deep DER': () =>
+    podRequest({ stubPKCS10Request: deepDer(2_000).toString('base64') }),
+  'a request for a pod with a key of deep DER': () =>
+    podRequest({ pkixPublicKey: deepDer(2_000).toString('base64'), proofOfPossession: 'AAAA' }),
   'a role of 6,000 rules': () =>
     requestTo('POST', bindings, {
       body: clusterRole(many(6_000, (at) => ({ apiGroups: [''], resources: [`r${at}`], verbs: ['get'] }))),

@@ -6,6 +6,7 @@ import { clusterTrustBundleDefinition } from '../../src/resources/clustertrustbu
 import { customResourceDefinitions } from '../../src/resources/customresourcedefinitions/definition.js';
 import { customResourcesOf } from '../../src/resources/customresources/definition.js';
 import { builtinDefinitions } from '../../src/resources/index.js';
+import { podCertificateRequestDefinition } from '../../src/resources/podcertificaterequests/definition.js';
 import { authenticationReviews, authorizationReviews } from '../../src/resources/reviews/index.js';
 import { widgetDefinition } from './world.js';
 
@@ -17,7 +18,11 @@ export const attackedKinds = (): readonly ResourceDefinition[] => [
       apiAudiences: [],
     }),
     authorizationReviews: authorizationReviews({ authorizer: alwaysDeny }),
-    certificates: [certificateSigningRequestDefinition(), clusterTrustBundleDefinition()].map(general),
+    certificates: [
+      certificateSigningRequestDefinition(),
+      clusterTrustBundleDefinition(),
+      podCertificateRequestDefinition(),
+    ].map(general),
     extensions: [general(customResourceDefinitions())],
   }),
   ...customResourcesOf(widgetDefinition as unknown as CustomResourceDefinition),

@@ -175,6 +175,7 @@ const collections = {
   rolebindings: '/apis/rbac.authorization.k8s.io/v1/namespaces/default/rolebindings',
   certificatesigningrequests: '/apis/certificates.k8s.io/v1/certificatesigningrequests',
   clustertrustbundles: '/apis/certificates.k8s.io/v1beta1/clustertrustbundles',
+  podcertificaterequests: '/apis/certificates.k8s.io/v1beta1/namespaces/default/podcertificaterequests',
   validatingwebhookconfigurations: '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations',
   mutatingwebhookconfigurations: '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations',
   deviceclasses: '/apis/resource.k8s.io/v1/deviceclasses',

@@ -10,6 +10,7 @@ import { certificateSigningRequestDefinition } from '../../src/resources/certifi
 import { clusterTrustBundleDefinition } from '../../src/resources/clustertrustbundles/definition.js';
 import { customResourceDefinitionSchema } from '../../src/resources/customresourcedefinitions/crd-schema.js';
 import { builtinDefinitions } from '../../src/resources/index.js';
+import { podCertificateRequestDefinition } from '../../src/resources/podcertificaterequests/definition.js';
 import {
   localSubjectAccessReviewSchema,
   selfSubjectAccessReviewSchema,
@@ -76,6 +77,7 @@ const kinds: readonly { readonly schema: Schema; readonly apiVersion: string }[]
     certificates: [
       certificateSigningRequestDefinition(defaultDomains) as never,
       clusterTrustBundleDefinition({ domains: defaultDomains }) as never,
+      podCertificateRequestDefinition(defaultDomains) as never,
     ],
   }).map(({ schema, group, version }) => ({ schema, apiVersion: group === '' ? version : `${group}/${version}` })),
   {

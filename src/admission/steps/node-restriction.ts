@@ -1,11 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Domains, defaultDomains, isWithinDomain, signerKeyIn } from '../../api/domains.js';
-import { type ApiError, forbidden, notFound } from '../../api/errors.js';
+import { type ApiError, forbidden, notFound, untyped } from '../../api/errors.js';
 import { quote } from '../../api/go-text.js';
 import { CertificateSigningRequests } from '../../api/kinds/certificate-signing-request.js';
 import { Leases } from '../../api/kinds/lease.js';
 import { type Node, Nodes } from '../../api/kinds/node.js';
 import { mirrorAnnotation, type Pod, Pods } from '../../api/kinds/pod.js';
+import { type PodCertificateRequest, PodCertificateRequests } from '../../api/kinds/pod-certificate-request.js';
 import {
   configMapNamesIn,
   resourceClaimsOf,
@@ -44,7 +45,7 @@ type Refusal = string | ApiError | undefined;
 
 /**
  * Keeps node agents to what is theirs: their own Node (but not its taints and telling labels), mirror pods on it, their
- * lease, tokens for accounts of pods that run there, certificates in their name. Authorization cannot say so, since it
+ * lease, tokens and certificates for pods that run there, certificates in their own name. Authorization cannot say so, since it
  * does not see the objects. Runs before anything about the object is looked at.
  */
 export function nodeRestriction(parts: Parts) {
@@ -312,12 +313,73 @@ const requestRule: Rule = async ({ node, attributes, domains }) => {
   }
 };
 
+/** A node asks for certificates of pods that run there, and tells who they are as it is. */
+const podCertificateRule: Rule = async ({ node, attributes, objects, domains }) => {
+  const { operation, subresource, key } = attributes;
+  if (operation !== 'CREATE') return `unexpected operation ${operation}`;
+  if (subresource) return `unexpected subresource ${subresource}`;
+  const { namespace } = key;
+  const spec = (attributes.object as PodCertificateRequest | undefined)?.spec ?? {};
+  const {
+    podName = '',
+    podUID = '',
+    serviceAccountName = '',
+    serviceAccountUID = '',
+    nodeName = '',
+    nodeUID = '',
+  } = spec;
+  if (nodeName !== node) {
+    return `PodCertificateRequest.Spec.NodeName=${quote(nodeName)}, which is not the requesting node ${quote(node)}`;
+  }
+  const podText = quote(`${namespace ?? ''}/${podName}`);
+  // What another server may not know of yet is no refusal: it may be asked again.
+  const agent = await objects.get(Nodes, { name: nodeName });
+  if (agent === undefined) return notFoundYet('node', quote(nodeName), notCached(Nodes, nodeName));
+  if (agent.metadata.uid !== nodeUID) {
+    return untyped(
+      `PodCertificateRequest for pod ${podText} names node UID ${quote(nodeUID)}, inconsistent with the running node (${quote(agent.metadata.uid ?? '')})`,
+    );
+  }
+  const pod = await objects.get(Pods, { namespace, name: podName });
+  if (pod === undefined) return notFoundYet('pod', podText, notCached(Pods, podName));
+  if (pod.metadata.uid !== podUID) {
+    return untyped(
+      `PodCertificateRequest for pod ${podText} contains pod UID (${quote(podUID)}) which differs from running pod ${quote(pod.metadata.uid ?? '')}`,
+    );
+  }
+  if (pod.spec?.nodeName !== nodeName) {
+    return `pod ${podText} is not running on node ${quote(nodeName)} named in the PodCertificateRequest`;
+  }
+  if (Object.hasOwn(pod.metadata.annotations ?? {}, signerKeyIn(domains, mirrorAnnotation))) {
+    return `pod ${podText} is a mirror pod`;
+  }
+  const accountOfPod = pod.spec.serviceAccountName ?? '';
+  if (serviceAccountName !== accountOfPod) {
+    return `PodCertificateRequest for pod ${podText} contains serviceAccountName (${quote(serviceAccountName)}) that differs from running pod (${quote(accountOfPod)})`;
+  }
+  const account = await objects.get(ServiceAccounts, { namespace, name: serviceAccountName });
+  if (account === undefined) {
+    const accountText = quote(`${namespace ?? ''}/${serviceAccountName}`);
+    return notFoundYet('service account', accountText, notCached(ServiceAccounts, serviceAccountName));
+  }
+  if (account.metadata.uid !== serviceAccountUID) {
+    return untyped(
+      `PodCertificateRequest for pod ${podText} names service account UID ${quote(serviceAccountUID)}, which differs from the running service account (${quote(account.metadata.uid ?? '')})`,
+    );
+  }
+  return undefined;
+};
+
+const notFoundYet = (what: string, name: string, { message }: ApiError): ApiError =>
+  untyped(`while retrieving ${what} ${name} named in the PodCertificateRequest: ${message}`);
+
 const rules: readonly (readonly [ResourceType, Rule])[] = [
   [Pods, podRule],
   [Nodes, nodeRule],
   [ServiceAccounts, tokenRule],
   [Leases, leaseRule],
   [CertificateSigningRequests, requestRule],
+  [PodCertificateRequests, podCertificateRule],
 ];
 
 /** Objects as what the rule they are for says they are. */

@@ -240,6 +240,7 @@ export function nodeRules(domains: Domains): readonly PolicyRule[] {
     rule('deletecollection', g.resource, 'resourceslices'),
     rule('R', g.certificates, 'clustertrustbundles'),
     rule('get', g.core, 'serviceaccounts'),
+    rule('create get list watch', g.certificates, 'podcertificaterequests'),
   ];
 }
 

@@ -2,6 +2,7 @@ import type { Domains } from '../../api/domains.js';
 import { parseFieldSelector } from '../../api/field-selectors.js';
 import { quote } from '../../api/go-text.js';
 import { type Pod, Pods } from '../../api/kinds/pod.js';
+import { type PodCertificateRequest, PodCertificateRequests } from '../../api/kinds/pod-certificate-request.js';
 import { type AccessAttributes, type Authorizer, type Decision, noRules } from '../authorizer.js';
 import { apiGroups } from '../bootstrap/api-groups.js';
 import { nodeRules } from '../bootstrap/cluster-roles.js';
@@ -20,6 +21,8 @@ interface Question {
   readonly attributes: AccessAttributes;
   /** Has the node to do with this object? */
   isRelated(kind: RelatedKind, namespace: string, name: string): Promise<boolean>;
+  /** The request for a pod's certificate of this name. */
+  podCertificate(namespace: string, name: string): Promise<PodCertificateRequest | undefined>;
 }
 type Answer = (question: Question) => Promise<Decision>;
 
@@ -43,7 +46,9 @@ export function nodeAuthorizer(objects: ObjectSource, domains: Domains): Authori
       if (answer !== undefined) {
         const isRelated: Question['isRelated'] = async (...object) =>
           graphOf(await objects.list(Pods)).isRelated(node, ...object);
-        return answer({ node, attributes, isRelated });
+        const podCertificate: Question['podCertificate'] = (namespace, name) =>
+          objects.get(PodCertificateRequests, { namespace, name });
+        return answer({ node, attributes, isRelated, podCertificate });
       }
       return rules.some((rule) => ruleAllows(rule, attributes)) ? allow : noOpinion();
     },
@@ -55,7 +60,7 @@ export function nodeAuthorizer(objects: ObjectSource, domains: Domains): Authori
 
 /** By group and resource. */
 function answersIn(domains: Domains): ReadonlyMap<string, Answer> {
-  const { coordination, resource, storage } = apiGroups(domains);
+  const { certificates, coordination, resource, storage } = apiGroups(domains);
   return new Map<string, Answer>([
     ['/secrets', readsRelated('secrets')],
     ['/configmaps', readsRelated('configmaps')],
@@ -65,6 +70,7 @@ function answersIn(domains: Domains): ReadonlyMap<string, Answer> {
     [`${resource}/resourceclaims`, getsRelated(undefined)],
     [`${storage}/volumeattachments`, getsRelated(undefined)],
     ['/serviceaccounts', accounts],
+    [`${certificates}/podcertificaterequests`, podCertificates],
     [`${coordination}/leases`, leases],
     ['/nodes', nodes],
     ['/pods', pods],
@@ -117,6 +123,21 @@ const accounts: Answer = async (question) => {
   return related(question, 'serviceaccounts');
 };
 
+const podCertificates: Answer = async ({ node, attributes, podCertificate }) => {
+  const { verb, subresource, namespace = '', name = '' } = attributes;
+  if (subresource) return noOpinion('nodes may not access the status subresource of PodCertificateRequests');
+  // Admission looks at what is created.
+  if (verb === 'create') return allow;
+  if (verb === 'get') {
+    if (name === '') return noOpinion('No Object name found');
+    return (await podCertificate(namespace, name))?.spec?.nodeName === node ? allow : unrelated(node);
+  }
+  if (verb !== 'list' && verb !== 'watch') return noOpinion(`nodes may not ${verb} podcertificaterequests`);
+  return nodeSelected(attributes) === node
+    ? allow
+    : noOpinion('can only list/watch podcertificaterequests with nodeName field selector');
+};
+
 const leaseNamespace = 'kube-node-lease';
 
 const leases: Answer = async ({ node, attributes: { verb, namespace, name } }) => {
@@ -158,7 +179,7 @@ const pods: Answer = async (question) => {
 
 const isUpdate = (verb: string): boolean => verb === 'update' || verb === 'patch';
 
-/** The node a list of pods is narrowed to. */
+/** The node a list is narrowed to. */
 function nodeSelected({ fieldSelector = '' }: AccessAttributes): string | undefined {
   if (fieldSelector === '') return undefined;
   try {

@@ -1,8 +1,6 @@
-import { annotationsLimit, sizeOfAnnotations } from '../../api/annotations.js';
-import { type Domains, isWithinDomain } from '../../api/domains.js';
-import { goLowerCase } from '../../api/go-text.js';
+import type { Domains } from '../../api/domains.js';
+import { podCertificateRange } from '../../api/kinds/pod-certificate-request.js';
 import { type LabelSelectorSpec, validateLabelSelector } from '../../api/label-selectors.js';
-import { qualifiedName } from '../../api/names.js';
 import type { JsonObject } from '../../api/object.js';
 import { signerNameViolations } from '../../api/signer-name.js';
 import type { Steps } from '../../api/steps.js';
@@ -17,10 +15,10 @@ import {
   ofEach,
   ofEachInSteps,
   required,
-  tooLong,
   type Violation,
 } from '../../api/violations.js';
 import { wrongBundleName } from '../clustertrustbundles/bundle-name.js';
+import { userAnnotationViolations } from '../user-annotations.js';
 import { fieldReferenceViolations, resourceReferenceViolations } from './reference-rules.js';
 import { given, membersOf, stepsBack, structOf, wordOf } from './rule-words.js';
 
@@ -168,7 +166,7 @@ const projections: Readonly<Record<string, (projection: Projection) => Steps<rea
     const files = ['credentialBundlePath', 'keyPath', 'certificateChainPath'] as const;
     const named = files.filter((member) => wordOf(source[member]) !== '');
     return [
-      ...certificateViolations(at, source, domains),
+      ...(yield* certificateViolations(at, source, domains)),
       ...named.flatMap((member) => {
         const path = wordOf(source[member]);
         return [...filePath(child(at, member), path), ...conflict(path)];
@@ -228,35 +226,18 @@ const inOwnNames = ({
 });
 
 const keyTypes = ['RSA3072', 'RSA4096', 'ECDSAP256', 'ECDSAP384', 'ECDSAP521', 'ED25519'];
-const day = 24 * 60 * 60;
-/** Seconds that a certificate for a pod may be asked for. */
-const [shortest, longest, longestOfOwnSigners] = [60 * 60, 91 * day, day];
-
-function certificateViolations(at: string, source: JsonObject, { signer }: Domains): readonly Violation[] {
+function* certificateViolations(at: string, source: JsonObject, { signer }: Domains): Steps<readonly Violation[]> {
   const [signerName, keyType] = [wordOf(source['signerName']), wordOf(source['keyType'])];
   const { maxExpirationSeconds: seconds } = source;
-  const [domain = ''] = signerName.split('/', 1);
-  const most = isWithinDomain(domain, signer) ? longestOfOwnSigners : longest;
+  const { least, most } = podCertificateRange(signerName, signer);
   const beyond = (bound: string): readonly Violation[] => [
     invalid(child(at, 'maxExpirationSeconds'), seconds, `if provided, maxExpirationSeconds must be ${bound}`),
   ];
   return [
     ...signerNameViolations(child(at, 'signerName'), signerName),
-    ...noteViolations(child(at, 'userAnnotations'), structOf(source['userAnnotations']) ?? {}),
+    ...(yield* userAnnotationViolations(child(at, 'userAnnotations'), structOf(source['userAnnotations']) ?? {})),
     ...(keyTypes.includes(keyType) ? [] : [notSupported(child(at, 'keyType'), keyType, keyTypes)]),
-    ...(typeof seconds === 'number' && seconds < shortest ? beyond(`>= ${shortest}`) : []),
+    ...(typeof seconds === 'number' && seconds < least ? beyond(`>= ${least}`) : []),
     ...(typeof seconds === 'number' && seconds > most ? beyond(`<= ${most}`) : []),
   ];
-}
-
-/** Of annotations for the signer, each of which is somebody's. */
-function noteViolations(path: string, notes: JsonObject): readonly Violation[] {
-  const keys = ofEach(Object.keys(notes), (note) => {
-    const key = goLowerCase(note);
-    if (key === '') return [required(path)];
-    const wrong = qualifiedName(key);
-    const text = 'must be a domain-prefixed key (such as "acme.io/foo")';
-    return eachInvalid(path, key, wrong.length > 0 || key.includes('/') ? wrong : [text]);
-  });
-  return [...keys, ...(sizeOfAnnotations(notes) > annotationsLimit ? [tooLong(path, annotationsLimit)] : [])];
 }

@@ -1,0 +1,39 @@
+import { invalidObject } from '../../api/errors.js';
+import { quote } from '../../api/go-text.js';
+import {
+  type PodCertificateRequest,
+  PodCertificateRequests,
+  sameOutcome,
+} from '../../api/kinds/pod-certificate-request.js';
+import type { ApiObject } from '../../api/object.js';
+import { forbiddenField } from '../../api/violations.js';
+import type { AdmissionStep } from '../admission-step.js';
+import { isCertificateKind, type SignerPolicy } from '../certificate-writes.js';
+import { maySpeakForSigner } from '../signer-permission.js';
+
+/** Whoever changes how a request for a pod's certificate ends needs `sign` on its signer. In Kubernetes that is validation. */
+export const podCertificateSigningPermission = ({ authorizer, domains }: SignerPolicy): AdmissionStep => ({
+  name: 'PodCertificateSigning',
+
+  handles: (attributes) =>
+    attributes.operation === 'UPDATE' &&
+    attributes.subresource === 'status' &&
+    isCertificateKind(attributes, PodCertificateRequests.kind, domains),
+
+  async validate({ user, resource, object, previous }) {
+    const [before, after] = [asPodRequest(previous), asPodRequest(object)];
+    if (sameOutcome(before?.status, after?.status)) return;
+    const signerName = before?.spec?.signerName ?? '';
+    if (await maySpeakForSigner(authorizer, { user, verb: 'sign', signerName, group: resource.group })) return;
+    throw invalidObject({ group: resource.group, kind: resource.kind, name: before?.metadata.name }, [
+      forbiddenField(
+        'spec.signerName',
+        `User ${quote(user.username)} is not permitted to "sign" for signer ${quote(signerName)}`,
+      ),
+    ]);
+  },
+});
+
+/** The object as what `handles` says it is. */
+const asPodRequest = (object: ApiObject | undefined): PodCertificateRequest | undefined =>
+  object as PodCertificateRequest | undefined;

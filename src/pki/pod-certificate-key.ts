@@ -1,0 +1,42 @@
+import { readPublicKeyDer, readRequestDer, readUnverifiedDer } from './certificate-request.js';
+import { PkiError } from './pki-error.js';
+import type { PublicKey } from './public-key.js';
+import { provesPossession } from './signature.js';
+
+/** How a request for a pod's certificate names its key, as the members of a spec; all base64 of DER. */
+export interface PodKeyFields {
+  /** A PKCS#10 request that its key signed. */
+  readonly stubPKCS10Request?: string | null;
+  /** SubjectPublicKeyInfo, in the place of a request. */
+  readonly pkixPublicKey?: string | null;
+}
+
+const derOf = (base64: string | null | undefined): Buffer => Buffer.from(base64 ?? '', 'base64');
+
+/** The key that is to be certified, whether its holder has proved anything or not. Throws PkiError (`parse`). */
+export const podCertificateKey = ({ stubPKCS10Request, pkixPublicKey }: PodKeyFields): PublicKey =>
+  stubPKCS10Request ? readUnverifiedDer(derOf(stubPKCS10Request)).publicKey : readPublicKeyDer(derOf(pkixPublicKey));
+
+/** Has the key of the stub signed it? It must be one that `podCertificateKey` reads. */
+export function isSignedByItsKey(stubPKCS10Request: string): boolean {
+  try {
+    readRequestDer(derOf(stubPKCS10Request));
+    return true;
+  } catch (error) {
+    if (error instanceof PkiError) return false;
+    throw error;
+  }
+}
+
+/** Is the proof a signature by the key over the bytes of the pod's UID? */
+export const provesPodKey = (
+  key: PublicKey,
+  { podUID, proof }: { readonly podUID: string; readonly proof: string },
+): boolean => provesPossession({ data: Buffer.from(podUID), signature: derOf(proof) }, key);
+
+/** Is it a key for key agreement, which Go reads among others, and which can prove nothing? */
+export const isAgreementKey = (pkixPublicKey: string): boolean => {
+  const der = derOf(pkixPublicKey);
+  return der.length === x25519.length + 32 && der.subarray(0, x25519.length).equals(x25519);
+};
+const x25519 = Buffer.from('302a300506032b656e032100', 'hex');

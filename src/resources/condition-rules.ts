@@ -1,0 +1,54 @@
+import type { Condition } from '../api/conditions.js';
+import { conditionReason, qualifiedName } from '../api/names.js';
+import {
+  child,
+  duplicate,
+  eachInvalid,
+  index,
+  invalid,
+  notSupportedWord,
+  ofEach,
+  required,
+  tooLong,
+  type Violation,
+} from '../api/violations.js';
+
+const statuses = ['False', 'True', 'Unknown'];
+const maxReason = 1024;
+const maxMessage = 32 * 1024;
+
+/** What is wrong with a list of conditions as meta/v1 has them; entries that are no object count as empty ones. */
+export function conditionsViolations(
+  conditions: readonly (Partial<Condition> | null)[] | null | undefined,
+  path: string,
+): readonly Violation[] {
+  const seen = new Set<string>();
+  return ofEach(conditions ?? [], (given, at) => {
+    const condition = given ?? {};
+    const { type = '' } = condition;
+    const repeated = seen.has(type);
+    seen.add(type);
+    return [
+      ...(repeated ? [duplicate(child(index(path, at), 'type'), type)] : []),
+      ...conditionViolations(condition, index(path, at)),
+    ];
+  });
+}
+
+function conditionViolations(
+  { type = '', status = '', observedGeneration = 0, lastTransitionTime, reason = '', message = '' }: Partial<Condition>,
+  path: string,
+): readonly Violation[] {
+  const at = (member: string): string => child(path, member);
+  return [
+    ...eachInvalid(at('type'), type, qualifiedName(type)),
+    ...(statuses.includes(status) ? [] : [notSupportedWord(at('status'), status, statuses)]),
+    ...(observedGeneration < 0
+      ? [invalid(at('observedGeneration'), observedGeneration, 'must be greater than or equal to zero')]
+      : []),
+    ...(lastTransitionTime ? [] : [required(at('lastTransitionTime'))]),
+    ...(reason === '' ? [required(at('reason'))] : eachInvalid(at('reason'), reason, conditionReason(reason))),
+    ...(Buffer.byteLength(reason) > maxReason ? [tooLong(at('reason'), maxReason)] : []),
+    ...(Buffer.byteLength(message) > maxMessage ? [tooLong(at('message'), maxMessage)] : []),
+  ];
+}

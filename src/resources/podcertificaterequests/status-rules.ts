@@ -1,0 +1,74 @@
+import type { Condition } from '../../api/conditions.js';
+import {
+  type PodCertificateRequest,
+  type PodCertificateRequestStatus,
+  podCertificateEnding,
+  podCertificateEndings,
+  sameOutcome,
+} from '../../api/kinds/pod-certificate-request.js';
+import type { Steps } from '../../api/steps.js';
+import {
+  invalid,
+  invalidUntold,
+  notSupported,
+  notSupportedWord,
+  ofEach,
+  type Violation,
+} from '../../api/violations.js';
+import { conditionsViolations } from '../condition-rules.js';
+import { issuedViolations } from './issued-rules.js';
+
+/** Rules of `status`: a request ends once, issued, denied or failed, and stays as it ended. */
+
+const path = 'status.conditions';
+
+/** `now` in milliseconds. */
+export function* statusViolations(
+  next: PodCertificateRequest,
+  previous: PodCertificateRequest,
+  now: number,
+): Steps<readonly Violation[]> {
+  const { status = {} } = next;
+  const wrong = [...endingViolations(status), ...conditionsViolations(status.conditions, path)];
+  if (wrong.length > 0) return wrong;
+  const unlike = (other: PodCertificateRequestStatus | undefined, why: string): readonly Violation[] =>
+    sameOutcome(status, other) ? [] : [invalidUntold('status', why)];
+  if (podCertificateEnding(previous) !== undefined) {
+    return unlike(previous.status, 'immutable after PodCertificateRequest is issued, denied, or failed');
+  }
+  const ending = podCertificateEnding(next);
+  if (ending === undefined) {
+    return unlike(previous.status, 'status is immutable unless transitioning to "Issued", "Denied", or "Failed"');
+  }
+  if (ending === 'Issued') return yield* issuedViolations(status, previous.spec, now);
+  const { conditions = [] } = status;
+  return unlike(
+    { conditions },
+    'non-condition status fields must be empty when denying or failing the PodCertificateRequest',
+  );
+}
+
+/** Of conditions there is one at most, of a type that is known, and it holds. */
+function endingViolations({ conditions }: PodCertificateRequestStatus): readonly Violation[] {
+  let known = 0;
+  return ofEach<Partial<Condition> | null>(conditions ?? [], (condition, at) => {
+    const { type = '', status = '' } = condition ?? {};
+    const place = `${path}.[${at}]`;
+    if (!podCertificateEndings.some((ending) => ending === type)) {
+      return [notSupported(`${place}.type`, type, podCertificateEndings)];
+    }
+    known += 1;
+    return [
+      ...(known > 1
+        ? [
+            invalid(
+              `${place}.type`,
+              type,
+              'There may be at most one condition with type "Issued", "Denied", or "Failed"',
+            ),
+          ]
+        : []),
+      ...(status === 'True' ? [] : [notSupportedWord(`${place}.status`, status, ['True'])]),
+    ];
+  });
+}

@@ -1,0 +1,18 @@
+import { annotationsLimit, sizeOfAnnotations } from '../api/annotations.js';
+import { goLowerCase } from '../api/go-text.js';
+import { qualifiedName } from '../api/names.js';
+import type { JsonObject } from '../api/object.js';
+import type { Steps } from '../api/steps.js';
+import { eachInvalid, ofEachInSteps, required, tooLong, type Violation } from '../api/violations.js';
+
+/** What is wrong with annotations of a user for a signer: they are as those of objects, and each has a domain. */
+export function* userAnnotationViolations(path: string, annotations: JsonObject): Steps<readonly Violation[]> {
+  const keys = yield* ofEachInSteps(Object.keys(annotations), (given) => {
+    const key = goLowerCase(given);
+    if (key === '') return [required(path)];
+    const wrong = qualifiedName(key);
+    const text = 'must be a domain-prefixed key (such as "acme.io/foo")';
+    return eachInvalid(path, key, wrong.length > 0 || key.includes('/') ? wrong : [text]);
+  });
+  return [...keys, ...(sizeOfAnnotations(annotations) > annotationsLimit ? [tooLong(path, annotationsLimit)] : [])];
+}

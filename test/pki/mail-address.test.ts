@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest';
+import { isMailAddress } from '../../src/pki/mail-address.js';
+
+/** What Go's mail.ParseAddress says of each. */
+const addresses: readonly string[] = [
+  'a@b',
+  'A.B <a@b.c>',
+  '"x y"@b',
+  'a@[1.2.3.4]',
+  'a@[::1]',
+  'a@b (c)',
+  '<a@b>',
+  ' a@b',
+  'a@b ',
+  'a@-b',
+  'a@b_c',
+  'group: a@b;',
+  "o'x@b",
+  'a+b@c',
+  'x..y <a@b>',
+  '"a\\"b" c <d@e>',
+  'x (a (b) c) y <a@b> (d)',
+  'a@b (\\))',
+];
+const others: readonly string[] = [
+  'group: (c) a@b (d) ;',
+  '',
+  'a',
+  '@b',
+  'a@',
+  'a b@c',
+  'a@b,c@d',
+  'a@b.',
+  'a.@b',
+  '.a@b',
+  'a..b@c',
+  '(c)a@b',
+  'a@b>',
+  '""@b',
+  'x <a@b> y',
+  '"a@b',
+  'a@"b"',
+  '"a"b@c',
+  'x, y <a@b>',
+  'a@b\\c',
+  'a@[1.2.3]',
+  'group: ;',
+  'group: a@b, c@d;',
+  'group: other: a@b;;',
+  'a@b (c',
+  '<a@b',
+];
+
+test.each(addresses)('%j is an address', (text) => expect(isMailAddress(text)).toBe(true));
+test.each(others)('%j is none', (text) => expect(isMailAddress(text)).toBe(false));
+
+test('long texts take no time', () => {
+  for (const text of ['('.repeat(100_000), 'a.'.repeat(100_000), '"'.repeat(100_000), 'a '.repeat(100_000)]) {
+    const before = performance.now();
+    isMailAddress(text);
+    expect(performance.now() - before).toBeLessThan(200);
+  }
+});
