@@ -21,6 +21,7 @@ import { type CsrSignerOptions, csrSigners } from './csr-signer/csr-signer.js';
 import { garbageCollector } from './garbage-collector/garbage-collector.js';
 import { legacyTokenCleaner } from './legacy-token-cleaner/legacy-token-cleaner.js';
 import { namespaceController, sharedSettleMs } from './namespace/namespace.js';
+import { podCertificateCleaner } from './pod-certificate-cleaner/pod-certificate-cleaner.js';
 import { type PolicyStatusOptions, policyStatus } from './policy-status/policy-status.js';
 import { rootCaPublisher } from './root-ca-publisher/root-ca-publisher.js';
 import { serviceAccountController } from './service-account/service-account.js';
@@ -59,6 +60,7 @@ export { type CsrSignerOptions, csrSigners, type SigningOutcome } from './csr-si
 export { type GarbageCollectorOptions, garbageCollector } from './garbage-collector/garbage-collector.js';
 export { type LegacyTokenCleanerOptions, legacyTokenCleaner } from './legacy-token-cleaner/legacy-token-cleaner.js';
 export { namespaceController } from './namespace/namespace.js';
+export { podCertificateCleaner } from './pod-certificate-cleaner/pod-certificate-cleaner.js';
 export { type PolicyStatusOptions, policyStatus } from './policy-status/policy-status.js';
 export { type RootCaPublisherOptions, rootCaPublisher } from './root-ca-publisher/root-ca-publisher.js';
 export { serviceAccountController } from './service-account/service-account.js';
@@ -144,6 +146,7 @@ export function builtinControllers(options: BuiltinControllerOptions = {}): read
       ...(onOutcome === undefined ? {} : { onOutcome }),
     }),
     csrCleaner(csrRetention === undefined ? {} : { retention: csrRetention }),
+    podCertificateCleaner(),
     ...(rotatedCas.length === 0
       ? []
       : [

@@ -3,9 +3,8 @@ import {
   CertificateSigningRequests,
   certificatePem,
 } from '../../src/api/kinds/certificate-signing-request.js';
+import { defineCleaner } from '../../src/controller/cleaner.js';
 import type { Runnable } from '../../src/controller/controller.js';
-import { defineController } from '../../src/controller/define-controller.js';
-import { deleteIfPresent } from '../../src/controller/delete-if-present.js';
 import { readCertificate } from '../../src/pki/certificate.js';
 import { firstPemBlock } from '../../src/pki/pem.js';
 import { defaultRetention, expiresAt, type RequestRetention } from './expiry.js';
@@ -16,19 +15,12 @@ export const csrCleaner = ({
 }: {
   readonly retention?: RequestRetention;
 } = {}): Runnable =>
-  defineController({
+  defineCleaner({
     name: 'csr-cleaner',
     for: CertificateSigningRequests,
-    dueAt: (csr) => expiresAt(csr, notAfter(csr), retention),
-
-    async reconcile(csr, { client, clock, log }) {
-      const at = expiresAt(csr, notAfter(csr), retention);
-      if (at === undefined) return;
-      const waitMs = at - clock.now();
-      if (waitMs > 0) return { requeueAfterMs: waitMs };
-      if (await deleteIfPresent(client, CertificateSigningRequests, csr, { unchanged: true }))
-        log.info({ object: csr.metadata.name }, 'deleted a certificate request that is over');
-    },
+    expiresAt: (csr) => expiresAt(csr, notAfter(csr), retention),
+    unchanged: true,
+    message: 'deleted a certificate request that is over',
   });
 
 /** End of the first certificate of the first PEM block; undefined if that is not one. */

@@ -17,6 +17,7 @@ export const controllerAccounts = {
   'csr-policy-approver': 'csr-policy-approver',
   'csr-signer': 'csr-signer',
   'csr-cleaner': 'csr-cleaner',
+  'pod-certificate-cleaner': 'podcertificaterequestcleaner',
   'crd-names': 'crd-names',
   'crd-established': 'crd-established',
   'crd-finalizer': 'crd-finalizer',
@@ -107,6 +108,7 @@ export function controllerRoles(
       events,
     ],
     'csr-cleaner': [requests('delete get list watch')],
+    'pod-certificate-cleaner': [rule('delete get list watch', g.certificates, 'podcertificaterequests')],
     'crd-names': [crds('R'), crdStatus, events],
     'crd-established': [crds('R'), crdStatus, events],
     'crd-finalizer': [

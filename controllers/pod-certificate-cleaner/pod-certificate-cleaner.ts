@@ -1,0 +1,17 @@
+import { PodCertificateRequests } from '../../src/api/kinds/pod-certificate-request.js';
+import { defineCleaner } from '../../src/controller/cleaner.js';
+import type { Runnable } from '../../src/controller/controller.js';
+
+/** Nodes ask, and take what they get, faster than this. */
+const lifeMs = 15 * 60_000;
+
+/** Deletes requests for certificates of pods 15 minutes after they were made, however they ended. */
+export const podCertificateCleaner = (): Runnable =>
+  defineCleaner({
+    name: 'pod-certificate-cleaner',
+    for: PodCertificateRequests,
+    metadataOnly: true,
+    expiresAt: ({ metadata: { creationTimestamp: made } }) =>
+      made === undefined ? undefined : Date.parse(made) + lifeMs,
+    message: 'deleted a request for a certificate of a pod',
+  });
