@@ -6,6 +6,7 @@
 import type { LedgerRecord } from '../src/api/certificate-ledger.js';
 import { type Domains, defaultDomains } from '../src/api/domains.js';
 import type { Runnable } from '../src/controller/controller.js';
+import type { SigningOptions } from '../src/controller/signing.js';
 import type { Signer } from '../src/pki/signer.js';
 import { type CaRotationOptions, caRotation, type RotatedCa } from './ca-rotation/ca-rotation.js';
 import { clusterRoleAggregation } from './clusterrole-aggregation/clusterrole-aggregation.js';
@@ -17,11 +18,12 @@ import { csrApprover } from './csr-approver/csr-approver.js';
 import { csrCleaner } from './csr-cleaner/csr-cleaner.js';
 import type { RequestRetention } from './csr-cleaner/expiry.js';
 import { csrPolicyApprover, type PolicyApproverOptions } from './csr-policy-approver/csr-policy-approver.js';
-import { type CsrSignerOptions, csrSigners } from './csr-signer/csr-signer.js';
+import { csrSigners } from './csr-signer/csr-signer.js';
 import { garbageCollector } from './garbage-collector/garbage-collector.js';
 import { legacyTokenCleaner } from './legacy-token-cleaner/legacy-token-cleaner.js';
 import { namespaceController, sharedSettleMs } from './namespace/namespace.js';
 import { podCertificateCleaner } from './pod-certificate-cleaner/pod-certificate-cleaner.js';
+import { podCertificateSigners } from './pod-certificate-signer/pod-certificate-signer.js';
 import { type PolicyStatusOptions, policyStatus } from './policy-status/policy-status.js';
 import { rootCaPublisher } from './root-ca-publisher/root-ca-publisher.js';
 import { serviceAccountController } from './service-account/service-account.js';
@@ -36,6 +38,7 @@ import {
 } from './trust-bundle-publisher/trust-bundle-publisher.js';
 import { type TrustDistributorOptions, trustDistributor } from './trust-distributor/trust-distributor.js';
 
+export type { SigningOptions, SigningOutcome } from '../src/controller/signing.js';
 export type { RotationPhase, RotationPolicy } from '../src/pki/ca-rotation.js';
 export { type CaInjectorOptions, caInjector } from './ca-injector/ca-injector.js';
 export { type CaRotationOptions, caRotation, type RotatedCa, type RotationState } from './ca-rotation/ca-rotation.js';
@@ -56,11 +59,12 @@ export type {
   PolicyRule,
   SubjectField,
 } from './csr-policy-approver/policy.js';
-export { type CsrSignerOptions, csrSigners, type SigningOutcome } from './csr-signer/csr-signer.js';
+export { csrSigners } from './csr-signer/csr-signer.js';
 export { type GarbageCollectorOptions, garbageCollector } from './garbage-collector/garbage-collector.js';
 export { type LegacyTokenCleanerOptions, legacyTokenCleaner } from './legacy-token-cleaner/legacy-token-cleaner.js';
 export { namespaceController } from './namespace/namespace.js';
 export { podCertificateCleaner } from './pod-certificate-cleaner/pod-certificate-cleaner.js';
+export { podCertificateSigners } from './pod-certificate-signer/pod-certificate-signer.js';
 export { type PolicyStatusOptions, policyStatus } from './policy-status/policy-status.js';
 export { type RootCaPublisherOptions, rootCaPublisher } from './root-ca-publisher/root-ca-publisher.js';
 export { serviceAccountController } from './service-account/service-account.js';
@@ -103,7 +107,7 @@ export interface BuiltinControllerOptions {
   /** Told of every certificate that was handed out. */
   readonly onIssued?: (record: LedgerRecord) => void;
   /** Told how asking a signer ended, by what it serves. */
-  readonly onOutcome?: CsrSignerOptions['onOutcome'];
+  readonly onOutcome?: SigningOptions['onOutcome'];
   readonly csrRetention?: RequestRetention;
   /** How long superseded trust bundles of signers stay. */
   readonly trustGraceMs?: number;
@@ -124,6 +128,12 @@ export function builtinControllers(options: BuiltinControllerOptions = {}): read
     ...trustSources(signers, trustGraceMs === undefined ? {} : { graceMs: trustGraceMs }),
     ...(rootCa === undefined ? [] : [servingSource(rootCa, domains)]),
   ];
+  const signing: SigningOptions = {
+    signers,
+    ledger: certificateLedger,
+    ...(onIssued === undefined ? {} : { onIssued }),
+    ...(onOutcome === undefined ? {} : { onOutcome }),
+  };
   return [
     crdNames(),
     crdEstablished(),
@@ -139,12 +149,8 @@ export function builtinControllers(options: BuiltinControllerOptions = {}): read
     ...(checkPolicy === undefined ? [] : [policyStatus({ check: checkPolicy })]),
     csrApprover({ domains }),
     ...(certificatePolicy === undefined ? [] : [csrPolicyApprover({ domains, ...certificatePolicy })]),
-    ...csrSigners({
-      signers,
-      ledger: certificateLedger,
-      ...(onIssued === undefined ? {} : { onIssued }),
-      ...(onOutcome === undefined ? {} : { onOutcome }),
-    }),
+    ...csrSigners(signing),
+    ...podCertificateSigners(signing),
     csrCleaner(csrRetention === undefined ? {} : { retention: csrRetention }),
     podCertificateCleaner(),
     ...(rotatedCas.length === 0

@@ -183,11 +183,7 @@ async function openContent(options: ServerOptions, ground: Ground, core: Core): 
   const { objects, catalogue, webhooks } = core;
   const { metrics } = ground.operations;
   const definitionOf = await openCustomResources({ objects, catalogue, domains, clock, log, metrics, webhooks });
-  await bootstrap(
-    core.ownClient(),
-    domains,
-    certificateRights(certificates, { own: own.map(({ serves }) => serves), domains }),
-  );
+  await bootstrap(core.ownClient(), domains, certificateRights(certificates, { own, domains }));
   const signers = await openSigners({
     ca: core.credentials.ca,
     caFiles: options.signingCaFiles,

@@ -310,6 +310,7 @@ export {
   type KeyPair,
   type KeyPairOptions,
   loadCertificateAuthority,
+  type PodCertificateContents,
 } from './pki/certificate-authority.js';
 export type { CertificateExtension } from './pki/certificate-extensions.js';
 export {
@@ -320,16 +321,18 @@ export type { DistinguishedName, NameAttribute, WritableName } from './pki/disti
 export { generateKey, type KeyType, privateKeyPem, readPrivateKey, type SigningKey } from './pki/key-pair.js';
 export type { MlDsa } from './pki/ml-dsa.js';
 export { PkiError, type PkiProblem } from './pki/pki-error.js';
+// Certificates and signers.
+export { type NamedObject, type PodSigningRequest, type PodSigningResult, podRefusals } from './pki/pod-signing.js';
 export type { Curve, PublicKey } from './pki/public-key.js';
 export { createCertificateRequest, type RequestContents } from './pki/request-writer.js';
-// Certificates and signers.
 export type { Signer, SigningRequest, SigningResult } from './pki/signer.js';
 export { type CaFiles, type CaFilesOptions, openCaFiles } from './pki/signers/ca-files.js';
-export { type CaSignerOptions, caSigner } from './pki/signers/ca-signer.js';
-export { defineSigner, type Refusal, type SignerSpec } from './pki/signers/define-signer.js';
+export { type CaPodOptions, type CaSignerOptions, caSigner } from './pki/signers/ca-signer.js';
+export { defineSigner, type PodSignerSpec, type Refusal, type SignerSpec } from './pki/signers/define-signer.js';
 export { openPkcs11Key, type Pkcs11Key, type Pkcs11KeyOptions } from './pki/signers/pkcs11-key.js';
 export { type ProcessSigner, type ProcessSignerOptions, processSigner } from './pki/signers/process-signer.js';
 export { type SelfSignedSignerOptions, selfSignedSigner } from './pki/signers/self-signed-signer.js';
+export { spiffeId } from './pki/signers/spiffe.js';
 // What programs need besides.
 export { type Clock, systemClock } from './runtime/clock.js';
 export { type Logger, silentLogger } from './runtime/logger.js';

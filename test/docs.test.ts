@@ -98,6 +98,7 @@ describe('options', () => {
     const signer: Signer = {
       serves: 'example.com/x',
       sign: () => Promise.reject(new Error()),
+      signPod: () => Promise.reject(new Error()),
       trustAnchors: async () => '',
     };
     const configured: BuiltinControllerOptions = {

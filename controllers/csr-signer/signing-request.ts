@@ -5,10 +5,9 @@ import {
   isIssued,
   requestPem,
 } from '../../src/api/kinds/certificate-signing-request.js';
-import { coversSigner } from '../../src/api/signer-name.js';
 import { readCertificateRequest } from '../../src/pki/certificate-request.js';
 import { encodePem, firstPemBlock } from '../../src/pki/pem.js';
-import type { Signer, SigningRequest } from '../../src/pki/signer.js';
+import type { SigningRequest } from '../../src/pki/signer.js';
 
 /** Approved, not denied, not failed, and nothing issued yet. */
 export const isDue = (csr: CertificateSigningRequest): boolean => isApproved(csr) && !isFailed(csr) && !isIssued(csr);
@@ -35,8 +34,3 @@ export function signingRequest(csr: CertificateSigningRequest): SigningRequest {
     uid: csr.metadata.uid ?? '',
   };
 }
-
-/** The signer for a name: one that serves exactly it before one that serves its domain. */
-export const signerFor = <S extends Pick<Signer, 'serves'>>(signers: readonly S[], signerName: string): S | undefined =>
-  signers.find((signer) => signer.serves === signerName) ??
-  signers.find(({ serves }) => coversSigner(serves, signerName));

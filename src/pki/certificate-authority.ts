@@ -10,7 +10,7 @@ import {
   toBeSigned,
 } from './certificate-profile.js';
 import { type CertificateRequest, readCertificateRequest } from './certificate-request.js';
-import { writeName } from './distinguished-name.js';
+import { type WritableName, writeName } from './distinguished-name.js';
 import {
   generateKey,
   type KeyType,
@@ -22,8 +22,9 @@ import {
 } from './key-pair.js';
 import { encodeCertificates, encodePem } from './pem.js';
 import { PkiError } from './pki-error.js';
+import type { PublicKey } from './public-key.js';
 import { isSignedBy, verifySignature } from './signature.js';
-import { type Validity, validity } from './validity.js';
+import { podValidity, type Validity, validity } from './validity.js';
 
 /** Issues certificates. Fails with PkiError for what it is given; with other errors if signing itself fails. */
 export interface CertificateAuthority {
@@ -43,6 +44,12 @@ export interface CertificateAuthority {
    * granted. Backdated by five minutes; never outlives the CA.
    */
   issue(request: CertificateRequest | Uint8Array | string, options: IssueOptions): Promise<string>;
+  /**
+   * A certificate for a pod: PEM as from `issue`, with these names and this key. It begins two minutes ago, lives exactly
+   * `seconds`, as the API server demands, and never outlives the CA: rejects with PkiError (`expired`) if that leaves less
+   * than an hour.
+   */
+  issueForPod(contents: PodCertificateContents, options: IssueOptions): Promise<string>;
   /** A TLS client's certificate with a new key. Rejects with an Error if it would be called like the CA. */
   issueClient(options: KeyPairOptions): Promise<KeyPair>;
   /** A TLS server's certificate with a new key. Rejects with an Error if it would be called like the CA. */
@@ -58,6 +65,13 @@ export interface IssueOptions {
   readonly usages: readonly string[];
   /** Milliseconds; default: the CA's clock. */
   readonly now?: number;
+}
+
+/** Whom a certificate is for, and its key. */
+export interface PodCertificateContents extends Partial<AlternativeNames> {
+  /** Default: empty. */
+  readonly subject?: WritableName;
+  readonly publicKey: Pick<PublicKey, 'spki'>;
 }
 
 export interface KeyPairOptions {
@@ -207,9 +221,9 @@ function authority({ certificate, chain, key, clock }: Authority): CertificateAu
     readonly names: AlternativeNames;
     readonly spki: Buffer;
     readonly options: IssueOptions;
+    readonly dates?: Validity;
   }): Promise<string> => {
-    const { subjectDer, names, spki, options } = given;
-    const dates = datesFor(options.seconds, options.now);
+    const { subjectDer, names, spki, options, dates = datesFor(options.seconds, options.now) } = given;
     const extensions = leafExtensions({
       usages: options.usages,
       names,
@@ -257,6 +271,17 @@ function authority({ certificate, chain, key, clock }: Authority): CertificateAu
         names: read,
         spki: read.publicKey.spki,
         options,
+      });
+    },
+
+    async issueForPod({ subject = {}, publicKey, ...names }, options) {
+      const { seconds, now = clock.now() } = options;
+      return issueLeaf({
+        subjectDer: writeName(subject),
+        names: { ...noAlternativeNames, ...names },
+        spki: publicKey.spki,
+        options,
+        dates: podValidity({ now, seconds, issuerNotAfter: certificate.notAfter }),
       });
     },
 

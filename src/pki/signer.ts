@@ -1,4 +1,6 @@
+import { coversSigner } from '../api/signer-name.js';
 import type { UserInfo } from '../api/user.js';
+import type { PodSigningRequest, PodSigningResult } from './pod-signing.js';
 
 /** Turns an approved request into a certificate chain, or says why it will not. */
 export interface Signer {
@@ -8,6 +10,11 @@ export interface Signer {
   readonly timeoutMs?: number;
   /** Throws only for failures worth retrying. */
   sign(request: SigningRequest, signal: AbortSignal): Promise<SigningResult>;
+  /**
+   * Answers nodes that ask for certificates of pods, if it issues such: nobody approves these requests. Throws only for
+   * failures worth retrying.
+   */
+  signPod?(request: PodSigningRequest, signal: AbortSignal): Promise<PodSigningResult>;
   /** PEM anchors that verify what it issues; published as a ClusterTrustBundle, unless it serves a whole domain. */
   trustAnchors?(): Promise<string>;
   /**
@@ -46,3 +53,8 @@ export function signingResult(answer: unknown): SigningResult {
   }
   throw new Error('the answer is neither "issued" nor "refused" with a "reason" in CamelCase');
 }
+
+/** The signer for a name: one that serves exactly it before one that serves its domain. */
+export const signerFor = <S extends Pick<Signer, 'serves'>>(signers: readonly S[], signerName: string): S | undefined =>
+  signers.find((signer) => signer.serves === signerName) ??
+  signers.find(({ serves }) => coversSigner(serves, signerName));

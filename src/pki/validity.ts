@@ -11,6 +11,11 @@ export const shortestCertificateSeconds = 600;
 /** Lifetime of certificates whose signer says nothing of it, in seconds. */
 export const usualCertificateSeconds = 365 * 86_400;
 
+/** How far certificates of pods reach into the past; the API server takes five minutes, and some pass on the way to it. */
+const podBackdateMs = 2 * 60_000;
+/** The API server takes no shorter certificates of pods, in seconds. */
+export const shortestPodCertificateSeconds = 3_600;
+
 export interface Validity {
   /** Milliseconds since the epoch. */
   readonly notBefore: number;
@@ -41,4 +46,17 @@ export function validity(given: {
   }
   const wanted = lifetimeMs < longLifetimeMs ? now + lifetimeMs : now + lifetimeMs - backdateMs;
   return { notBefore, notAfter: Math.min(wanted, issuerNotAfter) };
+}
+
+/**
+ * Dates of a certificate of a pod: exactly as long as asked for, unless the issuer ends before. Throws PkiError
+ * (`expired`) where that would be in less than an hour.
+ */
+export function podValidity({ now, seconds, issuerNotAfter }: Parameters<typeof validity>[0]): Validity {
+  const notBefore = now - podBackdateMs;
+  const notAfter = Math.min(notBefore + seconds * 1_000, issuerNotAfter);
+  if (notAfter - notBefore < Math.min(shortestPodCertificateSeconds, seconds) * 1_000) {
+    throw new PkiError('expired', `the signer ends in less than an hour: NotAfter=${goTimeText(issuerNotAfter)}`);
+  }
+  return { notBefore, notAfter };
 }

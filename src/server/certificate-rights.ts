@@ -3,13 +3,14 @@ import { namespacedName } from '../../controllers/trust-distributor/trust-bundle
 import type { Domains } from '../api/domains.js';
 import { signerSpellings, wellKnownSigner } from '../api/well-known-signers.js';
 import type { ControllerObjects, SignerOptions } from '../auth/bootstrap/controller-roles.js';
+import type { Signer } from '../pki/signer.js';
 import type { ControllersToRun } from './run-controllers.js';
 import type { CertificateOptions } from './signing-options.js';
 
-/** What the accounts of controllers need for what is configured, and nothing else. `own` are names of further signers. */
+/** What the accounts of controllers need for what is configured, and nothing else. `own` are further signers. */
 export function certificateRights(
   { signers = [], policy, trust }: CertificateOptions,
-  { own, domains }: { readonly own: readonly string[]; readonly domains: Domains },
+  { own, domains }: { readonly own: readonly Pick<Signer, 'serves' | 'signPod'>[]; readonly domains: Domains },
 ): SignerOptions {
   const names = signers.map(({ name }) => name).filter((name) => wellKnownSigner(name, domains) === undefined);
   const approves = policy?.mode === 'shadow' ? [] : (policy?.rules ?? []).flatMap((rule) => rule.signers);
@@ -18,7 +19,8 @@ export function certificateRights(
   );
   const sources = (trust?.bundles ?? []).flatMap(({ sources: all }) => all);
   return {
-    signers: [...new Set([...own, ...names])],
+    signers: [...new Set([...own.map(({ serves }) => serves), ...names])],
+    podSigners: own.filter(({ signPod }) => signPod !== undefined).map(({ serves }) => serves),
     approves: [...new Set(approves.flatMap((name) => signerSpellings(name, domains)))],
     distributes: trust === undefined ? 'no' : trust.secretTargets ? 'secrets-too' : 'config-maps',
     objects: merged([

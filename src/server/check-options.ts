@@ -66,9 +66,10 @@ const hasMethods = (value: unknown, methods: readonly string[]): boolean =>
 const signer: Check = (value, path) => {
   const problem = is('a signer with the method sign', (given) => hasMethods(given, ['sign']))(value, path);
   if (problem !== undefined) return problem;
-  const { serves, trustAnchors, caNotAfter, stop } = value as Partial<Signer>;
+  const { serves, signPod, trustAnchors, caNotAfter, stop } = value as Partial<Signer>;
   return (
     servedName(serves, `${path}.serves`) ??
+    (signPod === undefined ? undefined : callback(signPod, `${path}.signPod`)) ??
     (trustAnchors === undefined ? undefined : callback(trustAnchors, `${path}.trustAnchors`)) ??
     (caNotAfter === undefined ? undefined : callback(caNotAfter, `${path}.caNotAfter`)) ??
     (stop === undefined ? undefined : callback(stop, `${path}.stop`))

@@ -1,5 +1,4 @@
-import type { SigningOutcome } from '../../controllers/csr-signer/csr-signer.js';
-import { isDue, signerFor } from '../../controllers/csr-signer/signing-request.js';
+import { isDue } from '../../controllers/csr-signer/signing-request.js';
 import { findCondition } from '../api/conditions.js';
 import {
   type CertificateSigningRequest,
@@ -9,7 +8,8 @@ import {
 import type { Client } from '../client/client.js';
 import { type ObjectCache, openObjectCache } from '../client/object-cache.js';
 import { requestOutline } from '../controller/csr.js';
-import type { Signer } from '../pki/signer.js';
+import type { SigningOutcome } from '../controller/signing.js';
+import { type Signer, signerFor } from '../pki/signer.js';
 import { within } from '../runtime/abort.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
@@ -34,7 +34,7 @@ export function signerRequests(
 ): (signer: string, result: SigningOutcome) => void {
   const total = metrics.counter({
     name: 'kedge_signer_requests_total',
-    help: 'How asking signers about approved requests ended: issued, refused for good, or an error.',
+    help: 'How asking signers about requests ended: issued, refused for good, or an error.',
     labels: ['signer', 'result'],
   });
   // From the start, so that an alert sees the first as an increase.

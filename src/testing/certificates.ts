@@ -3,6 +3,7 @@ import {
   type CertificateSigningRequest,
   CertificateSigningRequests,
 } from '../api/kinds/certificate-signing-request.js';
+import { type PodCertificateRequest, PodCertificateRequests } from '../api/kinds/pod-certificate-request.js';
 import { groupVersion } from '../api/object.js';
 import type { AlternativeNames } from '../pki/alternative-names.js';
 import {
@@ -12,6 +13,8 @@ import {
 } from '../pki/certificate-authority.js';
 import type { CertificateExtension } from '../pki/certificate-extensions.js';
 import { generateKey, type KeyType, privateKeyPem } from '../pki/key-pair.js';
+import { firstPemBlock } from '../pki/pem.js';
+import type { NamedObject } from '../pki/pod-signing.js';
 import { createCertificateRequest } from '../pki/request-writer.js';
 import type { Clock } from '../runtime/clock.js';
 
@@ -87,3 +90,48 @@ export const testAuthority = (
   options: Partial<AuthorityOptions> & { readonly clock?: Pick<Clock, 'now'> } = {},
 ): Promise<CertificateAuthority> =>
   createCertificateAuthority({ ...options, commonName: options.commonName ?? 'test CA' });
+
+export interface TestPodRequestOptions {
+  readonly name: string;
+  /** Default: `default`. */
+  readonly namespace?: string;
+  /** Default: `example.test/pods`. */
+  readonly signerName?: string;
+  /** Names and UIDs of whom the request is for. Default: `web`, `robot` and `node-1`, with UIDs after their names. */
+  readonly pod?: NamedObject;
+  readonly serviceAccount?: NamedObject;
+  readonly node?: NamedObject;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly maxExpirationSeconds?: number;
+  /** Default: the process's key of `keyType`. */
+  readonly key?: KeyObject;
+  /** Default: P-256. */
+  readonly keyType?: KeyType;
+}
+
+const named = (name: string): NamedObject => ({ name, uid: `uid-of-${name}` });
+
+/** A PodCertificateRequest to be created, as a node agent makes it: the stub says nothing but the key. */
+export async function testPodRequest(options: TestPodRequestOptions): Promise<PodCertificateRequest> {
+  const { name, namespace = 'default', signerName = 'example.test/pods', annotations, maxExpirationSeconds } = options;
+  const { pod = named('web'), serviceAccount = named('robot'), node = named('node-1') } = options;
+  const key = options.key ?? (await testKey(options.keyType));
+  const stub = firstPemBlock(await createCertificateRequest({ subject: {}, key }));
+  return {
+    apiVersion: groupVersion(PodCertificateRequests),
+    kind: PodCertificateRequests.kind,
+    metadata: { name, namespace },
+    spec: {
+      signerName,
+      podName: pod.name,
+      podUID: pod.uid,
+      serviceAccountName: serviceAccount.name,
+      serviceAccountUID: serviceAccount.uid,
+      nodeName: node.name,
+      nodeUID: node.uid,
+      ...(maxExpirationSeconds === undefined ? {} : { maxExpirationSeconds }),
+      ...(annotations === undefined ? {} : { unverifiedUserAnnotations: annotations }),
+      stubPKCS10Request: stub?.bytes.toString('base64') ?? '',
+    },
+  };
+}

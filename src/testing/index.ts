@@ -3,11 +3,13 @@
 
 export type { AccountKey } from './account.js';
 export {
+  type TestPodRequestOptions,
   type TestRequest,
   type TestRequestOptions,
   type TestSigningRequestOptions,
   testAuthority,
   testKey,
+  testPodRequest,
   testRequest,
   testSigningRequest,
 } from './certificates.js';

@@ -16,7 +16,7 @@ import type { ServerOptions } from '../server/options.js';
 import type { Store } from '../store/store.js';
 import type { Webhook } from '../webhook/webhook.js';
 import { type AccountKey, accountToken, findAccount } from './account.js';
-import { testAuthority, testKey, testRequest, testSigningRequest } from './certificates.js';
+import { testAuthority, testKey, testPodRequest, testRequest, testSigningRequest } from './certificates.js';
 import { compactStore } from './compaction.js';
 import { controllersFor, install } from './install.js';
 import { OpenWatches } from './open-watches.js';
@@ -66,6 +66,7 @@ export interface TestCertificates {
   readonly key: typeof testKey;
   readonly request: typeof testRequest;
   readonly signingRequest: typeof testSigningRequest;
+  readonly podRequest: typeof testPodRequest;
   readonly authority: typeof testAuthority;
 }
 
@@ -108,6 +109,7 @@ const certificates: TestCertificates = {
   key: testKey,
   request: testRequest,
   signingRequest: testSigningRequest,
+  podRequest: testPodRequest,
   authority: testAuthority,
 };
 

@@ -1,13 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { csrSigners, type SigningOutcome } from '../../controllers/csr-signer/csr-signer.js';
-import { signerFor, signingRequest } from '../../controllers/csr-signer/signing-request.js';
+import { csrSigners } from '../../controllers/csr-signer/csr-signer.js';
+import { signingRequest } from '../../controllers/csr-signer/signing-request.js';
 import { serviceUnavailable, staleWrite } from '../../src/api/errors.js';
 import {
   type CertificateSigningRequest,
   CertificateSigningRequests,
   certificatePem,
 } from '../../src/api/kinds/certificate-signing-request.js';
-import type { Signer, SigningRequest, SigningResult } from '../../src/pki/signer.js';
+import type { SigningOutcome } from '../../src/controller/signing.js';
+import { type Signer, type SigningRequest, type SigningResult, signerFor } from '../../src/pki/signer.js';
 import { testAuthority, testKey, testRequest, testSigningRequest } from '../../src/testing/certificates.js';
 import { settled } from '../../src/testing/fake-clock.js';
 import { eventually } from '../../src/testing/until.js';

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { csrSigners } from '../../controllers/csr-signer/csr-signer.js';
-import { ledgerWriter } from '../../controllers/csr-signer/ledger-writer.js';
 import type { LedgerRecord } from '../../src/api/certificate-ledger.js';
 import { serviceUnavailable } from '../../src/api/errors.js';
 import { CertificateLedgerEntries } from '../../src/api/kinds/certificate-ledger-entry.js';
 import { CertificateSigningRequests, certificatePem } from '../../src/api/kinds/certificate-signing-request.js';
+import { ledgerWriter } from '../../src/controller/ledger-writer.js';
 import { verifyLedger } from '../../src/pki/certificate-ledger.js';
 import { caSigner } from '../../src/pki/signers/ca-signer.js';
 import { testAuthority, testSigningRequest } from '../../src/testing/certificates.js';

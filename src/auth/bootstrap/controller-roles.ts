@@ -17,6 +17,7 @@ export const controllerAccounts = {
   'csr-policy-approver': 'csr-policy-approver',
   'csr-signer': 'csr-signer',
   'csr-cleaner': 'csr-cleaner',
+  'pod-certificate-signer': 'pod-certificate-signer',
   'pod-certificate-cleaner': 'podcertificaterequestcleaner',
   'crd-names': 'crd-names',
   'crd-established': 'crd-established',
@@ -45,6 +46,8 @@ export const controllerUser = (controller: BuiltinController): UserInfo =>
 /** Signers beyond the well-known ones that this server signs and publishes anchors for: names, or `domain/*`. */
 export interface SignerOptions {
   readonly signers?: readonly string[];
+  /** Those of them that issue certificates to pods. */
+  readonly podSigners?: readonly string[];
   /** Names, or `domain/*`, that the certificate policy approves and denies for. */
   readonly approves?: readonly string[];
   /** Are bundles of anchors distributed, and into Secrets as well? */
@@ -66,7 +69,7 @@ export interface ControllerObjects {
 /** What each account may do: what its controller needs, and nothing else. */
 export function controllerRoles(
   domains: Domains,
-  { signers: own = [], approves = [], distributes = 'no' }: SignerOptions = {},
+  { signers: own = [], podSigners = [], approves = [], distributes = 'no' }: SignerOptions = {},
 ): ReadonlyMap<string, readonly PolicyRule[]> {
   const g = apiGroups(domains);
   const signers = wellKnownSigners(domains);
@@ -108,6 +111,17 @@ export function controllerRoles(
       events,
     ],
     'csr-cleaner': [requests('delete get list watch')],
+    'pod-certificate-signer': [
+      rule('R', g.certificates, 'podcertificaterequests'),
+      ...(podSigners.length === 0
+        ? []
+        : [
+            rule('update', g.certificates, 'podcertificaterequests/status'),
+            rule('sign', g.certificates, 'signers', podSigners),
+            rule('create get', ownNames.group, CertificateLedgerEntries.plural),
+          ]),
+      events,
+    ],
     'pod-certificate-cleaner': [rule('delete get list watch', g.certificates, 'podcertificaterequests')],
     'crd-names': [crds('R'), crdStatus, events],
     'crd-established': [crds('R'), crdStatus, events],

@@ -1,8 +1,9 @@
 import { type Domains, defaultDomains } from '../../api/domains.js';
-import type { CertificateAuthority } from '../certificate-authority.js';
+import type { CertificateAuthority, PodCertificateContents } from '../certificate-authority.js';
 import type { CertificateRequest } from '../certificate-request.js';
+import type { PodSigningRequest } from '../pod-signing.js';
 import type { Signer, SigningRequest } from '../signer.js';
-import { defineSigner } from './define-signer.js';
+import { defineSigner, type PodSignerSpec } from './define-signer.js';
 import { brokenSignerRule } from './well-known-rules.js';
 
 export interface CaSignerOptions {
@@ -19,7 +20,15 @@ export interface CaSignerOptions {
    * others.
    */
   readonly validate?: (request: CertificateRequest, signing: SigningRequest) => string | undefined;
+  /** Issues certificates to pods as well. Default: no. */
+  readonly pods?: CaPodOptions;
   readonly domains?: Domains;
+}
+
+/** Certificates of pods from a CA that is at hand: for clients and servers alike. */
+export interface CaPodOptions extends Pick<PodSignerSpec, 'annotations' | 'validate'> {
+  /** Whom a certificate is for. */
+  names(request: PodSigningRequest): Omit<PodCertificateContents, 'publicKey'>;
 }
 
 /**
@@ -27,7 +36,7 @@ export interface CaSignerOptions {
  * what cannot be read, an expired CA and trouble with the CA are thrown, because trying again may help.
  */
 export function caSigner(options: CaSignerOptions): Signer {
-  const { serves, authority, anchors, maxSeconds, domains = defaultDomains } = options;
+  const { serves, authority, anchors, maxSeconds, pods, domains = defaultDomains } = options;
   return defineSigner({
     serves,
     maxSeconds,
@@ -41,7 +50,21 @@ export function caSigner(options: CaSignerOptions): Signer {
       return ca.issue(request, { seconds, usages });
     },
 
+    ...(pods === undefined ? {} : { pods: caPods(pods, authority) }),
+
     trustAnchors: async () => (anchors === undefined ? (await authority()).anchors : anchors()),
     caNotAfter: async () => (await authority()).firstToEnd.notAfter,
   });
 }
+
+const caPods = ({ names, ...rules }: CaPodOptions, authority: CaSignerOptions['authority']): PodSignerSpec => ({
+  ...rules,
+  async issue(request, { seconds, signal }) {
+    const ca = await authority();
+    signal.throwIfAborted();
+    const { publicKey } = request;
+    const transport = publicKey.kind === 'RSA' ? ['key encipherment'] : [];
+    const usages = ['digital signature', ...transport, 'client auth', 'server auth'];
+    return ca.issueForPod({ ...names(request), publicKey }, { seconds, usages });
+  },
+});

@@ -38,6 +38,7 @@ const holdersOf = (binding: Named & { roleRef: { name: string }; subjects?: read
 test('nobody has other rights from the start than Kubernetes gives, and those listed beside them', () => {
   const { clusterRoles, roles, clusterRoleBindings, roleBindings } = bootstrapPolicy(defaultDomains, {
     signers: ['example.test/ci'],
+    podSigners: ['example.test/pods'],
     approves: ['example.test/*'],
     distributes: 'secrets-too',
     objects: [

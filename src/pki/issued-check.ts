@@ -1,11 +1,10 @@
-import { messageOf } from '../../src/api/message-of.js';
-import { readCertificate } from '../../src/pki/certificate.js';
-import { readCertificateRequest } from '../../src/pki/certificate-request.js';
-import { pemBlocks } from '../../src/pki/pem.js';
-import type { SigningRequest } from '../../src/pki/signer.js';
+import { messageOf } from '../api/message-of.js';
+import { readCertificate } from './certificate.js';
+import { pemBlocks } from './pem.js';
+import type { PublicKey } from './public-key.js';
 
 /** Why what a signer answered must not be handed out: not PEM certificates without headers, or not for the key that asked. */
-export function problemWith(issued: string, request: SigningRequest): string | undefined {
+export function problemWith(issued: string, { spki }: Pick<PublicKey, 'spki'>): string | undefined {
   const blocks = [...pemBlocks(issued)];
   if (blocks.length === 0) return 'the signer issued no PEM';
   const other = blocks.find(({ type }) => type !== 'CERTIFICATE');
@@ -13,7 +12,6 @@ export function problemWith(issued: string, request: SigningRequest): string | u
   if (blocks.some(({ hasHeaders }) => hasHeaders)) return 'the signer issued a block with headers';
   try {
     const [leaf] = blocks.map(({ bytes }) => readCertificate(bytes));
-    const { spki } = readCertificateRequest(request.request).publicKey;
     return spki.length > 0 && leaf?.publicKey.spki.equals(spki)
       ? undefined
       : 'the signer issued a certificate for another key';

@@ -1,16 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
-import {
-  type LedgerEntrySpec,
-  type LedgerRecord,
-  ledgerEntryName,
-  ledgerLimits,
-} from '../../src/api/certificate-ledger.js';
-import { isReason } from '../../src/api/errors.js';
-import { CertificateLedgerEntries, type CertificateLedgerEntry } from '../../src/api/kinds/certificate-ledger-entry.js';
-import { groupVersion } from '../../src/api/object.js';
-import type { Client, ResourceClient } from '../../src/client/client.js';
-import { fieldManagers } from '../../src/controller/field-manager.js';
-import { emptyLedger, type LedgerHead, nextLedgerEntry } from '../../src/pki/certificate-ledger.js';
+import { type LedgerEntrySpec, type LedgerRecord, ledgerEntryName, ledgerLimits } from '../api/certificate-ledger.js';
+import { isReason } from '../api/errors.js';
+import { CertificateLedgerEntries, type CertificateLedgerEntry } from '../api/kinds/certificate-ledger-entry.js';
+import { groupVersion } from '../api/object.js';
+import type { Client, ResourceClient } from '../client/client.js';
+import { emptyLedger, type LedgerHead, nextLedgerEntry } from '../pki/certificate-ledger.js';
+import { fieldManagers } from './field-manager.js';
 
 /** Where issued certificates are recorded. */
 export interface CertificateLedger {

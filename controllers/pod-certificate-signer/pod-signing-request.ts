@@ -1,0 +1,31 @@
+import { type PodCertificateRequest, usualPodCertificateSeconds } from '../../src/api/kinds/pod-certificate-request.js';
+import { TerminalError } from '../../src/controller/controller.js';
+import { PkiError } from '../../src/pki/pki-error.js';
+import { podCertificateKey } from '../../src/pki/pod-certificate-key.js';
+import type { PodSigningRequest } from '../../src/pki/pod-signing.js';
+import type { PublicKey } from '../../src/pki/public-key.js';
+
+/** What a signer is told. Throws TerminalError if the key cannot be read. */
+export function podSigningRequest({ metadata, spec }: PodCertificateRequest): PodSigningRequest {
+  return {
+    signerName: spec.signerName ?? '',
+    namespace: metadata.namespace ?? '',
+    pod: { name: spec.podName ?? '', uid: spec.podUID ?? '' },
+    serviceAccount: { name: spec.serviceAccountName ?? '', uid: spec.serviceAccountUID ?? '' },
+    node: { name: spec.nodeName ?? '', uid: spec.nodeUID ?? '' },
+    publicKey: keyOf(spec),
+    annotations: spec.unverifiedUserAnnotations ?? {},
+    maxSeconds: spec.maxExpirationSeconds ?? usualPodCertificateSeconds,
+    uid: metadata.uid ?? '',
+  };
+}
+
+function keyOf(spec: PodCertificateRequest['spec']): PublicKey {
+  try {
+    return podCertificateKey(spec);
+  } catch (error) {
+    if (error instanceof PkiError)
+      throw new TerminalError(`unable to read the key: ${error.message}`, { cause: error });
+    throw error;
+  }
+}

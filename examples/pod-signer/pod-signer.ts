@@ -1,0 +1,34 @@
+import { type CertificateAuthority, defineSigner, podRefusals, type Signer, spiffeId } from 'kedge';
+
+const service = 'example.com/service';
+
+/** Certificates for pods, for a day at most: the account is the name, and a service under its namespace may be added. */
+export const podSigner = (ca: CertificateAuthority): Signer =>
+  defineSigner({
+    serves: 'example.com/pods',
+    maxSeconds: 86_400,
+
+    pods: {
+      annotations: [service],
+
+      validate({ publicKey, annotations }) {
+        if (publicKey.kind === 'RSA') return { refused: 'ask for ECDSAP256', reason: podRefusals.key };
+        const wanted = annotations[service];
+        return wanted === undefined || /^[a-z][-a-z0-9]{0,61}[a-z0-9]$/.test(wanted)
+          ? undefined
+          : { refused: `${wanted} is no name of a service`, reason: podRefusals.annotations };
+      },
+
+      issue(request, { seconds }) {
+        const { publicKey, namespace, annotations } = request;
+        const names = annotations[service] === undefined ? [] : [`${annotations[service]}.${namespace}.svc`];
+        const usages = ['digital signature', 'client auth', 'server auth'];
+        return ca.issueForPod(
+          { publicKey, uris: [spiffeId('example.com', request)], dnsNames: names },
+          { seconds, usages },
+        );
+      },
+    },
+
+    trustAnchors: async () => ca.anchors,
+  });

@@ -1,0 +1,16 @@
+import { type CertificateAuthority, type Client, createManager, type Logger } from 'kedge';
+import { podCertificateSigners, trustBundlePublisher, trustSources } from 'kedge/controllers';
+import { podSigner } from './pod-signer.ts';
+
+/** Answers requests for certificates of pods and keeps the CA published, until the signal aborts. */
+export async function runPodSigner(given: {
+  readonly client: Client;
+  readonly ca: CertificateAuthority;
+  readonly log?: Logger;
+  readonly signal: AbortSignal;
+}): Promise<void> {
+  const signers = [podSigner(given.ca)];
+  await createManager({ client: given.client, log: given.log })
+    .add(...podCertificateSigners({ signers }), trustBundlePublisher({ sources: trustSources(signers) }))
+    .run(given.signal);
+}

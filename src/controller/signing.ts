@@ -1,0 +1,185 @@
+import type { LedgerRecord } from '../api/certificate-ledger.js';
+import { isReason } from '../api/errors.js';
+import { type ApiObject, keyOf, type ResourceType } from '../api/object.js';
+import { isSignerDomain } from '../api/signer-name.js';
+import type { Client } from '../client/client.js';
+import { type Signer, signerFor } from '../pki/signer.js';
+import { within } from '../runtime/abort.js';
+import { manyAtATime } from './concurrency.js';
+import { type ReconcileContext, type Runnable, TerminalError } from './controller.js';
+import { defineController } from './define-controller.js';
+import { fieldManagers } from './field-manager.js';
+import { type CertificateLedger, ledgerWriter } from './ledger-writer.js';
+
+/** How asking a signer ended: a certificate was handed out, the signer refused for good, or it failed. */
+export type SigningOutcome = 'issued' | 'refused' | 'error';
+
+export interface SigningOptions {
+  readonly signers: readonly Signer[];
+  /**
+   * Record every certificate in the ledger before it is handed out; what cannot be recorded is not handed out. Needs a
+   * server that has the kind CertificateLedgerEntry, and the right to get and create it. Default: no.
+   */
+  readonly ledger?: boolean;
+  /** Told of every certificate that was handed out. */
+  readonly onIssued?: (record: LedgerRecord) => void;
+  /** Told how asking a signer ended, by what it serves; of one that failed each time, since it is asked again. */
+  readonly onOutcome?: (serves: string, outcome: SigningOutcome) => void;
+}
+
+/** What a signer may answer of any kind of request: PEM that it issued, or something else. */
+type Answer = { readonly issued: string } | { readonly reason: string };
+
+/** What is special about one kind of requests (`T`): what signers are asked (`Q`), and what they answer (`A`). */
+export interface SigningSpec<T extends ApiObject, Q, A extends Answer> {
+  readonly name: string;
+  readonly for: ResourceType<T>;
+  signerNameOf(request: T): string;
+  /** Does it wait for its signer? */
+  isDue(request: T): boolean;
+  /** All of it that need be held in memory. */
+  outline(request: T): T;
+  /** What a signer is asked. Throws TerminalError for what cannot be read. */
+  question(request: T): Q;
+  /** Resolves to what the signer says, which may be anything. */
+  sign(signer: Signer, question: Q, signal: AbortSignal): Promise<unknown>;
+  /** That as an answer. Throws an Error if it is none. */
+  result(said: unknown): A;
+  /** Why what was issued must not be handed out. */
+  problemWith(answer: A & { readonly issued: string }, question: Q, now: number): string | undefined;
+  /** Whether an answer that was not written at once still may be; if not, the signer is asked again. Default: always. */
+  isFresh?(answer: A, now: number): boolean;
+  recordOf(request: T, issued: string): LedgerRecord;
+  /** The request with the answer in its status. */
+  answered(request: T, answer: A, now: number): T;
+}
+
+/** What a signer said, and whether the ledger knows. */
+interface Known<A> {
+  readonly answer: A;
+  readonly record: LedgerRecord | undefined;
+  readonly isRecorded: boolean;
+}
+
+/**
+ * Asks signers about requests and writes down what they answer: one controller per signer, so that a slow one keeps
+ * nobody waiting. A signer is asked once for a request as long as this process lives, also if writing its answer takes
+ * several tries; after a crash it is asked again with the same uid.
+ */
+export function signingControllers<T extends ApiObject, Q, A extends Answer>(
+  spec: SigningSpec<T, Q, A>,
+  { signers, ledger = false, ...told }: SigningOptions,
+): readonly Runnable[] {
+  const names = signers.map((signer) => signer.serves);
+  const twice = names.find((name, at) => names.indexOf(name) !== at);
+  if (twice !== undefined) throw new Error(`two signers serve ${twice}`);
+  const ledgers = new WeakMap<Client, CertificateLedger>();
+  const ledgerOf = (client: Client): CertificateLedger | undefined => {
+    if (!ledger) return undefined;
+    const made = ledgers.get(client) ?? ledgerWriter(client);
+    ledgers.set(client, made);
+    return made;
+  };
+  return signers.map((signer) => signingController(spec, signer, { signers, ledgerOf, ...told }));
+}
+
+interface Surroundings extends Omit<SigningOptions, 'ledger'> {
+  ledgerOf(client: Client): CertificateLedger | undefined;
+}
+
+function signingController<T extends ApiObject, Q, A extends Answer>(
+  spec: SigningSpec<T, Q, A>,
+  signer: Signer,
+  { signers, ledgerOf, onIssued, onOutcome }: Surroundings,
+): Runnable {
+  const answers = new Map<string, Known<A>>();
+  const tell = (outcome: SigningOutcome): void => onOutcome?.(signer.serves, outcome);
+  const isFresh = (answer: A, now: number): boolean => spec.isFresh?.(answer, now) ?? true;
+
+  const controller = defineController<T>({
+    name: spec.name,
+    for: spec.for,
+    ...(isSignerDomain(signer.serves) ? {} : { fieldSelector: `spec.signerName=${signer.serves}` }),
+    concurrency: manyAtATime,
+    backoff: { baseMs: 200, capMs: 1_000_000 },
+    transform: (request) => spec.outline(request),
+    when: (request) => signerFor(signers, spec.signerNameOf(request)) === signer && spec.isDue(request),
+
+    async reconcile(request, context) {
+      const uid = request.metadata.uid ?? '';
+      const before = answers.get(uid);
+      const known = before !== undefined && isFresh(before.answer, context.clock.now()) ? before : undefined;
+      const answer = known?.answer ?? (await ask(spec, { signer, request, failed: () => tell('error') }, context));
+      const record = known?.record ?? ('issued' in answer ? spec.recordOf(request, answer.issued) : undefined);
+      answers.set(uid, { answer, record, isRecorded: known?.isRecorded ?? false });
+      const ledger = ledgerOf(context.client);
+      if (ledger !== undefined && record !== undefined && !known?.isRecorded) {
+        await ledger.append(record);
+        answers.set(uid, { answer, record, isRecorded: true });
+      }
+      const isWritten = await write(spec, context.client, request, (current) =>
+        spec.answered(current, answer, context.clock.now()),
+      );
+      answers.delete(uid);
+      if (!isWritten) return;
+      tell('issued' in answer ? 'issued' : 'refused');
+      if (record !== undefined) onIssued?.(record);
+    },
+    deleted: async ({ metadata }) => void answers.delete(metadata.uid ?? ''),
+  });
+  // Not a controller to a manager, which has one of a name: there is one for each signer, and their lines name it.
+  return {
+    name: controller.name,
+    run: (context) => controller.run({ ...context, log: context.log.child({ signer: signer.serves }) }),
+  };
+}
+
+const isIssued = <A extends Answer>(answer: A): answer is A & { readonly issued: string } => 'issued' in answer;
+
+const usualTimeoutMs = 30_000;
+
+/** What a signer says of a request. `failed`: told of a failure of the signer, before that is thrown. */
+async function ask<T extends ApiObject, Q, A extends Answer>(
+  spec: SigningSpec<T, Q, A>,
+  { signer, request, failed }: { readonly signer: Signer; readonly request: T; failed(): void },
+  { clock, signal }: ReconcileContext,
+): Promise<A> {
+  const { timeoutMs: milliseconds = usualTimeoutMs } = signer;
+  const question = spec.question(request);
+  try {
+    const answer = spec.result(
+      await within({ clock, milliseconds, signals: [signal] }, (stop) => spec.sign(signer, question, stop)),
+    );
+    const problem = isIssued(answer) ? spec.problemWith(answer, question, clock.now()) : undefined;
+    if (problem !== undefined) throw new TerminalError(problem);
+    return answer;
+  } catch (error) {
+    if (!signal.aborted) failed();
+    throw error;
+  }
+}
+
+const writeTries = 5;
+
+/** Writes to the request that was asked about, and only while it is still due: somebody may have been faster. */
+async function write<T extends ApiObject>(
+  { for: type, isDue }: Pick<SigningSpec<T, never, never>, 'for' | 'isDue'>,
+  client: Client,
+  asked: T,
+  change: (current: T) => T,
+): Promise<boolean> {
+  const resource = client.resource(type);
+  const isSame = (current: T): boolean => current.metadata.uid === asked.metadata.uid;
+  let current: T | undefined = asked;
+  for (let attempt = 1; current !== undefined && isSame(current) && isDue(current); attempt++) {
+    try {
+      await resource.subresource('status').update(change(current), { fieldManager: fieldManagers.controllers });
+      return true;
+    } catch (error) {
+      if (isReason(error, 'NotFound')) return false;
+      if (!isReason(error, 'Conflict') || attempt === writeTries) throw error;
+      current = await resource.get(keyOf(asked));
+    }
+  }
+  return false;
+}

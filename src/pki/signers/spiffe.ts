@@ -1,0 +1,10 @@
+import type { PodSigningRequest } from '../pod-signing.js';
+
+/** What SPIFFE calls the account that a pod runs as: `spiffe://<trust domain>/ns/<namespace>/sa/<account>`. */
+export const spiffeId = (
+  trustDomain: string,
+  { namespace, serviceAccount }: Pick<PodSigningRequest, 'namespace' | 'serviceAccount'>,
+): string => `spiffe://${trustDomain}/ns/${namespace}/sa/${serviceAccount.name}`;
+
+/** Is it a trust domain as SPIFFE has them (SPIFFE-ID, 2.1)? */
+export const isTrustDomain = (text: string): boolean => text.length <= 255 && /^[a-z0-9._-]+$/.test(text);
