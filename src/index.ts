@@ -356,6 +356,7 @@ export type { OperationsOptions } from './server/operations.js';
 export type { AuthorizationMode, ServerOptions } from './server/options.js';
 export type { ServingFiles } from './server/serving-files.js';
 export type {
+  CaUses,
   CertificateOptions,
   CommandSource,
   ConfiguredSigner,

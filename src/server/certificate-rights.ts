@@ -20,7 +20,12 @@ export function certificateRights(
   const sources = (trust?.bundles ?? []).flatMap(({ sources: all }) => all);
   return {
     signers: [...new Set([...own.map(({ serves }) => serves), ...names])],
-    podSigners: own.filter(({ signPod }) => signPod !== undefined).map(({ serves }) => serves),
+    podSigners: [
+      ...own.filter(({ signPod }) => signPod !== undefined).map(({ serves }) => serves),
+      ...signers
+        .filter((signer) => 'podCertificates' in signer && signer.podCertificates !== undefined)
+        .map(({ name }) => name),
+    ],
     approves: [...new Set(approves.flatMap((name) => signerSpellings(name, domains)))],
     distributes: trust === undefined ? 'no' : trust.secretTargets ? 'secrets-too' : 'config-maps',
     objects: merged([

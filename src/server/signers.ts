@@ -10,8 +10,9 @@ import { type CertificateAuthority, loadCertificateAuthority } from '../pki/cert
 import type { Signer } from '../pki/signer.js';
 import { tellCaEnd } from '../pki/signers/ca-end.js';
 import { openCaFiles } from '../pki/signers/ca-files.js';
-import { caSigner } from '../pki/signers/ca-signer.js';
+import { type CaSignerOptions, caSigner } from '../pki/signers/ca-signer.js';
 import { defineSigner } from '../pki/signers/define-signer.js';
+import { spiffeId } from '../pki/signers/spiffe.js';
 import { brokenSignerRule } from '../pki/signers/well-known-rules.js';
 import { hiddenPart } from '../pki/unusual-request.js';
 import { aborted } from '../runtime/abort.js';
@@ -20,6 +21,7 @@ import type { Logger } from '../runtime/logger.js';
 import { naming, readText } from '../runtime/text-source.js';
 import { optionDefaults } from './option-defaults.js';
 import type {
+  CaUses,
   CommandSource,
   ConfiguredSigner,
   FilesSource,
@@ -141,12 +143,25 @@ async function openConfigured(signer: ConfiguredSigner, given: SignersToOpen): P
   const names = signerSpellings(name, domains);
   const maxSeconds = signer.maxSeconds ?? given.maxSeconds;
   if ('command' in signer) return openCommand(signer, names, given);
+  const pods = podOptions(signer, domains);
   const { current, anchors, issuers } = await openAuthority(signer, given);
   return {
     name,
-    signers: names.map((serves) => caSigner({ serves, authority: current, anchors, domains, maxSeconds })),
+    signers: names.map((serves) => caSigner({ serves, authority: current, anchors, domains, maxSeconds, ...pods })),
     issuers,
   };
+}
+
+/** How certificates of pods look, if the signer issues any. Throws an Error where it must not. */
+function podOptions(
+  { name, podCertificates }: Pick<ConfiguredSigner, 'name'> & CaUses,
+  domains: Domains,
+): Pick<CaSignerOptions, 'pods'> {
+  if (podCertificates === undefined) return {};
+  if (wellKnownSigner(name, domains) !== undefined)
+    throw new Error('a well-known signer issues no certificates to pods');
+  const { trustDomain } = podCertificates;
+  return { pods: { names: (request) => ({ uris: [spiffeId(trustDomain, request)] }) } };
 }
 
 async function openAuthority(

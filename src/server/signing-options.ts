@@ -1,8 +1,9 @@
 import type { CertificatePolicy, ExpressionCompiler } from '../../controllers/csr-policy-approver/policy.js';
 import { objectName, type TrustOptions } from '../../controllers/trust-distributor/trust-bundle.js';
-import { fields, having, listOf, oneOf, text, whole } from '../api/checks.js';
+import { fields, having, is, isText, listOf, oneOf, text, whole } from '../api/checks.js';
 import { servedName } from '../api/signer-name.js';
 import { type KeyType, keyTypes } from '../pki/key-pair.js';
+import { isTrustDomain } from '../pki/signers/spiffe.js';
 import { shortestCertificateSeconds } from '../pki/validity.js';
 
 export type { TrustOptions };
@@ -13,7 +14,16 @@ export type ConfiguredSigner = {
   readonly name: string;
   /** Longest lifetime, and the one for who asks for none. Default: that of the well-known signers. */
   readonly maxSeconds?: number;
-} & (FilesSource | SecretSource | CommandSource | TokenSource);
+} & ((CaUses & (FilesSource | SecretSource | TokenSource)) | CommandSource);
+
+/** What a signer with a CA at hand does beyond signing CertificateSigningRequests. */
+export interface CaUses {
+  /** Nodes get certificates for pods, too, whose name is the account that a pod runs as, as SPIFFE calls it. */
+  readonly podCertificates?: {
+    /** The first part of these names: `spiffe://<trustDomain>/ns/<namespace>/sa/<account>`. */
+    readonly trustDomain: string;
+  };
+}
 
 /** A CA in PEM files, read again when they change. */
 export interface FilesSource {
@@ -75,6 +85,13 @@ export const certificateSeconds = whole({ from: shortestCertificateSeconds });
 const named = { name: servedName, maxSeconds: certificateSeconds };
 const positive = whole({ from: 1 });
 type Named<S> = S & Pick<ConfiguredSigner, 'name' | 'maxSeconds'>;
+const caUses = {
+  podCertificates: fields<NonNullable<CaUses['podCertificates']>>(
+    { trustDomain: is('a trust domain, such as example.com', (value) => isText(value) && isTrustDomain(value)) },
+    'trustDomain',
+  ),
+};
+type OfCa<S> = Named<S> & CaUses;
 
 /** Signers as they may come from a file, or from a program without types. */
 export const configuredSigners = listOf(
@@ -83,9 +100,10 @@ export const configuredSigners = listOf(
       { ...named, command: listOf(text, { least: 1 }), timeoutSeconds: positive },
       'name',
     ),
-    secret: fields<Named<SecretSource>>(
+    secret: fields<OfCa<SecretSource>>(
       {
         ...named,
+        ...caUses,
         secret: objectName,
         rotation: fields<NonNullable<SecretSource['rotation']>>({
           caSeconds: positive,
@@ -96,9 +114,10 @@ export const configuredSigners = listOf(
       },
       'name',
     ),
-    pkcs11: fields<Named<TokenSource>>(
+    pkcs11: fields<OfCa<TokenSource>>(
       {
         ...named,
+        ...caUses,
         certificateFile: text,
         pkcs11: fields<TokenSource['pkcs11']>(
           { library: text, token: text, key: text, pinFile: text },
@@ -111,7 +130,15 @@ export const configuredSigners = listOf(
       'name',
       'certificateFile',
     ),
-    keyFile: fields<Named<FilesSource>>({ ...named, certificateFile: text, keyFile: text }, 'name', 'certificateFile'),
-    certificateFile: fields<Named<FilesSource>>({ ...named, certificateFile: text, keyFile: text }, 'name', 'keyFile'),
+    keyFile: fields<OfCa<FilesSource>>(
+      { ...named, ...caUses, certificateFile: text, keyFile: text },
+      'name',
+      'certificateFile',
+    ),
+    certificateFile: fields<OfCa<FilesSource>>(
+      { ...named, ...caUses, certificateFile: text, keyFile: text },
+      'name',
+      'keyFile',
+    ),
   }),
 );
