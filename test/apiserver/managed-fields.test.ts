@@ -240,7 +240,7 @@ test('an object that is atomic as a whole has no owners, and an apply replaces a
     expect(code).toBeLessThan(300);
     expect(json().metadata).not.toHaveProperty('managedFields');
   }
-  const { resourceVersion } = written[1]?.json().metadata;
+  const resourceVersion = written[1]?.json().metadata.resourceVersion;
   expect((await apply('v1/blocks/one', 'a', block(3))).json().message).toBe(
     `blocks.${group} "one" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an update`,
   );
