@@ -41,10 +41,10 @@ const identities = async (client: Awaited<ReturnType<typeof connect>>): Promise<
 };
 
 /** Over a store that was copied, with the keys of the first server. */
-async function goesOn(address: string): Promise<void> {
+async function goesOn(address: string, more: readonly string[] = []): Promise<void> {
   const dataDir = temporaryDirectory();
   cpSync(join(original, 'pki'), join(dataDir, 'pki'), { recursive: true });
-  const server = await startServer(dataDir, ['--store', address]);
+  const server = await startServer(dataDir, ['--store', address, ...more]);
   // Whoever used the first one knows this one.
   const client = await connect({ kubeconfig: server.kubeconfig });
   const configMaps = client.resource(ConfigMaps);
@@ -72,6 +72,51 @@ test('to another directory', async () => {
     stderr: '',
   });
   await goesOn(address);
+});
+
+test('encrypted, and out of a store whose key is lost', async () => {
+  const directory = temporaryDirectory();
+  const configure = (key: string): readonly string[] => {
+    const [encryption, config] = ['encryption.yaml', 'server.yaml'].map((file) => join(directory, `${key}-${file}`));
+    const secret = Buffer.alloc(32, key).toString('base64');
+    writeFileSync(
+      encryption ?? '',
+      JSON.stringify({
+        apiVersion: 'apiserver.config.k8s.io/v1',
+        kind: 'EncryptionConfiguration',
+        resources: [
+          { resources: ['configmaps'], providers: [{ aesgcm: { keys: [{ name: key, secret }] } }, { identity: {} }] },
+        ],
+      }),
+    );
+    writeFileSync(config ?? '', `encryptionConfigFile: ${encryption}\n`);
+    return ['--config', config ?? ''];
+  };
+  const encrypted = `level:${join(directory, 'encrypted')}`;
+  expect(await runKedge(['store', 'copy', store, encrypted, ...configure('one')])).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(copied),
+  });
+  await goesOn(encrypted, configure('one'));
+
+  const rest = `level:${join(directory, 'rest')}`;
+  const copy = ['store', 'copy', encrypted, rest, ...configure('two')];
+  const failed = await runKedge(copy);
+  expect(failed).toMatchObject({ code: 1, stdout: '' });
+  expect(failed.stderr).toMatch(/unable to transform key "core\/configmaps\/.*": no matching prefix found\n$/);
+  const { code, stderr } = await runKedge([...copy, '--leave-unreadable']);
+  expect(code).toBe(0);
+  expect(stderr).toMatch(/^left out core\/configmaps\/default\/one: .*no matching prefix found$/m);
+  expect(stderr).not.toContain('serviceaccounts');
+
+  const dataDir = temporaryDirectory();
+  cpSync(join(original, 'pki'), join(dataDir, 'pki'), { recursive: true });
+  const server = await startServer(dataDir, ['--store', rest, ...configure('two')]);
+  const client = await connect({ kubeconfig: server.kubeconfig });
+  expect(await client.resource(ConfigMaps).get(key)).toBeUndefined();
+  expect((await client.resource(ServiceAccounts).get(account))?.metadata.uid).toBe(uids[1]);
+  client.close();
+  await server.stop();
 });
 
 describe.skipIf(!etcdInstalled)('with etcd', () => {

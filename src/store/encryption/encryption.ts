@@ -119,7 +119,8 @@ export class ResourceEncryption implements Encryption {
       try {
         return provider.decrypt(key, encrypted);
       } catch (error) {
-        errors.push(error);
+        // That it is encrypted is news only where nothing is.
+        if (provider !== identity || this.#of(key) === plain) errors.push(error);
       }
     }
     throw errors[0] ?? new Error('no matching prefix found');
