@@ -30,7 +30,7 @@ export class Refusals {
     return this.#told.size === 0 ? undefined : new AccountRefused([...this.#told].join('\n'));
   }
 
-  /** The same answers. A refusal because a namespace is being deleted says nothing of rights. */
+  /** The same answers. */
   readonly answers =
     (handle: Handle): Handle =>
     async (request) => {
@@ -39,10 +39,16 @@ export class Refusals {
       if (caller === undefined || !this.#usernames.has(caller.username)) return response;
       if (result.type !== 'object' || result.code !== 403) return response;
       const refusal = errorFromStatus(result.object, result.code, '');
-      if (isReason(refusal, 'Forbidden') && !isNamespaceGoing(refusal)) {
+      if (isReason(refusal, 'Forbidden') && isAboutRights(refusal)) {
         this.#told.add(refusal.message);
         this.#onRefused(refusal);
       }
       return response;
     };
 }
+
+const deniedOtherwise = /(?:^|: )(?:admission webhook "|ValidatingAdmissionPolicy ')/;
+
+/** What a webhook or a policy denies, and what comes to a namespace that is being deleted, says nothing of rights. */
+const isAboutRights = (refusal: ApiError): boolean =>
+  !isNamespaceGoing(refusal) && !deniedOtherwise.test(refusal.message);

@@ -161,6 +161,75 @@ test('a test may be told of refusals instead; that a namespace is going is none'
   expect(refusals.map(({ details }) => details?.kind)).toEqual(['namespaces', 'configmaps']);
 });
 
+test('what a webhook or a policy denies says nothing of rights', async () => {
+  const denials: unknown[] = [];
+  const registration = 'admissionregistration.k8s.io/v1';
+  const rules = [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['secrets'] }];
+  const denying = (name: string, objectSelector: object): readonly ApiObject[] => [
+    {
+      apiVersion: registration,
+      kind: 'ValidatingAdmissionPolicy',
+      metadata: { name },
+      spec: {
+        matchConstraints: { resourceRules: rules, objectSelector },
+        validations: [{ expression: 'false', message: 'never', reason: 'Forbidden' }],
+      },
+    } as ApiObject,
+    {
+      apiVersion: registration,
+      kind: 'ValidatingAdmissionPolicyBinding',
+      metadata: { name },
+      spec: { policyName: name, validationActions: ['Deny'] },
+    } as ApiObject,
+  ];
+  const webhook = {
+    name: 'deny.example.com',
+    clientConfig: { service: { namespace: 'ops', name: 'deny', path: '/deny' } },
+    rules,
+    objectSelector: { matchLabels: { by: 'webhook' } },
+    sideEffects: 'None',
+    admissionReviewVersions: ['v1'],
+  };
+  await using kit = await testServer({
+    controllers: [],
+    objects: [
+      ...manifests({ secrets: ['create'] }),
+      ...denying('never', { matchLabels: { by: 'policy' } }),
+      {
+        apiVersion: registration,
+        kind: 'ValidatingWebhookConfiguration',
+        metadata: { name: 'deny' },
+        webhooks: [webhook],
+      } as ApiObject,
+    ],
+    webhooks: { '/deny': validatingWebhook({ for: Secrets, validate: () => 'never' }) },
+    runnables: [
+      {
+        name: 'writer',
+        async run({ client }) {
+          for (const by of ['policy', 'webhook']) {
+            const metadata = { namespace: 'default', name: by, labels: { by } };
+            const secret = { apiVersion: 'v1', kind: 'Secret', metadata };
+            denials.push(
+              await client
+                .resource(Secrets)
+                .create(secret)
+                .catch((error: unknown) => error),
+            );
+          }
+        },
+      },
+    ],
+    runAs,
+  });
+  await eventually(
+    () => denials.length,
+    (count) => count === 2,
+  );
+  expect(denials.map((error) => isReason(error, 'Forbidden'))).toEqual([true, true]);
+  await kit.client.resource(Namespaces).list();
+});
+
 test('an account that is not there cannot be run as', async () => {
   const started = testServer({ controllers: [], runnables: [copier], runAs });
   await expect(started).rejects.toThrow('there is no ServiceAccount ops/copier');
