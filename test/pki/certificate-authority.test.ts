@@ -71,6 +71,30 @@ describe('the lifetime', () => {
   });
 });
 
+describe('a certificate of a pod', () => {
+  const publicKey = async () => readCertificateRequest((await testRequest()).pem).publicKey;
+  const uris = ['spiffe://a.test/ns/b/sa/c'];
+
+  test.each([hour, 8 * hour, 91 * 24 * hour])('for %i s lasts as long, and began two minutes ago', async (asked) => {
+    const ca = await testAuthority({ clock });
+    const pod = { publicKey: await publicKey(), uris };
+    const issued = only(await ca.issueForPod(pod, { seconds: asked, usages: clientUsages }));
+    expect(seconds(issued.notBefore, issued.notAfter)).toBe(asked);
+    expect(issued.notBefore).toBe(Math.floor((now - 120_000) / 1_000) * 1_000);
+    expect(issued.publicKey.spki.equals(pod.publicKey.spki)).toBe(true);
+    expect(issued.alternativeNames.uris).toEqual(uris);
+    expect(issued.subject.attributes).toEqual([]);
+  });
+
+  test('ends with the CA, unless that is in less than an hour', async () => {
+    const ca = await testAuthority({ clock, seconds: 2 * hour });
+    const pod = { publicKey: await publicKey(), subject: { commonName: 'web' } };
+    const issue = (at: number) => ca.issueForPod(pod, { seconds: 24 * hour, usages: clientUsages, now: at });
+    expect(only(await issue(now)).notAfter).toBe(ca.certificate.notAfter);
+    await expect(issue(now + hour * 1_000 + 240_000)).rejects.toThrow('the signer ends in less than an hour');
+  });
+});
+
 describe('the contents', () => {
   test('extensions stand in their order, and there are no others', async () => {
     const ca = await testAuthority();

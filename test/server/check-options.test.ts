@@ -136,6 +136,22 @@ describe('options of a server', () => {
       'option certificates.signers[0].certficateFile is unknown',
     ],
     [
+      {
+        certificates: {
+          signers: [{ name: 'a.test/x', secret: 'a/b', podCertificates: { trustDomain: 'spiffe://a' } }],
+        },
+      },
+      'option certificates.signers[0].podCertificates.trustDomain must be a trust domain, such as example.com',
+    ],
+    [
+      { certificates: { signers: [{ name: 'a.test/x', command: ['c'], podCertificates: { trustDomain: 'a' } }] } },
+      'option certificates.signers[0].podCertificates is unknown',
+    ],
+    [
+      { signers: [{ serves: 'a.test/x', sign: () => {}, signPod: 'yes' }] },
+      'option signers[0].signPod must be a function, not "yes"',
+    ],
+    [
       { certificates: { signers: [{ name: 'a.test/x', command: ['c'], maxSeconds: 1 }] } },
       'option certificates.signers[0].maxSeconds must be a whole number of at least 600, not 1',
     ],

@@ -30,6 +30,10 @@ test.each<[ConfiguredSigner, string]>([
   ],
   [{ name: 'a.test/x', command: [] }, 'a.test/x: the command is empty'],
   [{ name: 'a.test/x', secret: 'x' }, 'a.test/x: "x" is no namespace/name'],
+  [
+    { name: 'kubernetes.io/kubelet-serving', secret: 'a/b', podCertificates: { trustDomain: 'a.test' } },
+    'kubernetes.io/kubelet-serving: a well-known signer issues no certificates to pods',
+  ],
 ])('a signer that cannot be opened is named: %j', async (signer, problem) => {
   await expect(opened({ configured: [signer] })).rejects.toThrow(`signing: ${problem}`);
 });

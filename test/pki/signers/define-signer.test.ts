@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { readCertificateRequest } from '../../../src/pki/certificate-request.js';
+import type { PodSigningRequest } from '../../../src/pki/pod-signing.js';
 import { defineSigner } from '../../../src/pki/signers/define-signer.js';
 import { testAuthority, testRequest } from '../../../src/testing/certificates.js';
 import { signerContract } from '../../../src/testing/signer-contract.js';
@@ -52,4 +54,53 @@ test('may refuse with a reason of its own, before and while issuing', async () =
   expect(await during.sign(signing, never)).toEqual(refusal);
   expect(granted).toEqual([600]);
   expect(before.trustAnchors).toBeUndefined();
+});
+
+const podRequest = async (annotations: Readonly<Record<string, string>> = {}): Promise<PodSigningRequest> => ({
+  signerName: 'a.test/b',
+  namespace: 'shop',
+  pod: { name: 'web', uid: 'p' },
+  serviceAccount: { name: 'robot', uid: 's' },
+  node: { name: 'node-1', uid: 'n' },
+  publicKey: readCertificateRequest((await testRequest()).pem).publicKey,
+  annotations,
+  maxSeconds: 86_400,
+  uid: '1',
+});
+
+test('certificates of pods live as long as asked for and as the signer allows; annotations must be known', async () => {
+  const never = new AbortController().signal;
+  const granted: number[] = [];
+  const of = (maxSeconds: number) =>
+    defineSigner({
+      serves: 'a.test/b',
+      maxSeconds,
+      pods: {
+        annotations: ['a.test/known'],
+        validate: ({ annotations }) => (annotations['a.test/known'] === 'no' ? 'as you say' : undefined),
+        async issue(_, { seconds }) {
+          granted.push(seconds);
+          return { failed: 'no more', reason: 'Empty' };
+        },
+      },
+    });
+  const failed = { failed: 'no more', reason: 'Empty' };
+  expect(await of(7_200).signPod?.(await podRequest(), never)).toEqual(failed);
+  expect(await of(900_000).signPod?.(await podRequest({ 'a.test/known': 'yes' }), never)).toEqual(failed);
+  expect(granted).toEqual([7_200, 86_400]);
+  expect(await of(7_200).signPod?.(await podRequest({ 'a.test/known': 'no' }), never)).toEqual({
+    refused: 'as you say',
+    reason: 'SignerValidationFailure',
+  });
+  expect(await of(7_200).signPod?.(await podRequest({ 'a.test/other': '' }), never)).toEqual({
+    refused: 'this signer does not know the annotation a.test/other',
+    reason: 'InvalidUnverifiedUserAnnotations',
+  });
+});
+
+test('a signer issues something, and to pods for an hour at least', async () => {
+  expect(() => defineSigner({ serves: 'a.test/b' })).toThrow('it has neither issue nor pods');
+  const pods = { issue: async () => '' };
+  expect(() => defineSigner({ serves: 'a.test/b', maxSeconds: 3_599, pods })).toThrow('live an hour at least');
+  expect(defineSigner({ serves: 'a.test/b', issue: async () => '' }).signPod).toBeUndefined();
 });
