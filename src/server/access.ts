@@ -16,6 +16,7 @@ import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
 import type { Metrics } from '../runtime/metrics.js';
 import { type Authentication, openAuthentication } from './authentication.js';
+import { podSigners } from './certificate-rights.js';
 import type { Credentials } from './credentials.js';
 import { joined } from './joined.js';
 import { kubeconfigTransport } from './kubeconfig-transport.js';
@@ -91,7 +92,12 @@ export async function openAccess(
     return counted === undefined ? { authorizer } : { authorizer, decided: counted.decisionsOf(mode) };
   };
   const authorizer = union({ authorizer: privilegedGroup }, ...(await Promise.all(modes.map(member))));
-  return { authentication, authorizer, roles, nodeRestriction: options.nodeRestriction ?? modes.includes('Node') };
+  const nodeRestriction = options.nodeRestriction ?? modes.includes('Node');
+  const signers = podSigners(options.certificates?.signers, options.signers);
+  if (!nodeRestriction && signers.length > 0) {
+    log.warn({ signers }, 'nodeRestriction is off: nodes get certificates for pods that they do not run');
+  }
+  return { authentication, authorizer, roles, nodeRestriction };
 }
 
 interface Surroundings {

@@ -20,12 +20,7 @@ export function certificateRights(
   const sources = (trust?.bundles ?? []).flatMap(({ sources: all }) => all);
   return {
     signers: [...new Set([...own.map(({ serves }) => serves), ...names])],
-    podSigners: [
-      ...own.filter(({ signPod }) => signPod !== undefined).map(({ serves }) => serves),
-      ...signers
-        .filter((signer) => 'podCertificates' in signer && signer.podCertificates !== undefined)
-        .map(({ name }) => name),
-    ],
+    podSigners: podSigners(signers, own),
     approves: [...new Set(approves.flatMap((name) => signerSpellings(name, domains)))],
     distributes: trust === undefined ? 'no' : trust.secretTargets ? 'secrets-too' : 'config-maps',
     objects: merged([
@@ -40,6 +35,17 @@ export function certificateRights(
     ]),
   };
 }
+
+/** What those signers serve that issue certificates to pods. `own`: beside those that are configured. */
+export const podSigners = (
+  configured: CertificateOptions['signers'] = [],
+  own: readonly Pick<Signer, 'serves' | 'signPod'>[] = [],
+): readonly string[] => [
+  ...own.filter(({ signPod }) => signPod !== undefined).map(({ serves }) => serves),
+  ...configured
+    .filter((signer) => 'podCertificates' in signer && signer.podCertificates !== undefined)
+    .map(({ name }) => name),
+];
 
 function objects(
   controller: ControllerObjects['controller'],

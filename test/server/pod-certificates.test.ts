@@ -145,3 +145,16 @@ test('what became of requests is counted by signer', async () => {
     'kedge_signer_requests_total{signer="own.test/*",result="error"} 0',
   ]);
 });
+
+test('a server that does not look at what nodes ask for says so', async () => {
+  const said = async (nodeRestriction: boolean, pods: boolean) => {
+    const signer = defineSigner({
+      serves: 'own.test/x',
+      issue: async () => '',
+      ...(pods ? { pods: { issue: async () => '' } } : {}),
+    });
+    await using started = await runningServer({ nodeRestriction, signers: [signer] });
+    return started.lines.filter(({ message }) => message.startsWith('nodeRestriction is off')).length;
+  };
+  expect([await said(false, true), await said(true, true), await said(false, false)]).toEqual([1, 0, 0]);
+});
