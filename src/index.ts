@@ -52,6 +52,15 @@ export {
   type SubjectAccessReviewSpec,
   SubjectAccessReviews,
 } from './api/kinds/access-review.js';
+export type {
+  AdmissionPolicyBindingSpec,
+  AdmissionPolicySpec,
+  MatchResources,
+  NamedRuleWithOperations,
+  ParamKind,
+  ParamRef,
+  PolicyVariable,
+} from './api/kinds/admission-policy.js';
 export { CertificateLedgerEntries, type CertificateLedgerEntry } from './api/kinds/certificate-ledger-entry.js';
 export {
   type CertificateSigningRequest,
@@ -111,6 +120,15 @@ export {
 } from './api/kinds/event.js';
 export { type Lease, type LeaseSpec, Leases } from './api/kinds/lease.js';
 export {
+  MutatingAdmissionPolicies,
+  type MutatingAdmissionPolicy,
+  type MutatingAdmissionPolicyBinding,
+  MutatingAdmissionPolicyBindings,
+  type MutatingAdmissionPolicySpec,
+  type Mutation,
+  type MutationExpression,
+} from './api/kinds/mutating-admission-policy.js';
+export {
   type Namespace,
   type NamespaceCondition,
   type NamespacePhase,
@@ -165,11 +183,6 @@ export { type ReviewedUser, type TokenReview, type TokenReviewStatus, TokenRevie
 export {
   type AuditAnnotation,
   type ExpressionWarning,
-  type MatchResources,
-  type NamedRuleWithOperations,
-  type ParamKind,
-  type ParamRef,
-  type PolicyVariable,
   ValidatingAdmissionPolicies,
   type ValidatingAdmissionPolicy,
   type ValidatingAdmissionPolicyBinding,

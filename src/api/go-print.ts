@@ -7,6 +7,26 @@ import { sortTexts } from './text-order.js';
 /** Nothing below this depth is printed: texts are for people. */
 const deepest = 100;
 
+/** What JSON has no form for, with what Go prints of it. It stands in the place of JSON only until that is refused. */
+export class Foreign {
+  /** `%T`. */
+  readonly type: string;
+  /** `%v`. */
+  readonly value: string;
+  /** `%#v`. */
+  readonly syntax: string;
+
+  constructor({ type, value, syntax }: { readonly type: string; readonly value: string; readonly syntax: string }) {
+    this.type = type;
+    this.value = value;
+    this.syntax = syntax;
+  }
+}
+
+const foreignOf = (value: Json): Foreign | undefined =>
+  (value as unknown) instanceof Foreign ? (value as unknown as Foreign) : undefined;
+export const isForeign = (value: Json): boolean => foreignOf(value) !== undefined;
+
 /** `%v` and `%+v`: `map[a:1 b:[x y]]`. */
 export function goValue(value: Json, depth = 0): string {
   if (value === null) return '<nil>';
@@ -14,6 +34,8 @@ export function goValue(value: Json, depth = 0): string {
   if (typeof value === 'boolean') return String(value);
   if (typeof value === 'number' || typeof value === 'bigint') return goNumber(value);
   if (depth > deepest) return '...';
+  const foreign = foreignOf(value);
+  if (foreign !== undefined) return foreign.value;
   if (isList(value)) return `[${value.map((item) => goValue(item, depth + 1)).join(' ')}]`;
   if (!isObject(value)) return String(value);
   const members = sortTexts(Object.keys(value));
@@ -27,6 +49,8 @@ export function goSyntax(value: Json, depth = 0): string {
   if (typeof value === 'boolean') return String(value);
   if (typeof value === 'number' || typeof value === 'bigint') return goNumber(value);
   if (depth > deepest) return '...';
+  const foreign = foreignOf(value);
+  if (foreign !== undefined) return foreign.syntax;
   if (isList(value)) {
     return `[]interface {}{${value.map((item) => goSyntax(item, depth + 1)).join(', ')}}`;
   }
@@ -44,6 +68,8 @@ export function goTypeName(value: Json): string {
   if (value === null) return '<nil>';
   if (typeof value === 'string') return 'string';
   if (typeof value === 'boolean') return 'bool';
+  const foreign = foreignOf(value);
+  if (foreign !== undefined) return foreign.type;
   if (isList(value)) return '[]interface {}';
   if (isObject(value)) return 'map[string]interface {}';
   return isWhole(value) ? 'int64' : 'float64';

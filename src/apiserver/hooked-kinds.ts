@@ -16,23 +16,36 @@ import { checkedVersion } from './given-kind.js';
 import { DoesNotApply, readReceivedPatch } from './patch/json.js';
 import { checkKind, decodeResult } from './verbs/patch.js';
 
+/** How objects look to those who are asked about a request. */
+export interface Shapes {
+  definitionOf(resource: SeenAs['resource']): ResourceDefinition | undefined;
+  /** The definition of what an object is read as: that of the resource, or of a subresource's kind. */
+  shapeOf(as: SeenAs): ResourceDefinition | undefined;
+}
+
+export function shapesIn(catalogue: Catalogue): Shapes {
+  const definitionOf: Shapes['definitionOf'] = (resource) =>
+    catalogue.current().find(resource.group, resource.version, resource.plural) ?? asDefinition(resource);
+  return {
+    definitionOf,
+    shapeOf({ resource, kind }) {
+      const definition = definitionOf(resource);
+      if (definition === undefined || isKind(definition, kind)) return definition;
+      for (const subresource of Object.values(definition.subresources ?? {})) {
+        const other = ownKindOf(subresource);
+        if (other !== undefined && isKind(other, kind)) {
+          const { reader: _reader, codec: _codec, defaults: _defaults, ...rest } = definition;
+          return { ...rest, ...other, origin: 'built-in' };
+        }
+      }
+      return definition;
+    },
+  };
+}
+
 /** What admission webhooks are told of kinds and their objects, from what the server serves. */
 export function hookedKinds(catalogue: Catalogue): HookedKinds {
-  const definitionOf = (resource: SeenAs['resource']): ResourceDefinition | undefined =>
-    catalogue.current().find(resource.group, resource.version, resource.plural) ?? asDefinition(resource);
-  /** The definition of what an object is read as: that of the resource, or of a subresource's kind. */
-  const shapeOf = ({ resource, kind }: SeenAs): ResourceDefinition | undefined => {
-    const definition = definitionOf(resource);
-    if (definition === undefined || isKind(definition, kind)) return definition;
-    for (const subresource of Object.values(definition.subresources ?? {})) {
-      const other = ownKindOf(subresource);
-      if (other !== undefined && isKind(other, kind)) {
-        const { reader: _reader, codec: _codec, defaults: _defaults, ...rest } = definition;
-        return { ...rest, ...other, origin: 'built-in' };
-      }
-    }
-    return definition;
-  };
+  const { definitionOf, shapeOf } = shapesIn(catalogue);
   return {
     equivalents(resource, subresource) {
       const definition = definitionOf(resource);
@@ -98,7 +111,8 @@ export function hookedKinds(catalogue: Catalogue): HookedKinds {
   };
 }
 
-function* readAs(
+/** The result of a patch, read as an object of the kind. Throws DecodeError. */
+export function* readAs(
   served: Served,
   definition: ResourceDefinition,
   result: JsonObject,

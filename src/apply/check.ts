@@ -1,5 +1,5 @@
 import { Complaints } from '../api/complaints.js';
-import { goSyntax, goTypeName, goValue } from '../api/go-print.js';
+import { goSyntax, goTypeName, goValue, isForeign } from '../api/go-print.js';
 import { goNumber } from '../api/go-text.js';
 import { isList, isObject, type Json } from '../api/object.js';
 import { Postponed, placeIn, type Steps } from '../api/steps.js';
@@ -33,7 +33,7 @@ export function* checkShape(
 
   function check(at: Shape, item: Json): void {
     if (path.length > deepest || errors.isFull) return;
-    const form = formOf(at, item);
+    const form = formOf(at, isForeign(item) ? null : item);
     if (form === 'map' && at.map !== undefined) checkMap(at.map, item);
     else if (form === 'list' && at.list !== undefined) checkList(at.list, item);
     else if (at.scalar !== undefined) checkScalar(at.scalar, item, report);
@@ -41,7 +41,7 @@ export function* checkShape(
 
   function checkMap(map: MapShape, item: Json): void {
     if (item === null) return;
-    if (!isObject(item)) {
+    if (!isObject(item) || isForeign(item)) {
       report(`expected map, got &{${goValue(item)}}`);
       return;
     }
@@ -74,6 +74,10 @@ export function* checkShape(
     const checkItem = (index: number): void => {
       const entry = item[index] ?? null;
       if (list.type === 'atomic') {
+        below(indexElement(index), list.items, entry);
+        return;
+      }
+      if (isForeign(entry) && list.type === 'set') {
         below(indexElement(index), list.items, entry);
         return;
       }

@@ -1,3 +1,4 @@
+import { isForeign } from '../api/go-print.js';
 import { quoteList } from '../api/go-text.js';
 import { isList, isObject, type Json, member } from '../api/object.js';
 import type { Postponed } from '../api/steps.js';
@@ -25,7 +26,7 @@ export const elementIfAny = (list: ListShape, item: Json): PathElement | undefin
   list.type === 'map' ? keyed(list, item) : isScalar(item) ? valueElement(item) : undefined;
 
 function keyed(list: ListShape, item: Json): PathElement | undefined {
-  if (!isObject(item)) return undefined;
+  if (!isObject(item) || isForeign(item)) return undefined;
   const keys: (readonly [string, Json])[] = [];
   for (const key of list.keys) {
     const value = member(item, key) ?? (Object.hasOwn(item, key) ? null : list.keyDefaults.get(key));
@@ -38,7 +39,7 @@ const isScalar = (item: Json): boolean => item !== null && !isList(item) && !isO
 
 function whyUnkeyed(list: ListShape, item: Json): string {
   if (item === null) return 'associative list with keys may not have a null element';
-  if (!isObject(item)) return 'associative list with keys may not have non-map elements';
+  if (!isObject(item) || isForeign(item)) return 'associative list with keys may not have non-map elements';
   return `associative list with keys has an element that omits all key fields ${quoteList(list.keys)} (and doesn't have default values for any key fields)`;
 }
 

@@ -26,6 +26,7 @@ import {
   nullType,
   optionalOf,
   parameter,
+  type StructType,
   string,
   type Type,
   uint,
@@ -237,7 +238,7 @@ class Checker {
     return dyn;
   }
 
-  #declaredField(at: number, fields: ReadonlyMap<string, Type>, field: string): Type {
+  #declaredField(at: number, fields: StructType['fields'], field: string): Type {
     const type = fields.get(field);
     if (type === undefined) this.#issues.add(at, `undefined field '${field}'`);
     return type ?? errorType;

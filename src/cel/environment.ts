@@ -16,6 +16,7 @@ import {
   nullType,
   opaque,
   parameter,
+  type StructType,
   string,
   type Type,
   timestamp,
@@ -30,6 +31,8 @@ export interface EnvironmentParts {
   readonly libraries: readonly Library[];
   /** Is there `cel.bind`? */
   readonly bindings?: boolean;
+  /** Structures that expressions can write out, by their names; they are no types when expressions are evaluated. */
+  readonly written?: (name: string) => StructType | undefined;
 }
 
 export type Compiled =
@@ -70,6 +73,7 @@ const checkedTypes: ReadonlyMap<string, Type> = new Map([
 const namedOpaqueTypes: ReadonlySet<string> = new Set(['net.IP', 'net.CIDR', 'optional_type']);
 
 const typeOf = (type: Type | undefined): Type => ({ kind: 'type', of: type });
+const writtenType = (type: StructType | undefined): Type | undefined => type && typeOf(type);
 
 interface Declared {
   readonly functions: ReadonlyMap<string, FunctionDeclaration>;
@@ -103,10 +107,10 @@ function declaredBy(libraries: readonly Library[]): Declared {
   return declared;
 }
 
-export function environmentOf({ variables, libraries, bindings = false }: EnvironmentParts): Environment {
+export function environmentOf({ variables, libraries, bindings = false, written }: EnvironmentParts): Environment {
   const { functions, overloads, types } = declaredBy(libraries);
   const declarations: Declarations = {
-    ident: (name) => variables.get(name) ?? types.get(name) ?? checkedTypes.get(name),
+    ident: (name) => variables.get(name) ?? types.get(name) ?? checkedTypes.get(name) ?? writtenType(written?.(name)),
     function: (name) => functions.get(name),
   };
   return {

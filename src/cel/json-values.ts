@@ -1,7 +1,6 @@
 import { isList, type Json, type JsonObject, member } from '../api/object.js';
-import { lazyList } from './lazy-list.js';
 import { memberNames } from './member-names.js';
-import type { MapValue, Value } from './values.js';
+import type { ListValue, MapValue, Value } from './values.js';
 
 /** What an expression sees of JSON that has no other form. */
 export interface Plain {
@@ -12,7 +11,28 @@ export interface Plain {
 export function jsonValue(json: Json): Value {
   if (typeof json === 'number') return Number.isSafeInteger(json) ? BigInt(json) : json;
   if (typeof json !== 'object' || json === null) return json;
-  return isList(json) ? lazyList(json.length, (at) => jsonValue(json[at] ?? null)) : new JsonMap(json);
+  return isList(json) ? new JsonList(json) : new JsonMap(json);
+}
+
+/** Its items are made when they are looked at. */
+class JsonList implements ListValue, Plain {
+  readonly kind = 'list';
+  readonly plain: readonly Json[];
+  readonly #made: Value[] = [];
+
+  constructor(json: readonly Json[]) {
+    this.plain = json;
+  }
+
+  get size(): number {
+    return this.plain.length;
+  }
+
+  at(index: number): Value {
+    const made = this.#made[index] ?? jsonValue(this.plain[index] ?? null);
+    this.#made[index] = made;
+    return made;
+  }
 }
 
 class JsonMap implements MapValue, Plain {

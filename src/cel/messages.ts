@@ -1,15 +1,16 @@
 import { int, type Type } from './types.js';
 import { Duration, Failure, Optional, Timestamp, TypeValue, Uint, type Value } from './values.js';
 
-/** A message of protobuf that expressions can write out; what it stands for is a value of the language. */
+/** What expressions can write out: a structure, or a message of protobuf that stands for a value of the language. */
 export interface Message {
-  readonly fields: ReadonlyMap<string, Type>;
+  readonly fields: { get(field: string): Type | undefined };
   /** The value of a message with these fields, or why there is none. */
   make(values: ReadonlyMap<string, Value>): Value;
 }
 
 /** The message that values of a type are written as: `google.protobuf.Duration{seconds: 1}`. */
 export function messageOf(type: Type | undefined): Message | undefined {
+  if (type?.kind === 'struct') return type.make && { fields: type.fields, make: type.make };
   return type?.kind === 'duration' || type?.kind === 'timestamp' ? messages[type.kind] : undefined;
 }
 

@@ -1,3 +1,5 @@
+import type { Value } from './values.js';
+
 /** Types of expressions, as the checker knows them. */
 export type Type =
   | { readonly kind: SimpleKind }
@@ -5,14 +7,22 @@ export type Type =
   | { readonly kind: 'dyn'; readonly packed?: true }
   | { readonly kind: 'list'; readonly element: Type }
   | { readonly kind: 'map'; readonly key: Type; readonly value: Type }
-  /** A structure with known fields. Two of one name are the same type. */
-  | { readonly kind: 'struct'; readonly name: string; readonly fields: ReadonlyMap<string, Type> }
+  | StructType
   /** Something only functions can look into: `net.IP`, `kubernetes.URL`, `optional_type(T)`. */
   | { readonly kind: 'opaque'; readonly name: string; readonly parameters: readonly Type[] }
   /** The type of a type. */
   | { readonly kind: 'type'; readonly of: Type | undefined }
   /** Stands for a type within the declaration of a function. */
   | { readonly kind: 'parameter'; readonly name: string };
+
+/** A structure with known fields. Two of one name are the same type. */
+export interface StructType {
+  readonly kind: 'struct';
+  readonly name: string;
+  readonly fields: { get(field: string): Type | undefined };
+  /** Where expressions can write one out: the value with these fields, or why there is none. */
+  readonly make?: (values: ReadonlyMap<string, Value>) => Value;
+}
 
 type SimpleKind =
   | 'null'

@@ -7,6 +7,8 @@ import { configMaps } from './configmaps/definition.js';
 import { deviceClasses } from './deviceclasses/definition.js';
 import { coreEvents, newerEvents } from './events/definition.js';
 import { leases } from './leases/definition.js';
+import { mutatingAdmissionPolicies } from './mutatingadmissionpolicies/definition.js';
+import { mutatingAdmissionPolicyBindings } from './mutatingadmissionpolicybindings/definition.js';
 import { mutatingWebhookConfigurations } from './mutatingwebhookconfigurations/definition.js';
 import { namespaceDefinition } from './namespaces/definition.js';
 import { nodes } from './nodes/definition.js';
@@ -50,6 +52,8 @@ export function builtinDefinitions(parts: BuiltinParts = {}): readonly ResourceD
   const roleGroup = groupIn(domains, Roles.group);
   const rbac = [clusterRoleBindingDefinition(roleGroup), clusterRoles, roleBindingDefinition(roleGroup), roles];
   const admission = [
+    mutatingAdmissionPolicies,
+    mutatingAdmissionPolicyBindings,
     mutatingWebhookConfigurations,
     validatingAdmissionPolicies,
     validatingAdmissionPolicyBindings,

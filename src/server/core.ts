@@ -156,6 +156,7 @@ export async function openCore(
     client: () => ownClient(),
     isOpen: () => state.phase !== 'opening',
     domains,
+    clock,
   });
   const { definitions, admission } = openDefinitions({
     authentication,
@@ -169,7 +170,10 @@ export async function openCore(
     extendTokens: options.extendServiceAccountTokens,
     metrics,
     signers: servedSigners({ configured: options.certificates?.signers, own: options.signers ?? [], domains }),
-    webhooks: { mutating: webhooks.mutating, validating: [...policies, ...webhooks.validating] },
+    webhooks: {
+      mutating: [...policies.mutating, ...webhooks.mutating],
+      validating: [...policies.validating, ...webhooks.validating],
+    },
   });
   catalogue.setBuiltIn(definitions);
 

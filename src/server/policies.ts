@@ -1,24 +1,33 @@
 import type { AdmissionStep } from '../admission/admission-step.js';
 import { type PolicyHook, policyHooks } from '../admission/policies/hooks.js';
+import { mutatingPolicies } from '../admission/policies/mutating.js';
 import type { FindParameters } from '../admission/policies/parameters.js';
 import { validatingPolicies } from '../admission/policies/validating.js';
 import { policyParameterPermission } from '../admission/steps/policy-parameter-permission.js';
 import type { Domains } from '../api/domains.js';
+import type { AdmissionPolicy, AdmissionPolicyBinding } from '../api/kinds/admission-policy.js';
+import { MutatingAdmissionPolicies, MutatingAdmissionPolicyBindings } from '../api/kinds/mutating-admission-policy.js';
 import {
   ValidatingAdmissionPolicies,
-  type ValidatingAdmissionPolicy,
-  type ValidatingAdmissionPolicyBinding,
   ValidatingAdmissionPolicyBindings,
 } from '../api/kinds/validating-admission-policy.js';
-import { groupVersion } from '../api/object.js';
+import { groupVersion, type ResourceType } from '../api/object.js';
 import type { Catalogue } from '../apiserver/catalogue.js';
 import { hookedKinds } from '../apiserver/hooked-kinds.js';
+import { policyChanges } from '../apiserver/policy-changes.js';
 import type { StoredObjects } from '../apiserver/stored-objects.js';
 import type { Authorizer } from '../auth/authorizer.js';
 import type { Client } from '../client/client.js';
+import type { Clock } from '../runtime/clock.js';
+
+/** Policies that may change what is written, and what may only refuse it. */
+export interface Policies {
+  readonly mutating: readonly AdmissionStep[];
+  readonly validating: readonly AdmissionStep[];
+}
 
 /**
- * Admission policies as their objects say from now on, and who may make them. While none is bound, a write costs one look
+ * Admission policies as their objects say from now on, and who may make them. While none is bound, a write costs two looks
  * at an empty list.
  */
 export async function openPolicies(given: {
@@ -29,20 +38,10 @@ export async function openPolicies(given: {
   readonly client: () => Client;
   readonly isOpen: () => boolean;
   readonly domains: Domains;
-}): Promise<readonly AdmissionStep[]> {
-  const { objects, catalogue, authorizer, domains, isOpen } = given;
-  const none = policyHooks([], []);
-  let policies: readonly ValidatingAdmissionPolicy[] = [];
-  let bindings: readonly ValidatingAdmissionPolicyBinding[] = [];
-  let hooks: readonly PolicyHook[] | undefined = none;
-  await objects.follow(ValidatingAdmissionPolicies, (list) => {
-    policies = list;
-    hooks = undefined;
-  });
-  await objects.follow(ValidatingAdmissionPolicyBindings, (list) => {
-    bindings = list;
-    hooks = undefined;
-  });
+  readonly clock: Clock;
+}): Promise<Policies> {
+  const { objects, catalogue, authorizer, domains, clock } = given;
+  const { api } = domains;
   const parameters: FindParameters = (kind) => {
     const definition = catalogue
       .current()
@@ -52,23 +51,52 @@ export async function openPolicies(given: {
     return {
       namespaced: definition.namespaced,
       plural: definition.plural,
+      isBuiltIn: definition.origin === 'built-in',
       get: (key) => resource.get(key),
       list: async (within) => (await resource.list(within)).items,
     };
   };
-  return [
-    policyParameterPermission({ authorizer, objects, parameters, api: domains.api }),
-    validatingPolicies({
-      hooks: () => {
-        if (!isOpen()) return none;
-        hooks ??= policyHooks(policies, bindings);
-        return hooks;
-      },
-      kinds: hookedKinds(catalogue),
-      objects,
-      authorizer,
-      parameters,
-      api: domains.api,
-    }),
-  ];
+  const parts = { kinds: hookedKinds(catalogue), objects, authorizer, parameters, api };
+  return {
+    mutating: [
+      mutatingPolicies({
+        ...parts,
+        hooks: await follow(given, MutatingAdmissionPolicies, MutatingAdmissionPolicyBindings),
+        changes: policyChanges(catalogue),
+        clock,
+      }),
+    ],
+    validating: [
+      policyParameterPermission(parts),
+      validatingPolicies({
+        ...parts,
+        hooks: await follow(given, ValidatingAdmissionPolicies, ValidatingAdmissionPolicyBindings),
+      }),
+    ],
+  };
+}
+
+/** The policies of a sort that are bound at the moment. */
+async function follow<P extends AdmissionPolicy, B extends AdmissionPolicyBinding>(
+  { objects, isOpen }: { readonly objects: StoredObjects; readonly isOpen: () => boolean },
+  policyType: ResourceType<P>,
+  bindingType: ResourceType<B>,
+): Promise<() => readonly PolicyHook<P, B>[]> {
+  const none: readonly PolicyHook<P, B>[] = [];
+  let policies: readonly P[] = [];
+  let bindings: readonly B[] = [];
+  let hooks: readonly PolicyHook<P, B>[] | undefined = none;
+  await objects.follow(policyType, (list) => {
+    policies = list;
+    hooks = undefined;
+  });
+  await objects.follow(bindingType, (list) => {
+    bindings = list;
+    hooks = undefined;
+  });
+  return () => {
+    if (!isOpen()) return none;
+    hooks ??= policyHooks(policies, bindings);
+    return hooks;
+  };
 }

@@ -33,6 +33,8 @@ test('kinds come in the order of discovery, those given from outside in their pl
     'clusterroles.rbac.authorization.k8s.io',
     'rolebindings.rbac.authorization.k8s.io',
     'roles.rbac.authorization.k8s.io',
+    'mutatingadmissionpolicies.admissionregistration.k8s.io',
+    'mutatingadmissionpolicybindings.admissionregistration.k8s.io',
     'mutatingwebhookconfigurations.admissionregistration.k8s.io',
     'validatingadmissionpolicies.admissionregistration.k8s.io',
     'validatingadmissionpolicybindings.admissionregistration.k8s.io',
@@ -70,6 +72,14 @@ test.each([
   [
     'clusterrolebindings',
     { createOnUpdate: true, unconditionalUpdate: true, answersDeleted: false, generation: false },
+  ],
+  [
+    'mutatingadmissionpolicies',
+    { createOnUpdate: false, unconditionalUpdate: false, answersDeleted: false, generation: true },
+  ],
+  [
+    'mutatingadmissionpolicybindings',
+    { createOnUpdate: false, unconditionalUpdate: false, answersDeleted: false, generation: true },
   ],
   [
     'mutatingwebhookconfigurations',

@@ -1,28 +1,33 @@
+import type { AdmissionPolicySpec } from '../../api/kinds/admission-policy.js';
+import type { MutatingAdmissionPolicySpec } from '../../api/kinds/mutating-admission-policy.js';
 import type { ValidatingAdmissionPolicySpec, Validation } from '../../api/kinds/validating-admission-policy.js';
 import type { Steps } from '../../api/steps.js';
-import { policyCompiler } from '../../cel/environments/admission.js';
+import { type PolicyCompiler, policyCompiler } from '../../cel/environments/admission.js';
 import type { Prepared } from '../../cel/prepare.js';
+import { inTurns, type TurnTaking } from '../../runtime/turn-taking.js';
 import type { Expression } from '../expression-list.js';
 
-/** A policy whose expressions are compiled, each list in its order. */
+/** What every policy has whose expressions are compiled, each list in its order. */
 export interface CompiledPolicy {
   readonly variables: ReadonlyMap<string, Prepared>;
   readonly conditions: readonly Expression[];
+}
+
+export interface CompiledValidations extends CompiledPolicy {
   readonly validations: readonly (Expression & { readonly of: Validation; readonly message: Expression | undefined })[];
   readonly annotations: readonly (Expression & { readonly key: string })[];
 }
 
-export function* compilePolicy(spec: ValidatingAdmissionPolicySpec): Steps<CompiledPolicy> {
-  const given = { variables: spec.variables ?? [], conditions: spec.matchConditions ?? [] };
-  const compiler = policyCompiler({ hasParams: Boolean(spec.paramKind), hasVariables: given.variables.length > 0 });
-  const variables = new Map<string, Prepared>();
-  for (const { name, expression } of given.variables) {
-    yield;
-    variables.set(name, yield* compiler.variable(name, expression));
-  }
-  const conditions = yield* each(given.conditions, function* ({ expression }) {
-    return { text: expression, prepared: yield* compiler.condition(expression) };
-  });
+export interface CompiledMutations extends CompiledPolicy {
+  readonly mutations: readonly CompiledMutation[];
+}
+
+export interface CompiledMutation extends Expression {
+  readonly patchType: 'ApplyConfiguration' | 'JSONPatch';
+}
+
+export function* compileValidations(spec: ValidatingAdmissionPolicySpec): Steps<CompiledValidations> {
+  const { compiler, ...common } = yield* compileCommon(spec, Boolean(spec.variables?.length));
   const validations = yield* each(spec.validations ?? [], function* (of) {
     const { expression, messageExpression } = of;
     return {
@@ -37,7 +42,48 @@ export function* compilePolicy(spec: ValidatingAdmissionPolicySpec): Steps<Compi
   const annotations = yield* each(spec.auditAnnotations ?? [], function* ({ key, valueExpression }) {
     return { key, text: valueExpression, prepared: yield* compiler.annotation(valueExpression) };
   });
-  return { variables, conditions, validations, annotations };
+  return { ...common, validations, annotations };
+}
+
+export function* compileMutations(spec: MutatingAdmissionPolicySpec): Steps<CompiledMutations> {
+  const { compiler, ...common } = yield* compileCommon(spec, true);
+  const mutations = yield* each(spec.mutations ?? [], function* (mutation): Steps<CompiledMutation> {
+    if (mutation.patchType === 'JSONPatch') {
+      const text = mutation.jsonPatch?.expression ?? '';
+      return { patchType: 'JSONPatch', text, prepared: yield* compiler.operations(text) };
+    }
+    const text = mutation.applyConfiguration?.expression ?? '';
+    return { patchType: 'ApplyConfiguration', text, prepared: yield* compiler.configuration(text) };
+  });
+  return { ...common, mutations };
+}
+
+/** Each policy is compiled once. */
+export function compiledOnce<P extends { readonly spec?: object }, C>(
+  compile: (spec: NonNullable<P['spec']>) => Steps<C>,
+): (policy: P, turns: TurnTaking) => Promise<C> {
+  const known = new WeakMap<P, C>();
+  return async (policy, turns) => {
+    const compiled = known.get(policy) ?? (await inTurns(compile(policy.spec ?? {}), turns));
+    known.set(policy, compiled);
+    return compiled;
+  };
+}
+
+function* compileCommon(
+  { paramKind, variables: given = [], matchConditions = [] }: AdmissionPolicySpec,
+  hasVariables: boolean,
+): Steps<CompiledPolicy & { readonly compiler: PolicyCompiler }> {
+  const compiler = policyCompiler({ hasParams: Boolean(paramKind), hasVariables });
+  const variables = new Map<string, Prepared>();
+  for (const { name, expression } of given) {
+    yield;
+    variables.set(name, yield* compiler.variable(name, expression));
+  }
+  const conditions = yield* each(matchConditions, function* ({ expression }) {
+    return { text: expression, prepared: yield* compiler.condition(expression) };
+  });
+  return { variables, conditions, compiler };
 }
 
 function* each<T, R>(items: readonly T[], make: (item: T) => Steps<R>): Steps<readonly R[]> {

@@ -1,9 +1,9 @@
 import type {
+  AdmissionPolicy,
+  AdmissionPolicyBinding,
   MatchResources,
   NamedRuleWithOperations,
-  ValidatingAdmissionPolicy,
-  ValidatingAdmissionPolicyBinding,
-} from '../../api/kinds/validating-admission-policy.js';
+} from '../../api/kinds/admission-policy.js';
 import { labelSelectorFrom } from '../../api/label-selectors.js';
 import type { Selectors } from '../webhooks/matching.js';
 
@@ -15,16 +15,16 @@ export interface Constraints extends Selectors {
 }
 
 /** A policy that is in force. */
-export interface PolicyHook {
-  readonly policy: ValidatingAdmissionPolicy;
+export interface PolicyHook<P extends AdmissionPolicy, B extends AdmissionPolicyBinding> {
+  readonly policy: P;
   readonly name: string;
   readonly constraints: Constraints;
   /** In the order of their names; at least one. */
-  readonly bindings: readonly BindingHook[];
+  readonly bindings: readonly BindingHook<B>[];
 }
 
-export interface BindingHook {
-  readonly binding: ValidatingAdmissionPolicyBinding;
+export interface BindingHook<B extends AdmissionPolicyBinding> {
+  readonly binding: B;
   readonly name: string;
   /** Absent: whatever the policy matches. */
   readonly constraints: Constraints | undefined;
@@ -39,18 +39,18 @@ const constraintsOf = (given: MatchResources): Constraints => ({
 });
 
 /** The policies that are bound, in the order of their names. Both lists are in the order of names. */
-export function policyHooks(
-  policies: readonly ValidatingAdmissionPolicy[],
-  bindings: readonly ValidatingAdmissionPolicyBinding[],
-): readonly PolicyHook[] {
-  const byPolicy = new Map<string, ValidatingAdmissionPolicyBinding[]>();
+export function policyHooks<P extends AdmissionPolicy, B extends AdmissionPolicyBinding>(
+  policies: readonly P[],
+  bindings: readonly B[],
+): readonly PolicyHook<P, B>[] {
+  const byPolicy = new Map<string, B[]>();
   for (const binding of bindings) {
     const name = binding.spec?.policyName ?? '';
     const others = byPolicy.get(name);
     if (others === undefined) byPolicy.set(name, [binding]);
     else others.push(binding);
   }
-  return policies.flatMap((policy): readonly PolicyHook[] => {
+  return policies.flatMap((policy): readonly PolicyHook<P, B>[] => {
     const name = policy.metadata.name ?? '';
     const mine = byPolicy.get(name) ?? [];
     if (mine.length === 0) return [];
@@ -68,3 +68,7 @@ export function policyHooks(
     ];
   });
 }
+
+/** Is what cannot be evaluated or found ignored? */
+export const isLenient = ({ policy }: { readonly policy: AdmissionPolicy }): boolean =>
+  policy.spec?.failurePolicy === 'Ignore';

@@ -1,4 +1,4 @@
-import type { ParamKind, ParamRef } from '../../api/kinds/validating-admission-policy.js';
+import type { ParamKind, ParamRef } from '../../api/kinds/admission-policy.js';
 import { labelSelectorFrom } from '../../api/label-selectors.js';
 import type { ApiObject } from '../../api/object.js';
 
@@ -8,6 +8,7 @@ export type FindParameters = (kind: ParamKind) => ParameterResource | undefined;
 /** Objects of one kind, as they are served. `namespace` is absent for those that are in none. */
 export interface ParameterResource {
   readonly namespaced: boolean;
+  readonly isBuiltIn: boolean;
   readonly plural: string;
   get(key: { readonly namespace?: string; readonly name: string }): Promise<ApiObject | undefined>;
   list(within: { readonly namespace?: string }): Promise<readonly ApiObject[]>;

@@ -1,8 +1,5 @@
-import type {
-  ExpressionWarning,
-  NamedRuleWithOperations,
-  ValidatingAdmissionPolicySpec,
-} from '../../api/kinds/validating-admission-policy.js';
+import type { NamedRuleWithOperations } from '../../api/kinds/admission-policy.js';
+import type { ExpressionWarning, ValidatingAdmissionPolicySpec } from '../../api/kinds/validating-admission-policy.js';
 import { groupVersion } from '../../api/object.js';
 import type { Steps } from '../../api/steps.js';
 import { compareText } from '../../api/text-order.js';

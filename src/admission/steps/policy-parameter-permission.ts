@@ -1,12 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import { invalidObject } from '../../api/errors.js';
+import type { AdmissionPolicy, AdmissionPolicyBinding, ParamKind } from '../../api/kinds/admission-policy.js';
 import {
-  type ParamKind,
+  MutatingAdmissionPolicies,
+  MutatingAdmissionPolicyBindings,
+} from '../../api/kinds/mutating-admission-policy.js';
+import {
   ValidatingAdmissionPolicies,
-  type ValidatingAdmissionPolicy,
-  type ValidatingAdmissionPolicyBinding,
   ValidatingAdmissionPolicyBindings,
 } from '../../api/kinds/validating-admission-policy.js';
+import type { ResourceType } from '../../api/object.js';
 import type { UserInfo } from '../../api/user.js';
 import { forbiddenField } from '../../api/violations.js';
 import type { Authorizer } from '../../auth/authorizer.js';
@@ -23,6 +26,16 @@ interface Parts {
   readonly api: string;
 }
 
+const policyTypes: ReadonlyMap<string, ResourceType<AdmissionPolicy>> = new Map([
+  [ValidatingAdmissionPolicies.plural, ValidatingAdmissionPolicies],
+  [MutatingAdmissionPolicies.plural, MutatingAdmissionPolicies],
+]);
+/** What policies are bound by bindings, by the plural of these. */
+const boundTypes: ReadonlyMap<string, ResourceType<AdmissionPolicy>> = new Map([
+  [ValidatingAdmissionPolicyBindings.plural, ValidatingAdmissionPolicies],
+  [MutatingAdmissionPolicyBindings.plural, MutatingAdmissionPolicies],
+]);
+
 /**
  * Nobody reads through a policy what they may not read themselves: who names a kind of parameters must be able to get all
  * of its objects, and who binds a policy the parameters that the binding names.
@@ -33,18 +46,19 @@ export const policyParameterPermission = (parts: Parts): AdmissionStep => ({
   handles: ({ operation, resource, subresource, user }) =>
     (operation === 'CREATE' || operation === 'UPDATE') &&
     resource.group === `admissionregistration.${parts.api}` &&
-    (resource.plural === ValidatingAdmissionPolicies.plural ||
-      resource.plural === ValidatingAdmissionPolicyBindings.plural) &&
+    (policyTypes.has(resource.plural) || boundTypes.has(resource.plural)) &&
     !subresource &&
     !isPrivileged(user),
 
   async validate(attributes) {
-    const isPolicy = attributes.resource.plural === ValidatingAdmissionPolicies.plural;
-    const why = await (isPolicy ? policyRefusal : bindingRefusal)(attributes, parts);
+    const bound = boundTypes.get(attributes.resource.plural);
+    const why = await (bound === undefined
+      ? policyRefusal(attributes, parts)
+      : bindingRefusal(attributes, bound, parts));
     if (why === undefined) return;
     const { group, kind } = attributes.resource;
     throw invalidObject({ group, kind, name: attributes.object?.metadata.name }, [
-      forbiddenField(isPolicy ? 'spec.paramKind' : 'spec.paramRef', why),
+      forbiddenField(bound === undefined ? 'spec.paramKind' : 'spec.paramRef', why),
     ]);
   },
 });
@@ -53,23 +67,23 @@ async function policyRefusal(
   { object, previous, user }: AdmissionAttributes,
   parts: Parts,
 ): Promise<string | undefined> {
-  const kind = (object as ValidatingAdmissionPolicy).spec?.paramKind;
-  const before = (previous as ValidatingAdmissionPolicy | undefined)?.spec?.paramKind;
+  const kind = (object as AdmissionPolicy).spec?.paramKind;
+  const before = (previous as AdmissionPolicy | undefined)?.spec?.paramKind;
   if (!kind || isDeepStrictEqual(kind, before)) return undefined;
   const asked = { verb: 'get', name: '*', namespace: '*', ...resourceOf(kind, parts) };
   if (await allows(asked, user, parts)) return undefined;
   return `user ${goUser(user)} must have "get" permission on all objects of the referenced paramKind (kind=${kind.kind}, apiVersion=${kind.apiVersion})`;
 }
 
+/** Asked on every update too: in Kubernetes no two references to parameters are the same. */
 async function bindingRefusal(
-  { object, previous, user }: AdmissionAttributes,
+  { object, user }: AdmissionAttributes,
+  bound: ResourceType<AdmissionPolicy>,
   parts: Parts,
 ): Promise<string | undefined> {
-  const { policyName = '', paramRef } = (object as ValidatingAdmissionPolicyBinding).spec ?? {};
-  const before = (previous as ValidatingAdmissionPolicyBinding | undefined)?.spec;
-  if (!paramRef || (before?.policyName === policyName && isDeepStrictEqual(before.paramRef, paramRef)))
-    return undefined;
-  const policy = await parts.objects.get(ValidatingAdmissionPolicies, { name: policyName });
+  const { policyName = '', paramRef } = (object as AdmissionPolicyBinding).spec ?? {};
+  if (!paramRef) return undefined;
+  const policy = await parts.objects.get(bound, { name: policyName });
   const kind = policy?.spec?.paramKind;
   const { name = '', namespace = '' } = paramRef;
   const verb = name === '' ? 'list' : 'get';
@@ -79,10 +93,15 @@ async function bindingRefusal(
   if (policy === undefined) {
     return `unable to get policy ${policyName} to determine minimum required permissions and ${permission} for all groups, versions and resources`;
   }
+  // Of the two sorts of policies one is printed in its internal form, and what follows is the wrong way round.
+  const isMutating = bound === MutatingAdmissionPolicies;
   if (kind && parts.parameters(kind) === undefined) {
-    return `unable to resolve paramKind ${goKind(kind)} to determine minimum required permissions and ${permission} for all groups, versions and resources`;
+    const text = isMutating ? goInternalKind(kind) : goKind(kind);
+    return `unable to resolve paramKind ${text} to determine minimum required permissions and ${permission} for all groups, versions and resources`;
   }
-  return `${permission} on the object referenced by paramRef`;
+  return isMutating
+    ? `user ${verb} does not have "${goUser(user)}" permission on the object referenced by paramRef`
+    : `${permission} on the object referenced by paramRef`;
 }
 
 const everything = { group: '*', version: '*', resource: '*' };
@@ -111,3 +130,4 @@ const goUser = ({ username, uid = '', groups, extra = {} }: UserInfo): string =>
 
 const goKind = ({ apiVersion = '', kind = '' }: ParamKind): string =>
   `&ParamKind{APIVersion:${apiVersion},Kind:${kind},}`;
+const goInternalKind = ({ apiVersion = '', kind = '' }: ParamKind): string => `&{${apiVersion} ${kind}}`;

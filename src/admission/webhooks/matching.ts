@@ -1,7 +1,7 @@
 import { forbidden, internalError, notFound } from '../../api/errors.js';
 import { aggregate } from '../../api/go-text.js';
+import type { NamedRuleWithOperations } from '../../api/kinds/admission-policy.js';
 import { type Namespace, Namespaces } from '../../api/kinds/namespace.js';
-import type { NamedRuleWithOperations } from '../../api/kinds/validating-admission-policy.js';
 import type { MatchCondition } from '../../api/kinds/webhook-configuration.js';
 import type { LabelSelector, Labels } from '../../api/label-selectors.js';
 import type { ResourceType } from '../../api/object.js';

@@ -4,6 +4,7 @@ import { JsonSyntaxError } from '../../api/json-text.js';
 import type { ApiObject } from '../../api/object.js';
 import { TurnTaking } from '../../runtime/turn-taking.js';
 import type { AdmissionAttributes, AdmissionStep, Rounds } from '../admission-step.js';
+import { Reinvocation } from '../reinvocation.js';
 import { type Answered, ask, HookFailed, isOver, type WebhookParts } from './ask.js';
 import type { Hook } from './hooks.js';
 import { invocationOf, isExempt, type RequestMatchParts } from './matching.js';
@@ -29,37 +30,6 @@ export const mutatingWebhooks = (parts: WebhookParts): AdmissionStep => ({
   },
 });
 
-/** Who is asked again in the second round. */
-class Reinvocation {
-  /** Asked, and nothing has changed since. */
-  #asked = new Set<string>();
-  readonly #due = new Set<string>();
-  /** The object as the webhooks left it. */
-  left: ApiObject | undefined;
-
-  asked(hook: Hook): void {
-    if (hook.webhook.reinvocationPolicy === 'IfNeeded') this.#asked.add(hook.id);
-  }
-
-  /** The object has changed: what was asked before is to be asked again. */
-  changed(): void {
-    for (const id of this.#asked) this.#due.add(id);
-    this.#asked = new Set();
-  }
-
-  isDue(hook: Hook): boolean {
-    return this.#due.has(hook.id);
-  }
-}
-
-function reinvocationOf({ memory }: Rounds): Reinvocation {
-  const known = memory.get(name);
-  if (known instanceof Reinvocation) return known;
-  const made = new Reinvocation();
-  memory.set(name, made);
-  return made;
-}
-
 async function run(
   attributes: AdmissionAttributes,
   parts: WebhookParts,
@@ -67,7 +37,7 @@ async function run(
 ): Promise<ApiObject | undefined> {
   const { kinds } = parts;
   const isRepeat = rounds.current > 0;
-  const reinvocation = reinvocationOf(rounds);
+  const reinvocation = Reinvocation.of(rounds, name);
   if (isRepeat && !kinds.same(reinvocation.left, attributes.object)) reinvocation.changed();
   const asked = requested(attributes);
   let current = asked;
@@ -81,7 +51,7 @@ async function run(
   const matching: RequestMatchParts = { ...parts, sort: 'admit', turns: new TurnTaking() };
   for (const [index, hook] of parts.hooks().entries()) {
     const invocation = await invocationOf(hook, attributes, current, matching);
-    if (invocation === undefined || (isRepeat && !reinvocation.isDue(hook))) continue;
+    if (invocation === undefined || (isRepeat && !reinvocation.isDue(hook.id))) continue;
     const seen = await shownTo('admit', kinds, current, invocation.as);
     const notes = annotator(attributes, parts.api, { hook, round: rounds.current, index });
     let isChanged = false;
@@ -103,7 +73,7 @@ async function run(
       reinvocation.changed();
       rounds.again();
     }
-    reinvocation.asked(hook);
+    reinvocation.asked(hook.id, hook.webhook.reinvocationPolicy);
     if ('value' in outcome) continue;
     notes.failedOpen();
     if (isOver(attributes, parts.clock)) throw timeout('request did not complete within requested timeout');

@@ -1,8 +1,6 @@
 import type { Condition } from '../conditions.js';
-import { defaultDomains } from '../domains.js';
-import type { LabelSelectorSpec } from '../label-selectors.js';
 import { type ApiObject, resourceType } from '../object.js';
-import type { MatchCondition, RuleWithOperations } from './webhook-configuration.js';
+import { type AdmissionPolicyBindingSpec, type AdmissionPolicySpec, policyGroup } from './admission-policy.js';
 
 /** Rules in CEL about what is written (KEP-3488). Nothing is judged by them until a binding says so. */
 export interface ValidatingAdmissionPolicy extends ApiObject {
@@ -11,38 +9,9 @@ export interface ValidatingAdmissionPolicy extends ApiObject {
 }
 
 /** Members with a default are present in stored objects. */
-export interface ValidatingAdmissionPolicySpec {
-  /** What kind of objects bindings may give as `params`. */
-  readonly paramKind?: ParamKind | null;
-  readonly matchConstraints?: MatchResources | null;
+export interface ValidatingAdmissionPolicySpec extends AdmissionPolicySpec {
   readonly validations?: readonly Validation[];
-  /** What an expression that cannot be evaluated means. */
-  readonly failurePolicy?: 'Fail' | 'Ignore' | (string & {});
   readonly auditAnnotations?: readonly AuditAnnotation[];
-  readonly matchConditions?: readonly MatchCondition[];
-  /** Each can be used by those behind it as `variables.NAME`. */
-  readonly variables?: readonly PolicyVariable[];
-}
-
-export interface ParamKind {
-  /** `group/version`. */
-  readonly apiVersion?: string;
-  readonly kind?: string;
-}
-
-/** Which requests are meant. */
-export interface MatchResources {
-  readonly namespaceSelector?: LabelSelectorSpec | null;
-  readonly objectSelector?: LabelSelectorSpec | null;
-  readonly resourceRules?: readonly NamedRuleWithOperations[];
-  /** Win over `resourceRules`. */
-  readonly excludeResourceRules?: readonly NamedRuleWithOperations[];
-  readonly matchPolicy?: 'Equivalent' | 'Exact' | (string & {});
-}
-
-export interface NamedRuleWithOperations extends RuleWithOperations {
-  /** Names of the objects meant; none: all. */
-  readonly resourceNames?: readonly string[];
 }
 
 /** What must be true. */
@@ -58,11 +27,6 @@ export interface AuditAnnotation {
   readonly key: string;
   /** What is null or blank is not recorded. */
   readonly valueExpression: string;
-}
-
-export interface PolicyVariable {
-  readonly name: string;
-  readonly expression: string;
 }
 
 export interface ValidatingAdmissionPolicyStatus {
@@ -82,28 +46,13 @@ export interface ValidatingAdmissionPolicyBinding extends ApiObject {
   readonly spec?: ValidatingAdmissionPolicyBindingSpec;
 }
 
-export interface ValidatingAdmissionPolicyBindingSpec {
-  readonly policyName?: string;
-  readonly paramRef?: ParamRef | null;
-  /** Narrows what the policy matches. */
-  readonly matchResources?: MatchResources | null;
+export interface ValidatingAdmissionPolicyBindingSpec extends AdmissionPolicyBindingSpec {
   /** What follows from a validation that is false: `Deny`, `Warn`, `Audit`. */
   readonly validationActions?: readonly string[];
 }
 
-/** Either by name or by labels. */
-export interface ParamRef {
-  readonly name?: string;
-  /** Absent: that of the request. */
-  readonly namespace?: string;
-  readonly selector?: LabelSelectorSpec | null;
-  readonly parameterNotFoundAction?: 'Allow' | 'Deny' | (string & {}) | null;
-}
-
-const group = `admissionregistration.${defaultDomains.api}`;
-
 export const ValidatingAdmissionPolicies = resourceType<ValidatingAdmissionPolicy>({
-  group,
+  group: policyGroup,
   version: 'v1',
   plural: 'validatingadmissionpolicies',
   kind: 'ValidatingAdmissionPolicy',
@@ -112,7 +61,7 @@ export const ValidatingAdmissionPolicies = resourceType<ValidatingAdmissionPolic
 });
 
 export const ValidatingAdmissionPolicyBindings = resourceType<ValidatingAdmissionPolicyBinding>({
-  group,
+  group: policyGroup,
   version: 'v1',
   plural: 'validatingadmissionpolicybindings',
   kind: 'ValidatingAdmissionPolicyBinding',

@@ -1,3 +1,4 @@
+import type { PatchOperation } from '../../admission/policies/changes.js';
 import { badRequest, entityTooLarge, unprocessable } from '../../api/errors.js';
 import { goJson, quote } from '../../api/go-text.js';
 import { cannotUnmarshal, jsonKind, type Members, membersOf, plainText, type ReadText } from '../../api/json-exact.js';
@@ -5,6 +6,8 @@ import { maxDepth, parseJson } from '../../api/json-text.js';
 import { isList, isObject, type Json, type JsonObject, setMember } from '../../api/object.js';
 import { nothingPostponed, type Postponed, type Steps } from '../../api/steps.js';
 import { sortTexts } from '../../api/text-order.js';
+import { typeMetaIn } from '../../api/type-meta.js';
+import { DecodeError } from '../../schema/decode-error.js';
 import { same } from '../../schema/same.js';
 import { type PatchType, parsed, type ReadPatchText } from './patch-type.js';
 import { copyOf, readBack, readSpelt, written } from './spelling.js';
@@ -45,6 +48,13 @@ export const jsonPatch: PatchType = {
 /** An operation does not fit the object. The message is that of the library Kubernetes uses. */
 export class DoesNotApply extends Error {
   override readonly name = 'DoesNotApply';
+  /** Is it that a `test` came to no? */
+  readonly isTest: boolean;
+
+  constructor(message: string, { isTest = false }: { readonly isTest?: boolean } = {}) {
+    super(message);
+    this.isTest = isTest;
+  }
 }
 
 /** A JSON Patch that the server got from elsewhere than a caller: what is wrong is told in full. */
@@ -56,19 +66,37 @@ export interface ReceivedPatch {
 
 /** Reads such a patch; unknown members do not matter. Throws ApiError (400, 413) whose message tells what is wrong. */
 export function readReceivedPatch(read: ReadPatchText): ReceivedPatch {
-  const { operations, isOdd, numberError } = readOperations(read, false);
+  return receivedPatch(readOperations(read, false));
+}
+
+/** The same of operations that need not be read. */
+export function receivedPatch({
+  operations,
+  isOdd = false,
+  numberError,
+}: {
+  readonly operations: readonly PatchOperation[];
+  readonly isOdd?: boolean;
+  readonly numberError?: string | undefined;
+}): ReceivedPatch {
   const canNest = operations.some(nests);
   return {
     isEmpty: operations.length === 0,
     *apply(current) {
       const patching = new Patching(current, isOdd);
       const result = bounded(yield* patching.run(operations), canNest);
-      if (!isObject(result)) throw new DoesNotApply('the result is no object');
+      if (!isObject(result)) throw notOfAnyKind(result);
       if (!isOdd) return { result, text: { ...plainText(result), numberError } };
       const text = yield* readBack(patching.ordered(result, nothingPostponed));
       return { result: text.value as JsonObject, text };
     },
   };
+}
+
+/** A patch can put a list in the place of the whole. */
+function notOfAnyKind(result: Json): Error {
+  const found = typeMetaIn(result);
+  return 'wrong' in found ? new DecodeError(found.wrong) : new DoesNotApply('the result is no object');
 }
 
 function bounded(result: Json, canNest: boolean): Json {
@@ -83,14 +111,6 @@ const maxCopied = 3 * 1024 * 1024;
 /** Items that insertions and removals may move together: a second's work, more than any honest patch. */
 const maxMoved = 500_000_000;
 
-interface Operation {
-  readonly op: string;
-  readonly path: string | undefined;
-  readonly from: string | undefined;
-  /** undefined where the operation has none. */
-  readonly value: Json | undefined;
-}
-
 const texts: ReadonlySet<string> = new Set(['op', 'path', 'from']);
 const members: ReadonlySet<string> = new Set([...texts, 'value']);
 
@@ -98,7 +118,7 @@ function readOperations(
   read: ReadPatchText,
   isStrict: boolean,
 ): {
-  readonly operations: readonly Operation[];
+  readonly operations: readonly PatchOperation[];
   readonly strict: readonly string[];
   /** May some of the values be spelt otherwise than Go spells them? */
   readonly isOdd: boolean;
@@ -115,7 +135,7 @@ function readOperations(
     throw refuse(numberError.replace('value', 'struct field jsonPatchOp.value'));
   const strict = isStrict ? duplicates.map((text) => `json patch ${text}`) : [];
   const spelt = bytes && (readSpelt(bytes, duplicates.length > 0) as typeof value | undefined);
-  const operations: Operation[] = [];
+  const operations: PatchOperation[] = [];
   for (const [index, item] of value.entries()) {
     if (item !== null && !isObject(item)) {
       throw refuse(cannotUnmarshal(item, itemType));
@@ -146,12 +166,12 @@ function checkTypes(item: Members, refuse: (why: string) => Error): void {
   }
 }
 
-function operationOf(item: JsonObject): Operation {
+function operationOf(item: JsonObject): PatchOperation {
   const text = (name: string): string | undefined => {
     const value = Object.hasOwn(item, name) ? item[name] : undefined;
     return typeof value === 'string' ? value : undefined;
   };
-  return { op: text('op') ?? '', path: text('path'), from: text('from'), value: item['value'] };
+  return { op: text('op'), path: text('path'), from: text('from'), value: item['value'] };
 }
 
 type Container = Record<string, Json> | Json[];
@@ -173,11 +193,11 @@ class Patching {
   }
 
   /** A step each. Throws DoesNotApply. */
-  *run(operations: readonly Operation[]): Steps<Json> {
+  *run(operations: readonly PatchOperation[]): Steps<Json> {
     for (const operation of operations) {
       yield;
-      const act = Object.hasOwn(actions, operation.op) ? actions[operation.op] : undefined;
-      if (act === undefined) throw new DoesNotApply(`Unexpected kind: ${operation.op || 'unknown'}`);
+      const act = Object.hasOwn(actions, operation.op ?? '') ? actions[operation.op ?? ''] : undefined;
+      if (act === undefined) throw new DoesNotApply(`Unexpected kind: ${operation.op ?? 'unknown'}`);
       act(this, operation);
     }
     return this.#root;
@@ -307,7 +327,7 @@ function within<T>(place: string, act: () => T): T {
   }
 }
 
-const actions: Readonly<Record<string, (patching: Patching, operation: Operation) => void>> = {
+const actions: Readonly<Record<string, (patching: Patching, operation: PatchOperation) => void>> = {
   add(patching, { path: to, value }) {
     const path = given(to, 'add operation failed to decode path');
     const place = there(patching.reach(path), `add operation does not apply: doc is missing path: "${path}"`);
@@ -372,7 +392,8 @@ const actions: Readonly<Record<string, (patching: Patching, operation: Operation
       const place = there(patching.find(path), `test operation does not apply: is missing path: ${path}`);
       actual = within(`error in test for path: '${path}'`, () => valueAt(place.container, place.key)) ?? null;
     }
-    if (!patching.compare(actual, value ?? null)) throw new DoesNotApply(`testing value ${path} failed: test failed`);
+    if (!patching.compare(actual, value ?? null))
+      throw new DoesNotApply(`testing value ${path} failed: test failed`, { isTest: true });
   },
 };
 
@@ -467,7 +488,7 @@ function jsonText(value: Json): string {
 }
 
 /** May what an operation puts somewhere have others inside? */
-const nests = ({ op, value }: Operation): boolean =>
+const nests = ({ op, value }: PatchOperation): boolean =>
   op === 'copy' || op === 'move' || (typeof value === 'object' && value !== null);
 
 /** Operations can nest what was read one below the other. */

@@ -1,11 +1,14 @@
 import { once } from '../../api/once.js';
 import type { Steps } from '../../api/steps.js';
 import { type Environment, environmentOf } from '../environment.js';
+import type { Library } from '../functions.js';
 import { kubernetesLibraries } from '../kubernetes.js';
 import { authorizerType, resourceCheckType } from '../library/authorizer.js';
+import { jsonPatches } from '../library/json-patch.js';
 import { type Prepared, prepare } from '../prepare.js';
 import { fullTypeText } from '../type-text.js';
 import { bool, dyn, int, listOf, mapOf, string, type Type, timestamp } from '../types.js';
+import { objectTypeName, operationTypeName, patchType } from '../written.js';
 import { struct, userInfo } from './structures.js';
 
 /**
@@ -15,11 +18,14 @@ import { struct, userInfo } from './structures.js';
 const environment = ({
   hasAuthorizer = true,
   hasParams = false,
+  hasPatchTypes = false,
   variables,
   types: { object = dyn, params = dyn } = {},
 }: {
   readonly hasAuthorizer?: boolean;
   readonly hasParams?: boolean;
+  /** May changes be written out? */
+  readonly hasPatchTypes?: boolean;
   readonly variables?: Type | undefined;
   readonly types?: KnownTypes | undefined;
 } = {}): Environment =>
@@ -38,8 +44,10 @@ const environment = ({
       ...(hasParams ? [['params', params] as const] : []),
       ...(variables === undefined ? [] : [['variables', variables] as const]),
     ]),
-    libraries: kubernetesLibraries,
+    ...(hasPatchTypes ? { libraries: withJsonPatches, written: patchType } : { libraries: kubernetesLibraries }),
   });
+
+const withJsonPatches: readonly Library[] = [...kubernetesLibraries, jsonPatches];
 
 const conditionEnvironment = once(() => environment());
 
@@ -110,6 +118,10 @@ export interface PolicyCompiler {
   validation(expression: string): Steps<Prepared>;
   message(expression: string): Steps<Prepared>;
   annotation(expression: string): Steps<Prepared>;
+  /** An `Object{...}`. */
+  configuration(expression: string): Steps<Prepared>;
+  /** A list of `JSONPatch{...}`. */
+  operations(expression: string): Steps<Prepared>;
   /** What is wrong with a validation or message, whatever type it has; undefined: nothing. */
   complaint(expression: string): Steps<string | undefined>;
 }
@@ -131,6 +143,7 @@ export function policyCompiler({
   const whole = once(() => environment({ hasParams, variables, types }));
   const withoutVariables = once(() => environment({ hasParams }));
   const withoutAuthorizer = once(() => environment({ hasParams, variables, hasAuthorizer: false }));
+  const withPatchTypes = once(() => environment({ hasParams, variables, hasPatchTypes: true }));
   return {
     *variable(name, expression) {
       const prepared = yield* prepare(whole(), expression, { wrongType: () => undefined });
@@ -141,6 +154,17 @@ export function policyCompiler({
     validation: (expression) => prepare(whole(), expression, { wrongType: onlyOf(['bool']) }),
     message: (expression) => prepare(withoutAuthorizer(), expression, { wrongType: onlyOf(['string']) }),
     annotation: (expression) => prepare(whole(), expression, { wrongType: onlyOf(['string', 'null']) }),
+    configuration: (expression) =>
+      prepare(withPatchTypes(), expression, {
+        wrongType: only(objectTypeName, (type) => isWritten(objectTypeName, type)),
+      }),
+    operations: (expression) =>
+      prepare(withPatchTypes(), expression, {
+        wrongType: only(
+          `list(${operationTypeName})`,
+          (type) => type.kind === 'list' && isWritten(operationTypeName, type.element),
+        ),
+      }),
     *complaint(expression) {
       const { issues } = yield* whole().compile(expression);
       return issues?.map((issue) => issue.text).join('\n');
@@ -155,11 +179,15 @@ function fieldType(type: Type): Type {
   return type.kind === 'struct' || type.kind === 'opaque' || type.kind === 'type' ? dyn : type;
 }
 
-const onlyOf =
-  (kinds: readonly Type['kind'][]) =>
-  (type: Type): string | undefined => {
-    if (kinds.includes(type.kind)) return undefined;
-    const names = kinds.map((kind) => (kind === 'null' ? 'null_type' : kind));
-    const wanted = names.length === 1 ? names[0] : `one of [${names.join(' ')}]`;
-    return `must evaluate to ${wanted} but got ${fullTypeText(type)}`;
-  };
+const isWritten = (name: string, type: Type): boolean => type.kind === 'struct' && type.name === name;
+
+function onlyOf(kinds: readonly Type['kind'][]): (type: Type) => string | undefined {
+  const names = kinds.map((kind) => (kind === 'null' ? 'null_type' : kind));
+  const wanted = names.length === 1 ? (names[0] as string) : `one of [${names.join(' ')}]`;
+  return only(wanted, ({ kind }) => kinds.includes(kind));
+}
+
+const only =
+  (wanted: string, fits: (type: Type) => boolean) =>
+  (type: Type): string | undefined =>
+    fits(type) ? undefined : `must evaluate to ${wanted} but got ${fullTypeText(type)}`;

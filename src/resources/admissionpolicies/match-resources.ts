@@ -1,4 +1,4 @@
-import type { MatchResources, NamedRuleWithOperations } from '../../api/kinds/validating-admission-policy.js';
+import type { MatchResources, NamedRuleWithOperations } from '../../api/kinds/admission-policy.js';
 import { validateLabelSelector } from '../../api/label-selectors.js';
 import { pathSegment } from '../../api/names.js';
 import type { Steps } from '../../api/steps.js';
@@ -12,24 +12,6 @@ import {
   type Violation,
 } from '../../api/violations.js';
 import { validateWebhookRule } from '../webhookconfigurations/rules.js';
-
-const everything = {};
-
-/** Which requests are meant, with every default. */
-export const withMatchDefaults = (given: MatchResources): MatchResources => ({
-  ...given,
-  namespaceSelector: given.namespaceSelector ?? everything,
-  objectSelector: given.objectSelector ?? everything,
-  ...withScopes('resourceRules', given),
-  ...withScopes('excludeResourceRules', given),
-  matchPolicy: given.matchPolicy ?? 'Equivalent',
-});
-
-const withScopes = (
-  member: 'resourceRules' | 'excludeResourceRules',
-  { [member]: rules }: MatchResources,
-): Pick<MatchResources, typeof member> =>
-  rules ? { [member]: rules.map((rule) => Object.assign({}, rule, { scope: rule.scope ?? '*' })) } : {};
 
 /** What is wrong with a description of requests, its defaults filled in. */
 export function* matchViolations(

@@ -32,3 +32,34 @@ export const matchResources = struct(
   },
   { mapType: 'atomic', description: 'Which requests are meant.' },
 );
+
+export const paramKind = struct(
+  'ParamKind',
+  {
+    apiVersion: field(1, string(), { description: 'Group and version of the kind.' }),
+    kind: field(2, string(), { description: 'The kind.' }),
+  },
+  { mapType: 'atomic', description: 'What kind of objects are the parameters of a policy.' },
+);
+
+export const paramRef = struct(
+  'ParamRef',
+  {
+    name: field(1, string(), { description: 'Name of the parameters; not together with selector.' }),
+    namespace: field(2, string(), { description: 'Namespace of the parameters; that of the request if absent.' }),
+    selector: optional(3, labelSelector, { description: 'Labels that parameters must have; each of them counts.' }),
+    parameterNotFoundAction: optional(4, string({ go: 'v1.ParameterNotFoundActionType' }), {
+      description: 'What follows if there are none: Allow or Deny.',
+    }),
+  },
+  { mapType: 'atomic', description: 'Which objects are the parameters of a policy.' },
+);
+
+export const variable = struct(
+  'Variable',
+  {
+    name: field(1, string(), { presence: 'always', description: 'The variable is variables.NAME in what follows.' }),
+    expression: field(2, string(), { presence: 'always', description: 'CEL expression for its value.' }),
+  },
+  { required: ['name', 'expression'], mapType: 'atomic', description: 'A value that expressions share.' },
+);

@@ -1,16 +1,7 @@
 import { field, integer64, list, listMap, optional, string } from '../../schema/builder.js';
 import { condition, objectMembers } from '../../schema/meta.js';
-import { matchResources } from '../admissionpolicies/schema.js';
+import { matchResources, paramKind, variable } from '../admissionpolicies/schema.js';
 import { matchCondition, struct } from '../webhookconfigurations/schema.js';
-
-const paramKind = struct(
-  'ParamKind',
-  {
-    apiVersion: field(1, string(), { description: 'Group and version of the kind.' }),
-    kind: field(2, string(), { description: 'The kind.' }),
-  },
-  { mapType: 'atomic', description: 'What kind of objects are the parameters of a policy.' },
-);
 
 const validation = struct(
   'Validation',
@@ -40,15 +31,6 @@ const auditAnnotation = struct(
     }),
   },
   { required: ['key', 'valueExpression'], description: 'What is recorded of a request in the audit log.' },
-);
-
-const variable = struct(
-  'Variable',
-  {
-    name: field(1, string(), { presence: 'always', description: 'The variable is variables.NAME in what follows.' }),
-    expression: field(2, string(), { presence: 'always', description: 'CEL expression for its value.' }),
-  },
-  { required: ['name', 'expression'], mapType: 'atomic', description: 'A value that expressions share.' },
 );
 
 const expressionWarning = struct(

@@ -1,13 +1,10 @@
-import { isDeepStrictEqual } from 'node:util';
 import { trimSpace } from '../../api/go-text.js';
 import type {
   AuditAnnotation,
-  ParamKind,
-  PolicyVariable,
   ValidatingAdmissionPolicy,
   Validation,
 } from '../../api/kinds/validating-admission-policy.js';
-import { dns1035Label, dnsSubdomain, qualifiedName } from '../../api/names.js';
+import { qualifiedName } from '../../api/names.js';
 import type { JsonObject } from '../../api/object.js';
 import type { Steps } from '../../api/steps.js';
 import {
@@ -24,9 +21,8 @@ import {
 } from '../../api/violations.js';
 import { type PolicyCompiler, policyCompiler } from '../../cel/environments/admission.js';
 import type { Prepared } from '../../cel/prepare.js';
-import { isReserved } from '../../cel/reserved.js';
-import { matchViolations } from '../admissionpolicies/match-resources.js';
-import { expressionViolations, validateMatchConditions } from '../match-conditions.js';
+import { specViolations } from '../admissionpolicies/rules.js';
+import { expressionViolations } from '../match-conditions.js';
 
 const reasons = ['Forbidden', 'Invalid', 'RequestEntityTooLarge'];
 const maxAnnotations = 20;
@@ -38,31 +34,11 @@ export function* policyViolations(
   previous: ValidatingAdmissionPolicy | undefined,
 ): Steps<readonly Violation[]> {
   const at = (member: string): string => child('spec', member);
-  const { failurePolicy = '', paramKind, matchConstraints, matchConditions = [], variables = [] } = spec;
-  const { validations = [], auditAnnotations = [] } = spec;
-  const hasParams = Boolean(paramKind);
-  const compiler = policyCompiler({ hasParams, hasVariables: variables.length > 0 });
-  const failurePolicies = ['Fail', 'Ignore'];
-  const storedConditions =
-    previous !== undefined && isDeepStrictEqual(matchConditions, previous.spec?.matchConditions ?? []);
+  const { paramKind, variables = [], validations = [], auditAnnotations = [] } = spec;
+  const compiler = policyCompiler({ hasParams: Boolean(paramKind), hasVariables: variables.length > 0 });
   const nothing = 'validations or auditAnnotations must contain at least one item';
   return [
-    ...(failurePolicies.includes(failurePolicy)
-      ? []
-      : [notSupportedWord(at('failurePolicy'), failurePolicy, failurePolicies)]),
-    ...(paramKind ? kindViolations(paramKind, at('paramKind')) : []),
-    ...(matchConstraints
-      ? [
-          ...(yield* matchViolations(matchConstraints, at('matchConstraints'))),
-          ...(matchConstraints.resourceRules?.length ? [] : [required(child(at('matchConstraints'), 'resourceRules'))]),
-        ]
-      : [required(at('matchConstraints'))]),
-    ...(storedConditions
-      ? []
-      : yield* validateMatchConditions(matchConditions, at('matchConditions'), compiler.condition)),
-    ...(yield* ofEachInSteps(variables, (variable, i) =>
-      variableViolations(variable, index(at('variables'), i), compiler),
-    )),
+    ...(yield* specViolations(spec, previous && (previous.spec ?? {}), { compiler })),
     ...(validations.length === 0 && auditAnnotations.length === 0
       ? [required(at('validations'), nothing), required(at('auditAnnotations'), nothing)]
       : [
@@ -74,51 +50,6 @@ export function* policyViolations(
             compiler,
           })),
         ]),
-  ];
-}
-
-function kindViolations({ apiVersion = '', kind = '' }: ParamKind, path: string): readonly Violation[] {
-  const [versionAt, kindAt] = [child(path, 'apiVersion'), child(path, 'kind')];
-  const mixed = dns1035Label(kind.toLowerCase());
-  return [
-    ...(apiVersion === '' ? [required(versionAt)] : versionViolations(apiVersion, versionAt)),
-    ...(kind === '' ? [required(kindAt)] : []),
-    ...(kind !== '' && mixed.length > 0
-      ? [invalid(kindAt, kind, `may have mixed case, but should otherwise match: ${mixed.join()}`)]
-      : []),
-  ];
-}
-
-function versionViolations(apiVersion: string, path: string): readonly Violation[] {
-  const parts = apiVersion === '/' ? ['', ''] : apiVersion.split('/');
-  if (parts.length > 2) return [invalid(path, apiVersion, `unexpected GroupVersion string: ${apiVersion}`)];
-  const [version = '', group = ''] = parts.reverse();
-  const wrongGroup = group === '' ? [] : dnsSubdomain(group);
-  const wrongVersion = version === '' ? [] : dns1035Label(version);
-  return [
-    ...(wrongGroup.length > 0 ? [invalid(path, group, wrongGroup.join())] : []),
-    ...(version === '' ? [invalid(path, apiVersion, 'version must be specified')] : []),
-    ...(wrongVersion.length > 0 ? [invalid(path, version, wrongVersion.join())] : []),
-  ];
-}
-
-const isIdentifier = (name: string): boolean => /^[_a-zA-Z][_a-zA-Z0-9]*$/.test(name) && !isReserved(name);
-
-function* variableViolations(
-  { name = '', expression = '' }: PolicyVariable,
-  path: string,
-  compiler: PolicyCompiler,
-): Steps<readonly Violation[]> {
-  const [nameAt, expressionAt] = [child(path, 'name'), child(path, 'expression')];
-  return [
-    ...(trimSpace(name) === ''
-      ? [required(nameAt, 'name is not specified')]
-      : isIdentifier(name)
-        ? []
-        : [invalid(nameAt, name, 'must be a valid CEL identifier')]),
-    ...(trimSpace(expression) === ''
-      ? [required(expressionAt, 'expression is not specified')]
-      : yield* expressionViolations(expression, expressionAt, (text) => compiler.variable(name, text))),
   ];
 }
 

@@ -1,19 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
-  type ParamRef,
   type ValidatingAdmissionPolicyBinding,
-  type ValidatingAdmissionPolicyBindingSpec,
   ValidatingAdmissionPolicyBindings,
 } from '../../api/kinds/validating-admission-policy.js';
-import { type LabelSelectorSpec, validateLabelSelector } from '../../api/label-selectors.js';
-import { dnsSubdomain, nameRules, pathSegment } from '../../api/names.js';
-import type { Steps } from '../../api/steps.js';
-import { sortedNames } from '../../api/text-order.js';
+import { nameRules } from '../../api/names.js';
 import {
   child,
   duplicate,
-  eachInvalid,
-  forbiddenField,
   index,
   invalid,
   notSupportedWord,
@@ -23,25 +16,13 @@ import {
 } from '../../api/violations.js';
 import { defineResource, type ResourceDefinition } from '../../registry/resource-definition.js';
 import { field, list, optional, string } from '../../schema/builder.js';
-import { labelSelector, objectMembers } from '../../schema/meta.js';
-import { matchViolations, withMatchDefaults } from '../admissionpolicies/match-resources.js';
-import { matchResources } from '../admissionpolicies/schema.js';
-import { age, column } from '../columns.js';
+import { objectMembers } from '../../schema/meta.js';
+import { bindingColumns } from '../admissionpolicies/columns.js';
+import { withBindingDefaults } from '../admissionpolicies/defaults.js';
+import { bindingViolations } from '../admissionpolicies/rules.js';
+import { matchResources, paramRef } from '../admissionpolicies/schema.js';
 import { struct } from '../webhookconfigurations/schema.js';
 import { reservedNameWarnings } from '../webhookconfigurations/validate.js';
-
-const paramRef = struct(
-  'ParamRef',
-  {
-    name: field(1, string(), { description: 'Name of the parameters; not together with selector.' }),
-    namespace: field(2, string(), { description: 'Namespace of the parameters; that of the request if absent.' }),
-    selector: optional(3, labelSelector, { description: 'Labels that parameters must have; each of them counts.' }),
-    parameterNotFoundAction: optional(4, string({ go: 'v1.ParameterNotFoundActionType' }), {
-      description: 'What follows if there are none: Allow or Deny.',
-    }),
-  },
-  { mapType: 'atomic', description: 'Which objects are the parameters of a policy.' },
-);
 
 const schema = struct(
   'ValidatingAdmissionPolicyBinding',
@@ -69,43 +50,6 @@ const schema = struct(
 
 const actions = ['Audit', 'Deny', 'Warn'];
 
-function* specViolations(
-  { policyName = '', paramRef: ref, matchResources: matched, validationActions }: ValidatingAdmissionPolicyBindingSpec,
-  path: string,
-): Steps<readonly Violation[]> {
-  const at = (member: string): string => child(path, member);
-  return [
-    ...(policyName === ''
-      ? [required(at('policyName'))]
-      : eachInvalid(at('policyName'), policyName, dnsSubdomain(policyName))),
-    ...(ref ? yield* paramRefViolations(ref, at('paramRef')) : []),
-    ...(matched ? yield* matchViolations(matched, at('matchResources')) : []),
-    ...actionViolations(validationActions ?? [], at('validationActions')),
-  ];
-}
-
-function* paramRefViolations(
-  { name = '', selector, parameterNotFoundAction }: ParamRef,
-  path: string,
-): Steps<readonly Violation[]> {
-  const at = (member: string): string => child(path, member);
-  const hasBoth = name !== '' && Boolean(selector);
-  const exclusive = 'name and selector are mutually exclusive';
-  const notFound = ['Deny', 'Allow'];
-  return [
-    ...(name === '' ? [] : eachInvalid(at('name'), name, pathSegment(name))),
-    ...(hasBoth ? [forbiddenField(at('name'), exclusive)] : []),
-    ...(yield* validateLabelSelector(selector, at('selector'))),
-    ...(hasBoth ? [forbiddenField(at('selector'), exclusive)] : []),
-    ...(name === '' && !selector ? [required(path, 'one of name or selector must be specified')] : []),
-    ...(!parameterNotFoundAction
-      ? [required(at('parameterNotFoundAction'))]
-      : notFound.includes(parameterNotFoundAction)
-        ? []
-        : [notSupportedWord(at('parameterNotFoundAction'), parameterNotFoundAction, notFound)]),
-  ];
-}
-
 function actionViolations(given: readonly string[], path: string): readonly Violation[] {
   const seen = new Set<string>();
   return [
@@ -130,22 +74,6 @@ function actionViolations(given: readonly string[], path: string): readonly Viol
   ];
 }
 
-function paramText({ spec }: ValidatingAdmissionPolicyBinding): string {
-  const { name, namespace, selector } = spec?.paramRef ?? {};
-  if (name) return `${namespace || '*'}/${name}`;
-  return selector ? goSelector(selector) : '<unset>';
-}
-
-/** A selector as Go prints it. */
-function goSelector({ matchLabels, matchExpressions }: LabelSelectorSpec): string {
-  const labels = sortedNames(matchLabels ?? {}).map((name) => `${name}: ${matchLabels?.[name]},`);
-  const expressions = (matchExpressions ?? []).map(
-    ({ key, operator, values }) =>
-      `LabelSelectorRequirement{Key:${key},Operator:${operator},Values:[${(values ?? []).join(' ')}],},`,
-  );
-  return `&LabelSelector{MatchLabels:map[string]string{${labels.join('')}},MatchExpressions:[]LabelSelectorRequirement{${expressions.join('')}},}`;
-}
-
 export const validatingAdmissionPolicyBindings: ResourceDefinition<ValidatingAdmissionPolicyBinding> =
   defineResource<ValidatingAdmissionPolicyBinding>({
     ...ValidatingAdmissionPolicyBindings,
@@ -155,19 +83,13 @@ export const validatingAdmissionPolicyBindings: ResourceDefinition<ValidatingAdm
     checksMetadata: 'as if new',
     nameRule: nameRules.dnsSubdomain,
     newGeneration: (next, previous) => !isDeepStrictEqual(next.spec ?? {}, previous.spec ?? {}),
-    columns: [
-      column(
-        'PolicyName',
-        'PolicyName indicates the policy definition which the policy binding binded to',
-        ({ spec }: ValidatingAdmissionPolicyBinding) => spec?.policyName ?? '',
-      ),
-      column('ParamRef', 'ParamRef indicates the param resource which sets the configuration param', paramText),
-      age,
-    ],
-    defaults: ({ spec, ...rest }) => {
-      if (!spec?.matchResources) return spec === undefined ? rest : { ...rest, spec };
-      return { ...rest, spec: { ...spec, matchResources: withMatchDefaults(spec.matchResources) } };
+    columns: bindingColumns,
+    defaults: withBindingDefaults,
+    *validate({ spec = {} }) {
+      return [
+        ...(yield* bindingViolations(spec)),
+        ...actionViolations(spec.validationActions ?? [], child('spec', 'validationActions')),
+      ];
     },
-    validate: ({ spec }) => specViolations(spec ?? {}, 'spec'),
     warnings: reservedNameWarnings,
   });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { compilePolicy } from '../../../src/admission/policies/compiled.js';
+import { compileValidations } from '../../../src/admission/policies/compiled.js';
 import { evaluatePolicy } from '../../../src/admission/policies/evaluation.js';
 import { Decisions } from '../../../src/admission/request-variables.js';
 import type { ValidatingAdmissionPolicySpec } from '../../../src/api/kinds/validating-admission-policy.js';
@@ -21,7 +21,7 @@ async function judge(spec: ValidatingAdmissionPolicySpec) {
     },
   };
   const decisions = new Decisions(authorizer, { username: 'alice', groups: [] });
-  const { decisions: told, annotations } = await evaluatePolicy(atOnce(compilePolicy(spec)), {
+  const { decisions: told, annotations } = await evaluatePolicy(atOnce(compileValidations(spec)), {
     decisions,
     turns: new TurnTaking(),
     ignoresFailures: spec.failurePolicy === 'Ignore',

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import type { AdmissionAttributes } from '../../../src/admission/admission-step.js';
 import { policyHooks } from '../../../src/admission/policies/hooks.js';
-import { type PolicyParts, validatingPolicies } from '../../../src/admission/policies/validating.js';
+import { type ValidatingParts, validatingPolicies } from '../../../src/admission/policies/validating.js';
+import type { ParamKind } from '../../../src/api/kinds/admission-policy.js';
 import { type ConfigMap, ConfigMaps } from '../../../src/api/kinds/config-map.js';
 import type {
-  ParamKind,
   ValidatingAdmissionPolicyBindingSpec,
   ValidatingAdmissionPolicySpec,
 } from '../../../src/api/kinds/validating-admission-policy.js';
@@ -60,7 +60,7 @@ async function judged(policies: Policies, bindings: Bindings, parameters: readon
           }
         : undefined,
     api: 'k8s.io',
-  } as unknown as PolicyParts);
+  } as unknown as ValidatingParts);
   const attributes: AdmissionAttributes = {
     operation: 'CREATE',
     resource: ConfigMaps,

@@ -1,0 +1,34 @@
+import type { ApiObject, Json, JsonObject } from '../../api/object.js';
+import type { SeenAs } from '../webhooks/seen.js';
+
+/** One operation of a JSON Patch. */
+export interface PatchOperation {
+  readonly op: string | undefined;
+  readonly path: string | undefined;
+  readonly from: string | undefined;
+  /** undefined where the operation has none. */
+  readonly value: Json | undefined;
+}
+
+/** A change that a policy wants cannot be made: the policy has failed. */
+export class ChangeFailed extends Error {
+  override readonly name = 'ChangeFailed';
+}
+
+/** In which version an object is changed, and in which one the request was made. */
+export interface ChangedAs {
+  readonly as: SeenAs;
+  readonly given: SeenAs;
+}
+
+/** How objects are changed as policies want it. */
+export interface PolicyChanges {
+  /**
+   * The object changed by operations, with defaults; as it is if one of them is a `test` that fails.
+   *
+   * @throws ChangeFailed, or ApiError for a result that cannot be read.
+   */
+  patched(object: ApiObject, as: ChangedAs, operations: readonly PatchOperation[]): Promise<ApiObject>;
+  /** The object with a configuration merged in, with defaults. Throws ChangeFailed. */
+  merged(object: ApiObject, as: ChangedAs, configuration: JsonObject): Promise<ApiObject>;
+}

@@ -1,0 +1,96 @@
+import type { Prepared } from '../../cel/prepare.js';
+import { Failure, type StructValue, type Value } from '../../cel/values.js';
+import type { TurnTaking } from '../../runtime/turn-taking.js';
+import { type Expression, evaluateEach, perConditions, verdictOn } from '../expression-list.js';
+import type { Decisions, Variables } from '../request-variables.js';
+import type { CompiledPolicy } from './compiled.js';
+
+/** What each list of a policy's expressions but the conditions may cost; units of `src/cel/cost.ts`. */
+export const perList = 10_000_000;
+
+/** What the expressions of a policy are evaluated with. */
+export interface ExpressionParts {
+  /** Without `variables`. `hasAuthorizer`: whoever asks may ask for decisions. */
+  variables(options: { readonly hasAuthorizer: boolean; readonly hasNamespace: boolean }): Variables;
+  readonly decisions: Decisions;
+  readonly turns: TurnTaking;
+}
+
+/** What the conditions of a policy come to. */
+export async function conditionsOf(
+  policy: CompiledPolicy,
+  parts: ExpressionParts,
+): Promise<ReturnType<typeof verdictOn>> {
+  const { results } = await pass(policy, policy.conditions, perConditions, parts, {
+    hasAuthorizer: true,
+    hasNamespace: false,
+  });
+  return verdictOn(results);
+}
+
+/** What some expressions of a policy come to, variables being evaluated once for all of them. */
+export function pass(
+  { variables: composed }: CompiledPolicy,
+  expressions: readonly (Expression | undefined)[],
+  budget: number,
+  { variables, decisions, turns }: ExpressionParts,
+  options: { readonly hasAuthorizer: boolean; readonly hasNamespace: boolean },
+): ReturnType<typeof evaluateEach> {
+  const given = variables(options);
+  const own = new PolicyVariables(composed, (name) => (name === 'variables' ? own : given(name)));
+  return evaluateEach(expressions, budget, {
+    variables: own.resolve,
+    decisions,
+    turns,
+    takeCost: () => own.takeCost(),
+  });
+}
+
+/** What `variables` is in an expression: each variable is evaluated when it is first asked for. */
+class PolicyVariables implements StructValue {
+  readonly kind = 'struct';
+  readonly name = 'kubernetes.variables';
+  readonly resolve: Variables;
+  readonly #composed: ReadonlyMap<string, Prepared>;
+  readonly #known = new Map<string, Value>();
+  #cost = 0;
+
+  constructor(composed: ReadonlyMap<string, Prepared>, resolve: Variables) {
+    this.#composed = composed;
+    this.resolve = resolve;
+  }
+
+  get(field: string): Value | undefined {
+    const known = this.#known.get(field);
+    if (known !== undefined) return known;
+    const prepared = this.#composed.get(field);
+    if (prepared === undefined) return undefined;
+    // Of two variables of one name both are the later one, so that what it refers to may be itself.
+    this.#known.set(field, new Failure(`variable ${JSON.stringify(field)} refers to itself`));
+    const value = this.#evaluate(field, prepared);
+    this.#known.set(field, value);
+    return value;
+  }
+
+  fields(): Iterable<string> {
+    return this.#composed.keys();
+  }
+
+  /** What variables have cost since this was last asked. */
+  takeCost(): number {
+    const cost = this.#cost;
+    this.#cost = 0;
+    return cost;
+  }
+
+  #evaluate(field: string, prepared: Prepared): Value {
+    if (prepared.wrong !== undefined) {
+      return new Failure(`composited variable ${JSON.stringify(field)} fails to compile: ${prepared.wrong}`);
+    }
+    const { value, cost } = prepared.program.evaluate(this.resolve);
+    this.#cost += cost;
+    return value instanceof Failure
+      ? new Failure(`composited variable ${JSON.stringify(field)} fails to evaluate: ${value.message}`)
+      : value;
+  }
+}

@@ -1,0 +1,278 @@
+import { ApiError, forbidden, internalError, timeout } from '../../api/errors.js';
+import { aggregate, quote } from '../../api/go-text.js';
+import type {
+  MutatingAdmissionPolicy,
+  MutatingAdmissionPolicyBinding,
+} from '../../api/kinds/mutating-admission-policy.js';
+import { messageOf } from '../../api/message-of.js';
+import type { ApiObject, Json } from '../../api/object.js';
+import type { Value } from '../../cel/values.js';
+import type { Clock } from '../../runtime/clock.js';
+import type { AdmissionAttributes, AdmissionStep, Rounds } from '../admission-step.js';
+import { admissionSubject } from '../admission-subject.js';
+import { overBudget } from '../expression-list.js';
+import { Reinvocation } from '../reinvocation.js';
+import { isOver } from '../webhooks/ask.js';
+import { type Seen, type SeenAs, seenAs } from '../webhooks/seen.js';
+import { ChangeFailed, type PolicyChanges } from './changes.js';
+import { type CompiledMutation, type CompiledMutations, compiledOnce, compileMutations } from './compiled.js';
+import { conditionsOf, type ExpressionParts, pass, perList } from './expressions.js';
+import { type BindingHook, isLenient, type PolicyHook } from './hooks.js';
+import { isJudged, type PolicyParts, PolicyRequest } from './request.js';
+import { changeOf } from './written.js';
+
+const name = 'MutatingAdmissionPolicy';
+
+type Bound = BindingHook<MutatingAdmissionPolicyBinding>;
+type Hook = PolicyHook<MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding>;
+
+export interface MutatingParts extends PolicyParts {
+  readonly hooks: () => readonly Hook[];
+  readonly changes: PolicyChanges;
+  readonly clock: Clock;
+}
+
+/**
+ * MutatingAdmissionPolicies that are bound (KEP-3962): one after the other, each seeing what the ones before made of the
+ * object. One that cannot make its change fails the request, after all others.
+ */
+export const mutatingPolicies = (parts: MutatingParts): AdmissionStep => ({
+  name,
+  handles: (attributes) =>
+    parts.hooks().length > 0 && attributes.operation !== 'DELETE' && isJudged(attributes, parts.api),
+  mutate: (attributes, rounds) => new Mutating(attributes, attributes.object, parts, rounds).run(),
+});
+
+const compiledOf = compiledOnce<MutatingAdmissionPolicy, CompiledMutations>(compileMutations);
+
+/** A policy with one of its bindings and one of their parameters. */
+interface Invocation {
+  readonly hook: Hook;
+  readonly binding: Bound;
+  readonly params: ApiObject | null;
+  /** How the policy's rules name what is asked for. */
+  readonly as: SeenAs;
+  readonly version: Version;
+}
+
+/** The request's object in one version, as policies that see it there have changed it. */
+interface Version {
+  readonly as: SeenAs;
+  readonly previous: ApiObject | undefined;
+  object: ApiObject;
+  isChanged: boolean;
+}
+
+/** What all policies make of one request. */
+class Mutating {
+  readonly #parts: MutatingParts;
+  readonly #given: ApiObject;
+  readonly #request: PolicyRequest;
+  readonly #rounds: Rounds;
+  readonly #reinvocation: Reinvocation;
+  readonly #versions = new Map<string, Version>();
+  readonly #failures: { readonly message: string; readonly reason?: 'Invalid' }[] = [];
+
+  constructor(attributes: AdmissionAttributes, object: ApiObject, parts: MutatingParts, rounds: Rounds) {
+    this.#parts = parts;
+    this.#given = object;
+    this.#request = new PolicyRequest(attributes, parts);
+    this.#rounds = rounds;
+    this.#reinvocation = Reinvocation.of(rounds, name);
+  }
+
+  /** Throws ApiError if a policy fails. */
+  async run(): Promise<ApiObject> {
+    const invocations: Invocation[] = [];
+    for (const hook of this.#parts.hooks()) {
+      await this.#turn();
+      invocations.push(...(await this.#invocationsOf(hook)));
+    }
+    const object = invocations.length === 0 ? this.#given : await this.#invokeAll(invocations);
+    const [first] = this.#failures;
+    if (first === undefined) return object;
+    const refusal = forbidden(admissionSubject(this.#request.attributes), first.message);
+    throw new ApiError({
+      message: first.message,
+      reason: first.reason ?? 'Forbidden',
+      code: refusal.code,
+      details: { ...refusal.details, causes: this.#failures.map(({ message }) => ({ message })) },
+    });
+  }
+
+  async #invocationsOf(hook: Hook): Promise<readonly Invocation[]> {
+    const request = this.#request;
+    const found: Invocation[] = [];
+    let as: SeenAs | undefined;
+    let resource: ReturnType<PolicyRequest['parameterResource']>;
+    try {
+      as = await request.matched(hook.constraints);
+      if (as === undefined) return [];
+      resource = request.parameterResource(hook.policy.spec?.paramKind);
+    } catch (error) {
+      this.#misconfigured(hook, undefined, error);
+      return [];
+    }
+    for (const binding of hook.bindings) {
+      try {
+        if (!(await request.isBound(binding))) continue;
+        const version = await this.#versionOf(as, hook);
+        if (version === undefined) continue;
+        for (const given of await request.parameters(resource, binding)) {
+          const params = given !== null && resource?.isBuiltIn ? withoutTypes(given) : given;
+          found.push({ hook, binding, params, as, version });
+        }
+      } catch (error) {
+        this.#misconfigured(hook, binding, error);
+      }
+    }
+    return found;
+  }
+
+  /** The same for all policies that see the request in this version. */
+  async #versionOf(as: SeenAs, hook: Hook): Promise<Version | undefined> {
+    const key = JSON.stringify([as.kind.group, as.kind.version, as.kind.kind]);
+    const known = this.#versions.get(key);
+    if (known !== undefined) return known;
+    let seen: Seen;
+    try {
+      seen = await this.#request.seen(as);
+    } catch (error) {
+      this.#misconfigured(hook, undefined, error);
+      return undefined;
+    }
+    const { object, previous } = seen;
+    const made: Version = { as, previous, object: object as ApiObject, isChanged: false };
+    this.#versions.set(key, made);
+    return made;
+  }
+
+  async #invokeAll(invocations: readonly Invocation[]): Promise<ApiObject> {
+    const isRepeat = this.#rounds.current > 0;
+    const reinvocation = this.#reinvocation;
+    const { kinds } = this.#parts;
+    if (isRepeat && !kinds.same(reinvocation.left, this.#given)) reinvocation.changed();
+    const namespace = await this.#request.namespace();
+    let last: Version | undefined;
+    for (const invocation of invocations) {
+      await this.#turn();
+      const { hook, version } = invocation;
+      const policy = await compiledOf(hook.policy, this.#request.turns);
+      if (!(await this.#holds(policy, invocation, namespace))) continue;
+      const id = idOf(invocation);
+      if (isRepeat && !reinvocation.isDue(id)) continue;
+      const before = version.object;
+      for (const mutation of policy.mutations) {
+        last = version;
+        await this.#mutate(policy, mutation, invocation, namespace);
+      }
+      if (!kinds.same(before, version.object)) this.#changed();
+      reinvocation.asked(id, hook.policy.spec?.reinvocationPolicy);
+    }
+    const object = last?.isChanged ? await this.#asGiven(last) : this.#given;
+    if (last?.isChanged) this.#changed();
+    reinvocation.left = object;
+    return object;
+  }
+
+  /** Do the conditions hold? One that fails is a failure of the policy, unless it ignores these. */
+  async #holds(policy: CompiledMutations, invocation: Invocation, namespaceObject: Json): Promise<boolean> {
+    if (policy.conditions.length === 0) return true;
+    const verdict = await conditionsOf(policy, this.#partsOf(invocation, namespaceObject));
+    if ('holds' in verdict) return verdict.holds;
+    this.#failed(invocation.hook, invocation.binding, aggregate(verdict.failures));
+    return false;
+  }
+
+  async #mutate(
+    policy: CompiledMutations,
+    mutation: CompiledMutation,
+    invocation: Invocation,
+    namespaceObject: Json,
+  ): Promise<void> {
+    const { version } = invocation;
+    try {
+      const value = await evaluated(policy, mutation, this.#partsOf(invocation, namespaceObject));
+      version.object = await this.#applied(mutation, value, version);
+      version.isChanged = true;
+    } catch (error) {
+      if (!(error instanceof ChangeFailed)) throw error;
+      this.#failed(invocation.hook, invocation.binding, error.message);
+    }
+    await this.#turn();
+  }
+
+  async #applied(mutation: CompiledMutation, value: Value, { as, object }: Version): Promise<ApiObject> {
+    const { changes } = this.#parts;
+    const change = await changeOf(mutation, value, this.#request.turns);
+    const changedAs = { as, given: this.#request.given };
+    return 'operations' in change
+      ? changes.patched(object, changedAs, change.operations)
+      : changes.merged(object, changedAs, change.configuration);
+  }
+
+  #partsOf({ as, version: { object, previous }, params }: Invocation, namespaceObject: Json): ExpressionParts {
+    return this.#request.expressionParts({ as, object, previous }, { params, namespaceObject });
+  }
+
+  /** The object in the version of the request, whatever became of it. */
+  async #asGiven({ as, object }: Version): Promise<ApiObject> {
+    const { kinds } = this.#parts;
+    const given = this.#request.given;
+    try {
+      return (await seenAs(kinds, { as, object, previous: undefined }, given)).object ?? object;
+    } catch (error) {
+      throw internalError(`failed to convert object: ${messageOf(error)}`, error);
+    }
+  }
+
+  #changed(): void {
+    this.#reinvocation.changed();
+    this.#rounds.again();
+  }
+
+  /** Lets others have their turn, as long as somebody waits for the answer. */
+  async #turn(): Promise<void> {
+    const { attributes, turns } = this.#request;
+    if (!turns.isDue) return;
+    await turns.next();
+    if (isOver(attributes, this.#parts.clock)) throw timeout('request did not complete within requested timeout');
+  }
+
+  #misconfigured(hook: Hook, binding: Bound | undefined, error: unknown): void {
+    if (isLenient(hook)) return;
+    const of = binding === undefined ? quote(hook.name) : `'${hook.name}' with binding '${binding.name}'`;
+    const what = binding === undefined ? 'policy' : 'binding';
+    this.#failures.push({ message: `policy ${of} denied request: failed to configure ${what}: ${messageOf(error)}` });
+  }
+
+  #failed(hook: Hook, { name: binding }: Bound, why: string): void {
+    if (isLenient(hook)) return;
+    this.#failures.push({
+      message: `policy '${hook.name}' with binding '${binding}' denied request: ${why}`,
+      reason: 'Invalid',
+    });
+  }
+}
+
+/** What a mutation's expression comes to. Throws ChangeFailed. */
+async function evaluated(
+  policy: CompiledMutations,
+  mutation: CompiledMutation,
+  parts: ExpressionParts,
+): Promise<Value> {
+  const { prepared } = mutation;
+  if (prepared.wrong !== undefined) throw new ChangeFailed(prepared.wrong);
+  const { results } = await pass(policy, [mutation], perList, parts, { hasAuthorizer: true, hasNamespace: true });
+  if (results === undefined) throw new ChangeFailed(overBudget);
+  const result = results[0] ?? { value: null };
+  if ('error' in result) throw new ChangeFailed(result.error);
+  return result.value;
+}
+
+/** Kubernetes does not tell these policies what built-in parameters are. */
+const withoutTypes = ({ apiVersion: _, kind: __, ...rest }: ApiObject): ApiObject => rest as ApiObject;
+
+/** Tells invocations apart, in both rounds. */
+const idOf = ({ hook, binding, params }: Invocation): string =>
+  JSON.stringify([hook.name, binding.name, params?.metadata.namespace, params?.metadata.name]);

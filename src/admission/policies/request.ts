@@ -1,0 +1,133 @@
+import { notFound } from '../../api/errors.js';
+import type { AdmissionPolicyBinding, ParamKind } from '../../api/kinds/admission-policy.js';
+import { Namespaces } from '../../api/kinds/namespace.js';
+import type { ApiObject, Json, JsonObject } from '../../api/object.js';
+import type { Authorizer } from '../../auth/authorizer.js';
+import type { ObjectSource } from '../../auth/object-source.js';
+import { TurnTaking } from '../../runtime/turn-taking.js';
+import type { AdmissionAttributes } from '../admission-step.js';
+import { Decisions, requestVariables } from '../request-variables.js';
+import { isPolicy } from '../webhooks/matching.js';
+import { requestMembers } from '../webhooks/review.js';
+import {
+  type HookedKinds,
+  isNamespace,
+  namespaceOf,
+  requested,
+  type Seen,
+  type SeenAs,
+  seenAs,
+} from '../webhooks/seen.js';
+import type { ExpressionParts } from './expressions.js';
+import type { BindingHook, Constraints } from './hooks.js';
+import { matchedVersion } from './matching.js';
+import { type FindParameters, type ParameterResource, parametersOf } from './parameters.js';
+
+/** What policies of either sort are evaluated with. */
+export interface PolicyParts {
+  readonly kinds: HookedKinds;
+  readonly objects: ObjectSource;
+  readonly authorizer: Authorizer;
+  readonly parameters: FindParameters;
+  /** Domain of Kubernetes' own groups. */
+  readonly api: string;
+}
+
+/**
+ * Is the request one that policies see? Not those for policies, and not questions about identity and rights: without their
+ * answers a cluster may not work.
+ */
+export const isJudged = (attributes: AdmissionAttributes, api: string): boolean =>
+  !isPolicy(attributes, api) && !isReview(attributes, api);
+
+const isReview = ({ resource: { group, plural } }: AdmissionAttributes, api: string): boolean =>
+  (group === `authentication.${api}` || group === `authorization.${api}`) && plural.endsWith('reviews');
+
+/** One request as policies ask about it. */
+export class PolicyRequest {
+  readonly attributes: AdmissionAttributes;
+  readonly turns = new TurnTaking();
+  readonly #parts: PolicyParts;
+  readonly #current: Seen;
+  readonly #decisions: Decisions;
+
+  constructor(attributes: AdmissionAttributes, parts: PolicyParts) {
+    this.attributes = attributes;
+    this.#parts = parts;
+    this.#current = requested(attributes);
+    this.#decisions = new Decisions(parts.authorizer, attributes.user);
+  }
+
+  /** The version in which the constraints mean it; undefined: they do not. Throws ApiError when that cannot be said. */
+  matched(constraints: Constraints): Promise<SeenAs | undefined> {
+    return matchedVersion(constraints, this.attributes, this.#current, this.#parts);
+  }
+
+  /** The version in which it was made. */
+  get given(): SeenAs {
+    return this.#current.as;
+  }
+
+  async isBound({ constraints }: Pick<BindingHook<AdmissionPolicyBinding>, 'constraints'>): Promise<boolean> {
+    return constraints === undefined || (await this.matched(constraints)) !== undefined;
+  }
+
+  /** Undefined if the policy has no parameters. Throws an Error that tells what is wrong with them. */
+  parameterResource(kind: ParamKind | null | undefined): ParameterResource | undefined {
+    if (!kind) return undefined;
+    const found = this.#parts.parameters(kind);
+    if (found !== undefined) return found;
+    const { apiVersion = '', kind: name = '' } = kind;
+    const version = apiVersion.includes('/') ? apiVersion : `/${apiVersion}`;
+    throw new Error(`failed to find resource referenced by paramKind: '${version}, Kind=${name}'`);
+  }
+
+  parameters(
+    resource: ParameterResource | undefined,
+    { binding }: Pick<BindingHook<AdmissionPolicyBinding>, 'binding'>,
+  ): Promise<readonly (ApiObject | null)[]> {
+    return parametersOf(resource, binding.spec?.paramRef, namespaceOf(this.attributes));
+  }
+
+  /** The request with its objects in another version. */
+  seen(as: SeenAs): Promise<Seen> {
+    return seenAs(this.#parts.kinds, this.#current, as);
+  }
+
+  /** What expressions see of the namespace; null for what is in none, and for namespaces. */
+  async namespace(): Promise<Json> {
+    const name = isNamespace(this.attributes.resource) ? '' : namespaceOf(this.attributes);
+    if (name === '') return null;
+    const found = await this.#parts.objects.get(Namespaces, { name });
+    if (found === undefined) throw notFound({ ...Namespaces, name });
+    const { managedFields: _, ownerReferences: __, ...metadata } = found.metadata;
+    return { metadata, spec: found.spec ?? {}, status: found.status ?? {} } as unknown as JsonObject;
+  }
+
+  /** What expressions know of the request, its objects as a policy sees them. */
+  expressionParts(
+    seen: Seen,
+    { params, namespaceObject }: { readonly params: ApiObject | null; readonly namespaceObject: Json },
+  ): ExpressionParts {
+    const { kinds } = this.#parts;
+    const shown = (object: ApiObject | undefined): Json => (object === undefined ? null : kinds.shown(object, seen.as));
+    const json = {
+      object: shown(seen.object),
+      oldObject: shown(seen.previous),
+      request: requestMembers(this.attributes, seen.as),
+    };
+    // To conditions, which see no namespace, the resource is the one that was asked for.
+    const forConditions = requestMembers(this.attributes, { ...this.#current.as, kind: seen.as.kind });
+    return {
+      decisions: this.#decisions,
+      turns: this.turns,
+      variables: ({ hasAuthorizer, hasNamespace }) =>
+        requestVariables(this.attributes, hasAuthorizer ? this.#decisions : undefined, {
+          ...json,
+          ...(hasNamespace ? {} : { request: forConditions }),
+          params: params as unknown as JsonObject | null,
+          namespaceObject: hasNamespace ? namespaceObject : null,
+        }),
+    };
+  }
+}

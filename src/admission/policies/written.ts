@@ -1,0 +1,110 @@
+import { goJson, quote } from '../../api/go-text.js';
+import type { JsonObject } from '../../api/object.js';
+import { maxRequestBytes } from '../../api/request-size.js';
+import type { Steps } from '../../api/steps.js';
+import { typeName } from '../../cel/runtime-types.js';
+import { Failure, isList, type Value } from '../../cel/values.js';
+import { objectTypeName, Written } from '../../cel/written.js';
+import { configurationOf, patchValueOf, type Room, WrongValue } from '../../cel/written-values.js';
+import { inTurns, type TurnTaking } from '../../runtime/turn-taking.js';
+import { ChangeFailed, type PatchOperation } from './changes.js';
+import type { CompiledMutation } from './compiled.js';
+
+/** A change that a policy wants: what is merged into the object, or the operations of a patch. */
+export type Change = { readonly configuration: JsonObject } | { readonly operations: readonly PatchOperation[] };
+
+/** Most values that an expression writes out. */
+const mostValues = 200_000;
+
+/** The change that an expression of a mutation has come to. Throws ChangeFailed. */
+export async function changeOf({ patchType }: CompiledMutation, value: Value, turns: TurnTaking): Promise<Change> {
+  const room: Room = { values: mostValues, bytes: maxRequestBytes };
+  return patchType === 'JSONPatch'
+    ? { operations: await inTurns(operationsOf(value, room), turns) }
+    : { configuration: await inTurns(configurationIn(value, room), turns) };
+}
+
+function* configurationIn(value: Value, room: Room): Steps<JsonObject> {
+  if (!(value instanceof Written)) {
+    throw new ChangeFailed(`unsupported return type from ApplyConfiguration expression: ${typeName(value)}`);
+  }
+  checkNames(value, objectTypeName);
+  try {
+    return yield* configurationOf(value, room);
+  } catch (error) {
+    throw error instanceof WrongValue ? new ChangeFailed(error.message, { cause: error }) : error;
+  }
+}
+
+function* operationsOf(value: Value, room: Room): Steps<readonly PatchOperation[]> {
+  if (!isList(value)) throw new ChangeFailed('type mismatch: JSONPatchType.expression should evaluate to array');
+  const operations: PatchOperation[] = [];
+  for (let at = 0; at < value.size; at++) {
+    const operation = value.at(at);
+    if (!(operation instanceof Written)) {
+      throw new ChangeFailed('type mismatch: JSONPatchType.expression should evaluate to array of JSONPatch');
+    }
+    operations.push(yield* operationOf(operation, room));
+  }
+  return operations;
+}
+
+function* operationOf(written: Written, room: Room): Steps<PatchOperation> {
+  const text = (field: string): string => {
+    const value = written.get(field);
+    return typeof value === 'string' ? value : '';
+  };
+  const value = written.get('value');
+  if (value instanceof Written) checkNames(value, value.name);
+  const from = text('from');
+  try {
+    return {
+      op: readable(text('op')) ?? 'unknown',
+      path: readable(text('path')),
+      from: from === '' ? undefined : readable(from),
+      value: value === undefined ? undefined : yield* patchValueOf(value, room),
+    };
+  } catch (error) {
+    if (!(error instanceof WrongValue)) throw error;
+    const why = 'JSONPath valueExpression evaluated to a type that could not marshal to JSON';
+    throw new ChangeFailed(`${why}: ${error.message}`, { cause: error });
+  }
+}
+
+/** Kubernetes puts texts in quotes as Go does, and reads them as JSON: some escapes of Go's cannot be read. */
+function readable(text: string): string | undefined {
+  try {
+    return JSON.parse(quote(text)) as string;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What is written out in a field must be named after where it stands: `Object.spec` in the field `spec` of an `Object`. */
+function checkNames(written: Written, expected: string): void {
+  const wrong: string[] = [];
+  let left = mostValues;
+  const open: { readonly value: Value; readonly name: string }[] = [{ value: written, name: expected }];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { value, name } = next;
+    if (--left < 0) throw new ChangeFailed('what the expression makes is too large');
+    if (value instanceof Written) {
+      if (value.name !== name) {
+        wrong.push(
+          `unexpected type name ${goJson(value.name)}, expected ${goJson(name)}, which matches field name path from root Object type`,
+        );
+      }
+      for (const field of [...value.fields()].reverse()) {
+        open.push({ value: value.get(field) ?? null, name: `${name}.${field}` });
+      }
+    } else if (value instanceof Failure || typeof value !== 'object' || value === null || !('kind' in value)) continue;
+    else if ('plain' in value) continue;
+    else if (value.kind === 'list') {
+      if (value.size > left) throw new ChangeFailed('what the expression makes is too large');
+      for (let at = value.size - 1; at >= 0; at--) open.push({ value: value.at(at), name });
+    } else if (value.kind === 'map') {
+      for (const key of value.keys()) open.push({ value: value.get(key) ?? null, name });
+    }
+  }
+  if (wrong.length > 0) throw new ChangeFailed(`type mismatch: ${wrong.join('\n')}`);
+}

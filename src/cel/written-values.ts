@@ -1,0 +1,222 @@
+import { Foreign } from '../api/go-print.js';
+import { quote } from '../api/go-text.js';
+import { type Json, type JsonObject, setMember } from '../api/object.js';
+import { itemsInStep, type Steps } from '../api/steps.js';
+import { foreign, goRune } from './go-values.js';
+import type { Plain } from './json-values.js';
+import { timestampText } from './library/timestamps.js';
+import { durationText } from './library/value-text.js';
+import { goTypeName } from './runtime-types.js';
+import {
+  Duration,
+  Failure,
+  type ListValue,
+  type MapValue,
+  type OpaqueValue,
+  Optional,
+  type StructValue,
+  Timestamp,
+  TypeValue,
+  Uint,
+  type Value,
+} from './values.js';
+import { Written } from './written.js';
+
+/** Why what an expression has written out is not taken. */
+export class WrongValue extends Error {
+  override readonly name = 'WrongValue';
+}
+
+/** Values and bytes that are left to be written out: lists that were joined with themselves have no end. */
+export interface Room {
+  values: number;
+  bytes: number;
+}
+
+const tooLarge = (): WrongValue => new WrongValue('what the expression makes is too large');
+
+/** Text and bytes of members and texts count; everything else is one value. */
+function take(room: Room, bytes: number): void {
+  room.values -= 1;
+  room.bytes -= bytes;
+  if (room.values < 0 || room.bytes < 0) throw tooLarge();
+}
+
+/**
+ * What was written out as `Object{...}`, as it is merged. Of lists and maps in it only what stands in them itself is taken
+ * over, as in Kubernetes: what JSON has no form for is `Foreign`. Throws WrongValue.
+ */
+export function* configurationOf(written: Written, room: Room): Steps<JsonObject> {
+  const object = yield* new Writing(room).object(written);
+  if (object instanceof NoMember) throw new WrongValue('invalid return type: *dynamic.ObjectVal');
+  return object;
+}
+
+/**
+ * A value as JSON Patch sets it: whole numbers that doubles cannot hold, durations, times and bytes become text. Throws
+ * WrongValue.
+ */
+export function* patchValueOf(value: Value, room: Room): Steps<Json> {
+  return yield* new Writing(room).json(value);
+}
+
+/** A key that is no text has made an object none. */
+class NoMember {
+  readonly foreign: Json;
+
+  constructor(why: string) {
+    this.foreign = new Foreign({ type: '*types.Err', value: why, syntax: why }) as unknown as Json;
+  }
+}
+
+class Writing {
+  readonly #room: Room;
+  #seen = 0;
+
+  constructor(room: Room) {
+    this.#room = room;
+  }
+
+  *object(written: Written): Steps<JsonObject | NoMember> {
+    const out: Record<string, Json> = {};
+    for (const field of written.fields()) {
+      take(this.#room, field.length);
+      const value = yield* this.#field(written.get(field) ?? null, field);
+      if (value instanceof NoMember) return value;
+      setMember(out, field, value);
+    }
+    return out;
+  }
+
+  /** Lists and maps with what is in them; there no more lists and maps that were written out may follow. */
+  *#field(value: Value, field: string): Steps<Json | NoMember> {
+    if (!isContainer(value) || value.plain !== undefined) return yield* this.#native(value);
+    if (value.kind === 'list') {
+      const items: Json[] = [];
+      for (let at = 0; at < value.size; at++) items.push(yield* this.#native(value.at(at)));
+      return items;
+    }
+    const out: Record<string, Json> = {};
+    for (const key of value.keys()) {
+      if (typeof key !== 'string') {
+        return new NoMember(
+          `fail to convert field ${quote(field)}: map key ${goRune(key)} is of type ${goTypeName(key)}, not string`,
+        );
+      }
+      take(this.#room, key.length);
+      setMember(out, key, yield* this.#native(value.get(key) ?? null));
+    }
+    return out;
+  }
+
+  /** A value as Go holds it. */
+  *#native(value: Value): Steps<Json> {
+    if (++this.#seen % itemsInStep === 0) yield;
+    take(this.#room, 0);
+    if (value instanceof Failure) throw new WrongValue(value.message);
+    if (value instanceof Written) {
+      const object = yield* this.object(value);
+      return object instanceof NoMember ? object.foreign : object;
+    }
+    if (isContainer(value) && value.plain !== undefined) return this.#plain(value.plain);
+    if (typeof value === 'string') return this.#text(value);
+    if (typeof value === 'boolean' || typeof value === 'number') return value;
+    if (typeof value === 'bigint') return whole(value);
+    if (value instanceof Uint) return whole(value.value);
+    if (value instanceof TypeValue) return value.name;
+    if (value instanceof Optional) return value.value === undefined ? foreign(null) : yield* this.#native(value.value);
+    return foreign(value);
+  }
+
+  *json(value: Value): Steps<Json> {
+    if (++this.#seen % itemsInStep === 0) yield;
+    take(this.#room, 0);
+    if (value === null || typeof value === 'boolean' || typeof value === 'number') return value;
+    if (typeof value === 'string') return this.#text(value);
+    if (typeof value === 'bigint') return safe(value);
+    if (value instanceof Failure) throw new WrongValue(value.message);
+    if (value instanceof Uint) return safe(value.value);
+    if (value instanceof Uint8Array) return this.#text(Buffer.from(value).toString('base64'));
+    if (value instanceof Timestamp) return timestampText(value);
+    if (value instanceof Duration) return durationText(value);
+    if (value instanceof TypeValue) throw new WrongValue("type conversion not supported for 'type'");
+    if (value instanceof Optional) {
+      if (value.value === undefined) throw new WrongValue('optional.none() dereference');
+      return yield* this.json(value.value);
+    }
+    if (isContainer(value)) {
+      return value.plain === undefined ? yield* this.#container(value) : this.#plain(value.plain);
+    }
+    if (value.kind === 'struct') return yield* this.#struct(value);
+    const { name } = value as OpaqueValue;
+    throw new WrongValue(`type conversion error from '${shortName(name)}' to '*structpb.Value'`);
+  }
+
+  *#container(value: Container): Steps<Json> {
+    if (value.kind === 'list') {
+      const items: Json[] = [];
+      for (let at = 0; at < value.size; at++) items.push(yield* this.json(value.at(at)));
+      return items;
+    }
+    const out: Record<string, Json> = {};
+    for (const key of value.keys()) {
+      if (typeof key !== 'string') throw new WrongValue(noKey(key));
+      take(this.#room, key.length);
+      setMember(out, key, yield* this.json(value.get(key) ?? null));
+    }
+    return out;
+  }
+
+  *#struct(value: StructValue): Steps<Json> {
+    const out: Record<string, Json> = {};
+    for (const field of value.fields()) {
+      take(this.#room, field.length);
+      setMember(out, field, yield* this.json(value.get(field) ?? null));
+    }
+    return out;
+  }
+
+  #text(text: string): string {
+    this.#room.bytes -= text.length;
+    if (this.#room.bytes < 0) throw tooLarge();
+    return text;
+  }
+
+  /** JSON that was read is taken as it is; it counts all the same. */
+  #plain(plain: Json): Json {
+    const open: Json[] = [plain];
+    for (let next = open.pop(); next !== undefined; next = open.pop()) {
+      take(this.#room, typeof next === 'string' ? next.length : 0);
+      if (typeof next !== 'object' || next === null) continue;
+      for (const [name, inner] of Object.entries(next)) {
+        take(this.#room, Array.isArray(next) ? 0 : name.length);
+        open.push(inner);
+      }
+    }
+    return plain;
+  }
+}
+
+type Container = (ListValue | MapValue) & Partial<Plain>;
+
+const isContainer = (value: Value): value is Container =>
+  typeof value === 'object' && value !== null && 'kind' in value && (value.kind === 'list' || value.kind === 'map');
+
+const whole = (value: bigint): Json => {
+  const number = Number(value);
+  return Number.isSafeInteger(number) ? number : value;
+};
+
+const safe = (value: bigint): Json => {
+  const number = Number(value);
+  return Number.isSafeInteger(number) ? number : String(value);
+};
+
+const noKey = (key: Value): string =>
+  typeof key === 'boolean'
+    ? "type conversion error from bool to 'string'"
+    : `unsupported type conversion from '${key instanceof Uint ? 'uint' : 'int'}' to string`;
+
+/** What its own package calls it. */
+const shortName = (name: string): string =>
+  name.startsWith('kubernetes.authorization.') ? name : name.slice(name.lastIndexOf('.') + 1);

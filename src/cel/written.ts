@@ -1,0 +1,66 @@
+import { goTypeOf } from './go-values.js';
+import { dyn, type StructType, string, type Type } from './types.js';
+import { Failure, type StructValue, type Value } from './values.js';
+
+/**
+ * What expressions of mutating policies write out: `Object{...}` with everything below it (`Object.spec{...}`), of which
+ * no more is known than where it stands, and `JSONPatch{...}`, one operation.
+ */
+export function patchType(name: string): StructType | undefined {
+  if (name === 'JSONPatch') return operationType;
+  return name === 'Object' || name.startsWith('Object.') ? objectType(name) : undefined;
+}
+
+export const objectTypeName = 'Object';
+export const operationTypeName = 'JSONPatch';
+
+const objectType = (name: string): StructType => ({
+  kind: 'struct',
+  name,
+  fields: { get: () => dyn },
+  make: (values) => new Written(name, values),
+});
+
+/** Fields that no operation has are of no type, which fits nothing that has one. */
+const noType: Type = { kind: 'struct', name: '', fields: new Map<string, never>() };
+
+const operationFields: ReadonlyMap<string, Type> = new Map<string, Type>([
+  ['op', string],
+  ['path', string],
+  ['from', string],
+  ['value', dyn],
+]);
+
+const operationType: StructType = {
+  kind: 'struct',
+  name: operationTypeName,
+  fields: { get: (field) => operationFields.get(field) ?? noType },
+  make(values) {
+    for (const [field, value] of values) {
+      if (!operationFields.has(field)) return new Failure(`unexpected JSONPatchType field: ${field}`);
+      if (field === 'value' || typeof value === 'string') continue;
+      return new Failure(`unexpected type ${goTypeOf(value)} for JSONPatchType '${field}' field`);
+    }
+    return new Written(operationTypeName, values);
+  },
+};
+
+/** A structure as it was written out. */
+export class Written implements StructValue {
+  readonly kind = 'struct';
+  readonly name: string;
+  readonly #values: ReadonlyMap<string, Value>;
+
+  constructor(name: string, values: ReadonlyMap<string, Value>) {
+    this.name = name;
+    this.#values = values;
+  }
+
+  get(field: string): Value | undefined {
+    return this.#values.get(field);
+  }
+
+  fields(): Iterable<string> {
+    return this.#values.keys();
+  }
+}

@@ -1,0 +1,36 @@
+import type { AdmissionPolicy, AdmissionPolicyBinding, MatchResources } from '../../api/kinds/admission-policy.js';
+
+/** A policy with every default. */
+export const withPolicyDefaults = <T extends AdmissionPolicy>({ spec, ...rest }: T) => ({
+  ...rest,
+  spec: {
+    ...spec,
+    ...(spec?.matchConstraints ? { matchConstraints: withMatchDefaults(spec.matchConstraints) } : {}),
+    failurePolicy: spec?.failurePolicy ?? 'Fail',
+  },
+});
+
+/** A binding with every default. */
+export function withBindingDefaults<T extends AdmissionPolicyBinding>(binding: T): T {
+  const { spec } = binding;
+  if (!spec?.matchResources) return binding;
+  return { ...binding, spec: { ...spec, matchResources: withMatchDefaults(spec.matchResources) } };
+}
+
+const everything = {};
+
+/** Which requests are meant, with every default. */
+const withMatchDefaults = (given: MatchResources): MatchResources => ({
+  ...given,
+  namespaceSelector: given.namespaceSelector ?? everything,
+  objectSelector: given.objectSelector ?? everything,
+  ...withScopes('resourceRules', given),
+  ...withScopes('excludeResourceRules', given),
+  matchPolicy: given.matchPolicy ?? 'Equivalent',
+});
+
+const withScopes = (
+  member: 'resourceRules' | 'excludeResourceRules',
+  { [member]: rules }: MatchResources,
+): Pick<MatchResources, typeof member> =>
+  rules ? { [member]: rules.map((rule) => Object.assign({}, rule, { scope: rule.scope ?? '*' })) } : {};

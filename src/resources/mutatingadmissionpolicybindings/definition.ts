@@ -1,0 +1,51 @@
+import { isDeepStrictEqual } from 'node:util';
+import {
+  type MutatingAdmissionPolicyBinding,
+  MutatingAdmissionPolicyBindings,
+} from '../../api/kinds/mutating-admission-policy.js';
+import { nameRules } from '../../api/names.js';
+import { defineResource, type ResourceDefinition } from '../../registry/resource-definition.js';
+import { field, optional, string } from '../../schema/builder.js';
+import { objectMembers } from '../../schema/meta.js';
+import { bindingColumns } from '../admissionpolicies/columns.js';
+import { withBindingDefaults } from '../admissionpolicies/defaults.js';
+import { mutatedOperations } from '../admissionpolicies/operations.js';
+import { bindingViolations } from '../admissionpolicies/rules.js';
+import { matchResources, paramRef } from '../admissionpolicies/schema.js';
+import { struct } from '../webhookconfigurations/schema.js';
+import { reservedNameWarnings } from '../webhookconfigurations/validate.js';
+
+const schema = struct(
+  'MutatingAdmissionPolicyBinding',
+  {
+    ...objectMembers,
+    spec: field(
+      2,
+      struct(
+        'MutatingAdmissionPolicyBindingSpec',
+        {
+          policyName: field(1, string(), { description: 'Name of the policy that is put into force.' }),
+          paramRef: optional(2, paramRef, { description: 'Parameters, if the policy has any.' }),
+          matchResources: optional(3, matchResources, { description: 'Narrows what the policy matches.' }),
+        },
+        { description: 'Which policy is put into force, and for what.' },
+      ),
+      { description: 'Which policy is put into force, and for what.' },
+    ),
+  },
+  { description: 'Puts a MutatingAdmissionPolicy into force, with its parameters.' },
+);
+
+export const mutatingAdmissionPolicyBindings: ResourceDefinition<MutatingAdmissionPolicyBinding> =
+  defineResource<MutatingAdmissionPolicyBinding>({
+    ...MutatingAdmissionPolicyBindings,
+    origin: 'built-in',
+    anyFinalizer: true,
+    schema,
+    nameRule: nameRules.dnsSubdomain,
+    newGeneration: (next, previous) => !isDeepStrictEqual(next.spec ?? {}, previous.spec ?? {}),
+    columns: bindingColumns,
+    defaults: withBindingDefaults,
+    validate: ({ spec = {} }) => bindingViolations(spec, { operations: mutatedOperations }),
+    warnings: reservedNameWarnings,
+  });
