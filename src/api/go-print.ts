@@ -7,19 +7,22 @@ import { sortTexts } from './text-order.js';
 /** Nothing below this depth is printed: texts are for people. */
 const deepest = 100;
 
-/** What JSON has no form for, with what Go prints of it. It stands in the place of JSON only until that is refused. */
-export class Foreign {
+/** How Go prints something, made when it is asked for. */
+export interface Printed {
   /** `%T`. */
   readonly type: string;
   /** `%v`. */
   readonly value: string;
   /** `%#v`. */
   readonly syntax: string;
+}
 
-  constructor({ type, value, syntax }: { readonly type: string; readonly value: string; readonly syntax: string }) {
-    this.type = type;
-    this.value = value;
-    this.syntax = syntax;
+/** What JSON has no form for, with what Go prints of it. It stands in the place of JSON only until that is refused. */
+export class Foreign {
+  readonly printed: Printed;
+
+  constructor(printed: Printed) {
+    this.printed = printed;
   }
 }
 
@@ -35,7 +38,7 @@ export function goValue(value: Json, depth = 0): string {
   if (typeof value === 'number' || typeof value === 'bigint') return goNumber(value);
   if (depth > deepest) return '...';
   const foreign = foreignOf(value);
-  if (foreign !== undefined) return foreign.value;
+  if (foreign !== undefined) return foreign.printed.value;
   if (isList(value)) return `[${value.map((item) => goValue(item, depth + 1)).join(' ')}]`;
   if (!isObject(value)) return String(value);
   const members = sortTexts(Object.keys(value));
@@ -50,7 +53,7 @@ export function goSyntax(value: Json, depth = 0): string {
   if (typeof value === 'number' || typeof value === 'bigint') return goNumber(value);
   if (depth > deepest) return '...';
   const foreign = foreignOf(value);
-  if (foreign !== undefined) return foreign.syntax;
+  if (foreign !== undefined) return foreign.printed.syntax;
   if (isList(value)) {
     return `[]interface {}{${value.map((item) => goSyntax(item, depth + 1)).join(', ')}}`;
   }
@@ -69,7 +72,7 @@ export function goTypeName(value: Json): string {
   if (typeof value === 'string') return 'string';
   if (typeof value === 'boolean') return 'bool';
   const foreign = foreignOf(value);
-  if (foreign !== undefined) return foreign.type;
+  if (foreign !== undefined) return foreign.printed.type;
   if (isList(value)) return '[]interface {}';
   if (isObject(value)) return 'map[string]interface {}';
   return isWhole(value) ? 'int64' : 'float64';

@@ -15,9 +15,11 @@ import { merge } from '../apply/merge.js';
 import { shapeOfObject } from '../apply/shape.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
 import { inTurns } from '../runtime/turn-taking.js';
+import { typeMetaOf } from '../schema/decode.js';
 import { DecodeError } from '../schema/decode-error.js';
 import { inOrder } from '../schema/encode.js';
 import type { Catalogue, Served } from './catalogue.js';
+import { shortVersion } from './given-kind.js';
 import { readAs, shapesIn } from './hooked-kinds.js';
 import { DoesNotApply, receivedPatch } from './patch/json.js';
 import { inConverter, converted as throughConverter } from './patch/unstructured.js';
@@ -39,8 +41,7 @@ export function policyChanges(catalogue: Catalogue): PolicyChanges {
       throw new ChangeFailed(`request to convert CR to an invalid group/version: ${version}`);
     }
     if (isCustom || groupVersion(kind) === version) return;
-    const type = `${kind.version}.${kind.kind}`;
-    throw new ChangeFailed(`${type} is not suitable for converting to ${quote(version)} in scheme ${quote(scheme)}`);
+    throw unsuitable(kind, version);
   };
   return {
     async patched(object, { as, given }, operations) {
@@ -56,7 +57,7 @@ export function policyChanges(catalogue: Catalogue): PolicyChanges {
         throw new ChangeFailed(`JSON Patch: ${error.message}`, { cause: error });
       }
       refuseLarger(patched.result);
-      const made = await inTurns(decoded(catalogue.current(), definition, patched));
+      const made = await inTurns(decoded(catalogue.current(), definition, patched, groupVersion(given.kind)));
       checkVersion(as, given);
       return made;
     },
@@ -77,11 +78,15 @@ export function policyChanges(catalogue: Catalogue): PolicyChanges {
 
 const scheme = 'pkg/runtime/scheme.go:111';
 
-/** The result of a patch, read as an object of the kind. Throws ApiError 500. */
+const unsuitable = ({ version, kind }: Pick<SeenAs['kind'], 'version' | 'kind'>, wanted: string): ChangeFailed =>
+  new ChangeFailed(`${version}.${kind} is not suitable for converting to ${quote(wanted)} in scheme ${quote(scheme)}`);
+
+/** The result of a patch, read as an object of the kind. Throws ApiError 500, or ChangeFailed. */
 function* decoded(
   served: Served,
   definition: ResourceDefinition,
   { result, text }: { readonly result: JsonObject; readonly text: ReadText },
+  version: string,
 ): Steps<ApiObject> {
   try {
     const made = yield* readAs(served, definition, result, text);
@@ -91,6 +96,10 @@ function* decoded(
     const why = messageOf(error);
     // What has become another kind is noticed only when it is made the one of the request again.
     const isOther = error instanceof ApiError || why.startsWith('converting (');
+    if (isOther && definition.reader === undefined) {
+      const { apiVersion, kind } = typeMetaOf(result);
+      if (apiVersion !== version) throw unsuitable({ version: shortVersion(apiVersion), kind }, version);
+    }
     if (isOther || error instanceof DecodeError) {
       throw internalError(isOther ? `failed to convert object: ${why}` : why, error);
     }

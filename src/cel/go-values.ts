@@ -26,8 +26,18 @@ export function goTypeOf(value: Value): string {
 }
 
 /** What JSON has no form for. Where it is printed, a few of its parts are. */
-export const foreign = (value: Value): Json =>
-  new Foreign({ type: goTypeOf(value), value: printed(value, 0), syntax: syntaxOf(value, 0) }) as unknown as Json;
+export const foreign = (given: Value): Json =>
+  new Foreign({
+    get type() {
+      return goTypeOf(given);
+    },
+    get value() {
+      return printed(given, 0);
+    },
+    get syntax() {
+      return syntaxOf(given, 0);
+    },
+  }) as unknown as Json;
 
 const shown = 20;
 const deepest = 5;

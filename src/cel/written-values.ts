@@ -14,7 +14,6 @@ import {
   type MapValue,
   type OpaqueValue,
   Optional,
-  type StructValue,
   Timestamp,
   TypeValue,
   Uint,
@@ -89,7 +88,8 @@ class Writing {
   }
 
   /** Lists and maps with what is in them; there no more lists and maps that were written out may follow. */
-  *#field(value: Value, field: string): Steps<Json | NoMember> {
+  *#field(given: Value, field: string): Steps<Json | NoMember> {
+    const value = given instanceof Optional ? (given.value ?? null) : given;
     if (!isContainer(value) || value.plain !== undefined) return yield* this.#native(value);
     if (value.kind === 'list') {
       const items: Json[] = [];
@@ -147,7 +147,8 @@ class Writing {
     if (isContainer(value)) {
       return value.plain === undefined ? yield* this.#container(value) : this.#plain(value.plain);
     }
-    if (value.kind === 'struct') return yield* this.#struct(value);
+    if (value instanceof Written) return yield* this.#struct(value);
+    if (value.kind === 'struct') throw new WrongValue(`disallowed conversion from ${quote(value.name)} to ""`);
     const { name } = value as OpaqueValue;
     throw new WrongValue(`type conversion error from '${shortName(name)}' to '*structpb.Value'`);
   }
@@ -167,7 +168,7 @@ class Writing {
     return out;
   }
 
-  *#struct(value: StructValue): Steps<Json> {
+  *#struct(value: Written): Steps<Json> {
     const out: Record<string, Json> = {};
     for (const field of value.fields()) {
       take(this.#room, field.length);

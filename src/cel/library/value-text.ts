@@ -25,7 +25,7 @@ export function valueText(value: Value | undefined, depth = 0): string {
   if (value === null || value === undefined) return '0';
   if (value instanceof Uint) return String(value.value);
   if (value instanceof Uint8Array) return `[${value.subarray(0, shown).join(' ')}]`;
-  if (value instanceof Timestamp) return `${timestampText(value).replace('T', ' ').replace('Z', '')} +0000 UTC`;
+  if (value instanceof Timestamp) return momentText(value);
   if (value instanceof Duration) return durationText(value);
   if (value instanceof TypeValue) return value.name;
   if (value instanceof Optional || !('kind' in value) || depth > 4) return '...';
@@ -42,3 +42,10 @@ export function valueText(value: Value | undefined, depth = 0): string {
   return `{${entries.join(', ')}}`;
 }
 const shown = 20;
+
+/** With its distance from UTC twice, the second time as the name of the zone. */
+function momentText(value: Timestamp): string {
+  const [, date, time, zone = ''] = /^(.*)T(.*?)(Z|[+-]\d\d:\d\d)$/.exec(timestampText(value)) ?? [];
+  const offset = zone.replace(':', '');
+  return `${date} ${time} ${zone === 'Z' ? '+0000 UTC' : `${offset} ${offset}`}`;
+}

@@ -24,6 +24,8 @@ import { matchResources, paramRef } from '../admissionpolicies/schema.js';
 import { struct } from '../webhookconfigurations/schema.js';
 import { reservedNameWarnings } from '../webhookconfigurations/validate.js';
 
+const actions = ['Audit', 'Deny', 'Warn'];
+
 const schema = struct(
   'ValidatingAdmissionPolicyBinding',
   {
@@ -36,19 +38,20 @@ const schema = struct(
           policyName: field(1, string(), { description: 'Name of the policy that is put into force.' }),
           paramRef: optional(2, paramRef, { description: 'Parameters, if the policy has any.' }),
           matchResources: optional(3, matchResources, { description: 'Narrows what the policy matches.' }),
-          validationActions: field(4, list(string({ go: 'v1.ValidationAction' }), { listType: 'set' }), {
+          validationActions: field(4, list(string({ go: 'v1.ValidationAction', enum: actions }), { listType: 'set' }), {
             description: 'What follows from a validation that is false: Deny or Warn, and Audit.',
           }),
         },
-        { description: 'Which policy is put into force, how, and for what.' },
+        {
+          required: ['policyName', 'validationActions'],
+          description: 'Which policy is put into force, how, and for what.',
+        },
       ),
       { description: 'Which policy is put into force, how, and for what.' },
     ),
   },
-  { description: 'Puts a ValidatingAdmissionPolicy into force, with its parameters.' },
+  { required: ['spec'], description: 'Puts a ValidatingAdmissionPolicy into force, with its parameters.' },
 );
-
-const actions = ['Audit', 'Deny', 'Warn'];
 
 function actionViolations(given: readonly string[], path: string): readonly Violation[] {
   const seen = new Set<string>();
