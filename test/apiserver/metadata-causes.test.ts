@@ -21,6 +21,11 @@ const policy = {
   },
   validations: [{ expression: 'true' }],
 };
+const mutations = {
+  matchConstraints: policy.matchConstraints,
+  reinvocationPolicy: 'Never',
+  mutations: [{ patchType: 'JSONPatch', jsonPatch: { expression: '[JSONPatch{op: "remove", path: "/a"}]' } }],
+};
 const binding = { policyName: 'a', validationActions: ['Deny'] };
 
 test.each<[string, string, readonly string[], object?]>([
@@ -29,6 +34,8 @@ test.each<[string, string, readonly string[], object?]>([
   ['only the new', `${group}/validatingwebhookconfigurations`, [labels, labels, prefix, labels]],
   ['only the new', `${group}/mutatingwebhookconfigurations`, [labels, labels, prefix, labels]],
   ['only the new', policies, [labels, labels, prefix, labels], policy],
+  ['only the new', `${group}/mutatingadmissionpolicies`, [labels, labels, prefix, labels], mutations],
+  ['only the new', `${group}/mutatingadmissionpolicybindings`, [labels, labels, prefix, labels], { policyName: 'a' }],
   ['only the new', `${group}/validatingadmissionpolicybindings`, [labels, labels, prefix, labels], binding],
 ])('own rules that look at %s metadata: %s', async (_, at, fields, spec) => {
   const created = await it.ask('POST', at, { body: { metadata: { name: 'a' }, spec } });

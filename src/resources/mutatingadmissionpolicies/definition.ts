@@ -84,6 +84,7 @@ export const mutatingAdmissionPolicies: ResourceDefinition<MutatingAdmissionPoli
     origin: 'built-in',
     anyFinalizer: true,
     schema,
+    checksMetadata: 'as if new',
     nameRule: nameRules.dnsSubdomain,
     newGeneration: (next, previous) => !isDeepStrictEqual(next.spec ?? {}, previous.spec ?? {}),
     columns: policyColumns(

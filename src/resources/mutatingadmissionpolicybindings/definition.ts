@@ -42,6 +42,7 @@ export const mutatingAdmissionPolicyBindings: ResourceDefinition<MutatingAdmissi
     origin: 'built-in',
     anyFinalizer: true,
     schema,
+    checksMetadata: 'as if new',
     nameRule: nameRules.dnsSubdomain,
     newGeneration: (next, previous) => !isDeepStrictEqual(next.spec ?? {}, previous.spec ?? {}),
     columns: bindingColumns,
