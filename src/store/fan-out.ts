@@ -25,15 +25,17 @@ interface Cursor {
 const givenAtOnce = 256;
 const shownAtOnce = 4_096;
 const oneTurn = 256;
+/** So many live subscribers are called before everybody else has a turn. */
+const calledAtOnce = 1_024;
 
 /**
  * Hands every change of a history to everybody who subscribed to a prefix of its key.
  *
  * Nobody has a queue here: a subscriber is a position in the shared history, which is bounded. One that has seen
- * everything is live and is called as part of the write, in the order of writes; its call must be short, and what it
- * cannot deal with at once belongs in a buffer of its own. One that starts in the past catches up
- * in slices between other work. Writes made from within such a call are handed out after it, to everybody in the same
- * order. Whoever is overtaken by the end of the history is cut off with SubscriberTooSlow.
+ * everything is live and is called as part of the write, in the order of writes, unless there are so many that they are
+ * called in turns; its call must be short, and what it cannot deal with at once belongs in a buffer of its own. One that
+ * starts in the past catches up in slices between other work. Writes made from within such a call are handed out after it,
+ * to everybody in the same order. Whoever is overtaken by the end of the history is cut off with SubscriberTooSlow.
  */
 export class FanOut {
   readonly #history: History;
@@ -47,6 +49,8 @@ export class FanOut {
   readonly #early = new Set<Cursor>();
   #next: number;
   #delivering = false;
+  /** How many have been called in this turn. */
+  #called = 0;
   #scheduled = false;
   #end: { readonly error: Error | undefined } | undefined;
   #ticking: AbortController | undefined;
@@ -74,8 +78,9 @@ export class FanOut {
 
   /** To be called whenever the history has grown or advanced. */
   deliver(): void {
-    if (this.#delivering) return;
+    if (this.#delivering || this.#scheduled) return;
     this.#delivering = true;
+    this.#called = 0;
     try {
       for (let turns = 0; this.#next < this.#history.end && turns < oneTurn; turns++) {
         const change = this.#history.at(this.#next);
@@ -84,7 +89,8 @@ export class FanOut {
           this.#cutOffOvertaken();
           continue;
         }
-        this.#hand(change, this.#next++);
+        if (!this.#hand(change, this.#next)) break;
+        this.#next++;
       }
     } finally {
       this.#delivering = false;
@@ -105,18 +111,22 @@ export class FanOut {
     for (const { subscriber } of [...this.#all]) subscriber.error(error);
   }
 
-  #hand(change: Written, position: number): void {
+  /** False: there are more who have not been called yet. Who has been is past this position. */
+  #hand(change: Written, position: number): boolean {
     const { key, revision } = change.entry;
     for (const length of this.#lengths.keys()) {
       if (length > key.length) continue;
       for (const cursor of this.#live.get(key.slice(0, length)) ?? []) {
         if (cursor.next > position) continue;
+        if (this.#called === calledAtOnce) return false;
         cursor.next = position + 1;
         if (revision <= cursor.after) continue;
+        this.#called++;
         cursor.told = revision;
         cursor.subscriber.next(change);
       }
     }
+    return true;
   }
 
   #catchUp(cursor: Cursor): void {

@@ -56,6 +56,29 @@ function setUp(limits: HistoryLimits = {}) {
 const text = (change: Change): string =>
   change.type === 'progress' ? `progress ${change.revision}` : `${change.entry.key} ${change.entry.revision}`;
 
+test('thousands are told in turns, each of everything once and in order, and nobody who comes or goes meanwhile is missed', async () => {
+  const { write, follow } = setUp();
+  const first = Array.from({ length: 2_500 }, () => follow('/a/', 0n));
+  const toldOf = (): number => first.filter(({ told }) => told.length > 1).length;
+  write('/a/1');
+  expect(toldOf()).toBe(1_024);
+  write('/a/2');
+  const late = follow('/a/', 0n);
+  first[2_400]?.stop();
+  expect(toldOf()).toBe(1_024);
+  await turn();
+  expect(toldOf()).toBe(2_048);
+  write('/b/1');
+  for (let turns = 0; turns < 8; turns++) await turn();
+  const whole = ['progress 0', '/a/1 1', '/a/2 2'];
+  expect(first.filter(({ told }) => told.join() !== whole.join())).toEqual([first[2_400]]);
+  expect(late.told).toEqual(['/a/1 1', '/a/2 2', 'progress 2']);
+  write('/a/3');
+  for (let turns = 0; turns < 4; turns++) await turn();
+  expect(late.told.at(-1)).toBe('/a/3 4');
+  expect(first[2_499]?.told.at(-1)).toBe('/a/3 4');
+});
+
 describe('progress', () => {
   test('is told after the past, and later only when the store moved on without changes of theirs', async () => {
     const { write, follow, advance } = setUp();
