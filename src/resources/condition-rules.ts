@@ -1,5 +1,6 @@
 import type { Condition } from '../api/conditions.js';
 import { conditionReason, qualifiedName } from '../api/names.js';
+import type { Steps } from '../api/steps.js';
 import {
   child,
   duplicate,
@@ -7,7 +8,7 @@ import {
   index,
   invalid,
   notSupportedWord,
-  ofEach,
+  ofEachInSteps,
   required,
   tooLong,
   type Violation,
@@ -18,12 +19,12 @@ const maxReason = 1024;
 const maxMessage = 32 * 1024;
 
 /** What is wrong with a list of conditions as meta/v1 has them; entries that are no object count as empty ones. */
-export function conditionsViolations(
+export function* conditionsViolations(
   conditions: readonly (Partial<Condition> | null)[] | null | undefined,
   path: string,
-): readonly Violation[] {
+): Steps<readonly Violation[]> {
   const seen = new Set<string>();
-  return ofEach(conditions ?? [], (given, at) => {
+  return yield* ofEachInSteps(conditions ?? [], (given, at) => {
     const condition = given ?? {};
     const { type = '' } = condition;
     const repeated = seen.has(type);

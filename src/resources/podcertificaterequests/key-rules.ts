@@ -45,8 +45,8 @@ function proofViolations(given: {
   if (isTooLong(given.key)) return [tooLong(paths.key, mostBytes)];
   if (isTooLong(given.proof)) return [tooLong(paths.proof, mostBytes)];
   const key = readKey({ pkixPublicKey: given.key });
-  // Go knows fewer kinds of keys here than in requests.
-  const isRead = key !== undefined && (key.spki.length > 0 || key.kind === 'DSA' || isAgreementKey(given.key));
+  // Of a key alone Go knows fewer kinds than in a request, where an unknown one is no reason to stop.
+  const isRead = key !== undefined && (knownKinds.includes(key.kind) || isAgreementKey(given.key));
   if (!isRead) return [invalid(paths.key, given.key, 'must be a valid PKIX-serialized public key')];
   const unfit = unfitKey(key);
   if (unfit === 'unknown') return [invalid(paths.key, given.key, unknownKey)];
@@ -57,6 +57,7 @@ function proofViolations(given: {
   return provesPodKey(key, given) ? [] : [invalidUntold(paths.proof, 'could not verify proof-of-possession signature')];
 }
 
+const knownKinds: readonly PublicKey['kind'][] = ['RSA', 'ECDSA', 'Ed25519', 'DSA'];
 const unknownKey = 'unknown public key type; supported types are Ed25519, ECDSA, and RSA';
 const wrongSize = 'RSA keys must have modulus size 3072 or 4096';
 

@@ -12,7 +12,7 @@ import {
   invalidUntold,
   notSupported,
   notSupportedWord,
-  ofEach,
+  ofEachInSteps,
   type Violation,
 } from '../../api/violations.js';
 import { conditionsViolations } from '../condition-rules.js';
@@ -29,7 +29,7 @@ export function* statusViolations(
   now: number,
 ): Steps<readonly Violation[]> {
   const { status = {} } = next;
-  const wrong = [...endingViolations(status), ...conditionsViolations(status.conditions, path)];
+  const wrong = [...(yield* endingViolations(status)), ...(yield* conditionsViolations(status.conditions, path))];
   if (wrong.length > 0) return wrong;
   const unlike = (other: PodCertificateRequestStatus | undefined, why: string): readonly Violation[] =>
     sameOutcome(status, other) ? [] : [invalidUntold('status', why)];
@@ -49,9 +49,9 @@ export function* statusViolations(
 }
 
 /** Of conditions there is one at most, of a type that is known, and it holds. */
-function endingViolations({ conditions }: PodCertificateRequestStatus): readonly Violation[] {
+function* endingViolations({ conditions }: PodCertificateRequestStatus): Steps<readonly Violation[]> {
   let known = 0;
-  return ofEach<Partial<Condition> | null>(conditions ?? [], (condition, at) => {
+  return yield* ofEachInSteps<Partial<Condition> | null>(conditions ?? [], (condition, at) => {
     const { type = '', status = '' } = condition ?? {};
     const place = `${path}.[${at}]`;
     if (!podCertificateEndings.some((ending) => ending === type)) {
