@@ -40,11 +40,11 @@ const inLowerCase = (token: ExactJson): ExactJson =>
 
 const detours: ReadonlySet<string> = new Set(['', '.', '..']);
 
-/** Where Go's decoder of unpadded base64url stops; undefined if it does not. */
+/** Where Go's decoder of unpadded base64url stops, which reads over ends of lines; undefined if it does not. */
 function illegalBase64(text: string): number | undefined {
-  const at = Buffer.from(text).findIndex((byte) => !/[A-Za-z0-9_-]/.test(String.fromCharCode(byte)));
+  const at = Buffer.from(text).findIndex((byte) => !/[A-Za-z0-9_\r\n-]/.test(String.fromCharCode(byte)));
   if (at >= 0) return at;
-  return text.length % 4 === 1 ? text.length - 1 : undefined;
+  return text.replace(/[\r\n]/g, '').length % 4 === 1 ? text.length - 1 : undefined;
 }
 
 /** Throws BadRequest for anything this server would not have written. */

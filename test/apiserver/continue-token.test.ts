@@ -15,3 +15,16 @@ test('what is wrong with a member is told by the name it should have', () => {
     'json: cannot unmarshal number into Go struct field continueToken.v of type string',
   );
 });
+
+test.each([
+  ['\n', 'unexpected end of JSON input'],
+  ['a\n*', 'illegal base64 data at input byte 2'],
+  ['a\nb\nc\nd\ne', 'illegal base64 data at input byte 8'],
+])('ends of lines count for nothing but places: %j', (text, why) => {
+  expect(() => readContinue(text)).toThrow(`continue key is not valid: ${why}`);
+});
+
+test('a token may be broken into lines', () => {
+  const token = tokenOf('{"v":"meta.k8s.io/v1","rv":7,"start":"b\\u0000"}');
+  expect(readContinue(`${token.slice(0, 9)}\r\n${token.slice(9)}\n`)).toEqual({ revision: 7n, after: 'b' });
+});
