@@ -158,8 +158,12 @@ function writeJson(value: unknown, indent: number, lineBreak: string): string | 
 /** Of ASCII letters alone: elsewhere different letters have one lower case. */
 export const asciiLowerCase = (text: string): string => text.replace(/[A-Z]+/g, (capitals) => capitals.toLowerCase());
 
-/** In lower case as Go has it, which makes one letter of each: JavaScript makes two of the capital I with a dot. */
-export const goLowerCase = (text: string): string => text.replaceAll('\u0130', 'i').toLowerCase();
+/**
+ * In lower case as Go has it, letter by letter: JavaScript makes two of the capital I with a dot, and another sigma at
+ * the end of a word.
+ */
+export const goLowerCase = (text: string): string =>
+  text.replaceAll('\u0130', 'i').replaceAll('\u03a3', '\u03c3').toLowerCase();
 
 /** A float as Go's `%v` prints it. */
 export function goFloatText(value: number): string {

@@ -1,6 +1,6 @@
 import { bytesOfList, canonicalBase64 } from '../api/base64.js';
 import { Complaints } from '../api/complaints.js';
-import { goJson } from '../api/go-text.js';
+import { goJson, trimSpace } from '../api/go-text.js';
 import { canonicalMicroTime, canonicalTime } from '../api/go-time.js';
 import {
   type ExactJson,
@@ -202,7 +202,7 @@ const makers: Readonly<Record<WireShape, MakeNode>> = {
   'micro-time': parsed('micro-time', canonicalMicroTime),
   quantity: scalar('quantity', (value) => {
     const text = typeof value === 'string' ? value : (literalOf(value) ?? goJson(plainJson(value)));
-    const canonical = canonicalQuantity(text.trim());
+    const canonical = canonicalQuantity(trimSpace(text));
     if (typeof canonical !== 'string') throw new DecodeError(canonical.wrong);
     return canonical;
   }),

@@ -1,4 +1,5 @@
 import { Complaints } from '../api/complaints.js';
+import { goLowerCase } from '../api/go-text.js';
 import { dns1035Label } from '../api/names.js';
 import { groupVersionComplaint, isList, isObject, type Json, type JsonObject, type ObjectMeta } from '../api/object.js';
 import { sortTexts } from '../api/text-order.js';
@@ -206,7 +207,7 @@ function wrongApiVersion(apiVersion: Json | undefined, path: string): readonly V
 function wrongKind(kind: Json | undefined, path: string): readonly Violation[] {
   if (typeof kind !== 'string') return [invalid(path, kind, 'must be a string')];
   if (kind === '') return [invalid(path, kind, 'must not be empty')];
-  const wrong = dns1035Label(kind.toLowerCase());
+  const wrong = dns1035Label(goLowerCase(kind));
   return wrong.length === 0
     ? []
     : [invalid(path, kind, `may have mixed case, but should otherwise match: ${wrong.join()}`)];

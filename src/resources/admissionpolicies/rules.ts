@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { trimSpace } from '../../api/go-text.js';
+import { goLowerCase, trimSpace } from '../../api/go-text.js';
 import type {
   AdmissionPolicyBindingSpec,
   AdmissionPolicySpec,
@@ -105,7 +105,7 @@ function operationViolations(
 
 function paramKindViolations({ apiVersion = '', kind = '' }: ParamKind, path: string): readonly Violation[] {
   const [versionAt, kindAt] = [child(path, 'apiVersion'), child(path, 'kind')];
-  const mixed = dns1035Label(kind.toLowerCase());
+  const mixed = dns1035Label(goLowerCase(kind));
   return [
     ...(apiVersion === '' ? [required(versionAt)] : versionViolations(apiVersion, versionAt)),
     ...(kind === '' ? [required(kindAt)] : []),

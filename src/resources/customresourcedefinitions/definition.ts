@@ -1,5 +1,6 @@
 import { setCondition } from '../../api/conditions.js';
 import { type Domains, defaultDomains } from '../../api/domains.js';
+import { goLowerCase } from '../../api/go-text.js';
 import {
   type CustomResourceConversion,
   type CustomResourceDefinition,
@@ -85,7 +86,7 @@ const emptyStatus: NonNullable<Crd['status']> = {
 function defaults(crd: Crd): Crd {
   const { names, conversion } = crd.spec;
   const kind = names?.kind ?? '';
-  const singular = names?.singular || kind.toLowerCase();
+  const singular = names?.singular || goLowerCase(kind);
   const listKind = names?.listKind || (kind === '' ? '' : `${kind}List`);
   const named: Crd = {
     ...crd,

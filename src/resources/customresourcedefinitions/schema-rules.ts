@@ -1,3 +1,4 @@
+import { trimSpace } from '../../api/go-text.js';
 import {
   child,
   forbiddenField,
@@ -363,15 +364,15 @@ function textViolations(
 ): readonly Violation[] {
   const found: Violation[] = [];
   const messageAt = child(path, 'message');
-  if (rule.trim() === '') found.push(required(child(path, 'rule'), 'rule is not specified'));
-  else if (message !== '' && message.trim() === '') {
+  if (trimSpace(rule) === '') found.push(required(child(path, 'rule'), 'rule is not specified'));
+  else if (message !== '' && trimSpace(message) === '') {
     found.push(invalid(messageAt, message, 'must be non-empty if specified'));
-  } else if (hasLineBreak(message.trim())) {
+  } else if (hasLineBreak(trimSpace(message))) {
     found.push(invalid(messageAt, message, 'must not contain line breaks'));
-  } else if (hasLineBreak(rule.trim()) && message === '') {
+  } else if (hasLineBreak(trimSpace(rule)) && message === '') {
     found.push(required(messageAt, 'message must be specified if rule contains line breaks'));
   }
-  if (messageExpression !== '' && messageExpression.trim() === '') {
+  if (messageExpression !== '' && trimSpace(messageExpression) === '') {
     found.push(required(child(path, 'messageExpression'), 'messageExpression must be non-empty if specified'));
   }
   return found;
@@ -384,7 +385,7 @@ function fieldPathViolations(
 ): readonly Violation[] {
   if (fieldPath === '') return [];
   return [
-    ...(fieldPath.trim() === '' ? [invalid(path, fieldPath, 'must be non-empty if specified')] : []),
+    ...(trimSpace(fieldPath) === '' ? [invalid(path, fieldPath, 'must be non-empty if specified')] : []),
     ...(hasLineBreak(fieldPath) ? [invalid(path, fieldPath, 'must not contain line breaks')] : []),
     ...(notStructural(schema) === undefined && typeof followPath(fieldPath, schema, { brackets: true }) === 'string'
       ? [invalid(path, fieldPath, 'must be a valid path')]

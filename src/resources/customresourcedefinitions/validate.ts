@@ -1,4 +1,5 @@
 import { hasCondition } from '../../api/conditions.js';
+import { goLowerCase } from '../../api/go-text.js';
 import type {
   CustomResourceDefinition,
   CustomResourceDefinitionNames,
@@ -317,7 +318,7 @@ function nameFormViolations(names: CustomResourceDefinitionNames | undefined, pa
     return wrong.length > 0 ? [invalid(child(path, field), value, wrong.join())] : [];
   };
   const mixedCase = (field: string, value: string | undefined): readonly Violation[] => {
-    const wrong = value ? dns1035Label(value.toLowerCase()) : [];
+    const wrong = value ? dns1035Label(goLowerCase(value)) : [];
     const why = `may have mixed case, but should otherwise match: ${wrong.join()}`;
     return wrong.length > 0 ? [invalid(child(path, field), value, why)] : [];
   };

@@ -1,5 +1,6 @@
 import { defaultDomains } from '../../api/domains.js';
 import { forbidden } from '../../api/errors.js';
+import { goLowerCase } from '../../api/go-text.js';
 import {
   type CustomResourceDefinition,
   type CustomResourceDefinitionVersion,
@@ -145,7 +146,7 @@ function typeOf({ spec, status }: CustomResourceDefinition, version: string): Re
     group: spec.group,
     version,
     plural,
-    singular: names.singular || kind.toLowerCase(),
+    singular: names.singular || goLowerCase(kind),
     kind,
     listKind: names.listKind || `${kind}List`,
     namespaced: spec.scope === 'Namespaced',

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { defaultDomains } from '../../api/domains.js';
-import { stringify } from '../../api/go-text.js';
+import { goLowerCase, stringify } from '../../api/go-text.js';
 import {
   type DeviceClass,
   type DeviceClassConfiguration,
@@ -151,7 +151,7 @@ function validateDriver(driver: string, path: string): readonly Violation[] {
   if (driver === '') return [required(path)];
   return [
     ...(Buffer.byteLength(driver) > maxDriverBytes ? [tooLong(path, maxDriverBytes)] : []),
-    ...eachInvalid(path, driver, dnsSubdomain(driver.toLowerCase())),
+    ...eachInvalid(path, driver, dnsSubdomain(goLowerCase(driver))),
   ];
 }
 

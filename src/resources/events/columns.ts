@@ -1,3 +1,4 @@
+import { goLowerCase, trimSpace } from '../../api/go-text.js';
 import type { Event } from '../../api/kinds/event.js';
 import type { Column } from '../../registry/resource-definition.js';
 import { column, since } from '../columns.js';
@@ -13,7 +14,7 @@ function lastSeen(event: Event, now: number): string {
 const countOf = ({ series, count }: Event): number => (series ? (series.count ?? 0) : count || 1);
 
 function objectText({ involvedObject: { kind = '', name = '' } = {} }: Event): string {
-  return name === '' ? kind.toLowerCase() : `${kind.toLowerCase()}/${name}`;
+  return name === '' ? goLowerCase(kind) : `${goLowerCase(kind)}/${name}`;
 }
 
 function sourceText({ source, reportingComponent, reportingInstance }: Event): string {
@@ -50,7 +51,7 @@ export const eventColumns: readonly Column<Event>[] = [
     wide,
   ),
   column('Message', 'A human-readable description of the status of this operation.', ({ message }) =>
-    (message ?? '').trim(),
+    trimSpace(message ?? ''),
   ),
   column(
     'First Seen',

@@ -1,3 +1,4 @@
+import { trimSpace } from '../../api/go-text.js';
 import type { Container } from '../../api/kinds/pod.js';
 import { dnsLabel } from '../../api/names.js';
 import type { Json, JsonObject } from '../../api/object.js';
@@ -90,4 +91,6 @@ function isMore(amount: Json, limit: Json | undefined): boolean {
 
 /** Of what templates of pods may say otherwise. */
 export const untrimmed = (path: string, image: string): readonly Violation[] =>
-  image.trim() === image ? [] : [invalid(child(path, 'image'), image, 'must not have leading or trailing whitespace')];
+  trimSpace(image) === image
+    ? []
+    : [invalid(child(path, 'image'), image, 'must not have leading or trailing whitespace')];

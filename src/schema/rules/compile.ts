@@ -1,3 +1,4 @@
+import { trimSpace } from '../../api/go-text.js';
 import { once } from '../../api/once.js';
 import type { Steps } from '../../api/steps.js';
 import type { Range } from '../../cel/cost.js';
@@ -70,7 +71,7 @@ function* compileRule(
   sizeOf: SizeOf,
 ): Steps<CompiledRule> {
   const { rule, messageExpression, fieldPath } = given;
-  const compiled = rule.trim() === '' ? undefined : yield* compile(rule, environment, ruleOptions, sizeOf);
+  const compiled = trimSpace(rule) === '' ? undefined : yield* compile(rule, environment, ruleOptions, sizeOf);
   const isRight = compiled !== undefined && compiled.expression.wrong === undefined;
   const message =
     isRight && messageExpression

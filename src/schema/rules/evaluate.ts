@@ -1,4 +1,4 @@
-import { quote } from '../../api/go-text.js';
+import { quote, trimSpace } from '../../api/go-text.js';
 import { isList, type Json, type JsonObject } from '../../api/object.js';
 import { once } from '../../api/once.js';
 import type { Steps } from '../../api/steps.js';
@@ -290,7 +290,7 @@ class Evaluation implements RuleFindings {
       this.#over = true;
       return false;
     }
-    const detail = told?.text ?? (given.message ? given.message.trim() : `failed rule: ${named(given)}`);
+    const detail = told?.text ?? (given.message ? trimSpace(given.message) : `failed rule: ${named(given)}`);
     add(
       broken(
         field,
@@ -321,7 +321,7 @@ class Evaluation implements RuleFindings {
     }
     this.#budget.left -= cost;
     if (typeof value !== 'string') return {};
-    const text = value.trim();
+    const text = trimSpace(value);
     return text === '' || text.includes('\n') || Buffer.byteLength(text) > longestMessage ? {} : { text };
   }
 
@@ -394,7 +394,7 @@ const optionalOf = (old: Json | undefined): Optional =>
 
 const tooCostly = 'operation cancelled: actual cost limit exceeded';
 
-const named = ({ rule, message }: ValidationRule): string => (message ? message : rule).trim();
+const named = ({ rule, message }: ValidationRule): string => trimSpace(message ? message : rule);
 
 const failed = ({ message }: Failure, given: ValidationRule): string =>
   message.startsWith('no such overload')

@@ -75,6 +75,24 @@ test('names, conversion and the stored version are filled in', () => {
   expect(crd.status).toEqual({ conditions: null, acceptedNames: { plural: '', kind: '' }, storedVersions: ['v1'] });
 });
 
+test('a kind in lower case is what Go makes of it', () => {
+  const { crd } = create(body(undefined, { names: { plural: 'widgets', kind: 'W\u0130DGET\u03a3' } }));
+  expect(crd.spec.names?.singular).toBe('widget\u03c3');
+});
+
+test('white space in rules is what Go takes for it', () => {
+  const rules = [
+    { rule: 'true', message: '\u0085' },
+    { rule: 'true', message: '\ufeff' },
+    { rule: '\u0085', message: 'x' },
+  ];
+  const { causes } = create(body({ type: 'object', 'x-kubernetes-validations': rules }));
+  expect(causes.map(([, field, text]) => [field?.split('x-kubernetes-validations')[1], text])).toEqual([
+    ['[0].message', 'Invalid value: "\\u0085": must be non-empty if specified'],
+    ['[2].rule', 'Required value: rule is not specified'],
+  ]);
+});
+
 test('a warning is quoted as JSON', () => {
   const versions = [version('v1', { storage: true, deprecated: true, deprecationWarning: 'a\u0000' })];
   expect(create(body(undefined, { versions })).causes).toEqual([
