@@ -1,5 +1,6 @@
 import type { Prepared } from '../cel/prepare.js';
 import { Failure, type Value } from '../cel/values.js';
+import type { Clock } from '../runtime/clock.js';
 import type { TurnTaking } from '../runtime/turn-taking.js';
 import type { Decisions, Variables } from './request-variables.js';
 
@@ -15,7 +16,10 @@ export interface Expression {
   readonly prepared: Prepared;
 }
 
-export type Result = { readonly value: Value } | { readonly error: string };
+export type Result = ({ readonly value: Value } | { readonly error: string }) & {
+  /** How long it took; 0 where nothing is measured. */
+  readonly seconds: number;
+};
 
 /** What expressions are evaluated with. */
 export interface ListParts {
@@ -24,13 +28,15 @@ export interface ListParts {
   readonly turns: TurnTaking;
   /** What was evaluated for the variables since this was last asked. */
   readonly takeCost?: () => number;
+  /** Absent: nothing is measured. */
+  readonly clock?: Clock | undefined;
 }
 
 /** What some expressions come to that may cost so much together; no results: they cost more. None stays none. */
 export async function evaluateEach(
   expressions: readonly (Expression | undefined)[],
   budget: number,
-  { variables, decisions, turns, takeCost = () => 0 }: ListParts,
+  { variables, decisions, turns, takeCost = () => 0, clock }: ListParts,
 ): Promise<{ readonly results: readonly (Result | undefined)[] | undefined; readonly left: number }> {
   const results: (Result | undefined)[] = [];
   let left = budget;
@@ -41,15 +47,19 @@ export async function evaluateEach(
     }
     const { text, prepared } = expression;
     if (prepared.wrong !== undefined) {
-      results.push({ error: `compilation error: ${prepared.wrong}` });
+      results.push({ error: `compilation error: ${prepared.wrong}`, seconds: 0 });
       continue;
     }
     if (turns.isDue) await turns.next();
+    const begun = clock?.monotonic() ?? 0;
     const { value, cost } = await decisions.during(() => prepared.program.evaluate(variables));
     left -= takeCost() + cost;
     if (left < 0) return { results: undefined, left: 0 };
+    const seconds = ((clock?.monotonic() ?? 0) - begun) / 1_000;
     results.push(
-      value instanceof Failure ? { error: `expression '${text}' resulted in error: ${value.message}` } : { value },
+      value instanceof Failure
+        ? { error: `expression '${text}' resulted in error: ${value.message}`, seconds }
+        : { value, seconds },
     );
   }
   return { results, left };

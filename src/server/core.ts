@@ -157,6 +157,7 @@ export async function openCore(
     isOpen: () => state.phase !== 'opening',
     domains,
     clock,
+    metrics,
   });
   const { definitions, admission } = openDefinitions({
     authentication,

@@ -1,5 +1,6 @@
 import type { AdmissionStep } from '../admission/admission-step.js';
 import { type PolicyHook, policyHooks } from '../admission/policies/hooks.js';
+import { policyMetrics } from '../admission/policies/metrics.js';
 import { mutatingPolicies } from '../admission/policies/mutating.js';
 import type { FindParameters } from '../admission/policies/parameters.js';
 import { validatingPolicies } from '../admission/policies/validating.js';
@@ -19,6 +20,7 @@ import type { StoredObjects } from '../apiserver/stored-objects.js';
 import type { Authorizer } from '../auth/authorizer.js';
 import type { Client } from '../client/client.js';
 import type { Clock } from '../runtime/clock.js';
+import type { Metrics } from '../runtime/metrics.js';
 
 /** Policies that may change what is written, and what may only refuse it. */
 export interface Policies {
@@ -39,9 +41,11 @@ export async function openPolicies(given: {
   readonly isOpen: () => boolean;
   readonly domains: Domains;
   readonly clock: Clock;
+  readonly metrics: Metrics | undefined;
 }): Promise<Policies> {
   const { objects, catalogue, authorizer, domains, clock } = given;
   const { api } = domains;
+  const metrics = given.metrics && policyMetrics(given.metrics);
   const parameters: FindParameters = (kind) => {
     const definition = catalogue
       .current()
@@ -56,14 +60,13 @@ export async function openPolicies(given: {
       list: async (within) => (await resource.list(within)).items,
     };
   };
-  const parts = { kinds: hookedKinds(catalogue), objects, authorizer, parameters, api };
+  const parts = { kinds: hookedKinds(catalogue), objects, authorizer, parameters, api, clock, metrics };
   return {
     mutating: [
       mutatingPolicies({
         ...parts,
         hooks: await follow(given, MutatingAdmissionPolicies, MutatingAdmissionPolicyBindings),
         changes: policyChanges(catalogue),
-        clock,
       }),
     ],
     validating: [

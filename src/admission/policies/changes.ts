@@ -1,14 +1,6 @@
-import type { ApiObject, Json, JsonObject } from '../../api/object.js';
+import type { ApiObject, JsonObject } from '../../api/object.js';
+import type { PatchOperation } from '../../api/patch-operation.js';
 import type { SeenAs } from '../webhooks/seen.js';
-
-/** One operation of a JSON Patch. */
-export interface PatchOperation {
-  readonly op: string | undefined;
-  readonly path: string | undefined;
-  readonly from: string | undefined;
-  /** undefined where the operation has none. */
-  readonly value: Json | undefined;
-}
 
 /** A change that a policy wants cannot be made: the policy has failed. */
 export class ChangeFailed extends Error {

@@ -7,9 +7,12 @@ import { conditionsOf, type ExpressionParts, pass, perList } from './expressions
 /** Most bytes of a message that an expression makes. */
 const maxMessage = 5 * 1024;
 
-/** What one validation comes to; no `denial`: it holds. */
+/** What one validation comes to; no `denial`: it holds, or its failure is ignored. */
 export interface Decision {
   readonly denial?: { readonly message: string; readonly reason?: string };
+  readonly ignored?: string;
+  /** How long it took. */
+  readonly seconds: number;
 }
 
 /** What a policy says of a request with one set of parameters. */
@@ -35,7 +38,8 @@ const nothing: Verdict = { decisions: [], annotations: [] };
 /** Evaluates a policy as kube-apiserver does (KEP-3488). */
 export async function evaluatePolicy(policy: CompiledValidations, parts: EvaluationParts): Promise<Verdict> {
   const { ignoresFailures } = parts;
-  const failed = (message: string): Decision => (ignoresFailures ? {} : { denial: { message } });
+  const failed = (message: string, seconds = 0): Decision =>
+    ignoresFailures ? { ignored: message, seconds } : { denial: { message }, seconds };
 
   const verdict = await conditionsOf(policy, parts);
   if ('failures' in verdict) {
@@ -56,17 +60,18 @@ export async function evaluatePolicy(policy: CompiledValidations, parts: Evaluat
     { hasAuthorizer: false, hasNamespace: true },
   );
   const decisions = validations.results.map((result, at): Decision => {
-    if (result === undefined) return {};
-    if ('error' in result) return failed(result.error);
-    if (messages.results === undefined) return failed(`failed messageExpression: ${overBudget}`);
-    if (result.value === true) return {};
+    if (result === undefined) return { seconds: 0 };
+    const { seconds } = result;
+    if ('error' in result) return failed(result.error, seconds);
+    if (messages.results === undefined) return failed(`failed messageExpression: ${overBudget}`, seconds);
+    if (result.value === true) return { seconds };
     const { of } = policy.validations[at] as CompiledValidations['validations'][number];
     const said = messages.results[at];
     const message =
       (said !== undefined && 'value' in said ? usableMessage(said.value) : '') ||
       trimSpace(of.message ?? '') ||
       `failed expression: ${trimSpace(of.expression)}`;
-    return { denial: { message, ...(of.reason ? { reason: of.reason } : {}) } };
+    return { denial: { message, ...(of.reason ? { reason: of.reason } : {}) }, seconds };
   });
 
   const annotations = await pass(policy, policy.annotations, perList, parts, {

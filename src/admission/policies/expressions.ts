@@ -1,5 +1,6 @@
 import type { Prepared } from '../../cel/prepare.js';
 import { Failure, type StructValue, type Value } from '../../cel/values.js';
+import type { Clock } from '../../runtime/clock.js';
 import type { TurnTaking } from '../../runtime/turn-taking.js';
 import { type Expression, evaluateEach, perConditions, verdictOn } from '../expression-list.js';
 import type { Decisions, Variables } from '../request-variables.js';
@@ -14,6 +15,8 @@ export interface ExpressionParts {
   variables(options: { readonly hasAuthorizer: boolean; readonly hasNamespace: boolean }): Variables;
   readonly decisions: Decisions;
   readonly turns: TurnTaking;
+  /** Absent: nothing is measured. */
+  readonly clock?: Clock;
 }
 
 /** What the conditions of a policy come to. */
@@ -33,7 +36,7 @@ export function pass(
   { variables: composed }: CompiledPolicy,
   expressions: readonly (Expression | undefined)[],
   budget: number,
-  { variables, decisions, turns }: ExpressionParts,
+  { variables, decisions, turns, clock }: ExpressionParts,
   options: { readonly hasAuthorizer: boolean; readonly hasNamespace: boolean },
 ): ReturnType<typeof evaluateEach> {
   const given = variables(options);
@@ -42,6 +45,7 @@ export function pass(
     variables: own.resolve,
     decisions,
     turns,
+    clock,
     takeCost: () => own.takeCost(),
   });
 }

@@ -7,7 +7,6 @@ import type {
 import { messageOf } from '../../api/message-of.js';
 import type { ApiObject, Json } from '../../api/object.js';
 import type { Value } from '../../cel/values.js';
-import type { Clock } from '../../runtime/clock.js';
 import type { AdmissionAttributes, AdmissionStep, Rounds } from '../admission-step.js';
 import { admissionSubject } from '../admission-subject.js';
 import { overBudget } from '../expression-list.js';
@@ -29,7 +28,6 @@ type Hook = PolicyHook<MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding>;
 export interface MutatingParts extends PolicyParts {
   readonly hooks: () => readonly Hook[];
   readonly changes: PolicyChanges;
-  readonly clock: Clock;
 }
 
 /**
@@ -190,14 +188,21 @@ class Mutating {
     invocation: Invocation,
     namespaceObject: Json,
   ): Promise<void> {
-    const { version } = invocation;
+    const { hook, binding, version } = invocation;
+    const { clock, metrics } = this.#parts;
+    const begun = clock.monotonic();
+    let failure: string | undefined;
     try {
       const value = await evaluated(policy, mutation, this.#partsOf(invocation, namespaceObject));
       version.object = await this.#applied(mutation, value, version);
       version.isChanged = true;
     } catch (error) {
+      failure = messageOf(error);
       if (!(error instanceof ChangeFailed)) throw error;
-      this.#failed(invocation.hook, invocation.binding, error.message);
+      this.#failed(hook, binding, failure);
+    } finally {
+      const seconds = (clock.monotonic() - begun) / 1_000;
+      metrics?.mutated({ policy: hook.name, binding: binding.name, failure, seconds });
     }
     await this.#turn();
   }

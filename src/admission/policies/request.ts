@@ -4,6 +4,7 @@ import { Namespaces } from '../../api/kinds/namespace.js';
 import type { ApiObject, Json, JsonObject } from '../../api/object.js';
 import type { Authorizer } from '../../auth/authorizer.js';
 import type { ObjectSource } from '../../auth/object-source.js';
+import type { Clock } from '../../runtime/clock.js';
 import { TurnTaking } from '../../runtime/turn-taking.js';
 import type { AdmissionAttributes } from '../admission-step.js';
 import { Decisions, requestVariables } from '../request-variables.js';
@@ -21,6 +22,7 @@ import {
 import type { ExpressionParts } from './expressions.js';
 import type { BindingHook, Constraints } from './hooks.js';
 import { matchedVersion } from './matching.js';
+import type { PolicyMetrics } from './metrics.js';
 import { type FindParameters, type ParameterResource, parametersOf } from './parameters.js';
 
 /** What policies of either sort are evaluated with. */
@@ -31,6 +33,8 @@ export interface PolicyParts {
   readonly parameters: FindParameters;
   /** Domain of Kubernetes' own groups. */
   readonly api: string;
+  readonly clock: Clock;
+  readonly metrics?: PolicyMetrics | undefined;
 }
 
 /**
@@ -121,6 +125,7 @@ export class PolicyRequest {
     return {
       decisions: this.#decisions,
       turns: this.turns,
+      clock: this.#parts.clock,
       variables: ({ hasAuthorizer, hasNamespace }) =>
         requestVariables(this.attributes, hasAuthorizer ? this.#decisions : undefined, {
           ...json,

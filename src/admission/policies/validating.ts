@@ -12,6 +12,7 @@ import type { Seen, SeenAs } from '../webhooks/seen.js';
 import { type CompiledValidations, compiledOnce, compileValidations } from './compiled.js';
 import { type Decision, evaluatePolicy, type Verdict } from './evaluation.js';
 import { type BindingHook, isLenient, type PolicyHook } from './hooks.js';
+import type { Enforcement } from './metrics.js';
 import type { ParameterResource } from './parameters.js';
 import { isJudged, type PolicyParts, PolicyRequest } from './request.js';
 
@@ -30,6 +31,8 @@ export const validatingPolicies = (parts: ValidatingParts): AdmissionStep => ({
 });
 
 const compiledOf = compiledOnce<ValidatingAdmissionPolicy, CompiledValidations>(compileValidations);
+
+const enforcements: Readonly<Record<string, Enforcement>> = { Audit: 'audit', Deny: 'deny', Warn: 'warn' };
 
 /** Bytes of a record's value that are kept. */
 const maxAnnotation = 10 * 1024;
@@ -111,9 +114,13 @@ class Judgement {
 
   #follow(verdict: Verdict, hook: Hook, binding: Bound, annotations: Map<string, string[]>): void {
     const { name } = binding;
-    for (const [index, { denial }] of verdict.decisions.entries()) {
+    const count = (action: Enforcement, failure: string, seconds = 0): void =>
+      this.#parts.metrics?.validated({ policy: hook.name, binding: name, failure, seconds }, action);
+    for (const [index, { denial, ignored, seconds }] of verdict.decisions.entries()) {
+      if (ignored !== undefined) count('allow', ignored, seconds);
       if (denial === undefined) continue;
       for (const action of binding.binding.spec?.validationActions ?? []) {
+        count(enforcements[action] ?? 'allow', denial.message, seconds);
         if (action === 'Deny') this.#deny(hook, name, denial);
         else if (action === 'Audit') this.#record(index, denial.message, hook, binding);
         else if (action === 'Warn') {
@@ -125,6 +132,7 @@ class Judgement {
     }
     for (const annotation of verdict.annotations) {
       if ('error' in annotation) {
+        count('deny', annotation.error);
         this.#deny(hook, name, { message: annotation.error });
         continue;
       }

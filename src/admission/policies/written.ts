@@ -1,5 +1,6 @@
 import { goJson, quote } from '../../api/go-text.js';
 import type { JsonObject } from '../../api/object.js';
+import type { PatchOperation } from '../../api/patch-operation.js';
 import { maxRequestBytes } from '../../api/request-size.js';
 import type { Steps } from '../../api/steps.js';
 import { typeName } from '../../cel/runtime-types.js';
@@ -7,7 +8,7 @@ import { Failure, isList, type Value } from '../../cel/values.js';
 import { objectTypeName, Written } from '../../cel/written.js';
 import { configurationOf, patchValueOf, type Room, WrongValue } from '../../cel/written-values.js';
 import { inTurns, type TurnTaking } from '../../runtime/turn-taking.js';
-import { ChangeFailed, type PatchOperation } from './changes.js';
+import { ChangeFailed } from './changes.js';
 import type { CompiledMutation } from './compiled.js';
 
 /** A change that a policy wants: what is merged into the object, or the operations of a patch. */

@@ -1,9 +1,9 @@
-import type { PatchOperation } from '../../admission/policies/changes.js';
 import { badRequest, entityTooLarge, unprocessable } from '../../api/errors.js';
 import { goJson, quote } from '../../api/go-text.js';
 import { cannotUnmarshal, jsonKind, type Members, membersOf, plainText, type ReadText } from '../../api/json-exact.js';
 import { maxDepth, parseJson } from '../../api/json-text.js';
 import { isList, isObject, type Json, type JsonObject, setMember } from '../../api/object.js';
+import type { PatchOperation } from '../../api/patch-operation.js';
 import { nothingPostponed, type Postponed, type Steps } from '../../api/steps.js';
 import { sortTexts } from '../../api/text-order.js';
 import { typeMetaIn } from '../../api/type-meta.js';

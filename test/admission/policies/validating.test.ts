@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { AdmissionAttributes } from '../../../src/admission/admission-step.js';
 import { policyHooks } from '../../../src/admission/policies/hooks.js';
+import type { Check, Enforcement } from '../../../src/admission/policies/metrics.js';
 import { type ValidatingParts, validatingPolicies } from '../../../src/admission/policies/validating.js';
 import type { ParamKind } from '../../../src/api/kinds/admission-policy.js';
 import { type ConfigMap, ConfigMaps } from '../../../src/api/kinds/config-map.js';
@@ -35,6 +36,7 @@ async function judged(policies: Policies, bindings: Bindings, parameters: readon
   );
   const records: Record<string, string> = {};
   const warnings: string[] = [];
+  const checks: string[] = [];
   const step = validatingPolicies({
     hooks: () => hooks,
     kinds: {
@@ -60,6 +62,10 @@ async function judged(policies: Policies, bindings: Bindings, parameters: readon
           }
         : undefined,
     api: 'k8s.io',
+    metrics: {
+      validated: ({ policy, binding, failure }: Check, action: Enforcement) =>
+        checks.push(`${policy} ${binding} ${action}: ${failure}`),
+    },
   } as unknown as ValidatingParts);
   const attributes: AdmissionAttributes = {
     operation: 'CREATE',
@@ -78,7 +84,7 @@ async function judged(policies: Policies, bindings: Bindings, parameters: readon
   const denial = step.handles(attributes)
     ? await step.validate?.(attributes)?.catch((error: Error) => error.message)
     : undefined;
-  return { denial, records, warnings };
+  return { denial, records, warnings, checks };
 }
 
 const no = { validations: [{ expression: 'false', messageExpression: '"x is " + object.data.x' }] };
@@ -98,6 +104,23 @@ test('an audited failure is recorded as Go writes it, and the first one stays', 
     'validation.policy.admission.k8s.io/validation_failure':
       '[{"message":"x is \\u003c1\\u003e","policy":"p","binding":"b","expressionIndex":0,"validationActions":["Audit","Warn"]}]',
   });
+});
+
+test('validations that do not hold are counted by what follows, and failures that are ignored', async () => {
+  const failing = { validations: [{ expression: 'object.data.y == "1"' }, { expression: 'true' }] };
+  const { checks } = await judged(
+    { p: no, q: { ...failing, failurePolicy: 'Ignore' }, r: { validations: [{ expression: 'true' }] } },
+    {
+      b: { policyName: 'p', validationActions: ['Audit', 'Deny'] },
+      c: { policyName: 'q', validationActions: ['Deny'] },
+      d: { policyName: 'r', validationActions: ['Deny'] },
+    },
+  );
+  expect(checks).toEqual([
+    'p b audit: x is <1>',
+    'p b deny: x is <1>',
+    `q c allow: expression 'object.data.y == "1"' resulted in error: no such key: y`,
+  ]);
 });
 
 test('what is recorded with each parameter is recorded together, the same once, and no more than 10 KiB of each', async () => {

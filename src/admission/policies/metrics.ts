@@ -1,0 +1,66 @@
+import type { Metrics } from '../../runtime/metrics.js';
+
+/** What became of an expression of a policy. */
+export interface Check {
+  readonly policy: string;
+  readonly binding: string;
+  /** Why it could not be evaluated, or applied; undefined: it could. */
+  readonly failure: string | undefined;
+  readonly seconds: number;
+}
+
+/** What follows from a validation that does not hold; of one that holds nothing is counted. */
+export type Enforcement = 'allow' | 'audit' | 'deny' | 'warn';
+
+/** Counts what policies do to requests. */
+export interface PolicyMetrics {
+  mutated(check: Check): void;
+  validated(check: Check, action: Enforcement): void;
+}
+
+const buckets = [0.0000005, 0.001, 0.01, 0.1, 1];
+const labels = ['policy', 'policy_binding', 'error_type'] as const;
+
+/** The metrics of kube-apiserver about admission policies. */
+export function policyMetrics(metrics: Metrics): PolicyMetrics {
+  const mutations = metrics.counter({
+    name: 'apiserver_mutating_admission_policy_check_total',
+    help: 'Mutations that policies have made, or failed to make.',
+    labels,
+  });
+  const mutating = metrics.histogram({
+    name: 'apiserver_mutating_admission_policy_check_duration_seconds',
+    help: 'How long mutations of policies took.',
+    labels,
+    buckets,
+  });
+  const validations = metrics.counter({
+    name: 'apiserver_validating_admission_policy_check_total',
+    help: 'Validations of policies that did not hold or failed, by what followed.',
+    labels: [...labels, 'enforcement_action'],
+  });
+  const validating = metrics.histogram({
+    name: 'apiserver_validating_admission_policy_check_duration_seconds',
+    help: 'How long validations of policies took that did not hold or failed.',
+    labels: [...labels, 'enforcement_action'],
+    buckets,
+  });
+  return {
+    mutated({ policy, binding, failure, seconds }) {
+      const told = { policy, policy_binding: binding, error_type: errorType(failure) };
+      mutations.add(told);
+      mutating.observe(told, seconds);
+    },
+    validated({ policy, binding, failure, seconds }, action) {
+      const told = { policy, policy_binding: binding, error_type: errorType(failure), enforcement_action: action };
+      validations.add(told);
+      validating.observe(told, seconds);
+    },
+  };
+}
+
+function errorType(failure: string | undefined): string {
+  if (failure === undefined) return 'no_error';
+  if (failure.startsWith('compilation')) return 'compile_error';
+  return failure.startsWith('validation failed due to running out of cost budget') ? 'out_of_budget' : 'invalid_error';
+}
