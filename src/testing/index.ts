@@ -17,6 +17,7 @@ export { type ClientUnderTest, clientContract } from './client-contract.js';
 export type { ContractCase } from './contract-case.js';
 export { FakeClock, settled } from './fake-clock.js';
 export { readManifests } from './manifests.js';
+export { type AskedForPod, type PodSignerUnderTest, podSignerContract } from './pod-signer-contract.js';
 export { AccountRefused } from './refusals.js';
 export { type AskedFor, type SignerUnderTest, signerContract } from './signer-contract.js';
 export { type StoreUnderTest, storeContract } from './store-contract.js';

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
-import { createPrivateKey, createPublicKey, X509Certificate } from 'node:crypto';
+import { createPrivateKey, createPublicKey } from 'node:crypto';
 import { coversSigner } from '../api/signer-name.js';
 import { tags } from '../pki/der.js';
 import { derTrue, encode } from '../pki/der-writer.js';
 import { spkiOf } from '../pki/key-pair.js';
-import { pemBlocks } from '../pki/pem.js';
 import type { Signer, SigningRequest, SigningResult } from '../pki/signer.js';
 import { type TestRequestOptions, type TestSigningRequestOptions, testKey, testRequest } from './certificates.js';
 import type { ContractCase } from './contract-case.js';
+import { type Chain, certificates, isAnchored, spki } from './issued-chain.js';
 import { secondOpinion } from './second-opinion.js';
 import { signingServer, type Verdict } from './signing-server.js';
 
@@ -249,25 +249,3 @@ async function issue(
   assert.ok('issued' in result, `refused: ${JSON.stringify(result)}`);
   return { chain: certificates(result.issued), key };
 }
-
-const isAnchored = (chain: Chain, anchors: Chain): boolean => {
-  const top = chain.at(-1) ?? chain[0];
-  return anchors.some((anchor) => anchor.raw.equals(top.raw) || top.verify(anchor.publicKey));
-};
-
-type Chain = readonly [X509Certificate, ...X509Certificate[]];
-
-/** The certificates of a PEM text that holds nothing else. */
-function certificates(pem: string): Chain {
-  const blocks = [...pemBlocks(pem)];
-  assert.ok(
-    blocks.every(({ type, hasHeaders }) => type === 'CERTIFICATE' && !hasHeaders),
-    'not only CERTIFICATE blocks',
-  );
-  const [first, ...others] = blocks.map(({ bytes }) => new X509Certificate(bytes));
-  assert.ok(first, 'there is no certificate');
-  return [first, ...others];
-}
-
-const spki = (certificate: X509Certificate): string =>
-  certificate.publicKey.export({ type: 'spki', format: 'der' }).toString('hex');

@@ -1,12 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
+import { podSigner } from '../../examples/pod-signer/pod-signer.js';
 import { runPodSigner } from '../../examples/pod-signer/run.js';
 import type { PodCertificateRequest } from '../../src/api/kinds/pod-certificate-request.js';
 import { serviceAccountGroups, serviceAccountUsername, wellKnown } from '../../src/api/user.js';
 import { createServer, type Server } from '../../src/embed.js';
 import { readPemCertificates } from '../../src/pki/certificate.js';
 import { testAuthority, testKey } from '../../src/testing/certificates.js';
+import { podSignerContract } from '../../src/testing/pod-signer-contract.js';
 import { type NodeAgent, nodeAgent } from '../node-agent.js';
 import { applyAll } from './apply-all.js';
 
@@ -66,3 +68,11 @@ test.each([
     expect(request.status?.conditions).toMatchObject([{ type: 'Denied', reason }]);
   },
 );
+
+const contract = podSignerContract(async () => ({
+  signer: podSigner(await testAuthority()),
+  signerName: 'example.com/pods',
+  refuses: { keyType: 'RSA-3072' },
+  maxSeconds: 86_400,
+}));
+test.each(contract.map((one) => [one.name, one] as const))('%s', (_, one) => one.run());

@@ -3,11 +3,14 @@ import { wellKnownSigners } from '../../../src/api/well-known-signers.js';
 import { readPemCertificates } from '../../../src/pki/certificate.js';
 import { loadCertificateAuthority } from '../../../src/pki/certificate-authority.js';
 import { PkiError } from '../../../src/pki/pki-error.js';
+import type { PodSigningRequest } from '../../../src/pki/pod-signing.js';
 import type { SigningRequest } from '../../../src/pki/signer.js';
 import { caSigner } from '../../../src/pki/signers/ca-signer.js';
 import { grantedSeconds } from '../../../src/pki/signers/define-signer.js';
 import { selfSignedSigner } from '../../../src/pki/signers/self-signed-signer.js';
+import { spiffeId } from '../../../src/pki/signers/spiffe.js';
 import { type TestRequestOptions, testAuthority, testRequest } from '../../../src/testing/certificates.js';
+import { podSignerContract } from '../../../src/testing/pod-signer-contract.js';
 import { type SignerUnderTest, signerContract } from '../../../src/testing/signer-contract.js';
 
 const signers = wellKnownSigners();
@@ -177,4 +180,15 @@ test('a self-signed signer keeps its CA', async () => {
   const first = await signer.trustAnchors?.();
   expect(first).toBe(await signer.trustAnchors?.());
   expect(readPemCertificates(first ?? '')[0]?.subject.commonName).toBe('mine');
+});
+
+const podContract = podSignerContract(async () => {
+  const root = await testAuthority({ commonName: 'root' });
+  const ca = loadCertificateAuthority(await root.issueAuthority({ commonName: 'intermediate' }));
+  const pods = { names: (request: PodSigningRequest) => ({ uris: [spiffeId('a.test', request)] }) };
+  const signer = caSigner({ serves: 'a.test/*', authority: () => ca, maxSeconds: day, pods });
+  return { signer, signerName: 'a.test/pods', issues: { keyType: 'RSA-3072' }, maxSeconds: day };
+});
+describe('a CA signer of pods under an intermediate CA', () => {
+  test.each(podContract.map((one) => [one.name, one] as const))('%s', (_, one) => one.run());
 });

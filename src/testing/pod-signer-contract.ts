@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { podCertificateSigners } from '../../controllers/pod-certificate-signer/pod-certificate-signer.js';
+import { podSigningRequest } from '../../controllers/pod-certificate-signer/pod-signing-request.js';
+import { findCondition } from '../api/conditions.js';
+import {
+  type PodCertificateRequest,
+  type PodCertificateRequestStatus,
+  PodCertificateRequests,
+  podCertificateEnding,
+  podCertificateRange,
+} from '../api/kinds/pod-certificate-request.js';
+import { coversSigner } from '../api/signer-name.js';
+import { spkiOf } from '../pki/key-pair.js';
+import { podRefusals } from '../pki/pod-signing.js';
+import type { Signer } from '../pki/signer.js';
+import { type TestPodRequestOptions, testKey, testPodRequest } from './certificates.js';
+import type { ContractCase } from './contract-case.js';
+import { certificates, isAnchored, spki } from './issued-chain.js';
+import { testServer } from './test-server.js';
+import { until } from './until.js';
+
+/** A signer of certificates of pods to examine, and what it is to be asked. */
+export interface PodSignerUnderTest {
+  readonly signer: Signer;
+  /** A name it serves. */
+  readonly signerName: string;
+  /** What it issues for. Default: whatever it is asked for. */
+  readonly issues?: AskedForPod;
+  /** What it refuses; absent where it refuses nothing. */
+  readonly refuses?: AskedForPod;
+  /** Longest lifetime it grants. */
+  readonly maxSeconds: number;
+}
+
+export type AskedForPod = Omit<TestPodRequestOptions, 'name' | 'signerName' | 'maxExpirationSeconds'>;
+
+/**
+ * Every promise of `signPod`, without a test runner, each in a server of its own that judges what is issued. `make`
+ * answers a signer of its own for each case.
+ */
+export const podSignerContract = (
+  make: () => PodSignerUnderTest | Promise<PodSignerUnderTest>,
+): readonly ContractCase[] =>
+  Object.entries(promises).map(([name, promise]) => ({ name, run: async () => promise(await make()) }));
+
+const promises: Readonly<Record<string, (under: PodSignerUnderTest) => Promise<void>>> = {
+  async 'the served name is a signer name or everything under a domain'({ signer, signerName }) {
+    assert.ok(coversSigner(signer.serves, signerName), `${signer.serves} does not serve ${signerName}`);
+  },
+
+  async 'what it issues is for the key that asked, and its trust anchors verify it'(under) {
+    const chain = certificates((await answer(under)).certificateChain ?? '');
+    const key = await testKey(under.issues?.keyType);
+    assert.equal(spki(chain[0]), spkiOf(under.issues?.key ?? key).toString('hex'));
+    assert.equal(chain[0].ca, false);
+    if (under.signer.trustAnchors === undefined) return;
+    assert.ok(isAnchored(chain, certificates(await under.signer.trustAnchors())), 'no anchor verifies the chain');
+  },
+
+  async 'a lifetime is granted as asked, within its bounds'(under) {
+    const { least, most } = podCertificateRange(under.signerName);
+    for (const asked of [least, 2 * least, most]) {
+      const { notBefore, notAfter } = await answer(under, { maxExpirationSeconds: asked });
+      const seconds = (Date.parse(notAfter ?? '') - Date.parse(notBefore ?? '')) / 1_000;
+      assert.ok(seconds <= Math.min(asked, under.maxSeconds), `asked for ${asked} s, got ${seconds} s`);
+    }
+  },
+
+  async 'an annotation that nobody knows is denied'(under) {
+    const annotations = { 'nobody.example/knows': 'this' };
+    const denied = findCondition((await answer(under, { annotations })).conditions, 'Denied');
+    assert.equal(denied?.reason, podRefusals.annotations);
+  },
+
+  async 'what it does not issue for is denied, with a sentence'(under) {
+    if (under.refuses === undefined) return;
+    const denied = findCondition((await answer(under, under.refuses)).conditions, 'Denied');
+    assert.ok(denied?.message, 'it was not denied');
+  },
+
+  async 'a cancelled request is not signed'({ signer, signerName, issues }) {
+    const request = podSigningRequest(await testPodRequest({ ...issues, name: 'cancelled', signerName }));
+    await assert.rejects(async () => signer.signPod?.(request, AbortSignal.abort()));
+  },
+};
+
+/** A signer may take its time, more than who waits for anything else in a test. */
+const patienceMs = 10_000;
+
+/** What becomes of a request in a server where the signer is asked as it is in earnest. */
+async function answer(
+  { signer, signerName, issues }: PodSignerUnderTest,
+  asked: Partial<TestPodRequestOptions> = {},
+): Promise<PodCertificateRequestStatus> {
+  assert.ok(signer.signPod, 'it issues nothing to pods');
+  const { client, stop } = await testServer({
+    controllers: [],
+    runnables: podCertificateSigners({ signers: [signer] }),
+  });
+  try {
+    const requests = client.resource(PodCertificateRequests);
+    const { metadata } = await requests.create(
+      await testPodRequest({ ...issues, ...asked, name: 'asked', signerName }),
+    );
+    const key = { namespace: metadata.namespace, name: 'asked' };
+    return (await until(requests, key, hasEnded, { timeoutMs: patienceMs })).status ?? {};
+  } finally {
+    await stop();
+  }
+}
+
+const hasEnded = (request: PodCertificateRequest | undefined): request is PodCertificateRequest =>
+  request !== undefined && podCertificateEnding(request) !== undefined;

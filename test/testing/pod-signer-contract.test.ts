@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import type { PodSigningRequest, PodSigningResult } from '../../src/pki/pod-signing.js';
+import { testAuthority } from '../../src/testing/certificates.js';
+import { podSignerContract } from '../../src/testing/pod-signer-contract.js';
+
+const run = (name: string, signPod: (request: PodSigningRequest) => Promise<PodSigningResult>): Promise<void> => {
+  const signer = { serves: 'a.test/b', sign: async () => ({ refused: 'no', reason: 'No' }), signPod };
+  const contract = podSignerContract(() => ({ signer, signerName: 'a.test/b', maxSeconds: 3_600, refuses: {} }));
+  return contract.find((one) => one.name === name)?.run() ?? Promise.reject(new Error('there is no such case'));
+};
+const issued = async ({ publicKey, maxSeconds }: PodSigningRequest): Promise<PodSigningResult> => ({
+  issued: await (await testAuthority()).issueForPod({ publicKey }, { seconds: maxSeconds, usages: ['client auth'] }),
+});
+
+test.each([
+  'a lifetime is granted as asked, within its bounds',
+  'an annotation that nobody knows is denied',
+  'what it does not issue for is denied, with a sentence',
+  'a cancelled request is not signed',
+])('a signer that issues whatever it is asked for breaks: %s', async (name) => {
+  await expect(run(name, issued)).rejects.toThrow();
+});
+
+test('a signer that issues for what it is asked for keeps the others', async () => {
+  await run('what it issues is for the key that asked, and its trust anchors verify it', issued);
+});
