@@ -84,10 +84,11 @@ export function receivedPatch({
     isEmpty: operations.length === 0,
     *apply(current) {
       const patching = new Patching(current, isOdd);
-      const result = bounded(yield* patching.run(operations), canNest);
-      if (!isObject(result)) throw notOfAnyKind(result);
+      const done = bounded(yield* patching.run(operations), canNest);
+      if (!isObject(done)) throw notOfAnyKind(done);
+      const result = patching.ordered(done, nothingPostponed) as JsonObject;
       if (!isOdd) return { result, text: { ...plainText(result), numberError } };
-      const text = yield* readBack(patching.ordered(result, nothingPostponed));
+      const text = yield* readBack(result);
       return { result: text.value as JsonObject, text };
     },
   };
