@@ -32,12 +32,16 @@ export const foreign = (given: Value): Json =>
       return goTypeOf(given);
     },
     get value() {
-      return printed(given, 0);
+      return shortened(printed(given, 0));
     },
     get syntax() {
-      return syntaxOf(given, 0);
+      return shortened(syntaxOf(given, 0));
     },
   }) as unknown as Json;
+
+/** A complaint may have many of them. */
+const longest = 1_000;
+const shortened = (text: string): string => (text.length > longest ? `${text.slice(0, longest)}...` : text);
 
 const shown = 20;
 const deepest = 5;

@@ -86,6 +86,15 @@ test('lists and maps within others that were written out are nothing to merge', 
   expect(goValue((map as { readonly x: Json }).x)).toBe('map[y:z]');
 });
 
+test('of what cannot be merged the beginning is told', () => {
+  const text = `"${'x'.repeat(90)}"`;
+  const list = merged(`[[${Array(20).fill(text).join()}]]`) as readonly Json[];
+  for (const told of [goValue(list[0] ?? null), goSyntax(list[0] ?? null)]) {
+    expect(told).toHaveLength(1_003);
+    expect(told.endsWith('x...')).toBe(true);
+  }
+});
+
 test.each([
   ['type(1)', "type conversion not supported for 'type'"],
   ['optional.none()', 'optional.none() dereference'],

@@ -108,7 +108,7 @@ test.each([
   ['IfNeeded', 'Never', 'pwp'],
   ['Never', 'IfNeeded', 'pw'],
   ['IfNeeded', 'IfNeeded', 'pwpw'],
-] as const)('a policy (%s) and a webhook (%s) act in this order: %3$s', async (policy, webhook, order) => {
+] as const)('a policy (%s) and a webhook (%s) act in the order %s', async (policy, webhook, order) => {
   const configurations = server.client.resource<MutatingWebhookConfiguration>(MutatingWebhookConfigurations);
   await configurations.create({
     ...meta(MutatingWebhookConfigurations),
