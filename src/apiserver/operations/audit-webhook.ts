@@ -25,8 +25,8 @@ const timeoutMs = 30_000;
 const bytesPassedOver = 65_536;
 
 /**
- * Reports events to a server elsewhere, as an EventList of `audit.k8s.io/v1`: up to 400 at once, or what has come a while
- * after the first. A failed request is made five times in all, with longer and longer rests from ten seconds on; its events
+ * Reports events to a server elsewhere, as an EventList of `audit.k8s.io/v1`: up to 400 or 8 MiB at once, or what has come a
+ * while after the first. A failed request is made five times in all, with longer and longer rests from ten seconds on; its events
  * are lost then. 10,000 events, or 64 MiB of them, may wait meanwhile.
  */
 export class AuditWebhook implements AuditBackend {
@@ -48,7 +48,7 @@ export class AuditWebhook implements AuditBackend {
     if (isFull || this.#closing.signal.aborted) return false;
     this.#events.push(event);
     this.#bytes += event.length;
-    if (this.#events.length >= eventsAtOnce) this.#full?.abort();
+    if (this.#fillRequest()) this.#full?.abort();
     this.#sending ??= this.#send();
     return true;
   }
@@ -63,14 +63,22 @@ export class AuditWebhook implements AuditBackend {
   async #send(): Promise<void> {
     const { clock, waitMs, onFailure } = this.#options;
     while (this.#events.length > 0) {
-      if (this.#events.length < eventsAtOnce && !this.#closing.signal.aborted) {
+      if (!this.#fillRequest() && !this.#closing.signal.aborted) {
         this.#full = new AbortController();
         await clock.sleep(waitMs, this.#full.signal);
       }
       const batch = this.#take();
-      await this.#report(batch).catch((error: unknown) => onFailure(error, batch.length));
+      await this.#report(batch).catch((error: unknown) => {
+        // Who is to stop does not wait for each of the others to fail.
+        const more = this.#closing.signal.aborted ? this.#events.splice(0).length : 0;
+        onFailure(error, batch.length + more);
+      });
     }
     this.#sending = undefined;
+  }
+
+  #fillRequest(): boolean {
+    return this.#events.length >= eventsAtOnce || this.#bytes >= bytesAtOnce;
   }
 
   #take(): readonly string[] {

@@ -41,6 +41,7 @@ function reporting(...codes: readonly (number | Error)[]) {
   };
 }
 const event = (number: number): string => `{"level":"Metadata","auditID":"${number}"}`;
+const large = `{"a":"${'x'.repeat(1_048_576)}"}`;
 
 test('events are sent as a list, half a minute after the first', async () => {
   const { webhook, clock, sent, requests } = reporting();
@@ -86,14 +87,30 @@ test('no more than 10,000 events wait, nor 64 MiB of them', async () => {
   for (let number = 0; number < 10_000; number++) expect(webhook.write(event(number))).toBe(true);
   expect(webhook.write(event(0))).toBe(false);
 
-  const { webhook: other, clock, sent } = reporting();
-  const large = `{"a":"${'x'.repeat(1_048_576)}"}`;
+  const { webhook: other } = reporting();
   let taken = 0;
   while (other.write(large)) taken++;
   expect(taken).toBe(63);
-  await clock.advance(30 * second);
-  // Not more than 8 MiB at once.
-  expect(sent()[0]).toBe('30s 7');
+});
+
+test('what fills a request is sent at once, and no more in it', async () => {
+  const { webhook, clock, sent } = reporting();
+  for (let number = 0; number < 7; number++) webhook.write(large);
+  await clock.advance(29 * second);
+  expect(sent()).toEqual([]);
+  for (let number = 0; number < 2; number++) webhook.write(large);
+  await clock.advance(0);
+  expect(sent()).toEqual(['29s 7']);
+});
+
+test('who closes does not wait for a server that fails again and again', async () => {
+  const { webhook, clock, sent, lost } = reporting(200, new Error('took too long'));
+  for (let number = 0; number < 2_000; number++) webhook.write(event(number));
+  const closed = webhook.close();
+  await clock.advance(0);
+  await closed;
+  expect(sent()).toEqual(['0s 400', '0s 400']);
+  expect(lost).toEqual(['1600 Error: took too long']);
 });
 
 test('who closes sends what waits, and tries nothing again', async () => {
