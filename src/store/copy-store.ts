@@ -118,7 +118,11 @@ async function changedSince(store: Store, revision: Revision, count: number): Pr
 }
 
 async function sizeOf(store: Store, at?: Revision): Promise<number> {
-  const { entries, remaining } = await store.scan('', { limit: 1, ...(at === undefined ? {} : { at }) });
+  const { entries, remaining } = await store.scan('', {
+    limit: 1,
+    tolerant: true,
+    ...(at === undefined ? {} : { at }),
+  });
   return entries.length + remaining;
 }
 

@@ -179,6 +179,20 @@ for (const { name, isHere, mayBeShared, place } of kinds) {
       await store.close();
     });
 
+    test('a copy leaves out what cannot be read, be it the first of all', async () => {
+      const open = place();
+      const before = await open(by(one));
+      await put(before, 'core/secrets/default/a', 'a');
+      await put(before, 'core/services/default/a', 'a');
+      await before.close();
+      const store = await open(by(two));
+      const other = new MemoryStore({ after: (await store.revision()) + 1n });
+      const left: string[] = [];
+      expect(await copyStore(store, other, await store.revision(), (at) => left.push(at))).toBe(1);
+      expect(left).toEqual(['core/secrets/default/a']);
+      await store.close();
+    });
+
     test('what another key of a key service wrote is read, in order, however long the service takes', async () => {
       const open = place();
       const service = new FakeKeyService();
