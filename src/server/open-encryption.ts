@@ -1,11 +1,13 @@
+import { createHash } from 'node:crypto';
 import type { Domains } from '../api/domains.js';
-import { type Following, followText, type TextSource } from '../runtime/text-source.js';
+import { type Following, followText, NotYet, type TextSource } from '../runtime/text-source.js';
 import {
   type Cipher,
   type Encryption,
   encryptedPrefix,
   identity,
   keyProvider,
+  latest,
   type Provider,
   ResourceEncryption,
 } from '../store/encryption/encryption.js';
@@ -23,8 +25,8 @@ export interface OpenedEncryption extends Encryption {
 }
 
 /**
- * The encryption that a text or file configures, and what the file says later. Resolves when each key service was asked for
- * its status once.
+ * The encryption that a text or file configures, and what the file says later, if all key services work then. Resolves when
+ * each key service was asked for its status once.
  *
  * @throws Error with everything that is wrong with the configuration now
  */
@@ -33,25 +35,26 @@ export async function openEncryption(
   { domains, ...following }: Following & { readonly domains: Domains },
 ): Promise<OpenedEncryption> {
   let current = await openRules([], following);
+  let isOpen = false;
   const { signal } = following;
   signal.addEventListener('abort', () => current.close(), { once: true });
   await followText(
     source,
     async (text) => {
       const next = await openRules(await readEncryptionConfiguration(text, domains), following);
+      const problem = next.problem();
+      if (isOpen && problem !== undefined) {
+        next.close();
+        throw new NotYet(`a key service does not work: ${problem}`);
+      }
       current.close();
       current = next;
+      isOpen = true;
       if (signal.aborted) next.close();
     },
     following,
   );
-  return {
-    writesAs: (key) => current.encryption.writesAs(key),
-    encrypt: (key, document) => current.encryption.encrypt(key, document),
-    decrypt: (key, kept) => current.encryption.decrypt(key, kept),
-    prepare: (all) => current.encryption.prepare(all),
-    problem: () => current.problem(),
-  };
+  return { ...latest(() => current.encryption), problem: () => current.problem() };
 }
 
 interface Opened {
@@ -69,7 +72,9 @@ async function openRules(rules: readonly EncryptionRule[], parts: Pick<Following
     if (configured.type !== 'kms') {
       const cipherOf = await ciphers[configured.type]();
       const prefixOf = (name: string): string => `${encryptedPrefix}${configured.type}:v1:${name}:`;
-      return configured.keys.map(({ name, secret }) => keyProvider(prefixOf(name), cipherOf(secret)));
+      return configured.keys.map(({ name, secret }) =>
+        keyProvider(prefixOf(name), cipherOf(secret), `${prefixOf(name)}${fingerprint(secret)}`),
+      );
     }
     const provider = await openKms(configured, { ...parts, signal: closing.signal });
     services.push(provider);
@@ -88,6 +93,9 @@ async function openRules(rules: readonly EncryptionRule[], parts: Pick<Following
     close: () => closing.abort(),
   };
 }
+
+/** A secret may be replaced under the name of its key. This is kept in memory alone. */
+const fingerprint = (secret: Buffer): string => createHash('sha256').update(secret).digest('base64');
 
 /** Loaded when they are used. */
 const ciphers: Readonly<Record<KeyedName, () => Promise<(secret: Buffer) => Cipher>>> = {

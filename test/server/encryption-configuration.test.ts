@@ -36,11 +36,11 @@ resources:
   providers:
   - aesgcm: { keys: [{ name: "0", secret: ${secret} }] }
 `);
-  expect(encryption.writesAs('core/secrets/default/a')).toBe('k8s:enc:secretbox:v1:key2:');
-  expect(encryption.writesAs('example.org/ci/a')).toBe('k8s:enc:secretbox:v1:key2:');
+  expect(encryption.writesAs('core/secrets/default/a')).toMatch(/^k8s:enc:secretbox:v1:key2:/);
+  expect(encryption.writesAs('example.org/ci/a')).toMatch(/^k8s:enc:secretbox:v1:key2:/);
   expect(encryption.writesAs('example.com/ci/a')).toBe('');
   expect(encryption.writesAs('core/events/default/a')).toBe('');
-  expect(encryption.writesAs('rbac.authorization.k8s.io/roles/default/a')).toBe('k8s:enc:aesgcm:v1:0:');
+  expect(encryption.writesAs('rbac.authorization.k8s.io/roles/default/a')).toMatch(/^k8s:enc:aesgcm:v1:0:/);
   const document = Buffer.from('{}');
   expect(encryption.decrypt('core/secrets/default/a', document)).toEqual({ document, keptAs: '' });
 });
@@ -52,8 +52,8 @@ test('a resource of several rules is read by the providers of all, and written b
   const before = await open(textOf(rule(['secrets'], aesgcm('old'))));
   const key = 'core/secrets/default/a';
   const document = Buffer.from('{}');
-  expect(encryption.writesAs(key)).toBe('k8s:enc:aesgcm:v1:new:');
-  expect(encryption.decrypt(key, before.encrypt(key, document)).keptAs).toBe('k8s:enc:aesgcm:v1:old:');
+  expect(encryption.writesAs(key)).toMatch(/^k8s:enc:aesgcm:v1:new:/);
+  expect(encryption.decrypt(key, before.encrypt(key, document)).keptAs).toBe(before.writesAs(key));
   expect(encryption.decrypt(key, document).keptAs).toBe('');
 });
 
@@ -67,8 +67,8 @@ test('built-in groups go by their names in the domain of the server, and so does
     }),
     domains,
   );
-  const prefix = 'k8s:enc:aesgcm:v1:one:';
-  expect(encryption.writesAs('certificates.k8s.io/certificatesigningrequests/a')).toBe(prefix);
+  const prefix = /^k8s:enc:aesgcm:v1:one:/;
+  expect(encryption.writesAs('certificates.k8s.io/certificatesigningrequests/a')).toMatch(prefix);
   await expect(read(head, domains)).rejects.toThrow('must be EncryptionConfiguration of apiserver.config.acme.test/v1');
 });
 

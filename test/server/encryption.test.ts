@@ -110,6 +110,37 @@ test('keys that change are used without a restart, and bad ones are not', async 
   expect((await secrets(second).list({ namespace: 'default' })).items).toHaveLength(2);
 });
 
+test('a file with a key service that does not work is not used, until it works', async () => {
+  await use('one');
+  const running = await start();
+  const nobody = `kms: { apiVersion: v2, name: vault, endpoint: "unix://${join(folder, 'nobody.sock')}", timeout: 1s }`;
+  await writeFile(file(), configuration('identity').replace('identity: {}', nobody));
+  await expect.poll(() => told).toContain('kept what was read before');
+  await create(running);
+  expect((await secrets(running).get(key))?.data).toEqual({ a: 'YQ==' });
+  const before = await version(running);
+  await use('two', 'one');
+  await expect.poll(() => replace(running).then(() => version(running))).not.toBe(before);
+});
+
+test('a secret that is replaced under the name of its key is another key', async () => {
+  const keyOf = (byte: number): string => `{ name: one, secret: ${Buffer.alloc(32, byte).toString('base64')} }`;
+  const useSecrets = (...bytes: readonly number[]): Promise<void> =>
+    writeFile(file(), configuration('identity').replace('identity: {}', `aesgcm: { keys: [${bytes.map(keyOf)}] }`));
+  await useSecrets(1);
+  await create(await start());
+  await useSecrets(2, 1);
+  const between = await start();
+  const before = await version(between);
+  await replace(between);
+  const rewritten = await version(between);
+  expect(rewritten).not.toBe(before);
+  await replace(between);
+  expect(await version(between)).toBe(rewritten);
+  await useSecrets(2);
+  expect(await version(await start())).toBe(rewritten);
+});
+
 test('without its key nothing is read, changed or lost', async () => {
   await use('one');
   await create(await start());

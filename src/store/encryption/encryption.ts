@@ -73,12 +73,12 @@ export interface Provider {
   prepare?(encrypted: Buffer): Promise<void> | undefined;
 }
 
-/** A provider with one key for good. */
-export const keyProvider = (prefix: string, cipher: Cipher): Provider => ({
+/** A provider with one key for good. `keptAs` tells it from others of the same prefix. */
+export const keyProvider = (prefix: string, cipher: Cipher, keptAs = prefix): Provider => ({
   prefix,
-  writesAs: () => prefix,
+  writesAs: () => keptAs,
   encrypt: (key, document) => cipher.encrypt(key, document),
-  decrypt: (key, encrypted) => ({ document: cipher.decrypt(key, encrypted), keptAs: prefix }),
+  decrypt: (key, encrypted) => ({ document: cipher.decrypt(key, encrypted), keptAs }),
 });
 
 /** Documents as they are. Nothing that is encrypted passes for one. */
@@ -159,3 +159,17 @@ export class ResourceEncryption implements Encryption {
 }
 
 const plain = [identity] as const;
+
+/** Encrypts by what is current at the time. What was fetched for one that was replaced meanwhile is fetched for the next one. */
+export function latest(current: () => Encryption): Encryption {
+  const prepare = (all: readonly KeptDocument[]): Promise<void> | undefined => {
+    const asked = current();
+    return asked.prepare?.(all)?.then(() => (asked === current() ? undefined : prepare(all)));
+  };
+  return {
+    writesAs: (key) => current().writesAs(key),
+    encrypt: (key, document) => current().encrypt(key, document),
+    decrypt: (key, kept) => current().decrypt(key, kept),
+    prepare,
+  };
+}

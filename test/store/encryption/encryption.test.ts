@@ -7,6 +7,7 @@ import {
   identity,
   isEncrypted,
   keyProvider,
+  latest,
   type Provider,
   ResourceEncryption,
 } from '../../../src/store/encryption/encryption.js';
@@ -123,9 +124,14 @@ describe('providers by resource', () => {
   });
 
   test('a key of the same name that came later does not hide the one before', () => {
-    const renamed = keyProvider(one.prefix, aesGcm(secret(32, 9)));
+    const renamed = keyProvider(one.prefix, aesGcm(secret(32, 9)), `${one.prefix}9`);
     const kept = by(['core/secrets', [one]]).encrypt(key, document);
-    expect(by(['core/secrets', [renamed, one]]).decrypt(key, kept)).toEqual({ document, keptAs: one.prefix });
+    const both = by(['core/secrets', [renamed, one]]);
+    expect(both.decrypt(key, kept)).toEqual({ document, keptAs: one.prefix });
+    expect([both.writesAs(key), both.decrypt(key, both.encrypt(key, document)).keptAs]).toEqual([
+      `${one.prefix}9`,
+      `${one.prefix}9`,
+    ]);
   });
 
   test.each<[string, ResourceEncryption, Buffer, string]>([
@@ -146,5 +152,42 @@ describe('providers by resource', () => {
     expect(() => decrypted(encryption, key, kept)).toThrow(
       `Internal error occurred: unable to transform key "core/secrets/default/s": ${why}`,
     );
+  });
+});
+
+describe('an encryption that may be replaced at any time', () => {
+  const document = Buffer.from('{"kind":"Secret"}');
+  /** Has to fetch something before it reads. */
+  function fetching() {
+    let isReady = false;
+    let release = (): void => {};
+    const fetched = new Promise<void>((resolve) => {
+      release = () => {
+        isReady = true;
+        resolve();
+      };
+    });
+    const provider: Provider = {
+      ...identity,
+      prepare: () => (isReady ? undefined : fetched),
+      decrypt: (at, kept) => {
+        if (!isReady) throw new Error('not yet asked');
+        return identity.decrypt(at, kept);
+      },
+    };
+    return { release, encryption: new ResourceEncryption(new Map([['core/secrets', [provider]]])) };
+  }
+
+  test('what one that was replaced has fetched is fetched by the next one before it reads', async () => {
+    const [before, after] = [fetching(), fetching()];
+    let current = before.encryption;
+    const encryption = latest(() => current);
+    const prepared = encryption.prepare?.([{ key, kept: document }]);
+    current = after.encryption;
+    before.release();
+    setImmediate(after.release);
+    await prepared;
+    expect(encryption.decrypt(key, document).document).toEqual(document);
+    expect(encryption.prepare?.([{ key, kept: document }])).toBeUndefined();
   });
 });
