@@ -67,10 +67,10 @@ export class UnreadEntry implements Entry {
   readonly key: string;
   readonly revision: Revision;
   readonly revisionAt: number;
-  /** What is kept of it. */
-  readonly kept: Buffer;
-  readonly #read: () => StoredEntry;
-  #found: StoredEntry | undefined;
+  /** How many bytes are kept of it. */
+  readonly size: number;
+  /** Either, so that memory is taken once. */
+  #state: StoredEntry | { readonly kept: Buffer; readonly read: () => StoredEntry };
 
   constructor(
     { key, revision, revisionAt, kept }: Pick<UnreadEntry, 'key' | 'revision' | 'revisionAt' | 'kept'>,
@@ -79,8 +79,13 @@ export class UnreadEntry implements Entry {
     this.key = key;
     this.revision = revision;
     this.revisionAt = revisionAt;
-    this.kept = kept;
-    this.#read = read;
+    this.size = kept.length;
+    this.#state = { kept, read };
+  }
+
+  /** What is kept of it; empty once it was read. */
+  get kept(): Buffer {
+    return this.#state instanceof StoredEntry ? nothing : this.#state.kept;
   }
 
   get bytes(): Buffer {
@@ -117,19 +122,22 @@ export class UnreadEntry implements Entry {
     }
   }
 
-  at(revision: Revision): UnreadEntry {
+  at(revision: Revision): Entry {
     const { key, revisionAt, kept } = this;
+    if (this.#state instanceof StoredEntry) return storedAt(this.#state, revision);
     return new UnreadEntry({ key, revision, revisionAt, kept }, () => storedAt(this.#entry(), revision));
   }
 
   #entry(): StoredEntry {
-    this.#found ??= this.#read();
-    return this.#found;
+    if (!(this.#state instanceof StoredEntry)) this.#state = this.#state.read();
+    return this.#state;
   }
 }
 
+const nothing = Buffer.alloc(0);
+
 /** How much memory its document takes, or what is kept of it. */
-export const sizeOf = (entry: Entry): number => (entry instanceof UnreadEntry ? entry.kept.length : entry.bytes.length);
+export const sizeOf = (entry: Entry): number => (entry instanceof UnreadEntry ? entry.size : entry.bytes.length);
 
 /** What was written, without the revision it got. */
 export function documentOf({ bytes, revision, revisionAt }: Entry): Document {

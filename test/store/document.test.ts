@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { goJson } from '../../src/api/go-text.js';
 import type { Json } from '../../src/api/object.js';
 import { atOnce } from '../../src/api/steps.js';
-import { document, StoredEntry } from '../../src/store/document.js';
+import { document, StoredEntry, sizeOf, UnreadEntry } from '../../src/store/document.js';
 
 const entryOf = (value: Json): StoredEntry => new StoredEntry('/k', 1n, document(value).bytes, -1);
 const name = fc.oneof(fc.constantFrom('metadata', '__proto__', 'é"\\\n'), fc.string({ maxLength: 4 }));
@@ -31,4 +31,20 @@ test('an entry reads the same at once, in steps and member by member', () => {
 test.each<Json>([null, 1, 'x'.repeat(70_000), [1, 'x'.repeat(70_000)]])('what is no object is read whole', (value) => {
   expect(atOnce(entryOf(value).read())).toEqual(value);
   expect(atOnce(entryOf(value).member('a'))).toBeUndefined();
+});
+
+test('what was kept of an entry is dropped once it is read, and takes as much room in every account as before', () => {
+  const about = { key: 'a/b/c', revision: 7n, revisionAt: -1, kept: Buffer.from('encrypted') };
+  let isReadable = false;
+  const entry = new UnreadEntry(about, () => {
+    if (!isReadable) throw new Error('no key');
+    return new StoredEntry('a/b/c', 7n, Buffer.from('{}'), -1, 'by one');
+  });
+  expect(() => entry.value).toThrow('no key');
+  expect([entry.kept.toString(), sizeOf(entry)]).toEqual(['encrypted', 9]);
+  const deleted = entry.at(8n);
+  isReadable = true;
+  expect([entry.value, entry.keptAs]).toEqual([{}, 'by one']);
+  expect([entry.kept.length, sizeOf(entry)]).toEqual([0, 9]);
+  for (const one of [deleted, entry.at(8n)]) expect([one.value, one.revision, one.keptAs]).toEqual([{}, 8n, 'by one']);
 });
