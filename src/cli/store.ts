@@ -2,8 +2,8 @@ import { defaultDomains } from '../api/domains.js';
 import { messageOf } from '../api/message-of.js';
 import { systemClock } from '../runtime/clock.js';
 import { silentLogger } from '../runtime/logger.js';
+import type { OpenedEncryption } from '../server/open-encryption.js';
 import { CopyRefused, copyStore } from '../store/copy-store.js';
-import type { Encryption } from '../store/encryption/encryption.js';
 import { type OpenStoreOptions, openStore } from '../store/open.js';
 import type { Store } from '../store/store.js';
 import { ConfigurationError, readConfiguration } from './configuration.js';
@@ -23,6 +23,7 @@ export async function copy(from: string, to: string, flags: CopyFlags): Promise<
   const over = new AbortController();
   try {
     const encryption = await encryptionIn(configuration, over.signal);
+    if (flags.leaveUnreadable === true) checkServices(encryption);
     const open = (address: string, options: Partial<OpenStoreOptions>): Promise<Store> =>
       openStore(address, {
         clock: systemClock,
@@ -48,12 +49,18 @@ export async function copy(from: string, to: string, flags: CopyFlags): Promise<
   }
 }
 
+/** Else all that is encrypted by their keys would be left out. */
+function checkServices(encryption: OpenedEncryption | undefined): void {
+  const problem = encryption?.problem();
+  if (problem !== undefined) throw new Error(`what a key service keeps is not lost while it does not work: ${problem}`);
+}
+
 const tellLeft = (key: string, why: unknown): void => void process.stderr.write(`left out ${key}: ${messageOf(why)}\n`);
 
 async function encryptionIn(
   { encryptionConfigFile: file, domains }: Configuration,
   signal: AbortSignal,
-): Promise<Encryption | undefined> {
+): Promise<OpenedEncryption | undefined> {
   if (file === undefined) return undefined;
   const { openEncryption } = await import('../server/open-encryption.js');
   const parts = { domains: { ...defaultDomains, ...domains }, clock: systemClock, log: silentLogger, signal };

@@ -119,6 +119,26 @@ test('encrypted, and out of a store whose key is lost', async () => {
   await server.stop();
 });
 
+test('nothing is left out because a key service does not answer', async () => {
+  const directory = temporaryDirectory();
+  const [encryption, config] = [join(directory, 'encryption.yaml'), join(directory, 'server.yaml')];
+  const kms = { apiVersion: 'v2', name: 'vault', endpoint: `unix://${join(directory, 'nobody.sock')}`, timeout: '1s' };
+  writeFileSync(
+    encryption,
+    JSON.stringify({
+      apiVersion: 'apiserver.config.k8s.io/v1',
+      kind: 'EncryptionConfiguration',
+      resources: [{ resources: ['configmaps'], providers: [{ identity: {} }, { kms }] }],
+    }),
+  );
+  writeFileSync(config, `encryptionConfigFile: ${encryption}\n`);
+  const copy = ['store', 'copy', store, `level:${join(directory, 'copy')}`, '--config', config];
+  const { code, stderr } = await runKedge([...copy, '--leave-unreadable']);
+  expect(code).toBe(1);
+  expect(stderr).toContain('what a key service keeps is not lost while it does not work: ');
+  expect(await runKedge(copy)).toMatchObject({ code: 0, stdout: expect.stringMatching(copied) });
+});
+
 describe.skipIf(!etcdInstalled)('with etcd', () => {
   let etcd: EtcdProcess;
   beforeAll(async () => {
