@@ -34,39 +34,58 @@ export async function openEncryption(
   source: TextSource,
   { domains, ...following }: Following & { readonly domains: Domains },
 ): Promise<OpenedEncryption> {
-  let current = await openRules([], following);
+  let current: Opened = { encryption: new ResourceEncryption(), services: new Map() };
   let isOpen = false;
   const { signal } = following;
-  signal.addEventListener('abort', () => current.close(), { once: true });
+  signal.addEventListener('abort', () => closeAll(current), { once: true });
   await followText(
     source,
     async (text) => {
-      const next = await openRules(await readEncryptionConfiguration(text, domains), following);
-      const problem = next.problem();
+      const next = await openRules(await readEncryptionConfiguration(text, domains), following, current);
+      const problem = problemOf(next);
       if (isOpen && problem !== undefined) {
-        next.close();
+        closeAll(next, current);
         throw new NotYet(`a key service does not work: ${problem}`);
       }
-      current.close();
+      closeAll(current, next);
       current = next;
       isOpen = true;
-      if (signal.aborted) next.close();
+      if (signal.aborted) closeAll(next);
     },
     following,
   );
-  return { ...latest(() => current.encryption), problem: () => current.problem() };
+  return { ...latest(() => current.encryption), problem: () => problemOf(current) };
 }
 
 interface Opened {
   readonly encryption: ResourceEncryption;
-  problem(): string | undefined;
+  /** By what configures them. */
+  readonly services: ReadonlyMap<string, Service>;
+}
+
+interface Service {
+  readonly provider: KmsProvider;
   close(): void;
 }
 
-/** A resource in several rules has the providers of all, those of the first one first. */
-async function openRules(rules: readonly EncryptionRule[], parts: Pick<Following, 'clock' | 'log'>): Promise<Opened> {
-  const closing = new AbortController();
-  const services: KmsProvider[] = [];
+const problemOf = ({ services }: Opened): string | undefined =>
+  [...services.values()].find(({ provider }) => provider.problem !== undefined)?.provider.problem;
+
+/** Ends the key services of one that another does not use. */
+function closeAll({ services }: Opened, other?: Opened): void {
+  for (const [text, service] of services) if (other?.services.get(text) !== service) service.close();
+}
+
+/**
+ * A resource in several rules has the providers of all, those of the first one first. A key service that was used before
+ * goes on, with the data keys that it has decrypted.
+ */
+async function openRules(
+  rules: readonly EncryptionRule[],
+  parts: Pick<Following, 'clock' | 'log'>,
+  before: Opened,
+): Promise<Opened> {
+  const services = new Map<string, Service>();
   const openProvider = async (configured: ConfiguredProvider): Promise<readonly Provider[]> => {
     if (configured.type === 'identity') return [identity];
     if (configured.type !== 'kms') {
@@ -76,9 +95,10 @@ async function openRules(rules: readonly EncryptionRule[], parts: Pick<Following
         keyProvider(prefixOf(name), cipherOf(secret), `${prefixOf(name)}${fingerprint(secret)}`),
       );
     }
-    const provider = await openKms(configured, { ...parts, signal: closing.signal });
-    services.push(provider);
-    return [provider];
+    const text = JSON.stringify(configured);
+    const service = before.services.get(text) ?? (await openKms(configured, parts));
+    services.set(text, service);
+    return [service.provider];
   };
   const providers = new Map<string, readonly [Provider, ...Provider[]]>();
   for (const { resources, providers: configured } of rules) {
@@ -86,12 +106,9 @@ async function openRules(rules: readonly EncryptionRule[], parts: Pick<Following
     for (const resource of resources)
       providers.set(resource, [...(providers.get(resource) ?? []), ...opened] as [Provider, ...Provider[]]);
   }
-  await Promise.all(services.map((service) => service.start()));
-  return {
-    encryption: new ResourceEncryption(providers),
-    problem: () => services.find(({ problem }) => problem !== undefined)?.problem,
-    close: () => closing.abort(),
-  };
+  const made = [...services].filter(([text]) => !before.services.has(text));
+  await Promise.all(made.map(([, { provider }]) => provider.start()));
+  return { encryption: new ResourceEncryption(providers), services };
 }
 
 /** A secret may be replaced under the name of its key. This is kept in memory alone. */
@@ -106,11 +123,16 @@ const ciphers: Readonly<Record<KeyedName, () => Promise<(secret: Buffer) => Ciph
 
 async function openKms(
   { name, endpoint, timeoutMs }: ConfiguredProvider & { readonly type: 'kms' },
-  parts: Following,
-): Promise<KmsProvider> {
+  parts: Pick<Following, 'clock' | 'log'>,
+): Promise<Service> {
   const [{ KmsProvider }, { connectKeyService }] = await Promise.all([
     import('../store/encryption/kms/kms-provider.js'),
     import('../store/encryption/kms/key-service.js'),
   ]);
-  return new KmsProvider({ ...parts, name, service: connectKeyService(endpoint, timeoutMs) });
+  const closing = new AbortController();
+  const service = connectKeyService(endpoint, timeoutMs);
+  return {
+    provider: new KmsProvider({ ...parts, name, service, signal: closing.signal }),
+    close: () => closing.abort(),
+  };
 }

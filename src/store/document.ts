@@ -88,6 +88,11 @@ export class UnreadEntry implements Entry {
     return this.#state instanceof StoredEntry ? nothing : this.#state.kept;
   }
 
+  /** The document is known. */
+  get isRead(): boolean {
+    return this.#state instanceof StoredEntry;
+  }
+
   get bytes(): Buffer {
     return this.#entry().bytes;
   }

@@ -7,6 +7,7 @@ import { Secrets } from '../../src/api/kinds/secret.js';
 import { createServer, type Server } from '../../src/embed.js';
 import { type Logger, silentLogger } from '../../src/runtime/logger.js';
 import { MemoryStore } from '../../src/store/memory/memory-store.js';
+import { startPlugin } from '../store/encryption/plugin.js';
 import { runningServer } from './running-server.js';
 
 /** Objects that are encrypted where they are kept, and keys that change. */
@@ -121,6 +122,30 @@ test('a file with a key service that does not work is not used, until it works',
   const before = await version(running);
   await use('two', 'one');
   await expect.poll(() => replace(running).then(() => version(running))).not.toBe(before);
+});
+
+test('a key service goes on as it is where the file changes elsewhere', async () => {
+  const path = join(folder, 'plugin.sock');
+  const plugin = await startPlugin(path);
+  try {
+    const vault = (...names: readonly Name[]): Promise<void> =>
+      writeFile(
+        file(),
+        configuration(...names, 'identity').replace(
+          'identity: {}',
+          `kms: { apiVersion: v2, name: vault, endpoint: "unix://${path}", timeout: 5s }`,
+        ),
+      );
+    await vault();
+    const first = await start();
+    await create(first);
+    const before = await version(first);
+    await vault('one');
+    await expect.poll(() => replace(first).then(() => version(first))).not.toBe(before);
+    expect(plugin.asked.map((what) => what.split(' ')[0])).toEqual(['Status', 'Encrypt']);
+  } finally {
+    plugin.stop();
+  }
 });
 
 test('a secret that is replaced under the name of its key is another key', async () => {

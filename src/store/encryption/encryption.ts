@@ -95,12 +95,13 @@ export const identity: Provider = keyProvider('', {
  * both. The closest counts; what none is for is kept as it is. The first provider of a list writes, all of them read.
  */
 export class ResourceEncryption implements Encryption {
+  readonly prepare?: (all: readonly KeptDocument[]) => Promise<void> | undefined;
   readonly #providers: ReadonlyMap<string, readonly [Provider, ...Provider[]]>;
-  readonly #fetches: boolean;
 
   constructor(providers: ReadonlyMap<string, readonly [Provider, ...Provider[]]> = new Map()) {
     this.#providers = providers;
-    this.#fetches = [...providers.values()].some((all) => all.some(({ prepare }) => prepare !== undefined));
+    const fetches = [...providers.values()].some((all) => all.some(({ prepare }) => prepare !== undefined));
+    if (fetches) this.prepare = (documents) => this.#prepare(documents);
   }
 
   writesAs(key: string): string {
@@ -126,8 +127,7 @@ export class ResourceEncryption implements Encryption {
     throw errors[0] ?? new Error('no matching prefix found');
   }
 
-  prepare(all: readonly KeptDocument[]): Promise<void> | undefined {
-    if (!this.#fetches) return undefined;
+  #prepare(all: readonly KeptDocument[]): Promise<void> | undefined {
     const fetched = all.flatMap(({ key, kept }) =>
       [...this.#readers(key, kept)].flatMap(({ provider, encrypted }) => provider.prepare?.(encrypted) ?? []),
     );

@@ -290,7 +290,7 @@ export class EtcdStore implements Store {
     if (succeeded && document !== undefined) {
       return this.#cache.entry(key, revision, () => changeOf(write, undefined, revision, kept.keptAs).entry);
     }
-    if (succeeded && kv !== undefined) return atRevision(this.#entry(kv), revision);
+    if (succeeded && kv !== undefined) return atRevision(this.#anyEntry(kv), revision);
     if (unsure !== undefined && document !== undefined && kv !== undefined && hasNonce(kv.value, kept.nonce)) {
       return this.#entry(kv);
     }

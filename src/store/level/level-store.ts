@@ -111,7 +111,7 @@ export class LevelStore implements Store {
   async get(key: string): Promise<Entry | undefined> {
     this.#checkOpen();
     const entry = this.#map.get(key);
-    if (entry instanceof UnreadEntry) await this.#readAgain([entry]);
+    if (entry instanceof UnreadEntry && !entry.isRead) await this.#readAgain([entry]);
     return entry;
   }
 
@@ -124,7 +124,8 @@ export class LevelStore implements Store {
 
   /** @throws ApiError (500) if one of them cannot be decrypted */
   async #readAgain(entries: readonly Entry[]): Promise<void> {
-    const unread = entries.filter((entry) => entry instanceof UnreadEntry);
+    const unread = entries.filter((entry) => entry instanceof UnreadEntry && !entry.isRead) as UnreadEntry[];
+    if (unread.length === 0) return;
     await this.#encryption.prepare?.(unread);
     for (const entry of unread) entry.check();
   }

@@ -153,3 +153,29 @@ test('what is no envelope is not read, and nobody is asked', async () => {
   }
   expect(service.asked).toEqual([]);
 });
+
+test('no more than 16 data keys are decrypted at a time, and none of thousands is forgotten meanwhile', async () => {
+  const service = new FakeKeyService();
+  const { clock, provider: writer } = await started(service);
+  const kept: Buffer[] = [];
+  for (let number = 0; number < 2_500; number++) {
+    service.keyId = `other-${number}`;
+    await clock.advance(minute);
+    kept.push(writer.encrypt(key, document));
+  }
+  service.asked.length = 0;
+  let waiting = 0;
+  let most = 0;
+  const decrypt = service.decrypt.bind(service);
+  service.decrypt = async (asked) => {
+    most = Math.max(most, ++waiting);
+    const plaintext = await decrypt(asked);
+    waiting--;
+    return plaintext;
+  };
+  const { provider: reader } = provider(service);
+  await Promise.all(kept.map((bytes) => reader.prepare(bytes)));
+  expect(most).toBe(16);
+  expect(service.asked).toHaveLength(2_500);
+  for (const bytes of kept) expect(reader.decrypt(key, bytes).document).toEqual(document);
+});

@@ -17,8 +17,10 @@ const validMs = 180_000;
 const longestKeyId = 1_024;
 const longestCiphertext = 1_024;
 const longestAnnotations = 32_768;
-/** So many data keys are kept decrypted; each takes some hundred bytes. */
-const keysKept = 2_000;
+/** So many data keys are kept decrypted; each takes some hundred bytes, and one is made at each start. */
+const keysKept = 100_000;
+/** So many are decrypted at a time, so that each is in time. */
+const askedAtOnce = 16;
 const seedLength = 32;
 
 export interface KmsParts {
@@ -49,6 +51,9 @@ export class KmsProvider implements Provider {
   #problem: string | undefined;
   readonly #ciphers = new BoundedMap<string, Cipher>(keysKept);
   readonly #fetching = new Map<string, Promise<void>>();
+  /** What the next one in each lane waits for. */
+  readonly #lanes: Promise<void>[] = [];
+  #lane = 0;
   /** Why data keys could not be decrypted the last time. */
   readonly #failures = new BoundedMap<string, string>(keysKept);
 
@@ -109,7 +114,11 @@ export class KmsProvider implements Provider {
     if (this.#ciphers.get(id) !== undefined) return undefined;
     const known = this.#fetching.get(id);
     if (known !== undefined) return known;
-    const fetching = this.#fetch(id, envelope).finally(() => this.#fetching.delete(id));
+    const lane = this.#lane++ % askedAtOnce;
+    const fetching = Promise.resolve(this.#lanes[lane])
+      .then(() => this.#fetch(id, envelope))
+      .finally(() => this.#fetching.delete(id));
+    this.#lanes[lane] = fetching;
     this.#fetching.set(id, fetching);
     return fetching;
   }
