@@ -1,4 +1,5 @@
 import type { Metrics } from '../runtime/metrics.js';
+import { timedCounter } from '../runtime/timed-counter.js';
 import type { Decision } from './authorizer.js';
 
 /** Counts who decides, and what asking somebody elsewhere comes to. */
@@ -29,16 +30,17 @@ export function authorizationMetrics(metrics: Metrics): AuthorizationMetrics {
     labels: ['decision', 'name', 'type'],
   });
   const labels = ['name', 'result'] as const;
-  const calls = metrics.counter({
-    name: 'apiserver_authorization_webhook_evaluations_total',
-    help: 'Calls of the webhook that decides about access.',
+  const called = timedCounter(metrics, {
     labels,
-  });
-  const seconds = metrics.histogram({
-    name: 'apiserver_authorization_webhook_duration_seconds',
-    help: 'How long calls took of the webhook that decides about access.',
-    labels,
-    buckets: webhookSeconds,
+    total: {
+      name: 'apiserver_authorization_webhook_evaluations_total',
+      help: 'Calls of the webhook that decides about access.',
+    },
+    seconds: {
+      name: 'apiserver_authorization_webhook_duration_seconds',
+      help: 'How long calls took of the webhook that decides about access.',
+      buckets: webhookSeconds,
+    },
   });
   const open = metrics.counter({
     name: 'apiserver_authorization_webhook_evaluations_fail_open_total',
@@ -54,10 +56,7 @@ export function authorizationMetrics(metrics: Metrics): AuthorizationMetrics {
       };
     },
     webhook: {
-      called(result, milliseconds) {
-        calls.add({ name: webhookName, result });
-        seconds.observe({ name: webhookName, result }, milliseconds / 1_000);
-      },
+      called: (result, milliseconds) => called({ name: webhookName, result }, milliseconds / 1_000),
       failedOpen: (result) => open.add({ name: webhookName, result }),
     },
   };

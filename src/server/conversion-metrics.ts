@@ -1,5 +1,6 @@
 import type { ConversionFailure } from '../resources/customresources/conversion-review.js';
 import type { Metrics } from '../runtime/metrics.js';
+import { timedCounter } from '../runtime/timed-counter.js';
 
 /** Counts what webhooks do that convert custom resources. */
 export interface ConversionMetrics {
@@ -9,23 +10,17 @@ export interface ConversionMetrics {
 
 /** The metrics of kube-apiserver about conversion webhooks. */
 export function conversionMetrics(metrics: Metrics): ConversionMetrics {
-  const labels = ['result', 'failure_type'];
-  const requests = metrics.counter({
-    name: 'apiserver_conversion_webhook_request_total',
-    help: 'Calls of conversion webhooks.',
-    labels,
-  });
-  const duration = metrics.histogram({
-    name: 'apiserver_conversion_webhook_duration_seconds',
-    help: 'How long calls of conversion webhooks took.',
-    labels,
-    buckets: [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 45, 60],
+  const called = timedCounter(metrics, {
+    labels: ['result', 'failure_type'],
+    total: { name: 'apiserver_conversion_webhook_request_total', help: 'Calls of conversion webhooks.' },
+    seconds: {
+      name: 'apiserver_conversion_webhook_duration_seconds',
+      help: 'How long calls of conversion webhooks took.',
+      buckets: [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 45, 60],
+    },
   });
   return {
-    called(seconds, failure) {
-      const given = { result: failure === undefined ? 'success' : 'failure', failure_type: failure ?? '' };
-      requests.add(given);
-      duration.observe(given, seconds);
-    },
+    called: (seconds, failure) =>
+      called({ result: failure === undefined ? 'success' : 'failure', failure_type: failure ?? '' }, seconds),
   };
 }

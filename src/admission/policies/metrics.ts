@@ -1,4 +1,5 @@
 import type { Metrics } from '../../runtime/metrics.js';
+import { timedCounter } from '../../runtime/timed-counter.js';
 
 /** What became of an expression of a policy. */
 export interface Check {
@@ -23,41 +24,41 @@ const labels = ['policy', 'policy_binding', 'error_type'] as const;
 
 /** The metrics of kube-apiserver about admission policies. */
 export function policyMetrics(metrics: Metrics): PolicyMetrics {
-  const mutations = metrics.counter({
-    name: 'apiserver_mutating_admission_policy_check_total',
-    help: 'Mutations that policies have made, or failed to make.',
+  const mutated = timedCounter(metrics, {
     labels,
+    total: {
+      name: 'apiserver_mutating_admission_policy_check_total',
+      help: 'Mutations that policies have made, or failed to make.',
+    },
+    seconds: {
+      name: 'apiserver_mutating_admission_policy_check_duration_seconds',
+      help: 'How long mutations of policies took.',
+      buckets,
+    },
   });
-  const mutating = metrics.histogram({
-    name: 'apiserver_mutating_admission_policy_check_duration_seconds',
-    help: 'How long mutations of policies took.',
-    labels,
-    buckets,
-  });
-  const validations = metrics.counter({
-    name: 'apiserver_validating_admission_policy_check_total',
-    help: 'Validations of policies that did not hold or failed, by what followed.',
+  const validated = timedCounter(metrics, {
     labels: [...labels, 'enforcement_action'],
-  });
-  const validating = metrics.histogram({
-    name: 'apiserver_validating_admission_policy_check_duration_seconds',
-    help: 'How long validations of policies took that did not hold or failed.',
-    labels: [...labels, 'enforcement_action'],
-    buckets,
+    total: {
+      name: 'apiserver_validating_admission_policy_check_total',
+      help: 'Validations of policies that did not hold or failed, by what followed.',
+    },
+    seconds: {
+      name: 'apiserver_validating_admission_policy_check_duration_seconds',
+      help: 'How long validations of policies took that did not hold or failed.',
+      buckets,
+    },
   });
   return {
-    mutated({ policy, binding, failure, seconds }) {
-      const told = { policy, policy_binding: binding, error_type: errorType(failure) };
-      mutations.add(told);
-      mutating.observe(told, seconds);
-    },
-    validated({ policy, binding, failure, seconds }, action) {
-      const told = { policy, policy_binding: binding, error_type: errorType(failure), enforcement_action: action };
-      validations.add(told);
-      validating.observe(told, seconds);
-    },
+    mutated: (check) => mutated(labelsOf(check), check.seconds),
+    validated: (check, action) => validated({ ...labelsOf(check), enforcement_action: action }, check.seconds),
   };
 }
+
+const labelsOf = ({ policy, binding, failure }: Check) => ({
+  policy,
+  policy_binding: binding,
+  error_type: errorType(failure),
+});
 
 function errorType(failure: string | undefined): string {
   if (failure === undefined) return 'no_error';

@@ -2,6 +2,7 @@ import type { Authorizer } from '../../auth/authorizer.js';
 import type { Impersonated } from '../../auth/impersonation.js';
 import type { Clock } from '../../runtime/clock.js';
 import { exponentialBuckets, type Metrics } from '../../runtime/metrics.js';
+import { timedCounter } from '../../runtime/timed-counter.js';
 
 /** Counts who may be somebody else, and what was asked to find out. */
 export interface ImpersonationMetrics {
@@ -17,22 +18,17 @@ const labels = ['decision', 'mode'] as const;
 /** The metrics of kube-apiserver about impersonation (KEP-5284). */
 export function impersonationMetrics(metrics: Metrics, clock: Clock): ImpersonationMetrics {
   const family = (subject: string, what: string) => {
-    const total = metrics.counter({
-      name: `apiserver_impersonation_${subject}_total`,
-      help: `${what}, by mode and decision.`,
+    const tried = timedCounter(metrics, {
       labels,
+      total: { name: `apiserver_impersonation_${subject}_total`, help: `${what}, by mode and decision.` },
+      seconds: {
+        name: `apiserver_impersonation_${subject}_duration_seconds`,
+        help: `How long these took: ${what}, by mode and decision.`,
+        buckets,
+      },
     });
-    const seconds = metrics.histogram({
-      name: `apiserver_impersonation_${subject}_duration_seconds`,
-      help: `How long these took: ${what}, by mode and decision.`,
-      labels,
-      buckets,
-    });
-    return (mode: string, isAllowed: boolean, milliseconds: number): void => {
-      const series = { decision: isAllowed ? 'allowed' : 'denied', mode };
-      total.add(series);
-      seconds.observe(series, milliseconds / 1_000);
-    };
+    return (mode: string, isAllowed: boolean, milliseconds: number): void =>
+      tried({ decision: isAllowed ? 'allowed' : 'denied', mode }, milliseconds / 1_000);
   };
   const attempt = family('attempts', 'Attempts to be somebody else');
   const check = family('authorization_attempts', 'Access questions about being somebody else');

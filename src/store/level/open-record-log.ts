@@ -55,7 +55,7 @@ export async function openRecordLog(
   try {
     if (options.mustExist === true && !(await databaseExists(directory)))
       throw new StoreUnavailable(`there is no store in ${directory}`);
-    // Secrets are in it as they are.
+    // Secrets are in it as they are, unless they are encrypted.
     await makeDirectory(directory, { mode: 0o700 });
     await syncDirectory(dirname(resolve(directory)));
     acknowledged = openAcknowledgedFile(directory);
