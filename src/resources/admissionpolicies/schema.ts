@@ -42,7 +42,7 @@ export const paramKind = struct(
   { mapType: 'atomic', description: 'What kind of objects are the parameters of a policy.' },
 );
 
-export const paramRef = struct(
+const paramRef = struct(
   'ParamRef',
   {
     name: field(1, string(), { description: 'Name of the parameters; not together with selector.' }),
@@ -54,6 +54,13 @@ export const paramRef = struct(
   },
   { mapType: 'atomic', description: 'Which objects are the parameters of a policy.' },
 );
+
+/** What the specs of all bindings have. */
+export const bindingMembers = {
+  policyName: field(1, string(), { description: 'Name of the policy that is put into force.' }),
+  paramRef: optional(2, paramRef, { description: 'Parameters, if the policy has any.' }),
+  matchResources: optional(3, matchResources, { description: 'Narrows what the policy matches.' }),
+};
 
 export const variable = struct(
   'Variable',

@@ -5,13 +5,13 @@ import {
 } from '../../api/kinds/mutating-admission-policy.js';
 import { nameRules } from '../../api/names.js';
 import { defineResource, type ResourceDefinition } from '../../registry/resource-definition.js';
-import { field, optional, string } from '../../schema/builder.js';
+import { field } from '../../schema/builder.js';
 import { objectMembers } from '../../schema/meta.js';
 import { bindingColumns } from '../admissionpolicies/columns.js';
 import { withBindingDefaults } from '../admissionpolicies/defaults.js';
 import { mutatedOperations } from '../admissionpolicies/operations.js';
 import { bindingViolations } from '../admissionpolicies/rules.js';
-import { matchResources, paramRef } from '../admissionpolicies/schema.js';
+import { bindingMembers } from '../admissionpolicies/schema.js';
 import { struct } from '../webhookconfigurations/schema.js';
 import { reservedNameWarnings } from '../webhookconfigurations/validate.js';
 
@@ -21,15 +21,9 @@ const schema = struct(
     ...objectMembers,
     spec: field(
       2,
-      struct(
-        'MutatingAdmissionPolicyBindingSpec',
-        {
-          policyName: field(1, string(), { description: 'Name of the policy that is put into force.' }),
-          paramRef: optional(2, paramRef, { description: 'Parameters, if the policy has any.' }),
-          matchResources: optional(3, matchResources, { description: 'Narrows what the policy matches.' }),
-        },
-        { description: 'Which policy is put into force, and for what.' },
-      ),
+      struct('MutatingAdmissionPolicyBindingSpec', bindingMembers, {
+        description: 'Which policy is put into force, and for what.',
+      }),
       { description: 'Which policy is put into force, and for what.' },
     ),
   },

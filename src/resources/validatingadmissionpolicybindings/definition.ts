@@ -15,12 +15,12 @@ import {
   type Violation,
 } from '../../api/violations.js';
 import { defineResource, type ResourceDefinition } from '../../registry/resource-definition.js';
-import { field, list, optional, string } from '../../schema/builder.js';
+import { field, list, string } from '../../schema/builder.js';
 import { objectMembers } from '../../schema/meta.js';
 import { bindingColumns } from '../admissionpolicies/columns.js';
 import { withBindingDefaults } from '../admissionpolicies/defaults.js';
 import { bindingViolations } from '../admissionpolicies/rules.js';
-import { matchResources, paramRef } from '../admissionpolicies/schema.js';
+import { bindingMembers } from '../admissionpolicies/schema.js';
 import { struct } from '../webhookconfigurations/schema.js';
 import { reservedNameWarnings } from '../webhookconfigurations/validate.js';
 
@@ -35,9 +35,7 @@ const schema = struct(
       struct(
         'ValidatingAdmissionPolicyBindingSpec',
         {
-          policyName: field(1, string(), { description: 'Name of the policy that is put into force.' }),
-          paramRef: optional(2, paramRef, { description: 'Parameters, if the policy has any.' }),
-          matchResources: optional(3, matchResources, { description: 'Narrows what the policy matches.' }),
+          ...bindingMembers,
           validationActions: field(4, list(string({ go: 'v1.ValidationAction', enum: actions }), { listType: 'set' }), {
             description: 'What follows from a validation that is false: Deny or Warn, and Audit.',
           }),
