@@ -65,12 +65,21 @@ export async function evaluateEach(
   return { results, left };
 }
 
-/** What conditions come to: whether all hold, or why that cannot be said. One that is false settles it. */
-export function verdictOn(
-  results: readonly (Result | undefined)[] | undefined,
-): { readonly holds: boolean } | { readonly failures: readonly string[] } {
-  if (results === undefined) return { failures: [overBudget] };
-  const holds = !results.some((result) => result !== undefined && 'value' in result && result.value === false);
-  const failures = results.flatMap((result) => (result !== undefined && 'error' in result ? [result.error] : []));
-  return holds && failures.length > 0 ? { failures } : { holds };
+/** Whether conditions hold, or why that cannot be said. */
+export type ConditionsVerdict = ({ readonly holds: boolean } | { readonly failures: readonly string[] }) & {
+  /** How many could not be evaluated, up to the first that does not hold. */
+  readonly errors: number;
+};
+
+/** What conditions come to. One that is false settles it. */
+export function verdictOn(results: readonly (Result | undefined)[] | undefined): ConditionsVerdict {
+  if (results === undefined) return { failures: [overBudget], errors: 0 };
+  const failures: string[] = [];
+  for (const result of results) {
+    if (result === undefined) continue;
+    if ('error' in result) failures.push(result.error);
+    else if (result.value === false) return { holds: false, errors: failures.length };
+  }
+  const errors = failures.length;
+  return errors > 0 ? { failures, errors } : { holds: true, errors };
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { conditionMetrics } from '../admission/condition-metrics.js';
 import type { Domains } from '../api/domains.js';
 import { type UserInfo, wellKnown } from '../api/user.js';
 import { Catalogue } from '../apiserver/catalogue.js';
@@ -137,6 +138,7 @@ export async function openCore(
     certificateLifetimeLeft: (seconds) => operations.onClientCertificate(seconds),
     metrics,
   });
+  const conditions = metrics && conditionMetrics(metrics);
   const webhooks = await openWebhooks({
     objects,
     authorizer,
@@ -148,6 +150,7 @@ export async function openCore(
     clock,
     log,
     metrics,
+    conditions,
   });
   const policies = await openPolicies({
     objects,
@@ -158,6 +161,7 @@ export async function openCore(
     domains,
     clock,
     metrics,
+    conditions,
   });
   const { definitions, admission } = openDefinitions({
     authentication,

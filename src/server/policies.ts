@@ -1,4 +1,5 @@
 import type { AdmissionStep } from '../admission/admission-step.js';
+import type { ConditionMetrics } from '../admission/condition-metrics.js';
 import { type PolicyHook, policyHooks } from '../admission/policies/hooks.js';
 import { policyMetrics } from '../admission/policies/metrics.js';
 import { mutatingPolicies } from '../admission/policies/mutating.js';
@@ -42,6 +43,7 @@ export async function openPolicies(given: {
   readonly domains: Domains;
   readonly clock: Clock;
   readonly metrics: Metrics | undefined;
+  readonly conditions: ConditionMetrics | undefined;
 }): Promise<Policies> {
   const { objects, catalogue, authorizer, domains, clock } = given;
   const { api } = domains;
@@ -60,7 +62,16 @@ export async function openPolicies(given: {
       list: async (within) => (await resource.list(within)).items,
     };
   };
-  const parts = { kinds: hookedKinds(catalogue), objects, authorizer, parameters, api, clock, metrics };
+  const parts = {
+    kinds: hookedKinds(catalogue),
+    objects,
+    authorizer,
+    parameters,
+    api,
+    clock,
+    metrics,
+    conditions: given.conditions,
+  };
   return {
     mutating: [
       mutatingPolicies({

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { AdmissionStep } from '../admission/admission-step.js';
+import type { ConditionMetrics } from '../admission/condition-metrics.js';
 import type { WebhookParts } from '../admission/webhooks/ask.js';
 import { type HookClient, hookClient } from '../admission/webhooks/call.js';
 import { credentialsByName, type WebhookCredentials } from '../admission/webhooks/credentials.js';
@@ -45,8 +46,9 @@ export async function openWebhooks(given: {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Metrics | undefined;
+  readonly conditions: ConditionMetrics | undefined;
 }): Promise<Webhooks> {
-  const { objects, clock, log, domains, metrics, isOpen } = given;
+  const { objects, clock, log, domains, metrics, conditions, isOpen } = given;
   const client = hookClient({ clock });
   const services = readServiceAddresses(given.services ?? {});
   let [mutating, validating] = [hooksOf([]), hooksOf([])];
@@ -67,7 +69,7 @@ export async function openWebhooks(given: {
     credentials,
     clock,
     log,
-    metrics: metrics && hookMetrics(metrics),
+    metrics: metrics && conditions && hookMetrics(metrics, conditions),
     api: domains.api,
     uuid: randomUUID,
   };

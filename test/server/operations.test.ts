@@ -146,6 +146,44 @@ describe('metrics', () => {
     expect(seriesIn(text, 'apiserver_impersonation_authorization_attempts_duration_seconds_count')).toEqual(asked);
   });
 
+  test('checks of policies are counted, and their match conditions', async () => {
+    await using server = await runningServer();
+    const { ask } = server;
+    const registration = '/apis/admissionregistration.k8s.io/v1';
+    const resourceRules = [{ apiGroups: [''], apiVersions: ['v1'], operations: ['*'], resources: ['configmaps'] }];
+    const conditions = { name: 'c', expression: 'object.metadata.name != "excluded" && has(object.data)' };
+    const common = { matchConstraints: { resourceRules }, matchConditions: [conditions] };
+    const sorts = {
+      mutating: {
+        reinvocationPolicy: 'Never',
+        mutations: [
+          { patchType: 'JSONPatch', jsonPatch: { expression: '[JSONPatch{op: "add", path: "/data/x", value: "y"}]' } },
+        ],
+      },
+      validating: { validations: [{ expression: 'object.data.a == "c"' }] },
+    };
+    for (const [sort, spec] of Object.entries(sorts)) {
+      await ask('root', `POST ${registration}/${sort}admissionpolicies`, {
+        metadata: { name: sort },
+        spec: { ...common, ...spec },
+      });
+      const binding = { policyName: sort, ...(sort === 'validating' ? { validationActions: ['Warn'] } : {}) };
+      const { code } = await ask('root', `POST ${registration}/${sort}admissionpolicybindings`, {
+        metadata: { name: sort },
+        spec: binding,
+      });
+      expect(code).toBe(201);
+    }
+    for (const name of ['a', 'excluded']) await ask('root', `POST ${configMaps}`, configMap(name));
+    const { text } = await ask('root', 'GET /metrics');
+    const counted = (name: string): readonly string[] => seriesIn(text, `apiserver_${name}`);
+    expect(counted('mutating_admission_policy_check_total')).toEqual(['mutating,mutating,no_error 1']);
+    expect(counted('validating_admission_policy_check_total')).toEqual(['validating,validating,invalid_error,warn 1']);
+    const excluded = ['mutating,policy,validate,CREATE 1', 'validating,policy,validate,CREATE 1'];
+    expect(counted('admission_match_condition_evaluation_seconds_count')).toEqual(excluded);
+    expect(counted('admission_match_condition_evaluation_errors_total')).toEqual([]);
+  });
+
   test('they are compressed for who accepts it, once they are many', async () => {
     await using server = await runningServer();
     const { ask } = server;

@@ -2,7 +2,7 @@ import type { Prepared } from '../../cel/prepare.js';
 import { Failure, type StructValue, type Value } from '../../cel/values.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { TurnTaking } from '../../runtime/turn-taking.js';
-import { type Expression, evaluateEach, perConditions, verdictOn } from '../expression-list.js';
+import { type ConditionsVerdict, type Expression, evaluateEach, perConditions, verdictOn } from '../expression-list.js';
 import type { Decisions, Variables } from '../request-variables.js';
 import type { CompiledPolicy } from './compiled.js';
 
@@ -17,18 +17,23 @@ export interface ExpressionParts {
   readonly turns: TurnTaking;
   /** Absent: nothing is measured. */
   readonly clock?: Clock;
+  /** Notes what the conditions came to. */
+  readonly judged?:
+    | ((judgement: { readonly seconds: number; readonly verdict: ConditionsVerdict }) => void)
+    | undefined;
 }
 
 /** What the conditions of a policy come to. */
-export async function conditionsOf(
-  policy: CompiledPolicy,
-  parts: ExpressionParts,
-): Promise<ReturnType<typeof verdictOn>> {
+export async function conditionsOf(policy: CompiledPolicy, parts: ExpressionParts): Promise<ConditionsVerdict> {
+  const { clock, judged } = parts;
+  const begun = clock?.monotonic() ?? 0;
   const { results } = await pass(policy, policy.conditions, perConditions, parts, {
     hasAuthorizer: true,
     hasNamespace: false,
   });
-  return verdictOn(results);
+  const verdict = verdictOn(results);
+  judged?.({ verdict, seconds: ((clock?.monotonic() ?? 0) - begun) / 1_000 });
+  return verdict;
 }
 
 /** What some expressions of a policy come to, variables being evaluated once for all of them. */

@@ -216,8 +216,9 @@ class Mutating {
       : changes.merged(object, changedAs, change.configuration);
   }
 
-  #partsOf({ as, version: { object, previous }, params }: Invocation, namespaceObject: Json): ExpressionParts {
-    return this.#request.expressionParts({ as, object, previous }, { params, namespaceObject });
+  #partsOf({ hook, as, version, params }: Invocation, namespaceObject: Json): ExpressionParts {
+    const { object, previous } = version;
+    return this.#request.expressionParts({ as, object, previous }, { policy: hook.name, params, namespaceObject });
   }
 
   /** The object in the version of the request, whatever became of it. */

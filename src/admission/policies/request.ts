@@ -7,6 +7,7 @@ import type { ObjectSource } from '../../auth/object-source.js';
 import type { Clock } from '../../runtime/clock.js';
 import { TurnTaking } from '../../runtime/turn-taking.js';
 import type { AdmissionAttributes } from '../admission-step.js';
+import type { ConditionMetrics } from '../condition-metrics.js';
 import { Decisions, requestVariables } from '../request-variables.js';
 import { isPolicy } from '../webhooks/matching.js';
 import { requestMembers } from '../webhooks/review.js';
@@ -35,6 +36,7 @@ export interface PolicyParts {
   readonly api: string;
   readonly clock: Clock;
   readonly metrics?: PolicyMetrics | undefined;
+  readonly conditions?: ConditionMetrics | undefined;
 }
 
 /**
@@ -111,9 +113,14 @@ export class PolicyRequest {
   /** What expressions know of the request, its objects as a policy sees them. */
   expressionParts(
     seen: Seen,
-    { params, namespaceObject }: { readonly params: ApiObject | null; readonly namespaceObject: Json },
+    {
+      policy,
+      params,
+      namespaceObject,
+    }: { readonly policy: string; readonly params: ApiObject | null; readonly namespaceObject: Json },
   ): ExpressionParts {
-    const { kinds } = this.#parts;
+    const { kinds, clock, conditions } = this.#parts;
+    const { operation } = this.attributes;
     const shown = (object: ApiObject | undefined): Json => (object === undefined ? null : kinds.shown(object, seen.as));
     const json = {
       object: shown(seen.object),
@@ -125,7 +132,10 @@ export class PolicyRequest {
     return {
       decisions: this.#decisions,
       turns: this.turns,
-      clock: this.#parts.clock,
+      clock,
+      judged:
+        conditions &&
+        ((judgement) => conditions({ name: policy, kind: 'policy', type: 'validate', operation, ...judgement })),
       variables: ({ hasAuthorizer, hasNamespace }) =>
         requestVariables(this.attributes, hasAuthorizer ? this.#decisions : undefined, {
           ...json,

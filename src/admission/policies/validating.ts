@@ -108,7 +108,7 @@ class Judgement {
 
   async #evaluate(hook: Hook, seen: Seen, params: ApiObject | null, namespaceObject: Json): Promise<Verdict> {
     const policy = await compiledOf(hook.policy, this.#request.turns);
-    const parts = this.#request.expressionParts(seen, { params, namespaceObject });
+    const parts = this.#request.expressionParts(seen, { policy: hook.name, params, namespaceObject });
     return evaluatePolicy(policy, { ...parts, ignoresFailures: isLenient(hook) });
   }
 

@@ -10,18 +10,25 @@ import type { Clock } from '../../runtime/clock.js';
 import type { TurnTaking } from '../../runtime/turn-taking.js';
 import type { AdmissionAttributes } from '../admission-step.js';
 import { nameOf } from '../admission-subject.js';
+import type { ConditionsVerdict } from '../expression-list.js';
 import type { Hook } from './hooks.js';
-import type { HookMetrics, HookSort } from './metrics.js';
-import { type HookedKinds, isNamespace, namespaceOf, requested, type Seen, type SeenAs, shownTo } from './seen.js';
+import type { HookMetrics } from './metrics.js';
+import {
+  type HookedKinds,
+  type HookSort,
+  isNamespace,
+  namespaceOf,
+  requested,
+  type Seen,
+  type SeenAs,
+  shownTo,
+} from './seen.js';
 
 /** A hook that is to be asked, and in which version it sees the request. */
 export interface Invocation {
   readonly hook: Hook;
   readonly as: SeenAs;
 }
-
-/** What the conditions of a hook come to: whether all hold, or why that cannot be said, one text each. */
-export type ConditionVerdict = { readonly holds: boolean } | { readonly failures: readonly string[] };
 
 /**
  * Evaluates match conditions (KEP-3716) about a request, whose objects are in the version that the hook sees. One that
@@ -30,7 +37,7 @@ export type ConditionVerdict = { readonly holds: boolean } | { readonly failures
 export type EvaluateConditions = (
   conditions: readonly MatchCondition[],
   request: { readonly attributes: AdmissionAttributes; readonly seen: Seen; readonly turns: TurnTaking },
-) => Promise<ConditionVerdict>;
+) => Promise<ConditionsVerdict>;
 
 export interface MatchParts {
   readonly kinds: HookedKinds;
@@ -94,7 +101,7 @@ export async function invocationOf(
     sort,
     operation: attributes.operation,
     seconds: (clock.monotonic() - begun) / 1_000,
-    failures: 'failures' in verdict ? verdict.failures.length : 0,
+    verdict,
     excluded: 'holds' in verdict ? !verdict.holds : webhook.failurePolicy === 'Ignore',
   });
   if ('holds' in verdict) return verdict.holds ? { hook, as } : undefined;

@@ -1,8 +1,8 @@
 import type { Metrics } from '../../runtime/metrics.js';
 import type { AdmissionAttributes } from '../admission-step.js';
-
-/** How a webhook came into a request. */
-export type HookSort = 'admit' | 'validating';
+import { type ConditionMetrics, conditionLabels } from '../condition-metrics.js';
+import type { ConditionsVerdict } from '../expression-list.js';
+import type { HookSort } from './seen.js';
 
 export type Rejection = 'calling_webhook_error' | 'no_error' | 'apiserver_internal_error';
 
@@ -18,13 +18,13 @@ export interface HookMetrics {
     /** Why the request was refused because of it; undefined if it was not. */
     readonly rejection: Rejection | undefined;
   }): void;
-  /** The conditions of one were evaluated. `failures`: how many could not be; `excluded`: it is not called. */
+  /** The conditions of one were evaluated. `excluded`: it is not called. */
   judged(judgement: {
     readonly webhook: string;
     readonly sort: HookSort;
     readonly operation: AdmissionAttributes['operation'];
     readonly seconds: number;
-    readonly failures: number;
+    readonly verdict: ConditionsVerdict;
     readonly excluded: boolean;
   }): void;
   /** A failure that the webhook's policy ignores. */
@@ -32,7 +32,7 @@ export interface HookMetrics {
 }
 
 /** The metrics of kube-apiserver about admission webhooks. */
-export function hookMetrics(metrics: Metrics): HookMetrics {
+export function hookMetrics(metrics: Metrics, conditions: ConditionMetrics): HookMetrics {
   const duration = metrics.histogram({
     name: 'apiserver_admission_webhook_admission_duration_seconds',
     help: 'How long calls of admission webhooks took.',
@@ -54,31 +54,18 @@ export function hookMetrics(metrics: Metrics): HookMetrics {
     help: 'Failures of admission webhooks that their policy ignores.',
     labels: ['name', 'type'],
   });
-  const conditionLabels = ['name', 'kind', 'type', 'operation'];
-  const judging = metrics.histogram({
-    name: 'apiserver_admission_match_condition_evaluation_seconds',
-    help: 'How long evaluating match conditions took that did not all hold.',
-    labels: conditionLabels,
-    buckets: [0.001, 0.005, 0.01, 0.025, 0.1, 0.2, 0.25],
-  });
-  const failed = metrics.counter({
-    name: 'apiserver_admission_match_condition_evaluation_errors_total',
-    help: 'Match conditions that could not be evaluated.',
-    labels: conditionLabels,
-  });
   const excluded = metrics.counter({
     name: 'apiserver_admission_match_condition_exclusions_total',
     help: 'Webhooks that were not called because of their match conditions.',
     labels: conditionLabels,
   });
   return {
-    judged(judgement) {
-      const { webhook: name, sort: type, operation, failures } = judgement;
-      const labels = { name, kind: 'webhook', type, operation };
-      // As in Kubernetes: what lets the webhook be called is not timed, and exclusions call the sort by another name.
-      if (failures > 0 || judgement.excluded) judging.observe(labels, judgement.seconds);
-      if (failures > 0) failed.add(labels, failures);
-      if (judgement.excluded) excluded.add({ ...labels, type: type === 'validating' ? 'validate' : type });
+    judged({ webhook: name, sort: type, excluded: isExcluded, ...judgement }) {
+      conditions({ ...judgement, name, kind: 'webhook', type });
+      if (!isExcluded) return;
+      // As in Kubernetes, exclusions call the sort by another name.
+      const named = type === 'validating' ? 'validate' : type;
+      excluded.add({ name, kind: 'webhook', type: named, operation: judgement.operation });
     },
     called({ webhook: name, sort: type, operation, seconds, code, rejection }) {
       const rejected = String(rejection !== undefined);

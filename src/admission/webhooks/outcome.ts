@@ -2,7 +2,8 @@ import { internalError } from '../../api/errors.js';
 import type { AdmissionAttributes } from '../admission-step.js';
 import { HookDenied, HookFailed, type WebhookParts } from './ask.js';
 import type { Hook } from './hooks.js';
-import type { HookSort, Rejection } from './metrics.js';
+import type { Rejection } from './metrics.js';
+import type { HookSort } from './seen.js';
 
 /** What a call comes to for the request: a value, or a failure that the webhook's policy ignores. */
 export type Outcome<T> = { readonly value: T } | { readonly ignored: HookFailed };

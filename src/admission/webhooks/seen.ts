@@ -1,7 +1,9 @@
 import { ApiError, internalError } from '../../api/errors.js';
 import type { ApiObject, JsonObject, ResourceType } from '../../api/object.js';
 import type { AdmissionAttributes } from '../admission-step.js';
-import type { HookSort } from './metrics.js';
+
+/** How a webhook came into a request. */
+export type HookSort = 'admit' | 'validating';
 
 /** A version of a resource, and the kind that its objects, or those of a subresource, are of there. */
 export interface SeenAs {

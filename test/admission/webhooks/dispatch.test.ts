@@ -86,12 +86,12 @@ function world(hooks: readonly (Partial<MutatingWebhook> & { readonly name: stri
     log: silentLogger,
     metrics: {
       called: ({ webhook, code, rejection }) => counted.push(`${webhook} ${code} ${rejection}`),
-      judged: ({ webhook, failures, excluded }) => counted.push(`${webhook} ${failures} ${excluded}`),
+      judged: ({ webhook, verdict, excluded }) => counted.push(`${webhook} ${verdict.errors} ${excluded}`),
       failedOpen: (webhook) => counted.push(`${webhook} open`),
     },
     kinds,
     objects: { get: async () => undefined, list: async () => [] },
-    evaluate: async () => ({ holds: true }),
+    evaluate: async () => ({ holds: true, errors: 0 }),
     api: 'k8s.io',
     uuid: () => 'u',
   };

@@ -1,13 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { AdmissionAttributes } from '../../../src/admission/admission-step.js';
 import { hooksOf } from '../../../src/admission/webhooks/hooks.js';
-import {
-  type ConditionVerdict,
-  invocationOf,
-  isExempt,
-  type MatchParts,
-  ruleMatches,
-} from '../../../src/admission/webhooks/matching.js';
+import { invocationOf, isExempt, type MatchParts, ruleMatches } from '../../../src/admission/webhooks/matching.js';
 import type { HookMetrics } from '../../../src/admission/webhooks/metrics.js';
 import { type HookedKinds, requested } from '../../../src/admission/webhooks/seen.js';
 import { ConfigMaps } from '../../../src/api/kinds/config-map.js';
@@ -96,7 +90,7 @@ const namespaces: Readonly<Record<string, ApiObject>> = {
 const parts: MatchParts = {
   kinds,
   objects: { get: async () => undefined, list: async () => Object.values(namespaces) as never },
-  evaluate: async () => ({ holds: true }),
+  evaluate: async () => ({ holds: true, errors: 0 }),
   clock: systemClock,
 };
 const ask = async (webhook: Partial<ValidatingWebhook>, request = attributes(), given: Partial<MatchParts> = {}) => {
@@ -201,7 +195,9 @@ describe('equivalent versions', () => {
 
 describe('conditions', () => {
   const conditions = [{ name: 'c', expression: 'E' }];
-  const verdict = (given: ConditionVerdict) => ({ evaluate: async () => given });
+  const verdict = (given: { readonly holds: boolean } | { readonly failures: readonly string[] }) => ({
+    evaluate: async () => ({ ...given, errors: 'failures' in given ? given.failures.length : 0 }),
+  });
   test.each([
     ['all hold', {}, { holds: true }, true],
     ['one does not', {}, { holds: false }, false],
@@ -231,7 +227,7 @@ describe('conditions', () => {
     });
   });
 
-  test.each<[ConditionVerdict, 'Fail' | 'Ignore', string]>([
+  test.each<[Parameters<typeof verdict>[0], 'Fail' | 'Ignore', string]>([
     [{ holds: true }, 'Fail', '0 false'],
     [{ holds: false }, 'Fail', '0 true'],
     [{ failures: ['bad', 'worse'] }, 'Fail', '2 false'],
@@ -239,8 +235,8 @@ describe('conditions', () => {
   ])('%j is counted, policy %s', async (given, failurePolicy, expected) => {
     const counted: string[] = [];
     const metrics: HookMetrics = {
-      judged: ({ webhook, sort, operation, failures, excluded }) =>
-        counted.push(`${webhook} ${sort} ${operation} ${failures} ${excluded}`),
+      judged: ({ webhook, sort, operation, verdict, excluded }) =>
+        counted.push(`${webhook} ${sort} ${operation} ${verdict.errors} ${excluded}`),
       called: () => {},
       failedOpen: () => {},
     };
@@ -260,7 +256,7 @@ describe('conditions', () => {
       kinds: { ...kinds, equivalents: () => [v2] },
       evaluate: async (_conditions, { seen: found }) => {
         seen.push(found);
-        return { holds: true };
+        return { holds: true, errors: 0 };
       },
     });
     expect(seen).toMatchObject([{ object: { apiVersion: 'g/v2' }, previous: { apiVersion: 'g/v2' } }]);
