@@ -1,5 +1,11 @@
-import { createHash } from 'node:crypto';
 import type { Clock } from '../runtime/clock.js';
+import {
+  configurationMetrics,
+  hashOf,
+  LastOutcomes,
+  outcome,
+  type TellConfiguration,
+} from '../runtime/configuration-metrics.js';
 import type { Metrics } from '../runtime/metrics.js';
 
 /** Counts what becomes of tokens, whoever issued them. */
@@ -18,8 +24,8 @@ export interface AuthenticationMetrics {
   issuer(url: string): IssuerMetrics;
   /** No other issuers are known any more. */
   keepIssuers(urls: readonly string[]): void;
-  /** The AuthenticationConfiguration that counts; undefined: one came that cannot be used. */
-  configured(text: string | undefined, when: 'at start' | 'later'): void;
+  /** The AuthenticationConfiguration. */
+  readonly configured: TellConfiguration;
 }
 
 /** `auto`: its account names the Secret, as accounts once did by themselves. `invalid`: it is marked as such. */
@@ -30,13 +36,6 @@ export interface IssuerMetrics {
   judged(isGood: boolean, milliseconds: number): void;
   /** Its keys were fetched; undefined: they could not be. */
   keysFetched(text: string | undefined): void;
-}
-
-/** What happened last, and when (seconds since the epoch). */
-interface Told {
-  success?: number;
-  failure?: number;
-  hash?: string;
 }
 
 const jwtSeconds = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -73,7 +72,7 @@ export function authenticationMetrics(metrics: Metrics, clock: Clock, serverId: 
   });
 
   const server = { apiserver_id_hash: hashOf(serverId) };
-  const issuers = new Map<string, Told>();
+  const issuers = new Map<string, LastOutcomes>();
   const jwtTime = metrics.histogram({
     name: 'apiserver_authentication_jwt_authenticator_latency_seconds',
     help: 'How long it took to judge tokens of other issuers that were not remembered, by issuer.',
@@ -87,11 +86,8 @@ export function authenticationMetrics(metrics: Metrics, clock: Clock, serverId: 
       labels: ['apiserver_id_hash', 'jwt_issuer_hash', 'result'],
     },
     async () =>
-      [...issuers].flatMap(([url, told]) =>
-        timesOf(told).map(({ result, value }) => ({
-          labels: { ...server, jwt_issuer_hash: hashOf(url), result },
-          value,
-        })),
+      [...issuers].flatMap(([url, { times }]) =>
+        times.map(([result, value]) => ({ labels: { ...server, jwt_issuer_hash: hashOf(url), result }, value })),
       ),
   );
   metrics.measured(
@@ -106,34 +102,12 @@ export function authenticationMetrics(metrics: Metrics, clock: Clock, serverId: 
       ),
   );
 
-  const configuration: Told = {};
-  const reloads = metrics.counter({
-    name: 'apiserver_authentication_config_controller_automatic_reloads_total',
-    help: 'AuthenticationConfigurations that came while the server was running, by whether they can be used.',
-    labels: ['apiserver_id_hash', 'status'],
+  const configured = configurationMetrics(metrics, {
+    kind: 'AuthenticationConfiguration',
+    prefix: 'apiserver_authentication_config_controller',
+    clock,
+    serverId,
   });
-  metrics.measured(
-    {
-      name: 'apiserver_authentication_config_controller_automatic_reload_last_timestamp_seconds',
-      help: 'When an AuthenticationConfiguration last came while the server was running.',
-      labels: ['apiserver_id_hash', 'status'],
-    },
-    async () => timesOf(configuration).map(({ result, value }) => ({ labels: { ...server, status: result }, value })),
-  );
-  metrics.measured(
-    {
-      name: 'apiserver_authentication_config_controller_last_config_info',
-      help: 'Always 1; the label hash is that of the AuthenticationConfiguration that counts.',
-      labels: ['apiserver_id_hash', 'hash'],
-    },
-    async () =>
-      configuration.hash === undefined ? [] : [{ labels: { ...server, hash: configuration.hash }, value: 1 }],
-  );
-
-  const tell = (told: Told, text: string | undefined): void => {
-    told[resultOf(text !== undefined)] = clock.now() / 1_000;
-    if (text !== undefined) told.hash = hashOf(text);
-  };
   return {
     legacyToken: () => legacy.add(),
     secretToken: (how) => fromSecrets[how].add(),
@@ -145,32 +119,18 @@ export function authenticationMetrics(metrics: Metrics, clock: Clock, serverId: 
     },
     foundOut: (isError) => fetches.add({ status: isError ? 'error' : 'ok' }),
     issuer(url) {
-      const told = issuers.get(url) ?? {};
+      const told = issuers.get(url) ?? new LastOutcomes(clock);
       issuers.set(url, told);
       const jwt_issuer_hash = hashOf(url);
       return {
         judged: (isGood, milliseconds) =>
-          jwtTime.observe({ jwt_issuer_hash, result: resultOf(isGood) }, milliseconds / 1_000),
-        keysFetched: (text) => tell(told, text),
+          jwtTime.observe({ jwt_issuer_hash, result: outcome(isGood) }, milliseconds / 1_000),
+        keysFetched: (text) => told.tell(text),
       };
     },
     keepIssuers(urls) {
       for (const url of issuers.keys()) if (!urls.includes(url)) issuers.delete(url);
     },
-    configured(text, when) {
-      if (when === 'at start') {
-        if (text !== undefined) configuration.hash = hashOf(text);
-        return;
-      }
-      tell(configuration, text);
-      reloads.add({ ...server, status: resultOf(text !== undefined) });
-    },
+    configured,
   };
 }
-
-const resultOf = (isGood: boolean): 'success' | 'failure' => (isGood ? 'success' : 'failure');
-
-const timesOf = ({ success, failure }: Told) =>
-  Object.entries({ success, failure }).flatMap(([result, value]) => (value === undefined ? [] : [{ result, value }]));
-
-const hashOf = (text: string): string => `sha256:${createHash('sha256').update(text).digest('hex')}`;

@@ -7,6 +7,7 @@ import type { TokenAuthenticator } from '../auth/bearer-token.js';
 import type { FetchText } from '../auth/jwt/fetch-text.js';
 import type { AnonymousConfiguration } from '../auth/jwt/jwt-issuer.js';
 import { type JwtTokens, jwtTokens } from '../auth/jwt/jwt-tokens.js';
+import { toldOf } from '../runtime/configuration-metrics.js';
 import { type Following, followText, NotYet, type TextSource } from '../runtime/text-source.js';
 import { type ReadConfiguration, readAuthenticationConfiguration } from './authentication-configuration.js';
 
@@ -71,23 +72,9 @@ export async function openForeignTokens(
     anonymous = found.anonymous === undefined ? options.anonymous : policyOf(found.anonymous);
   };
 
-  let isFirst = true;
-  if (configuration !== undefined) {
-    const takeCounted = async (text: string): Promise<void> => {
-      const when = isFirst ? 'at start' : 'later';
-      try {
-        await take(text, isFirst);
-        metrics?.configured(text, when);
-      } catch (error) {
-        metrics?.configured(undefined, when);
-        throw error;
-      } finally {
-        metrics?.keepIssuers(urls);
-        isFirst = false;
-      }
-    };
-    await followText(configuration, takeCounted, given);
-  }
+  const takeKeeping = (text: string, isFirst: boolean): Promise<void> =>
+    take(text, isFirst).finally(() => metrics?.keepIssuers(urls));
+  if (configuration !== undefined) await followText(configuration, toldOf(metrics?.configured, takeKeeping), given);
   return {
     tokens: { authenticateToken: (token, audiences) => tokens.authenticateToken(token, audiences) },
     anonymous: () => anonymous,

@@ -1,0 +1,119 @@
+import { createHash } from 'node:crypto';
+import type { Clock } from './clock.js';
+import type { Metrics } from './metrics.js';
+
+/** What last succeeded or failed, and when. */
+export class LastOutcomes {
+  readonly #clock: Clock;
+  readonly #seconds = new Map<Outcome, number>();
+  #hash: string | undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** The text that was taken just now; undefined: there was one that could not be. */
+  tell(text: string | undefined): void {
+    this.#seconds.set(outcome(text !== undefined), this.#clock.now() / 1_000);
+    if (text !== undefined) this.#hash = hashOf(text);
+  }
+
+  /** The text that counted before anything is told. */
+  begin(text: string): void {
+    this.#hash = hashOf(text);
+  }
+
+  /** Of the text that was taken last. */
+  get hash(): string | undefined {
+    return this.#hash;
+  }
+
+  /** In seconds since the epoch. */
+  get times(): readonly (readonly [Outcome, number])[] {
+    return outcomes.flatMap((one) => {
+      const time = this.#seconds.get(one);
+      return time === undefined ? [] : [[one, time] as const];
+    });
+  }
+}
+
+type Outcome = 'success' | 'failure';
+const outcomes: readonly Outcome[] = ['success', 'failure'];
+
+export const outcome = (isGood: boolean): Outcome => (isGood ? 'success' : 'failure');
+
+/** As labels tell texts apart. */
+export const hashOf = (text: string): string => `sha256:${createHash('sha256').update(text).digest('hex')}`;
+
+/** Notes the text that counts; undefined: one came that cannot be used. */
+export type TellConfiguration = (text: string | undefined, when: 'at start' | 'later') => void;
+
+/** The metrics of kube-apiserver about a configuration that is read again when its file changes. */
+export function configurationMetrics(
+  metrics: Metrics,
+  {
+    kind,
+    prefix,
+    clock,
+    serverId,
+  }: {
+    readonly kind: string;
+    /** What the names of the metrics begin with. */
+    readonly prefix: string;
+    readonly clock: Clock;
+    /** Tells servers apart that are scraped together. */
+    readonly serverId: string;
+  },
+): TellConfiguration {
+  const server = { apiserver_id_hash: hashOf(serverId) };
+  const last = new LastOutcomes(clock);
+  const reloads = metrics.counter({
+    name: `${prefix}_automatic_reloads_total`,
+    help: `${kind}s that came while the server was running, by whether they can be used.`,
+    labels: ['apiserver_id_hash', 'status'],
+  });
+  metrics.measured(
+    {
+      name: `${prefix}_automatic_reload_last_timestamp_seconds`,
+      help: `When an ${kind} last came while the server was running.`,
+      labels: ['apiserver_id_hash', 'status'],
+    },
+    async () => last.times.map(([status, value]) => ({ labels: { ...server, status }, value })),
+  );
+  metrics.measured(
+    {
+      name: `${prefix}_last_config_info`,
+      help: `Always 1; the label hash is that of the ${kind} that counts.`,
+      labels: ['apiserver_id_hash', 'hash'],
+    },
+    async () => (last.hash === undefined ? [] : [{ labels: { ...server, hash: last.hash }, value: 1 }]),
+  );
+  return (text, when) => {
+    if (when === 'at start') {
+      if (text !== undefined) last.begin(text);
+      return;
+    }
+    last.tell(text);
+    reloads.add({ ...server, status: outcome(text !== undefined) });
+  };
+}
+
+/** Takes a text as `take` does, and tells what came of it. */
+export function toldOf(
+  tell: TellConfiguration | undefined,
+  take: (text: string, isFirst: boolean) => Promise<void>,
+): (text: string) => Promise<void> {
+  let isFirst = true;
+  return async (text) => {
+    const when = isFirst ? 'at start' : 'later';
+    try {
+      await take(text, isFirst);
+      tell?.(text, when);
+    } catch (error) {
+      tell?.(undefined, when);
+      throw error;
+    } finally {
+      isFirst = false;
+    }
+  };
+}
