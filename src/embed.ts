@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { hostname } from 'node:os';
 import { defaultDomains } from './api/domains.js';
 import { type UserInfo, wellKnown } from './api/user.js';
 import { defaultFeatureGates } from './apiserver/feature-gates.js';
@@ -8,6 +9,7 @@ import type { Client, ClientOptions } from './client/client.js';
 import { fieldManagers } from './controller/field-manager.js';
 import { endingClock, systemClock } from './runtime/clock.js';
 import { silentLogger } from './runtime/logger.js';
+import { type Metrics, openMetrics } from './runtime/metrics.js';
 import { publishAuthenticationInfo } from './server/authentication-info.js';
 import { bootstrap } from './server/bootstrap.js';
 import { certificateMetrics } from './server/certificate-metrics.js';
@@ -79,10 +81,19 @@ export async function openServer(options: ServerOptions = {}, seams: Seams = {})
   let store: Store | undefined;
   let operations: OpenedOperations | undefined;
   try {
-    const encryption = await encryptionOf(options, { domains, clock, log, signal });
+    const metrics = openMetrics({ process: true });
+    const encryption = await encryptionOf(options, { domains, clock, log, signal, metrics });
     store = await storeOf(options, { clock, log, ...(encryption === undefined ? {} : { encryption }) });
     const featureGates = { ...defaultFeatureGates, ...options.featureGates };
-    operations = await openOperations(options.operations ?? {}, { store, featureGates, clock, log, signal });
+    operations = await openOperations(options.operations ?? {}, {
+      store,
+      isEncrypted: encryption !== undefined,
+      featureGates,
+      metrics,
+      clock,
+      log,
+      signal,
+    });
     const ground = { operations, featureGates, domains, clock, log, encryption, signal };
     return { ...(await start(options, ground, stopping, seams)), store };
   } catch (error) {
@@ -96,7 +107,7 @@ export async function openServer(options: ServerOptions = {}, seams: Seams = {})
 /** How the store at the address that the options give encrypts what it keeps. */
 async function encryptionOf(
   { store, encryptionConfiguration }: ServerOptions,
-  parts: Pick<Ground, 'domains' | 'clock' | 'log' | 'signal'>,
+  { metrics, ...parts }: Pick<Ground, 'domains' | 'clock' | 'log' | 'signal'> & { readonly metrics: Metrics },
 ): Promise<OpenedEncryption | undefined> {
   if (encryptionConfiguration === undefined) return undefined;
   if (typeof store === 'object') {
@@ -104,8 +115,12 @@ async function encryptionOf(
       'option encryptionConfiguration is for a store with an address: what is given must encrypt by itself',
     );
   }
-  const { openEncryption } = await import('./server/open-encryption.js');
-  return openEncryption(encryptionConfiguration, parts);
+  const [{ openEncryption }, { encryptionMetrics }] = await Promise.all([
+    import('./server/open-encryption.js'),
+    import('./server/encryption-metrics.js'),
+  ]);
+  const counted = encryptionMetrics(metrics, { clock: parts.clock, serverId: hostname() });
+  return openEncryption(encryptionConfiguration, { ...parts, metrics: counted });
 }
 
 /** The store that the options give, or the one at the address that they give. */

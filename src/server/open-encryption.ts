@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Domains } from '../api/domains.js';
+import { toldOf } from '../runtime/configuration-metrics.js';
 import { type Following, followText, NotYet, type TextSource } from '../runtime/text-source.js';
 import {
   type Cipher,
@@ -18,6 +19,7 @@ import {
   type KeyedName,
   readEncryptionConfiguration,
 } from './encryption-configuration.js';
+import type { ServerEncryptionMetrics } from './encryption-metrics.js';
 
 export interface OpenedEncryption extends Encryption {
   /** What is wrong with the key services in use; undefined if all of them work. */
@@ -32,7 +34,11 @@ export interface OpenedEncryption extends Encryption {
  */
 export async function openEncryption(
   source: TextSource,
-  { domains, ...following }: Following & { readonly domains: Domains },
+  {
+    domains,
+    metrics,
+    ...following
+  }: Following & { readonly domains: Domains; readonly metrics?: ServerEncryptionMetrics },
 ): Promise<OpenedEncryption> {
   let current: Opened = { encryption: new ResourceEncryption(), services: new Map() };
   let isOpen = false;
@@ -40,8 +46,12 @@ export async function openEncryption(
   signal.addEventListener('abort', () => closeAll(current), { once: true });
   await followText(
     source,
-    async (text) => {
-      const next = await openRules(await readEncryptionConfiguration(text, domains), following, current);
+    toldOf(metrics?.configured, async (text) => {
+      const next = await openRules(
+        await readEncryptionConfiguration(text, domains),
+        { ...following, metrics },
+        current,
+      );
       const problem = problemOf(next);
       if (isOpen && problem !== undefined) {
         closeAll(next, current);
@@ -51,11 +61,13 @@ export async function openEncryption(
       current = next;
       isOpen = true;
       if (signal.aborted) closeAll(next);
-    },
+    }),
     following,
   );
   return { ...latest(() => current.encryption), problem: () => problemOf(current) };
 }
+
+type Parts = Pick<Following, 'clock' | 'log'> & { readonly metrics: ServerEncryptionMetrics | undefined };
 
 interface Opened {
   readonly encryption: ResourceEncryption;
@@ -80,11 +92,7 @@ function closeAll({ services }: Opened, other?: Opened): void {
  * A resource in several rules has the providers of all, those of the first one first. A key service that was used before
  * goes on, with the data keys that it has decrypted.
  */
-async function openRules(
-  rules: readonly EncryptionRule[],
-  parts: Pick<Following, 'clock' | 'log'>,
-  before: Opened,
-): Promise<Opened> {
+async function openRules(rules: readonly EncryptionRule[], parts: Parts, before: Opened): Promise<Opened> {
   const services = new Map<string, Service>();
   const openProvider = async (configured: ConfiguredProvider): Promise<readonly Provider[]> => {
     if (configured.type === 'identity') return [identity];
@@ -108,7 +116,7 @@ async function openRules(
   }
   const made = [...services].filter(([text]) => !before.services.has(text));
   await Promise.all(made.map(([, { provider }]) => provider.start()));
-  return { encryption: new ResourceEncryption(providers), services };
+  return { encryption: new ResourceEncryption(providers, parts.metrics), services };
 }
 
 /** A secret may be replaced under the name of its key. This is kept in memory alone. */
@@ -123,7 +131,7 @@ const ciphers: Readonly<Record<KeyedName, () => Promise<(secret: Buffer) => Ciph
 
 async function openKms(
   { name, endpoint, timeoutMs }: ConfiguredProvider & { readonly type: 'kms' },
-  parts: Pick<Following, 'clock' | 'log'>,
+  { metrics, ...parts }: Parts,
 ): Promise<Service> {
   const [{ KmsProvider }, { connectKeyService }] = await Promise.all([
     import('../store/encryption/kms/kms-provider.js'),
@@ -131,8 +139,15 @@ async function openKms(
   ]);
   const closing = new AbortController();
   const service = connectKeyService(endpoint, timeoutMs);
+  const counted = metrics?.kms(name);
   return {
-    provider: new KmsProvider({ ...parts, name, service, signal: closing.signal }),
+    provider: new KmsProvider({
+      ...parts,
+      name,
+      service: counted?.timed(service) ?? service,
+      signal: closing.signal,
+      metrics: counted,
+    }),
     close: () => closing.abort(),
   };
 }

@@ -10,9 +10,11 @@ import { type ControllerMetrics, controllerMetrics } from '../controller/control
 import { storagePrefix } from '../registry/keys.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
-import { type Metrics, openMetrics } from '../runtime/metrics.js';
+import type { Measured, Metrics } from '../runtime/metrics.js';
+import { TurnTaking } from '../runtime/turn-taking.js';
+import { UnreadEntry } from '../store/document.js';
 import { meteredStore } from '../store/metered-store.js';
-import type { Store } from '../store/store.js';
+import type { Entry, Store } from '../store/store.js';
 import { type AuditOptions, openAudit } from './open-audit.js';
 import { optionDefaults } from './option-defaults.js';
 import { withSyncMetrics } from './sync-metrics.js';
@@ -51,14 +53,16 @@ export async function openOperations(
   options: OperationsOptions,
   given: {
     readonly store: Store;
+    /** Something says how the store is to encrypt. */
+    readonly isEncrypted: boolean;
     readonly featureGates: FeatureGates;
+    readonly metrics: Metrics;
     readonly clock: Clock;
     readonly log: Logger;
     readonly signal: AbortSignal;
   },
 ): Promise<OpenedOperations> {
-  const { clock } = given;
-  const metrics = openMetrics({ process: true });
+  const { clock, metrics } = given;
   const counted = options.metrics ?? true;
   const over = new AbortController();
   const inFlight = new InFlight({
@@ -67,7 +71,7 @@ export async function openOperations(
     watches: options.watches ?? optionDefaults.inFlight.watches,
   });
   const deadlines = new Deadlines(clock, options.requestTimeoutMs ?? optionDefaults.requestTimeoutMs, over.signal);
-  const audit = options.audit === undefined ? undefined : await openAudit(options.audit, { ...given, metrics });
+  const audit = options.audit === undefined ? undefined : await openAudit(options.audit, given);
   const handshakes = metrics
     .counter({ name: 'apiserver_tls_handshake_errors_total', help: 'TLS handshakes that failed.' })
     .of({});
@@ -89,6 +93,9 @@ export async function openOperations(
     impersonations,
     over(catalogue, closing) {
       if (counted) measureStore(metrics, given.store, catalogue);
+      // Where they are in this process, counting them takes a moment.
+      if (counted && given.isEncrypted && given.store.size !== undefined)
+        measureEncryption(metrics, given.store, catalogue);
       return {
         clock,
         metrics: counted ? new RequestMetrics(metrics, catalogue) : undefined,
@@ -177,14 +184,8 @@ function measureStore(metrics: Metrics, store: Store, catalogue: Catalogue): voi
     );
   }
   const count = async (): Promise<readonly { readonly group: string; readonly resource: string; value: number }[]> => {
-    const kinds = new Map(
-      catalogue
-        .current()
-        .definitions.filter(({ answer }) => answer === undefined)
-        .map((definition) => [storagePrefix(definition), definition]),
-    );
     return Promise.all(
-      [...kinds].map(async ([prefix, { group, plural }]) => {
+      [...kindsByPrefix(catalogue)].map(async ([prefix, { group, plural }]) => {
         const { entries, remaining } = await store.scan(prefix, { limit: 1 });
         return { group, resource: plural, value: entries.length + remaining };
       }),
@@ -203,3 +204,41 @@ function measureStore(metrics: Metrics, store: Store, catalogue: Catalogue): voi
       })),
   );
 }
+
+/** How objects are kept, counted when somebody asks. */
+function measureEncryption(metrics: Metrics, store: Store, catalogue: Catalogue): void {
+  const stateOf = (entry: Entry): 'current' | 'stale' | 'unreadable' => {
+    if (entry instanceof UnreadEntry && !entry.isRead) return 'unreadable';
+    return store.isStale?.(entry) === true ? 'stale' : 'current';
+  };
+  metrics.measured(
+    {
+      name: 'kedge_encryption_objects',
+      help: 'Objects in the store, by whether the key that writes now encrypts them.',
+      labels: ['group', 'resource', 'state'],
+    },
+    async () => {
+      const turns = new TurnTaking();
+      const found: Measured<'group' | 'resource' | 'state'>[] = [];
+      for (const [prefix, { group, plural }] of kindsByPrefix(catalogue)) {
+        const counts = new Map<string, number>();
+        for (const entry of (await store.scan(prefix, { tolerant: true })).entries) {
+          if (turns.isDue) await turns.next();
+          const state = stateOf(entry);
+          counts.set(state, (counts.get(state) ?? 0) + 1);
+        }
+        for (const [state, value] of counts) found.push({ labels: { group, resource: plural, state }, value });
+      }
+      return found;
+    },
+  );
+}
+
+/** All kinds that are stored, by where the store keeps them. */
+const kindsByPrefix = (catalogue: Catalogue) =>
+  new Map(
+    catalogue
+      .current()
+      .definitions.filter(({ answer }) => answer === undefined)
+      .map((definition) => [storagePrefix(definition), definition]),
+  );

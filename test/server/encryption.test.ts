@@ -1,7 +1,8 @@
+import { createHash } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { isReason } from '../../src/api/errors.js';
 import { Secrets } from '../../src/api/kinds/secret.js';
 import { createServer, type Server } from '../../src/embed.js';
@@ -218,4 +219,84 @@ test('a key service that is not there is told of by the health checks, and nothi
   expect((await running.ask('root', 'GET /livez/kms-providers')).text).toMatch(
     /^internal server error: .*nobody\.sock/,
   );
+});
+
+describe('metrics', () => {
+  const scraped = async (
+    { ask }: Awaited<ReturnType<typeof runningServer>>,
+    name: RegExp,
+  ): Promise<readonly string[]> => {
+    const { text } = await ask('root', 'GET /metrics');
+    return text.split('\n').filter((line) => name.test(line) && !/^#|_bucket|_sum/.test(line));
+  };
+  const hash = (of: string): string => `sha256:${createHash('sha256').update(of).digest('hex')}`;
+  const run = () =>
+    runningServer({ store: `level:${join(folder, 'store')}`, encryptionConfiguration: { file: file() }, log });
+  const objects = /^kedge_encryption_objects\{group="",resource="secrets"/;
+
+  test('tell what is still to be written by the key of now, and what cannot be read', async () => {
+    await use('identity');
+    {
+      await using running = await run();
+      await create(running.server);
+      await create(running.server, 'b');
+      expect(await scraped(running, objects)).toEqual([expect.stringMatching(/state="current"\} 2$/)]);
+      await use('one', 'identity');
+      await expect.poll(() => scraped(running, objects)).toEqual([expect.stringMatching(/state="stale"\} 2$/)]);
+      await replace(running.server);
+      expect(await scraped(running, objects)).toEqual([
+        expect.stringMatching(/state="current"\} 1$/),
+        expect.stringMatching(/state="stale"\} 1$/),
+      ]);
+      await use();
+      await expect
+        .poll(() => scraped(running, /^apiserver_encryption_config_controller_(\w+reloads_total|last_config)/))
+        .toEqual([
+          expect.stringMatching(/reloads_total\{.*status="success"\} 1$/),
+          expect.stringMatching(/reloads_total\{.*status="failure"\} 1$/),
+          `apiserver_encryption_config_controller_last_config_info{apiserver_id_hash="${hash(hostname())}",hash="${hash(configuration('one', 'identity'))}"} 1`,
+        ]);
+    }
+    await use('identity');
+    await using running = await run();
+    expect(await scraped(running, objects)).toEqual([
+      expect.stringMatching(/state="unreadable"\} 1$/),
+      expect.stringMatching(/state="current"\} 1$/),
+    ]);
+  });
+
+  test('count what is encrypted and decrypted, and what a key service answers', async () => {
+    const path = join(folder, 'plugin.sock');
+    const plugin = await startPlugin(path);
+    try {
+      const kms = `kms: { apiVersion: v2, name: vault, endpoint: "unix://${path}", timeout: 5s }`;
+      await writeFile(file(), configuration('identity').replace('identity: {}', kms));
+      {
+        await using running = await run();
+        await create(running.server);
+        const operations = 'apiserver_storage_transformation_operations_total';
+        expect(await scraped(running, new RegExp(`^${operations}`))).toEqual([
+          `${operations}{resource="secrets",transformation_type="to_storage",transformer_prefix="k8s:enc:kms:v2:vault:",status="OK"} 1`,
+        ]);
+        const calls = 'apiserver_envelope_encryption_kms_operations_latency_seconds_count';
+        const call = (method: string, code: string): string =>
+          `${calls}{provider_name="vault",method_name="/v2.KeyManagementService/${method}",grpc_status_code="${code}"} 1`;
+        expect(await scraped(running, new RegExp(`^${calls}`))).toEqual([call('Status', 'OK'), call('Encrypt', 'OK')]);
+        const key = `provider_name="vault",key_id_hash="${hash('k')}",apiserver_id_hash="${hash(hostname())}"`;
+        expect(await scraped(running, /key_id_hash_/)).toEqual([
+          expect.stringContaining(`key_id_hash_status_last_timestamp_seconds{${key}} 1`),
+          `apiserver_envelope_encryption_key_id_hash_total{transformation_type="to_storage",${key}} 1`,
+        ]);
+      }
+      plugin.seal();
+      await using running = await run();
+      expect(await scraped(running, /operations_total|latency_seconds_count/)).toEqual([
+        expect.stringMatching(/method_name=".*Status",grpc_status_code="\w+"\} 1$/),
+        expect.stringMatching(/method_name=".*Decrypt",grpc_status_code="\w+"\} 1$/),
+        expect.stringMatching(/type="from_storage",.*vault:",status="unknown-non-grpc"\} [1-9]/),
+      ]);
+    } finally {
+      plugin.stop();
+    }
+  });
 });

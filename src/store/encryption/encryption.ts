@@ -51,6 +51,17 @@ export function decrypted(encryption: Encryption, key: string, kept: Buffer): De
   }
 }
 
+export type TransformationType = 'from_storage' | 'to_storage';
+
+/** Counts what is encrypted and decrypted of the resources that a configuration names. */
+export interface EncryptionMetrics {
+  /** Told when it begins; `key` is the store's. What it answers is told how it ended. */
+  begin(type: TransformationType, key: string): TransformationEnded;
+}
+
+/** `prefix`: of the provider; undefined: none reads what is kept. */
+export type TransformationEnded = (prefix: string | undefined, isGood: boolean) => void;
+
 /** A way to encrypt, with one key. */
 export interface Cipher {
   /** `key` is the store's, of the document. */
@@ -97,9 +108,14 @@ export const identity: Provider = keyProvider('', {
 export class ResourceEncryption implements Encryption {
   readonly prepare?: (all: readonly KeptDocument[]) => Promise<void> | undefined;
   readonly #providers: ReadonlyMap<string, readonly [Provider, ...Provider[]]>;
+  readonly #metrics: EncryptionMetrics | undefined;
 
-  constructor(providers: ReadonlyMap<string, readonly [Provider, ...Provider[]]> = new Map()) {
+  constructor(
+    providers: ReadonlyMap<string, readonly [Provider, ...Provider[]]> = new Map(),
+    metrics?: EncryptionMetrics,
+  ) {
     this.#providers = providers;
+    this.#metrics = metrics;
     const fetches = [...providers.values()].some((all) => all.some(({ prepare }) => prepare !== undefined));
     if (fetches) this.prepare = (documents) => this.#prepare(documents);
   }
@@ -110,21 +126,38 @@ export class ResourceEncryption implements Encryption {
 
   encrypt(key: string, document: Buffer): Buffer {
     const [provider] = this.#of(key);
-    const encrypted = provider.encrypt(key, document);
-    return provider.prefix === '' ? encrypted : Buffer.concat([Buffer.from(provider.prefix), encrypted]);
+    const { prefix } = provider;
+    const ended = this.#begin('to_storage', key);
+    let encrypted: Buffer | undefined;
+    try {
+      encrypted = provider.encrypt(key, document);
+    } finally {
+      ended?.(prefix, encrypted !== undefined);
+    }
+    return prefix === '' ? encrypted : Buffer.concat([Buffer.from(prefix), encrypted]);
   }
 
   decrypt(key: string, kept: Buffer): Decrypted {
-    const errors: unknown[] = [];
+    const ended = this.#begin('from_storage', key);
+    let failed: { readonly prefix: string; readonly error: unknown } | undefined;
     for (const { provider, encrypted } of this.#readers(key, kept)) {
+      const { prefix } = provider;
       try {
-        return provider.decrypt(key, encrypted);
+        const read = provider.decrypt(key, encrypted);
+        ended?.(prefix, true);
+        return read;
       } catch (error) {
         // That it is encrypted is news only where nothing is.
-        if (provider !== identity || this.#of(key) === plain) errors.push(error);
+        if (provider !== identity || this.#of(key) === plain) failed ??= { prefix, error };
       }
     }
-    throw errors[0] ?? new Error('no matching prefix found');
+    ended?.(failed?.prefix, false);
+    throw failed === undefined ? new Error('no matching prefix found') : failed.error;
+  }
+
+  /** What no rule is for is not counted. */
+  #begin(type: TransformationType, key: string): TransformationEnded | undefined {
+    return this.#metrics === undefined || this.#of(key) === plain ? undefined : this.#metrics.begin(type, key);
   }
 
   #prepare(all: readonly KeptDocument[]): Promise<void> | undefined {

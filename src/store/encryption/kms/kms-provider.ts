@@ -5,7 +5,7 @@ import { BoundedMap } from '../../../runtime/bounded-map.js';
 import type { Clock } from '../../../runtime/clock.js';
 import type { Logger } from '../../../runtime/logger.js';
 import { aesGcm, aesGcmOfSeed } from '../aes.js';
-import { type Cipher, type Decrypted, encryptedPrefix, type Provider } from '../encryption.js';
+import { type Cipher, type Decrypted, encryptedPrefix, type Provider, type TransformationType } from '../encryption.js';
 import type { KeyService } from './key-service.js';
 import { decodeEnvelope, type EncryptedKey, type Envelope, encodeEnvelope, keyTypes } from './messages.js';
 
@@ -30,6 +30,15 @@ export interface KmsParts {
   readonly log: Logger;
   /** Ends the asking for the status, and the connection. */
   readonly signal: AbortSignal;
+  readonly metrics?: KmsMetrics | undefined;
+}
+
+/** Counts the keys of a key service. */
+export interface KmsMetrics {
+  /** The service says that it uses this one. */
+  keyTold(id: string): void;
+  /** A document was encrypted or decrypted with its help. */
+  keyUsed(type: TransformationType, id: string): void;
 }
 
 /** The data key that writes. */
@@ -90,6 +99,7 @@ export class KmsProvider implements Provider {
       const why = this.#problem ?? 'it did not answer in time';
       throw internalError(`the key service ${this.#parts.name} cannot be used: ${why}`);
     }
+    this.#parts.metrics?.keyUsed('to_storage', current.key.keyId);
     return encodeEnvelope({ data: current.cipher.encrypt(key, document), key: current.key, type: keyTypes.seed });
   }
 
@@ -99,7 +109,9 @@ export class KmsProvider implements Provider {
     const cipher = this.#ciphers.get(id);
     if (cipher === undefined)
       throw new Error(`failed to decrypt DEK, error: ${this.#failures.get(id) ?? 'not yet asked'}`);
-    return { document: cipher.decrypt(key, envelope.data), keptAs: `${this.prefix}${envelope.key.keyId}` };
+    const { keyId } = envelope.key;
+    this.#parts.metrics?.keyUsed('from_storage', keyId);
+    return { document: cipher.decrypt(key, envelope.data), keptAs: `${this.prefix}${keyId}` };
   }
 
   prepare(encrypted: Buffer): Promise<void> | undefined {
@@ -147,11 +159,12 @@ export class KmsProvider implements Provider {
 
   /** Takes a new data key if the service has another key; otherwise the present one goes on. */
   async #renew(): Promise<void> {
-    const { service, clock } = this.#parts;
+    const { service, clock, metrics } = this.#parts;
     const { version, healthz, keyId } = await service.status();
     if (healthz !== 'ok') throw new Error(`got unexpected healthz status: ${healthz}`);
     if (version !== 'v2' && version !== 'v2beta1') throw new Error(`expected KMSv2 API version v2, got ${version}`);
     checkKeyId(keyId);
+    metrics?.keyTold(keyId);
     const validUntil = clock.now() + validMs;
     if (this.#current?.key.keyId === keyId) {
       this.#current = { ...this.#current, validUntil };
