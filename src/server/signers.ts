@@ -11,7 +11,7 @@ import type { Signer } from '../pki/signer.js';
 import { tellCaEnd } from '../pki/signers/ca-end.js';
 import { openCaFiles } from '../pki/signers/ca-files.js';
 import { type CaSignerOptions, caSigner } from '../pki/signers/ca-signer.js';
-import { defineSigner } from '../pki/signers/define-signer.js';
+import { defineSigner, type PodSignerSpec } from '../pki/signers/define-signer.js';
 import { spiffeId } from '../pki/signers/spiffe.js';
 import { brokenSignerRule } from '../pki/signers/well-known-rules.js';
 import { hiddenPart } from '../pki/unusual-request.js';
@@ -142,8 +142,10 @@ async function openConfigured(signer: ConfiguredSigner, given: SignersToOpen): P
   const { domains } = given;
   const names = signerSpellings(name, domains);
   const maxSeconds = signer.maxSeconds ?? given.maxSeconds;
+  if (signer.podCertificates !== undefined && wellKnownSigner(name, domains) !== undefined)
+    throw new Error('a well-known signer issues no certificates to pods');
   if ('command' in signer) return openCommand(signer, names, given);
-  const pods = podOptions(signer, domains);
+  const pods = podOptions(signer);
   const { current, anchors, issuers } = await openAuthority(signer, given);
   return {
     name,
@@ -152,14 +154,9 @@ async function openConfigured(signer: ConfiguredSigner, given: SignersToOpen): P
   };
 }
 
-/** How certificates of pods look, if the signer issues any. Throws an Error where it must not. */
-function podOptions(
-  { name, podCertificates }: Pick<ConfiguredSigner, 'name'> & CaUses,
-  domains: Domains,
-): Pick<CaSignerOptions, 'pods'> {
+/** How certificates of pods look, if the signer issues any. */
+function podOptions({ podCertificates }: CaUses): Pick<CaSignerOptions, 'pods'> {
   if (podCertificates === undefined) return {};
-  if (wellKnownSigner(name, domains) !== undefined)
-    throw new Error('a well-known signer issues no certificates to pods');
   const { trustDomain } = podCertificates;
   return { pods: { names: (request) => ({ uris: [spiffeId(trustDomain, request)] }) } };
 }
@@ -209,7 +206,7 @@ function openSecret(
 const refreshMs = 60_000;
 
 async function openCommand(
-  { name, command, timeoutSeconds, ...signer }: CommandSource & ConfiguredSigner,
+  { name, command, timeoutSeconds, podCertificates, ...signer }: CommandSource & ConfiguredSigner,
   names: readonly string[],
   given: SignersToOpen,
 ): Promise<OpenedSigner> {
@@ -220,6 +217,7 @@ async function openCommand(
   const external = processSigner({
     serves: name,
     command: [program, ...args],
+    pods: podCertificates !== undefined,
     clock,
     log,
     ...(timeoutSeconds === undefined ? {} : { timeoutMs: timeoutSeconds * 1_000 }),
@@ -251,11 +249,20 @@ async function openCommand(
           const result = await external.sign({ ...signing, expirationSeconds: seconds }, stop);
           return 'issued' in result ? result.issued : result;
         },
+        ...(external.signPod !== undefined && { pods: podsOf(external.signPod, podCertificates?.annotations) }),
         trustAnchors: anchors,
       }),
     ),
   };
 }
+
+const podsOf = (
+  signPod: NonNullable<Signer['signPod']>,
+  annotations: readonly string[] | undefined,
+): PodSignerSpec => ({
+  ...(annotations === undefined ? {} : { annotations }),
+  issue: (request, { seconds, signal }) => signPod({ ...request, maxSeconds: seconds }, signal),
+});
 
 async function keepAsking(
   ask: () => Promise<string>,

@@ -52,6 +52,11 @@ export interface CommandSource {
   readonly command: readonly string[];
   /** How long one answer may take. Default: 20. */
   readonly timeoutSeconds?: number;
+  /** The program issues certificates to pods, too. */
+  readonly podCertificates?: {
+    /** Names of the annotations that it understands; requests with others are denied. Default: none. */
+    readonly annotations?: readonly string[];
+  };
 }
 
 /** A CA whose key is in a token. */
@@ -97,7 +102,12 @@ type OfCa<S> = Named<S> & CaUses;
 export const configuredSigners = listOf(
   having('certificateFile and keyFile, or secret, or command, or certificateFile and pkcs11', {
     command: fields<Named<CommandSource>>(
-      { ...named, command: listOf(text, { least: 1 }), timeoutSeconds: positive },
+      {
+        ...named,
+        command: listOf(text, { least: 1 }),
+        timeoutSeconds: positive,
+        podCertificates: fields<NonNullable<CommandSource['podCertificates']>>({ annotations: listOf(text) }),
+      },
       'name',
     ),
     secret: fields<OfCa<SecretSource>>(

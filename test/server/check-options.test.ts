@@ -145,7 +145,7 @@ describe('options of a server', () => {
     ],
     [
       { certificates: { signers: [{ name: 'a.test/x', command: ['c'], podCertificates: { trustDomain: 'a' } }] } },
-      'option certificates.signers[0].podCertificates is unknown',
+      'option certificates.signers[0].podCertificates.trustDomain is unknown',
     ],
     [
       { signers: [{ serves: 'a.test/x', sign: () => {}, signPod: 'yes' }] },

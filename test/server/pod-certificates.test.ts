@@ -53,6 +53,19 @@ beforeAll(async () => {
           maxSeconds: 7_200,
           podCertificates: { trustDomain: 'example.test' },
         },
+        {
+          name: 'example.test/program',
+          command: [
+            process.execPath,
+            '--eval',
+            `require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+               const { id, signPod } = JSON.parse(line);
+               const reason = signPod ? 'AskedForPod' : 'AskedForOther';
+               console.log(JSON.stringify({ id, refused: signPod?.serviceAccount.name ?? '', reason, anchors: '' }));
+             });`,
+          ],
+          podCertificates: {},
+        },
         { name: 'example.test/others', certificateFile: file('ca.crt'), keyFile: file('ca.key') },
       ],
     },
@@ -104,6 +117,12 @@ test('a signer of the program issues, too, and refuses requests that are not of 
   await requests.subresource('approval').update({ ...csr, status: { conditions: [approved] } });
   const failed = await until(requests, { name: 'c' }, (found) => found !== undefined && isFailed(found));
   expect(failed?.status?.conditions?.at(-1)).toMatchObject({ type: 'Failed', reason: 'PodsOnly' });
+});
+
+test('a program that is said to issue to pods is asked, with the rights for it', async () => {
+  const request = await agent.ask({ name: 'program', signerName: 'example.test/program' });
+  const denied = { type: 'Denied', reason: 'AskedForPod', message: 'robot' };
+  expect(request.status?.conditions).toMatchObject([denied]);
 });
 
 test('a signer that issues none to pods leaves their requests alone', async () => {

@@ -34,6 +34,10 @@ test.each<[ConfiguredSigner, string]>([
     { name: 'kubernetes.io/kubelet-serving', secret: 'a/b', podCertificates: { trustDomain: 'a.test' } },
     'kubernetes.io/kubelet-serving: a well-known signer issues no certificates to pods',
   ],
+  [
+    { name: 'kubernetes.io/kubelet-serving', command: ['c'], podCertificates: {} },
+    'kubernetes.io/kubelet-serving: a well-known signer issues no certificates to pods',
+  ],
 ])('a signer that cannot be opened is named: %j', async (signer, problem) => {
   await expect(opened({ configured: [signer] })).rejects.toThrow(`signing: ${problem}`);
 });

@@ -1,9 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { momentOf } from '../../api/go-time.js';
 import { noLongerNeeded } from '../../runtime/abort.js';
 import { type Clock, systemClock } from '../../runtime/clock.js';
 import { type Logger, silentLogger } from '../../runtime/logger.js';
 import { readPemCertificates } from '../certificate.js';
-import { encodeCertificates } from '../pem.js';
+import { encodeCertificates, encodePem } from '../pem.js';
+import { type PodSigningRequest, type PodSigningResult, podSigningResult } from '../pod-signing.js';
 import { type Signer, type SigningRequest, signingResult } from '../signer.js';
 
 /**
@@ -21,6 +23,8 @@ export interface ProcessSignerOptions {
   readonly env?: NodeJS.ProcessEnv;
   /** How long one response may take, in milliseconds. Default 20 s. */
   readonly timeoutMs?: number;
+  /** It issues certificates to pods, too. Default false. */
+  readonly pods?: boolean;
   /** Requests under way at a time; more wait. Default 64. */
   readonly concurrency?: number;
   readonly clock?: Clock;
@@ -74,6 +78,12 @@ export function processSigner(options: ProcessSignerOptions): ProcessSigner {
       return signingResult(await link.ask({ sign: bodyOf(request) }, signal));
     },
 
+    ...(options.pods === true && {
+      async signPod(request: PodSigningRequest, signal: AbortSignal) {
+        return podResult(await link.ask({ signPod: bodyForPod(request) }, signal));
+      },
+    }),
+
     async trustAnchors() {
       const { anchors } = await link.ask({ anchors: {} }, new AbortController().signal);
       if (typeof anchors !== 'string') throw new SignerProcessError('the answer has no text "anchors"');
@@ -92,6 +102,27 @@ const bodyOf = ({ signerName, request, usages, requester, expirationSeconds, uid
   ...(expirationSeconds === undefined ? {} : { expirationSeconds }),
   uid,
 });
+
+const bodyForPod = (request: PodSigningRequest): object => ({
+  signerName: request.signerName,
+  namespace: request.namespace,
+  pod: request.pod,
+  serviceAccount: request.serviceAccount,
+  node: request.node,
+  publicKey: encodePem('PUBLIC KEY', request.publicKey.spki),
+  annotations: request.annotations,
+  maxSeconds: request.maxSeconds,
+  uid: request.uid,
+});
+
+/** In an answer the time of the next request is a text (RFC 3339), as in the object itself. */
+function podResult({ refreshAt, ...answer }: Answer): PodSigningResult {
+  if (refreshAt === undefined) return podSigningResult(answer);
+  const at = typeof refreshAt === 'string' ? momentOf(refreshAt) : undefined;
+  if (at === undefined)
+    throw new SignerProcessError('"refreshAt" of the answer is no time, such as 2030-01-01T00:00:00Z');
+  return podSigningResult({ ...answer, refreshAt: at });
+}
 
 type Answer = Readonly<Record<string, unknown>>;
 

@@ -1,10 +1,13 @@
 import { spawnSync } from 'node:child_process';
+import { createPublicKey } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { podSigningRequest } from '../../../controllers/pod-certificate-signer/pod-signing-request.js';
 import { createAuthorityKeyPair } from '../../../src/pki/certificate-authority.js';
+import type { PodSigningRequest } from '../../../src/pki/pod-signing.js';
 import type { SigningRequest } from '../../../src/pki/signer.js';
 import {
   type ProcessSigner,
@@ -12,6 +15,7 @@ import {
   processSigner,
 } from '../../../src/pki/signers/process-signer.js';
 import type { Logger } from '../../../src/runtime/logger.js';
+import { testKey, testPodRequest } from '../../../src/testing/certificates.js';
 import { signerContract } from '../../../src/testing/signer-contract.js';
 import { eventually } from '../../../src/testing/until.js';
 
@@ -108,6 +112,39 @@ describe('a signer process', () => {
     const signer = scripted(body, { timeoutMs: 300 });
     if (body === '') await expect(signer.sign(request, never)).rejects.toThrow(message);
     else await expect(scripted(body, { timeoutMs: 10_000 }).sign(request, never)).rejects.toThrow(message);
+  });
+
+  const podRequest = async (): Promise<PodSigningRequest> =>
+    podSigningRequest(await testPodRequest({ name: 'r', annotations: { 'a.test/b': 'c' } }));
+
+  test('is told everything of a request for a pod', async () => {
+    const signer = scripted(`say({ id: m.id, refused: JSON.stringify(m.signPod), reason: 'A' })`, { pods: true });
+    const asked = await podRequest();
+    const answer = await signer.signPod?.(asked, never);
+    const publicKey = createPublicKey(await testKey()).export({ type: 'spki', format: 'pem' });
+    expect(answer).toMatchObject({ reason: 'A' });
+    expect(JSON.parse(answer !== undefined && 'refused' in answer ? answer.refused : '')).toEqual({
+      ...asked,
+      publicKey,
+    });
+  });
+
+  test.each([
+    [`issued: 'PEM'`, { issued: 'PEM' }],
+    [`issued: 'PEM', refreshAt: '2030-01-01T00:00:00+01:00'`, { issued: 'PEM', refreshAt: Date.UTC(2029, 11, 31, 23) }],
+    [`failed: 'x', reason: 'No'`, { failed: 'x', reason: 'No' }],
+    [`issued: 'PEM', refreshAt: 1`, '"refreshAt" of the answer is no time, such as 2030-01-01T00:00:00Z'],
+    [`issued: 'PEM', refreshAt: 'soon'`, '"refreshAt" of the answer is no time'],
+    [`issued: ''`, 'the answer is neither "issued", nor "refused" or "failed"'],
+  ])('that answers a request for a pod with %s is understood, or asked again later', async (said, expected) => {
+    const signer = scripted(`say({ id: m.id, ${said} })`, { pods: true });
+    const answer = signer.signPod?.(await podRequest(), never);
+    if (typeof expected === 'string') await expect(answer).rejects.toThrow(expected);
+    else expect(await answer).toEqual(expected);
+  });
+
+  test('issues nothing to pods unless it is said to', () => {
+    expect(scripted('').signPod).toBeUndefined();
   });
 
   test('is started again when it ended', async () => {
