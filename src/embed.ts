@@ -12,7 +12,7 @@ import { silentLogger } from './runtime/logger.js';
 import { type Metrics, openMetrics } from './runtime/metrics.js';
 import { publishAuthenticationInfo } from './server/authentication-info.js';
 import { bootstrap } from './server/bootstrap.js';
-import { certificateMetrics } from './server/certificate-metrics.js';
+import { certificateMetrics, measureCaEnds } from './server/certificate-metrics.js';
 import { certificateControllers, certificateRights } from './server/certificate-rights.js';
 import { checkOptions } from './server/check-options.js';
 import { type Core, type Ground, openCore, type Seams } from './server/core.js';
@@ -231,7 +231,10 @@ function controllersFor(
   const { operations, domains, clock, log, signal } = ground;
   const { controllers: names = 'all', store, certificates = {} } = options;
   const { metrics } = operations;
-  if (metrics !== undefined) measureWaitingRequests(metrics, signers, { client: ownClient, clock, log, signal });
+  if (metrics !== undefined) {
+    measureWaitingRequests(metrics, signers, { client: ownClient, clock, log, signal });
+    measureCaEnds(metrics, signers);
+  }
   const told = metrics && {
     onIssued: certificateMetrics(metrics, { signers, clock, client: ownClient }),
     onOutcome: signerRequests(metrics, signers),

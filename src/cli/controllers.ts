@@ -14,9 +14,10 @@ import { probeServer } from '../controller/probe-server.js';
 import { systemClock } from '../runtime/clock.js';
 import { openMetrics } from '../runtime/metrics.js';
 import { createLogger } from '../runtime/pino-logger.js';
+import { measureCaEnds } from '../server/certificate-metrics.js';
 import { certificateControllers } from '../server/certificate-rights.js';
 import { rotationMetrics } from '../server/rotation-metrics.js';
-import { signerRequests } from '../server/signer-metrics.js';
+import { measureWaitingRequests, signerRequests } from '../server/signer-metrics.js';
 import { openSigners } from '../server/signers.js';
 import { certificatesOptions, signingCaFiles } from './certificates-options.js';
 import { readConfiguration } from './configuration.js';
@@ -85,6 +86,16 @@ export async function runControllers(flags: ControllersFlags): Promise<void> {
     // Otherwise somebody else tells what verifies the API server, and knows better than a kubeconfig does.
     ...(names === 'all' || names.includes('root-ca-publisher') ? { rootCa: () => remote.ca } : {}),
   }).filter(({ name }) => names === 'all' || names.includes(name));
+  const signs = wanted.some(({ name }) => name === 'csr-signer');
+  if (metrics && signs) {
+    measureCaEnds(metrics, signers);
+    measureWaitingRequests(metrics, signers, {
+      client: () => client,
+      clock: systemClock,
+      log,
+      signal: stopping.signal,
+    });
+  }
   const running = [...new Set(wanted.map(({ name }) => name))];
   const absent = onlyInServer.filter((name) => names === 'all' || names.includes(name));
   if (absent.length > 0)

@@ -15,8 +15,8 @@ import { type Unexpired, UnexpiredCertificates } from './unexpired-certificates.
 const pageSize = 200;
 
 /**
- * Reports which certificates nobody renewed, and when CAs expire, by signer; times in seconds since the epoch, so that alerts
- * subtract `time()`. Certificates issued before this server started are read from the ledger at the first scrape. Returns the
+ * Reports which certificates nobody renewed, by signer; times in seconds since the epoch, so that alerts subtract `time()`.
+ * Certificates issued before this server started are read from the ledger at the first scrape. Returns the
  * callback to invoke for each issued certificate.
  */
 export function certificateMetrics(
@@ -57,6 +57,11 @@ export function certificateMetrics(
     'When the first of the certificates expires that nobody renewed, to the hour.',
     ({ first }) => first && first / 1_000,
   );
+  return take;
+}
+
+/** Reports when CAs expire, by signer; in seconds since the epoch. */
+export function measureCaEnds(metrics: Metrics, signers: readonly Signer[]): void {
   metrics.measured(
     {
       name: 'kedge_ca_expiration_timestamp_seconds',
@@ -68,7 +73,6 @@ export function certificateMetrics(
       return found.flatMap((one) => (one === undefined ? [] : [one]));
     },
   );
-  return take;
 }
 
 /**

@@ -102,13 +102,19 @@ test('controllers that were chosen and have nothing to do are told of', async ()
   await program.stop();
 });
 
-test('the CA for the well-known signers may be named by the options file', async () => {
+test('the CA for the well-known signers may be named by the options file, and metrics tell its end', async () => {
   const file = join(temporaryDirectory(), 'signing.yaml');
   const pair = { certificateFile: join(dataDir, 'pki/ca.crt'), keyFile: join(dataDir, 'pki/ca.pem') };
   writeFileSync(file, JSON.stringify({ signing: pair }));
   const chosen = ['--controllers', 'csr-signer', '--config', file, '--log-format', 'json'];
-  const program = await startKedge(['controllers', '--kubeconfig', server.kubeconfig, ...chosen]);
+  const probes = ['--probe-address', '127.0.0.1:0'];
+  const program = await startKedge(['controllers', '--kubeconfig', server.kubeconfig, ...chosen, ...probes]);
   await program.logged(({ msg, controllers: names }) => msg === 'running' && `${names}` === 'csr-signer', 'csr-signer');
+  const { port } = await program.logged(({ msg }) => msg === 'probes are answered', 'probes');
+  const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  const signer = '{signer="kubernetes.io/kube-apiserver-client"}';
+  expect(metrics).toContain(`kedge_signer_requests_waiting${signer} 0\n`);
+  expect(metrics).toMatch(new RegExp(`kedge_ca_expiration_timestamp_seconds${signer} \\d{10}\n`));
   await program.stop();
 });
 

@@ -7,7 +7,7 @@ import { loadCertificateAuthority } from '../../src/pki/certificate-authority.js
 import { emptyLedger, nextLedgerEntry } from '../../src/pki/certificate-ledger.js';
 import { caSigner } from '../../src/pki/signers/ca-signer.js';
 import { openMetrics } from '../../src/runtime/metrics.js';
-import { certificateMetrics } from '../../src/server/certificate-metrics.js';
+import { certificateMetrics, measureCaEnds } from '../../src/server/certificate-metrics.js';
 import { testAuthority } from '../../src/testing/certificates.js';
 import { FakeClock } from '../../src/testing/fake-clock.js';
 import { FakeClient } from '../fake-client.js';
@@ -47,17 +47,15 @@ test('certificates and CAs are told of by the time they end', async () => {
     trustAnchors: async () => '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n',
   };
   const metrics = openMetrics();
-  const issued = certificateMetrics(metrics, {
-    signers: [
-      caSigner({ serves: 'example.test/a', authority: () => ca }),
-      caSigner({ serves: 'example.test/below', authority: () => below }),
-      { serves: 'example.test/told', sign: broken.sign, trustAnchors: async () => ca.anchors + below.issuer },
-      broken,
-      unreadable,
-    ],
-    clock,
-    client: () => client,
-  });
+  const signers = [
+    caSigner({ serves: 'example.test/a', authority: () => ca }),
+    caSigner({ serves: 'example.test/below', authority: () => below }),
+    { serves: 'example.test/told', sign: broken.sign, trustAnchors: async () => ca.anchors + below.issuer },
+    broken,
+    unreadable,
+  ];
+  const issued = certificateMetrics(metrics, { signers, clock, client: () => client });
+  measureCaEnds(metrics, signers);
   const lines = async () => (await metrics.expose()).text.split('\n').filter((line) => line.startsWith('kedge_'));
   const seconds = (hours: number): number => (Date.UTC(2026, 0, 1) + hours * hour) / 1_000;
 
