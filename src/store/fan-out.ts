@@ -1,8 +1,16 @@
 import { type Clock, systemClock } from '../runtime/clock.js';
 import { setImmediate } from '../runtime/event-loop.js';
 import { Observable, type Subscriber } from '../runtime/observable.js';
+import { UnreadEntry } from './document.js';
 import type { History, Written } from './history.js';
-import { type Change, type ChangeStream, HistoryCompacted, type Revision, SubscriberTooSlow } from './store.js';
+import {
+  type Change,
+  type ChangeStream,
+  type Entry,
+  HistoryCompacted,
+  type Revision,
+  SubscriberTooSlow,
+} from './store.js';
 
 export interface FanOutOptions {
   readonly clock?: Clock;
@@ -35,7 +43,8 @@ const calledAtOnce = 1_024;
  * everything is live and is called as part of the write, in the order of writes, unless there are so many that they are
  * called in turns; its call must be short, and what it cannot deal with at once belongs in a buffer of its own. One that
  * starts in the past catches up in slices between other work. Writes made from within such a call are handed out after it,
- * to everybody in the same order. Whoever is overtaken by the end of the history is cut off with SubscriberTooSlow.
+ * to everybody in the same order. Whoever is overtaken by the end of the history is cut off with SubscriberTooSlow, and
+ * whoever would be told of a document that cannot be read with HistoryCompacted, as if nothing were known up to there.
  */
 export class FanOut {
   readonly #history: History;
@@ -114,6 +123,7 @@ export class FanOut {
   /** False: there are more who have not been called yet. Who has been is past this position. */
   #hand(change: Written, position: number): boolean {
     const { key, revision } = change.entry;
+    const isLost = cannotBeTold(change);
     for (const length of this.#lengths.keys()) {
       if (length > key.length) continue;
       for (const cursor of this.#live.get(key.slice(0, length)) ?? []) {
@@ -123,7 +133,8 @@ export class FanOut {
         if (revision <= cursor.after) continue;
         this.#called++;
         cursor.told = revision;
-        cursor.subscriber.next(change);
+        if (isLost) cursor.subscriber.error(new HistoryCompacted(cursor.after, revision));
+        else cursor.subscriber.next(change);
       }
     }
     return true;
@@ -145,6 +156,10 @@ export class FanOut {
       }
       cursor.next++;
       if (!change.entry.key.startsWith(prefix)) continue;
+      if (cannotBeTold(change)) {
+        subscriber.error(new HistoryCompacted(after, change.entry.revision));
+        return;
+      }
       given++;
       cursor.told = change.entry.revision;
       subscriber.next(change);
@@ -232,6 +247,11 @@ export class FanOut {
     }
   }
 }
+
+const cannotBeTold = ({ entry, previous }: Written): boolean =>
+  isUnreadable(entry) || (previous !== undefined && isUnreadable(previous));
+
+const isUnreadable = (entry: Entry): boolean => entry instanceof UnreadEntry && !entry.isReadable();
 
 const tooSlow = (): SubscriberTooSlow =>
   new SubscriberTooSlow('the history moved on past a subscriber that did not keep up');

@@ -499,20 +499,21 @@ export class EtcdStore implements Store {
     this.#fanOut.cutOff(new HistoryCompacted(newest, revision));
   }
 
-  /** 'incomplete' if etcd no longer knew what was there before, or if somebody else wrote there or had. */
+  /** 'incomplete' if etcd no longer knew what was there before. What cannot be read is told to nobody. */
   #changeFrom({ type, kv, previous }: WatchEvent): Written | 'incomplete' {
-    try {
-      const before = previous && this.#entry(previous);
-      const complete = before !== undefined || (type === 'put' && kv.createRevision === kv.modRevision);
-      if (!complete) return 'incomplete';
-      if (type === 'put') return { type, entry: this.#entry(kv), previous: before };
+    const before = previous && this.#toldEntry(previous);
+    if (type === 'delete')
       return before === undefined
         ? 'incomplete'
         : { type, entry: atRevision(before, kv.modRevision), previous: before };
-    } catch (error) {
-      this.#log.error({ error, key: kv.key }, 'a change in etcd that is not of this store cannot be told');
-      return 'incomplete';
-    }
+    if (before === undefined && kv.createRevision !== kv.modRevision) return 'incomplete';
+    return { type, entry: this.#toldEntry(kv), previous: before };
+  }
+
+  #toldEntry(kv: KeyValue): Entry {
+    return this.#anyEntry(kv, (error) =>
+      this.#log.error({ error, key: kv.key }, 'a change in etcd that cannot be read is told to nobody'),
+    );
   }
 
   /** Every interval one of the servers compacts to what the revision was an interval before. */
@@ -550,10 +551,11 @@ export class EtcdStore implements Store {
     return this.#cache.entry(key, modRevision, () => decodeEntry({ key, modRevision, value }, this.#encryption));
   }
 
-  #anyEntry(kv: KeyValue): Entry {
+  #anyEntry(kv: KeyValue, onUnread?: (error: unknown) => void): Entry {
     try {
       return this.#entry(kv);
     } catch (error) {
+      onUnread?.(error);
       const { key, modRevision: revision, value } = kv;
       const about = { key: key.slice(this.#etcdKey('').length), revision, revisionAt: -1, kept: value };
       return new UnreadEntry(about, () => {

@@ -261,8 +261,8 @@ export async function openLevelStore(directory: string, options: LevelStoreOptio
   let map = new VersionedMap(0n, options);
   let mark: LogMark = { compacted: 0n, records: 0 };
   const garbage: Written[] = [];
-  /** What could not be decrypted, and the revision in which it came or went. */
-  const unread: { readonly revision: Revision; readonly entry: UnreadEntry }[] = [];
+  /** What could not be decrypted. */
+  const unread: UnreadEntry[] = [];
   const { encryption = new ResourceEncryption() } = options;
   const reader = {
     mark(read: LogMark): void {
@@ -272,8 +272,7 @@ export async function openLevelStore(directory: string, options: LevelStoreOptio
     record(revision: Revision, record: LogRecord): boolean {
       const change = changeFrom(revision, record, map.get(record.key), encryption);
       if (change === undefined) return false;
-      for (const entry of [change.entry, change.previous])
-        if (entry instanceof UnreadEntry) unread.push({ revision, entry });
+      for (const entry of [change.entry, change.previous]) if (entry instanceof UnreadEntry) unread.push(entry);
       if (revision > mark.compacted) garbage.push(...map.apply(change, record.at));
       else if (change.type === 'put' && change.previous === undefined) map.load(change.entry);
       else return false;
@@ -281,10 +280,7 @@ export async function openLevelStore(directory: string, options: LevelStoreOptio
     },
   };
   const records = await openRecordLog(directory, reader, { ...options, log: options.log ?? silentLogger });
-  await encryption.prepare?.(unread.map(({ entry }) => entry));
-  const last = unread.findLast(({ entry }) => !entry.isReadable());
-  // Nobody can be told of what cannot be read: who was there before it lists again.
-  if (last !== undefined) garbage.push(...map.compact(last.revision));
+  await encryption.prepare?.(unread);
   const replayed = { map, mark, garbage, hasUnread: unread.length > 0 };
   return new LevelStore(options.wrapLog?.(records) ?? records, replayed, options);
 }

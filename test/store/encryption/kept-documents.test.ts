@@ -20,7 +20,7 @@ import { secretbox } from '../../../src/store/encryption/secretbox.js';
 import { openEtcdStore } from '../../../src/store/etcd/etcd-store.js';
 import { openLevelStore } from '../../../src/store/level/level-store.js';
 import { MemoryStore } from '../../../src/store/memory/memory-store.js';
-import { HistoryCompacted, type Store } from '../../../src/store/store.js';
+import { HistoryCompacted, type Revision, type Store } from '../../../src/store/store.js';
 import { changeBatches } from '../../../src/testing/change-batches.js';
 import { storeContract } from '../../../src/testing/store-contract.js';
 import { type EtcdProcess, etcdInstalled, startEtcd } from '../etcd/etcd-process.js';
@@ -190,6 +190,45 @@ for (const { name, isHere, mayBeShared, place } of kinds) {
       const left: string[] = [];
       expect(await copyStore(store, other, await store.revision(), (at) => left.push(at))).toBe(1);
       expect(left).toEqual(['core/secrets/default/a']);
+      await store.close();
+    });
+
+    test('who watches what can be read is told on, and only the others list again', async () => {
+      const open = place();
+      const secrets = 'core/secrets/';
+      const maps = 'core/configmaps/';
+      const before = await open(by(one));
+      const { revision } = await put(before, `${maps}default/a`, 'a');
+      await put(before, key, 'b');
+      await put(before, `${maps}default/a`, 'c');
+      if (!mayBeShared) await before.close();
+      const store = await open(by(two));
+      const nextOf = (prefix: string, after: Revision) => {
+        const batches = changeBatches(store.changes(prefix, after));
+        return async (): Promise<unknown> => {
+          while (true) {
+            for (const change of (await batches.next()).value ?? [])
+              if (change.type !== 'progress') return (change.entry.value as JsonObject)['text'];
+          }
+        };
+      };
+      const next = nextOf(maps, revision);
+      expect(await next()).toBe('c');
+      await expect(nextOf(secrets, revision)()).rejects.toThrow(HistoryCompacted);
+      await expect(nextOf('core/', revision)()).rejects.toThrow(HistoryCompacted);
+
+      const now = await store.revision();
+      const nextSecret = nextOf(secrets, now);
+      if (mayBeShared) {
+        await put(before, key, 'd');
+        await put(before, `${maps}default/a`, 'e');
+        await expect(nextSecret()).rejects.toThrow(HistoryCompacted);
+        await before.close();
+      } else await put(store, `${maps}default/a`, 'e');
+      expect(await next()).toBe('e');
+      const after = nextOf(secrets, await store.revision());
+      await put(store, `${secrets}default/other`, 'f');
+      expect(await after()).toBe('f');
       await store.close();
     });
 
