@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { parse } from 'yaml';
 import { CertificateSigningRequests, isIssued } from '../../src/api/kinds/certificate-signing-request.js';
 import { Secrets } from '../../src/api/kinds/secret.js';
 import { ownNames } from '../../src/api/own-names.js';
@@ -9,20 +8,12 @@ import { testSigningRequest } from '../../src/testing/certificates.js';
 import { eventually, until } from '../../src/testing/until.js';
 import { root } from '../process/build.js';
 import { temporaryDirectory } from '../process/program.js';
+import { readAlertRules } from './alert-rules.js';
 import { configMap, configMaps, keyOfConfigMap, runningServer } from './running-server.js';
 
 /** Alerts name metrics and labels that a server has: what is misspelt never fires. */
 
-interface Rule {
-  readonly alert: string;
-  readonly expr: string;
-  readonly labels: { readonly severity: string };
-  readonly annotations: Readonly<Record<string, string>>;
-}
-const { groups } = parse(readFileSync(join(root, 'config/prometheus-rules.yaml'), 'utf8')) as {
-  readonly groups: readonly { readonly name: string; readonly rules: readonly Rule[] }[];
-};
-const rules = groups.flatMap((group) => group.rules);
+const rules = readAlertRules();
 
 /** A metric in an expression, with what its labels must be and the labels that its series are grouped by. */
 interface Use {
