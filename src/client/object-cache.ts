@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { ApiError, codes, isReason } from '../api/errors.js';
-import { messageOf } from '../api/message-of.js';
 import { type ApiObject, keyOf, keyText, type ObjectKey, type ResourceType } from '../api/object.js';
 import { type Clock, systemClock } from '../runtime/clock.js';
 import { type Logger, silentLogger } from '../runtime/logger.js';
 import { Observable, type Subscriber, type Subscription } from '../runtime/observable.js';
 import type { Client, ListOptions, MetadataOnly, ResourceClient, WatchEvent, WatchOptions } from './client.js';
+import { Troubles, withoutStack } from './troubles.js';
 
 /**
  * A copy of one type's objects that is always a consistent view. It lists once, then watches; a watch that ends is
@@ -89,10 +89,6 @@ const lostAfterMs = 30_000;
 const shortWatchMs = 1_000;
 /** Watches that fail sooner than `soonMs` without an event, so many in a row, do not get beyond a place in history. */
 const stuck = { soonMs: 10_000, watches: 2 };
-/** How often it is told that trouble lasts. */
-const tellEveryMs = 600_000;
-/** Kinds of trouble that are told apart. */
-const mostTroubles = 20;
 
 interface Page<T> {
   readonly items: readonly T[];
@@ -134,10 +130,7 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
   #watchFails = false;
   /** Whether a watch wanted to begin anew, and none has worked since. */
   #beganAnew = false;
-  /** What was told of the trouble that is not over. */
-  readonly #troubles = new Set<string>();
-  /** When trouble began or was last told of. */
-  #quietSince = 0;
+  readonly #troubles = new Troubles();
 
   constructor(resource: ResourceClient<T>, type: ResourceType<T>, options: ObjectCacheOptions<T>) {
     this.#resource = resource;
@@ -213,22 +206,15 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
   #tell(error: unknown, waitMs: number, { isUsual }: { readonly isUsual: boolean }): void {
     this.#isOut = true;
     if (!isUsual) this.#setFailing(true);
-    const trouble = troubleOf(error);
-    const now = this.#clock.monotonic();
-    const isKnown = this.#troubles.has(trouble) || this.#troubles.size >= mostTroubles;
-    const isOther = !isKnown && !(this.#isSynced && isReason(error, 'NotFound'));
-    const isNews = !isUsual && (isOther || now - this.#quietSince >= tellEveryMs);
-    if (isNews) {
-      this.#troubles.add(trouble);
-      this.#quietSince = now;
-    }
+    const isKnown = this.#isSynced && isReason(error, 'NotFound');
+    const isNews = !isUsual && this.#troubles.isNews(error, this.#clock.monotonic(), { isKnown });
     this.#log[isNews ? 'warn' : 'debug']({ err: withoutStack(error), waitMs }, 'listing or watching failed');
   }
 
   #setFailing(isFailing: boolean): void {
     if (this.#isFailing === isFailing) return;
     this.#isFailing = isFailing;
-    this.#quietSince = this.#clock.monotonic();
+    this.#troubles.began(this.#clock.monotonic());
     this.#observer?.failing(this.#type, isFailing ? 1 : -1);
   }
 
@@ -236,9 +222,7 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
     this.#isOut = false;
     if (!this.#isFailing) return;
     this.#setFailing(false);
-    if (this.#troubles.size === 0) return;
-    this.#troubles.clear();
-    this.#log.info({}, 'listing and watching again');
+    if (this.#troubles.over()) this.#log.info({}, 'listing and watching again');
   }
 
   #watchWorks(): void {
@@ -424,19 +408,6 @@ const isOutdated = (error: unknown): boolean =>
   (error.code < 500 || isFault(error) || isReason(error, 'Timeout')) &&
   !isReason(error, 'Unauthorized') &&
   !isReason(error, 'Forbidden');
-
-/** What kind of trouble it is: messages have versions, ports and times in them. */
-function troubleOf(error: unknown): string {
-  if (error instanceof ApiError && error.reason !== undefined) return error.reason;
-  return error instanceof Error && 'code' in error ? String(error.code) : messageOf(error);
-}
-
-/** For the log: of what a server answered, or a connection did, a stack tells nothing, and the message all. */
-const withoutStack = (error: unknown): unknown =>
-  error instanceof ApiError || (error instanceof Error && 'code' in error)
-    ? (Object.create(error, { ...Object.getOwnPropertyDescriptors(error), ...absent }) as object)
-    : error;
-const absent = { stack: { value: undefined }, cause: { value: undefined } };
 
 /** The watch never began, as the server is busy or down: nothing is known of the place in history. */
 const isRefused = (error: unknown): boolean =>

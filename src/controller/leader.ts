@@ -7,9 +7,10 @@ import { groupVersion } from '../api/object.js';
 import { microTimestamp } from '../api/time.js';
 import type { Client, ResourceClient } from '../client/client.js';
 import { endingWith } from '../client/ending.js';
+import { Troubles, withoutStack } from '../client/troubles.js';
 import { within } from '../runtime/abort.js';
 import { type Clock, endingClock } from '../runtime/clock.js';
-import { clientUntil, lastingClient } from './client-until.js';
+import { clientAfter, clientUntil, lastingClient } from './client-until.js';
 import type { ReconcileContext, Runnable } from './controller.js';
 import { endWithin, leftBehind, RunnablesLeftBehind, refuseTwins } from './manager.js';
 import { runnableLog } from './runnable-log.js';
@@ -30,7 +31,7 @@ export interface LeaderOptions {
   readonly random?: () => number;
 }
 
-/** The lease could not be renewed in time: somebody else may lead now. */
+/** The lease could not be renewed in time, or somebody else took it: they may lead now. */
 export class LeadershipLost extends Error {
   override readonly name = 'LeadershipLost';
 }
@@ -39,7 +40,8 @@ export class LeadershipLost extends Error {
  * Runs runnables only while holding a Lease, so that of several processes one works at a time. Rejects with
  * LeadershipLost if the lease could not be renewed, after stopping the runnables; the process decides whether to start
  * over. All of them get the client of the runnable `leader`; to give each its own, run a manager inside. That client
- * refuses calls from the moment they are asked to stop, since another process may lead soon after. The lease is
+ * refuses calls from the moment they are asked to stop, since another process may lead soon after, and from the moment
+ * they would have been, had the process not been suspended then. The lease is
  * released when all have ended, and left to expire if some were left behind or one failed. Runnables that have not
  * stopped when the grace period is over are left behind, by a manager or here: rejects with RunnablesLeftBehind, or
  * with LeadershipLost if that is why they were asked to stop.
@@ -74,6 +76,9 @@ class Candidate {
   #mayHold = false;
   /** The lease as last seen, and when by the monotonic clock it was last seen to change. */
   #seen: { readonly lease: Lease; readonly at: number } | undefined;
+  /** Since when we hold it, by the monotonic clock. */
+  #renewedAt = Number.NEGATIVE_INFINITY;
+  readonly #troubles = new Troubles();
 
   constructor(options: Settings, context: ReconcileContext) {
     this.#options = options;
@@ -118,7 +123,12 @@ class Candidate {
     setMaxListeners(0, stop.signal);
     const abort = (): void => stop.abort(signal.aborted ? signal.reason : undefined);
     signal.addEventListener('abort', abort, { once: true });
-    const client = clientUntil(stop.signal, this.#context.client);
+    this.#renewedAt = heldSince;
+    // A process that was suspended acts on what has come meanwhile before its timers tell it to stop.
+    const client = clientUntil(
+      stop.signal,
+      clientAfter(() => this.#checkLeads(), lastingClient(this.#context.client)),
+    );
     const context = { ...this.#context, client, signal: stop.signal };
     const running = new Set(runnables);
     const work = runnables.map(async (runnable) => {
@@ -128,7 +138,7 @@ class Candidate {
         running.delete(runnable);
       }
     });
-    const renewal = this.#renew(client, stop.signal, heldSince).finally(abort);
+    const renewal = this.#renew(client, stop.signal).finally(abort);
     // What failed is told when all have ended.
     await Promise.race([Promise.all(work), renewal]).catch(() => {});
     this.#tellLeading(false);
@@ -150,22 +160,37 @@ class Candidate {
    * Resolves when asked to stop. Others may count from the moment the server wrote the lease, which is no sooner than
    * it was asked to: so do we.
    */
-  async #renew(client: Client, signal: AbortSignal, heldSince: number): Promise<void> {
+  async #renew(client: Client, signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#context;
-    let renewedAt = heldSince;
     while (!signal.aborted) {
-      await this.#pause(signal, this.#leftMs(renewedAt));
+      await this.#pause(signal, this.#leftMs());
       if (signal.aborted) return;
       const askedAt = clock.monotonic();
-      const leftMs = this.#leftMs(renewedAt);
+      const leftMs = this.#leftMs();
       // A server that does not answer must not keep us leading beyond the deadline.
-      if (leftMs > 0 && (await orFalseAfter(clock, leftMs, this.#tryHold(client)))) renewedAt = askedAt;
+      if (leftMs > 0 && (await orFalseAfter(clock, leftMs, this.#tryHold(client)))) this.#renewedAt = askedAt;
       if (signal.aborted) return;
-      if (this.#leftMs(renewedAt) <= 0) {
-        log.error({ lease: this.#options.lease, identity: this.#identity }, 'stopped leading');
-        throw new LeadershipLost(`the lease ${this.#options.lease.name} could not be renewed`);
+      if (this.#leftMs() <= 0 || this.#isAnothers) {
+        const { holderIdentity: holder } = this.#seen?.lease.spec ?? {};
+        log.error({ lease: this.#options.lease, identity: this.#identity, holder }, 'stopped leading');
+        throw this.#lost();
       }
     }
+  }
+
+  /** Throws LeadershipLost if we may lead no longer, though the timer for that may not have told. */
+  #checkLeads(): void {
+    if (this.#leftMs() <= 0) throw this.#lost();
+  }
+
+  #lost(): LeadershipLost {
+    return new LeadershipLost(`the lease ${this.#options.lease.name} could not be renewed`);
+  }
+
+  /** Somebody took it although it was not over, as when it was deleted or edited: we do not get it back in time. */
+  get #isAnothers(): boolean {
+    const holder = this.#seen?.lease.spec?.holderIdentity;
+    return Boolean(holder) && holder !== this.#identity;
   }
 
   #tellLeading(isLeading: boolean): void {
@@ -173,7 +198,7 @@ class Candidate {
   }
 
   /** How long we may still lead; 0 or less: no longer. */
-  #leftMs(renewedAt: number): number {
+  #leftMs(renewedAt = this.#renewedAt): number {
     return renewedAt + this.#options.renewDeadlineMs - this.#context.clock.monotonic();
   }
 
@@ -184,13 +209,16 @@ class Candidate {
 
   /** Takes or renews the lease; false if somebody else has it or the server could not be asked. */
   async #tryHold(client: Client): Promise<boolean> {
+    const { log, clock, signal } = this.#context;
     try {
-      return await this.#hold(client.resource(Leases));
+      const isHeld = await this.#hold(client.resource(Leases));
+      this.#troubles.over();
+      return isHeld;
     } catch (error) {
-      const expected = this.#context.signal.aborted || isReason(error, 'Conflict') || isReason(error, 'AlreadyExists');
-      const { lease } = this.#options;
-      const fields = { lease, identity: this.#identity, err: error };
-      this.#context.log[expected ? 'debug' : 'warn'](fields, 'could not take the lease');
+      const isExpected = signal.aborted || isReason(error, 'Conflict') || isReason(error, 'AlreadyExists');
+      const isNews = !isExpected && this.#troubles.isNews(error, clock.monotonic());
+      const fields = { lease: this.#options.lease, identity: this.#identity, err: withoutStack(error) };
+      log[isNews ? 'warn' : 'debug'](fields, 'could not take the lease');
       return false;
     }
   }

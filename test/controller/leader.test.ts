@@ -3,8 +3,9 @@ import { serviceUnavailable } from '../../src/api/errors.js';
 import { type Lease, Leases } from '../../src/api/kinds/lease.js';
 import type { Client, ResourceClient } from '../../src/client/client.js';
 import { endingBy } from '../../src/client/ending.js';
-import type { Runnable } from '../../src/controller/controller.js';
+import type { ReconcileContext, Runnable } from '../../src/controller/controller.js';
 import type { ControllerMetrics } from '../../src/controller/controller-metrics.js';
+import { defineKeyedController } from '../../src/controller/keyed-controller.js';
 import { type LeaderOptions, LeadershipLost, whileLeading } from '../../src/controller/leader.js';
 import { createManager, RunnablesLeftBehind } from '../../src/controller/manager.js';
 import { type Clock, systemClock } from '../../src/runtime/clock.js';
@@ -155,15 +156,26 @@ describe('leader election', () => {
     expect(lines.slice(1)).toEqual([['became leader', { lease: key, identity: 'b' }]]);
   });
 
-  test('who cannot take the lease says which, and who it is', async () => {
-    const { clock, client, candidate } = world();
+  test('who cannot take the lease says which, and who it is: once, and every ten minutes while that lasts', async () => {
+    const { clock, client, leading, candidate } = world();
     const lines: unknown[] = [];
     const log = { ...silentLogger, warn: (fields: object, message: string) => void lines.push([message, fields]) };
-    const err = serviceUnavailable('gone');
-    client.fail = () => err;
+    client.fail = () => serviceUnavailable('gone');
     candidate('a', { log });
     await clock.advance(1_000);
-    expect(lines).toEqual([['could not take the lease', { lease: key, identity: 'a', err }]]);
+    const err = expect.objectContaining({ reason: 'ServiceUnavailable', message: 'gone', stack: undefined });
+    const line = ['could not take the lease', { lease: key, identity: 'a', err }];
+    expect(lines).toEqual([line]);
+    await clock.advance(590_000);
+    expect(lines).toEqual([line]);
+    await clock.advance(20_000);
+    expect(lines).toEqual([line, line]);
+    client.fail = () => undefined;
+    await clock.advance(2_000);
+    expect([...leading]).toEqual(['a']);
+    client.fail = () => serviceUnavailable('gone again');
+    await clock.advance(6_000);
+    expect(lines.length).toBe(3);
   });
 
   test('who leads is counted: while the work may be done', async () => {
@@ -244,6 +256,56 @@ describe('leader election', () => {
     expect([...leading]).toEqual([]);
     await expect(a.running).rejects.toBeInstanceOf(LeadershipLost);
   });
+
+  test.each(['deleted', 'edited'])('a leader whose lease was %s, and is of another, stops at once', async (how) => {
+    const { clock, client, leading, candidate } = world();
+    const a = candidate('a');
+    await settled();
+    const leases = client.resource(Leases);
+    const held = await leases.get(key);
+    if (how === 'deleted') await leases.delete(key);
+    const { resourceVersion: _, ...metadata } = held?.metadata ?? {};
+    const taken = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec: { holderIdentity: 'b' } };
+    await (how === 'deleted' ? leases.create(taken) : leases.update(taken));
+    await clock.advance(1_999);
+    expect([...leading]).toEqual(['a']);
+    await clock.advance(1);
+    expect([...leading]).toEqual([]);
+    await expect(a.running).rejects.toBeInstanceOf(LeadershipLost);
+  });
+
+  test.each(['itself', 'a reconcile with a limited time'])(
+    'who was suspended for too long writes nothing: %s',
+    async (by) => {
+      const { clock, client, candidate } = world();
+      let suspendedMs = 0;
+      const own: Clock = {
+        now: () => clock.now(),
+        monotonic: () => clock.monotonic() + suspendedMs,
+        sleep: (...given) => clock.sleep(...given),
+      };
+      const failures: unknown[] = [];
+      const write = async ({ client }: Pick<ReconcileContext, 'client'>): Promise<void> => {
+        await systemClock.sleep(0);
+        // What it waited for has come, and no timer has told it yet.
+        suspendedMs = 60_000;
+        const metadata = { namespace: 'n', name: 'a' };
+        const written = client
+          .resource(Leases)
+          .create({ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata });
+        await written.catch((error: unknown) => failures.push(error));
+      };
+      const timed = defineKeyedController('timed', () => ({
+        identity: () => 'one',
+        timeoutMs: 1_000,
+        start: (wake) => wake(undefined, 'start'),
+        reconcile: (_, context) => write(context),
+      }));
+      candidate('a', { clock: own, also: [by === 'itself' ? { name: 'direct', run: write } : timed] });
+      await expect.poll(() => failures).toEqual([expect.any(LeadershipLost)]);
+      expect((await client.resource(Leases).list({ namespace: 'n' })).items).toEqual([]);
+    },
+  );
 
   test('nor does a server that does not answer keep it leading', async () => {
     const { clock, client, leading, candidate } = world();

@@ -1,0 +1,50 @@
+import { ApiError } from '../api/errors.js';
+import { messageOf } from '../api/message-of.js';
+
+/** How often it is told that trouble lasts. */
+const tellEveryMs = 600_000;
+/** Kinds of trouble that are told apart. */
+const most = 20;
+
+/** What is told of trouble with a server that is asked again and again: each kind of it once, and that it lasts every ten minutes. */
+export class Troubles {
+  /** What was told of the trouble that is not over. */
+  readonly #told = new Set<string>();
+  /** When trouble began or was last told of. */
+  #quietSince = 0;
+
+  /** Trouble began, which need not be told at once. */
+  began(now: number): void {
+    this.#quietSince = now;
+  }
+
+  /** Is it to be told? Then it counts as told. `isKnown`: it is expected, and told only if it lasts. */
+  isNews(error: unknown, now: number, { isKnown = false }: { readonly isKnown?: boolean } = {}): boolean {
+    const trouble = troubleOf(error);
+    const isOther = !isKnown && !this.#told.has(trouble) && this.#told.size < most;
+    if (!isOther && now - this.#quietSince < tellEveryMs) return false;
+    this.#told.add(trouble);
+    this.#quietSince = now;
+    return true;
+  }
+
+  /** Whether any was told of what is over now. */
+  over(): boolean {
+    const wasTold = this.#told.size > 0;
+    this.#told.clear();
+    return wasTold;
+  }
+}
+
+/** What kind of trouble it is: messages have versions, ports and times in them. */
+function troubleOf(error: unknown): string {
+  if (error instanceof ApiError && error.reason !== undefined) return error.reason;
+  return error instanceof Error && 'code' in error ? String(error.code) : messageOf(error);
+}
+
+/** For the log: of what a server answered, or a connection did, a stack tells nothing, and the message all. */
+export const withoutStack = (error: unknown): unknown =>
+  error instanceof ApiError || (error instanceof Error && 'code' in error)
+    ? (Object.create(error, { ...Object.getOwnPropertyDescriptors(error), ...absent }) as object)
+    : error;
+const absent = { stack: { value: undefined }, cause: { value: undefined } };
