@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { ApiError, errorFromStatus, type Reason } from '../api/errors.js';
+import { ApiError, errorFromStatus, isReason, type Reason } from '../api/errors.js';
 import { parseJson } from '../api/json-text.js';
 import {
   type ApiObject,
@@ -44,13 +44,17 @@ const beginningOf = (text: string): string => text.trim().slice(0, 1_024);
 /** Answers of proxies and of the server's outermost layer are no Status, and mostly plain text. */
 function failure(text: string, code: number, asked: string, type: ResourceType | undefined): ApiError {
   const body = parseOrUndefined(text);
-  // Of a type that it serves it answers a Status, also where there is no such object.
-  const isServed = type === undefined || code !== 404 || body !== undefined;
-  const notServed = isServed ? '' : `the server does not serve ${groupResource(type)} in version ${type.version}: `;
-  const answered = `${notServed}${asked}: the server answered with code ${code}`;
-  if (isObject(body) && body['kind'] === 'Status') return errorFromStatus(body, code, answered);
+  const notServed = type && `the server does not serve ${groupResource(type)} in version ${type.version}: `;
+  const answered = `${asked}: the server answered with code ${code}`;
+  if (isObject(body) && body['kind'] === 'Status') {
+    const error = errorFromStatus(body, code, answered);
+    // Where there is no such object, of a type that it serves, it names that.
+    const isServed = notServed === undefined || !isReason(error, 'NotFound') || error.details?.name;
+    return isServed ? error : errorFromStatus({ ...body, message: `${notServed}${error.message}` }, code, answered);
+  }
   const said = beginningOf(text);
-  const message = said === '' ? answered : `${answered}: ${said}`;
+  const prefix = code === 404 && body === undefined ? (notServed ?? '') : '';
+  const message = said === '' ? `${prefix}${answered}` : `${prefix}${answered}: ${said}`;
   return new ApiError({ message, code, reason: body === undefined ? plainReasons[code] : undefined });
 }
 const plainReasons: Readonly<Record<number, Reason>> = { 401: 'Unauthorized', 404: 'NotFound' };

@@ -193,6 +193,8 @@ describe('requests', () => {
       [500, '{"kind":"Other"}'],
       [418, ''],
       [404, '404 page not found\n'],
+      [404, JSON.stringify({ ...status(404, 'NotFound'), details: {} })],
+      [404, JSON.stringify({ ...status(404, 'NotFound'), details: { name: 'n', kind: 'namespaces' } })],
       [404, JSON.stringify({ kind: 'Status' })],
       [200, '<html>log in</html>'],
     ];
@@ -212,6 +214,8 @@ describe('requests', () => {
       reason: 'NotFound',
       message: `${notServed}: ${answered} 404: 404 page not found`,
     });
+    expect(await error()).toMatchObject({ reason: 'NotFound', code: 404, message: `${notServed}: why` });
+    expect(await error()).toMatchObject({ reason: 'NotFound', code: 404, message: 'why' });
     expect(await error()).toMatchObject({ reason: undefined, code: 404, message: `${answered} 404` });
     expect(await error()).toMatchObject({ message: `${answered} 200 what is no JSON: <html>log in</html>` });
   });
