@@ -56,6 +56,7 @@ export function trustBundlePublisher({ sources, refreshMs = 60_000 }: TrustBundl
     const current: Current = new Map();
     return {
       identity: (signerName) => signerName,
+      backoff: { baseMs: 200, capMs: refreshMs },
       start(wake) {
         sharedCache(context, ClusterTrustBundles).changes.subscribe(({ object, type }) => {
           const signerName = object.spec.signerName ?? '';

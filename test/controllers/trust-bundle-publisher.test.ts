@@ -114,6 +114,15 @@ describe('trust-bundle-publisher', () => {
     expect(complaints[0]).toBe('reconcile failed: there is no certificate in what the signer tells as its anchors');
   });
 
+  test('what could not be told for long is asked for within a minute, as ever', async () => {
+    const { names, anchors, clock } = await start();
+    anchors.now = 'junk';
+    await clock.advance(3_600_000);
+    anchors.now = two;
+    await clock.advance(60_000);
+    expect(await names()).toEqual([bundleName(signerName, two)]);
+  });
+
   test('an anchor that expires is dropped, and said to be once', async () => {
     const { names, anchors, clock, complaints } = await start();
     const short = await testAuthority({ commonName: 'short', seconds: 3_600, clock });
