@@ -6,7 +6,7 @@ import type { Client } from '../client/client.js';
 import { type Signer, signerFor } from '../pki/signer.js';
 import { within } from '../runtime/abort.js';
 import { manyAtATime } from './concurrency.js';
-import { type ReconcileContext, type Runnable, TerminalError } from './controller.js';
+import { isTerminal, type ReconcileContext, type Runnable, TerminalError } from './controller.js';
 import { defineController } from './define-controller.js';
 import { fieldManagers } from './field-manager.js';
 import { type CertificateLedger, ledgerWriter } from './ledger-writer.js';
@@ -119,7 +119,10 @@ function signingController<T extends ApiObject, Q, A extends Answer>(
       }
       const isWritten = await write(spec, context.client, request, (current) =>
         spec.answered(current, answer, context.clock.now()),
-      );
+      ).catch((error: unknown) => {
+        if (isTerminal(error)) answers.delete(uid);
+        throw error;
+      });
       answers.delete(uid);
       if (!isWritten) return;
       tell('issued' in answer ? 'issued' : 'refused');
@@ -177,6 +180,9 @@ async function write<T extends ApiObject>(
       return true;
     } catch (error) {
       if (isReason(error, 'NotFound')) return false;
+      // It would be as large the next time.
+      if (isReason(error, 'RequestEntityTooLarge'))
+        throw new TerminalError(`the server does not take what the signer said: ${error.message}`, { cause: error });
       if (!isReason(error, 'Conflict') || attempt === writeTries) throw error;
       current = await resource.get(keyOf(asked));
     }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { csrSigners } from '../../controllers/csr-signer/csr-signer.js';
 import { signingRequest } from '../../controllers/csr-signer/signing-request.js';
-import { serviceUnavailable, staleWrite } from '../../src/api/errors.js';
+import { entityTooLarge, serviceUnavailable, staleWrite } from '../../src/api/errors.js';
 import {
   type CertificateSigningRequest,
   CertificateSigningRequests,
@@ -207,6 +207,21 @@ describe('csr-signer', () => {
     await clock.advance(10_000);
     expect((await now())?.status?.conditions?.at(-1)?.type).toBe('Failed');
     expect(one.asked.length).toBe(1);
+  });
+
+  test('an answer that is larger than the server takes is given up', async () => {
+    const one = signer();
+    const { create, clock, client, complaints, requests, now } = await start(one);
+    client.fail = ({ subresource }) => (subresource === 'status' ? entityTooLarge('no') : undefined);
+    const request = await create();
+    await clock.advance(100_000);
+    expect(complaints).toEqual([
+      'reconcile failed for good: the server does not take what the signer said: Request entity too large: no',
+    ]);
+    client.fail = () => undefined;
+    await requests.update({ ...request, metadata: { ...request.metadata, labels: { again: 'yes' } } });
+    await eventually(now, (found) => certificatePem(found!) !== undefined);
+    expect(one.asked.length).toBe(2);
   });
 
   test('writes nothing if the request was denied while it was being signed', async () => {
