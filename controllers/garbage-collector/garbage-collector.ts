@@ -45,7 +45,7 @@ function workOf(given: GarbageCollectorOptions, context: ReconcileContext): Keye
   const listener: Listener = {
     changed(type, change) {
       if (type.plural === CustomResourceDefinitions.plural && type.group === definitions) {
-        definitionsChangedAt = clock.now();
+        definitionsChangedAt = clock.monotonic();
         pause.abort(noLongerNeeded);
       }
       if (change.type === 'deleted') ownership.forget(change.object.metadata.uid ?? '');
@@ -74,7 +74,7 @@ function workOf(given: GarbageCollectorOptions, context: ReconcileContext): Keye
         failures++;
         log[signal.aborted ? 'debug' : 'warn']({ err }, 'could not find out what is served');
       }
-      const isSettling = clock.now() - definitionsChangedAt < settlingMs;
+      const isSettling = clock.monotonic() - definitionsChangedAt < settlingMs;
       const waitMs = failures > 0 ? backoff(failures) : isSettling ? settlingLookMs : discoverEveryMs;
       await clock.sleep(Math.min(discoverEveryMs, waitMs), pause.signal);
     }

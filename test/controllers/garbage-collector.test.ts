@@ -459,6 +459,22 @@ describe('garbage-collector', () => {
     expect(await names()).toEqual([]);
   });
 
+  test('what is served is asked for often for seconds after a definition changed, also where the clock is set back', async () => {
+    const { client, clock } = await start((api) => {
+      api.discovered = [...api.discovered, discovered(CustomResourceDefinitions)];
+    });
+    const metadata = { name: 'widgets.example.com' };
+    await client
+      .resource<ApiObject>(CustomResourceDefinitions)
+      .create({ apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', metadata });
+    await settled();
+    clock.set(clock.now() - 3_600_000);
+    const asked = () => client.calls.filter(({ verb }) => verb === 'discover').length;
+    const before = asked();
+    await clock.advance(65_000);
+    expect(asked() - before).toBe(7);
+  });
+
   test('what is served is asked for again at the usual period, however often that failed', async () => {
     const { client, clock, owners, dependents, names, key, complaints } = await start((api) => {
       api.fail = ({ verb }) => (verb === 'discover' ? serviceUnavailable('no discovery') : undefined);
