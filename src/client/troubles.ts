@@ -44,7 +44,7 @@ function troubleOf(error: unknown): string {
 
 /** For the log: of what a server answered, or a connection did, a stack tells nothing, and the message all. */
 export const withoutStack = (error: unknown): unknown =>
-  error instanceof ApiError || (error instanceof Error && 'code' in error)
+  error instanceof ApiError || (error instanceof Error && 'code' in error && typeof error.code === 'string')
     ? (Object.create(error, { ...Object.getOwnPropertyDescriptors(error), ...absent }) as object)
     : error;
 const absent = { stack: { value: undefined }, cause: { value: undefined } };

@@ -168,29 +168,30 @@ class Candidate {
       const askedAt = clock.monotonic();
       const leftMs = this.#leftMs();
       // A server that does not answer must not keep us leading beyond the deadline.
-      if (leftMs > 0 && (await orFalseAfter(clock, leftMs, this.#tryHold(client)))) this.#renewedAt = askedAt;
+      if (leftMs > 0 && (await orFalseAfter(clock, leftMs, this.#tryHold(client, signal)))) this.#renewedAt = askedAt;
       if (signal.aborted) return;
-      if (this.#leftMs() <= 0 || this.#isAnothers) {
-        const { holderIdentity: holder } = this.#seen?.lease.spec ?? {};
-        log.error({ lease: this.#options.lease, identity: this.#identity, holder }, 'stopped leading');
-        throw this.#lost();
+      const holder = this.#otherHolder;
+      if (this.#leftMs() <= 0 || holder !== undefined) {
+        const taken = holder === undefined ? {} : { holder };
+        log.error({ lease: this.#options.lease, identity: this.#identity, ...taken }, 'stopped leading');
+        throw this.#lost(holder === undefined ? 'could not be renewed' : `was taken by ${holder}`);
       }
     }
   }
 
   /** Throws LeadershipLost if we may lead no longer, though the timer for that may not have told. */
   #checkLeads(): void {
-    if (this.#leftMs() <= 0) throw this.#lost();
+    if (this.#leftMs() <= 0) throw this.#lost('could not be renewed');
   }
 
-  #lost(): LeadershipLost {
-    return new LeadershipLost(`the lease ${this.#options.lease.name} could not be renewed`);
+  #lost(how: string): LeadershipLost {
+    return new LeadershipLost(`the lease ${this.#options.lease.name} ${how}`);
   }
 
-  /** Somebody took it although it was not over, as when it was deleted or edited: we do not get it back in time. */
-  get #isAnothers(): boolean {
+  /** Who took it although it was not over, as when it was deleted or edited: we do not get it back in time. */
+  get #otherHolder(): string | undefined {
     const holder = this.#seen?.lease.spec?.holderIdentity;
-    return Boolean(holder) && holder !== this.#identity;
+    return holder && holder !== this.#identity ? holder : undefined;
   }
 
   #tellLeading(isLeading: boolean): void {
@@ -208,8 +209,8 @@ class Candidate {
   }
 
   /** Takes or renews the lease; false if somebody else has it or the server could not be asked. */
-  async #tryHold(client: Client): Promise<boolean> {
-    const { log, clock, signal } = this.#context;
+  async #tryHold(client: Client, signal = this.#context.signal): Promise<boolean> {
+    const { log, clock } = this.#context;
     try {
       const isHeld = await this.#hold(client.resource(Leases));
       this.#troubles.over();

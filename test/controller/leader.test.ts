@@ -79,6 +79,11 @@ function cable() {
   return { through, cut };
 }
 
+const busyUntilStopped: Runnable = {
+  name: 'work',
+  run: ({ signal }) => systemClock.sleep(Number.POSITIVE_INFINITY, signal),
+};
+
 describe('leader election', () => {
   test('one of two leads and keeps renewing', async () => {
     const { clock, leading, candidate, lease } = world();
@@ -203,9 +208,8 @@ describe('leader election', () => {
   test('one that a manager stops gives the lease back', async () => {
     const { clock, client, lease } = world();
     const stop = new AbortController();
-    const work: Runnable = { name: 'work', run: ({ signal }) => systemClock.sleep(Number.POSITIVE_INFINITY, signal) };
     const running = createManager({ client, clock })
-      .add(whileLeading({ lease: key, identity: 'a' }, work))
+      .add(whileLeading({ lease: key, identity: 'a' }, busyUntilStopped))
       .run(stop.signal);
     await settled();
     expect(await lease()).toMatchObject({ holderIdentity: 'a' });
@@ -271,7 +275,34 @@ describe('leader election', () => {
     expect([...leading]).toEqual(['a']);
     await clock.advance(1);
     expect([...leading]).toEqual([]);
-    await expect(a.running).rejects.toBeInstanceOf(LeadershipLost);
+    await expect(a.running).rejects.toEqual(new LeadershipLost('the lease lock was taken by b'));
+  });
+
+  test('a renewal that is broken off, as there is no more time for it, is no trouble', async () => {
+    const { clock, client } = world();
+    const warned: unknown[] = [];
+    const log = { ...silentLogger, warn: (_: object, message: string) => void warned.push(message) };
+    const leases = client.resource(Leases);
+    let isSilent = false;
+    const until = (signal: AbortSignal): Client => {
+      const get: typeof leases.get = (at) =>
+        isSilent
+          ? new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }))
+          : leases.get(at);
+      return endingBy({ discover: async () => [], resource: () => ({ ...leases, get }) as never }, until);
+    };
+    const a = whileLeading({ lease: key, identity: 'a' }, busyUntilStopped).run({
+      client: until(new AbortController().signal),
+      clock,
+      log,
+      signal: new AbortController().signal,
+    });
+    a.catch(() => {});
+    await settled();
+    isSilent = true;
+    await clock.advance(20_000);
+    await expect(a).rejects.toBeInstanceOf(LeadershipLost);
+    expect(warned).toEqual([]);
   });
 
   test.each(['itself', 'a reconcile with a limited time'])(
