@@ -1,6 +1,7 @@
 import type { ApiObject } from '../api/object.js';
 import type { Client, ResourceClient, SubresourceClient } from '../client/client.js';
 import { endingBy, endingWith } from '../client/ending.js';
+import { checkDue } from '../runtime/abort.js';
 import { Observable } from '../runtime/observable.js';
 
 /** What clients that end were made of. */
@@ -12,88 +13,63 @@ const lasting = new WeakMap<Client, Client>();
  * before one fails so.
  */
 export function clientUntil(signal: AbortSignal, client: Client, told: () => void = () => {}): Client {
-  const ending = clientAround(aroundUntil({ signal, told }), endingWith(signal, client));
+  const within = endingWith(signal, client);
+  const end: End = { signal, told };
+  const ending: Client = {
+    resource: (type) => resourceUntil(end, within.resource(type)),
+    discover: (options) => unlessAborted(end, () => within.discover(options)),
+  };
   lasting.set(ending, lastingClient(client));
   return endingBy(ending, (other) => clientUntil(signal, endingWith(other, client), told));
 }
-
-/** A client of which `look` is called before each call: where it throws, the call fails so, and nothing is sent. */
-export const clientAfter = (look: () => void, client: Client): Client => {
-  const around: Around = {
-    async call(made) {
-      look();
-      return made();
-    },
-    watch: (made) =>
-      new Observable((subscriber) => {
-        look();
-        return made().subscribe(subscriber);
-      }),
-  };
-  return endingBy(clientAround(around, client), (signal) => clientAfter(look, endingWith(signal, client)));
-};
-
-/** The client behind one that ends: for what can only be done when everything else has ended. */
-export const lastingClient = (client: Client): Client => lasting.get(client) ?? client;
 
 interface End {
   readonly signal: AbortSignal;
   told(): void;
 }
 
+/** The client behind one that ends: for what can only be done when everything else has ended. */
+export const lastingClient = (client: Client): Client => lasting.get(client) ?? client;
+
 function check({ signal, told }: End): void {
+  checkDue(signal);
   if (signal.aborted) told();
   signal.throwIfAborted();
 }
 
-const aroundUntil = (end: End): Around => ({
-  async call(made) {
-    check(end);
-    const answer = await made();
-    check(end);
-    return answer;
-  },
-  watch: (made) =>
-    new Observable((subscriber) => {
-      const { signal } = end;
-      const stop = (): void => subscriber.error(signal.reason);
-      if (signal.aborted) return stop();
-      signal.addEventListener('abort', stop, { once: true });
-      subscriber.add(() => signal.removeEventListener('abort', stop));
-      return made().subscribe(subscriber);
-    }),
-});
-
-/** What happens around each call of a client. */
-interface Around {
-  call<R>(made: () => Promise<R>): Promise<R>;
-  watch<E>(made: () => Observable<E>): Observable<E>;
+async function unlessAborted<R>(end: End, call: () => Promise<R>): Promise<R> {
+  check(end);
+  const answer = await call();
+  check(end);
+  return answer;
 }
 
-const clientAround = (around: Around, client: Client): Client => ({
-  resource: (type) => resourceAround(around, client.resource(type)),
-  discover: (options) => around.call(() => client.discover(options)),
-});
-
-function resourceAround<T extends ApiObject>(around: Around, resource: ResourceClient<T>): ResourceClient<T> {
-  const { call } = around;
+function resourceUntil<T extends ApiObject>(ends: End, resource: ResourceClient<T>): ResourceClient<T> {
+  const { signal } = ends;
+  const call = <R>(made: () => Promise<R>): Promise<R> => unlessAborted(ends, made);
   return {
     get: (...given) => call(() => resource.get(...given)),
     list: (...given) => call(() => resource.list(...given)),
-    watch: (...given) => around.watch(() => resource.watch(...given)),
+    watch: (...given) =>
+      new Observable((subscriber) => {
+        checkDue(signal);
+        const end = (): void => subscriber.error(signal.reason);
+        if (signal.aborted) return end();
+        signal.addEventListener('abort', end, { once: true });
+        subscriber.add(() => signal.removeEventListener('abort', end));
+        return resource.watch(...given).subscribe(subscriber);
+      }),
     create: (...given) => call(() => resource.create(...given)),
     update: (...given) => call(() => resource.update(...given)),
     patch: (...given) => call(() => resource.patch(...given)),
     delete: (...given) => call(() => resource.delete(...given)),
     deleteCollection: (...given) => call(() => resource.deleteCollection(...given)),
-    subresource: <S extends ApiObject = T>(name: string) => subresourceAround(around, resource.subresource<S>(name)),
+    subresource: <S extends ApiObject = T>(name: string) => subresourceUntil(ends, resource.subresource<S>(name)),
   };
 }
 
-function subresourceAround<S extends ApiObject>(
-  { call }: Around,
-  subresource: SubresourceClient<S>,
-): SubresourceClient<S> {
+function subresourceUntil<S extends ApiObject>(ends: End, subresource: SubresourceClient<S>): SubresourceClient<S> {
+  const call = <R>(made: () => Promise<R>): Promise<R> => unlessAborted(ends, made);
   return {
     get: (...given) => call(() => subresource.get(...given)),
     create: (...given) => call(() => subresource.create(...given)),

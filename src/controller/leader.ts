@@ -8,9 +8,9 @@ import { microTimestamp } from '../api/time.js';
 import type { Client, ResourceClient } from '../client/client.js';
 import { endingWith } from '../client/ending.js';
 import { Troubles, withoutStack } from '../client/troubles.js';
-import { within } from '../runtime/abort.js';
+import { dueBy, within } from '../runtime/abort.js';
 import { type Clock, endingClock } from '../runtime/clock.js';
-import { clientAfter, clientUntil, lastingClient } from './client-until.js';
+import { clientUntil, lastingClient } from './client-until.js';
 import type { ReconcileContext, Runnable } from './controller.js';
 import { endWithin, leftBehind, RunnablesLeftBehind, refuseTwins } from './manager.js';
 import { runnableLog } from './runnable-log.js';
@@ -39,12 +39,12 @@ export class LeadershipLost extends Error {
 /**
  * Runs runnables only while holding a Lease, so that of several processes one works at a time. Rejects with
  * LeadershipLost if the lease could not be renewed, after stopping the runnables; the process decides whether to start
- * over. All of them get the client of the runnable `leader`; to give each its own, run a manager inside. That client
- * refuses calls from the moment they are asked to stop, since another process may lead soon after, and from the moment
- * they would have been, had the process not been suspended then. The lease is
- * released when all have ended, and left to expire if some were left behind or one failed. Runnables that have not
- * stopped when the grace period is over are left behind, by a manager or here: rejects with RunnablesLeftBehind, or
- * with LeadershipLost if that is why they were asked to stop.
+ * over. All of them get the client of the runnable `leader`; to give each its own, run a manager inside. These clients
+ * refuse calls from the moment they are asked to stop, since another process may lead soon after, and from the moment
+ * they would have been, had the process not been suspended then. The lease is released when all have ended, and left to
+ * expire if some were left behind or one failed. Runnables that have not stopped when the grace period is over are left
+ * behind, by a manager or here: rejects with RunnablesLeftBehind, or with LeadershipLost if that is why they were asked
+ * to stop.
  * Clocks of different machines are never compared: a lease counts as expired when it has not changed for its duration
  * by our own monotonic clock, which does not depend on the time of day. Throws an Error if the settings could let two
  * processes lead, or if two controllers have one name.
@@ -124,11 +124,8 @@ class Candidate {
     const abort = (): void => stop.abort(signal.aborted ? signal.reason : undefined);
     signal.addEventListener('abort', abort, { once: true });
     this.#renewedAt = heldSince;
-    // A process that was suspended acts on what has come meanwhile before its timers tell it to stop.
-    const client = clientUntil(
-      stop.signal,
-      clientAfter(() => this.#checkLeads(), lastingClient(this.#context.client)),
-    );
+    dueBy(stop.signal, () => this.#checkLeads());
+    const client = clientUntil(stop.signal, this.#context.client);
     const context = { ...this.#context, client, signal: stop.signal };
     const running = new Set(runnables);
     const work = runnables.map(async (runnable) => {
@@ -216,7 +213,11 @@ class Candidate {
       this.#troubles.over();
       return isHeld;
     } catch (error) {
-      const isExpected = signal.aborted || isReason(error, 'Conflict') || isReason(error, 'AlreadyExists');
+      const isExpected =
+        signal.aborted ||
+        error instanceof LeadershipLost ||
+        isReason(error, 'Conflict') ||
+        isReason(error, 'AlreadyExists');
       const isNews = !isExpected && this.#troubles.isNews(error, clock.monotonic());
       const fields = { lease: this.#options.lease, identity: this.#identity, err: withoutStack(error) };
       log[isNews ? 'warn' : 'debug'](fields, 'could not take the lease');

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Client } from '../client/client.js';
 import { tellingTo } from '../client/warnings.js';
-import { aborted } from '../runtime/abort.js';
+import { aborted, dueWith } from '../runtime/abort.js';
 import { type Clock, endingClock, systemClock } from '../runtime/clock.js';
 import { type Logger, silentLogger } from '../runtime/logger.js';
 import { clientUntil } from './client-until.js';
@@ -105,6 +105,7 @@ export function createManager(options: ManagerOptions): Manager {
       const abort = (): void => stop.abort();
       if (signal.aborted) abort();
       signal.addEventListener('abort', abort, { once: true });
+      dueWith(stop.signal, [signal]);
 
       if (runnables.length === 0) log.warn({}, 'there is nothing to run');
       const running = new Set<Runnable>();

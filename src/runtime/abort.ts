@@ -8,6 +8,24 @@ export class TimeoutError extends Error {
 /** For signals whose reason nobody reads: without one, each abort makes an error of its own, with a stack. */
 export const noLongerNeeded = new Error('no longer needed');
 
+/** What tells, by throwing, that a signal is due to abort. */
+const due = new WeakMap<AbortSignal, () => void>();
+
+/**
+ * For a signal that aborts when a time is over: in a process that was suspended, what came meanwhile is acted on before the
+ * timer has run. `check` throws if the time is over.
+ */
+export const dueBy = (signal: AbortSignal, check: () => void): void => void due.set(signal, check);
+
+/** Throws if the signal is due to abort, though nothing may have aborted it yet. */
+export const checkDue = (signal: AbortSignal): void => due.get(signal)?.();
+
+/** For a signal that aborts with others. */
+export function dueWith(signal: AbortSignal, others: readonly AbortSignal[]): void {
+  const checks = others.flatMap((other) => due.get(other) ?? []);
+  if (checks.length > 0) dueBy(signal, () => checks.forEach((check) => void check()));
+}
+
 /** Resolves once the signal has aborted. */
 export const aborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
@@ -50,6 +68,7 @@ export function timeLimit({ clock, milliseconds, signals }: Limits): {
   const ended = new AbortController();
   const stop = ({ target }: Event): void => over.abort((target as AbortSignal).reason);
   for (const signal of signals) signal.addEventListener('abort', stop, { once: true });
+  dueWith(over.signal, signals);
   void clock.sleep(milliseconds, ended.signal).then(() => {
     if (!ended.signal.aborted) over.abort(new TimeoutError(`not done within ${milliseconds} ms`));
   });

@@ -305,7 +305,7 @@ describe('leader election', () => {
     expect(warned).toEqual([]);
   });
 
-  test.each(['itself', 'a reconcile with a limited time'])(
+  test.each(['itself', 'a reconcile with a limited time', 'a manager of its own'])(
     'who was suspended for too long writes nothing: %s',
     async (by) => {
       const { clock, client, candidate } = world();
@@ -332,7 +332,13 @@ describe('leader election', () => {
         start: (wake) => wake(undefined, 'start'),
         reconcile: (_, context) => write(context),
       }));
-      candidate('a', { clock: own, also: [by === 'itself' ? { name: 'direct', run: write } : timed] });
+      const direct: Runnable = { name: 'direct', run: write };
+      const managed: Runnable = {
+        name: 'managed',
+        run: ({ signal }) => createManager({ client, clock: own }).add(timed).run(signal),
+      };
+      const alsoBy: Readonly<Record<string, Runnable>> = { itself: direct, 'a manager of its own': managed };
+      candidate('a', { clock: own, also: [alsoBy[by] ?? timed] });
       await expect.poll(() => failures).toEqual([expect.any(LeadershipLost)]);
       expect((await client.resource(Leases).list({ namespace: 'n' })).items).toEqual([]);
     },
