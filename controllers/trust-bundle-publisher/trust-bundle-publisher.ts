@@ -8,6 +8,7 @@ import { fieldManagers } from '../../src/controller/field-manager.js';
 import { defineKeyedController } from '../../src/controller/keyed-controller.js';
 import { sharedCache } from '../../src/controller/shared-cache.js';
 import type { Signer } from '../../src/pki/signer.js';
+import { within } from '../../src/runtime/abort.js';
 import { freshAnchors, plan } from './bundle.js';
 
 /** Where the anchors of a signer come from. */
@@ -45,6 +46,8 @@ export interface TrustBundlePublisherOptions {
 const hour = 3_600_000;
 /** A source that has nothing to tell is asked again soon: it may just have started. */
 const nothingYetMs = 2_000;
+/** How long a source may take to tell: as long as a signer to sign. */
+const patienceMs = 30_000;
 
 const name = 'trust-bundle-publisher';
 
@@ -56,6 +59,8 @@ export function trustBundlePublisher({ sources, refreshMs = 60_000 }: TrustBundl
     const current: Current = new Map();
     return {
       identity: (signerName) => signerName,
+      // One that is slow to tell keeps no other waiting.
+      concurrency: Math.max(1, signerNames.size),
       backoff: { baseMs: 200, capMs: refreshMs },
       start(wake) {
         sharedCache(context, ClusterTrustBundles).changes.subscribe(({ object, type }) => {
@@ -76,9 +81,10 @@ export function trustBundlePublisher({ sources, refreshMs = 60_000 }: TrustBundl
 async function publish(
   signerName: string,
   sources: readonly TrustSource[],
-  { client, clock, log, told, current }: ReconcileContext & { readonly told: Told; readonly current: Current },
+  { client, clock, log, signal, told, current }: ReconcileContext & { readonly told: Told; readonly current: Current },
 ): Promise<number | undefined> {
-  const texts = await Promise.all(sources.map((source) => source.anchors()));
+  const limits = { clock, milliseconds: patienceMs, signals: [signal] };
+  const texts = await Promise.all(sources.map((source) => within(limits, async () => source.anchors())));
   const { bundle, expired } = freshAnchors(texts, clock.now());
   const subjects = expired.map(({ subject, serial }) => subject.commonName || serial);
   if (subjects.join() !== (told.get(signerName) ?? ''))

@@ -7,12 +7,15 @@ import { eachListed } from '../client/each-listed.js';
 import { readCertificates, readPemCertificates } from '../pki/certificate.js';
 import { pemBlocks } from '../pki/pem.js';
 import type { Signer } from '../pki/signer.js';
+import { within } from '../runtime/abort.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Metrics } from '../runtime/metrics.js';
 import { signerLabel } from './signer-metrics.js';
 import { type Unexpired, UnexpiredCertificates } from './unexpired-certificates.js';
 
 const pageSize = 200;
+/** How long a scrape waits for a signer. */
+const patienceMs = 5_000;
 
 /**
  * Reports which certificates nobody renewed, by signer; times in seconds since the epoch, so that alerts subtract `time()`.
@@ -21,7 +24,7 @@ const pageSize = 200;
  */
 export function certificateMetrics(
   metrics: Metrics,
-  given: { readonly signers: readonly Signer[]; readonly clock: Pick<Clock, 'now'>; readonly client: () => Client },
+  given: { readonly signers: readonly Signer[]; readonly clock: Clock; readonly client: () => Client },
 ): (record: LedgerRecord) => void {
   const { signers, clock, client } = given;
   const bySigner = new Map(signers.map(({ serves }) => [serves, new UnexpiredCertificates()]));
@@ -69,7 +72,7 @@ export function measureCaEnds(metrics: Metrics, signers: readonly Signer[]): voi
       labels: ['signer'],
     },
     async () => {
-      const found = await Promise.all(signers.map(caEnd));
+      const found = await Promise.all(signers.map((signer) => caEnd(signer, clock)));
       return found.flatMap((one) => (one === undefined ? [] : [one]));
     },
   );
@@ -114,9 +117,10 @@ async function readLedger(client: Client, take: (record: LedgerRecord) => void):
 }
 
 /** A signer that does not answer has no value. */
-async function caEnd(signer: Signer) {
+async function caEnd(signer: Signer, clock: Clock) {
+  const asked = async (): Promise<number | undefined> => signer.caNotAfter?.() ?? firstAnchorEnd(signer);
   try {
-    const notAfter = await (signer.caNotAfter?.() ?? firstAnchorEnd(signer));
+    const notAfter = await within({ clock, milliseconds: patienceMs, signals: [] }, asked);
     return notAfter === undefined ? undefined : { labels: { signer: signer.serves }, value: notAfter / 1_000 };
   } catch {
     return undefined;

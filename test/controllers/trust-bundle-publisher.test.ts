@@ -123,6 +123,24 @@ describe('trust-bundle-publisher', () => {
     expect(await names()).toEqual([bundleName(signerName, two)]);
   });
 
+  test('a source that does not answer keeps no other waiting, nor the controller from stopping', async () => {
+    let answers = false;
+    const silent = { signerName, anchors: async () => (answers ? one : new Promise<string>(() => {})) };
+    const other = { signerName: 'example.test/other', anchors: async () => two };
+    const world = await runControllers([trustBundlePublisher({ sources: [silent, other] })]);
+    const bundles = world.client.resource(ClusterTrustBundles);
+    const names = async () => (await bundles.list()).items.map(({ metadata }) => metadata.name).sort();
+    expect(await names()).toEqual([bundleName('example.test/other', two)]);
+    await world.clock.advance(30_000);
+    expect(world.complaints).toEqual(['reconcile failed: not done within 30000 ms']);
+    answers = true;
+    await world.clock.advance(60_000);
+    expect(await names()).toEqual([bundleName(signerName, one), bundleName('example.test/other', two)].sort());
+    answers = false;
+    await world.clock.advance(90_000);
+    await world.stop();
+  });
+
   test('an anchor that expires is dropped, and said to be once', async () => {
     const { names, anchors, clock, complaints } = await start();
     const short = await testAuthority({ commonName: 'short', seconds: 3_600, clock });

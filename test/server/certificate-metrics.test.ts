@@ -102,3 +102,21 @@ test('signers that are not configured count together', async () => {
     'kedge_certificates_valid{signer="other"} 3',
   ]);
 });
+
+test('a signer that does not answer does not keep a scrape waiting', async () => {
+  const clock = new FakeClock();
+  const ca = await testAuthority({ clock, seconds: 86_400 });
+  const metrics = openMetrics();
+  certificateMetrics(metrics, {
+    signers: [
+      { serves: 'example.test/silent', sign: async () => ({ issued: '' }), caNotAfter: () => new Promise(() => {}) },
+      caSigner({ serves: 'example.test/a', authority: () => ca }),
+    ],
+    clock,
+    client: () => new FakeClient(clock),
+  });
+  const scrape = metrics.expose();
+  await clock.advance(5_000);
+  const { text } = await scrape;
+  expect(text).toContain(`signer="example.test/a"} ${ca.certificate.notAfter / 1_000}`);
+});
