@@ -15,8 +15,8 @@ import { defineSigner, type PodSignerSpec } from '../pki/signers/define-signer.j
 import { spiffeId } from '../pki/signers/spiffe.js';
 import { brokenSignerRule } from '../pki/signers/well-known-rules.js';
 import { hiddenPart } from '../pki/unusual-request.js';
-import { aborted } from '../runtime/abort.js';
-import type { Clock } from '../runtime/clock.js';
+import { aborted, within } from '../runtime/abort.js';
+import { type Clock, endingClock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
 import { naming, readText } from '../runtime/text-source.js';
 import { optionDefaults } from './option-defaults.js';
@@ -94,15 +94,18 @@ export function servedSigners({
   return [...names].map((serves) => ({ serves }));
 }
 
-/** Resolves once the signal has aborted and every signer of the user's has stopped. */
-async function stoppedWith({ own, log, signal }: SignersToOpen): Promise<void> {
+/** So long a signer may take to stop: one that runs a program gives it half of that. */
+const stopMs = 10_000;
+
+/** Resolves once the signal has aborted and every signer of the user's has stopped, or was given up. */
+async function stoppedWith({ own, clock, log, signal }: SignersToOpen): Promise<void> {
   const stopping = own.filter(({ stop }) => stop !== undefined);
   if (stopping.length === 0) return;
   await aborted(signal);
   await Promise.all(
     stopping.map(async (signer) => {
       try {
-        await signer.stop?.();
+        await within({ clock: endingClock(clock), milliseconds: stopMs, signals: [] }, async () => signer.stop?.());
       } catch (error) {
         log.error({ signer: signer.serves, err: error }, 'a signer did not stop');
       }

@@ -64,3 +64,26 @@ test('the signers of a program stop with the server, whatever one of them says',
   await stop();
   expect(stopped).toEqual(['y']);
 });
+
+test('a signer that does not stop is given up, and complained of', async () => {
+  const clock = new FakeClock();
+  const complaints: unknown[] = [];
+  const log = { ...silentLogger, error: (fields: object, message: string) => void complaints.push([message, fields]) };
+  const stop = new AbortController();
+  const sign = async () => ({ refused: 'no', reason: 'No' });
+  const own: readonly Signer[] = [{ serves: 'a.test/x', sign, stop: () => new Promise(() => {}) }];
+  const { ended } = await openSigners({
+    own,
+    domains: defaultDomains,
+    clock,
+    log,
+    signal: stop.signal,
+  } as SignersToOpen);
+  stop.abort();
+  await clock.advance(9_999);
+  expect(complaints).toEqual([]);
+  await clock.advance(1);
+  await ended;
+  const err = expect.objectContaining({ message: 'not done within 10000 ms' });
+  expect(complaints).toEqual([['a signer did not stop', { signer: 'a.test/x', err }]]);
+});
