@@ -233,7 +233,7 @@ function controllersFor(
   const { metrics } = operations;
   if (metrics !== undefined) {
     measureWaitingRequests(metrics, signers, { client: ownClient, clock, log, signal });
-    measureCaEnds(metrics, signers);
+    measureCaEnds(metrics, signers, clock);
   }
   const told = metrics && {
     onIssued: certificateMetrics(metrics, { signers, clock, client: ownClient }),

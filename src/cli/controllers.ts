@@ -88,7 +88,7 @@ export async function runControllers(flags: ControllersFlags): Promise<void> {
   }).filter(({ name }) => names === 'all' || names.includes(name));
   const signs = wanted.some(({ name }) => name === 'csr-signer');
   if (metrics && signs) {
-    measureCaEnds(metrics, signers);
+    measureCaEnds(metrics, signers, systemClock);
     measureWaitingRequests(metrics, signers, {
       client: () => client,
       clock: systemClock,

@@ -24,7 +24,7 @@ const patienceMs = 5_000;
  */
 export function certificateMetrics(
   metrics: Metrics,
-  given: { readonly signers: readonly Signer[]; readonly clock: Clock; readonly client: () => Client },
+  given: { readonly signers: readonly Signer[]; readonly clock: Pick<Clock, 'now'>; readonly client: () => Client },
 ): (record: LedgerRecord) => void {
   const { signers, clock, client } = given;
   const bySigner = new Map(signers.map(({ serves }) => [serves, new UnexpiredCertificates()]));
@@ -64,7 +64,7 @@ export function certificateMetrics(
 }
 
 /** Reports when CAs expire, by signer; in seconds since the epoch. */
-export function measureCaEnds(metrics: Metrics, signers: readonly Signer[]): void {
+export function measureCaEnds(metrics: Metrics, signers: readonly Signer[], clock: Clock): void {
   metrics.measured(
     {
       name: 'kedge_ca_expiration_timestamp_seconds',

@@ -55,7 +55,7 @@ test('certificates and CAs are told of by the time they end', async () => {
     unreadable,
   ];
   const issued = certificateMetrics(metrics, { signers, clock, client: () => client });
-  measureCaEnds(metrics, signers);
+  measureCaEnds(metrics, signers, clock);
   const lines = async () => (await metrics.expose()).text.split('\n').filter((line) => line.startsWith('kedge_'));
   const seconds = (hours: number): number => (Date.UTC(2026, 0, 1) + hours * hour) / 1_000;
 
@@ -107,14 +107,15 @@ test('a signer that does not answer does not keep a scrape waiting', async () =>
   const clock = new FakeClock();
   const ca = await testAuthority({ clock, seconds: 86_400 });
   const metrics = openMetrics();
-  certificateMetrics(metrics, {
-    signers: [
-      { serves: 'example.test/silent', sign: async () => ({ issued: '' }), caNotAfter: () => new Promise(() => {}) },
-      caSigner({ serves: 'example.test/a', authority: () => ca }),
-    ],
-    clock,
-    client: () => new FakeClient(clock),
-  });
+  const signers = [
+    {
+      serves: 'example.test/silent',
+      sign: async () => ({ issued: '' }),
+      caNotAfter: () => new Promise<number>(() => {}),
+    },
+    caSigner({ serves: 'example.test/a', authority: () => ca }),
+  ];
+  measureCaEnds(metrics, signers, clock);
   const scrape = metrics.expose();
   await clock.advance(5_000);
   const { text } = await scrape;
