@@ -165,13 +165,14 @@ class Candidate {
       const askedAt = clock.monotonic();
       const leftMs = this.#leftMs();
       // A server that does not answer must not keep us leading beyond the deadline.
-      if (leftMs > 0 && (await orFalseAfter(clock, leftMs, this.#tryHold(client, signal)))) this.#renewedAt = askedAt;
+      const isRenewed = leftMs > 0 && (await orNothingAfter(clock, leftMs, this.#tryHold(client, signal)));
+      if (isRenewed) this.#renewedAt = askedAt;
       if (signal.aborted) return;
       const holder = this.#otherHolder;
       if (this.#leftMs() <= 0 || holder !== undefined) {
-        const taken = holder === undefined ? {} : { holder };
-        log.error({ lease: this.#options.lease, identity: this.#identity, ...taken }, 'stopped leading');
-        throw this.#lost(holder === undefined ? 'could not be renewed' : `was taken by ${holder}`);
+        log.error({ lease: this.#options.lease, identity: this.#identity }, 'stopped leading');
+        const why = isRenewed === undefined ? ': the server did not answer' : '';
+        throw this.#lost(holder === undefined ? `could not be renewed${why}` : `was taken by ${holder}`);
       }
     }
   }
@@ -300,9 +301,10 @@ class Candidate {
   }
 }
 
-async function orFalseAfter<T>(clock: Clock, milliseconds: number, answer: Promise<T>): Promise<T | false> {
+/** An answer, or undefined if there is none in time. */
+async function orNothingAfter<T>(clock: Clock, milliseconds: number, answer: Promise<T>): Promise<T | undefined> {
   const answered = new AbortController();
-  const late = clock.sleep(Math.max(0, milliseconds), answered.signal).then((): false => false);
+  const late = clock.sleep(Math.max(0, milliseconds), answered.signal).then(() => undefined);
   return Promise.race([answer, late]).finally(() => answered.abort());
 }
 
