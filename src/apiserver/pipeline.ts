@@ -206,7 +206,7 @@ function failure(
   const result: Result = { type: 'object', code: told.code, object: told.toStatus() };
   const retry = told.details?.retryAfterSeconds;
   const headers: Headers = {
-    ...(filtered && isReason(told, 'Forbidden') ? nosniff : {}),
+    ...(filtered && !isReason(told, 'Unauthorized') ? nosniff : {}),
     ...(retry ? { 'Retry-After': String(retry) } : {}),
   };
   return {

@@ -18,6 +18,15 @@ beforeAll(async () => {
 });
 afterAll(() => it.stop());
 
+// Whatever refuses a request before it is looked at, except a missing identity.
+test.each<[Readonly<Record<string, string>>, number]>([
+  [{ 'impersonate-uid': '1' }, 400],
+  [{ 'impersonate-user': 'system:anonymous', 'impersonate-group': 'system:unauthenticated' }, 403],
+])('the type of the answer to %j is not to be guessed', async (headers, code) => {
+  const answer = await it.ask('GET', configMaps, { headers });
+  expect([answer.code, answer.headers['x-content-type-options']]).toEqual([code, 'nosniff']);
+});
+
 test.each<[string, string, AskOptions, number, string]>([
   ['GET', '/b?export=true', {}, 400, 'the export parameter, deprecated since v1.14, is no longer supported'],
   ['GET', '/b?export=false', {}, 200, ''],
