@@ -150,6 +150,15 @@ describe('one object', () => {
     ]);
   });
 
+  test('the finalizers of a namespace are no table, and stay if one is asked for', async () => {
+    const path = '/api/v1/namespaces/default';
+    const whole = (await get(path)).json();
+    const body = { ...whole, spec: { finalizers: ['kubernetes', 'example.com/f'] } };
+    const wrong = await it.ask('PUT', `${path}/finalize`, { headers: { accept: as('Table') }, body });
+    expect([wrong.code, wrong.json().reason]).toEqual([406, 'NotAcceptable']);
+    expect((await get(path)).json()).toEqual(whole);
+  });
+
   test.each(either)('as a table, whatever was done to it: %s', async (_, path) => {
     const headers = { accept: as('Table') };
     const created = await it.ask('POST', path, { headers, body: body(path, 't') });

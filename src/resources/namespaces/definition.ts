@@ -148,6 +148,7 @@ export function namespaceDefinition(domains: Domains = defaultDomains): Resource
         type: 'view',
         checksMetadata: 'on change',
         verbs: ['update'],
+        tables: false,
         resetFields: [['status']],
         prepare: (next, previous) => ({ ...atOnce(withNameLabel(next, label)), status: { ...previous.status } }),
         validate: ({ spec }) =>
