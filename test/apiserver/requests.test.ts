@@ -880,6 +880,27 @@ test('subresources of custom resources', async () => {
   }
 });
 
+test('the answer to a scale that is written is what was kept of it', async () => {
+  const integer = { type: 'integer' };
+  const inner = { type: 'object', nullable: true, properties: { wanted: integer } };
+  const scaled = (path: string) => ({ subresources: { scale: { ...scale, specReplicasPath: path } } });
+  const body = definitionOf({ group: 'example.com', plural: 'dials', kind: 'Dial' }, [
+    versionOf('v1', { spec: { type: 'object', properties: { inner } } }, scaled('.spec.inner.wanted')),
+    versionOf('v2', { spec: { type: 'object', properties: { inner, other: integer } } }, scaled('.spec.other')),
+  ]);
+  await it.ask('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', { body });
+  const at = (version: string) => `/apis/example.com/${version}/dials`;
+  await served(it, at('v1'));
+  const dial = { apiVersion: 'example.com/v1', kind: 'Dial', metadata: { name: 'd' }, spec: { inner: null } };
+  expect((await it.ask('POST', at('v1'), { body: dial })).code).toBe(201);
+  const ask = async (version: string) =>
+    (await it.ask('PATCH', `${at(version)}/d/scale`, { headers: merge, body: { spec: { replicas: 5 } } })).json();
+  // The stored version has no such field.
+  expect(await ask('v2')).toMatchObject({ kind: 'Scale', spec: {} });
+  expect((await ask('v2')).spec).toEqual({});
+  expect((await ask('v1')).message).toBe('value cannot be set because .spec.inner is not a map[string]interface{}');
+});
+
 test('groups and versions of custom resources are told whatever the method, other documents are got', async () => {
   for (const path of [
     '/',

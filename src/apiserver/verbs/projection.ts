@@ -6,11 +6,12 @@ import { fromScale, toScale } from '../../apply/scale-ownership.js';
 import type { SubresourceProjection } from '../../registry/resource-definition.js';
 import { ownDefinition } from '../../registry/subresource.js';
 import { readObject } from '../bodies.js';
+import { readInTurns } from '../forms.js';
 import { uidMismatch } from '../given-object.js';
 import { mutated } from '../mutated.js';
 import type { Parts } from '../parts.js';
 import type { Result } from '../request.js';
-import { attributesOf, type Changed, updateObject, type WriteRequest, withVersion } from '../write.js';
+import { attributesOf, type Changed, updateObject, type WriteRequest } from '../write.js';
 
 /**
  * A write through another kind computed from the object, such as Scale: `change` makes the projected object
@@ -46,7 +47,8 @@ export async function projectedWrite(
     checkUid: false,
     create: false,
   });
-  const object = written.entry === undefined ? written.object : withVersion(written.object, written.entry);
+  // As it is stored: its storage version may not have all fields.
+  const object = written.entry === undefined ? written.object : await readInTurns(write.definition, written.entry);
   const definition = ownDefinition(write.definition, projection.of);
   return { type: 'object', code: 200, definition, object: readWritten(object) };
 }

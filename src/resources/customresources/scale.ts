@@ -139,13 +139,15 @@ const isAbsent = (object: ApiObject, path: string): boolean => {
 };
 
 /** A copy with a value set at a path; objects on the way are made. */
-function withValue(object: unknown, [name = '', ...rest]: readonly string[], value: Json): JsonObject {
+function withValue(object: unknown, names: readonly string[], value: Json, depth = 0): JsonObject {
   if (object !== undefined && !isObject(object)) {
-    throw new ApiError({ message: `value cannot be set because .${name} is not a map[string]interface{}` });
+    const path = names.slice(0, depth).join('.');
+    throw new ApiError({ message: `value cannot be set because .${path} is not a map[string]interface{}` });
   }
+  const name = names[depth] ?? '';
   const copy: Record<string, Json> = {};
   for (const member of Object.keys(object ?? {})) setMember(copy, member, object?.[member] ?? null);
   const inner = object !== undefined && Object.hasOwn(object, name) ? object[name] : undefined;
-  setMember(copy, name, rest.length === 0 ? value : withValue(inner, rest, value));
+  setMember(copy, name, depth === names.length - 1 ? value : withValue(inner, names, value, depth + 1));
   return copy;
 }
