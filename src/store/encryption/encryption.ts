@@ -59,7 +59,7 @@ export interface EncryptionMetrics {
   begin(type: TransformationType, key: string): TransformationEnded;
 }
 
-/** `prefix`: of the provider; undefined: none reads what is kept. */
+/** `prefix`: of the provider; undefined: none reads what is kept. Not called where that is not known yet. */
 export type TransformationEnded = (prefix: string | undefined, isGood: boolean) => void;
 
 /** A way to encrypt, with one key. */
@@ -78,10 +78,15 @@ export interface Provider {
   writesAs(): string;
   /** What follows the prefix. */
   encrypt(key: string, document: Buffer): Buffer;
-  /** @throws Error if that is not what `encrypt` made for this key */
+  /** @throws Error if that is not what `encrypt` made for this key, NotFetched if that cannot be said before `prepare` */
   decrypt(key: string, encrypted: Buffer): Decrypted;
   /** Fetches what it takes to decrypt this; undefined if that is at hand. Never rejects. */
   prepare?(encrypted: Buffer): Promise<void> | undefined;
+}
+
+/** What it takes to decrypt a document was not asked for yet. */
+export class NotFetched extends Error {
+  override readonly name = 'NotFetched';
 }
 
 /** A provider with one key for good. `keptAs` tells it from others of the same prefix. */
@@ -151,7 +156,7 @@ export class ResourceEncryption implements Encryption {
         if (provider !== identity || this.#of(key) === plain) failed ??= { prefix, error };
       }
     }
-    ended?.(failed?.prefix, false);
+    if (!(failed?.error instanceof NotFetched)) ended?.(failed?.prefix, false);
     throw failed === undefined ? new Error('no matching prefix found') : failed.error;
   }
 

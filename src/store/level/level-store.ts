@@ -261,8 +261,8 @@ export async function openLevelStore(directory: string, options: LevelStoreOptio
   let map = new VersionedMap(0n, options);
   let mark: LogMark = { compacted: 0n, records: 0 };
   const garbage: Written[] = [];
-  /** What could not be decrypted. */
-  const unread: UnreadEntry[] = [];
+  /** What could not be decrypted at once. */
+  const unread = new Set<UnreadEntry>();
   const { encryption = new ResourceEncryption() } = options;
   const reader = {
     mark(read: LogMark): void {
@@ -272,7 +272,7 @@ export async function openLevelStore(directory: string, options: LevelStoreOptio
     record(revision: Revision, record: LogRecord): boolean {
       const change = changeFrom(revision, record, map.get(record.key), encryption);
       if (change === undefined) return false;
-      for (const entry of [change.entry, change.previous]) if (entry instanceof UnreadEntry) unread.push(entry);
+      for (const entry of [change.entry, change.previous]) if (entry instanceof UnreadEntry) unread.add(entry);
       if (revision > mark.compacted) garbage.push(...map.apply(change, record.at));
       else if (change.type === 'put' && change.previous === undefined) map.load(change.entry);
       else return false;
@@ -280,8 +280,13 @@ export async function openLevelStore(directory: string, options: LevelStoreOptio
     },
   };
   const records = await openRecordLog(directory, reader, { ...options, log: options.log ?? silentLogger });
-  await encryption.prepare?.(unread);
-  const replayed = { map, mark, garbage, hasUnread: unread.length > 0 };
+  const fetching = encryption.prepare?.([...unread]);
+  if (fetching !== undefined) {
+    await fetching;
+    for (const entry of unread) entry.isReadable();
+  }
+  const hasUnread = [...unread].some(({ isRead }) => !isRead);
+  const replayed = { map, mark, garbage, hasUnread };
   return new LevelStore(options.wrapLog?.(records) ?? records, replayed, options);
 }
 

@@ -6,7 +6,7 @@ import type { JsonObject } from '../../../src/api/object.js';
 import { systemClock } from '../../../src/runtime/clock.js';
 import { silentLogger } from '../../../src/runtime/logger.js';
 import { copyStore } from '../../../src/store/copy-store.js';
-import { document } from '../../../src/store/document.js';
+import { document, UnreadEntry } from '../../../src/store/document.js';
 import { aesGcm } from '../../../src/store/encryption/aes.js';
 import {
   type Encryption,
@@ -282,6 +282,38 @@ for (const { name, isHere, mayBeShared, place } of kinds) {
       await batches.return?.();
       stopping.abort();
       await store.close();
+    });
+
+    test('what a key service decrypts has been read once the store is open, and that it was asked first is no failure', async () => {
+      const open = place();
+      const stopping = new AbortController();
+      const counted = new Set<string>();
+      const through = async (service: FakeKeyService) => {
+        const provider = new KmsProvider({ ...parts, service, signal: stopping.signal });
+        await provider.start();
+        const begin = (type: string) => (prefix: string | undefined, isGood: boolean) =>
+          void counted.add(`${type} ${prefix} ${isGood}`);
+        return new ResourceEncryption(new Map([['core/secrets', [provider]]]), { begin });
+      };
+      const service = new FakeKeyService();
+      const first = await open(await through(service));
+      await put(first, key, 'a');
+      await first.close();
+      const all = async (): Promise<readonly unknown[]> => {
+        counted.clear();
+        const store = await open(await through(service));
+        const { entries } = await store.scan('', { tolerant: true });
+        const found = entries.map((entry) => !(entry instanceof UnreadEntry) || entry.isRead);
+        await store.close();
+        return found;
+      };
+      const read = 'from_storage k8s:enc:kms:v2:vault:';
+      expect(await all()).toEqual([true]);
+      expect([...counted]).toEqual([`${read} true`]);
+      service.failure = new Error('sealed');
+      expect(await all()).toEqual([false]);
+      expect([...counted]).toEqual([`${read} false`]);
+      stopping.abort();
     });
 
     test('what cannot be decrypted was deleted all the same', async () => {

@@ -5,7 +5,14 @@ import { BoundedMap } from '../../../runtime/bounded-map.js';
 import type { Clock } from '../../../runtime/clock.js';
 import type { Logger } from '../../../runtime/logger.js';
 import { aesGcm, aesGcmOfSeed } from '../aes.js';
-import { type Cipher, type Decrypted, encryptedPrefix, type Provider, type TransformationType } from '../encryption.js';
+import {
+  type Cipher,
+  type Decrypted,
+  encryptedPrefix,
+  NotFetched,
+  type Provider,
+  type TransformationType,
+} from '../encryption.js';
 import type { KeyService } from './key-service.js';
 import { decodeEnvelope, type EncryptedKey, type Envelope, encodeEnvelope, keyTypes } from './messages.js';
 
@@ -107,8 +114,11 @@ export class KmsProvider implements Provider {
     const envelope = readEnvelope(encrypted);
     const id = idOf(envelope);
     const cipher = this.#ciphers.get(id);
-    if (cipher === undefined)
-      throw new Error(`failed to decrypt DEK, error: ${this.#failures.get(id) ?? 'not yet asked'}`);
+    if (cipher === undefined) {
+      const failure = this.#failures.get(id);
+      const message = `failed to decrypt DEK, error: ${failure ?? 'not yet asked'}`;
+      throw failure === undefined ? new NotFetched(message) : new Error(message);
+    }
     const { keyId } = envelope.key;
     this.#parts.metrics?.keyUsed('from_storage', keyId);
     return { document: cipher.decrypt(key, envelope.data), keptAs: `${this.prefix}${keyId}` };
