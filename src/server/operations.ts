@@ -186,7 +186,7 @@ function measureStore(metrics: Metrics, store: Store, catalogue: Catalogue): voi
   const count = async (): Promise<readonly { readonly group: string; readonly resource: string; value: number }[]> => {
     return Promise.all(
       [...kindsByPrefix(catalogue)].map(async ([prefix, { group, plural }]) => {
-        const { entries, remaining } = await store.scan(prefix, { limit: 1 });
+        const { entries, remaining } = await store.scan(prefix, { limit: 1, tolerant: true });
         return { group, resource: plural, value: entries.length + remaining };
       }),
     );
@@ -208,7 +208,7 @@ function measureStore(metrics: Metrics, store: Store, catalogue: Catalogue): voi
 /** How objects are kept, counted when somebody asks. */
 function measureEncryption(metrics: Metrics, store: Store, catalogue: Catalogue): void {
   const stateOf = (entry: Entry): 'current' | 'stale' | 'unreadable' => {
-    if (entry instanceof UnreadEntry && !entry.isRead) return 'unreadable';
+    if (entry instanceof UnreadEntry && !entry.isReadable()) return 'unreadable';
     return store.isStale?.(entry) === true ? 'stale' : 'current';
   };
   metrics.measured(

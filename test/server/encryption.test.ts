@@ -4,6 +4,7 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { isReason } from '../../src/api/errors.js';
+import { Leases } from '../../src/api/kinds/lease.js';
 import { Secrets } from '../../src/api/kinds/secret.js';
 import { createServer, type Server } from '../../src/embed.js';
 import { type Logger, silentLogger } from '../../src/runtime/logger.js';
@@ -230,8 +231,8 @@ describe('metrics', () => {
     return text.split('\n').filter((line) => name.test(line) && !/^#|_bucket|_sum/.test(line));
   };
   const hash = (of: string): string => `sha256:${createHash('sha256').update(of).digest('hex')}`;
-  const run = () =>
-    runningServer({ store: `level:${join(folder, 'store')}`, encryptionConfiguration: { file: file() }, log });
+  const options = () => ({ store: `level:${join(folder, 'store')}`, encryptionConfiguration: { file: file() }, log });
+  const run = () => runningServer(options());
   const objects = /^kedge_encryption_objects\{group="",resource="secrets"/;
 
   test('tell what is still to be written by the key of now, and what cannot be read', async () => {
@@ -265,6 +266,30 @@ describe('metrics', () => {
     ]);
   });
 
+  test('tell that what could not be read can be, though nobody asked for it', async () => {
+    const others = /^kedge_encryption_objects\{group="coordination.k8s.io",resource="leases"/;
+    const useFor = (...names: readonly Name[]): Promise<void> =>
+      writeFile(file(), configuration(...names).replace('secrets', 'leases.coordination.k8s.io'));
+    await useFor('one');
+    {
+      await using running = await run();
+      const typeOf = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' };
+      await running.server
+        .client()
+        .resource(Leases)
+        .create({ ...typeOf, metadata: key });
+    }
+    await useFor('two');
+    await using running = await runningServer({ ...options(), controllers: [] });
+    expect(await scraped(running, others)).toEqual([expect.stringMatching(/state="unreadable"/)]);
+    expect(await scraped(running, /^apiserver_(resource|storage)_objects\{.*leases/)).toEqual([
+      expect.stringMatching(/ 1$/),
+      expect.stringMatching(/ 1$/),
+    ]);
+    await useFor('two', 'one');
+    await expect.poll(() => scraped(running, others)).toEqual([expect.stringMatching(/state="stale"/)]);
+  });
+
   test('count what is encrypted and decrypted, and what a key service answers', async () => {
     const path = join(folder, 'plugin.sock');
     const plugin = await startPlugin(path);
@@ -286,6 +311,14 @@ describe('metrics', () => {
         expect(await scraped(running, /key_id_hash_/)).toEqual([
           expect.stringContaining(`key_id_hash_status_last_timestamp_seconds{${key}} 1`),
           `apiserver_envelope_encryption_key_id_hash_total{transformation_type="to_storage",${key}} 1`,
+        ]);
+      }
+      {
+        // Nothing has asked for the object yet, nor its key for the plugin before it was met.
+        await using running = await run();
+        expect(await scraped(running, objects)).toEqual([expect.stringMatching(/state="current"\} 1$/)]);
+        expect(await scraped(running, /operations_total/)).toEqual([
+          expect.stringMatching(/type="from_storage",.*vault:",status="OK"\} 1$/),
         ]);
       }
       plugin.seal();
