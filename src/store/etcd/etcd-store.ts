@@ -3,7 +3,7 @@ import { within } from '../../runtime/abort.js';
 import { type Clock, systemClock } from '../../runtime/clock.js';
 import { type Logger, silentLogger } from '../../runtime/logger.js';
 import { Observable } from '../../runtime/observable.js';
-import { atRevision, UnreadEntry } from '../document.js';
+import { atRevision, UnreadEntry, unshared } from '../document.js';
 import { type Encryption, ResourceEncryption } from '../encryption/encryption.js';
 import { FanOut } from '../fan-out.js';
 import { History, type HistoryLimits, type Written } from '../history.js';
@@ -557,7 +557,7 @@ export class EtcdStore implements Store {
     } catch (error) {
       onUnread?.(error);
       const { key, modRevision: revision, value } = kv;
-      const about = { key: key.slice(this.#etcdKey('').length), revision, revisionAt: -1, kept: value };
+      const about = { key: key.slice(this.#etcdKey('').length), revision, revisionAt: -1, kept: unshared(value) };
       return new UnreadEntry(about, () => {
         throw error;
       });

@@ -161,6 +161,9 @@ for (const { name, isHere, mayBeShared, place } of kinds) {
       expect(entries.map((entry) => entry.key)).toEqual(['core/configmaps/default/a', key]);
       expect(() => entries[1]?.value).toThrow(why);
       expect(() => entries[1]?.bytes).toThrow(why);
+      // What was read with it, beyond its own record, is not kept alive.
+      const kept = (entries[1] as UnreadEntry).kept;
+      expect(kept.buffer.byteLength).toBeLessThan(kept.length + 100);
       expect((await store.get('core/configmaps/default/a'))?.value).toMatchObject({ text: 'a' });
       await expect(changeBatches(store.changes('core/', revision)).next()).rejects.toThrow(HistoryCompacted);
 
