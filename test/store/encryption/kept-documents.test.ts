@@ -235,6 +235,20 @@ for (const { name, isHere, mayBeShared, place } of kinds) {
       await store.close();
     });
 
+    test('who watches what could not be read lists again, though what it became can be read', async () => {
+      const open = place();
+      const before = await open(by(one));
+      const { revision } = await put(before, key, 'a');
+      await before.close();
+      const both = await open(by(two, one));
+      await put(both, key, 'b');
+      await both.close();
+      const store = await open(by(two));
+      expect((await store.get(key))?.value).toMatchObject({ text: 'b' });
+      await expect(changeBatches(store.changes('core/', revision)).next()).rejects.toThrow(HistoryCompacted);
+      await store.close();
+    });
+
     test('what another key of a key service wrote is read, in order, however long the service takes', async () => {
       const open = place();
       const service = new FakeKeyService();
