@@ -449,6 +449,39 @@ describe.skipIf(!etcdInstalled)('when the answer to a write is lost', () => {
   });
 });
 
+test.skipIf(!etcdInstalled).each([
+  ['overwritten', document('b')],
+  ['deleted', undefined],
+])('where etcd no longer knows what was %s, everybody lists again, and goes on', async (_, next) => {
+  let forgets = false;
+  const store = await open({
+    wrapClient: (client) => ({
+      ...client,
+      watch: (request, handlers) =>
+        client.watch(request, {
+          ...handlers,
+          response: ({ events, ...response }) =>
+            handlers.response({
+              ...response,
+              events: events.map((event) => (forgets ? { ...event, previous: undefined } : event)),
+            }),
+        }),
+    }),
+  });
+  const revision = await create(store, '/a');
+  const all = [reader(store, revision), reader(store, revision)];
+  await Promise.all(all.map((one) => one.progress(revision)));
+  forgets = true;
+  await store.commit({ key: '/a', document: next, expect: revision });
+  for (const one of all) await expect(one.take(1)).rejects.toThrow(HistoryCompacted);
+  forgets = false;
+  const again = reader(store, await store.revision());
+  const made = await create(store, '/b');
+  expect(await again.take(1)).toEqual([`put /b ${made}`]);
+  await again.stop();
+  await store.close();
+});
+
 test('a watch wants a member that has not lost the others', async () => {
   let headers: IncomingHttpHeaders = {};
   const member = createServer().on('stream', (stream, received) => {
