@@ -86,9 +86,9 @@ export async function runControllers(flags: ControllersFlags): Promise<void> {
     // Otherwise somebody else tells what verifies the API server, and knows better than a kubeconfig does.
     ...(names === 'all' || names.includes('root-ca-publisher') ? { rootCa: () => remote.ca } : {}),
   }).filter(({ name }) => names === 'all' || names.includes(name));
-  const signs = wanted.some(({ name }) => name === 'csr-signer');
-  if (metrics && signs) {
-    measureCaEnds(metrics, signers, systemClock);
+  const runs = (controller: string): boolean => wanted.some(({ name }) => name === controller);
+  if (metrics && (runs('csr-signer') || runs('pod-certificate-signer'))) measureCaEnds(metrics, signers, systemClock);
+  if (metrics && runs('csr-signer')) {
     measureWaitingRequests(metrics, signers, {
       client: () => client,
       clock: systemClock,

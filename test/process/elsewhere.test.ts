@@ -118,6 +118,21 @@ test('the CA for the well-known signers may be named by the options file, and me
   await program.stop();
 });
 
+test('the end of a CA is told where it signs for pods only', async () => {
+  const file = join(temporaryDirectory(), 'signing.yaml');
+  const pair = { certificateFile: join(dataDir, 'pki/ca.crt'), keyFile: join(dataDir, 'pki/ca.pem') };
+  const pods = { name: 'example.test/pods', ...pair, podCertificates: { trustDomain: 'example.test' } };
+  writeFileSync(file, JSON.stringify({ signing: { signers: [pods] } }));
+  const chosen = ['--controllers', 'pod-certificate-signer', '--config', file, '--log-format', 'json'];
+  const probes = ['--probe-address', '127.0.0.1:0'];
+  const program = await startKedge(['controllers', '--kubeconfig', server.kubeconfig, ...chosen, ...probes]);
+  const { port } = await program.logged(({ msg }) => msg === 'probes are answered', 'probes');
+  const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  expect(metrics).toMatch(/kedge_ca_expiration_timestamp_seconds{signer="example.test\/pods"} \d{10}\n/);
+  expect(metrics).not.toContain('kedge_signer_requests_waiting');
+  await program.stop();
+});
+
 test('SIGTERM stops the program with 0', async () => {
   expect(await controllers.stop()).toMatchObject({ code: 0, stderr: '' });
 });
