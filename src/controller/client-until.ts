@@ -32,9 +32,9 @@ interface End {
 export const lastingClient = (client: Client): Client => lasting.get(client) ?? client;
 
 function check({ signal, told }: End): void {
-  checkDue(signal);
   if (signal.aborted) told();
   signal.throwIfAborted();
+  checkDue(signal);
 }
 
 async function unlessAborted<R>(end: End, call: () => Promise<R>): Promise<R> {
@@ -52,9 +52,9 @@ function resourceUntil<T extends ApiObject>(ends: End, resource: ResourceClient<
     list: (...given) => call(() => resource.list(...given)),
     watch: (...given) =>
       new Observable((subscriber) => {
-        checkDue(signal);
         const end = (): void => subscriber.error(signal.reason);
         if (signal.aborted) return end();
+        checkDue(signal);
         signal.addEventListener('abort', end, { once: true });
         subscriber.add(() => signal.removeEventListener('abort', end));
         return resource.watch(...given).subscribe(subscriber);

@@ -10,6 +10,7 @@ import { fixedCredentials } from '../../src/client/cluster-access.js';
 import { httpClient } from '../../src/client/http-client.js';
 import { clientIn } from '../../src/client/in-domain.js';
 import { clientUntil, lastingClient } from '../../src/controller/client-until.js';
+import { dueBy } from '../../src/runtime/abort.js';
 import { FakeClock } from '../../src/testing/fake-clock.js';
 import { FakeClient } from '../fake-client.js';
 
@@ -71,4 +72,31 @@ test('what lasts is not ended', async () => {
   stop.abort();
   response.writeHead(200, { 'content-type': 'application/json' }).end('{"kind":"Lease","metadata":{}}');
   expect(await call).toEqual({ kind: 'Lease', metadata: {} });
+});
+
+describe('what is due to abort', () => {
+  const asking = () => {
+    const fake = new FakeClient(new FakeClock());
+    const stop = new AbortController();
+    const maps = clientUntil(stop.signal, fake).resource(ConfigMaps);
+    dueBy(stop.signal, () => {
+      throw new Error('too late');
+    });
+    const watched = (): Promise<unknown> =>
+      new Promise((_, reject) => maps.watch({}).subscribe({ error: reject, complete: () => reject(undefined) }));
+    const calls = [() => maps.get({ namespace: 'n', name: 'a' }), watched];
+    return { fake, stop, calls };
+  };
+
+  test('sends nothing', async () => {
+    const { fake, calls } = asking();
+    for (const call of calls) await expect(call()).rejects.toThrow('too late');
+    expect(fake.calls).toEqual([]);
+  });
+
+  test('fails as what has aborted, once it has', async () => {
+    const { stop, calls } = asking();
+    stop.abort(new Error('enough'));
+    for (const call of calls) await expect(call()).rejects.toThrow('enough');
+  });
 });
