@@ -277,7 +277,12 @@ describe.skipIf(!etcdInstalled)('when the watch misses something', () => {
     'written by somebody else %s, it cannot be told, and reading it says so',
     async (where) => {
       const prefix = `/test-${made++}`;
-      const store = await open({ prefix });
+      const complaints: unknown[] = [];
+      const log = {
+        ...silentLogger,
+        error: (fields: object, message: string) => void complaints.push([message, fields]),
+      };
+      const store = await open({ prefix, log });
       if (where === 'over it') await create(store, '/foreign');
       const stream = reader(store, await store.revision());
       const client = createEtcdClient({ endpoints: [etcd.endpoint] });
@@ -298,6 +303,8 @@ describe.skipIf(!etcdInstalled)('when the watch misses something', () => {
       const later = reader(store, put);
       const { revision: removed } = await write({ delete: { key } });
       await expect(later.take(1)).rejects.toMatchObject({ oldest: removed });
+      const complaint = ['a change in etcd that cannot be read is told to nobody', expect.objectContaining({ key })];
+      expect(complaints).toEqual([complaint, complaint]);
       const last = reader(store, removed);
       const next = await create(store, '/own');
       expect(await last.take(1)).toEqual([`put /own ${next}`]);
