@@ -24,10 +24,14 @@ export interface MetricOptions<L extends string> {
 export interface Counter<L extends string> {
   add(labels: MetricLabels<L>, by?: number): void;
   of(labels: MetricLabels<L>): { add(by?: number): void };
+  /** The series is told no more. Asked for again, it begins anew. */
+  drop(labels: MetricLabels<L>): void;
 }
 export interface Gauge<L extends string> {
   set(labels: MetricLabels<L>, value: number): void;
   of(labels: MetricLabels<L>): { set(value: number): void; add(by: number): void };
+  /** The series is told no more. Asked for again, it begins anew. */
+  drop(labels: MetricLabels<L>): void;
 }
 export interface Histogram<L extends string> {
   observe(labels: MetricLabels<L>, value: number): void;
@@ -57,12 +61,20 @@ export function openMetrics(options: { readonly process?: boolean } = {}): Metri
     counter(given) {
       const series = new SeriesMap(given, 1, () => new Value());
       add({ ...given, type: 'counter', series: async () => series.texts() });
-      return { of: (labels) => series.of(labels), add: (labels, by = 1) => series.of(labels).add(by) };
+      return {
+        of: (labels) => series.of(labels),
+        add: (labels, by = 1) => series.of(labels).add(by),
+        drop: (labels) => series.drop(labels),
+      };
     },
     gauge(given) {
       const series = new SeriesMap(given, 1, () => new Value());
       add({ ...given, type: 'gauge', series: async () => series.texts() });
-      return { of: (labels) => series.of(labels), set: (labels, value) => series.of(labels).set(value) };
+      return {
+        of: (labels) => series.of(labels),
+        set: (labels, value) => series.of(labels).set(value),
+        drop: (labels) => series.drop(labels),
+      };
     },
     histogram(given) {
       const series = new SeriesMap(given, given.buckets.length + 3, () => new Distribution(given.buckets));
@@ -163,13 +175,22 @@ class SeriesMap<L extends string, S extends Series> {
   }
 
   of(labels: MetricLabels<L>): S {
-    let key = '';
-    for (const name of this.#labels) key += `${labels[name]}\0`;
+    const key = this.#keyOf(labels);
     const known = this.#series.get(key);
     if (known !== undefined) return known.series;
     const series = this.#make();
     if (this.#series.size < this.#most) this.#series.set(key, { labels: labelText(this.#labels, labels), series });
     return series;
+  }
+
+  drop(labels: MetricLabels<L>): void {
+    this.#series.delete(this.#keyOf(labels));
+  }
+
+  #keyOf(labels: MetricLabels<L>): string {
+    let key = '';
+    for (const name of this.#labels) key += `${labels[name]}\0`;
+    return key;
   }
 
   *texts(): Generator<string> {

@@ -1,7 +1,15 @@
+import { BoundedMap } from '../runtime/bounded-map.js';
 import type { Clock } from '../runtime/clock.js';
 import { configurationMetrics, hashOf, type TellConfiguration } from '../runtime/configuration-metrics.js';
-import { exponentialBuckets, type Metrics } from '../runtime/metrics.js';
-import { type EncryptionMetrics, encryptedPrefix } from '../store/encryption/encryption.js';
+import {
+  type Counter,
+  exponentialBuckets,
+  type Histogram,
+  type MetricLabels,
+  type Metrics,
+  mostSeriesAtHand,
+} from '../runtime/metrics.js';
+import { type EncryptionMetrics, encryptedPrefix, type TransformationType } from '../store/encryption/encryption.js';
 import type { KeyService } from '../store/encryption/kms/key-service.js';
 import type { KmsMetrics } from '../store/encryption/kms/kms-provider.js';
 
@@ -48,6 +56,20 @@ export function encryptionMetrics(
     help: 'Objects encrypted and decrypted with the help of a key service, by its key.',
     labels: ['transformation_type', 'provider_name', 'key_id_hash', 'apiserver_id_hash'],
   });
+  const statusTimeOf = latestSeries(statusTimes);
+  const useOf = latestSeries(uses);
+  const atHand = new Map<string, { readonly operation: Counted; readonly time: Timed }>();
+  const transformations = (type: TransformationType, key: string, prefix: string | undefined, isGood: boolean) => {
+    const resource = resourceOf(key);
+    const name = `${type} ${resource} ${prefix} ${isGood}`;
+    const known = atHand.get(name);
+    if (known !== undefined) return known;
+    const about = { transformation_type: type, transformer_prefix: prefix === undefined ? 'unknown' : shown(prefix) };
+    const status = isGood ? 'OK' : 'unknown-non-grpc';
+    const made = { operation: operations.of({ ...about, resource, status }), time: seconds.of(about) };
+    if (atHand.size < mostSeriesAtHand) atHand.set(name, made);
+    return made;
+  };
   return {
     configured: configurationMetrics(metrics, {
       kind: 'EncryptionConfiguration',
@@ -55,17 +77,23 @@ export function encryptionMetrics(
       clock,
       serverId,
     }),
-    begin(transformation_type, key) {
+    begin(type, key) {
       const begun = clock.monotonic();
       return (prefix, isGood) => {
-        const about = { transformation_type, transformer_prefix: prefix === undefined ? 'unknown' : shown(prefix) };
-        operations.add({ ...about, resource: resourceOf(key), status: isGood ? 'OK' : 'unknown-non-grpc' });
-        if (isGood) seconds.observe(about, (clock.monotonic() - begun) / 1_000);
+        const { operation, time } = transformations(type, key, prefix, isGood);
+        operation.add();
+        if (isGood) time.observe((clock.monotonic() - begun) / 1_000);
       };
     },
     kms: (provider_name) => ({
-      keyTold: (id) => statusTimes.set({ provider_name, key_id_hash: hashOf(id), ...server }, clock.now() / 1_000),
-      keyUsed: (type, id) => uses.add({ transformation_type: type, provider_name, key_id_hash: hashOf(id), ...server }),
+      keyTold(id) {
+        const labels = () => ({ provider_name, key_id_hash: hashOf(id), ...server });
+        statusTimeOf(`${provider_name} ${id}`, labels).set(clock.now() / 1_000);
+      },
+      keyUsed(type, id) {
+        const labels = () => ({ transformation_type: type, provider_name, key_id_hash: hashOf(id), ...server });
+        useOf(`${type} ${provider_name} ${id}`, labels).add();
+      },
       timed(service) {
         const timed = async <T>(method: string, answer: Promise<T>): Promise<T> => {
           const begun = clock.monotonic();
@@ -89,6 +117,32 @@ export function encryptionMetrics(
         };
       },
     }),
+  };
+}
+
+type Counted = ReturnType<Counter<never>['of']>;
+type Timed = ReturnType<Histogram<never>['of']>;
+
+/** As many as in Kubernetes: a key service may name ever new keys. */
+const mostKeys = 100;
+
+/** The series of what was met last, by name. */
+function latestSeries<L extends string, S>({
+  of,
+  drop,
+}: {
+  of(labels: MetricLabels<L>): S;
+  drop(labels: MetricLabels<L>): void;
+}): (name: string, labelsOf: () => MetricLabels<L>) => S {
+  const latest = new BoundedMap<string, { readonly labels: MetricLabels<L>; readonly series: S }>(
+    mostKeys,
+    ({ labels }) => drop(labels),
+  );
+  const made = (labels: MetricLabels<L>) => ({ labels, series: of(labels) });
+  return (name, labelsOf) => {
+    const one = latest.get(name) ?? made(labelsOf());
+    latest.set(name, one);
+    return one.series;
   };
 }
 

@@ -27,6 +27,21 @@ test('a histogram says nothing of what was never observed', async () => {
   expect(await linesOf(sizes)).toHaveLength(4);
 });
 
+test('a series that was dropped is told no more, and begins anew', async () => {
+  const metrics = openMetrics();
+  const counter = metrics.counter({ name: 'c_total', help: 'c', labels: ['x'] });
+  const gauge = metrics.gauge({ name: 'g', help: 'g', labels: ['x'] });
+  for (const x of ['1', '2']) {
+    counter.add({ x }, 2);
+    gauge.set({ x }, 3);
+  }
+  counter.drop({ x: '1' });
+  gauge.drop({ x: '1' });
+  expect(await linesOf(metrics)).toEqual(['c_total{x="2"} 2', 'g{x="2"} 3']);
+  counter.add({ x: '1' });
+  expect(await linesOf(metrics)).toEqual(['c_total{x="2"} 2', 'c_total{x="1"} 1', 'g{x="2"} 3']);
+});
+
 test('a series asked for once counts like one asked for each time', async () => {
   const metrics = openMetrics();
   const counter = metrics.counter({ name: 'c_total', help: 'c', labels: ['x', 'y'] });

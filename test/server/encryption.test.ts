@@ -320,6 +320,9 @@ describe('metrics', () => {
         expect(await scraped(running, /operations_total/)).toEqual([
           expect.stringMatching(/type="from_storage",.*vault:",status="OK"\} 1$/),
         ]);
+        expect(await scraped(running, /key_id_hash_total/)).toEqual([
+          expect.stringMatching(/type="from_storage",provider_name="vault",.*\} 1$/),
+        ]);
       }
       plugin.seal();
       await using running = await run();
