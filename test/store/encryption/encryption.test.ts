@@ -141,6 +141,12 @@ describe('providers by resource', () => {
       by(['core/secrets', [one]]).encrypt(key, document),
       'no matching prefix found',
     ],
+    [
+      'without its key, where what is not encrypted is read, too',
+      by(['core/secrets', [two, identity]]),
+      by(['core/secrets', [one]]).encrypt(key, document),
+      'no matching prefix found',
+    ],
     ['without the identity', by(['core/secrets', [two]]), document, 'no matching prefix found'],
     [
       'by the wrong key',
