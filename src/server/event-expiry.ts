@@ -4,6 +4,7 @@ import { storagePrefix } from '../registry/keys.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
 import { inTurns, TurnTaking } from '../runtime/turn-taking.js';
+import { UnreadEntry } from '../store/document.js';
 import { type Entry, type Revision, type Store, StoreClosed, WriteConflict } from '../store/store.js';
 
 /** Before everything is read again, after a failure. */
@@ -45,7 +46,7 @@ export async function expireEvents(given: Given): Promise<void> {
 
 async function expireFollowing({ store, clock, seconds, signal }: Given): Promise<void> {
   const prefix = storagePrefix(Events);
-  const { entries, revision } = await store.scan(prefix);
+  const { entries, revision } = await store.scan(prefix, { tolerant: true });
   /** In the order in which they expire. */
   const known = new Map(await dated(entries, clock.now()));
   if (signal.aborted) return;
@@ -106,13 +107,15 @@ async function removeExpired(store: Store, known: Map<string, Written>, before: 
   await Promise.all(expired);
 }
 
-/** Entries with the time of their last write, oldest first. Nothing is dated later than `now`. */
+/** Entries with the time of their last write, oldest first. Nothing is dated later than `now`, and so is what cannot be read. */
 async function dated(entries: readonly Entry[], now: number): Promise<readonly (readonly [string, Written])[]> {
   const turns = new TurnTaking();
   const found: [string, Written][] = [];
   for (const entry of entries) {
-    const metadata = (await inTurns(entry.member('metadata'), turns)) ?? null;
-    found.push([entry.key, { at: Math.min(lastWritten(metadata), now), revision: entry.revision }]);
+    const { key, revision } = entry;
+    const isReadable = !(entry instanceof UnreadEntry) || entry.isReadable();
+    const at = isReadable ? lastWritten((await inTurns(entry.member('metadata'), turns)) ?? null) : now;
+    found.push([key, { at: Math.min(at, now), revision }]);
     if (turns.isDue) await turns.next();
   }
   return found.sort(([, a], [, b]) => a.at - b.at);

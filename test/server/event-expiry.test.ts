@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { silentLogger } from '../../src/runtime/logger.js';
 import { expireEvents } from '../../src/server/event-expiry.js';
+import { UnreadEntry } from '../../src/store/document.js';
 import { MemoryStore } from '../../src/store/memory/memory-store.js';
 import type { Entry, Store } from '../../src/store/store.js';
 import { FakeClock, settled } from '../../src/testing/fake-clock.js';
@@ -140,4 +141,27 @@ test('it ends with the store', async () => {
   await begin();
   await store.close();
   await running;
+});
+
+test('an event that cannot be read keeps no other from going, and goes an hour after it was met', async () => {
+  const lost = await put('core/events/ns/a', { creationTimestamp: '2026-01-01T11:00:00Z' });
+  await put('core/events/ns/b', { creationTimestamp: '2026-01-01T11:30:00Z' });
+  const { key, revision } = lost;
+  const unread = new UnreadEntry({ key, revision, revisionAt: -1, kept: Buffer.alloc(0) }, () => {
+    throw new Error('its key is gone');
+  });
+  const without: Store = Object.assign(Object.create(store) as Store, {
+    async scan(...asked: Parameters<Store['scan']>) {
+      const found = await store.scan(...asked);
+      if (asked[1]?.tolerant !== true) unread.check();
+      return { ...found, entries: found.entries.map((entry) => (entry.key === key ? unread : entry)) };
+    },
+    changes: store.changes.bind(store),
+    commit: store.commit.bind(store),
+  });
+  await begin(without);
+  await clock.advance(30 * minute);
+  expect(await left()).toEqual([key]);
+  await clock.advance(30 * minute);
+  expect(await left()).toEqual([]);
 });
