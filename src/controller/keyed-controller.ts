@@ -128,7 +128,8 @@ async function workThrough<K>(name: string, work: KeyedWork<K>, context: Reconci
       };
       if (result === 'terminal') log.error(fields, 'reconcile failed for good');
       else if (result !== 'retry') log.info(fields, 'reconciled');
-      else if (signal.aborted || (attempt <= racesLost && isLostRace(err))) log.debug(fields, 'reconcile failed');
+      else if (signal.aborted || (attempt <= racesLost && isLostRace(object, err)))
+        log.debug(fields, 'reconcile failed');
       else log.warn(fields, 'reconcile failed');
     };
     try {
@@ -206,9 +207,11 @@ const callOver = new Error('the reconcile to which this client was given has end
 /** So often in a row a race may be lost without a warning: who reads the object fresh wins before long. */
 const racesLost = 3;
 
-/** Did somebody else write first? That another manager owns what is applied is no race: it stays so. */
-const isLostRace = (error: unknown): boolean =>
-  isReason(error, 'Conflict') && !error.details?.causes?.some(({ reason }) => reason === 'FieldManagerConflict');
+/** Did somebody else write, or delete, the object first? That another manager owns what is applied is no race: it stays so. */
+function isLostRace(object: string, error: unknown): boolean {
+  if (isReason(error, 'NotFound')) return error.details?.name === object.slice(object.lastIndexOf('/') + 1);
+  return isReason(error, 'Conflict') && !error.details?.causes?.some(({ reason }) => reason === 'FieldManagerConflict');
+}
 
 /** A time that is none would be due at once, again and again. */
 function finite(requeueAfterMs: number): number {

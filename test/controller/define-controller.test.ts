@@ -1,6 +1,6 @@
 import { firstValueFrom } from 'rxjs';
 import { describe, expect, test } from 'vitest';
-import { ApiError, noSuchResource, staleWrite } from '../../src/api/errors.js';
+import { ApiError, noSuchResource, notFound, staleWrite } from '../../src/api/errors.js';
 import { type ConfigMap, ConfigMaps } from '../../src/api/kinds/config-map.js';
 import { type Namespace, Namespaces } from '../../src/api/kinds/namespace.js';
 import { type RoleBinding, RoleBindings } from '../../src/api/kinds/role-binding.js';
@@ -188,6 +188,8 @@ describe('a controller', () => {
   });
 
   const stale = staleWrite({ group: '', plural: 'things', name: 'a' });
+  const gone = notFound({ group: '', plural: 'things', name: 'a' });
+  const otherGone = notFound({ group: '', plural: 'things', name: 'b' });
   const owned = new ApiError({
     reason: 'Conflict',
     message: 'Apply failed with 1 conflict: conflict with "other": .spec',
@@ -195,6 +197,8 @@ describe('a controller', () => {
   });
   test.each([
     ['a lost race is no warning until it was lost again and again', stale, ['debug', 'debug', 'debug', 'warn', 'info']],
+    ['nor is that somebody deleted the object meanwhile', gone, ['debug', 'debug', 'debug', 'warn', 'info']],
+    ['that another object is missing is a warning', otherGone, ['warn', 'warn', 'warn', 'warn', 'info']],
     ['an apply of what another manager owns is a warning', owned, ['warn', 'warn', 'warn', 'warn', 'info']],
   ])('%s', async (_, error, levels) => {
     let failures = 4;
