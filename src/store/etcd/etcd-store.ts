@@ -426,7 +426,7 @@ export class EtcdStore implements Store {
         try {
           if (response.created) this.#checkWentOn().catch(end);
           this.#take(response);
-          if (response.canceled) end(response.cancelReason);
+          if (response.canceled) end(whyCanceled(response));
         } catch (error) {
           end(error);
         }
@@ -577,6 +577,10 @@ export class EtcdStore implements Store {
     if (this.#stop.signal.aborted) throw new StoreClosed('the store is closed');
   }
 }
+
+/** etcd gives no reason when it has compacted what a watch would begin with. */
+const whyCanceled = ({ compactRevision, cancelReason }: WatchResponse): string =>
+  compactRevision > 0n ? `etcd has compacted what came before revision ${compactRevision}` : cancelReason;
 
 /** What etcd gets of a document, if there is one. */
 interface Kept {

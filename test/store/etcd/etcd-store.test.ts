@@ -249,7 +249,9 @@ describe.skipIf(!etcdInstalled)('when the watch misses something', () => {
   test('that was compacted meanwhile, streams fail and later ones go on from there', async () => {
     let deaf = false;
     let tell: (response: WatchResponse) => void = () => {};
+    const told: unknown[] = [];
     const store = await open({
+      log: { ...silentLogger, warn: (fields) => told.push(fields) },
       wrapClient: (client) => ({
         ...client,
         watch(request, handlers) {
@@ -266,6 +268,7 @@ describe.skipIf(!etcdInstalled)('when the watch misses something', () => {
     const failure: unknown = await stream.take(1).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(HistoryCompacted);
     expect(failure).toMatchObject({ oldest: missed });
+    expect(told).toMatchObject([{ error: `etcd has compacted what came before revision ${missed}` }]);
     const later = reader(store, missed);
     const seen = await create(store, '/seen');
     expect(await later.take(1)).toEqual([`put /seen ${seen}`]);
