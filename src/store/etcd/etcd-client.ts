@@ -79,7 +79,10 @@ export async function compactTo(client: EtcdClient, revision: bigint): Promise<v
 }
 
 const keepAlive = { 'grpc.keepalive_time_ms': 10_000, 'grpc.keepalive_timeout_ms': 5_000 };
-const channelOptions = { ...keepAlive, 'grpc.max_receive_message_length': -1, 'grpc.max_send_message_length': -1 };
+// Left to itself, gRPC waits up to two minutes between attempts to connect, and fails what is asked meanwhile.
+const reconnect = { 'grpc.initial_reconnect_backoff_ms': 100, 'grpc.max_reconnect_backoff_ms': 1_000 };
+const unlimited = { 'grpc.max_receive_message_length': -1, 'grpc.max_send_message_length': -1 };
+const channelOptions = { ...keepAlive, ...reconnect, ...unlimited };
 
 type Decode<T> = (bytes: Uint8Array) => T;
 

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { createServer } from 'node:http2';
-import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { silentLogger } from '../../../src/runtime/logger.js';
 import { document } from '../../../src/store/document.js';
 import { createEtcdClient, type EtcdClient } from '../../../src/store/etcd/etcd-client.js';
@@ -507,6 +507,21 @@ test('a watch wants a member that has not lost the others', async () => {
   client.close();
   member.close();
 });
+
+test('an etcd that cannot be reached is soon tried again, however often it could not', async () => {
+  let attempts = 0;
+  const member = createTcpServer((socket) => {
+    attempts++;
+    socket.destroy();
+  });
+  await new Promise<void>((resolve) => member.listen(0, '127.0.0.1', resolve));
+  const client = createEtcdClient({ endpoints: [`127.0.0.1:${(member.address() as AddressInfo).port}`] });
+  await expect(client.range({ key: '/a' })).rejects.toThrow(StoreUnavailable);
+  // gRPC by itself takes nine seconds for as many.
+  await vi.waitUntil(() => attempts >= 5, { timeout: 5_000 });
+  client.close();
+  member.close();
+}, 15_000);
 
 test('an etcd that is not there is refused with one sentence', async () => {
   const opening = openEtcdStore({ endpoints: ['127.0.0.1:1'], timeoutMs: 1_000 });
