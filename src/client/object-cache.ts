@@ -173,13 +173,16 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
   /** Resolves once stopped. */
   async run(): Promise<void> {
     while (!this.#signal.aborted) {
+      const from = this.#version;
       try {
-        if (this.#version === undefined) await this.#listAll();
-        else await this.#follow(this.#version);
+        if (from === undefined) await this.#listAll();
+        else await this.#follow(from);
       } catch (error) {
         if (this.#signal.aborted) break;
-        const wasFollowing = this.#version !== undefined;
+        const wasFollowing = from !== undefined;
         const outdated = wasFollowing && isOutdated(error);
+        // A watch that got further before it broke off worked: what failed before it says nothing of the next.
+        if (wasFollowing && !outdated && this.#version !== from) this.#failures = 0;
         if (isRefused(error)) this.#fruitless = 0;
         if (outdated || this.#fruitless >= stuck.watches) this.#version = undefined;
         const waitMs = Math.round(this.#nextWait({ isOutdated: outdated && !isFault(error) }));

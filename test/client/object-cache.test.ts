@@ -500,6 +500,19 @@ describe('object cache', () => {
     expect(lists(client)).toBe(1);
   });
 
+  test('a watch that is cut off every few seconds, each time with something told, is soon taken up again', async () => {
+    const { clock, client, names } = await open();
+    for (let times = 0; times < 10; times++) {
+      await client.resource(Things).create(thing(`t${times}`));
+      await clock.advance(3_000);
+      client.dropWatches(hungUp());
+      await clock.advance(1_000);
+      expect(client.watching).toBe(1);
+    }
+    expect(names()).toHaveLength(10);
+    expect(lists(client)).toBe(1);
+  });
+
   test('a watch that is never answered does not', async () => {
     const { told, cacheObserver } = observed();
     const clock = new FakeClock();
