@@ -7,16 +7,14 @@ import type { Operations } from '../apiserver/operations/operations.js';
 import { measureInFlight, RequestMetrics } from '../apiserver/operations/request-metrics.js';
 import { serverVersion } from '../apiserver/version.js';
 import { type ControllerMetrics, controllerMetrics } from '../controller/controller-metrics.js';
-import { storagePrefix } from '../registry/keys.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
-import type { Measured, Metrics } from '../runtime/metrics.js';
-import { TurnTaking } from '../runtime/turn-taking.js';
-import { UnreadEntry } from '../store/document.js';
+import type { Metrics } from '../runtime/metrics.js';
 import { meteredStore } from '../store/metered-store.js';
-import type { Entry, Store } from '../store/store.js';
+import type { Store } from '../store/store.js';
 import { type AuditOptions, openAudit } from './open-audit.js';
 import { optionDefaults } from './option-defaults.js';
+import { measureStore } from './store-metrics.js';
 import { withSyncMetrics } from './sync-metrics.js';
 
 export interface OperationsOptions {
@@ -92,10 +90,7 @@ export async function openOperations(
     controllers: counted ? withSyncMetrics(metrics, controllerMetrics(metrics)) : undefined,
     impersonations,
     over(catalogue, closing) {
-      if (counted) measureStore(metrics, given.store, catalogue);
-      // Where they are in this process, counting them takes a moment.
-      if (counted && given.isEncrypted && given.store.size !== undefined)
-        measureEncryption(metrics, given.store, catalogue);
+      if (counted) measureStore(metrics, given.store, { catalogue, isEncrypted: given.isEncrypted });
       return {
         clock,
         metrics: counted ? new RequestMetrics(metrics, catalogue) : undefined,
@@ -169,76 +164,3 @@ function tellFeatures(metrics: Metrics, gates: FeatureGates): void {
     enabled.set({ name, stage: featureStages[name] }, gates[name] ? 1 : 0);
   }
 }
-
-/** How much the store takes, and how many objects of each kind there are, counted when somebody asks. */
-function measureStore(metrics: Metrics, store: Store, catalogue: Catalogue): void {
-  const { size } = store;
-  if (size !== undefined) {
-    metrics.measured(
-      {
-        name: 'apiserver_storage_size_bytes',
-        help: 'Bytes that the store takes on the disk.',
-        labels: ['storage_cluster_id'],
-      },
-      async () => [{ labels: { storage_cluster_id: 'etcd-0' }, value: await size.call(store) }],
-    );
-  }
-  const count = async (): Promise<readonly { readonly group: string; readonly resource: string; value: number }[]> => {
-    return Promise.all(
-      [...kindsByPrefix(catalogue)].map(async ([prefix, { group, plural }]) => {
-        const { entries, remaining } = await store.scan(prefix, { limit: 1, tolerant: true });
-        return { group, resource: plural, value: entries.length + remaining };
-      }),
-    );
-  };
-  metrics.measured(
-    { name: 'apiserver_resource_objects', help: 'Objects in the store, by kind.', labels: ['group', 'resource'] },
-    async () => (await count()).map(({ group, resource, value }) => ({ labels: { group, resource }, value })),
-  );
-  metrics.measured(
-    { name: 'apiserver_storage_objects', help: 'Objects in the store, by kind.', labels: ['resource'] },
-    async () =>
-      (await count()).map(({ group, resource, value }) => ({
-        labels: { resource: group === '' ? resource : `${resource}.${group}` },
-        value,
-      })),
-  );
-}
-
-/** How objects are kept, counted when somebody asks. */
-function measureEncryption(metrics: Metrics, store: Store, catalogue: Catalogue): void {
-  const stateOf = (entry: Entry): 'current' | 'stale' | 'unreadable' => {
-    if (entry instanceof UnreadEntry && !entry.isReadable()) return 'unreadable';
-    return store.isStale?.(entry) === true ? 'stale' : 'current';
-  };
-  metrics.measured(
-    {
-      name: 'kedge_encryption_objects',
-      help: 'Objects in the store, by whether the key that writes now encrypts them.',
-      labels: ['group', 'resource', 'state'],
-    },
-    async () => {
-      const turns = new TurnTaking();
-      const found: Measured<'group' | 'resource' | 'state'>[] = [];
-      for (const [prefix, { group, plural }] of kindsByPrefix(catalogue)) {
-        const counts = new Map<string, number>();
-        for (const entry of (await store.scan(prefix, { tolerant: true })).entries) {
-          if (turns.isDue) await turns.next();
-          const state = stateOf(entry);
-          counts.set(state, (counts.get(state) ?? 0) + 1);
-        }
-        for (const [state, value] of counts) found.push({ labels: { group, resource: plural, state }, value });
-      }
-      return found;
-    },
-  );
-}
-
-/** All kinds that are stored, by where the store keeps them. */
-const kindsByPrefix = (catalogue: Catalogue) =>
-  new Map(
-    catalogue
-      .current()
-      .definitions.filter(({ answer }) => answer === undefined)
-      .map((definition) => [storagePrefix(definition), definition]),
-  );
