@@ -33,6 +33,8 @@ const bookmarkMs = 60_000;
 /** A last bookmark this long before the end. */
 const farewellMs = 2_000;
 const shortestMs = 1_800_000;
+/** A watch whose objects come to look otherwise has lasted at least so long when it ends, as with kube-apiserver. */
+const leaveAfterMs = 1_000;
 
 export function watchObjects(parts: Parts, target: ListTarget, parameters: ListParameters): WatchResult {
   checkListParameters(parameters);
@@ -84,9 +86,12 @@ class Watch {
   readonly #pace: Pace;
   readonly #out: Subscriber<WatchItem>;
   readonly #ended = new AbortController();
+  readonly #startedAt: number;
   #changes: Subscription | undefined;
   /** Waiting for the reader. */
   #resting = false;
+  /** About to end: tells of nothing any more. */
+  #leaving = false;
   /** Has rested: the place it goes on from is its own, not one the caller asked for. */
   #rested = false;
   #last: { readonly previous: Entry; readonly shown: Entry } | undefined;
@@ -111,6 +116,7 @@ class Watch {
     this.#plan = plan;
     this.#pace = pace;
     this.#out = out;
+    this.#startedAt = parts.clock.monotonic();
   }
 
   /** Answers how to stop. */
@@ -192,7 +198,7 @@ class Watch {
     ready.then(
       () => {
         this.#resting = false;
-        if (!this.#ended.signal.aborted && !this.#out.closed) this.#follow();
+        if (!this.#ended.signal.aborted && !this.#out.closed && !this.#leaving) this.#follow();
       },
       (error: unknown) => this.#fail(error),
     );
@@ -211,8 +217,8 @@ class Watch {
         // Nothing may overtake it.
         this.#restUntil(
           reading.then(() => {
-            // The caller may have gone meanwhile.
-            if (this.#out.closed) return undefined;
+            // The caller may have gone meanwhile, or the way objects looked.
+            if (this.#out.closed || this.#leaving) return undefined;
             this.#tell(change);
             return this.#pace.wait();
           }),
@@ -298,12 +304,27 @@ class Watch {
     const { catalogue } = this.#parts;
     const look = (): void => {
       const now = catalogue.current().find(definition.group, definition.version, definition.plural);
-      if (now === undefined || now.since !== definition.since) this.#end();
+      if (now === undefined) this.#end();
+      else if (now.since !== definition.since && !this.#leaving) void this.#leave();
     };
     const stop = catalogue.onChange(definition, look);
     this.#ended.signal.addEventListener('abort', stop, { once: true });
     // It may have gone while the present state was sent.
     look();
+  }
+
+  /**
+   * Ends what shows objects as they looked before. Whoever asked only just is not sent back at once: a definition that
+   * is changed several times in a row would have everybody list again each time.
+   */
+  async #leave(): Promise<void> {
+    this.#leaving = true;
+    this.#changes?.unsubscribe();
+    this.#changes = undefined;
+    const { clock } = this.#parts;
+    const left = this.#startedAt + leaveAfterMs - clock.monotonic();
+    if (left > 0) await clock.sleep(left, this.#ended.signal);
+    this.#end();
   }
 
   #fail(error: unknown): void {

@@ -541,11 +541,22 @@ describe('a watch', () => {
       return follow(watchObjects(partsOf(store, clock, { catalogue }), target, parameters));
     };
     const watch = from('1', 1n);
+    await clock.advance(1_000);
+    const young = from('1', 1n);
     await settled();
     catalogue.setCustom([{ ...custom, verbs: ['watch'] }]);
     expect(watch.state.over).toBe(false);
     catalogue.setCustom([{ ...custom, since: 2n }]);
+    await settled();
     expect([watch.items, watch.state.over]).toEqual([[], true]);
+
+    // Who asked only just is told of nothing more, and goes a second after that.
+    catalogue.setCustom([{ ...custom, since: 3n }]);
+    await api.put('n', 'b');
+    await clock.advance(999);
+    expect([young.items, young.state.over]).toEqual([[], false]);
+    await clock.advance(1);
+    expect([young.items, young.state.over, clock.sleeping]).toEqual([[], true, 0]);
 
     const late = from('1', 2n);
     await settled();
