@@ -1,11 +1,6 @@
 import type { Clock } from '../runtime/clock.js';
-import {
-  configurationMetrics,
-  hashOf,
-  LastOutcomes,
-  outcome,
-  type TellConfiguration,
-} from '../runtime/configuration-metrics.js';
+import { configurationMetrics, type TellConfiguration } from '../runtime/configuration-metrics.js';
+import { hashOf, LastOutcomes, outcome } from '../runtime/last-outcomes.js';
 import type { Metrics } from '../runtime/metrics.js';
 
 /** Counts what becomes of tokens, whoever issued them. */

@@ -1,6 +1,7 @@
 import { BoundedMap } from '../runtime/bounded-map.js';
 import type { Clock } from '../runtime/clock.js';
-import { configurationMetrics, hashOf, type TellConfiguration } from '../runtime/configuration-metrics.js';
+import { configurationMetrics, type TellConfiguration } from '../runtime/configuration-metrics.js';
+import { hashOf } from '../runtime/last-outcomes.js';
 import {
   type Counter,
   exponentialBuckets,
@@ -12,6 +13,7 @@ import {
 import { type EncryptionMetrics, encryptedPrefix, type TransformationType } from '../store/encryption/encryption.js';
 import type { KeyService } from '../store/encryption/kms/key-service.js';
 import type { KmsMetrics } from '../store/encryption/kms/kms-provider.js';
+import { homeOf, resourceAt } from '../store/key-home.js';
 
 export interface ServerEncryptionMetrics extends EncryptionMetrics {
   /** The EncryptionConfiguration. */
@@ -58,15 +60,18 @@ export function encryptionMetrics(
   });
   const statusTimeOf = latestSeries(statusTimes);
   const useOf = latestSeries(uses);
-  const atHand = new Map<string, { readonly operation: Counted; readonly time: Timed }>();
+  const atHand = new Map<string, { readonly operation: Counted; readonly time: Timed | undefined }>();
   const transformations = (type: TransformationType, key: string, prefix: string | undefined, isGood: boolean) => {
-    const resource = resourceOf(key);
-    const name = `${type} ${resource} ${prefix} ${isGood}`;
+    const home = homeOf(key);
+    const name = `${type} ${home} ${prefix} ${isGood}`;
     const known = atHand.get(name);
     if (known !== undefined) return known;
     const about = { transformation_type: type, transformer_prefix: prefix === undefined ? 'unknown' : shown(prefix) };
     const status = isGood ? 'OK' : 'unknown-non-grpc';
-    const made = { operation: operations.of({ ...about, resource, status }), time: seconds.of(about) };
+    const made = {
+      operation: operations.of({ ...about, resource: resourceName(home), status }),
+      time: isGood ? seconds.of(about) : undefined,
+    };
     if (atHand.size < mostSeriesAtHand) atHand.set(name, made);
     return made;
   };
@@ -82,7 +87,7 @@ export function encryptionMetrics(
       return (prefix, isGood) => {
         const { operation, time } = transformations(type, key, prefix, isGood);
         operation.add();
-        if (isGood) time.observe((clock.monotonic() - begun) / 1_000);
+        time?.observe((clock.monotonic() - begun) / 1_000);
       };
     },
     kms: (provider_name) => ({
@@ -153,10 +158,10 @@ function shown(prefix: string): string {
   return type === 'kms' ? prefix : `${encryptedPrefix}${type}:v1:`;
 }
 
-/** `<plural>.<group>` from the store's key. */
-function resourceOf(key: string): string {
-  const [group = '', plural = ''] = key.split('/', 2);
-  return group === 'core' ? plural : `${plural}.${group}`;
+/** `<plural>.<group>` of what lies there. */
+function resourceName(home: string): string {
+  const { group, resource } = resourceAt(home);
+  return group === '' ? resource : `${resource}.${group}`;
 }
 
 /** Of gRPC, in the order of their numbers. */

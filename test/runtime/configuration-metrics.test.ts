@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { configurationMetrics, hashOf, toldOf } from '../../src/runtime/configuration-metrics.js';
+import { configurationMetrics, toldOf } from '../../src/runtime/configuration-metrics.js';
+import { hashOf } from '../../src/runtime/last-outcomes.js';
 import { openMetrics } from '../../src/runtime/metrics.js';
 import { FakeClock } from '../../src/testing/fake-clock.js';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { hashOf } from '../../src/runtime/configuration-metrics.js';
+import { hashOf } from '../../src/runtime/last-outcomes.js';
 import { openMetrics } from '../../src/runtime/metrics.js';
 import { encryptionMetrics } from '../../src/server/encryption-metrics.js';
 import { FakeClock } from '../../src/testing/fake-clock.js';

@@ -1,5 +1,6 @@
 import { internalError } from '../../api/errors.js';
 import { messageOf } from '../../api/message-of.js';
+import { homeOf } from '../key-home.js';
 
 /** How documents are kept, wherever they leave this process. Everything else sees them as they are. */
 export interface Encryption {
@@ -185,11 +186,10 @@ export class ResourceEncryption implements Encryption {
   #of(key: string): readonly [Provider, ...Provider[]] {
     const { size } = this.#providers;
     if (size === 0) return plain;
-    const group = key.indexOf('/');
-    const plural = key.indexOf('/', group + 1);
+    const home = homeOf(key);
     return (
-      this.#providers.get(key.slice(0, Math.max(plural, 0))) ??
-      this.#providers.get(`${key.slice(0, Math.max(group, 0))}/*`) ??
+      this.#providers.get(home) ??
+      this.#providers.get(`${home.slice(0, Math.max(home.indexOf('/'), 0))}/*`) ??
       this.#providers.get('*/*') ??
       plain
     );
