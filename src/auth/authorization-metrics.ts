@@ -1,12 +1,17 @@
+import type { Clock } from '../runtime/clock.js';
+import { configurationMetrics, type TellConfiguration } from '../runtime/configuration-metrics.js';
 import type { Metrics } from '../runtime/metrics.js';
 import { timedCounter } from '../runtime/timed-counter.js';
 import type { Decision } from './authorizer.js';
 
 /** Counts who decides, and what asking somebody elsewhere comes to. */
 export interface AuthorizationMetrics {
-  /** Counts what an authorizer of this mode decides; to have no opinion is to decide nothing. */
-  decisionsOf(mode: string): (verdict: Decision['verdict']) => void;
-  readonly webhook: AuthorizationWebhookMetrics;
+  /** Counts what an authorizer of this type and name decides; to have no opinion is to decide nothing. */
+  decisionsOf(type: string, name: string): (verdict: Decision['verdict']) => void;
+  /** Of the webhook of this name. */
+  webhook(name: string): AuthorizationWebhookMetrics;
+  /** The AuthorizationConfiguration. */
+  readonly configured: TellConfiguration;
 }
 
 export interface AuthorizationWebhookMetrics {
@@ -14,16 +19,22 @@ export interface AuthorizationWebhookMetrics {
   called(result: CallResult, milliseconds: number): void;
   /** It has not answered in the end, so that others decide. */
   failedOpen(result: CallResult): void;
+  /** Told whether it is to be asked. */
+  readonly conditions: ReviewConditionMetrics;
 }
+
+/** What conditions come to: all are met, one is not, or it cannot be said. */
+export type ReviewConditionMetrics = (outcome: 'met' | 'excluded' | 'failed', milliseconds: number) => void;
 
 export type CallResult = 'success' | 'timeout' | 'error';
 
 const webhookSeconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-/** kube-apiserver calls the one webhook so that its options name. */
-const webhookName = 'default';
 
-/** The metrics of kube-apiserver about authorizers. */
-export function authorizationMetrics(metrics: Metrics): AuthorizationMetrics {
+/** The metrics of kube-apiserver about authorizers. `serverId` tells servers apart that are scraped together. */
+export function authorizationMetrics(
+  metrics: Metrics,
+  { clock, serverId }: { readonly clock: Clock; readonly serverId: string },
+): AuthorizationMetrics {
   const decisions = metrics.counter({
     name: 'apiserver_authorization_decisions_total',
     help: 'Access questions that an authorizer has settled, by authorizer.',
@@ -47,18 +58,47 @@ export function authorizationMetrics(metrics: Metrics): AuthorizationMetrics {
     help: 'Access questions that the webhook has not answered, so that others decide.',
     labels,
   });
+  const conditionLabels = ['type', 'name'] as const;
+  const conditionSeconds = metrics.histogram({
+    name: 'apiserver_authorization_match_condition_evaluation_seconds',
+    help: 'How long evaluating the conditions took under which a webhook is asked about access.',
+    labels: conditionLabels,
+    buckets: [0.001, 0.005, 0.01, 0.025, 0.1, 0.2, 0.25],
+  });
+  const conditionErrors = metrics.counter({
+    name: 'apiserver_authorization_match_condition_evaluation_errors_total',
+    help: 'Access questions of which conditions could not say whether a webhook is asked.',
+    labels: conditionLabels,
+  });
+  const exclusions = metrics.counter({
+    name: 'apiserver_authorization_match_condition_exclusions_total',
+    help: 'Access questions that a webhook was not asked because of its conditions.',
+    labels: conditionLabels,
+  });
   return {
-    decisionsOf(mode) {
-      const by = { name: mode === 'Webhook' ? webhookName : mode.toLowerCase(), type: mode };
+    decisionsOf(type, name) {
+      const by = { name, type };
       return (verdict) => {
         if (verdict === 'allow') decisions.add({ ...by, decision: 'allowed' });
         if (verdict === 'deny') decisions.add({ ...by, decision: 'denied' });
       };
     },
-    webhook: {
-      called: (result, milliseconds) => called({ name: webhookName, result }, milliseconds / 1_000),
-      failedOpen: (result) => open.add({ name: webhookName, result }),
-    },
+    webhook: (name) => ({
+      called: (result, milliseconds) => called({ name, result }, milliseconds / 1_000),
+      failedOpen: (result) => open.add({ name, result }),
+      conditions(outcome, milliseconds) {
+        const by = { type: 'Webhook', name };
+        conditionSeconds.observe(by, milliseconds / 1_000);
+        if (outcome === 'excluded') exclusions.add(by);
+        if (outcome === 'failed') conditionErrors.add(by);
+      },
+    }),
+    configured: configurationMetrics(metrics, {
+      kind: 'AuthorizationConfiguration',
+      prefix: 'apiserver_authorization_config_controller',
+      clock,
+      serverId,
+    }),
   };
 }
 

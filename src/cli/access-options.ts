@@ -4,13 +4,14 @@ import type { Configuration } from './configuration-options.js';
 
 /** What the configuration says of who is calling and what they may do. Files are read, and followed, by the server. */
 export function accessOptions(configuration: Configuration): Partial<ServerOptions> {
-  const { authorization, nodeRestriction, anonymous, clientCaFile, tokenFile, authenticationConfigFile } =
-    configuration;
+  const { authorization, authorizationConfigFile, nodeRestriction, anonymous, clientCaFile, tokenFile } = configuration;
+  const { authenticationConfigFile } = configuration;
   const { frontProxy, authenticationWebhook, authorizationWebhook, serviceAccounts } = configuration;
   const { issuers, apiAudiences, signingKeyFile, keySetUri, maxTokenSeconds, extendTokens } = serviceAccounts;
   const { caFile, ...proxy } = frontProxy;
   return {
-    authorization,
+    ...(authorization === undefined ? {} : { authorization }),
+    ...inFile('authorizationConfiguration', 'authorizationConfigFile', authorizationConfigFile),
     ...(nodeRestriction === undefined ? {} : { nodeRestriction }),
     anonymous,
     ...inFile('clientCa', 'clientCaFile', clientCaFile),

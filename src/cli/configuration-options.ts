@@ -27,7 +27,8 @@ export interface Configuration {
   controllers: 'all' | string[];
   logLevel: 'debug' | 'info' | 'warn' | 'error';
   logFormat: 'auto' | 'pretty' | 'json';
-  authorization: AuthorizationMode | AuthorizationMode[];
+  authorization?: AuthorizationMode | AuthorizationMode[] | undefined;
+  authorizationConfigFile?: string | undefined;
   nodeRestriction?: boolean | undefined;
   authorizationWebhook: { kubeconfig?: string | undefined; allowedSeconds: number; refusedSeconds: number };
   anonymous: boolean;
@@ -102,7 +103,6 @@ export const defaults: Configuration = {
   controllers: 'all',
   logLevel: 'info',
   logFormat: 'auto',
-  authorization: [...optionDefaults.authorization],
   authorizationWebhook: optionDefaults.authorizationWebhook,
   anonymous: true,
   authenticationWebhook: optionDefaults.authenticationWebhook,

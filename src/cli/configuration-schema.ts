@@ -65,7 +65,8 @@ export const configuration = z.strictObject({
   controllers: of<Configuration['controllers']>(optionChecks.controllers).default(defaults.controllers),
   logLevel: z.enum(['debug', 'info', 'warn', 'error']).default(defaults.logLevel),
   logFormat: z.enum(['auto', 'pretty', 'json']).default(defaults.logFormat),
-  authorization: of<Configuration['authorization']>(optionChecks.authorization).default(defaults.authorization),
+  authorization: of<NonNullable<Configuration['authorization']>>(optionChecks.authorization).optional(),
+  authorizationConfigFile: of<string>(text).optional(),
   nodeRestriction: of<boolean>(optionChecks.nodeRestriction).optional(),
   authorizationWebhook: z
     .strictObject({

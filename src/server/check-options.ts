@@ -184,6 +184,7 @@ const top: Checks<ServerOptions> = {
   webhookServices: (value, path) => mapOf(anyText)(value, path) ?? serviceProblem(value as ServiceTable, path),
   webhookKubeconfig: text,
   authorization: (value, path) => (Array.isArray(value) ? listOf(mode, { least: 1 })(value, path) : mode(value, path)),
+  authorizationConfiguration: source,
   nodeRestriction: flag,
   anonymous: (value, path) =>
     typeof value === 'boolean'

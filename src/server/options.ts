@@ -88,6 +88,11 @@ export interface ServerOptions {
   readonly webhookKubeconfig?: string;
   /** Authorization modes, in the order they are asked. Default Node, then RBAC. */
   readonly authorization?: AuthorizationMode | readonly AuthorizationMode[];
+  /**
+   * Authorizers, in the order they are asked, with any number of webhooks: a Kubernetes AuthorizationConfiguration, as YAML
+   * or JSON, in place of `authorization` and `authorizationWebhook`. Read again when its file changes.
+   */
+  readonly authorizationConfiguration?: TextSource;
   /** Restrict what node agents may write to their own objects. Default: if `Node` is among the modes. */
   readonly nodeRestriction?: boolean;
   /** Let callers without credentials in as `system:anonymous`, everywhere or to some paths. Default true. */

@@ -12,6 +12,7 @@ import { accessDenied, refusal } from '../../src/auth/denial.js';
 import { privilegedGroup } from '../../src/auth/privileged-group.js';
 import { rbac } from '../../src/auth/rbac.js';
 import { openMetrics } from '../../src/runtime/metrics.js';
+import { FakeClock } from '../../src/testing/fake-clock.js';
 import { expectShort } from '../processor-time.js';
 import { seriesOf } from '../series.js';
 import { FixedObjects } from './fixed-objects.js';
@@ -401,15 +402,15 @@ describe('several authorizers', () => {
 
   test('what each decides is counted by its mode', async () => {
     const metrics = openMetrics();
-    const { decisionsOf } = authorizationMetrics(metrics);
+    const { decisionsOf } = authorizationMetrics(metrics, { clock: new FakeClock(), serverId: 's' });
     const refusing: Authorizer = { authorize: async () => ({ verdict: 'deny', reason: '' }) };
     const all = union(
-      { authorizer: alwaysDeny, decided: decisionsOf('Node') },
-      { authorizer: refusing, decided: decisionsOf('Webhook') },
-      { authorizer: alwaysAllow, decided: decisionsOf('AlwaysAllow') },
+      { authorizer: alwaysDeny, decided: decisionsOf('Node', 'node') },
+      { authorizer: refusing, decided: decisionsOf('Webhook', 'default') },
+      { authorizer: alwaysAllow, decided: decisionsOf('AlwaysAllow', 'alwaysallow') },
     );
     await all.authorize(asked());
-    await union({ authorizer: alwaysAllow, decided: decisionsOf('RBAC') }).authorize(asked());
+    await union({ authorizer: alwaysAllow, decided: decisionsOf('RBAC', 'rbac') }).authorize(asked());
     expect(await seriesOf(metrics, 'apiserver_authorization_decisions_total')).toEqual([
       '{decision="denied",name="default",type="Webhook"} 1',
       '{decision="allowed",name="rbac",type="RBAC"} 1',

@@ -13,26 +13,28 @@ export interface CallReviewOptions {
   /** Where the review is posted: the server of a kubeconfig, to the letter. */
   readonly transport: Pick<HttpTransport, 'send'>;
   readonly clock: Clock;
+  /** How long a try may take. */
+  readonly timeoutMs?: number | undefined;
   /** Told of every try. */
   readonly called?: AuthorizationWebhookMetrics['called'] | undefined;
 }
 
-const timeoutMs = 10_000;
+const usualTimeoutMs = 10_000;
 const maxTries = 5;
 /** Between the first tries; each rest is half as long again. */
 const firstRestMs = 500;
 const transientCodes: readonly number[] = [429, 500, 504];
 const maxBytes = 1_048_576;
 
-/** Puts a review, each try within ten seconds. Transient failures are tried again, five times in all; others are told at once. */
+/** Puts a review, each try within ten seconds if nothing else is said. Transient failures are tried again, five times in all; others are told at once. */
 export function callReview(options: CallReviewOptions): CallReview {
-  const { transport, clock, called } = options;
+  const { transport, clock, timeoutMs = usualTimeoutMs, called } = options;
   return async (review) => {
     const body = JSON.stringify(review);
     for (let attempt = 1, restMs = firstRestMs; ; attempt++, restMs *= 1.5) {
       const begun = clock.monotonic();
       try {
-        const status = await once(transport, body);
+        const status = await once(transport, body, timeoutMs);
         called?.('success', clock.monotonic() - begun);
         return status;
       } catch (error) {
@@ -48,7 +50,11 @@ class TransientFailure extends Error {
   override readonly name = 'TransientFailure';
 }
 
-async function once(transport: Pick<HttpTransport, 'send'>, body: string): Promise<Readonly<Record<string, unknown>>> {
+async function once(
+  transport: Pick<HttpTransport, 'send'>,
+  body: string,
+  timeoutMs: number,
+): Promise<Readonly<Record<string, unknown>>> {
   const headers = { 'content-type': 'application/json', accept: 'application/json' };
   const signal = AbortSignal.timeout(timeoutMs);
   const request = { method: 'POST', path: '', headers, body, signal };

@@ -6,9 +6,9 @@ import { kubernetesLibraries } from '../kubernetes.js';
 import { authorizerType, resourceCheckType } from '../library/authorizer.js';
 import { jsonPatches } from '../library/json-patch.js';
 import { type Prepared, prepare } from '../prepare.js';
-import { fullTypeText } from '../type-text.js';
 import { bool, dyn, int, listOf, mapOf, string, type Type, timestamp } from '../types.js';
 import { objectTypeName, operationTypeName, patchType } from '../written.js';
+import { only, onlyOf } from './result-type.js';
 import { struct, userInfo } from './structures.js';
 
 /**
@@ -180,14 +180,3 @@ function fieldType(type: Type): Type {
 }
 
 const isWritten = (name: string, type: Type): boolean => type.kind === 'struct' && type.name === name;
-
-function onlyOf(kinds: readonly Type['kind'][]): (type: Type) => string | undefined {
-  const names = kinds.map((kind) => (kind === 'null' ? 'null_type' : kind));
-  const wanted = names.length === 1 ? (names[0] as string) : `one of [${names.join(' ')}]`;
-  return only(wanted, ({ kind }) => kinds.includes(kind));
-}
-
-const only =
-  (wanted: string, fits: (type: Type) => boolean) =>
-  (type: Type): string | undefined =>
-    fits(type) ? undefined : `must evaluate to ${wanted} but got ${fullTypeText(type)}`;

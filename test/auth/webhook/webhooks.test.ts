@@ -5,7 +5,7 @@ import { defaultDomains } from '../../../src/api/domains.js';
 import { AuthenticationError } from '../../../src/auth/authenticator.js';
 import type { AccessAttributes } from '../../../src/auth/authorizer.js';
 import { callReview } from '../../../src/auth/webhook/call-review.js';
-import { webhookAuthorizer } from '../../../src/auth/webhook/webhook-authorizer.js';
+import { type WebhookAuthorizerOptions, webhookAuthorizer } from '../../../src/auth/webhook/webhook-authorizer.js';
 import { webhookTokens } from '../../../src/auth/webhook/webhook-tokens.js';
 import type { HttpRequest } from '../../../src/client/http-transport.js';
 import { silentLogger } from '../../../src/runtime/logger.js';
@@ -172,8 +172,9 @@ describe('access', () => {
     fieldSelector: 'a=b,c!=d',
     labelSelector: 'x in (y,z),!w,v',
   };
-  const periods = { allowedMs: 300_000, refusedMs: 30_000 };
-  const open = () => webhookAuthorizer({ call: call(), domains: defaultDomains, clock, log: silentLogger, ...periods });
+  const settings = { version: 'v1', allowedMs: 300_000, refusedMs: 30_000, onFailure: 'no-opinion' } as const;
+  const open = (more: Partial<WebhookAuthorizerOptions> = {}) =>
+    webhookAuthorizer({ call: call(), domains: defaultDomains, clock, log: silentLogger, ...settings, ...more });
 
   test('is asked about in full', async () => {
     await open().authorize(attributes);
@@ -253,6 +254,52 @@ describe('access', () => {
     });
   });
 
+  test('is asked about in the version that the server wants', async () => {
+    await open({ version: 'v1beta1' }).authorize(attributes);
+    const [{ apiVersion, spec }] = bodies() as [{ apiVersion: string; spec: object }];
+    expect([apiVersion, spec]).toMatchObject(['authorization.k8s.io/v1beta1', { user: 'alice', group: ['g'] }]);
+    expect(Object.keys(spec)).not.toContain('groups');
+  });
+
+  test('is denied while the server is away, if it must be asked', async () => {
+    answers = [new Error('connect ECONNREFUSED')];
+    const opened: string[] = [];
+    const metrics = { failedOpen: (result: string) => opened.push(result) };
+    const error = 'connect ECONNREFUSED';
+    expect(await open({ onFailure: 'deny', metrics }).authorize(attributes)).toEqual({
+      verdict: 'deny',
+      reason: '',
+      error,
+    });
+    expect(opened).toEqual([]);
+    await open({ metrics }).authorize(attributes);
+    expect(opened).toEqual(['error']);
+  });
+
+  test('that is not to be asked about is left to others', async () => {
+    expect(await open({ asks: () => false }).authorize(attributes)).toEqual({ verdict: 'no-opinion', reason: '' });
+    const asks = () => {
+      throw new Error('who knows');
+    };
+    expect(await open({ asks }).authorize(attributes)).toEqual({
+      verdict: 'no-opinion',
+      reason: '',
+      error: 'who knows',
+    });
+    expect(await open({ asks, onFailure: 'deny' }).authorize(attributes)).toMatchObject({ verdict: 'deny' });
+    expect(asked).toHaveLength(0);
+    await open({ asks: () => true }).authorize(attributes);
+    expect(asked).toHaveLength(1);
+  });
+
+  test('is asked about each time where no answer counts for longer', async () => {
+    answers = [{ status: { allowed: true } }];
+    const authorizer = open({ allowedMs: 0 });
+    await authorizer.authorize(attributes);
+    await authorizer.authorize(attributes);
+    expect(asked).toHaveLength(2);
+  });
+
   test.each([
     [true, 300_000],
     [false, 30_000],
@@ -270,13 +317,7 @@ describe('access', () => {
 
   test('is not remembered for longer when the clock is set back', async () => {
     const back = new FakeClock();
-    const authorizer = webhookAuthorizer({
-      call: call(),
-      domains: defaultDomains,
-      clock: back,
-      log: silentLogger,
-      ...periods,
-    });
+    const authorizer = open({ clock: back });
     await authorizer.authorize(attributes);
     back.set(back.now() - 3_600_000);
     await authorizer.authorize(attributes);

@@ -1,0 +1,91 @@
+import { type FieldRequirement, parseFieldSelector } from '../../api/field-selectors.js';
+import { type LabelRequirement, parseLabelSelector } from '../../api/label-selectors.js';
+import type { JsonObject } from '../../api/object.js';
+import type { AccessAttributes } from '../authorizer.js';
+
+/** An access question as the spec of a SubjectAccessReview. */
+
+/** As it is sent: without what is empty. Version v1beta1 calls the groups `group`. */
+export function sentSpec({ user, ...attributes }: AccessAttributes, version: 'v1' | 'v1beta1'): object {
+  const { username, uid, groups, extra } = user;
+  const who = {
+    user: username,
+    [version === 'v1' ? 'groups' : 'group']: groups,
+    ...(extra === undefined ? {} : { extra }),
+    ...(uid === undefined ? {} : { uid }),
+  };
+  const { path, verb } = attributes;
+  if (path !== undefined) return { nonResourceAttributes: { path, verb }, ...who };
+  const named = Object.entries(namesIn(attributes)).filter(([, value]) => value);
+  return { resourceAttributes: { ...Object.fromEntries(named), ...selectorsIn(attributes) }, ...who };
+}
+
+/** As expressions see it: with every member, but for one of the attributes and for selectors that narrow nothing. */
+export function seenSpec({ user, ...attributes }: AccessAttributes): JsonObject {
+  const { username, uid = '', groups, extra = {} } = user;
+  const { path, verb } = attributes;
+  const asked =
+    path === undefined
+      ? { resourceAttributes: { ...namesIn(attributes), ...selectorsIn(attributes, []) } }
+      : { nonResourceAttributes: { path, verb } };
+  return { user: username, uid, groups, extra, ...asked } as object as JsonObject;
+}
+
+type Asked = Omit<AccessAttributes, 'user'>;
+
+const namesIn = ({ namespace = '', verb, group, version, resource, subresource = '', name = '' }: Asked) => ({
+  namespace,
+  verb,
+  group,
+  version,
+  resource,
+  subresource,
+  name,
+});
+
+/** `noValues` stands where a requirement has none. */
+function selectorsIn({ fieldSelector, labelSelector }: Asked, noValues?: readonly string[]): object {
+  const fields = fieldRequirements(fieldSelector);
+  const labels = labelRequirements(labelSelector, noValues);
+  return {
+    ...(fields.length === 0 ? {} : { fieldSelector: { requirements: fields } }),
+    ...(labels.length === 0 ? {} : { labelSelector: { requirements: labels } }),
+  };
+}
+
+/** A selector that cannot be read narrows nothing: the question is then about more than was asked for. */
+function requirementsOf<R>(text: string | undefined, parse: (text: string) => readonly R[]): readonly R[] {
+  if (text === undefined) return [];
+  try {
+    return parse(text);
+  } catch {
+    return [];
+  }
+}
+
+const fieldRequirements = (text: string | undefined): readonly object[] =>
+  requirementsOf<FieldRequirement>(text, (selector) => parseFieldSelector(selector).requirements).map(
+    ({ field, operator, value }) => ({ key: field, operator: operator === '=' ? 'In' : 'NotIn', values: [value] }),
+  );
+
+const labelOperators: Readonly<Record<LabelRequirement['operator'], string | undefined>> = {
+  in: 'In',
+  '=': 'In',
+  '==': 'In',
+  notin: 'NotIn',
+  '!=': 'NotIn',
+  exists: 'Exists',
+  '!': 'DoesNotExist',
+  '>': undefined,
+  '<': undefined,
+};
+
+const labelRequirements = (text: string | undefined, noValues: readonly string[] | undefined): readonly object[] =>
+  requirementsOf<LabelRequirement>(text, (selector) => parseLabelSelector(selector).requirements).flatMap(
+    ({ key, operator, values }) => {
+      const known = labelOperators[operator];
+      if (known === undefined) return [];
+      const listed = values.length > 0 ? values : noValues;
+      return [{ key, operator: known, ...(listed === undefined ? {} : { values: listed }) }];
+    },
+  );

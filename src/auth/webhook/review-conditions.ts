@@ -1,0 +1,43 @@
+import { aggregate } from '../../api/go-text.js';
+import { membersValue } from '../../cel/environments/authentication.js';
+import type { Program } from '../../cel/evaluator.js';
+import { Failure } from '../../cel/values.js';
+import type { Clock } from '../../runtime/clock.js';
+import type { ReviewConditionMetrics } from '../authorization-metrics.js';
+import type { AccessAttributes } from '../authorizer.js';
+import { seenSpec } from './access-review.js';
+
+/** An expression about the spec of a SubjectAccessReview. */
+export interface ReviewCondition {
+  readonly text: string;
+  readonly program: Program;
+}
+
+/**
+ * Says whether a question meets all conditions (KEP-3221); one that it does not meet settles that. Throws if it cannot be
+ * said: with everything that went wrong, in kube-apiserver's words.
+ */
+export function reviewConditions(
+  conditions: readonly ReviewCondition[],
+  { clock, metrics }: { readonly clock: Clock; readonly metrics?: ReviewConditionMetrics | undefined },
+): (attributes: AccessAttributes) => boolean {
+  return (attributes) => {
+    const begun = clock.monotonic();
+    const ended = (outcome: Parameters<ReviewConditionMetrics>[0]): void =>
+      metrics?.(outcome, clock.monotonic() - begun);
+    const request = membersValue(seenSpec(attributes));
+    const failures: string[] = [];
+    for (const { text, program } of conditions) {
+      const { value } = program.evaluate((name) => (name === 'request' ? request : undefined));
+      if (value instanceof Failure)
+        failures.push(`cel evaluation error: expression '${text}' resulted in error: ${value.message}`);
+      else if (value !== true) {
+        ended('excluded');
+        return false;
+      }
+    }
+    ended(failures.length > 0 ? 'failed' : 'met');
+    if (failures.length > 0) throw new Error(aggregate(failures));
+    return true;
+  };
+}

@@ -1,0 +1,272 @@
+import { stat } from 'node:fs/promises';
+import { isAbsolute } from 'node:path';
+import type { Domains } from '../api/domains.js';
+import { parseDuration } from '../api/go-duration.js';
+import { trimSpace } from '../api/go-text.js';
+import { messageOf } from '../api/message-of.js';
+import { dnsSubdomain } from '../api/names.js';
+import {
+  child,
+  duplicate,
+  index,
+  invalid,
+  notSupported,
+  required,
+  tooMany,
+  type Violation,
+  wrongExpression,
+} from '../api/violations.js';
+import { readYaml } from '../api/yaml.js';
+import type { ReviewCondition } from '../auth/webhook/review-conditions.js';
+import { compileReviewCondition } from '../cel/environments/authorization.js';
+import { inTurns } from '../runtime/turn-taking.js';
+import { boolean, field, list, optional, string, struct } from '../schema/builder.js';
+import { decodeConfiguration } from '../schema/configuration-file.js';
+import { type AuthorizationMode, authorizationModes } from './options.js';
+
+/** The file with the authorizers, in the order they are asked: kind AuthorizationConfiguration of Kubernetes. */
+
+const webhook = struct('WebhookConfiguration', {
+  authorizedTTL: field(1, string()),
+  cacheAuthorizedRequests: optional(2, boolean()),
+  unauthorizedTTL: field(3, string()),
+  cacheUnauthorizedRequests: optional(4, boolean()),
+  timeout: field(5, string()),
+  subjectAccessReviewVersion: field(6, string()),
+  matchConditionSubjectAccessReviewVersion: field(7, string()),
+  failurePolicy: field(8, string()),
+  connectionInfo: field(
+    9,
+    struct('WebhookConnectionInfo', { type: field(1, string()), kubeConfigFile: field(2, string()) }),
+  ),
+  matchConditions: field(10, list(struct('WebhookMatchCondition', { expression: field(1, string()) }))),
+});
+const schema = struct('AuthorizationConfiguration', {
+  apiVersion: field(1, string()),
+  kind: field(2, string()),
+  authorizers: field(
+    3,
+    list(
+      struct('AuthorizerConfiguration', {
+        type: field(1, string()),
+        name: field(2, string()),
+        webhook: optional(3, webhook),
+      }),
+    ),
+  ),
+});
+
+interface GivenWebhook {
+  readonly authorizedTTL?: string;
+  readonly cacheAuthorizedRequests?: boolean;
+  readonly unauthorizedTTL?: string;
+  readonly cacheUnauthorizedRequests?: boolean;
+  readonly timeout?: string;
+  readonly subjectAccessReviewVersion?: string;
+  readonly matchConditionSubjectAccessReviewVersion?: string;
+  readonly failurePolicy?: string;
+  readonly connectionInfo?: { readonly type?: string; readonly kubeConfigFile?: string };
+  readonly matchConditions?: readonly { readonly expression?: string }[];
+}
+interface Given {
+  readonly type?: string;
+  readonly name?: string;
+  readonly webhook?: GivenWebhook;
+}
+
+/** A webhook that decides about access. */
+export interface ConfiguredWebhook {
+  /** The file that says where it is, and what names that file in errors. */
+  readonly kubeconfig: string;
+  readonly option: string;
+  readonly version: 'v1' | 'v1beta1';
+  readonly timeoutMs?: number;
+  /** How long answers count: those that allow, and any other. */
+  readonly allowedMs: number;
+  readonly refusedMs: number;
+  readonly onFailure: 'no-opinion' | 'deny';
+  /** None: it is asked about everything. */
+  readonly conditions: readonly ReviewCondition[];
+}
+
+export type ConfiguredAuthorizer =
+  | { readonly type: Exclude<AuthorizationMode, 'Webhook'>; readonly name: string }
+  | { readonly type: 'Webhook'; readonly name: string; readonly webhook: ConfiguredWebhook };
+
+const versions = ['v1', 'v1beta1', 'v1alpha1'] as const;
+const usual = { authorizedTTL: '5m', unauthorizedTTL: '30s' } as const;
+const longestTimeoutMs = 30_000;
+const mostConditions = 64;
+
+/** The name that an authorizer has which is no webhook. */
+export const authorizerName = (type: string): string => type.toLowerCase();
+
+/** Reads YAML or JSON. Unknown and repeated fields are refused. Throws Error with everything that is wrong. */
+export async function readAuthorizationConfiguration(
+  text: string,
+  domains: Domains,
+): Promise<readonly ConfiguredAuthorizer[]> {
+  const { authorizers = [] } = decodeConfiguration(schema, await readYaml(text), {
+    kind: 'AuthorizationConfiguration',
+    versions: versions.map((version) => `apiserver.config.${domains.api}/${version}`),
+  }) as { readonly authorizers?: readonly Given[] };
+  const violations: Violation[] = [];
+  const read: ConfiguredAuthorizer[] = [];
+  if (authorizers.length === 0)
+    violations.push(required('authorizers', 'at least one authorization mode must be defined'));
+  for (const [at, given] of authorizers.entries()) {
+    const path = index('authorizers', at);
+    const { type = '', name = '', webhook: settings } = given;
+    violations.push(...checkAuthorizer(given, path, read));
+    if (!isType(type)) continue;
+    if (type !== 'Webhook') read.push({ type, name });
+    else if (settings !== undefined) {
+      violations.push(...checkWebhook(settings, path), ...(await checkKubeconfig(settings, path)));
+      const conditions = await readConditions(settings.matchConditions ?? [], child(path, 'matchConditions'));
+      violations.push(...conditions.violations);
+      read.push({ type, name, webhook: readWebhook(settings, path, conditions.compiled) });
+    }
+  }
+  if (violations.length > 0) throw new Error(violations.map(({ field: at, body }) => `${at}: ${body}`).join('; '));
+  return read;
+}
+
+const isType = (text: string): text is AuthorizationMode => (authorizationModes as readonly string[]).includes(text);
+
+/** What is wrong with one of them, beside what is wrong with a webhook. */
+function checkAuthorizer(
+  { type = '', name = '', webhook: settings }: Given,
+  path: string,
+  earlier: readonly ConfiguredAuthorizer[],
+): readonly Violation[] {
+  const place = child(path, 'type');
+  if (type === '') return [required(place)];
+  if (!isType(type)) return [notSupported(place, type, [...authorizationModes].sort())];
+  if (type !== 'Webhook' && earlier.some((one) => one.type === type)) return [duplicate(place, type)];
+  const wrongName = checkName(name, child(path, 'name'), type, earlier);
+  if ((type === 'Webhook') === (settings !== undefined)) return wrongName;
+  const member = child(path, 'webhook');
+  const wrong =
+    settings === undefined
+      ? required(member, 'required when type=Webhook')
+      : invalid(member, 'non-null', 'may only be specified when type=Webhook');
+  return [...wrongName, wrong];
+}
+
+function checkName(
+  name: string,
+  path: string,
+  type: AuthorizationMode,
+  earlier: readonly ConfiguredAuthorizer[],
+): readonly Violation[] {
+  if (name === '') return [required(path)];
+  if (earlier.some((one) => one.name === name)) return [duplicate(path, name)];
+  const wrong = dnsSubdomain(name);
+  if (wrong.length > 0) return [invalid(path, name, `authorizer name is invalid: ${wrong.join(', ')}`)];
+  return type === 'Webhook' || name === authorizerName(type)
+    ? []
+    : [invalid(path, name, `expected name ${authorizerName(type)} for authorizer ${type}`)];
+}
+
+/** As in Kubernetes, the path is that of the authorizer. */
+function checkWebhook(given: GivenWebhook, path: string): readonly Violation[] {
+  const { timeout, authorizedTTL, unauthorizedTTL, subjectAccessReviewVersion, failurePolicy, matchConditions } = given;
+  const { matchConditionSubjectAccessReviewVersion: conditionVersion } = given;
+  return [
+    ...checkTimeout(timeout, child(path, 'timeout')),
+    ...checkLifetime(authorizedTTL, child(path, 'authorizedTTL')),
+    ...checkLifetime(unauthorizedTTL, child(path, 'unauthorizedTTL')),
+    ...checkWord(subjectAccessReviewVersion, child(path, 'subjectAccessReviewVersion'), ['v1', 'v1beta1']),
+    ...(conditionVersion || matchConditions?.length
+      ? checkWord(
+          conditionVersion,
+          child(path, 'matchConditionSubjectAccessReviewVersion'),
+          ['v1'],
+          'required if match conditions are specified',
+        )
+      : []),
+    ...checkWord(failurePolicy, child(path, 'failurePolicy'), ['NoOpinion', 'Deny']),
+  ];
+}
+
+function checkWord(word = '', path: string, supported: readonly string[], why?: string): readonly Violation[] {
+  if (word === '') return [required(path, why)];
+  return supported.includes(word) ? [] : [notSupported(path, word, supported)];
+}
+
+function checkTimeout(text: string | undefined, path: string): readonly Violation[] {
+  const time = parseDuration(text ?? '0');
+  if (time.wrong !== undefined) return [invalid(path, text, time.wrong)];
+  if (time.nanoseconds === 0n) return [required(path)];
+  const isGood = time.nanoseconds > 0n && time.milliseconds <= longestTimeoutMs;
+  return isGood ? [] : [invalid(path, text, 'must be > 0s and <= 30s')];
+}
+
+function checkLifetime(text: string | undefined, path: string): readonly Violation[] {
+  const time = parseDuration(text ?? '0');
+  const wrong = time.wrong ?? (time.nanoseconds < 0n ? 'must be > 0s' : undefined);
+  return wrong === undefined ? [] : [invalid(path, text, wrong)];
+}
+
+/** There is no cluster around this server whose configuration it could take. */
+async function checkKubeconfig(
+  { connectionInfo: { type = '', kubeConfigFile = '' } = {} }: GivenWebhook,
+  path: string,
+): Promise<readonly Violation[]> {
+  const place = child(path, 'connectionInfo', 'type');
+  if (type === '') return [required(place)];
+  if (type !== 'KubeConfigFile') return [notSupported(place, type, ['KubeConfigFile'])];
+  const file = child(path, 'connectionInfo', 'kubeConfigFile');
+  if (kubeConfigFile === '') return [required(file)];
+  if (!isAbsolute(kubeConfigFile)) return [invalid(file, kubeConfigFile, 'must be an absolute path')];
+  try {
+    if ((await stat(kubeConfigFile)).isFile()) return [];
+    return [invalid(file, kubeConfigFile, 'must be a regular file')];
+  } catch (error) {
+    return [invalid(file, kubeConfigFile, `error loading file: ${messageOf(error)}`)];
+  }
+}
+
+async function readConditions(
+  conditions: NonNullable<GivenWebhook['matchConditions']>,
+  path: string,
+): Promise<{ readonly violations: readonly Violation[]; readonly compiled: readonly ReviewCondition[] }> {
+  if (conditions.length > mostConditions)
+    return { violations: [tooMany(path, conditions.length, mostConditions)], compiled: [] };
+  const violations: Violation[] = [];
+  const compiled = new Map<string, ReviewCondition>();
+  const seen = new Set<string>();
+  for (const [at, { expression: text = '' }] of conditions.entries()) {
+    const place = child(index(path, at), 'expression');
+    if (trimSpace(text) === '') violations.push(required(place));
+    else if (seen.has(text)) violations.push(duplicate(place, text));
+    else {
+      seen.add(text);
+      const prepared = await inTurns(compileReviewCondition(text));
+      if (prepared.wrong === undefined) compiled.set(text, { text, program: prepared.program });
+      else violations.push(wrongExpression(place, text, prepared));
+    }
+  }
+  return { violations, compiled: [...compiled.values()] };
+}
+
+function readWebhook(given: GivenWebhook, path: string, conditions: readonly ReviewCondition[]): ConfiguredWebhook {
+  const { cacheAuthorizedRequests = true, cacheUnauthorizedRequests = true } = given;
+  const { authorizedTTL, unauthorizedTTL } = given;
+  return {
+    kubeconfig: given.connectionInfo?.kubeConfigFile ?? '',
+    option: child(path, 'connectionInfo', 'kubeConfigFile'),
+    version: given.subjectAccessReviewVersion === 'v1beta1' ? 'v1beta1' : 'v1',
+    timeoutMs: milliseconds(given.timeout),
+    allowedMs: cacheAuthorizedRequests ? milliseconds(authorizedTTL) || milliseconds(usual.authorizedTTL) : 0,
+    refusedMs: cacheUnauthorizedRequests ? milliseconds(unauthorizedTTL) || milliseconds(usual.unauthorizedTTL) : 0,
+    onFailure: given.failurePolicy === 'Deny' ? 'deny' : 'no-opinion',
+    conditions,
+  };
+}
+
+/** 0 if there is none. */
+function milliseconds(text = '0'): number {
+  const time = parseDuration(text);
+  return time.wrong === undefined ? time.milliseconds : 0;
+}

@@ -1,0 +1,182 @@
+import { hostname } from 'node:os';
+import type { Domains } from '../api/domains.js';
+import { alwaysAllow, alwaysDeny } from '../auth/always.js';
+import { type AuthorizationMetrics, authorizationMetrics } from '../auth/authorization-metrics.js';
+import type { Authorizer } from '../auth/authorizer.js';
+import { type UnionMember, union } from '../auth/authorizer-union.js';
+import { nodeAuthorizer } from '../auth/node/node-authorizer.js';
+import type { ObjectSource } from '../auth/object-source.js';
+import { privilegedGroup } from '../auth/privileged-group.js';
+import type { Rbac } from '../auth/rbac.js';
+import { toldOf } from '../runtime/configuration-metrics.js';
+import type { Metrics } from '../runtime/metrics.js';
+import { type Following, followText } from '../runtime/text-source.js';
+import {
+  authorizerName,
+  type ConfiguredAuthorizer,
+  type ConfiguredWebhook,
+  readAuthorizationConfiguration,
+} from './authorization-configuration.js';
+import { kubeconfigTransport } from './kubeconfig-transport.js';
+import { optionDefaults } from './option-defaults.js';
+import type { AuthorizationMode, ServerOptions } from './options.js';
+
+export interface Authorizers {
+  readonly authorizer: Authorizer;
+  readonly types: ReadonlySet<AuthorizationMode>;
+}
+
+type GivenOptions = Pick<ServerOptions, 'authorization' | 'authorizationWebhook' | 'authorizationConfiguration'>;
+
+interface Given extends Following {
+  readonly objects: ObjectSource;
+  readonly roles: Rbac;
+  readonly domains: Domains;
+  readonly metrics: Metrics | undefined;
+}
+
+/**
+ * Those that options name, or an AuthorizationConfiguration and what its file says later, which may differ in webhooks
+ * only.
+ *
+ * @throws Error with everything that is wrong with the options or the configuration now
+ */
+export async function openAuthorizers(options: GivenOptions, given: Given): Promise<Authorizers> {
+  const { objects, roles, domains, clock, log, metrics } = given;
+  const counted = metrics && authorizationMetrics(metrics, { clock, serverId: hostname() });
+  const own: Readonly<Record<Exclude<AuthorizationMode, 'Webhook'>, Authorizer>> = {
+    Node: nodeAuthorizer(objects, domains),
+    RBAC: roles,
+    AlwaysAllow: alwaysAllow,
+    AlwaysDeny: alwaysDeny,
+  };
+  const open = async (configured: readonly ConfiguredAuthorizer[]): Promise<Opened> => {
+    const opened = await Promise.all(
+      configured.map(async (one) =>
+        one.type === 'Webhook'
+          ? openWebhook(one.name, one.webhook, { ...given, counted })
+          : { authorizer: own[one.type], close: () => {} },
+      ),
+    );
+    const members = opened.map(({ authorizer }, at): UnionMember => {
+      const { type, name } = configured[at] as ConfiguredAuthorizer;
+      return counted === undefined ? { authorizer } : { authorizer, decided: counted.decisionsOf(type, name) };
+    });
+    const types = typesOf(configured);
+    if (types.has('AlwaysAllow'))
+      log.warn({ modes: [...types] }, 'AUTHORIZATION IS OFF: everybody known to this server may do everything');
+    return {
+      authorizer: union({ authorizer: privilegedGroup }, ...members),
+      types,
+      close() {
+        for (const { close } of opened) close();
+      },
+    };
+  };
+
+  const { authorizationConfiguration: source } = options;
+  if (source === undefined) return open(fromOptions(options));
+  for (const other of ['authorization', 'authorizationWebhook'] as const)
+    if (options[other] !== undefined) throw new Error(`authorizationConfiguration and ${other} cannot both be given`);
+  let current: Opened | undefined;
+  const take = async (text: string): Promise<void> => {
+    const configured = await readAuthorizationConfiguration(text, domains);
+    if (current !== undefined) checkTypes(typesOf(configured), current.types);
+    const before = current;
+    current = await open(configured);
+    if (before !== undefined) void clock.sleep(farewellMs, given.signal).then(before.close);
+  };
+  await followText(source, toldOf(counted?.configured, take), given);
+  const now = (): Opened => current as Opened;
+  return {
+    authorizer: {
+      authorize: (attributes) => now().authorizer.authorize(attributes),
+      rulesFor: (user, namespace) => now().authorizer.rulesFor(user, namespace),
+    },
+    types: now().types,
+  };
+}
+
+interface Opened extends Authorizers {
+  readonly authorizer: Required<Authorizer>;
+  close(): void;
+}
+
+/** How long calls that were begun before may take when a configuration is replaced. */
+const farewellMs = 60_000;
+
+const typesOf = (configured: readonly ConfiguredAuthorizer[]): ReadonlySet<AuthorizationMode> =>
+  new Set(configured.map(({ type }) => type));
+
+/** Nobody loses all access by a mistake in a file, and nothing is opened that was closed when the server started. */
+function checkTypes(next: ReadonlySet<AuthorizationMode>, first: ReadonlySet<AuthorizationMode>): void {
+  const others = (from: ReadonlySet<AuthorizationMode>, to: ReadonlySet<AuthorizationMode>): readonly string[] =>
+    [...from].filter((type) => type !== 'Webhook' && !to.has(type));
+  const missing = others(first, next);
+  if (missing.length > 0) throw new Error(`missing required types: [${missing.join(' ')}]`);
+  const [added] = others(next, first);
+  if (added !== undefined)
+    throw new Error(`authorizer type ${added} is not allowed if it was not enabled at initial server startup`);
+}
+
+/** The authorizers that options name, as a configuration would. */
+function fromOptions({
+  authorization = optionDefaults.authorization,
+  authorizationWebhook: webhook,
+}: GivenOptions): readonly ConfiguredAuthorizer[] {
+  const modes = typeof authorization === 'string' ? [authorization] : authorization;
+  const twice = modes.find((mode, at) => modes.indexOf(mode) !== at);
+  if (twice !== undefined) throw new Error(`authorization has the mode ${twice} more than once`);
+  // Whoever gives one believes that it is asked.
+  if (webhook !== undefined && !modes.includes('Webhook'))
+    throw new Error('authorizationWebhook is given, and authorization has no mode Webhook');
+  return modes.map((type): ConfiguredAuthorizer => {
+    if (type !== 'Webhook') return { type, name: authorizerName(type) };
+    if (webhook === undefined) throw new Error('authorization by Webhook needs the kubeconfig of authorizationWebhook');
+    const usual = optionDefaults.authorizationWebhook;
+    const { kubeconfig, allowedSeconds = usual.allowedSeconds, refusedSeconds = usual.refusedSeconds } = webhook;
+    return {
+      type,
+      name: defaultName,
+      webhook: {
+        kubeconfig,
+        option: 'authorizationWebhook.kubeconfig',
+        version: 'v1',
+        allowedMs: allowedSeconds * 1_000,
+        refusedMs: refusedSeconds * 1_000,
+        onFailure: 'no-opinion',
+        conditions: [],
+      },
+    };
+  });
+}
+
+/** kube-apiserver calls the one webhook so that its options name. */
+const defaultName = 'default';
+
+/** Loaded only where there is one. */
+async function openWebhook(
+  name: string,
+  { kubeconfig, option, timeoutMs, conditions, ...settings }: ConfiguredWebhook,
+  { domains, clock, log, counted }: Given & { readonly counted: AuthorizationMetrics | undefined },
+): Promise<{ readonly authorizer: Authorizer; close(): void }> {
+  const [{ webhookAuthorizer }, { callReview }, { reviewConditions }] = await Promise.all([
+    import('../auth/webhook/webhook-authorizer.js'),
+    import('../auth/webhook/call-review.js'),
+    import('../auth/webhook/review-conditions.js'),
+  ]);
+  const transport = await kubeconfigTransport(option, kubeconfig);
+  const metrics = counted?.webhook(name);
+  return {
+    authorizer: webhookAuthorizer({
+      ...settings,
+      call: callReview({ transport, clock, timeoutMs, called: metrics?.called }),
+      asks: conditions.length === 0 ? undefined : reviewConditions(conditions, { clock, metrics: metrics?.conditions }),
+      domains,
+      clock,
+      log,
+      metrics,
+    }),
+    close: () => transport.close(),
+  };
+}
