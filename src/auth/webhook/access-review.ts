@@ -10,7 +10,7 @@ export function sentSpec({ user, ...attributes }: AccessAttributes, version: 'v1
   const { username, uid, groups, extra } = user;
   const who = {
     user: username,
-    [version === 'v1' ? 'groups' : 'group']: groups,
+    ...(groups.length > 0 ? { [version === 'v1' ? 'groups' : 'group']: groups } : {}),
     ...(extra === undefined ? {} : { extra }),
     ...(uid === undefined ? {} : { uid }),
   };

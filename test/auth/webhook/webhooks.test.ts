@@ -212,8 +212,10 @@ describe('access', () => {
   });
 
   test('to paths', async () => {
-    await open().authorize({ user: attributes.user, verb: 'get', path: '/x', group: '', version: '', resource: '' });
-    expect(bodies()).toMatchObject([{ spec: { nonResourceAttributes: { path: '/x', verb: 'get' } } }]);
+    const user = { username: 'bob', groups: [] };
+    await open().authorize({ user, verb: 'get', path: '/x', group: '', version: '', resource: '' });
+    const [{ spec }] = bodies() as [{ spec: object }];
+    expect(spec).toEqual({ nonResourceAttributes: { path: '/x', verb: 'get' }, user: 'bob' });
   });
 
   test('narrowed by what cannot be read is asked about as a whole', async () => {
