@@ -1,6 +1,7 @@
 import type { Clock } from './clock.js';
 import { hashOf, LastOutcomes, outcome } from './last-outcomes.js';
 import type { Metrics } from './metrics.js';
+import { type Following, followText, type TextSource } from './text-source.js';
 
 /** Notes the text that counts; undefined: one came that cannot be used. */
 export type TellConfiguration = (text: string | undefined, when: 'at start' | 'later') => void;
@@ -55,13 +56,14 @@ export function configurationMetrics(
   };
 }
 
-/** Takes a text as `take` does, and tells what came of it. */
-export function toldOf(
-  tell: TellConfiguration | undefined,
+/** Follows a configuration as `followText` does, and tells what comes of each text, and that there is none any more. */
+export function followConfiguration(
+  source: TextSource,
   take: (text: string, isFirst: boolean) => Promise<void>,
-): (text: string) => Promise<void> {
+  { tell, ...following }: Following & { readonly tell: TellConfiguration | undefined },
+): Promise<void> {
   let isFirst = true;
-  return async (text) => {
+  const told = async (text: string): Promise<void> => {
     const when = isFirst ? 'at start' : 'later';
     try {
       await take(text, isFirst);
@@ -73,4 +75,5 @@ export function toldOf(
       isFirst = false;
     }
   };
+  return followText(source, told, { ...following, unreadable: () => tell?.(undefined, 'later') });
 }

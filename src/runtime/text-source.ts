@@ -13,6 +13,8 @@ export interface Following {
   readonly log: Logger;
   /** Ends the following. */
   readonly signal: AbortSignal;
+  /** Told, once until it can be again, that a file cannot be read any more. */
+  unreadable?(): void;
 }
 
 /** What `take` throws of a text that may do later as it is: it is handed over again at the next look. */
@@ -49,7 +51,7 @@ export async function naming<T>(name: string, open: () => T | Promise<T>): Promi
 export async function followFiles(
   files: readonly string[],
   take: (texts: readonly string[]) => void | Promise<void>,
-  { clock, log, signal }: Following,
+  { clock, log, signal, unreadable }: Following,
 ): Promise<void> {
   const file = files.join(', ');
   let texts = await Promise.all(files.map(readText));
@@ -59,16 +61,19 @@ export async function followFiles(
     if (!signal.aborted) log.warn({ file, err: error }, kept);
   };
   // Told once and not at every look: the log itself may be written where files are watched.
-  let unreadable = false;
+  let isUnreadable = false;
   const look = async (): Promise<void> => {
     try {
       const found = await Promise.all(files.map((path) => readFile(path, 'utf8'))).catch((error: unknown) => {
-        if (!unreadable) warn(error);
-        unreadable = true;
+        if (isUnreadable || signal.aborted) return;
+        isUnreadable = true;
+        warn(error);
+        unreadable?.();
       });
       if (found === undefined) return;
-      unreadable = false;
-      if (found.every((text, at) => text === texts[at])) return;
+      // What is there again is taken again, so that whoever was told that it was gone hears of it.
+      if (!isUnreadable && found.every((text, at) => text === texts[at])) return;
+      isUnreadable = false;
       const before = texts;
       // Remembered even if they are not taken, so that bad texts are told of once.
       texts = found;

@@ -8,9 +8,9 @@ import { nodeAuthorizer } from '../auth/node/node-authorizer.js';
 import type { ObjectSource } from '../auth/object-source.js';
 import { privilegedGroup } from '../auth/privileged-group.js';
 import type { Rbac } from '../auth/rbac.js';
-import { toldOf } from '../runtime/configuration-metrics.js';
+import { followConfiguration } from '../runtime/configuration-metrics.js';
 import type { Metrics } from '../runtime/metrics.js';
-import { type Following, followText } from '../runtime/text-source.js';
+import type { Following } from '../runtime/text-source.js';
 import {
   authorizerName,
   type ConfiguredAuthorizer,
@@ -86,7 +86,7 @@ export async function openAuthorizers(options: GivenOptions, given: Given): Prom
     current = await open(configured);
     if (before !== undefined) void clock.sleep(farewellMs, given.signal).then(before.close);
   };
-  await followText(source, toldOf(counted?.configured, take), given);
+  await followConfiguration(source, take, { clock, log, signal: given.signal, tell: counted?.configured });
   const now = (): Opened => current as Opened;
   return {
     authorizer: {

@@ -7,8 +7,8 @@ import type { TokenAuthenticator } from '../auth/bearer-token.js';
 import type { FetchText } from '../auth/jwt/fetch-text.js';
 import type { AnonymousConfiguration } from '../auth/jwt/jwt-issuer.js';
 import { type JwtTokens, jwtTokens } from '../auth/jwt/jwt-tokens.js';
-import { toldOf } from '../runtime/configuration-metrics.js';
-import { type Following, followText, NotYet, type TextSource } from '../runtime/text-source.js';
+import { followConfiguration } from '../runtime/configuration-metrics.js';
+import { type Following, NotYet, type TextSource } from '../runtime/text-source.js';
 import { type ReadConfiguration, readAuthenticationConfiguration } from './authentication-configuration.js';
 
 export interface ForeignTokenOptions {
@@ -74,7 +74,10 @@ export async function openForeignTokens(
 
   const takeKeeping = (text: string, isFirst: boolean): Promise<void> =>
     take(text, isFirst).finally(() => metrics?.keepIssuers(urls));
-  if (configuration !== undefined) await followText(configuration, toldOf(metrics?.configured, takeKeeping), given);
+  if (configuration !== undefined) {
+    const { signal } = given;
+    await followConfiguration(configuration, takeKeeping, { clock, log, signal, tell: metrics?.configured });
+  }
   return {
     tokens: { authenticateToken: (token, audiences) => tokens.authenticateToken(token, audiences) },
     anonymous: () => anonymous,

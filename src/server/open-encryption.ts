@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Domains } from '../api/domains.js';
-import { toldOf } from '../runtime/configuration-metrics.js';
-import { type Following, followText, NotYet, type TextSource } from '../runtime/text-source.js';
+import { followConfiguration } from '../runtime/configuration-metrics.js';
+import { type Following, NotYet, type TextSource } from '../runtime/text-source.js';
 import {
   type Cipher,
   type Encryption,
@@ -44,9 +44,9 @@ export async function openEncryption(
   let isOpen = false;
   const { signal } = following;
   signal.addEventListener('abort', () => closeAll(current), { once: true });
-  await followText(
+  await followConfiguration(
     source,
-    toldOf(metrics?.configured, async (text) => {
+    async (text) => {
       const next = await openRules(
         await readEncryptionConfiguration(text, domains),
         { ...following, metrics },
@@ -61,8 +61,8 @@ export async function openEncryption(
       current = next;
       isOpen = true;
       if (signal.aborted) closeAll(next);
-    }),
-    following,
+    },
+    { ...following, tell: metrics?.configured },
   );
   return { ...latest(() => current.encryption), problem: () => problemOf(current) };
 }

@@ -96,10 +96,12 @@ test('what is too early is offered again a minute later', async () => {
   expect(taken).toEqual(['one', 'early']);
 });
 
-test('a file that cannot be read is told of once, until it could be', async () => {
+test('a file that cannot be read is told of once, until it could be, and is taken again then', async () => {
   writeFileSync(file, 'one');
   const clock = new FakeClock();
-  await follow({ file }, clock);
+  let unreadable = 0;
+  const following = { clock, log, signal: stopping.signal, unreadable: () => unreadable++ };
+  await followText({ file }, take, following);
   const lookAgain = async (times: number): Promise<void> => {
     for (let time = 0; time < times; time++) {
       await expect.poll(() => clock.sleeping).toBe(1);
@@ -110,11 +112,11 @@ test('a file that cannot be read is told of once, until it could be', async () =
   for (const told of [1, 2]) {
     rmSync(file);
     await lookAgain(4);
-    expect(warned).toHaveLength(told);
+    expect([warned.length, unreadable]).toEqual([told, told]);
     replace('one');
     await lookAgain(2);
   }
-  expect(taken).toEqual(['one']);
+  expect(taken).toEqual(['one', 'one', 'one']);
 });
 
 test('a change nobody tells of is found in a minute', async () => {

@@ -122,6 +122,23 @@ const cases: Readonly<
     },
     fires: [{ resource: 'secrets' }, { resource: 'a.b' }],
   },
+  KedgeConfigurationNotTaken: {
+    series: {
+      'apiserver_encryption_config_controller_automatic_reload_last_timestamp_seconds{status="success",instance="a"}':
+        '100x120',
+      'apiserver_encryption_config_controller_automatic_reload_last_timestamp_seconds{status="failure",instance="a"}':
+        '200x120',
+      'apiserver_encryption_config_controller_automatic_reload_last_timestamp_seconds{status="success",instance="mended"}':
+        '300x120',
+      'apiserver_encryption_config_controller_automatic_reload_last_timestamp_seconds{status="failure",instance="mended"}':
+        '200x120',
+      'apiserver_authorization_config_controller_automatic_reload_last_timestamp_seconds{status="failure",instance="b"}':
+        '200x120',
+      'apiserver_authorization_config_controller_automatic_reload_last_timestamp_seconds{status="success",instance="c"}':
+        '200x120',
+    },
+    fires: [{ instance: 'a' }, { instance: 'b' }],
+  },
   KedgeServerErrors: {
     series: {
       'apiserver_request_total{code="200"}': '0+96x120',

@@ -115,9 +115,9 @@ const bodyForPod = (request: PodSigningRequest): object => ({
   uid: request.uid,
 });
 
-/** In an answer the time of the next request is a text (RFC 3339), as in the object itself. */
+/** In an answer the time of the next request is a text (RFC 3339), as in the object itself, or null if it is not said. */
 function podResult({ refreshAt, ...answer }: Answer): PodSigningResult {
-  if (refreshAt === undefined) return podSigningResult(answer);
+  if (refreshAt === undefined || refreshAt === null) return podSigningResult(answer);
   const at = typeof refreshAt === 'string' ? momentOf(refreshAt) : undefined;
   if (at === undefined)
     throw new SignerProcessError('"refreshAt" of the answer is no time, such as 2030-01-01T00:00:00Z');

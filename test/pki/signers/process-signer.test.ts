@@ -133,6 +133,7 @@ describe('a signer process', () => {
     [`issued: 'PEM'`, { issued: 'PEM' }],
     [`issued: 'PEM', refreshAt: '2030-01-01T00:00:00+01:00'`, { issued: 'PEM', refreshAt: Date.UTC(2029, 11, 31, 23) }],
     [`failed: 'x', reason: 'No'`, { failed: 'x', reason: 'No' }],
+    [`issued: 'PEM', refreshAt: null`, { issued: 'PEM' }],
     [`issued: 'PEM', refreshAt: 1`, '"refreshAt" of the answer is no time, such as 2030-01-01T00:00:00Z'],
     [`issued: 'PEM', refreshAt: 'soon'`, '"refreshAt" of the answer is no time'],
     [`issued: ''`, 'the answer is neither "issued", nor "refused" or "failed"'],
