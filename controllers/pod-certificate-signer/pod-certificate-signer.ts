@@ -12,7 +12,7 @@ import { readPemCertificates } from '../../src/pki/certificate.js';
 import { ledgerRecord } from '../../src/pki/certificate-ledger.js';
 import { type PodSigningRequest, type PodSigningResult, podSigningResult } from '../../src/pki/pod-signing.js';
 import { isStillNew, issuedTimes, problemWithPod } from './issued-times.js';
-import { podSigningRequest } from './pod-signing-request.js';
+import { podRequestOutline, podSigningRequest } from './pod-signing-request.js';
 
 /** Asks those of the signers that issue certificates to pods, and writes down what they answer; see `signingControllers`. */
 export const podCertificateSigners = ({ signers, ...options }: SigningOptions): readonly Runnable[] =>
@@ -23,13 +23,7 @@ const aboutPods: SigningSpec<PodCertificateRequest, PodSigningRequest, PodSignin
   for: PodCertificateRequests,
   signerNameOf: ({ spec }) => spec.signerName ?? '',
   isDue: (request) => podCertificateEnding(request) === undefined,
-  outline: ({ apiVersion, kind, metadata: { namespace, name, uid, resourceVersion }, spec, status }) => ({
-    apiVersion,
-    kind,
-    metadata: { namespace, name, uid, resourceVersion },
-    spec: { signerName: spec.signerName ?? '' },
-    status: { conditions: status?.conditions ?? [] },
-  }),
+  outline: podRequestOutline,
   question: podSigningRequest,
   sign: async (signer, request, signal) => signer.signPod?.(request, signal),
   result: podSigningResult,

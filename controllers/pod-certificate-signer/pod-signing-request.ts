@@ -5,6 +5,21 @@ import { podCertificateKey } from '../../src/pki/pod-certificate-key.js';
 import type { PodSigningRequest } from '../../src/pki/pod-signing.js';
 import type { PublicKey } from '../../src/pki/public-key.js';
 
+/** What tells whether there is something to be done about a request, since when, and by whom: all that need be held in memory. */
+export const podRequestOutline = ({
+  apiVersion,
+  kind,
+  metadata: { namespace, name, uid, resourceVersion, creationTimestamp },
+  spec,
+  status,
+}: PodCertificateRequest): PodCertificateRequest => ({
+  apiVersion,
+  kind,
+  metadata: { namespace, name, uid, resourceVersion, creationTimestamp },
+  spec: { signerName: spec.signerName ?? '' },
+  status: { conditions: status?.conditions ?? [] },
+});
+
 /** What a signer is told. Throws TerminalError if the key cannot be read. */
 export function podSigningRequest({ metadata, spec }: PodCertificateRequest): PodSigningRequest {
   return {

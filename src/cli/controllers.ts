@@ -87,9 +87,14 @@ export async function runControllers(flags: ControllersFlags): Promise<void> {
     ...(names === 'all' || names.includes('root-ca-publisher') ? { rootCa: () => remote.ca } : {}),
   }).filter(({ name }) => names === 'all' || names.includes(name));
   const runs = (controller: string): boolean => wanted.some(({ name }) => name === controller);
-  if (metrics && (runs('csr-signer') || runs('pod-certificate-signer'))) measureCaEnds(metrics, signers, systemClock);
-  if (metrics && runs('csr-signer')) {
+  const kinds = [
+    ...(runs('csr-signer') ? ['certificates' as const] : []),
+    ...(runs('pod-certificate-signer') ? ['pods' as const] : []),
+  ];
+  if (metrics && kinds.length > 0) {
+    measureCaEnds(metrics, signers, systemClock);
     measureWaitingRequests(metrics, signers, {
+      kinds,
       client: () => client,
       clock: systemClock,
       log,

@@ -1,12 +1,14 @@
 import { isDue } from '../../controllers/csr-signer/signing-request.js';
+import { podRequestOutline } from '../../controllers/pod-certificate-signer/pod-signing-request.js';
 import { findCondition } from '../api/conditions.js';
 import {
   type CertificateSigningRequest,
   CertificateSigningRequests,
   isDenied,
 } from '../api/kinds/certificate-signing-request.js';
+import { PodCertificateRequests, podCertificateEnding } from '../api/kinds/pod-certificate-request.js';
 import type { Client } from '../client/client.js';
-import { type ObjectCache, openObjectCache } from '../client/object-cache.js';
+import { type ObjectCacheOptions, openObjectCache } from '../client/object-cache.js';
 import { requestOutline } from '../controller/csr.js';
 import type { SigningOutcome } from '../controller/signing.js';
 import { type Signer, signerFor } from '../pki/signer.js';
@@ -61,22 +63,39 @@ export function deniedRequests(
 /** How long the first scrape waits for the requests there are. */
 const patienceMs = 5_000;
 
+/** Requests for certificates, or those of nodes for pods. */
+export type RequestKind = 'certificates' | 'pods';
+
 /**
- * Measures how many requests are approved and have no certificate yet, and since when the oldest of them is, whoever is to
- * sign them. Requests are followed from the first scrape on; of those that nobody waits for, little more than the name is kept.
+ * Measures how many requests wait for their signer, and since when the oldest of them does, whoever is to sign them: those
+ * that are approved and have no certificate yet, and those for pods that are not settled. Requests are followed from the
+ * first scrape on; of those that nobody waits for, little more than the name is kept.
  */
 export function measureWaitingRequests(
   metrics: Metrics,
   signers: readonly Named[],
-  given: { readonly client: () => Client; readonly clock: Clock; readonly log: Logger; readonly signal: AbortSignal },
+  {
+    client,
+    clock,
+    log,
+    signal,
+    kinds = ['certificates', 'pods'],
+  }: {
+    readonly client: () => Client;
+    readonly clock: Clock;
+    readonly log: Logger;
+    readonly signal: AbortSignal;
+    readonly kinds?: readonly RequestKind[];
+  },
 ): void {
-  const { client, clock, log, signal } = given;
-  let requests: ObjectCache<CertificateSigningRequest> | undefined;
+  let followed: readonly Followed[] | undefined;
   const bySigner = async (): Promise<ReadonlyMap<string, Waiting>> => {
-    requests ??= openObjectCache(client(), CertificateSigningRequests, { clock, log, signal, transform: outline });
-    const { synced } = requests;
-    await within({ clock, milliseconds: patienceMs, signals: [signal] }, () => synced);
-    return waitingBySigner(requests.list(), signers, clock.now());
+    followed ??= kinds.map((kind) => follow[kind](client(), { clock, log, signal }));
+    const all = Promise.all(followed.map(({ synced }) => synced));
+    await within({ clock, milliseconds: patienceMs, signals: [signal] }, () => all);
+    const now = clock.now();
+    const waiting = followed.flatMap((requests) => requests.waiting(now));
+    return waitingBySigner(waiting, signers, now);
   };
   const measure = (name: string, help: string, of: (waiting: Waiting) => number): void =>
     metrics.measured({ name, help, labels: ['signer'] }, async () =>
@@ -84,44 +103,83 @@ export function measureWaitingRequests(
     );
   measure(
     'kedge_signer_requests_waiting',
-    'Requests that are approved and have no certificate yet.',
+    'Requests that have no certificate yet: approved ones, and those for pods.',
     ({ count }) => count,
   );
   measure(
     'kedge_signer_oldest_waiting_seconds',
-    'How long ago the oldest request was approved that has no certificate yet; 0 if there is none.',
+    'How long the oldest request has waited that has no certificate yet; 0 if there is none.',
     ({ oldestMs }) => oldestMs / 1_000,
   );
 }
 
+type CacheOptions = Pick<ObjectCacheOptions, 'clock' | 'log' | 'signal'>;
+
+interface Followed {
+  readonly synced: Promise<void>;
+  waiting(now: number): readonly { readonly signerName: string | undefined; readonly since: number }[];
+}
+
+const follow: Readonly<Record<RequestKind, (client: Client, options: CacheOptions) => Followed>> = {
+  certificates(client, options) {
+    const requests = openObjectCache(client, CertificateSigningRequests, { ...options, transform: outline });
+    return {
+      synced: requests.synced,
+      waiting: (now) =>
+        requests
+          .list()
+          .filter(isDue)
+          .map((csr) => ({ signerName: csr.spec.signerName, since: approvedAt(csr, now) })),
+    };
+  },
+  pods(client, options) {
+    const requests = openObjectCache(client, PodCertificateRequests, { ...options, transform: podRequestOutline });
+    return {
+      synced: requests.synced,
+      waiting: (now) =>
+        requests
+          .list()
+          .filter((request) => podCertificateEnding(request) === undefined)
+          .map(({ spec, metadata }) => ({
+            signerName: spec.signerName,
+            since: momentOf(metadata.creationTimestamp, now),
+          })),
+    };
+  },
+};
+
 /** Requests that wait for one signer. */
 interface Waiting {
   readonly count: number;
-  /** Milliseconds since the first of them was approved. */
+  /** Milliseconds since the first of them began to wait. */
   readonly oldestMs: number;
 }
 
 const nothing: Waiting = { count: 0, oldestMs: 0 };
 
 function waitingBySigner(
-  requests: readonly CertificateSigningRequest[],
+  waiting: ReturnType<Followed['waiting']>,
   signers: readonly Named[],
   now: number,
 ): ReadonlyMap<string, Waiting> {
   const found = new Map([...signers.map(({ serves }) => serves), otherSigners].map((signer) => [signer, nothing]));
-  for (const csr of requests) {
-    if (!isDue(csr)) continue;
-    const signer = signerLabel(signers, csr.spec.signerName ?? '');
+  for (const { signerName = '', since } of waiting) {
+    const signer = signerLabel(signers, signerName);
     const { count, oldestMs } = found.get(signer) ?? nothing;
-    found.set(signer, { count: count + 1, oldestMs: Math.max(oldestMs, now - approvedAt(csr, now)) });
+    found.set(signer, { count: count + 1, oldestMs: Math.max(oldestMs, now - since) });
   }
   return found;
 }
 
-/** By the server's clock where the approver left that to it; now, if nothing readable is told. */
+/** By the server's clock where the approver left that to it. */
 function approvedAt({ status }: CertificateSigningRequest, now: number): number {
   const { lastTransitionTime, lastUpdateTime } = findCondition(status?.conditions, 'Approved') ?? {};
-  const at = Date.parse(lastTransitionTime ?? lastUpdateTime ?? '');
+  return momentOf(lastTransitionTime ?? lastUpdateTime, now);
+}
+
+/** In milliseconds since the epoch; now, if nothing readable is told. */
+function momentOf(time: string | null | undefined, now: number): number {
+  const at = Date.parse(time ?? '');
   return Number.isNaN(at) ? now : at;
 }
 

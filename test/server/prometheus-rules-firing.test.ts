@@ -30,7 +30,7 @@ const cases: Readonly<
     series: {
       'kedge_signer_oldest_waiting_seconds{signer="stuck",instance="a"}': '0+60x120',
       'kedge_signer_oldest_waiting_seconds{signer="stuck",instance="b"}': '0+60x120',
-      'kedge_signer_oldest_waiting_seconds{signer="slow"}': '600x120',
+      'kedge_signer_oldest_waiting_seconds{signer="slow"}': '300x120',
     },
     fires: [{ signer: 'stuck' }],
   },

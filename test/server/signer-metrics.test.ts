@@ -1,10 +1,16 @@
 import { expect, test } from 'vitest';
 import { CertificateSigningRequests } from '../../src/api/kinds/certificate-signing-request.js';
+import { PodCertificateRequests } from '../../src/api/kinds/pod-certificate-request.js';
 import { timestamp } from '../../src/api/time.js';
 import { silentLogger } from '../../src/runtime/logger.js';
 import { type Metrics, openMetrics } from '../../src/runtime/metrics.js';
-import { deniedRequests, measureWaitingRequests, signerRequests } from '../../src/server/signer-metrics.js';
-import { testSigningRequest } from '../../src/testing/certificates.js';
+import {
+  deniedRequests,
+  measureWaitingRequests,
+  type RequestKind,
+  signerRequests,
+} from '../../src/server/signer-metrics.js';
+import { testPodRequest, testSigningRequest } from '../../src/testing/certificates.js';
 import { FakeClock, settled } from '../../src/testing/fake-clock.js';
 import { FakeClient } from '../fake-client.js';
 
@@ -89,5 +95,37 @@ test('requests that wait are counted by signer, with the age of the oldest, unti
   await settled();
   await clock.advance(60_000);
   expect(await linesOf(metrics)).toEqual(lines(1, 70, 1, 0, 0));
+  stopping.abort();
+});
+
+test('requests of nodes for pods wait from their creation until they are settled', async () => {
+  const clock = new FakeClock();
+  const client = new FakeClient(clock);
+  const requests = client.resource(PodCertificateRequests);
+  const create = async (name: string, signerName: string) =>
+    requests.create(await testPodRequest({ name, signerName }));
+  await create('oldest', 'example.test/a');
+  await create('denied', 'example.test/a');
+  await clock.advance(60_000);
+  await create('newer', 'made.up/1');
+  const denied = await requests.get({ namespace: 'default', name: 'denied' });
+  if (denied === undefined) throw new Error('gone');
+  await requests.subresource('status').update({ ...denied, status: { conditions: [condition('Denied')] } } as never);
+  const stopping = new AbortController();
+  const lines = async (kinds: readonly RequestKind[]): Promise<readonly string[]> => {
+    const metrics = openMetrics();
+    const given = { client: () => client, clock, log: silentLogger, signal: stopping.signal, kinds };
+    measureWaitingRequests(metrics, signers, given);
+    return linesOf(metrics);
+  };
+  expect(await lines(['certificates', 'pods'])).toEqual([
+    'kedge_signer_oldest_waiting_seconds{signer="example.test/a"} 60',
+    'kedge_signer_oldest_waiting_seconds{signer="team.test/*"} 0',
+    'kedge_signer_oldest_waiting_seconds{signer="other"} 0',
+    'kedge_signer_requests_waiting{signer="example.test/a"} 1',
+    'kedge_signer_requests_waiting{signer="team.test/*"} 0',
+    'kedge_signer_requests_waiting{signer="other"} 1',
+  ]);
+  expect((await lines(['certificates'])).filter((line) => line.endsWith(' 1'))).toEqual([]);
   stopping.abort();
 });
