@@ -5,6 +5,7 @@ import { type Authenticated, AuthenticationError } from '../auth/authenticator.j
 import type { AccessAttributes } from '../auth/authorizer.js';
 import { bearerWarning } from '../auth/bearer-token.js';
 import { asksToImpersonate } from '../auth/impersonation-headers.js';
+import { withoutStack } from '../client/troubles.js';
 import { StoreClosed } from '../store/store.js';
 import { accessOf, checkDecision } from './access.js';
 import { errorForm } from './negotiate.js';
@@ -222,6 +223,6 @@ function toApiError(parts: Parts, request: ApiRequest, error: unknown): ApiError
   if (error instanceof StoreClosed)
     return timeout('request did not complete within requested timeout - the server is shutting down');
   if (request.signal.aborted) return timeout('the caller has gone');
-  parts.log.error({ err: error, method: request.method, uri: request.uri }, 'request failed');
+  parts.log.error({ err: withoutStack(error), method: request.method, uri: request.uri }, 'request failed');
   return untyped(messageOf(error));
 }

@@ -10,6 +10,7 @@ import { Secrets } from '../../src/api/kinds/secret.js';
 import { ServiceAccounts } from '../../src/api/kinds/service-account.js';
 import { type Certificate, readPemCertificates } from '../../src/pki/certificate.js';
 import type { ServerOptions } from '../../src/server/options.js';
+import { StoreUnavailable } from '../../src/store/store-unavailable.js';
 import { testSigningRequest } from '../../src/testing/certificates.js';
 import { FakeClock } from '../../src/testing/fake-clock.js';
 import { eventually, until } from '../../src/testing/until.js';
@@ -744,6 +745,15 @@ describe('faults', () => {
     expect(lines.filter(({ level }) => level === 'error')).toEqual([
       { level: 'error', message: 'request panicked', fields: expect.objectContaining({ method: 'GET' }) },
     ]);
+  });
+
+  test('a store that does not answer is logged in a line for each request, without where that was noticed', async () => {
+    await using server = await runningServer();
+    server.store.fail(keyOfConfigMap('a'), new StoreUnavailable('etcd at a:1 does not answer'));
+    expect((await server.ask('alice', `GET ${configMaps}/a`)).code).toBe(500);
+    const [{ message, fields } = { message: '', fields: {} }] = server.lines.filter(({ level }) => level === 'error');
+    const { err } = fields as { err?: Error };
+    expect([message, err?.message, err?.stack]).toEqual(['request failed', 'etcd at a:1 does not answer', undefined]);
   });
 
   test('trouble with the store is an internal error, and the server is not alive', async () => {
