@@ -347,7 +347,7 @@ function leftOf(patch: JsonObject, original: JsonObject, schema: Schema): JsonOb
     if (dealtWith.has(name)) continue;
     const there = member(live, name);
     if (there === undefined || goKindOf(there) !== goKindOf(value))
-      setMember(out, name, withoutNulls(value, nothingPostponed));
+      setMember(out, name, leftWhereNothingWas(withoutNulls(value, nothingPostponed)));
     else if (isObject(there) && isObject(value)) {
       const how = strategyOf(schema, name);
       setMember(out, name, how.strategy === 'replace' ? value : leftOf(value, there, how.schema));
@@ -356,6 +356,12 @@ function leftOf(patch: JsonObject, original: JsonObject, schema: Schema): JsonOb
     else setMember(out, name, value);
   }
   return out;
+}
+
+/** Directives go from the maps of a new value, and so do they from lists in these; the value itself is kept as it is. */
+function leftWhereNothingWas(value: Json): Json {
+  if (isList(value)) return value.map(leftWhereNothingWas);
+  return isObject(value) && Object.hasOwn(value, directive) ? value : cleaned(value, nothingPostponed, 'kept');
 }
 
 /** The same of the items of a list that merges by a key. */

@@ -57,6 +57,16 @@ test('what is quoted of a patch has no directives that were carried out, also be
   expect(read.shown(result)).toBe('map[items:[map[name:x value:n] map[$retainKeys:[] name:y]]]');
 });
 
+test('what is quoted of a patch has no directives below values that are new', () => {
+  const gone = { $patch: 'delete', name: 'z' };
+  const patch = { a: { of: [gone], is: gone, $patch2: 'k' }, b: [gone, { of: [gone] }], c: gone };
+  const read = strategicPatch.read(() => readJson(JSON.stringify(patch)), { fieldValidation: 'Warn' });
+  const result = atOnce(resultOf(read.apply({}, schema, new Postponed())));
+  expect(read.shown(result)).toBe(
+    'map[a:map[$patch2:k of:[]] b:[map[$patch:delete name:z] map[of:[]]] c:map[$patch:delete name:z]]',
+  );
+});
+
 describe('merging', () => {
   test.each<[string, JsonObject, JsonObject, JsonObject]>([
     [
