@@ -116,8 +116,6 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Res
     policy?(sent: DeletionPolicy): DeletionPolicy;
     /** The object once deletion has been asked for; deletionTimestamp is already set. Pure. */
     mark(object: T, context: RequestContext): T;
-    /** What asking for the deletion once more does to it, if anything. Pure. */
-    again?(object: T): T;
     /** Does something beyond metadata.finalizers still hold the object? */
     held(object: T): boolean;
   };

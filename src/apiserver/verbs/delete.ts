@@ -109,7 +109,7 @@ function markDeleted(
   const withFinalizers: ApiObject = changedFinalizers
     ? { ...object, metadata: { ...bare, ...(finalizers.length ? { finalizers } : {}) } }
     : object;
-  if (!first) return finalizers.length > 0 ? (special?.again?.(withFinalizers) ?? withFinalizers) : undefined;
+  if (!first) return finalizers.length > 0 ? withoutGrace(withFinalizers) : undefined;
   const { generation = 0 } = object.metadata;
   const timed: ApiObject = {
     ...withFinalizers,
@@ -127,6 +127,12 @@ function markDeleted(
   if (special !== undefined) return special.mark(timed, context);
   return finalizers.length > 0 ? timed : undefined;
 }
+
+/** Whatever marked it: once finalizers alone hold an object, there is nothing else to wait for. */
+const withoutGrace = (object: ApiObject): ApiObject =>
+  object.metadata.deletionGracePeriodSeconds === 0
+    ? object
+    : { ...object, metadata: { ...object.metadata, deletionGracePeriodSeconds: 0 } };
 
 /**
  * Finalizers with those of the garbage collector added or removed as the propagation policy asks. Kinds that are not

@@ -70,7 +70,6 @@ export function customResourceDefinitions({
     deletion: {
       policy: () => ({}),
       mark: (crd, { now }) => terminating(crd, timestamp(now)),
-      again: (crd) => ({ ...crd, metadata: { ...crd.metadata, deletionGracePeriodSeconds: 0 } }),
       held: () => false,
     },
   });

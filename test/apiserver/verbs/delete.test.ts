@@ -19,6 +19,18 @@ test('a namespace that nothing holds goes with the second request', async () => 
   expect((await it.ask('GET', path)).code).toBe(404);
 });
 
+test('a namespace that finalizers alone still hold has no grace left once its deletion is asked for again', async () => {
+  const path = '/api/v1/namespaces/held';
+  const metadata = { name: 'held', finalizers: ['a.test/own'] };
+  await it.ask('POST', '/api/v1/namespaces', { body: { metadata } });
+  const marked = (await it.ask('DELETE', path)).json();
+  await it.ask('PUT', `${path}/finalize`, { body: { metadata } });
+  const [first, second] = [(await it.ask('DELETE', path)).json(), (await it.ask('DELETE', path)).json()];
+  const grace = [marked, first, second].map((namespace) => namespace.metadata.deletionGracePeriodSeconds);
+  expect(grace).toEqual([undefined, 0, 0]);
+  expect(second.metadata.resourceVersion).toBe(first.metadata.resourceVersion);
+});
+
 test.each([
   ['Orphan', ['orphan']],
   ['Foreground', ['foregroundDeletion']],
