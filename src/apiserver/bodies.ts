@@ -6,12 +6,15 @@ import type { FieldValidation, WriteParameters } from '../api/options.js';
 import { resultOf, type Steps } from '../api/steps.js';
 import { strictWarnings } from '../api/yaml.js';
 import type { RequestContext, ResourceDefinition } from '../registry/resource-definition.js';
+import { scaleSchema } from '../resources/scale-schema.js';
 import { statusSchema } from '../resources/status-schema.js';
 import { inTurns, TurnTaking } from '../runtime/turn-taking.js';
 import { decodeText, type Emptied, typeMetaOf } from '../schema/decode.js';
 import { DecodeError } from '../schema/decode-error.js';
 import { applyDefaults } from '../schema/default.js';
 import { textInOrder } from '../schema/encode.js';
+import { deleteOptions } from '../schema/meta.js';
+import type { Schema } from '../schema/schema.js';
 import { type Parsed, parse, whyUnparsed, wireSchemaOf } from './body-format.js';
 import type { Served } from './catalogue.js';
 import {
@@ -114,13 +117,21 @@ function* decodeBuiltIn(
   return { object: yield* withDefaults(definition, object), emptied };
 }
 
+/** Kinds that no path alone has, by version unless they are of every one. */
+const otherKinds: ReadonlyMap<string, Schema> = new Map([
+  ['DeleteOptions', deleteOptions],
+  ['autoscaling/v1 Scale', scaleSchema],
+  ['Status', statusSchema],
+]);
+
 /** Reads an object as what it says it is: that it does not fit its own kind is told before that it is not of another. */
 export function* decodedAs(
   served: Served,
   { apiVersion, kind }: TypeMeta,
   text: Parameters<typeof decodeText>[1],
 ): Steps<void> {
-  const schema = kind === 'Status' ? statusSchema : served.builtInKind(apiVersion, kind)?.schema;
+  const other = otherKinds.get(kind) ?? otherKinds.get(`${apiVersion} ${kind}`);
+  const schema = other ?? served.builtInSchema(apiVersion, kind);
   if (schema !== undefined) yield* decodeText(schema, text);
 }
 

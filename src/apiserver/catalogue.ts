@@ -2,6 +2,8 @@ import { compareVersions } from '../api/kinds/custom-resource-definition.js';
 import { groupVersion } from '../api/object.js';
 import { overlapping } from '../registry/keys.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
+import { ownKindOf } from '../registry/subresource.js';
+import type { Schema } from '../schema/schema.js';
 
 /** One group version and what is served in it, in discovery order. */
 export interface ServedVersion {
@@ -116,6 +118,15 @@ export class Served {
     return this.definitions.find(
       (one) => one.kind === kind && one.origin === 'built-in' && groupVersion(one) === apiVersion,
     );
+  }
+
+  /** The schema of the built-in kind that an object says it is of, also of one that only a subresource takes. */
+  builtInSchema(apiVersion: string, kind: string): Schema | undefined {
+    const stored = this.builtInKind(apiVersion, kind);
+    if (stored !== undefined) return stored.schema;
+    const builtIn = this.definitions.filter(({ origin }) => origin === 'built-in');
+    const subresources = builtIn.flatMap(({ subresources = {} }) => Object.values(subresources));
+    return subresources.map(ownKindOf).find((own) => own?.kind === kind && groupVersion(own) === apiVersion)?.schema;
   }
 
   /** Unknown paths of built-in groups are answered otherwise than all others. */

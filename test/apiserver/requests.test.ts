@@ -252,6 +252,27 @@ test.each<[string, string, AskOptions, number, string]>([
     400,
     'Status in version "v1" cannot be handled as a ConfigMap: json: cannot unmarshal object into Go struct field Status.status of type string',
   ],
+  [
+    'POST',
+    '',
+    { body: { kind: 'TokenRequest', apiVersion: 'authentication.k8s.io/v1', spec: [1] } },
+    400,
+    'TokenRequest in version "v1" cannot be handled as a ConfigMap: json: cannot unmarshal array into Go struct field TokenRequest.spec of type v1.TokenRequestSpec',
+  ],
+  [
+    'POST',
+    '',
+    { body: { kind: 'Scale', apiVersion: 'autoscaling/v1', spec: { replicas: 'x' } } },
+    400,
+    'Scale in version "v1" cannot be handled as a ConfigMap: json: cannot unmarshal string into Go struct field ScaleSpec.spec.replicas of type int32',
+  ],
+  [
+    'POST',
+    '',
+    { body: { kind: 'DeleteOptions', apiVersion: 'v1', gracePeriodSeconds: 'x' } },
+    400,
+    'DeleteOptions in version "v1" cannot be handled as a ConfigMap: json: cannot unmarshal string into Go struct field DeleteOptions.gracePeriodSeconds of type int64',
+  ],
   // Kinds that are not served are known all the same; definitions are known only among themselves.
   [
     'POST',
