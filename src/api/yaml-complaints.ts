@@ -160,6 +160,30 @@ function tabComplaint(text: string, offset: number): string {
   return 'found a tab character that violates indentation';
 }
 
+/**
+ * What is wrong with a map or list in braces or brackets, or a text in quotes, that begins a line where a name must be
+ * and does not end on it: go-yaml misses the colon at the next word or sign on another line, and the end of quotes first.
+ */
+function longKeyComplaint(
+  errors: readonly ParserError[],
+  text: string,
+  lineAt: (offset: number) => number,
+): string | undefined {
+  const [wrong] = errors;
+  const key = errors.find(({ message }) => message.startsWith('Implicit map keys'));
+  if (wrong === undefined || key === undefined) return undefined;
+  const [start] = key.pos;
+  const lineEnd = text.indexOf('\n', start) < 0 ? text.length : text.indexOf('\n', start);
+  if ((wrong.pos[0] !== start && wrong.pos[0] < lineEnd) || !above(text, start).aligned) return undefined;
+  const sign = text[start] ?? '';
+  if (`'"`.includes(sign)) {
+    const open = errors.find(({ message }) => message.startsWith('Missing closing'));
+    return open && scannerComplaint(noEndOfQuotes, lineAt(open.pos[0]));
+  }
+  if (!'{['.includes(sign) || key.pos[1] < lineEnd) return undefined;
+  return complaintAt(noColon, lineAfter(text, lineEnd, lineAt));
+}
+
 export function complaint(
   wrong: ParserError,
   more: readonly ParserError[],
@@ -171,6 +195,8 @@ export function complaint(
   if (code === 'RESOURCE_EXHAUSTION') return tooDeep;
   if (message.startsWith('Missing closing') && beginsIndicator.test(text.slice(pos[0] + 1, pos[0] + 5)))
     return complaintAt('found unexpected document indicator', line + 1);
+  const ofLongKey = longKeyComplaint([wrong, ...more], text, lineAt);
+  if (ofLongKey !== undefined) return ofLongKey;
   const cutOff =
     message.startsWith('Flow ') && cutOffFlow(text, { at: pos[0], isList: message.startsWith('Flow seq'), lineAt });
   if (cutOff) return cutOff;
