@@ -20,7 +20,7 @@ export const mergePatch: PatchType = {
       strict,
       apply(current, _, later) {
         last = current;
-        return merged(current, patch, later);
+        return isList(patch) ? withoutNulls(patch, later) : merged(current, patch, later);
       },
       text: (result) =>
         spelt === undefined ? { ...plainText(result), numberError } : readBack(merged(last, spelt, nothingPostponed)),
@@ -35,7 +35,7 @@ function readPatch(
   read: ReadPatchText,
   isStrict: boolean,
 ): {
-  readonly patch: JsonObject;
+  readonly patch: JsonObject | readonly Json[];
   readonly spelt: JsonObject | undefined;
   readonly strict: readonly string[];
   readonly numberError: string | undefined;
@@ -44,6 +44,8 @@ function readPatch(
   const text = parsed(read, refuse);
   const { value, exact, duplicates, numberError } = text;
   if (value === null) throw badRequest(notPatch);
+  // Where nobody looks for unknown members, a list takes the place of the object.
+  if (isList(value) && !isStrict) return { patch: value, spelt: undefined, strict: [], numberError };
   if (!isObject(value)) {
     throw refuse(cannotUnmarshal(value, 'map[string]interface {}'));
   }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { readJson } from '../../../src/api/json-text.js';
 import type { Json, JsonObject } from '../../../src/api/object.js';
-import { atOnce, Postponed } from '../../../src/api/steps.js';
+import { atOnce, Postponed, resultOf } from '../../../src/api/steps.js';
 import { merged, mergePatch } from '../../../src/apiserver/patch/merge.js';
 
 function merge(target: JsonObject, patch: JsonObject): JsonObject {
@@ -62,9 +62,15 @@ test('a patch made from two objects turns the one into the other', () => {
 });
 
 test('with fieldValidation Ignore every body that is none is called the same', () => {
-  for (const body of ['x', '[]', 'null', '']) {
+  for (const body of ['x', '1', 'null', '']) {
     expect(() => mergePatch.read(() => readJson(body), { fieldValidation: 'Ignore' })).toThrow(/^Invalid JSON Patch$/);
   }
+});
+
+test('with fieldValidation Ignore a list takes the place of the object', () => {
+  const read = mergePatch.read(() => readJson('[{"z":1,"a":{"x":null}},null,[null]]'), { fieldValidation: 'Ignore' });
+  const result = atOnce(resultOf(read.apply({ k: 'v' }, {}, new Postponed())));
+  expect(read.shown(result)).toBe('[{"a":{},"z":1},null,[null]]');
 });
 
 test('what is large is merged in steps, and in order', () => {
