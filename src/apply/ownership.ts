@@ -2,6 +2,7 @@ import { type ApiObject, groupVersionComplaint, isObject, type Json, type JsonOb
 import type { Steps } from '../api/steps.js';
 import { compareText } from '../api/text-order.js';
 import { timestamp } from '../api/time.js';
+import { omitsEmpty } from '../schema/presence.js';
 import { same, sameInSteps } from '../schema/same.js';
 import type { Schema } from '../schema/schema.js';
 import { checkShape, joinErrors } from './check.js';
@@ -105,7 +106,7 @@ export function* recordUpdate(
 
 /** What keeps an object from being compared field by field, in Kubernetes' words. */
 export function* misfit(schema: Schema, object: JsonObject): Steps<string | undefined> {
-  if (isBuiltIn(schema)) return undefined;
+  if (isBuiltIn(schema) && !mayLackKeys(schema)) return undefined;
   const errors = yield* checkShape(shapeOfObject(schema), object, { duplicates: true });
   return errors.length === 0 ? undefined : joinErrors(errors);
 }
@@ -253,8 +254,29 @@ export function* inVersion(
   return { object: converted.object, shape };
 }
 
-/** Objects of built-in kinds have been decoded, and so fit their schema. */
+/** Objects of built-in kinds have been decoded, and so fit their schema, but for keys that may be lacking. */
 const isBuiltIn = ({ wire }: Schema): boolean => wire !== undefined;
+
+const lackingKeys = new WeakMap<Schema, boolean>();
+
+/** Whether a list has items that are told apart by members which are all left out when they are empty. */
+function mayLackKeys(schema: Schema): boolean {
+  const known = lackingKeys.get(schema);
+  if (known !== undefined) return known;
+  // Schemas may contain themselves.
+  lackingKeys.set(schema, false);
+  const { items, additionalProperties, properties, listType, listMapKeys = [] } = schema;
+  const mayLack = (key: string): boolean => {
+    const field = items?.properties?.get(key);
+    return field !== undefined && field.default === undefined && omitsEmpty(field);
+  };
+  const parts = [...(properties?.values() ?? []), items, additionalProperties];
+  const found =
+    (listType === 'map' && listMapKeys.every(mayLack)) ||
+    parts.some((part) => typeof part === 'object' && mayLackKeys(part));
+  lackingKeys.set(schema, found);
+  return found;
+}
 
 const resetSets = new WeakMap<object, FieldSet>();
 export function resetSet(resetFields: Writing['resetFields']): FieldSet {

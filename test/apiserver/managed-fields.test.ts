@@ -248,3 +248,24 @@ test('an object that is atomic as a whole has no owners, and an apply replaces a
   expect(replaced).toMatchObject({ size: 3 });
   expect(replaced.metadata).not.toHaveProperty('labels');
 });
+
+test('an object of a built-in kind with an item that lost its empty key is applied no more, and the next update leaves it without owners', async () => {
+  const path = '/api/v1/namespaces/default/serviceaccounts/unnamed';
+  const named = (more: object) => ({
+    apiVersion: 'v1',
+    kind: 'ServiceAccount',
+    metadata: { name: 'unnamed' },
+    ...more,
+  });
+  const applied = (body: object) =>
+    it.ask('PATCH', `${path}?fieldManager=a`, { headers: { 'content-type': 'application/apply-patch+yaml' }, body });
+  const first = await applied(named({ secrets: [{ name: '' }, { name: 's' }] }));
+  expect([first.code, first.json().secrets]).toEqual([201, [{}, { name: 's' }]]);
+  const second = await applied(named({}));
+  expect([second.code, second.json().message]).toEqual([
+    500,
+    'failed to create typed live object (default/unnamed; /v1, Kind=ServiceAccount): .secrets: element 0: associative list with keys has an element that omits all key fields ["name"] (and doesn\'t have default values for any key fields)',
+  ]);
+  const updated = await it.ask('PUT', path, { body: named({ secrets: [{ name: 's' }] }) });
+  expect([updated.code, updated.json().metadata.managedFields]).toEqual([200, undefined]);
+});
