@@ -10,6 +10,8 @@ export interface DecodeReport {
   readonly strict: Complaints;
   /** Where the value stands, in front of every path; absent at the root. */
   readonly path?: string;
+  /** Paths are told as they are, not as Go quotes them. */
+  readonly unquoted?: true;
 }
 
 /** Most fields of structs in one body that were given before. */
@@ -30,6 +32,7 @@ export class DecodeState {
   readonly emptied = new Set<string>();
   readonly #strict: Complaints | undefined;
   readonly #prefix: string;
+  readonly #unquoted: boolean;
   readonly #around: DecodeState | undefined;
   readonly #postponed = new Postponed();
   readonly #unfilled = new Set<Json>();
@@ -59,6 +62,7 @@ export class DecodeState {
   ) {
     this.#strict = report?.strict;
     this.#prefix = report?.path ?? '';
+    this.#unquoted = converts || report?.unquoted === true;
     this.#around = around;
     this.isPlain = isPlain;
     this.isMerged = isMerged;
@@ -126,7 +130,7 @@ export class DecodeState {
       let text = this.#prefix;
       for (const part of this.path) text += typeof part === 'number' ? `[${part}]` : text === '' ? part : `.${part}`;
       const whole = text === '' ? name : `${text}.${name}`;
-      return `${what} field ${this.converts ? `"${whole}"` : quote(whole)}`;
+      return `${what} field ${this.#unquoted ? `"${whole}"` : quote(whole)}`;
     });
   }
 }

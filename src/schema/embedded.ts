@@ -22,7 +22,7 @@ export function decodeMetadata(
 ): { readonly metadata: JsonObject; readonly unknownFields: readonly string[] } {
   const { decoded, complaints } = inOrder((value) => {
     const strict = new Complaints();
-    return { decoded: compileDecoder(objectMeta)(value, { strict, path }), complaints: strict.texts };
+    return { decoded: compileDecoder(objectMeta)(value, { strict, path, unquoted: true }), complaints: strict.texts };
   }, metadata);
   const unknownFields = complaints.map((text) => text.replace(/^\w+ field "([\s\S]*)"$/, '$1'));
   return { metadata: isObject(decoded) ? withoutNoManagers(decoded) : {}, unknownFields };

@@ -134,6 +134,13 @@ test('the definition of a version has the accepted names and what every resource
   expect([...(definition.schema.properties?.keys() ?? [])]).toEqual(['spec', 'kind', 'apiVersion', 'metadata']);
 });
 
+test('unknown fields of metadata are named as they are, as those of the rest', () => {
+  const odd = { '"q"': 1, 'a\\b': 1, 'a\nb': 1 };
+  const { unknownFields } = decode(one(ofSpec({})), widget({ metadata: { name: 'n', ...odd }, spec: odd }));
+  const names = ['"q"', 'a\nb', 'a\\b'];
+  expect(unknownFields).toEqual(['metadata', 'spec'].flatMap((at) => names.map((name) => `${at}.${name}`)));
+});
+
 test('unknown members of metadata are told in the order of their names, before the others', () => {
   const owner = { b: 1, a: 1, apiVersion: 'v1', kind: 'X', name: 'x', uid: '1' };
   const metadata = { name: 'x', d: { z: 1 }, c: 1, ownerReferences: [owner] };
