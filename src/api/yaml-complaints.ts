@@ -121,6 +121,25 @@ const badHeader = (message: string): string =>
     ? 'found an indentation indicator equal to 0'
     : 'did not find expected comment or line break';
 
+/** What is wrong behind the sign that begins a block scalar; go-yaml sees it before anything else on the line. */
+function headerComplaint(
+  errors: readonly ParserError[],
+  text: string,
+  lineAt: (offset: number) => number,
+): string | undefined {
+  const [wrong] = errors;
+  const isBehindSign = ({ pos: [at] }: ParserError): boolean =>
+    /(?:^|\s)[|>][-+\d]*[ \t]+$/.test(text.slice(text.lastIndexOf('\n', at - 1) + 1, at));
+  const found = errors.find(
+    (one) =>
+      one.message.startsWith('Block scalar header') ||
+      (one.message.startsWith('Not a YAML token') && isBehindSign(one)),
+  );
+  if (wrong === undefined || found === undefined) return undefined;
+  const line = lineAt(found.pos[0]);
+  return lineAt(wrong.pos[0]) < line ? undefined : scannerComplaint(badHeader(found.message), line);
+}
+
 function badEscape(message: string): string {
   const digits = /\\([xuU])([\da-fA-F]*)/.exec(message);
   if (digits === null) return 'found unknown escape character';
@@ -197,6 +216,8 @@ export function complaint(
     return complaintAt('found unexpected document indicator', line + 1);
   const ofLongKey = longKeyComplaint([wrong, ...more], text, lineAt);
   if (ofLongKey !== undefined) return ofLongKey;
+  const ofHeader = headerComplaint([wrong, ...more], text, lineAt);
+  if (ofHeader !== undefined) return ofHeader;
   const cutOff =
     message.startsWith('Flow ') && cutOffFlow(text, { at: pos[0], isList: message.startsWith('Flow seq'), lineAt });
   if (cutOff) return cutOff;
@@ -219,7 +240,6 @@ export function complaint(
   }
   if (isHere && /^(?:Flow |Unexpected : in flow)/.test(message)) return complaintAt(noContent, line - 1);
   if (closesNothing && !beginsFlow.test(text)) return complaintAt(noKey, line - 1);
-  if (message.startsWith('Block scalar header')) return complaintAt(badHeader(message), line);
   if (code === 'BAD_DQ_ESCAPE') return scannerComplaint(badEscape(message), line);
   const begun = text.slice(text.lastIndexOf('\n', pos[0] - 1) + 1, pos[0]).trim();
   if (message.startsWith('Unexpected seq-item-ind at node end') && begun !== '')
