@@ -18,6 +18,9 @@ export function checkedVersion(meta: TypeMeta): TypeMeta {
 export const notRegistered = ({ apiVersion, kind }: TypeMeta, scheme: string): string =>
   `no kind ${quote(kind)} is registered for version ${quote(apiVersion)} in scheme ${quote(scheme)}`;
 
+/** The object is of a kind that cannot be made the one that is expected. */
+export class NoConversion extends DecodeError {}
+
 /** Why an object cannot be of a built-in kind, by what it says it is; another version of the kind can be converted. */
 export function kindComplaint(definition: ResourceDefinition, meta: TypeMeta, scheme: string): string | undefined {
   if (meta.kind === definition.kind && meta.apiVersion === groupVersion(definition)) return undefined;

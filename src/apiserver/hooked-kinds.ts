@@ -12,7 +12,7 @@ import { DecodeError } from '../schema/decode-error.js';
 import { inOrder } from '../schema/encode.js';
 import { same } from '../schema/same.js';
 import type { Catalogue, Served } from './catalogue.js';
-import { checkedVersion } from './given-kind.js';
+import { checkedVersion, NoConversion } from './given-kind.js';
 import { DoesNotApply, readReceivedPatch } from './patch/json.js';
 import { checkKind, decodeResult } from './verbs/patch.js';
 
@@ -99,7 +99,8 @@ export function hookedKinds(catalogue: Catalogue): HookedKinds {
             return { object: made.object, isChanged: !same(made.read, given) };
           } catch (error) {
             if (!(error instanceof DoesNotApply || error instanceof DecodeError)) throw error;
-            throw internalError(error.message, error);
+            // What has become another kind is read as that, and told when it is made the one of the request again.
+            throw error instanceof NoConversion ? untyped(error.message) : internalError(error.message, error);
           }
         },
       };

@@ -19,7 +19,7 @@ import { typeMetaOf } from '../schema/decode.js';
 import { DecodeError } from '../schema/decode-error.js';
 import { inOrder } from '../schema/encode.js';
 import type { Catalogue, Served } from './catalogue.js';
-import { shortVersion } from './given-kind.js';
+import { NoConversion, shortVersion } from './given-kind.js';
 import { readAs, shapesIn } from './hooked-kinds.js';
 import { DoesNotApply, receivedPatch } from './patch/json.js';
 import { inConverter, converted as throughConverter } from './patch/unstructured.js';
@@ -95,7 +95,7 @@ function* decoded(
   } catch (error) {
     const why = messageOf(error);
     // What has become another kind is noticed only when it is made the one of the request again.
-    const isOther = error instanceof ApiError || why.startsWith('converting (');
+    const isOther = error instanceof ApiError || error instanceof NoConversion;
     if (isOther && definition.reader === undefined) {
       const { apiVersion, kind } = typeMetaOf(result);
       if (apiVersion !== version) throw unsuitable({ version: shortVersion(apiVersion), kind }, version);

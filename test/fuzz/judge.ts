@@ -64,7 +64,7 @@ const allowed: readonly (readonly [code: number, text: RegExp])[] = [
   [500, /^Internal error occurred: Unable to complete the copy, /],
   [500, /^Internal error occurred: json: cannot unmarshal /],
   [500, /^Internal error occurred: illegal base64 data at input byte \d+$/],
-  [500, /^Internal error occurred: converting \(\S+\) to \(\S+\): unknown conversion$/],
+  [500, /^converting \(\S+\) to \(\S+\): unknown conversion$/],
   [500, /^Internal error occurred: \w+ operation (?:does not apply|value must be)/],
   [500, /^Internal Server Error: ".*": failed to create RequestInfo: /s],
   // Callers that want an answer at once.

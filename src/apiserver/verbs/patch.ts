@@ -19,6 +19,7 @@ import {
   internalComplaint,
   isVersionless,
   kindComplaint,
+  NoConversion,
   versionNull,
 } from '../given-kind.js';
 import { placedByUrl, uidOfNothing } from '../given-object.js';
@@ -26,6 +27,7 @@ import type { Parts } from '../parts.js';
 import { applied, type Configuration, checkRepeated, readApplyConfiguration } from '../patch/apply.js';
 import { type Decoded, patched, patchTypeOf, readPatch } from '../patch/index.js';
 import type { PatchType } from '../patch/patch-type.js';
+import { isRegistered } from '../registered-kinds.js';
 import type { ApiRequest, Result } from '../request.js';
 import type { Target } from '../target.js';
 import { type Update, updateObject, type WriteRequest } from '../write.js';
@@ -150,7 +152,7 @@ export function* checkKind(served: Served, definition: ResourceDefinition, resul
   const complaint = kindComplaint(definition, given, 'pkg/runtime/scheme.go:111');
   if (complaint === undefined) return;
   yield* decodedAs(served, given, plainText(result));
-  throw new DecodeError(complaint);
+  throw isRegistered(given, definition.group) ? new NoConversion(complaint) : new DecodeError(complaint);
 }
 
 /**

@@ -193,7 +193,12 @@ describe('objects', () => {
       500,
       /^resourceVersion should not be set on objects to be created$/,
     ],
-    ['another kind', { op: 'replace', path: '/kind', value: 'Secret' }, 500, /unknown conversion/],
+    [
+      'another kind',
+      { op: 'replace', path: '/kind', value: 'Secret' },
+      500,
+      /^converting \(v1\.Secret\) to \(core\.ConfigMap\): unknown conversion$/,
+    ],
     [
       'a name that cannot be',
       { op: 'replace', path: '/metadata/name', value: 'A B' },
