@@ -66,6 +66,7 @@ export function hookedKinds(catalogue: Catalogue): HookedKinds {
       if (object.apiVersion === apiVersion) return object;
       const { versions, codec } = definition;
       const given = object as unknown as JsonObject;
+      if (isCustom) checkGroup(definition, given);
       if (versions?.elsewhere !== undefined) {
         return (await versions.elsewhere(given, apiVersion)) as unknown as ApiObject;
       }
@@ -120,12 +121,11 @@ export function* readAs(
   text: ReadText,
 ): ReturnType<typeof decodeResult> {
   yield* checkKind(served, definition, result);
-  if (definition.reader !== undefined) checkGroup(definition, result);
   return yield* decodeResult(definition, result, { made: true, text });
 }
 
-/** A custom resource that has become one of another group cannot be made one of its own again. */
-function checkGroup(definition: ResourceDefinition, result: JsonObject): void {
+/** A custom resource that has become one of another group cannot be made one of its own again. Throws ApiError 500. */
+export function checkGroup(definition: ResourceDefinition, result: JsonObject): void {
   const { apiVersion, kind } = checkedVersion(typeMetaOf(result));
   const [version = '', group = ''] = apiVersion.split('/').reverse();
   if (kind === '' || group === definition.group) return;

@@ -20,7 +20,7 @@ import { DecodeError } from '../schema/decode-error.js';
 import { inOrder } from '../schema/encode.js';
 import type { Catalogue, Served } from './catalogue.js';
 import { NoConversion, shortVersion } from './given-kind.js';
-import { readAs, shapesIn } from './hooked-kinds.js';
+import { checkGroup, readAs, shapesIn } from './hooked-kinds.js';
 import { DoesNotApply, receivedPatch } from './patch/json.js';
 import { inConverter, converted as throughConverter } from './patch/unstructured.js';
 import { decodeResult } from './verbs/patch.js';
@@ -89,6 +89,7 @@ function* decoded(
   version: string,
 ): Steps<ApiObject> {
   try {
+    if (definition.reader !== undefined) checkGroup(definition, result);
     const made = yield* readAs(served, definition, result, text);
     if (made.strict.length > 0) throw new DecodeError(`strict decoding error: ${made.strict.join(', ')}`);
     return made.object;

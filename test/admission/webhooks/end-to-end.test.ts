@@ -644,6 +644,19 @@ describe('versions that a webhook converts', () => {
     );
   });
 
+  test('what a patch gives another group is told in the version of the request, whatever the webhook sees', async () => {
+    await withPatch(
+      [{ op: 'replace', path: '/apiVersion', value: 'v9' }],
+      'gadgets',
+      async () => {
+        await expect(in2().create(gadget('bad', 'v2', {}))).rejects.toThrow(
+          '/v9, Kind=Gadget is unstructured and is not suitable for converting to "example.com/v2"',
+        );
+      },
+      { groups: ['example.com'], versions: ['v1'] },
+    );
+  });
+
   test('what a patch calls by another version is converted from it', async () => {
     const named = (apiVersion: string) => [
       { op: 'replace', path: '/apiVersion', value: apiVersion },
