@@ -208,7 +208,9 @@ function begin(value: Value): Unfinished | Failure | undefined {
     const text = keyText(key);
     if (text instanceof Failure) return text;
     const member = value.kind === 'map' ? value.get(key) : typeof key === 'string' ? value.get(key) : undefined;
-    entries.push([text, member ?? null]);
+    // An object of a resource names also the fields that are null, and then has none of that name.
+    if (member === undefined) return new Failure(`could not find key: ${text}`);
+    entries.push([text, member]);
   }
   entries.sort(([a], [b]) => compareTexts(a, b));
   return {

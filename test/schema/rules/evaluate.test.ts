@@ -825,6 +825,19 @@ test.each([
 });
 
 test.each([
+  ['dyn(self.o)', ['error during formatting: could not find key: "n"']],
+  ['[dyn(self)]', ['error during formatting: could not find key: "n"']],
+  ['self.m', []],
+])('an object with a field that is null cannot be written, a map can: %s', (expression, said) => {
+  const nullable = { type: 'integer', nullable: true };
+  const spec = struct({ o: struct({ n: nullable }), m: { type: 'object', additionalProperties: nullable } }, [
+    { rule: `"%s".format([${expression}]) == "{\\"k\\":null}"` },
+  ]);
+  const { violations } = findings(struct({ spec }), { spec: { o: { n: null }, m: { k: null } } });
+  expect(violations.map(({ body }) => body)).toEqual(said.map((text) => expect.stringContaining(`"object": ${text}`)));
+});
+
+test.each([
   ['x1 y2', 'x1 y3', '[x1, y3]'],
   ['x1', 'y2 y3', '[x1, y2, y3]'],
   ['x1 x2', 'x3', '[x1, x3]'],
