@@ -259,23 +259,25 @@ const isBuiltIn = ({ wire }: Schema): boolean => wire !== undefined;
 
 const lackingKeys = new WeakMap<Schema, boolean>();
 
-/** Whether a list has items that are told apart by members which are all left out when they are empty. */
-function mayLackKeys(schema: Schema): boolean {
-  const known = lackingKeys.get(schema);
-  if (known !== undefined) return known;
-  // Schemas may contain themselves.
-  lackingKeys.set(schema, false);
+/** Whether a kind has a list whose items are told apart by members which are all left out when they are empty. */
+function mayLackKeys(kind: Schema): boolean {
+  const known = lackingKeys.get(kind) ?? hasKeylessItems(kind, new Set());
+  lackingKeys.set(kind, known);
+  return known;
+}
+
+/** `seen`: schemas may contain themselves. */
+function hasKeylessItems(schema: Schema, seen: Set<Schema>): boolean {
+  if (seen.has(schema)) return false;
+  seen.add(schema);
   const { items, additionalProperties, properties, listType, listMapKeys = [] } = schema;
   const mayLack = (key: string): boolean => {
     const field = items?.properties?.get(key);
     return field !== undefined && field.default === undefined && omitsEmpty(field);
   };
+  if (listType === 'map' && listMapKeys.every(mayLack)) return true;
   const parts = [...(properties?.values() ?? []), items, additionalProperties];
-  const found =
-    (listType === 'map' && listMapKeys.every(mayLack)) ||
-    parts.some((part) => typeof part === 'object' && mayLackKeys(part));
-  lackingKeys.set(schema, found);
-  return found;
+  return parts.some((part) => typeof part === 'object' && hasKeylessItems(part, seen));
 }
 
 const resetSets = new WeakMap<object, FieldSet>();
