@@ -42,38 +42,9 @@ interface Given extends Following {
  * @throws Error with everything that is wrong with the options or the configuration now
  */
 export async function openAuthorizers(options: GivenOptions, given: Given): Promise<Authorizers> {
-  const { objects, roles, domains, clock, log, metrics } = given;
+  const { domains, clock, log, signal, metrics } = given;
   const counted = metrics && authorizationMetrics(metrics, { clock, serverId: hostname() });
-  const own: Readonly<Record<Exclude<AuthorizationMode, 'Webhook'>, Authorizer>> = {
-    Node: nodeAuthorizer(objects, domains),
-    RBAC: roles,
-    AlwaysAllow: alwaysAllow,
-    AlwaysDeny: alwaysDeny,
-  };
-  const open = async (configured: readonly ConfiguredAuthorizer[]): Promise<Opened> => {
-    const opened = await Promise.all(
-      configured.map(async (one) =>
-        one.type === 'Webhook'
-          ? openWebhook(one.name, one.webhook, { ...given, counted })
-          : { authorizer: own[one.type], close: () => {} },
-      ),
-    );
-    const members = opened.map(({ authorizer }, at): UnionMember => {
-      const { type, name } = configured[at] as ConfiguredAuthorizer;
-      return counted === undefined ? { authorizer } : { authorizer, decided: counted.decisionsOf(type, name) };
-    });
-    const types = typesOf(configured);
-    if (types.has('AlwaysAllow'))
-      log.warn({ modes: [...types] }, 'AUTHORIZATION IS OFF: everybody known to this server may do everything');
-    return {
-      authorizer: union({ authorizer: privilegedGroup }, ...members),
-      types,
-      close() {
-        for (const { close } of opened) close();
-      },
-    };
-  };
-
+  const open = opener({ ...given, counted });
   const { authorizationConfiguration: source } = options;
   if (source === undefined) return open(fromOptions(options));
   for (const other of ['authorization', 'authorizationWebhook'] as const)
@@ -84,9 +55,9 @@ export async function openAuthorizers(options: GivenOptions, given: Given): Prom
     if (current !== undefined) checkTypes(typesOf(configured), current.types);
     const before = current;
     current = await open(configured);
-    if (before !== undefined) void clock.sleep(farewellMs, given.signal).then(before.close);
+    if (before !== undefined) void clock.sleep(farewellMs, signal).then(before.close);
   };
-  await followConfiguration(source, take, { clock, log, signal: given.signal, tell: counted?.configured });
+  await followConfiguration(source, take, { clock, log, signal, tell: counted?.configured });
   const now = (): Opened => current as Opened;
   return {
     authorizer: {
@@ -94,6 +65,39 @@ export async function openAuthorizers(options: GivenOptions, given: Given): Prom
       rulesFor: (user, namespace) => now().authorizer.rulesFor(user, namespace),
     },
     types: now().types,
+  };
+}
+
+type Parts = Given & { readonly counted: AuthorizationMetrics | undefined };
+
+/** Opens authorizers that are asked in this order. All but webhooks are the same ones each time. */
+function opener(parts: Parts): (configured: readonly ConfiguredAuthorizer[]) => Promise<Opened> {
+  const { objects, roles, domains, log, counted } = parts;
+  const own: Readonly<Record<Exclude<AuthorizationMode, 'Webhook'>, Authorizer>> = {
+    Node: nodeAuthorizer(objects, domains),
+    RBAC: roles,
+    AlwaysAllow: alwaysAllow,
+    AlwaysDeny: alwaysDeny,
+  };
+  const openOne = async (one: ConfiguredAuthorizer): Promise<{ readonly member: UnionMember; close(): void }> => {
+    const { authorizer, close } =
+      one.type === 'Webhook'
+        ? await openWebhook(one.name, one.webhook, parts)
+        : { authorizer: own[one.type], close: () => {} };
+    return { member: { authorizer, ...(counted && { decided: counted.decisionsOf(one.type, one.name) }) }, close };
+  };
+  return async (configured) => {
+    const opened = await Promise.all(configured.map(openOne));
+    const types = typesOf(configured);
+    if (types.has('AlwaysAllow'))
+      log.warn({ modes: [...types] }, 'AUTHORIZATION IS OFF: everybody known to this server may do everything');
+    return {
+      authorizer: union({ authorizer: privilegedGroup }, ...opened.map(({ member }) => member)),
+      types,
+      close() {
+        for (const { close } of opened) close();
+      },
+    };
   };
 }
 
@@ -158,7 +162,7 @@ const defaultName = 'default';
 async function openWebhook(
   name: string,
   { kubeconfig, option, timeoutMs, conditions, ...settings }: ConfiguredWebhook,
-  { domains, clock, log, counted }: Given & { readonly counted: AuthorizationMetrics | undefined },
+  { domains, clock, log, counted }: Parts,
 ): Promise<{ readonly authorizer: Authorizer; close(): void }> {
   const [{ webhookAuthorizer }, { callReview }, { reviewConditions }] = await Promise.all([
     import('../auth/webhook/webhook-authorizer.js'),
