@@ -1,10 +1,11 @@
-import { type ApiError, badRequest, conflict, invalidObject, untyped } from '../api/errors.js';
+import { type ApiError, badRequest, conflict, internalError, invalidObject, untyped } from '../api/errors.js';
 import type { ApiObject, ObjectKey } from '../api/object.js';
 import { parseResourceVersion } from '../api/options.js';
 import { invalid } from '../api/violations.js';
 import { storageKey } from '../registry/keys.js';
 import { withoutRepeatedOwners } from '../registry/metadata-rules.js';
 import type { RequestContext, ResourceDefinition } from '../registry/resource-definition.js';
+import { apiVersionMissing, isVersionless } from './given-kind.js';
 
 /** What a caller says about the object it writes that must agree with the request and with what is there. */
 
@@ -44,6 +45,11 @@ function checkName({ metadata }: ApiObject, name: string): void {
   if (metadata.name !== name) {
     throw badRequest(`the name of the object (${metadata.name}) does not match the name on the URL (${name})`);
   }
+}
+
+/** Of a custom resource without an API version more is found out, its name among it, before anybody misses that. */
+export function checkVersioned(object: Pick<ApiObject, 'apiVersion'>): void {
+  if (isVersionless(object)) throw internalError(apiVersionMissing('object has no apiVersion field'));
 }
 
 /** An object to be created has no version yet. `ignore`: whatever it says means nothing. */

@@ -27,6 +27,7 @@ import { tooLargeToStore } from './document-size.js';
 import { asIfStored, encode, kept, readInTurns, ready, sameDocument } from './forms.js';
 import {
   checkNoVersion,
+  checkVersioned,
   dedupeOwners,
   inNamespace,
   readGivenVersion,
@@ -279,7 +280,8 @@ export async function admitAction(
   // Of an object of its own the caller sets no system fields; a request put to another may name that one's uid.
   const sent = parent === undefined ? wipeSystemFields(given) : given;
   const placed = inNamespace(request.definition, request.context, sent);
-  const managed = await own(request, undefined, placed, new TurnTaking());
+  const owned = dedupeOwners(placed, request.context, 'request');
+  const managed = await own(request, undefined, owned, new TurnTaking());
   const attributes = {
     ...attributesOf(request, 'CREATE', managed, undefined),
     ...(parent === undefined ? {} : { resource: parent }),
@@ -400,6 +402,7 @@ async function updateOnce(
   const version = readGivenVersion(next);
   if (version === 0n && !definition.unconditionalUpdate) throw versionMissing(definition, key);
   if (version !== 0n && version !== entry.revision) throw staleWrite(subject(definition, key.name));
+  checkVersioned(next);
   if (isAdmitted) next = inNamespace(definition, context, next);
 
   // Generic rules see the object as sent; the kind's own see it with what this door may not change restored.

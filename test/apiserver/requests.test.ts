@@ -646,7 +646,7 @@ test('what is wrong with the form of a body is told first', async () => {
   }
 });
 
-test('that a patch took the version of a custom resource away is missed later than its name', async () => {
+test('that a patch took the version of a custom resource away is missed later than its name and resourceVersion', async () => {
   const path = '/apis/example.com/v1/widgets/unversioned';
   await it.ask('PATCH', `${path}?fieldManager=m`, {
     headers: apply,
@@ -663,6 +663,19 @@ test('that a patch took the version of a custom resource away is missed later th
     400,
     'the name of the object (unversioned based on URL) was undeterminable: name must be provided',
   ]);
+  expect(await patched({ apiVersion: null, metadata: { resourceVersion: null } })).toEqual([
+    422,
+    'widgets.example.com "unversioned" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an update',
+  ]);
+  expect((await patched({ apiVersion: null, metadata: { resourceVersion: '1' } }))[0]).toBe(409);
+});
+
+test('a review names every owner once, as all that is created', async () => {
+  const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'o', uid: 'u' };
+  const { headers } = await it.ask('POST', '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', {
+    body: { metadata: { ownerReferences: [owner, owner] }, spec: {} },
+  });
+  expect(headers['warning']).toContain('.metadata.ownerReferences contains duplicate entries;');
 });
 
 test('the body of a custom resource is read as what it says it is before its version is refused', async () => {

@@ -1,5 +1,4 @@
 import { Complaints } from '../../api/complaints.js';
-import { internalError } from '../../api/errors.js';
 import { goJson } from '../../api/go-text.js';
 import { plainText, type ReadText } from '../../api/json-exact.js';
 import { type ApiObject, groupVersion, type JsonObject } from '../../api/object.js';
@@ -22,7 +21,7 @@ import {
   NoConversion,
   versionNull,
 } from '../given-kind.js';
-import { placedByUrl, uidOfNothing } from '../given-object.js';
+import { checkVersioned, placedByUrl, uidOfNothing } from '../given-object.js';
 import type { Parts } from '../parts.js';
 import { applied, type Configuration, checkRepeated, readApplyConfiguration } from '../patch/apply.js';
 import { type Decoded, patched, patchTypeOf, readPatch } from '../patch/index.js';
@@ -63,7 +62,7 @@ export async function patchObject(
     const { uid } = made.object.metadata;
     if (current === undefined && uid) throw uidOfNothing(definition, key, uid);
     const object = placedByUrl(definition, context, made.object);
-    checkVersioned(object);
+    if (projection !== undefined) checkVersioned(object);
     return { ...made, object };
   };
   if (projection !== undefined)
@@ -181,11 +180,6 @@ export function* decodeResult(
   const { value, strict, emptied } = yield* decodeText(definition.schema, text, { converts });
   const object = { ...(value as unknown as ApiObject), kind: definition.kind, apiVersion: groupVersion(definition) };
   return { object: yield* withDefaults(definition, object), strict, emptied, read: object };
-}
-
-/** Of a custom resource without a version more is found out, its name among it, before anybody misses the version. */
-function checkVersioned(object: Pick<ApiObject, 'apiVersion'>): void {
-  if (isVersionless(object)) throw internalError(apiVersionMissing('object has no apiVersion field'));
 }
 
 /** Server-side apply (KEP-555). */
