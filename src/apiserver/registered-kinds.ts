@@ -172,15 +172,24 @@ export interface TypeMeta {
   readonly kind: string;
 }
 
-export const isUnversioned = ({ kind }: Pick<TypeMeta, 'kind'>): boolean => unversioned.has(kind);
+/** Of one Go type in whichever version. */
+export const isUnversioned = ({ kind }: Pick<TypeMeta, 'kind'>): boolean =>
+  unversioned.has(kind) || everywhere.includes(kind);
 
 const extensions = 'apiextensions.';
 
-/** Known where objects of a group are read: the extension group knows no other, and no other knows it. */
-export const isRegistered = ({ apiVersion, kind }: TypeMeta, group: string): boolean =>
-  unversioned.has(kind) ||
-  (known.has(`${apiVersion} ${kind}`) &&
-    (group.startsWith(extensions) ? apiVersion.startsWith(`${group}/`) : !apiVersion.startsWith(extensions)));
+/**
+ * Known where objects of a group are read: the extension group knows no kinds of others, only options in the core
+ * group's version and events of watches in any, and no other knows it.
+ */
+export function isRegistered({ apiVersion, kind }: TypeMeta, group: string): boolean {
+  if (unversioned.has(kind)) return true;
+  if (!known.has(`${apiVersion} ${kind}`)) return false;
+  if (!group.startsWith(extensions)) return !apiVersion.startsWith(extensions);
+  return (
+    apiVersion.startsWith(`${group}/`) || kind === 'WatchEvent' || (apiVersion === 'v1' && everywhere.includes(kind))
+  );
+}
 
 /** Known in a group, in whichever version. */
 export const isRegisteredIn = (group: string, kind: string): boolean =>

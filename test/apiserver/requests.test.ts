@@ -670,6 +670,18 @@ test('that a patch took the version of a custom resource away is missed later th
   expect((await patched({ apiVersion: null, metadata: { resourceVersion: '1' } }))[0]).toBe(409);
 });
 
+test.each([
+  ['v1', 'ListOptions', 'converting (v1.ListOptions) to'],
+  ['apiextensions.k8s.io/v1beta1', 'ListOptions', 'converting (v1.ListOptions) to'],
+  ['apps/v1', 'WatchEvent', 'converting (v1.WatchEvent) to'],
+  ['apps/v1', 'ListOptions', 'no kind "ListOptions" is registered for version "apps/v1"'],
+  ['v1', 'ConfigMap', 'no kind "ConfigMap" is registered for version "v1"'],
+])('%s %s is no definition', async (apiVersion, kind, why) => {
+  const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+  const { code, json } = await it.ask('POST', path, { body: { apiVersion, kind } });
+  expect([code, json().message]).toEqual([400, expect.stringContaining(why)]);
+});
+
 test('a review names every owner once, as all that is created', async () => {
   const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'o', uid: 'u' };
   const { headers } = await it.ask('POST', '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', {
