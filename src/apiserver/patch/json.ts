@@ -115,6 +115,10 @@ const maxMoved = 500_000_000;
 const texts: ReadonlySet<string> = new Set(['op', 'path', 'from']);
 const members: ReadonlySet<string> = new Set([...texts, 'value']);
 
+/** Of members that nobody knows it does not matter that they, or what is in them, come twice. */
+const isOfMember = (duplicate: string): boolean =>
+  members.has(/^\w+ field "\[\d+\]\.([^.["]*)/.exec(duplicate)?.[1] ?? '');
+
 function readOperations(
   read: ReadPatchText,
   isStrict: boolean,
@@ -134,7 +138,7 @@ function readOperations(
   if (!isList(value)) throw refuse(cannotUnmarshal(value, listType));
   if (isStrict && numberError !== undefined)
     throw refuse(numberError.replace('value', 'struct field jsonPatchOp.value'));
-  const strict = isStrict ? duplicates.map((text) => `json patch ${text}`) : [];
+  const strict = isStrict ? duplicates.filter(isOfMember).map((text) => `json patch ${text}`) : [];
   const spelt = bytes && (readSpelt(bytes, duplicates.length > 0) as typeof value | undefined);
   const operations: PatchOperation[] = [];
   for (const [index, item] of value.entries()) {
@@ -144,7 +148,8 @@ function readOperations(
     if (isStrict && item !== null) {
       checkTypes((exact as readonly Members[])[index] ?? item, refuse);
       for (const name of Object.keys(item)) {
-        if (!members.has(name) && strict.length < 100) strict.push(`json patch unknown field "[${index}].${name}"`);
+        if (!members.has(name) && strict.length < 100)
+          strict.push(`json patch unknown field ${quote(`[${index}].${name}`)}`);
       }
     }
     const operation = operationOf(item ?? {});

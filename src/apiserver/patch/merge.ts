@@ -52,7 +52,8 @@ function readPatch(
   // Otherwise the numbers are read with the result.
   if (isStrict && numberError !== undefined) throw refuse(numberError);
   const strict = isStrict ? duplicates : [];
-  const spelt = exact === value ? undefined : text.bytes && (readSpelt(text.bytes) as JsonObject | undefined);
+  const isPlain = exact === value || text.bytes === undefined;
+  const spelt = isPlain ? undefined : (readSpelt(text.bytes, duplicates.length > 0) as JsonObject | undefined);
   return { patch: value, spelt, strict, numberError };
 }
 

@@ -274,6 +274,12 @@ describe('bodies', () => {
     const body = '[{"op":"add","path":"/a","path":"/b","value":1,"note":"x"}]';
     expect(read(body).strict).toEqual(['json patch duplicate field "[0].path"', 'json patch unknown field "[0].note"']);
     expect(read(body, 'Ignore').strict).toEqual([]);
+    const odd = '[{"op":"test","path":"/a","value":{"k":1,"k":2},"x":{"y":1,"y":2},"x":3,"\\t\\\\":4}]';
+    expect(read(odd).strict).toEqual([
+      'json patch duplicate field "[0].value.k"',
+      'json patch unknown field "[0].x"',
+      'json patch unknown field "[0].\\t\\\\"',
+    ]);
     expect(atOnce(resultOf(read(body).apply({}, schema, new Postponed())))).toEqual({ b: 1 });
   });
 });

@@ -73,6 +73,18 @@ test('with fieldValidation Ignore a list takes the place of the object', () => {
   expect(read.shown(result)).toBe('[{"a":{},"z":1},null,[null]]');
 });
 
+test('what comes twice in a list that takes the place of an object still does when the result is read', () => {
+  const duplicatesOf = (live: JsonObject): readonly string[] => {
+    const body = '{"spec":[{"k":1,"k":2}]}';
+    const text = () => ({ ...readJson(body), bytes: Buffer.from(body) });
+    const read = mergePatch.read(text, { fieldValidation: 'Strict' });
+    const result = atOnce(resultOf(read.apply(live, {}, new Postponed())));
+    return atOnce(resultOf(read.text?.(result as JsonObject) ?? readJson('{}'))).duplicates;
+  };
+  expect(duplicatesOf({ spec: { a: 1 } })).toEqual(['duplicate field "spec[0].k"']);
+  expect(duplicatesOf({})).toEqual([]);
+});
+
 test('what is large is merged in steps, and in order', () => {
   const numbered = (count: number, value: (at: number) => Json): JsonObject =>
     Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${String(at).padStart(5, '0')}`, value(at)]));
