@@ -20,8 +20,15 @@ export type RequestKind = 'readOnly' | 'mutating';
 const readingVerbs = new Set(['get', 'list', 'watch']);
 export const kindOf = (verb: string): RequestKind => (readingVerbs.has(verb) ? 'readOnly' : 'mutating');
 
-/** Requests that go on for as long as the caller likes. No limit of number or time holds for them. */
-export const isLongRunning = ({ isResource, verb }: RequestInfo): boolean => isResource && verb === 'watch';
+const longVerbs = new Set(['watch', 'proxy']);
+const longSubresources = new Set(['attach', 'exec', 'proxy', 'log', 'portforward']);
+
+/**
+ * Requests that go on for as long as the caller likes. No limit of number or time holds for them, nor for those that would
+ * lead into a running pod if there were any.
+ */
+export const isLongRunning = ({ isResource, verb, subresource }: RequestInfo): boolean =>
+  isResource && (longVerbs.has(verb) || longSubresources.has(subresource));
 
 /** Counts requests under way and turns those away that are too many. */
 export class InFlight {

@@ -89,6 +89,12 @@ test.each([
   ['GET', '/api/v1/pods', 'readOnly', false],
   ['GET', '/api/v1/watch/pods', 'readOnly', true],
   ['POST', '/api/v1/namespaces', 'mutating', false],
+  ['POST', '/api/v1/namespaces/default/pods/p/exec', 'mutating', true],
+  ['GET', '/api/v1/namespaces/default/pods/p/log', 'readOnly', true],
+  ['GET', '/api/v1/namespaces/default/pods/log', 'readOnly', false],
+  ['GET', '/api/v1/namespaces/default/pods/p/status', 'readOnly', false],
+  ['GET', '/api/v1/proxy/nodes/n', 'mutating', true],
+  ['GET', '/logs/log', 'readOnly', false],
   ['GET', '/version', 'readOnly', false],
   ['POST', '/version', 'mutating', false],
 ])('%s %s', (method, path, kind, long) => {
