@@ -42,6 +42,8 @@ export type Compiled =
 /** What expressions can use: variables, functions and macros. */
 export interface Environment {
   overload(id: string): Overload | undefined;
+  /** All that a function has. */
+  overloadsOf(name: string): readonly Overload[];
   /** Is there a type of the name when expressions are evaluated? */
   hasType(name: string): boolean;
   /** The tree of an expression with its types; or all that is wrong with it, in the words of cel-go. */
@@ -115,6 +117,7 @@ export function environmentOf({ variables, libraries, bindings = false, written 
   };
   return {
     overload: (id) => overloads.get(id),
+    overloadsOf: (name) => functions.get(name)?.overloads ?? [],
     hasType: (name) => types.has(name),
     *compile(text) {
       const parsed = yield* parse(text, bindings ? macrosWithBindings : macros);

@@ -1,3 +1,5 @@
+import type { Json } from '../../api/object.js';
+import { jsonValue } from '../json-values.js';
 import { valueText } from '../library/value-text.js';
 import { goTypeName, typeName } from '../runtime-types.js';
 import { Failure, type ListValue, noSuchOverload, Optional, Uint, type Value } from '../values.js';
@@ -64,7 +66,7 @@ function follow(root: Value, qualifiers: readonly Qualifier[], frame: Frame): Va
   let optional = false;
   if (root instanceof Optional) {
     if (qualifiers.length === 0 || root.value === undefined) return root;
-    value = root.value;
+    value = withoutSchema(root.value);
     optional = true;
   }
   if (value instanceof Failure) return value;
@@ -96,6 +98,10 @@ function follow(root: Value, qualifiers: readonly Qualifier[], frame: Frame): Va
   }
   return optional ? new Optional(value as Exclude<Value, Failure>) : value;
 }
+
+/** Kubernetes takes the value out of its optional as plain JSON, whatever the schema says of an object. */
+const withoutSchema = (value: Value): Value =>
+  typeof value === 'object' && value !== null && 'plain' in value ? jsonValue(value.plain as Json) : value;
 
 /** What a list, map or structure has at the place; undefined if nothing. Other values have nothing. */
 function find(value: Value, key: Value): Value | undefined {

@@ -7,13 +7,14 @@ import { Duration, Failure, noSuchOverload, type Value } from '../values.js';
 import { Aborted, type Frame, ProgramFailed, type Step } from './frame.js';
 
 /**
- * A call of the overload that the values of the operands fit, of those the checker left possible. `pattern` is the second
- * operand if it is constant.
+ * A call of the overload that the values of the operands fit, of those the checker left possible; then, if the values
+ * decide alone, of `declared`, all that the function has. `pattern` is the second operand if it is constant.
  */
 export function callStep(
   name: string,
   steps: readonly Step[],
   overloads: readonly Overload[],
+  declared: readonly Overload[],
   pattern: Value | undefined,
 ): Step {
   const [overload] = overloads;
@@ -23,7 +24,8 @@ export function callStep(
     const { error } = compilePattern(pattern);
     if (error !== undefined) throw new ProgramFailed(error);
   }
-  const choose = chooser(name, name === '-_' && overloads.length > 1 ? [...overloads, negated] : overloads);
+  const others = !decidedByValues.has(name) ? [] : name === '-_' ? [...declared, negated] : declared;
+  const choose = chooser(name, [...overloads, ...others]);
   const one = overloads.length === 1 ? overload : undefined;
   const undecided = one === undefined ? overload.undecidedCost : undefined;
   const costs = undecided ?? (overloads.every(({ cost }) => cost !== undefined) ? overload.cost : undefined);
@@ -78,7 +80,21 @@ export function callStep(
 }
 
 /** Functions of lists that cel-go charges for by a list it takes for granted, also when there is only a failure. */
-const comparesItself = /^list_(?:\w+_)?(distinct|sort|sortByAssociatedKeys)$/;
+const comparesItself = /^list_(?:[\w.]+_)?(distinct|sort|sortByAssociatedKeys)$/;
+/** Operators that cel-go leaves to the values: those of a resource may have other types than its schema says (`optional.of(self).?a`). */
+const decidedByValues: ReadonlySet<string> = new Set([
+  '_+_',
+  '_-_',
+  '_*_',
+  '_/_',
+  '_%_',
+  '-_',
+  '_<_',
+  '_<=_',
+  '_>_',
+  '_>=_',
+  'size',
+]);
 /** No expression says so outright, but behind `dyn` a duration can be negated. */
 const negated: Overload = {
   id: 'negate_duration',
@@ -151,14 +167,18 @@ const askedOf: ReadonlyMap<string, ReadonlySet<string>> = new Map(
   }).map(([name, types]) => [name, new Set(types)]),
 );
 
+function evaluated(choose: Choose, values: readonly Value[]): Value {
+  const chosen = choose(values);
+  return chosen instanceof Failure ? chosen : chosen.evaluate(...(values as never[]));
+}
+
 /** The usual case, without detours: there is one overload. */
 function unary(first: Step, { evaluate, cost, parameters: [type] }: Overload, choose: Choose): Step {
   const fitsFirst = fitter(type as Type);
   return (frame) => {
     const value = first(frame);
     let result: Value = value;
-    if (!(value instanceof Failure))
-      result = fitsFirst(value) ? evaluate(value as never) : (choose([value]) as Failure);
+    if (!(value instanceof Failure)) result = fitsFirst(value) ? evaluate(value as never) : evaluated(choose, [value]);
     frame.charge(cost === undefined ? 1 : cost([value], result));
     return result;
   };
@@ -173,7 +193,7 @@ function binary(first: Step, second: Step, { evaluate, cost, parameters }: Overl
     if (!(left instanceof Failure)) {
       if (right instanceof Failure) result = right;
       else if (fitsFirst(left) && fitsSecond(right)) result = evaluate(left as never, right as never);
-      else result = choose([left, right]) as Failure;
+      else result = evaluated(choose, [left, right]);
     }
     frame.charge(cost === undefined ? 1 : cost([left, right], result));
     return result;

@@ -16,6 +16,7 @@ import { alternative, connective, equality, membership } from './logic.js';
 /** The functions and the types that an expression can name. */
 export interface Names {
   overload(id: string): Overload | undefined;
+  overloadsOf(name: string): readonly Overload[];
   hasType(name: string): boolean;
 }
 
@@ -194,7 +195,9 @@ export class Planner {
       if (step !== undefined) return { kind: 'step', step };
     }
     const pattern = second?.kind === 'constant' ? second.value : undefined;
-    const step = operatorStep(expr.name, steps, overloads) ?? callStep(expr.name, steps, overloads, pattern);
+    const step =
+      operatorStep(expr.name, steps, overloads) ??
+      callStep(expr.name, steps, overloads, this.#environment.overloadsOf(expr.name), pattern);
     if (plans.length === 1 && only?.kind === 'constant' && conversionNames.has(expr.name)) {
       const value = step(new Frame(() => undefined, Number.POSITIVE_INFINITY, 0));
       if (value instanceof Failure) throw new ProgramFailed(value.message);

@@ -838,6 +838,37 @@ test.each([
 });
 
 test.each([
+  ['self.?o.or(self.?o).?t.hasValue() && optional.of(self).?o.hasValue()', undefined],
+  ['optional.of(self).?o.optMap(o, string(o.t)).orValue("") == ""', 'no such overload: string(string)'],
+  ['optional.of(self.o).?x__dash__y.hasValue()', 'failed rule'],
+  ['optional.of(self.o).?n.hasValue()', undefined],
+  ['optional.of(self.o).?d.optMap(d, d > 1).orValue(true)', 'failed rule'],
+  ['optional.of(self.o).?d.optMap(d, d < 2.5 && -d < 0 && d >= 1).orValue(false)', undefined],
+  ['optional.of(self.o).?d.optMap(d, d + 1.0).orValue(0.0) == 2.0', 'no such overload'],
+  ['optional.of(self.o).?b.optMap(b, b.size()).orValue(0) == 4', undefined],
+  ['optional.of(self.o).?t.optMap(t, t.getFullYear()).orValue(0) == 2024', 'no such overload: getFullYear(string)'],
+])('what is taken from an object in an optional is plain JSON, and operators go by what it is: %s', (rule, said) => {
+  const o = struct({
+    t: { type: 'string', format: 'date-time' },
+    n: { type: 'integer', nullable: true },
+    d: { type: 'number' },
+    b: { type: 'string', format: 'byte' },
+    'x-y': { type: 'integer' },
+  });
+  const object = { spec: { o: { t: '2024-01-01T00:00:00Z', n: null, d: 1, b: 'YQ==', 'x-y': 1 } } };
+  const { violations } = findings(struct({ spec: struct({ o }, [{ rule }]) }), object);
+  expect(violations.map(({ body }) => body)).toEqual(said === undefined ? [] : [expect.stringContaining(said)]);
+});
+
+test.each(['distinct', 'sort'])('where there is no list of times, %s ends as in Kubernetes', (name) => {
+  const times = { type: 'array', items: { type: 'string', format: 'date-time' } };
+  const { violations } = findings(struct({ spec: struct({ l: times }, [{ rule: `self.l.${name}() == self.l` }]) }), {
+    spec: {},
+  });
+  expect(violations.map(({ body }) => body)).toEqual([expect.stringContaining('*types.Err is not traits.Lister')]);
+});
+
+test.each([
   ['x1 y2', 'x1 y3', '[x1, y3]'],
   ['x1', 'y2 y3', '[x1, y2, y3]'],
   ['x1 x2', 'x3', '[x1, x3]'],
