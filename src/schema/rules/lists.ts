@@ -1,5 +1,6 @@
 import { isObject, type Json, type JsonObject, member } from '../../api/object.js';
 import { once } from '../../api/once.js';
+import { joined as listsJoined } from '../../cel/collections.js';
 import { spend } from '../../cel/effort.js';
 import { compared } from '../../cel/equality.js';
 import { Aborted } from '../../cel/evaluation/frame.js';
@@ -12,14 +13,28 @@ import { Duration, Failure, type ListValue, Timestamp, Uint, type Value } from '
  * look items up by what Go makes of them, as in Kubernetes, with all that follows from it.
  */
 
+/** What a list shows of an item that was added to it. */
+type See = (item: Value) => Value;
+
+/** A list that grows at its end, without copying: adding costs the same however long the lists are. */
+export const atomicList = (list: ListValue, see: See): ListValue => ({
+  kind: 'list',
+  ofResource: true,
+  size: list.size,
+  at: (index) => list.at(index),
+  plus: (other) =>
+    atomicList(listsJoined(list, { kind: 'list', size: other.size, at: (index) => see(other.at(index)) }), see),
+});
+
 /**
  * A list in which order means nothing; adding appends what is not there yet. Its own items are looked up as they were given
  * and others as expressions see them, so that whole numbers of the type `number`, times and durations are never found.
  * Objects, lists and bytes cannot be looked up at all.
  */
-export function setList(list: ListValue, given: readonly Json[]): ListValue {
+export function setList(list: ListValue, given: readonly Json[], see: See): ListValue {
   return setByKeys(
     list,
+    see,
     once(() => {
       spend(4 * given.length);
       return new Set(given.map(givenKey));
@@ -27,7 +42,7 @@ export function setList(list: ListValue, given: readonly Json[]): ListValue {
   );
 }
 
-function setByKeys(list: ListValue, keys: () => ReadonlySet<string>): ListValue {
+function setByKeys(list: ListValue, see: See, keys: () => ReadonlySet<string>): ListValue {
   return {
     kind: 'list',
     ofResource: true,
@@ -48,9 +63,9 @@ function setByKeys(list: ListValue, keys: () => ReadonlySet<string>): ListValue 
         const key = seenKey(item);
         if (key !== undefined && all.has(key)) continue;
         if (key !== undefined) all.add(key);
-        added.push(addedValue(item));
+        added.push(see(item));
       }
-      return setByKeys(joined(items(list), added), () => all);
+      return setByKeys(joined(items(list), added), see, () => all);
     },
   };
 }
@@ -162,13 +177,6 @@ function seenKey(value: Value): string | undefined {
 }
 
 const unhashable = (type: string): Aborted => new Aborted(`runtime error: hash of unhashable type ${type}`);
-
-/** What a set shows of an item that was added to it. */
-function addedValue(value: Value): Value {
-  if (value instanceof Timestamp) return new Failure('invalid data, expected string, got time.Time');
-  if (value instanceof Duration) return new Failure('invalid data, expected string, got time.Duration');
-  return value;
-}
 
 /** The values of up to three keys count with their types, those of more as a text in which nothing divides them. */
 function itemKey(item: JsonObject, fields: readonly string[]): string {

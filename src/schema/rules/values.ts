@@ -6,22 +6,15 @@ import { durationInWords } from '../../api/string-formats.js';
 import { spend } from '../../cel/effort.js';
 import { compared } from '../../cel/equality.js';
 import { escapeField, unescapeField } from '../../cel/field-names.js';
+import { goTypeOf as goTypeOfValue } from '../../cel/go-values.js';
 import type { Plain } from '../../cel/json-values.js';
 import { lazyList } from '../../cel/lazy-list.js';
 import { momentFromText } from '../../cel/library/timestamps.js';
 import { memberNames } from '../../cel/member-names.js';
-import {
-  Duration,
-  Failure,
-  type ListValue,
-  type MapValue,
-  noSuchOverload,
-  type Sameness,
-  type Value,
-} from '../../cel/values.js';
+import { Duration, Failure, type MapValue, noSuchOverload, type Sameness, type Value } from '../../cel/values.js';
 import { same } from '../same.js';
 import type { Schema } from '../schema.js';
-import { keyedList, setList } from './lists.js';
+import { atomicList, keyedList, setList } from './lists.js';
 import { withObjectMembers } from './resource-root.js';
 
 /** A value of a schema as expressions see it. Members and items are made when looked at. */
@@ -31,13 +24,13 @@ export function celValue(value: Json | undefined, schema: Schema): Value {
   }
   if (schema.intOrString) {
     if (typeof value === 'string') return value;
-    return whole(value) ?? new Failure('invalid data, expected XIntOrString value to be either a string or integer');
+    return whole(value) ?? notIntOrString;
   }
   switch (schema.type) {
     case 'object':
       return isObject(value)
         ? new ObjectValue(value, schema.embeddedResource ? withObjectMembers(schema) : schema)
-        : new Failure('invalid data, expected a map for the provided schema with type=object');
+        : notMap;
     case 'array':
       return listValue(value, schema);
     case 'string':
@@ -59,6 +52,10 @@ export const celResource = (value: Json, schema: Schema): Value => celValue(valu
 const whole = (value: Json): bigint | undefined =>
   typeof value === 'bigint' ? value : Number.isInteger(value) ? BigInt(value as number) : undefined;
 
+const notIntOrString = new Failure('invalid data, expected XIntOrString value to be either a string or integer');
+const notMap = new Failure('invalid data, expected a map for the provided schema with type=object');
+const notArray = new Failure('invalid data, expected an array for the provided schema with type=array');
+
 const goTypes = { string: 'string', boolean: 'bool' };
 const goTypeOf = (value: Json): string => {
   if (whole(value) !== undefined) return 'int64';
@@ -66,8 +63,9 @@ const goTypeOf = (value: Json): string => {
   if (Object.hasOwn(goTypes, typeof value)) return goTypes[typeof value as keyof typeof goTypes];
   return Array.isArray(value) ? '[]interface {}' : 'map[string]interface {}';
 };
-const wrong = (expected: string, value: Json): Failure =>
-  new Failure(`invalid data, expected ${expected}, got ${goTypeOf(value)}`);
+const wrong = (expected: string, value: Json): Failure => unlike(expected, goTypeOf(value));
+const unlike = (expected: string, found: string): Failure =>
+  new Failure(`invalid data, expected ${expected}, got ${found}`);
 
 /** What has no type that expressions know; it can only be compared. */
 class Unknown implements Plain {
@@ -152,12 +150,35 @@ const sameMembers = (ours: Value | undefined, theirs: Value | undefined): Samene
   ours === undefined || theirs === undefined ? ours === theirs : compared(ours, theirs, 'inside');
 
 function listValue(value: Json, { items, listType, listMapKeys = [] }: Schema): Value {
-  if (!Array.isArray(value))
-    return new Failure('invalid data, expected an array for the provided schema with type=array');
+  if (!Array.isArray(value)) return notArray;
   if (items === undefined) return new Failure('invalid array type, expected Items with a non-empty Schema');
-  const list: ListValue = { ...lazyList(value.length, (at) => celValue(value[at], items)), ofResource: true };
-  if (listType === 'set') return setList(list, value);
-  return listType === 'map' ? keyedList(list, listMapKeys, (item) => celValue(item, items)) : list;
+  const list = lazyList(value.length, (at) => celValue(value[at], items));
+  if (listType === 'map') return keyedList(list, listMapKeys, (item) => celValue(item, items));
+  const see = (item: Value) => addedValue(item, items);
+  return listType === 'set' ? setList(list, value, see) : atomicList(list, see);
+}
+
+/** An item of a list that was added to it: what Go makes of it is read as JSON again, which it need not be. */
+function addedValue(item: Value, schema: Schema): Value {
+  if (item === null) return misread(schema, item);
+  if (typeof item !== 'object') return celValue(item, schema);
+  if (item instanceof Failure) return item;
+  if ('plain' in item) return celValue(item.plain as Json, schema);
+  return 'ofResource' in item && item.ofResource ? item : misread(schema, item);
+}
+
+function misread({ intOrString, type }: Schema, item: Value): Value {
+  if (intOrString) return notIntOrString;
+  switch (type) {
+    case undefined:
+      return item;
+    case 'object':
+      return notMap;
+    case 'array':
+      return notArray;
+    default:
+      return unlike({ ...goTypes, integer: 'int', number: 'float' }[type], goTypeOfValue(item));
+  }
 }
 
 function textValue(text: string, format: string | undefined): Value {

@@ -986,3 +986,30 @@ test('what is added to a keyed list from an optional oldSelf has the schema of t
   const { violations } = findings(schema, { spec: { k: [{ n: 'a', in: 2 }] } }, { spec: { k: [{ n: 'a', in: 1 }] } });
   expect(violations).toEqual([]);
 });
+
+test.each<[string, Json, string, string | undefined]>([
+  ['times', { type: 'string', format: 'date-time' }, '2020-01-01T00:00:00Z', 'expected string, got time.Time'],
+  ['durations', { type: 'string', format: 'duration' }, '1s', 'expected string, got time.Duration'],
+  ['bytes', { type: 'string', format: 'byte' }, 'YQ==', 'expected string, got []uint8'],
+  ['texts', { type: 'string' }, 'a', undefined],
+])('what is added to a list is read as JSON again, and %s: after its own items', (_, items, item, expected) => {
+  const rule = (text: string): string | undefined => {
+    const l = { type: 'array', items: items as JsonObject };
+    const { violations } = findings(
+      withSpec(struct({ l }, [{ rule: text, message: 'm' }])),
+      { spec: { l: [item] } },
+      { spec: { l: [item] } },
+    );
+    return violations[0]?.body;
+  };
+  expect(rule('(self.l + oldSelf.l)[0] == oldSelf.l[0] && (self.l + oldSelf.l + self.l).size() == 3')).toBe(undefined);
+  const said = rule('(self.l + oldSelf.l)[1] == oldSelf.l[0]');
+  expect(said === undefined ? said : /expected string, got \S+[a-zA-Z0-9]/.exec(said)?.[0]).toBe(expected);
+});
+
+test('null that is added to a list is none that JSON has', () => {
+  const l = { type: 'array', items: { type: 'integer', nullable: true } };
+  const schema = withSpec(struct({ l }, [{ rule: '(self.l + self.l)[1] == 1' }]));
+  const { violations } = findings(schema, { spec: { l: [null] } });
+  expect(violations[0]?.body).toContain('invalid data, expected int, got structpb.NullValue');
+});
