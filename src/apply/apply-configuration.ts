@@ -78,7 +78,7 @@ export function* applyConfiguration(applying: Applying): Steps<Applied> {
   yield* checkConfiguration(applying);
   yield;
   try {
-    const applied = yield* appliedAs({ ...applying, config: withoutOwners(applying.config) });
+    const applied = yield* appliedAs({ ...applying, config: withoutEntries(applying.config) });
     if (applying.isScale && applied.changed) {
       throw improper(applying.config, noVersionOfKind(groupVersion(applying.kind)));
     }
@@ -132,6 +132,10 @@ function* checkConfiguration({ config, schema }: Applying): Steps<void> {
     throw untyped(`failed to create typed patch object (${objectName(config)}): ${joinErrors(errors)}`);
   }
 }
+
+/** Without owners that cannot be read. That there are to be none is merged like everything else. */
+const withoutEntries = (config: JsonObject): JsonObject =>
+  entriesOf(config) === undefined ? config : withoutOwners(config);
 
 /** The owners that a configuration names, which it must not. */
 function entriesOf(config: JsonObject): readonly Json[] | undefined {

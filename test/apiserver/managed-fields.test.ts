@@ -269,3 +269,25 @@ test('an object of a built-in kind with an item that lost its empty key is appli
   const updated = await it.ask('PUT', path, { body: named({ secrets: [{ name: 's' }] }) });
   expect([updated.code, updated.json().metadata.managedFields]).toEqual([200, undefined]);
 });
+
+test.each([
+  ['configmaps', 'v1', 'ConfigMap', '/api/v1/namespaces/default/configmaps/timed'],
+  ['parts', `${group}/v1`, 'Part', `/apis/${group}/v1/parts/timed`],
+])(
+  'who applies what is there to %s owns it since no time, unless the configuration says something to merge',
+  async (...kind) => {
+    const [, apiVersion, name, path] = kind;
+    const applied = async (manager: string, metadata: object) => {
+      const { code, json } = await it.ask('PATCH', `${path}?fieldManager=${manager}`, {
+        headers: { 'content-type': 'application/apply-patch+yaml' },
+        body: { apiVersion, kind: name, metadata: { name: 'timed', labels: { a: 'b' }, ...metadata } },
+      });
+      expect([200, 201]).toContain(code);
+      const entries = json().metadata.managedFields as readonly ManagedFieldsEntry[];
+      return entries.map((entry) => `${entry.manager}${entry.time === undefined ? '!' : ''}`);
+    };
+    expect(await applied('a', { managedFields: null })).toEqual(['a']);
+    expect(await applied('b', {})).toEqual(expect.arrayContaining(['a', 'b!']));
+    expect(await applied('c', { managedFields: null })).toEqual(expect.arrayContaining(['a', 'b!', 'c']));
+  },
+);
