@@ -2,18 +2,29 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Pod } from '../../api/kinds/pod.js';
 import { type ContainerList, containersIn } from '../../api/kinds/pod-references.js';
 import type { ObjectMeta } from '../../api/object.js';
-import { child, forbiddenField, index, invalid, mapKey, outOfRange, type Violation } from '../../api/violations.js';
+import {
+  child,
+  forbiddenField,
+  index,
+  invalid,
+  mapKey,
+  outOfRange,
+  required,
+  type Violation,
+} from '../../api/violations.js';
+import { untrimmed } from './container-rules.js';
 import { longestDeadline } from './validate.js';
 
 /** What may change of a pod that is there, as `ValidatePodUpdate` of Kubernetes' core/validation has it. */
 export function podUpdateViolations(next: Pod, previous: Pod): readonly Violation[] {
-  const moved = containerCountViolations(next, previous);
-  if (moved.length > 0) return moved;
-  const { found: deadline, isLast } = deadlineViolations(next, previous);
-  if (isLast) return deadline;
+  const containers = containerViolations(next, previous);
+  if (containers.isLast) return containers.found;
+  const deadline = deadlineViolations(next, previous);
+  if (deadline.isLast) return [...containers.found, ...deadline.found];
   const isSettled = isDeepStrictEqual(settled(next, previous), settled(previous, previous));
   return [
-    ...deadline,
+    ...containers.found,
+    ...deadline.found,
     ...tolerationViolations(next, previous),
     ...gateViolations(next, previous),
     ...(isSettled ? [] : [forbiddenField('spec', `pod updates may not change fields other than ${changeable}`)]),
@@ -28,19 +39,31 @@ const changeable = [
   '`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)',
 ].join(',');
 
-/** Of all containers together: none comes or goes. */
-const containerCountViolations = (next: Pod, previous: Pod): readonly Violation[] => {
-  const list = (['containers', 'initContainers'] as const).find(
-    (each) => (next.spec?.[each] ?? []).length !== (previous.spec?.[each] ?? []).length,
-  );
-  return list === undefined ? [] : [forbiddenField(`spec.${list}`, 'pod updates may not add or remove containers')];
-};
+/** What is found, and whether nothing further is looked at. */
+interface Found {
+  readonly found: readonly Violation[];
+  readonly isLast: boolean;
+}
 
-/** It may be set, and come nearer. `isLast`: nothing further is looked at. */
-function deadlineViolations(
-  next: Pod,
-  previous: Pod,
-): { readonly found: readonly Violation[]; readonly isLast: boolean } {
+/** None comes or goes, and each keeps an image, which the rules of every pod have asked for already. */
+function containerViolations(next: Pod, previous: Pod): Found {
+  const found: Violation[] = [];
+  for (const list of ['containers', 'initContainers'] as const) {
+    const now = next.spec?.[list] ?? [];
+    if (now.length !== (previous.spec?.[list] ?? []).length) {
+      found.push(forbiddenField(`spec.${list}`, 'pod updates may not add or remove containers'));
+      return { found, isLast: true };
+    }
+    for (const [at, { image = '' }] of now.entries()) {
+      const path = index(`spec.${list}`, at);
+      found.push(...(image === '' ? [required(child(path, 'image'))] : []), ...untrimmed(path, image));
+    }
+  }
+  return { found, isLast: false };
+}
+
+/** It may be set, and come nearer. */
+function deadlineViolations(next: Pod, previous: Pod): Found {
   const [now, before] = [next, previous].map((pod) => numberIn(pod, 'activeDeadlineSeconds'));
   const wrong = (why: string): Violation => invalid('spec.activeDeadlineSeconds', now ?? null, why);
   if (now === undefined) {

@@ -168,6 +168,16 @@ test('what the pod as a whole says is known', () => {
   ]);
 });
 
+test('that a container must have an image is told twice of an update', () => {
+  const spec = { containers: [fine], initContainers: [{ ...fine, name: 'i' }] };
+  const without = (container: JsonObject): JsonObject => ({ ...container, image: '' });
+  const next = { containers: [without(fine)], initContainers: [{ ...fine, name: 'i', image: 'x ' }] };
+  const found = write(pods, { spec: next }, { spec }).violations.filter((line) => line.includes('image:'));
+  const missing = 'spec.containers[0].image: Required value';
+  const spaced = 'spec.initContainers[0].image: Invalid value: "x "';
+  expect(found.map((line) => line.replace(/(: must| in| \().*/, ''))).toEqual([missing, spaced, missing, spaced]);
+});
+
 test('containers neither come nor go later', () => {
   const spec = { containers: [fine] };
   const later = (more: JsonObject) => write(pods, { spec: { ...spec, ...more } }, { spec }).violations;
