@@ -72,6 +72,7 @@ function isOfAllNamespaces(definition: ResourceDefinition, info: RequestInfo): b
   if (!definition.namespaced || namespaced) return false;
   // The name of a list or watch is that of its selector, unless the path says watch.
   if (info.name !== '' && info.fieldSelector === undefined) throw noSuchResource();
+  if (info.subresource !== '') throw noSuchResource();
   if (!verbsOf(definition).includes('list')) throw noSuchResource();
   return true;
 }

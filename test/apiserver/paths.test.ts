@@ -24,6 +24,14 @@ test.each([
   expect([code, JSON.parse(text).message]).toEqual([404, 'the server could not find the requested resource']);
 });
 
+test.each(['GET', 'PATCH', 'DELETE'])(
+  'nothing is below what is in all namespaces: %s /api/v1/pods//status',
+  async (method) => {
+    const { code, text } = await it.ask(method, '/api/v1/pods//status');
+    expect([code, JSON.parse(text).message]).toEqual([404, 'the server could not find the requested resource']);
+  },
+);
+
 /** Clients whose variable is empty ask for these. Who reads a collection so reads that of all namespaces. */
 test.each([
   ['GET', 'secrets', 200, 'SecretList'],
