@@ -118,7 +118,7 @@ test('the CA for the well-known signers may be named by the options file, and me
   await program.stop();
 });
 
-test('the end of a CA is told where it signs for pods only', async () => {
+test('the end of a CA, and requests that wait, are told where it signs for pods only', async () => {
   const file = join(temporaryDirectory(), 'signing.yaml');
   const pair = { certificateFile: join(dataDir, 'pki/ca.crt'), keyFile: join(dataDir, 'pki/ca.pem') };
   const pods = { name: 'example.test/pods', ...pair, podCertificates: { trustDomain: 'example.test' } };
@@ -129,7 +129,7 @@ test('the end of a CA is told where it signs for pods only', async () => {
   const { port } = await program.logged(({ msg }) => msg === 'probes are answered', 'probes');
   const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
   expect(metrics).toMatch(/kedge_ca_expiration_timestamp_seconds{signer="example.test\/pods"} \d{10}\n/);
-  expect(metrics).not.toContain('kedge_signer_requests_waiting');
+  expect(metrics).toContain('kedge_signer_requests_waiting{signer="example.test/pods"} 0\n');
   await program.stop();
 });
 
