@@ -22,6 +22,7 @@ import { compileReviewCondition } from '../cel/environments/authorization.js';
 import { inTurns } from '../runtime/turn-taking.js';
 import { boolean, field, list, optional, string, struct } from '../schema/builder.js';
 import { decodeConfiguration } from '../schema/configuration-file.js';
+import { optionDefaults } from './option-defaults.js';
 import { type AuthorizationMode, authorizationModes } from './options.js';
 
 /** The file with the authorizers, in the order they are asked: kind AuthorizationConfiguration of Kubernetes. */
@@ -94,7 +95,6 @@ export type ConfiguredAuthorizer =
   | { readonly type: 'Webhook'; readonly name: string; readonly webhook: ConfiguredWebhook };
 
 const versions = ['v1', 'v1beta1', 'v1alpha1'] as const;
-const usual = { authorizedTTL: '5m', unauthorizedTTL: '30s' } as const;
 const longestTimeoutMs = 30_000;
 const mostConditions = 64;
 
@@ -234,7 +234,7 @@ async function readConditions(
   if (conditions.length > mostConditions)
     return { violations: [tooMany(path, conditions.length, mostConditions)], compiled: [] };
   const violations: Violation[] = [];
-  const compiled = new Map<string, ReviewCondition>();
+  const compiled: ReviewCondition[] = [];
   const seen = new Set<string>();
   for (const [at, { expression: text = '' }] of conditions.entries()) {
     const place = child(index(path, at), 'expression');
@@ -243,23 +243,24 @@ async function readConditions(
     else {
       seen.add(text);
       const prepared = await inTurns(compileReviewCondition(text));
-      if (prepared.wrong === undefined) compiled.set(text, { text, program: prepared.program });
+      if (prepared.wrong === undefined) compiled.push({ text, program: prepared.program });
       else violations.push(wrongExpression(place, text, prepared));
     }
   }
-  return { violations, compiled: [...compiled.values()] };
+  return { violations, compiled };
 }
 
 function readWebhook(given: GivenWebhook, path: string, conditions: readonly ReviewCondition[]): ConfiguredWebhook {
   const { cacheAuthorizedRequests = true, cacheUnauthorizedRequests = true } = given;
   const { authorizedTTL, unauthorizedTTL } = given;
+  const { allowedSeconds, refusedSeconds } = optionDefaults.authorizationWebhook;
   return {
     kubeconfig: given.connectionInfo?.kubeConfigFile ?? '',
     option: child(path, 'connectionInfo', 'kubeConfigFile'),
     version: given.subjectAccessReviewVersion === 'v1beta1' ? 'v1beta1' : 'v1',
     timeoutMs: milliseconds(given.timeout),
-    allowedMs: cacheAuthorizedRequests ? milliseconds(authorizedTTL) || milliseconds(usual.authorizedTTL) : 0,
-    refusedMs: cacheUnauthorizedRequests ? milliseconds(unauthorizedTTL) || milliseconds(usual.unauthorizedTTL) : 0,
+    allowedMs: cacheAuthorizedRequests ? milliseconds(authorizedTTL) || allowedSeconds * 1_000 : 0,
+    refusedMs: cacheUnauthorizedRequests ? milliseconds(unauthorizedTTL) || refusedSeconds * 1_000 : 0,
     onFailure: given.failurePolicy === 'Deny' ? 'deny' : 'no-opinion',
     conditions,
   };

@@ -1,3 +1,4 @@
+import { groupResource } from '../api/object.js';
 import { BoundedMap } from '../runtime/bounded-map.js';
 import type { Clock } from '../runtime/clock.js';
 import { configurationMetrics, type TellConfiguration } from '../runtime/configuration-metrics.js';
@@ -158,10 +159,9 @@ function shown(prefix: string): string {
   return type === 'kms' ? prefix : `${encryptedPrefix}${type}:v1:`;
 }
 
-/** `<plural>.<group>` of what lies there. */
 function resourceName(home: string): string {
   const { group, resource } = resourceAt(home);
-  return group === '' ? resource : `${resource}.${group}`;
+  return groupResource({ group, plural: resource });
 }
 
 /** Of gRPC, in the order of their numbers. */

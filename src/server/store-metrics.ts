@@ -1,3 +1,4 @@
+import { groupResource } from '../api/object.js';
 import type { Catalogue } from '../apiserver/catalogue.js';
 import { storagePrefix } from '../registry/keys.js';
 import type { Measured, Metrics } from '../runtime/metrics.js';
@@ -40,7 +41,7 @@ export function measureStore(
     { name: 'apiserver_storage_objects', help: 'Objects in the store, by kind.', labels: ['resource'] },
     async () =>
       (await count()).map(({ group, resource, value }) => ({
-        labels: { resource: group === '' ? resource : `${resource}.${group}` },
+        labels: { resource: groupResource({ group, plural: resource }) },
         value,
       })),
   );

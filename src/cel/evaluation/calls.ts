@@ -107,19 +107,9 @@ const patternFunctions: ReadonlySet<string> = new Set(['matches', 'find', 'findA
 
 /** Functions that cel-go chooses by the first value alone: others name the types in their complaint. */
 const chosenByFirst: ReadonlySet<string> = new Set([
-  '_+_',
-  '_-_',
-  '_*_',
-  '_/_',
-  '_%_',
-  '-_',
+  ...decidedByValues,
   '!_',
-  '_<_',
-  '_<=_',
-  '_>_',
-  '_>=_',
   '@in',
-  'size',
   'matches',
   'contains',
   'startsWith',
