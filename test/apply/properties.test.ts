@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ApiError } from '../../src/api/errors.js';
-import { type ApiObject, type Json, type JsonObject, unstructured } from '../../src/api/object.js';
+import { type ApiObject, isList, isObject, type Json, type JsonObject, unstructured } from '../../src/api/object.js';
 import { atOnce, nothingPostponed } from '../../src/api/steps.js';
 import { type Applied, type Applying, applyConfiguration } from '../../src/apply/apply-configuration.js';
 import { compare } from '../../src/apply/compare.js';
@@ -201,9 +201,9 @@ test('merging adds every field of the configuration, removing takes them away ag
   );
 });
 
-/** Containers whose last part went are null, which counts as owned. */
+/** Containers whose last part went are empty, which counts as owned. */
 function isEmptied(value: Json, path: Path): boolean {
   let at: Json | undefined = value;
   for (const element of path) at = (at as JsonObject | undefined)?.[element.slice(2)];
-  return at === null;
+  return isObject(at) ? Object.keys(at).length === 0 : isList(at) && at.length === 0;
 }
