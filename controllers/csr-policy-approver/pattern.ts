@@ -8,7 +8,7 @@ export type Pattern = readonly Element[];
 type Element = { readonly char: string } | { readonly run: 'part' | 'any' } | { readonly placeholder: Placeholder };
 
 const placeholders = ['username', 'namespace', 'serviceaccount'] as const;
-export type Placeholder = (typeof placeholders)[number];
+type Placeholder = (typeof placeholders)[number];
 
 /** What placeholders stand for; a pattern with one that is absent matches nothing. */
 export type Substitutes = Readonly<Partial<Record<Placeholder, string>>>;

@@ -35,7 +35,7 @@ export const isText = (value: unknown): value is string => typeof value === 'str
 export const text = is('a text that is not empty', isText);
 export const anyText = is('a text', (value) => typeof value === 'string');
 export const flag = is('true or false', (value) => typeof value === 'boolean');
-export const record = is('an object', isObject);
+const record = is('an object', isObject);
 
 export const oneOf = (values: readonly string[]): Check =>
   is(`one of ${values.join(', ')}`, (value) => values.some((one) => one === value));

@@ -25,7 +25,7 @@ export interface NonResourceParts {
   metrics?(): Promise<{ readonly text: string; readonly contentType: string }>;
 }
 
-export interface NonResourceAnswer {
+interface NonResourceAnswer {
   readonly result: Result;
   readonly representation: Representation;
   readonly headers?: Headers;

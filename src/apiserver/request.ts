@@ -108,7 +108,7 @@ export interface TextResult {
 }
 
 /** One stored object. */
-export interface EntryResult {
+interface EntryResult {
   readonly type: 'entry';
   readonly code: number;
   readonly definition: ResourceDefinition;

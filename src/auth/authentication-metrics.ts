@@ -24,7 +24,7 @@ export interface AuthenticationMetrics {
 }
 
 /** `auto`: its account names the Secret, as accounts once did by themselves. `invalid`: it is marked as such. */
-export type SecretTokenUse = 'auto' | 'manual' | 'invalid';
+type SecretTokenUse = 'auto' | 'manual' | 'invalid';
 
 export interface IssuerMetrics {
   /** A token of the issuer was judged. */

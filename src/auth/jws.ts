@@ -49,7 +49,7 @@ export interface UnverifiedToken {
   readonly signature: Buffer;
 }
 
-export interface JwsHeader {
+interface JwsHeader {
   readonly alg: string;
   readonly kid?: string;
   /** Names of extensions that must be understood; none is. */

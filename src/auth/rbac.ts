@@ -12,7 +12,7 @@ import { type FindCandidates, makeRuleIndex, ruleIndexOf, type Sought } from './
 import { ruleAllows } from './rule-matching.js';
 
 /** Rules somebody holds, those of each role in a list, and what kept more of them from being found. */
-export interface HeldRules {
+interface HeldRules {
   readonly lists: readonly (readonly PolicyRule[])[];
   readonly errors: readonly string[];
 }

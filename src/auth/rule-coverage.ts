@@ -5,14 +5,14 @@ import { hasWord, includes, resourcesCovering, urlCovers } from './rule-matching
 
 /** The smallest right: one verb on one resource of one group (of one name), or one verb on one path. */
 export type RuleAtom = ResourceAtom | PathAtom;
-export interface ResourceAtom {
+interface ResourceAtom {
   readonly verb: string;
   readonly group: string;
   readonly resource: string;
   /** Absent: every name. */
   readonly name?: string | undefined;
 }
-export interface PathAtom {
+interface PathAtom {
   readonly verb: string;
   readonly path: string;
 }

@@ -25,7 +25,7 @@ export interface IssueRequest extends Omit<AccountClaims, 'warnAfter'> {
   readonly warnAfterSeconds?: number | undefined;
 }
 
-export interface IssuedToken {
+interface IssuedToken {
   readonly token: string;
   /** The claim `jti`. */
   readonly id: string;

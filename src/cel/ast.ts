@@ -17,7 +17,7 @@ export interface Literal extends Node {
 }
 
 /** A name: a variable, or the first part of a dotted name. May begin with a dot. */
-export interface Ident extends Node {
+interface Ident extends Node {
   readonly kind: 'ident';
   readonly name: string;
 }

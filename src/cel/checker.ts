@@ -44,7 +44,7 @@ export interface Checked {
   readonly type: Type;
 }
 
-export interface Reference {
+interface Reference {
   readonly name?: string;
   readonly value?: Value;
   readonly overloads?: readonly string[];

@@ -35,7 +35,7 @@ export interface EnvironmentParts {
   readonly written?: (name: string) => StructType | undefined;
 }
 
-export type Compiled =
+type Compiled =
   | { readonly checked: Checked; readonly issues?: undefined }
   | { readonly issues: readonly Issue[]; readonly checked?: undefined };
 

@@ -34,7 +34,7 @@ export interface WorkQueueOptions<K> {
 }
 
 /** What a queue tells of itself, for metrics. */
-export interface QueueEvents {
+interface QueueEvents {
   /** A key is wanted that was not. */
   added(): void;
   /** A worker took a key that was wanted, after so many milliseconds. */

@@ -25,7 +25,7 @@ export interface NextCa {
   readonly seenSince?: number | undefined;
 }
 
-export interface RetiringCa {
+interface RetiringCa {
   /** PEM of the anchor. */
   readonly anchor: string;
   /** PEM of the CA's own certificate, where the anchor stands above it. */

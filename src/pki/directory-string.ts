@@ -3,7 +3,7 @@ import { universal } from './der.js';
 /** The string types of names (X.520 DirectoryString and its relatives), decoded as Go decodes them. */
 
 type Decoded = { readonly text: string } | { readonly broken: BrokenString };
-export type BrokenString = 'PrintableString' | 'NumericString' | 'IA5String' | 'UTF-8 string' | 'BMPString';
+type BrokenString = 'PrintableString' | 'NumericString' | 'IA5String' | 'UTF-8 string' | 'BMPString';
 
 /** PrintableString and the two characters that are tolerated in it, `*` and `&`. */
 const printable = /^[A-Za-z0-9 '()+,\-./:=?*&]*$/;

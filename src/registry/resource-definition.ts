@@ -7,7 +7,7 @@ import type { Schema } from '../schema/schema.js';
 import type { Revision } from '../store/store.js';
 
 /** When the rules of one kind look at metadata; see `ResourceDefinition`. */
-export type MetadataChecks = 'always' | 'on change' | 'as if new' | 'never';
+type MetadataChecks = 'always' | 'on change' | 'as if new' | 'never';
 
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection';
 
@@ -249,7 +249,7 @@ export interface Caller {
 }
 
 /** What else is known of an object when its own rules are asked. */
-export interface Known {
+interface Known {
   /** What its metadata breaks. */
   readonly inMetadata?: readonly Violation[] | undefined;
   /** Of an update as it was sent: see Emptied. */

@@ -113,7 +113,7 @@ export interface WireFacts {
 }
 
 /** An embedded struct that carries a field; `within`: the struct that is embedded in it and does. */
-export interface Within {
+interface Within {
   readonly number: number;
   readonly struct: string;
   readonly within?: Within;

@@ -54,7 +54,7 @@ export interface Ground {
  * What is not known yet when the first parts are opened, and what changes later. Parts that need it are given a way to ask,
  * and ask when a request comes.
  */
-export interface ServerState {
+interface ServerState {
   /** `open` once the objects are there that every server has. */
   phase: 'opening' | 'open' | 'stopping';
   /** host:port by which others reach the server. */

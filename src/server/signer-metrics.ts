@@ -21,7 +21,7 @@ import type { Metrics } from '../runtime/metrics.js';
 type Named = Pick<Signer, 'serves'>;
 
 /** The label of all signers that are not configured. No signer has that name: names have a slash. */
-export const otherSigners = 'other';
+const otherSigners = 'other';
 
 /** What the signer of a name is called in metrics: what it serves, or `other` if none is configured. */
 export const signerLabel = (signers: readonly Named[], signerName: string): string =>

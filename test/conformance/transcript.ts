@@ -34,7 +34,7 @@ export interface Step {
   readonly response?: Partial<Observed>;
 }
 
-export interface Impersonated {
+interface Impersonated {
   readonly user: string;
   readonly groups?: readonly string[];
   readonly uid?: string;

@@ -17,7 +17,7 @@ export interface Ended {
 }
 
 /** One line of the log in JSON. */
-export type LogLine = Readonly<Record<string, unknown>> & { readonly msg: string };
+type LogLine = Readonly<Record<string, unknown>> & { readonly msg: string };
 
 export interface Program {
   readonly stdout: string;

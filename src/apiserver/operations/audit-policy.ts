@@ -9,9 +9,9 @@ import type { RequestInfo } from '../request.js';
 
 /** What an audit policy (`audit.k8s.io/v1`, kind Policy) asks to be recorded. */
 
-export const levels = ['None', 'Metadata', 'Request', 'RequestResponse'] as const;
+const levels = ['None', 'Metadata', 'Request', 'RequestResponse'] as const;
 export type Level = (typeof levels)[number];
-export const stages = ['RequestReceived', 'ResponseStarted', 'ResponseComplete', 'Panic'] as const;
+const stages = ['RequestReceived', 'ResponseStarted', 'ResponseComplete', 'Panic'] as const;
 export type Stage = (typeof stages)[number];
 
 export interface AuditPolicy {
@@ -19,7 +19,7 @@ export interface AuditPolicy {
   readonly rules: readonly AuditRule[];
 }
 
-export interface AuditRule extends AuditRequirement {
+interface AuditRule extends AuditRequirement {
   readonly users: readonly string[];
   readonly userGroups: readonly string[];
   readonly verbs: readonly string[];

@@ -17,7 +17,7 @@ import { strategicPatch } from './strategic.js';
 import { converted, inConverter } from './unstructured.js';
 
 /** Every way to patch an object, by media type, in the order in which refusals name them. */
-export const patchTypes = {
+const patchTypes = {
   'application/json-patch+json': jsonPatch,
   'application/merge-patch+json': mergePatch,
   'application/strategic-merge-patch+json': strategicPatch,

@@ -12,7 +12,7 @@ export interface ClusterRoleFacts {
   /** It lends its rules to that role. */
   readonly aggregatedTo?: AggregationTarget;
 }
-export type AggregationTarget = 'admin' | 'edit' | 'view';
+type AggregationTarget = 'admin' | 'edit' | 'view';
 
 /** The ClusterRoles every cluster has, for people and for the parts of the system. */
 export function clusterRoles(domains: Domains): ReadonlyMap<string, ClusterRoleFacts> {

@@ -2,7 +2,7 @@ import { request } from 'node:https';
 import { maxAnswerHeaders } from '../../client/http-transport.js';
 
 /** What a server answered. */
-export interface FetchedText {
+interface FetchedText {
   readonly status: number;
   readonly text: string;
 }

@@ -46,7 +46,7 @@ export type Step =
       readonly first: State;
     };
 
-export interface Alternative {
+interface Alternative {
   readonly name: string;
   readonly steps: readonly Step[];
 }

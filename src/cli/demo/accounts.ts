@@ -14,7 +14,7 @@ export interface Accounts {
   remove(): Promise<void>;
 }
 
-export interface Grant {
+interface Grant {
   readonly clusterRoles?: readonly string[];
   readonly rules?: readonly PolicyRule[];
 }

@@ -42,7 +42,7 @@ export interface RuleSite {
   /** Path of the outermost node within which values cannot be compared with stored ones; `oldSelf` has no meaning there. */
   readonly uncorrelatable: string | undefined;
 }
-export interface RuleAncestor {
+interface RuleAncestor {
   readonly schema: SchemaProps;
   readonly to: 'property' | 'items' | 'additionalProperties';
   readonly name?: string;

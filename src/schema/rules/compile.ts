@@ -13,7 +13,7 @@ import { followPath } from '../field-path.js';
 import type { Schema, ValidationRule } from '../schema.js';
 
 /** One expression, ready to be evaluated, or why it is not. `cost` estimates the most that one evaluation can cost. */
-export type CompiledExpression =
+type CompiledExpression =
   | { readonly program: Program; readonly cost: () => Steps<Range>; readonly wrong?: undefined }
   | { readonly wrong: string };
 

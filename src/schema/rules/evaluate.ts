@@ -35,7 +35,7 @@ export interface RuleFindings {
 /** Evaluates the rules of a schema (KEP-2876) for a value. */
 export type EvaluateRules = (value: Json, options?: EvaluationOptions) => Steps<RuleFindings>;
 
-export interface EvaluationOptions {
+interface EvaluationOptions {
   /** What stood in its place; rules about changes compare with it. */
   readonly previous?: Json | undefined;
   /** What breaks a rule and is as it was before is only warned of (KEP-4008). */

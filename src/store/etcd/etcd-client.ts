@@ -50,7 +50,7 @@ class Unauthenticated extends Error {
   override readonly name = 'Unauthenticated';
 }
 
-export interface WatchHandlers {
+interface WatchHandlers {
   response(response: WatchResponse): void;
   /** Called once, unless the watch was stopped: nothing more comes. */
   ended(error: StoreUnavailable): void;
