@@ -70,7 +70,7 @@ export interface OpenedServer {
 }
 
 /** Like `createServer`. */
-export async function openServer(options: ServerOptions = {}, seams: Seams = {}): Promise<OpenedServer> {
+export async function openServer(options: ServerOptions, seams: Seams = {}): Promise<OpenedServer> {
   checkOptions(options);
   const { clock = systemClock, log = silentLogger, domains = defaultDomains } = options;
   checkControllerNames(options.controllers ?? 'all');

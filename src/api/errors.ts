@@ -206,7 +206,7 @@ export const alreadyExists = (subject: ErrorSubject, options: ExistingObject = {
   });
 
 /** No free name was found for a `generateName`. */
-export const nameNotGenerated = (subject: ErrorSubject, options: ExistingObject = {}): ApiError =>
+export const nameNotGenerated = (subject: ErrorSubject, options: ExistingObject): ApiError =>
   new ApiError({
     reason: 'AlreadyExists',
     message: `${existsText(subject, options)}, the server was not able to generate a unique name for the object`,

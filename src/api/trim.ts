@@ -3,9 +3,8 @@
  * at the end, and such texts come from strangers.
  */
 
-/** Without this character at either end. */
-export const trimmed = (text: string, character: string): string =>
-  withoutTrailing(text, character).slice(countLeading(text, character));
+/** Without spaces at either end; other white space stays. */
+export const withoutOuterSpaces = (text: string): string => withoutTrailing(text, ' ').slice(countLeadingSpaces(text));
 
 /** Without this character at the end. */
 export function withoutTrailing(text: string, character: string): string {
@@ -14,8 +13,8 @@ export function withoutTrailing(text: string, character: string): string {
   return text.slice(0, end);
 }
 
-function countLeading(text: string, character: string): number {
+function countLeadingSpaces(text: string): number {
   let count = 0;
-  while (count < text.length && text[count] === character) count++;
+  while (text[count] === ' ') count++;
   return count;
 }

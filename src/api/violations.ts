@@ -101,7 +101,7 @@ export const wrongExpression = (
   isInternal ? { reason: 'InternalError', field, body: `Internal error: ${wrong}` } : invalid(field, expression, wrong);
 
 /** Like `invalid`, for a value of the wrong type. */
-export const typeInvalid = (field: string, value: unknown, detail?: string): Violation => ({
+export const typeInvalid = (field: string, value: unknown, detail: string): Violation => ({
   ...invalid(field, value, detail),
   reason: 'FieldValueTypeInvalid',
 });
@@ -117,14 +117,14 @@ const notSupportedText = (field: string, text: string, supported: readonly strin
 });
 
 /** Like `invalid`, for a text that has a type of its own in Kubernetes, which Go prints as JSON. */
-export const invalidWord = (field: string, word: string, detail?: string): Violation =>
+export const invalidWord = (field: string, word: string, detail: string): Violation =>
   invalidText(field, goJson(word), detail);
 
 /** Like `notSupported`, for such a text. */
 export const notSupportedWord = (field: string, word: string, supported: readonly string[]): Violation =>
   notSupportedText(field, goJson(word), supported);
 
-export const forbiddenField = (field: string, detail?: string): Violation => ({
+export const forbiddenField = (field: string, detail: string): Violation => ({
   reason: 'FieldValueForbidden',
   field,
   body: `Forbidden${tail(detail)}`,

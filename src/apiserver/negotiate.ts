@@ -1,6 +1,6 @@
 import { type ApiError, badRequest, notAcceptable } from '../api/errors.js';
 import type { Query } from '../api/options.js';
-import { trimmed } from '../api/trim.js';
+import { withoutOuterSpaces } from '../api/trim.js';
 import type { Representation } from './request.js';
 
 /** Content negotiation: from an Accept header to the form of the answer. */
@@ -38,16 +38,14 @@ function parseAccept(header: string): readonly Clause[] {
 const precedes = (a: Clause, b: Clause): boolean =>
   a.quality > b.quality || (a.type !== '*' && b.type === '*') || (a.subtype !== '*' && b.subtype === '*');
 
-const withoutSpaces = (text: string): string => trimmed(text, ' ');
-
 function parseClause(text: string): Clause | undefined {
-  const [mediaType = '', ...rest] = withoutSpaces(text).split(';');
-  const [type = '', subtype = type === '*' ? '*' : '', ...more] = mediaType.split('/').map(withoutSpaces);
+  const [mediaType = '', ...rest] = withoutOuterSpaces(text).split(';');
+  const [type = '', subtype = type === '*' ? '*' : '', ...more] = mediaType.split('/').map(withoutOuterSpaces);
   if (subtype === '' || more.length > 0) return undefined;
   const parameters = new Map<string, string>();
   for (const parameter of rest) {
     const [name = '', value = '', ...others] = parameter.split('=');
-    if (value !== '' && others.length === 0) parameters.set(withoutSpaces(name), withoutSpaces(value));
+    if (value !== '' && others.length === 0) parameters.set(withoutOuterSpaces(name), withoutOuterSpaces(value));
   }
   const quality = Number(parameters.get('q') ?? 1);
   return { type, subtype, parameters, quality: Number.isFinite(quality) ? quality : 0 };
@@ -152,7 +150,7 @@ export function requireStream({ mediaType }: Representation): void {
 export function requireRoute(accept: string | undefined, produced: string): void {
   if (!accept) return;
   const types = new Set(['*/*', ...produced.split(', ')]);
-  if (accept.split(',').some((clause) => types.has(withoutSpaces(clause.split(';', 1)[0] ?? '')))) return;
+  if (accept.split(',').some((clause) => types.has(withoutOuterSpaces(clause.split(';', 1)[0] ?? '')))) return;
   throw notAcceptable(`406: Not Acceptable\n\nAvailable representations: ${produced}`, {});
 }
 

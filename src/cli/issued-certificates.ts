@@ -53,8 +53,8 @@ export function recordTable(records: readonly LedgerRecord[], now: number): stri
       ({ notAfter, signerName, subject = '', names = [], omittedNames = 0, requester, approval, serial }) => [
         shownEnd(notAfter, now),
         signerName,
-        shortened(subject, 60),
-        shortened([...names, ...(omittedNames > 0 ? [`and ${omittedNames} more`] : [])].join(' '), 60),
+        shortened(subject),
+        shortened([...names, ...(omittedNames > 0 ? [`and ${omittedNames} more`] : [])].join(' ')),
         requester,
         ruleIn(approval.message) ?? approval.reason ?? '',
         serial,
@@ -75,7 +75,7 @@ const ruleIn = (message: string | undefined): string | undefined => {
   return rule === undefined ? undefined : `rule ${rule}`;
 };
 
-const shortened = (text: string, most: number): string => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
+const shortened = (text: string): string => (text.length > 60 ? `${text.slice(0, 59)}…` : text);
 
 export function table(rows: readonly (readonly string[])[]): string {
   const clean = rows.map((row) => row.map((cell) => (cell === '' ? '-' : visible(cell))));

@@ -41,7 +41,7 @@ export function withQuery(path: string, query: Query): string {
   return search.size === 0 ? path : `${path}?${search}`;
 }
 
-export const writeQuery = ({ dryRun, fieldManager, fieldValidation }: WriteOptions = {}): Query => ({
+export const writeQuery = ({ dryRun, fieldManager, fieldValidation }: WriteOptions): Query => ({
   dryRun: dryRun ? 'All' : undefined,
   fieldManager,
   fieldValidation,

@@ -55,7 +55,11 @@ export const fillSystemFields = <T extends ApiObject>(
 });
 
 /** Keeps of the stored object what an update cannot change. A link is not stored, and comes back from a dry run. */
-export function keepSystemFields<T extends ApiObject>(next: T, previous: ApiObject, { dryRun = false } = {}): T {
+export function keepSystemFields<T extends ApiObject>(
+  next: T,
+  previous: ApiObject,
+  { dryRun }: { readonly dryRun: boolean },
+): T {
   const old = previous.metadata;
   const { creationTimestamp: _created, generation: _generation, selfLink: link, ...kept } = next.metadata;
   const metadata: { -readonly [Member in keyof Meta]: Meta[Member] } = kept;

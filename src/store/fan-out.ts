@@ -64,7 +64,7 @@ export class FanOut {
   #end: { readonly error: Error | undefined } | undefined;
   #ticking: AbortController | undefined;
 
-  constructor(history: History, options: FanOutOptions = {}) {
+  constructor(history: History, options: FanOutOptions) {
     this.#history = history;
     this.#clock = options.clock ?? systemClock;
     this.#progressMs = options.progressMs ?? 5_000;

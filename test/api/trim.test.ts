@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { trimmed, withoutTrailing } from '../../src/api/trim.js';
+import { withoutOuterSpaces, withoutTrailing } from '../../src/api/trim.js';
 
 test('as regular expressions would', () => {
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom(' ', 'a', '\t') }), (text) => {
-      expect(trimmed(text, ' ')).toBe(text.replace(/^ +| +$/g, ''));
+      expect(withoutOuterSpaces(text)).toBe(text.replace(/^ +| +$/g, ''));
       expect(withoutTrailing(text, ' ')).toBe(text.replace(/ +$/, ''));
     }),
   );

@@ -4,7 +4,7 @@ import { readJsonInSteps } from '../../api/json-text.js';
 import { type ApiObject, isObject, type Json, type JsonObject } from '../../api/object.js';
 import type { FieldValidation } from '../../api/options.js';
 import { Postponed, resultOf, type Steps } from '../../api/steps.js';
-import { trimmed } from '../../api/trim.js';
+import { withoutOuterSpaces } from '../../api/trim.js';
 import { invalid } from '../../api/violations.js';
 import { type Emptied, typeMetaOf } from '../../schema/decode.js';
 import { DecodeError } from '../../schema/decode-error.js';
@@ -31,7 +31,7 @@ const patchTypes = {
  * @throws ApiError 415 when the kind takes no patch of that type.
  */
 export function patchTypeOf(contentType: string | undefined, origin: 'built-in' | 'custom'): PatchType | 'apply' {
-  const names = (contentType ?? '').split(',').map((one) => trimmed(one.split(';', 1)[0] ?? '', ' '));
+  const names = (contentType ?? '').split(',').map((one) => withoutOuterSpaces(one.split(';', 1)[0] ?? ''));
   if (origin === 'built-in' && !names.some((name) => Object.hasOwn(patchTypes, name)))
     throw unsupportedMediaType('415: Unsupported Media Type', {});
   const [mediaType = ''] = (contentType ?? '').split(';', 1);

@@ -24,7 +24,7 @@ const odd = /[\\<>&\u2028\u2029]|\d[.eE]|\d{19}|-0/;
  * Reads bytes known to be JSON and not too deep. undefined where nothing has to be known of how it is spelt;
  * `hasRepeats`: a member comes twice somewhere.
  */
-export function readSpelt(bytes: Uint8Array, hasRepeats = false): Json | undefined {
+export function readSpelt(bytes: Uint8Array, hasRepeats: boolean): Json | undefined {
   if (bytes.length > longest) return undefined;
   const text = Buffer.from(bytes).toString('utf8');
   if (!hasRepeats && !odd.test(text)) return undefined;

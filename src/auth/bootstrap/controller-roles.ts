@@ -69,7 +69,7 @@ export interface ControllerObjects {
 /** What each account may do: what its controller needs, and nothing else. */
 export function controllerRoles(
   domains: Domains,
-  { signers: own = [], podSigners = [], approves = [], distributes = 'no' }: SignerOptions = {},
+  { signers: own = [], podSigners = [], approves = [], distributes = 'no' }: SignerOptions,
 ): ReadonlyMap<string, readonly PolicyRule[]> {
   const g = apiGroups(domains);
   const signers = wellKnownSigners(domains);

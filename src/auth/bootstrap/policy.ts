@@ -1,4 +1,4 @@
-import { type Domains, defaultDomains } from '../../api/domains.js';
+import type { Domains } from '../../api/domains.js';
 import { type ClusterRole, ClusterRoles, type PolicyRule, type Role, Roles } from '../../api/kinds/role.js';
 import {
   type ClusterRoleBinding,
@@ -25,7 +25,7 @@ export interface BootstrapPolicy {
   readonly roleBindings: readonly RoleBinding[];
 }
 
-export function bootstrapPolicy(domains: Domains = defaultDomains, options: SignerOptions = {}): BootstrapPolicy {
+export function bootstrapPolicy(domains: Domains, options: SignerOptions = {}): BootstrapPolicy {
   const controllers = [...controllerRoles(domains, options)];
   const local = [...localRoles(domains), ...objectRoles(domains, options)];
   return {

@@ -109,7 +109,7 @@ const token =
   };
 
 const call =
-  (name: string, label = '', precedence = 0): Piece =>
+  (name: string, label: string, precedence = 0): Piece =>
   (from, target) => {
     const rule = ruleOf(name);
     const at = state(from.rule);

@@ -47,10 +47,7 @@ export function customResourcesOf(
 }
 
 /** The definition of the version that objects are stored in, served or not. */
-export function storedResourceOf(
-  crd: CustomResourceDefinition,
-  options: CustomResourceOptions = {},
-): ResourceDefinition {
+export function storedResourceOf(crd: CustomResourceDefinition, options: CustomResourceOptions): ResourceDefinition {
   const version = storageVersion(crd);
   if (version === undefined) throw new Error('no version is stored');
   return customResource(crd, version, options);

@@ -1,6 +1,6 @@
 import { wholeNumber } from '../../api/json-exact.js';
 import { isObject } from '../../api/object.js';
-import { trimmed } from '../../api/trim.js';
+import { withoutOuterSpaces } from '../../api/trim.js';
 
 /**
  * JSON paths as kubectl and columns write them (`.status.conditions[?(@.type=="Ready")].status`): fields, indexes,
@@ -253,7 +253,7 @@ const descend: Step = (values, work) => {
 function bracket(text: string, depth: number): Step {
   const parts = text.split(',');
   if (parts.length > 1) {
-    const branches = parts.map((part) => parse(`[${trimmed(part, ' ')}]`, depth + 1));
+    const branches = parts.map((part) => parse(`[${withoutOuterSpaces(part)}]`, depth + 1));
     return (values, work) => branches.flatMap((steps) => follow(steps, values, work));
   }
   const [, key] = /^'([^']*)'$/.exec(text) ?? [];
