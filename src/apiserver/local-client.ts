@@ -29,8 +29,15 @@ import type {
   WriteOptions,
 } from '../client/client.js';
 import { orUndefined } from '../client/or-undefined.js';
-import { patchMediaTypes } from '../client/patch-media-types.js';
 import { tellingBy } from '../client/warnings.js';
+import {
+  deletionOf,
+  listQuery,
+  patchRequest,
+  type WrittenQuery,
+  watchQuery,
+  writeQuery,
+} from '../client/written-options.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
 import { Observable } from '../runtime/observable.js';
 import { inTurns, TurnTaking } from '../runtime/turn-taking.js';
@@ -106,7 +113,7 @@ interface CallParts {
   readonly namespace?: string | undefined;
   readonly name?: string | undefined;
   readonly subresource?: string | undefined;
-  readonly query?: Readonly<Record<string, string | undefined>>;
+  readonly query?: WrittenQuery;
   readonly body?: unknown;
   readonly contentType?: string | undefined;
 }
@@ -118,8 +125,13 @@ function requestOf(parts: CallParts, { user, agent, signal, fieldValidation }: L
   const { verb, method, type, namespace = '', name = '', subresource = '', query = {}, body, contentType } = parts;
   const isOfNamespaces = type.group === '' && type.plural === 'namespaces';
   const path = `/${type.group === '' ? 'api' : `apis/${type.group}`}/${type.version}/${namespace ? `namespaces/${namespace}/` : ''}${type.plural}${name && `/${name}`}${subresource && `/${subresource}`}`;
-  const given = (key: string): string | undefined =>
-    (Object.hasOwn(query, key) ? query[key] : undefined) ?? (key === 'fieldValidation' ? fieldValidation : undefined);
+  const given = (key: string): string | undefined => {
+    const own = Object.hasOwn(query, key) ? query[key] : undefined;
+    const value = own ?? (key === 'fieldValidation' ? fieldValidation : undefined);
+    return value === undefined ? undefined : String(value);
+  };
+  const fieldSelector = given('fieldSelector');
+  const labelSelector = given('labelSelector');
   const asQuery: Query = {
     get: given,
     all: (key) => {
@@ -141,8 +153,8 @@ function requestOf(parts: CallParts, { user, agent, signal, fieldValidation }: L
     trailing: isOfNamespaces && Boolean(namespace),
     namespaceIsEmpty: false,
     watchedByPath: false,
-    ...(query['fieldSelector'] === undefined ? {} : { fieldSelector: query['fieldSelector'] }),
-    ...(query['labelSelector'] === undefined ? {} : { labelSelector: query['labelSelector'] }),
+    ...(fieldSelector === undefined ? {} : { fieldSelector }),
+    ...(labelSelector === undefined ? {} : { labelSelector }),
   };
   const headers: Readonly<Record<string, string | undefined>> = { 'user-agent': agent, 'content-type': contentType };
   const bytes = Buffer.from(body === undefined ? '' : goJson(body));
@@ -157,20 +169,6 @@ function requestOf(parts: CallParts, { user, agent, signal, fieldValidation }: L
     signal,
   };
 }
-
-const writeQuery = (options: WriteOptions | undefined): Record<string, string | undefined> => ({
-  dryRun: options?.dryRun ? 'All' : undefined,
-  fieldManager: options?.fieldManager,
-  fieldValidation: options?.fieldValidation,
-});
-const listQuery = (options: ListOptions): Record<string, string | undefined> => ({
-  labelSelector: options.labelSelector,
-  fieldSelector: options.fieldSelector,
-  limit: options.limit === undefined ? undefined : String(options.limit),
-  continue: options.continue,
-  resourceVersion: options.resourceVersion,
-  resourceVersionMatch: options.resourceVersionMatch,
-});
 
 function resourceClient<T extends ApiObject>(call: Call, type: ResourceType<T>): ResourceClient<T> {
   const at = (key: ObjectKey) => ({ type, ...placeOf(key) });
@@ -252,30 +250,10 @@ const patchCall = (
   at: Pick<CallParts, 'type' | 'namespace' | 'name'>,
   patch: Patch,
   options: WriteOptions | undefined,
-): CallParts => ({
-  verb: 'patch',
-  method: 'PATCH',
-  ...at,
-  query: {
-    ...writeQuery(options),
-    ...(patch.type === 'apply' ? { fieldManager: patch.fieldManager, force: patch.force ? 'true' : undefined } : {}),
-  },
-  body: patch.body,
-  contentType: patchMediaTypes[patch.type],
-});
+): CallParts => ({ verb: 'patch', method: 'PATCH', ...at, ...patchRequest(patch, writeQuery(options)) });
 
-const deleteBody = ({
-  dryRun,
-  propagationPolicy,
-  gracePeriodSeconds,
-  preconditions,
-}: DeleteOptions): JsonObject | undefined => {
-  const body = {
-    ...(dryRun ? { dryRun: ['All'] } : {}),
-    ...(propagationPolicy === undefined ? {} : { propagationPolicy }),
-    ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
-    ...(preconditions === undefined ? {} : { preconditions: preconditions as JsonObject }),
-  };
+const deleteBody = (options: DeleteOptions): JsonObject | undefined => {
+  const body = deletionOf(options);
   return Object.keys(body).length ? body : undefined;
 };
 
@@ -351,16 +329,8 @@ function watch<T extends ApiObject>(
   type: ResourceType<T>,
   options: WatchOptions,
 ): Observable<WatchEvent<T>> {
-  const query = {
-    ...listQuery({ ...options }),
-    watch: 'true',
-    allowWatchBookmarks: options.allowBookmarks ? 'true' : undefined,
-    sendInitialEvents: options.sendInitialEvents === undefined ? undefined : String(options.sendInitialEvents),
-    resourceVersionMatch: options.sendInitialEvents === undefined ? undefined : 'NotOlderThan',
-    timeoutSeconds: options.timeoutSeconds === undefined ? undefined : String(options.timeoutSeconds),
-  };
   return new Observable((subscriber) => {
-    call({ verb: 'watch', method: 'GET', type, namespace: options.namespace, query })
+    call({ verb: 'watch', method: 'GET', type, namespace: options.namespace, query: watchQuery(options) })
       .then((answer) => {
         if (subscriber.closed) return;
         const result = failOnStatus(answer);

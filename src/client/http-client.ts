@@ -24,10 +24,10 @@ import { endingBy, endingWith } from './ending.js';
 import { documentFrom, listFrom, objectFrom, readAnswer } from './http-answer.js';
 import { type HttpRequest, type HttpTransport, httpTransport } from './http-transport.js';
 import { orUndefined } from './or-undefined.js';
-import { patchMediaTypes } from './patch-media-types.js';
-import { listQuery, objectPath, type Query, readPath, withQuery, writeQuery, writtenPath } from './resource-paths.js';
+import { objectPath, readPath, withQuery, writtenPath } from './resource-paths.js';
 import { type OnWarning, tellingBy, tellingTo, warningTexts } from './warnings.js';
 import { linesOf, watchEvent } from './watch-stream.js';
+import { deletionOf, listQuery, patchRequest, type WrittenQuery, watchQuery, writeQuery } from './written-options.js';
 
 export interface RemoteClient extends Client {
   /** PEM of the CAs that verify the server; empty if that is left to Node. */
@@ -112,7 +112,7 @@ export function httpClient(access: ClusterAccess, options: HttpClientOptions = {
       }
     };
 
-  const written = (given: WriteOptions = {}): Query => ({
+  const written = (given: WriteOptions = {}): WrittenQuery => ({
     ...writeQuery(given),
     fieldValidation: given.fieldValidation ?? fieldValidation,
   });
@@ -163,7 +163,7 @@ interface Wire {
   /** What a failure says was asked. */
   asked(request: Asked): string;
   /** The query of a write. */
-  written(options: WriteOptions | undefined): Query;
+  written(options: WriteOptions | undefined): WrittenQuery;
 }
 const asItIs = (answer: unknown): unknown => answer;
 
@@ -196,23 +196,11 @@ const acceptOf = ({ metadataOnly }: { readonly metadataOnly?: boolean }, kind: s
 const bare = <T extends ApiObject>(type: ResourceType<T>, { metadata }: T): T =>
   ({ apiVersion: groupVersion(type), kind: type.kind, metadata }) as T;
 
-const deleteBody = ({ dryRun, propagationPolicy, gracePeriodSeconds, preconditions }: DeleteOptions) => ({
-  apiVersion: 'v1',
-  kind: 'DeleteOptions',
-  ...(dryRun ? { dryRun: ['All'] } : {}),
-  ...(propagationPolicy === undefined ? {} : { propagationPolicy }),
-  ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
-  ...(preconditions === undefined ? {} : { preconditions }),
-});
+const deleteBody = (options: DeleteOptions) => ({ apiVersion: 'v1', kind: 'DeleteOptions', ...deletionOf(options) });
 
-const patchCall = (path: string, patch: Patch, query: Query): Call => {
-  const apply = patch.type === 'apply' ? { fieldManager: patch.fieldManager, force: patch.force } : {};
-  return {
-    method: 'PATCH',
-    path: withQuery(path, { ...query, ...apply }),
-    body: patch.body,
-    contentType: patchMediaTypes[patch.type],
-  };
+const patchCall = (at: string, patch: Patch, written: WrittenQuery): Call => {
+  const { query, body, contentType } = patchRequest(patch, written);
+  return { method: 'PATCH', path: withQuery(at, query), body, contentType };
 };
 
 function resourceClient<T extends ApiObject>(wire: Wire, type: ResourceType<T>): ResourceClient<T> {
@@ -275,22 +263,12 @@ function watch<T extends ApiObject>(
   type: ResourceType<T>,
   options: WatchOptions,
 ): Observable<WatchEvent<T>> {
-  const query: Query = {
-    watch: true,
-    labelSelector: options.labelSelector,
-    fieldSelector: options.fieldSelector,
-    resourceVersion: options.resourceVersion,
-    allowWatchBookmarks: options.allowBookmarks,
-    sendInitialEvents: options.sendInitialEvents,
-    resourceVersionMatch: options.sendInitialEvents === undefined ? undefined : 'NotOlderThan',
-    timeoutSeconds: options.timeoutSeconds,
-  };
   const only = (event: WatchEvent<T>): WatchEvent<T> =>
     options.metadataOnly && 'object' in event ? { ...event, object: bare(type, event.object) } : event;
   return new Observable((subscriber) => {
     const stop = new AbortController();
     const run = async (): Promise<void> => {
-      const request = { method: 'GET', path: withQuery(readPath(type, options.namespace), query) };
+      const request = { method: 'GET', path: withQuery(readPath(type, options.namespace), watchQuery(options)) };
       const headers = { accept: acceptOf(options, 'PartialObjectMetadata') };
       try {
         const answer = await send({ ...request, headers, signal: stop.signal, silenceMs: Number.POSITIVE_INFINITY });

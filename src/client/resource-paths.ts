@@ -1,8 +1,8 @@
 import { checkPlace } from '../api/looked-up.js';
 import type { ObjectKey, ResourceType } from '../api/object.js';
-import type { DeleteOptions, ListOptions, WriteOptions } from './client.js';
+import type { WrittenQuery } from './written-options.js';
 
-/** Where resources are on a server, and how options are written in queries. */
+/** Where resources are on a server. */
 
 /** Path of a collection that is read, of all namespaces if none is given. Fails with BadRequest if the namespace can be none. */
 export function readPath(type: ResourceType, namespace: string | undefined): string {
@@ -33,25 +33,8 @@ export function objectPath(type: ResourceType, { namespace, name }: ObjectKey, s
 
 const pathOf = (segments: readonly string[]): string => `/${segments.map(encodeURIComponent).join('/')}`;
 
-export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
-
-export function withQuery(path: string, query: Query): string {
+export function withQuery(path: string, query: WrittenQuery): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value));
   return search.size === 0 ? path : `${path}?${search}`;
 }
-
-export const writeQuery = ({ dryRun, fieldManager, fieldValidation }: WriteOptions): Query => ({
-  dryRun: dryRun ? 'All' : undefined,
-  fieldManager,
-  fieldValidation,
-});
-
-export const listQuery = ({ namespace: _, ...query }: ListOptions & DeleteOptions): Query => ({
-  labelSelector: query.labelSelector,
-  fieldSelector: query.fieldSelector,
-  limit: query.limit,
-  continue: query.continue,
-  resourceVersion: query.resourceVersion,
-  resourceVersionMatch: query.resourceVersionMatch,
-});

@@ -1,0 +1,62 @@
+import type { JsonObject } from '../api/object.js';
+import type { DeleteOptions, ListOptions, Patch, WatchOptions, WriteOptions } from './client.js';
+
+/** How the options of calls are written: in queries, and in the bodies of deletions. */
+
+export type WrittenQuery = Readonly<Record<string, string | number | boolean | undefined>>;
+
+export const writeQuery = ({ dryRun, fieldManager, fieldValidation }: WriteOptions = {}): WrittenQuery => ({
+  dryRun: dryRun ? 'All' : undefined,
+  fieldManager,
+  fieldValidation,
+});
+
+export const listQuery = (options: ListOptions): WrittenQuery => ({
+  labelSelector: options.labelSelector,
+  fieldSelector: options.fieldSelector,
+  limit: options.limit,
+  continue: options.continue,
+  resourceVersion: options.resourceVersion,
+  resourceVersionMatch: options.resourceVersionMatch,
+});
+
+export const watchQuery = (options: WatchOptions): WrittenQuery => ({
+  watch: true,
+  labelSelector: options.labelSelector,
+  fieldSelector: options.fieldSelector,
+  resourceVersion: options.resourceVersion,
+  allowWatchBookmarks: options.allowBookmarks,
+  sendInitialEvents: options.sendInitialEvents,
+  resourceVersionMatch: options.sendInitialEvents === undefined ? undefined : 'NotOlderThan',
+  timeoutSeconds: options.timeoutSeconds,
+});
+
+const patchMediaTypes: Readonly<Record<Patch['type'], string>> = {
+  json: 'application/json-patch+json',
+  merge: 'application/merge-patch+json',
+  strategic: 'application/strategic-merge-patch+json',
+  apply: 'application/apply-patch+yaml',
+};
+
+/** A patch as it is sent; `query` is that of the write. */
+export const patchRequest = (patch: Patch, query: WrittenQuery) => ({
+  query: {
+    ...query,
+    ...(patch.type === 'apply' ? { fieldManager: patch.fieldManager, force: patch.force } : {}),
+  },
+  body: patch.body,
+  contentType: patchMediaTypes[patch.type],
+});
+
+/** The members of a DeleteOptions that say something. */
+export const deletionOf = ({
+  dryRun,
+  propagationPolicy,
+  gracePeriodSeconds,
+  preconditions,
+}: DeleteOptions): JsonObject => ({
+  ...(dryRun ? { dryRun: ['All'] } : {}),
+  ...(propagationPolicy === undefined ? {} : { propagationPolicy }),
+  ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
+  ...(preconditions === undefined ? {} : { preconditions: preconditions as JsonObject }),
+});
