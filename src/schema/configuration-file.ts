@@ -1,6 +1,8 @@
+import type { Domains } from '../api/domains.js';
 import type { ReadText } from '../api/json-exact.js';
 import { isObject, type JsonObject } from '../api/object.js';
 import { atOnce } from '../api/steps.js';
+import type { Violation } from '../api/violations.js';
 import { decodeText, typeMetaOf } from './decode.js';
 import type { Schema } from './schema.js';
 
@@ -23,4 +25,13 @@ export function decodeConfiguration(
   const { value, strict } = atOnce(decodeText(schema, read));
   if (strict.length > 0) throw new Error(`strict decoding error: ${strict.join(', ')}`);
   return value as JsonObject;
+}
+
+/** The versions of kube-apiserver's own configuration, as files name them. */
+export const configurationVersions = ({ api }: Domains, versions: readonly string[]): readonly string[] =>
+  versions.map((version) => `apiserver.config.${api}/${version}`);
+
+/** Refuses a file that breaks rules. Throws Error with all of them. */
+export function checkConfiguration(violations: readonly Violation[]): void {
+  if (violations.length > 0) throw new Error(violations.map(({ field, body }) => `${field}: ${body}`).join('; '));
 }

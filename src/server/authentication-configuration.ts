@@ -5,7 +5,7 @@ import { Expressions } from '../auth/jwt/expressions.js';
 import type { AuthenticationConfiguration } from '../auth/jwt/jwt-issuer.js';
 import { inTurns } from '../runtime/turn-taking.js';
 import { boolean, field, list, optional, string, struct } from '../schema/builder.js';
-import { decodeConfiguration } from '../schema/configuration-file.js';
+import { checkConfiguration, configurationVersions, decodeConfiguration } from '../schema/configuration-file.js';
 
 /** The file with the issuers of JWTs: kind AuthenticationConfiguration of Kubernetes. */
 
@@ -88,12 +88,9 @@ export async function readAuthenticationConfiguration(
   const read = await readYaml(text);
   const configuration = decodeConfiguration(schema, read, {
     kind: 'AuthenticationConfiguration',
-    versions: versions.map((version) => `apiserver.config.${domains.api}/${version}`),
+    versions: configurationVersions(domains, versions),
   }) as object as AuthenticationConfiguration;
   const expressions = await inTurns(Expressions.of(configuration.jwt ?? []));
-  const violations = checkAuthenticationConfiguration(configuration, { ownIssuers, domains, expressions });
-  if (violations.length > 0) {
-    throw new Error(violations.map(({ field: path, body }) => `${path}: ${body}`).join('; '));
-  }
+  checkConfiguration(checkAuthenticationConfiguration(configuration, { ownIssuers, domains, expressions }));
   return { ...configuration, expressions };
 }

@@ -21,7 +21,7 @@ import type { ReviewCondition } from '../auth/webhook/review-conditions.js';
 import { compileReviewCondition } from '../cel/environments/authorization.js';
 import { inTurns } from '../runtime/turn-taking.js';
 import { boolean, field, list, optional, string, struct } from '../schema/builder.js';
-import { decodeConfiguration } from '../schema/configuration-file.js';
+import { checkConfiguration, configurationVersions, decodeConfiguration } from '../schema/configuration-file.js';
 import { optionDefaults } from './option-defaults.js';
 import { type AuthorizationMode, authorizationModes } from './options.js';
 
@@ -108,7 +108,7 @@ export async function readAuthorizationConfiguration(
 ): Promise<readonly ConfiguredAuthorizer[]> {
   const { authorizers = [] } = decodeConfiguration(schema, await readYaml(text), {
     kind: 'AuthorizationConfiguration',
-    versions: versions.map((version) => `apiserver.config.${domains.api}/${version}`),
+    versions: configurationVersions(domains, versions),
   }) as { readonly authorizers?: readonly Given[] };
   const violations: Violation[] = [];
   const read: ConfiguredAuthorizer[] = [];
@@ -127,7 +127,7 @@ export async function readAuthorizationConfiguration(
       read.push({ type, name, webhook: readWebhook(settings, path, conditions.compiled) });
     }
   }
-  if (violations.length > 0) throw new Error(violations.map(({ field: at, body }) => `${at}: ${body}`).join('; '));
+  checkConfiguration(violations);
   return read;
 }
 

@@ -4,7 +4,7 @@ import { parseDuration } from '../api/go-duration.js';
 import { child, index, invalid, invalidText, ofEach, required, type Violation } from '../api/violations.js';
 import { readYaml } from '../api/yaml.js';
 import { field, list, optional, string, struct } from '../schema/builder.js';
-import { decodeConfiguration } from '../schema/configuration-file.js';
+import { checkConfiguration, configurationVersions, decodeConfiguration } from '../schema/configuration-file.js';
 
 /** The file that says how objects are encrypted where they are kept: kind EncryptionConfiguration of Kubernetes. */
 
@@ -85,15 +85,13 @@ const defaultTimeout = '3s';
 export async function readEncryptionConfiguration(text: string, domains: Domains): Promise<readonly EncryptionRule[]> {
   const { resources = [] } = decodeConfiguration(schema, await readYaml(text), {
     kind: 'EncryptionConfiguration',
-    versions: [`apiserver.config.${domains.api}/v1`],
+    versions: configurationVersions(domains, ['v1']),
   }) as { readonly resources?: readonly GivenRule[] };
-  const violations =
+  checkConfiguration(
     resources.length === 0
       ? [required('resources', 'at least one resources is required')]
-      : [...ofEach(resources, (one, at) => checkRule(one, index('resources', at))), ...checkNames(resources)];
-  if (violations.length > 0) {
-    throw new Error(violations.map(({ field: path, body }) => `${path}: ${body}`).join('; '));
-  }
+      : [...ofEach(resources, (one, at) => checkRule(one, index('resources', at))), ...checkNames(resources)],
+  );
   checkMasked(resources);
   return resources.map(({ resources: names = [], providers = [] }) => ({
     resources: names.flatMap((name) => storedAs(groupResource(name), domains)),

@@ -3,7 +3,7 @@ import type { UserInfo } from '../../api/user.js';
 import { invalid, notSupported, required, type Violation } from '../../api/violations.js';
 import { readYaml } from '../../api/yaml.js';
 import { boolean, field, list, optional, string, struct } from '../../schema/builder.js';
-import { decodeConfiguration } from '../../schema/configuration-file.js';
+import { checkConfiguration, decodeConfiguration } from '../../schema/configuration-file.js';
 import { objectMeta } from '../../schema/meta.js';
 import type { RequestInfo } from '../request.js';
 
@@ -147,11 +147,10 @@ export async function readAuditPolicy(text: string): Promise<AuditPolicy> {
   if (behind !== undefined) throw new Error(`must be one document: line ${behind} has more behind its end`);
   const policy: GivenPolicy = decodeConfiguration(schema, read, { kind: 'Policy', versions: ['audit.k8s.io/v1'] });
   const { rules = [], omitStages = [], omitManagedFields = false } = policy;
-  const violations = [
+  checkConfiguration([
     ...stageViolations('omitStages', omitStages),
     ...rules.flatMap((rule, at) => ruleViolations(`rules[${at}]`, rule)),
-  ];
-  if (violations.length > 0) throw new Error(violations.map(({ field: path, body }) => `${path}: ${body}`).join('; '));
+  ]);
   if (rules.length === 0) throw new Error('loaded illegal policy with 0 rules');
   return { rules: rules.map((rule) => complete(rule, { omitStages, omitManagedFields })) };
 }
