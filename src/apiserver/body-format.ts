@@ -1,4 +1,4 @@
-import { unsupportedMediaType } from '../api/errors.js';
+import { type ApiError, unsupportedMediaType } from '../api/errors.js';
 import { plainText, type ReadText } from '../api/json-exact.js';
 import { largeJson } from '../api/json-pieces.js';
 import { dumpBody, JsonSyntaxError, readJson, readJsonInSteps } from '../api/json-text.js';
@@ -34,10 +34,11 @@ function formatOf(contentType: string | undefined, message: Schema | undefined):
   const read = contentType ? readMediaType(contentType) : { type: json };
   const type = 'type' in read ? read.type : undefined;
   if (type === json || type === yaml || (type === protobuf && message !== undefined)) return type;
-  throw unsupportedMediaType(
-    `the body of the request was in an unknown format - accepted media types include: ${mediaTypes}`,
-  );
+  throw unknownFormat(mediaTypes);
 }
+
+export const unknownFormat = (accepted: string): ApiError =>
+  unsupportedMediaType(`the body of the request was in an unknown format - accepted media types include: ${accepted}`);
 
 /** Refuses a body that nobody could read, before anything else is said of the request: of a create, that comes first. */
 export const checkMediaType = (contentType: string | undefined, definition: ResourceDefinition): void =>

@@ -7,7 +7,7 @@ import { decodeText, typeMetaOf } from '../schema/decode.js';
 import { deleteOptions } from '../schema/meta.js';
 import { decoded } from './bodies.js';
 import { type Parsed, parse, whyUnparsed } from './body-format.js';
-import { apiVersionMissing, checkedVersion, isVersionless, notRegistered } from './given-kind.js';
+import { apiVersionMissing, checkedVersion, isVersionless, notRegistered, unnamedScheme } from './given-kind.js';
 import { isOptionsKind, optionsVersion } from './registered-kinds.js';
 import type { ApiRequest } from './request.js';
 
@@ -26,7 +26,7 @@ export async function readDeleteBody(request: ApiRequest): Promise<DeleteBody | 
       throw badRequest(
         isOptionsKind(given)
           ? `converting (v1.${kind}) to (v1.DeleteOptions): unknown conversion`
-          : notRegistered(given, 'pkg/runtime/scheme.go:111'),
+          : notRegistered(given, unnamedScheme),
       );
     }
   } catch (error) {

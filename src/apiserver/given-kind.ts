@@ -15,6 +15,9 @@ export function checkedVersion(meta: TypeMeta): TypeMeta {
   return meta.apiVersion.startsWith('/') ? { ...meta, apiVersion: meta.apiVersion.slice(1) } : meta;
 }
 
+/** What Kubernetes calls a scheme that was given no name: the line of its source that made it. */
+export const unnamedScheme = 'pkg/runtime/scheme.go:111';
+
 export const notRegistered = ({ apiVersion, kind }: TypeMeta, scheme: string): string =>
   `no kind ${quote(kind)} is registered for version ${quote(apiVersion)} in scheme ${quote(scheme)}`;
 

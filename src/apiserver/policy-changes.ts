@@ -12,6 +12,7 @@ import { checkShape, joinErrors } from '../apply/check.js';
 import { asJson } from '../apply/json-value.js';
 import { UnidentifiedItem } from '../apply/list-items.js';
 import { merge } from '../apply/merge.js';
+import { noVersionOfKind } from '../apply/ownership.js';
 import { shapeOfObject } from '../apply/shape.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
 import { inTurns } from '../runtime/turn-taking.js';
@@ -19,7 +20,7 @@ import { typeMetaOf } from '../schema/decode.js';
 import { DecodeError } from '../schema/decode-error.js';
 import { inOrder } from '../schema/encode.js';
 import type { Catalogue, Served } from './catalogue.js';
-import { NoConversion, shortVersion } from './given-kind.js';
+import { NoConversion, shortVersion, unnamedScheme } from './given-kind.js';
 import { checkGroup, readAs, shapesIn } from './hooked-kinds.js';
 import { DoesNotApply, receivedPatch } from './patch/json.js';
 import { inConverter, converted as throughConverter } from './patch/unstructured.js';
@@ -38,7 +39,7 @@ export function policyChanges(catalogue: Catalogue): PolicyChanges {
     const isCustom = shapes.definitionOf(resource)?.reader !== undefined;
     const version = groupVersion(given.kind);
     if (isCustom && groupVersion(kind) !== groupVersion(resource)) {
-      throw new ChangeFailed(`request to convert CR to an invalid group/version: ${version}`);
+      throw new ChangeFailed(noVersionOfKind(version));
     }
     if (isCustom || groupVersion(kind) === version) return;
     throw unsuitable(kind, version);
@@ -76,10 +77,10 @@ export function policyChanges(catalogue: Catalogue): PolicyChanges {
   };
 }
 
-const scheme = 'pkg/runtime/scheme.go:111';
-
 const unsuitable = ({ version, kind }: Pick<SeenAs['kind'], 'version' | 'kind'>, wanted: string): ChangeFailed =>
-  new ChangeFailed(`${version}.${kind} is not suitable for converting to ${quote(wanted)} in scheme ${quote(scheme)}`);
+  new ChangeFailed(
+    `${version}.${kind} is not suitable for converting to ${quote(wanted)} in scheme ${quote(unnamedScheme)}`,
+  );
 
 /** The result of a patch, read as an object of the kind. Throws ApiError 500, or ChangeFailed. */
 function* decoded(

@@ -9,6 +9,7 @@ import { invalid } from '../../api/violations.js';
 import { type Emptied, typeMetaOf } from '../../schema/decode.js';
 import { DecodeError } from '../../schema/decode-error.js';
 import type { Schema } from '../../schema/schema.js';
+import { unknownFormat } from '../body-format.js';
 import type { RequestBody } from '../request.js';
 import { jsonPatch } from './json.js';
 import { mergePatch } from './merge.js';
@@ -37,9 +38,7 @@ export function patchTypeOf(contentType: string | undefined, origin: 'built-in' 
   const [mediaType = ''] = (contentType ?? '').split(';', 1);
   const type = Object.hasOwn(patchTypes, mediaType) ? patchTypes[mediaType as keyof typeof patchTypes] : undefined;
   if (type !== undefined && serves(type, origin)) return type;
-  throw unsupportedMediaType(
-    `the body of the request was in an unknown format - accepted media types include: ${servedPatchTypes(origin).join(', ')}`,
-  );
+  throw unknownFormat(servedPatchTypes(origin).join(', '));
 }
 
 /** Media types of the patches that kinds of this origin take. */

@@ -19,6 +19,7 @@ import {
   isVersionless,
   kindComplaint,
   NoConversion,
+  unnamedScheme,
   versionNull,
 } from '../given-kind.js';
 import { checkVersioned, placedByUrl, uidOfNothing } from '../given-object.js';
@@ -129,7 +130,7 @@ function withoutVersion(definition: ResourceDefinition, result: JsonObject): Dec
     if (isVersionless({ apiVersion })) throw new DecodeError(apiVersionMissing(goJson(result)));
     return undefined;
   }
-  const complaint = internalComplaint(definition, kind || definition.kind, 'pkg/runtime/scheme.go:111');
+  const complaint = internalComplaint(definition, kind || definition.kind, unnamedScheme);
   if (complaint !== undefined) throw new DecodeError(complaint);
   const strict = new Complaints();
   for (const name of Object.keys(result)) {
@@ -148,7 +149,7 @@ export function* checkKind(served: Served, definition: ResourceDefinition, resul
     apiVersion: saysNone ? groupVersion(definition) : meta.apiVersion,
     kind: meta.kind || definition.kind,
   };
-  const complaint = kindComplaint(definition, given, 'pkg/runtime/scheme.go:111');
+  const complaint = kindComplaint(definition, given, unnamedScheme);
   if (complaint === undefined) return;
   yield* decodedAs(served, given, plainText(result));
   throw isRegistered(given, definition.group) ? new NoConversion(complaint) : new DecodeError(complaint);

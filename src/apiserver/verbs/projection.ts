@@ -7,6 +7,7 @@ import type { SubresourceProjection } from '../../registry/resource-definition.j
 import { ownDefinition } from '../../registry/subresource.js';
 import { readObject } from '../bodies.js';
 import { readInTurns } from '../forms.js';
+import { unnamedScheme } from '../given-kind.js';
 import { uidMismatch } from '../given-object.js';
 import { mutated } from '../mutated.js';
 import type { Parts } from '../parts.js';
@@ -77,6 +78,6 @@ export async function readProjected(...given: Parameters<typeof readObject>): Pr
     return await readObject(...given);
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== 400) throw error;
-    throw badRequest(`no kind is registered for the type v1.${given[2].kind} in scheme "pkg/runtime/scheme.go:111"`);
+    throw badRequest(`no kind is registered for the type v1.${given[2].kind} in scheme "${unnamedScheme}"`);
   }
 }
