@@ -1,18 +1,16 @@
 import type { ApiObject, JsonObject, ObjectMeta } from '../api/object.js';
 import type { Column, ResourceDefinition } from '../registry/resource-definition.js';
-import { createdAt } from '../resources/columns.js';
+import { createdAt, nameDescription } from '../resources/columns.js';
 import { arrange } from '../schema/encode.js';
 import { objectMeta } from '../schema/meta.js';
 
 /** Objects as rows of a `Table` (meta.k8s.io), what kubectl prints; and as bare metadata. */
 
-const nameText =
-  'Name must be unique within a namespace. Is required when creating resources, although some resources may allow a client to request the generation of an appropriate name automatically. Name is primarily intended for creation idempotence and configuration definition. Cannot be updated. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names';
 const nameColumn: Column = {
   name: 'Name',
   type: 'string',
   format: 'name',
-  description: nameText,
+  description: nameDescription,
   cell: ({ metadata }) => metadata.name ?? '',
 };
 

@@ -7,6 +7,9 @@ import type { Column } from '../registry/resource-definition.js';
 const creationTimestamp =
   'CreationTimestamp is a timestamp representing the server time when this object was created. It is not guaranteed to be set in happens-before order across separate operations. Clients may not set this value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata';
 
+export const nameDescription =
+  'Name must be unique within a namespace. Is required when creating resources, although some resources may allow a client to request the generation of an appropriate name automatically. Name is primarily intended for creation idempotence and configuration definition. Cannot be updated. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names';
+
 /** How long ago a timestamp was, `<unknown>` for none. */
 export const since = (timestamp: string | null | undefined, now: number): string =>
   timestamp ? humanDuration(now - Date.parse(timestamp)) : '<unknown>';

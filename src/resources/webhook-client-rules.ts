@@ -1,8 +1,9 @@
 import { parseGoUrl } from '../api/go-url.js';
-import { dnsSubdomain } from '../api/names.js';
+import { dns1035Label, dnsSubdomain } from '../api/names.js';
 import {
   child,
   eachInvalid,
+  index,
   invalid,
   invalidOnce,
   notPort,
@@ -14,6 +15,16 @@ import {
 /** Where a webhook may be: the rules that webhook configurations and conversion webhooks share. */
 
 const form = '; desired format: https://host[/path]';
+
+/** What is wrong with each of the versions of reviews that a webhook takes. */
+export function reviewVersionsViolations(versions: readonly string[], path: string): readonly Violation[] {
+  const seen = new Set<string>();
+  return ofEach(versions, (version, at) => {
+    if (seen.has(version)) return [invalid(index(path, at), version, 'duplicate version')];
+    seen.add(version);
+    return eachInvalid(index(path, at), version, dns1035Label(version));
+  });
+}
 
 /** What is wrong with the URL of a webhook. */
 export function validateWebhookUrl(path: string, url: string): readonly Violation[] {

@@ -1,18 +1,7 @@
 import type { CustomResourceConversion } from '../../api/kinds/custom-resource-definition.js';
-import { dns1035Label } from '../../api/names.js';
-import {
-  child,
-  eachInvalid,
-  forbiddenField,
-  index,
-  invalid,
-  notSupported,
-  ofEach,
-  required,
-  type Violation,
-} from '../../api/violations.js';
+import { child, forbiddenField, invalid, notSupported, required, type Violation } from '../../api/violations.js';
 import { conversionReviewVersion, reviewVersions } from '../customresources/conversion-review.js';
-import { validateWebhookService, validateWebhookUrl } from '../webhook-client-rules.js';
+import { reviewVersionsViolations, validateWebhookService, validateWebhookUrl } from '../webhook-client-rules.js';
 import { validateCaBundle } from './ca-bundle.js';
 
 /** Rules about how objects are converted between versions. */
@@ -83,12 +72,7 @@ function reviewVersionViolations(
   { knownReviewVersion }: ConversionRuleOptions,
 ): readonly Violation[] {
   if (versions.length === 0) return [required(path)];
-  const seen = new Set<string>();
-  const found = ofEach(versions, (version, at) => {
-    if (seen.has(version)) return [invalid(index(path, at), version, 'duplicate version')];
-    seen.add(version);
-    return eachInvalid(index(path, at), version, dns1035Label(version));
-  });
+  const found = reviewVersionsViolations(versions, path);
   return !knownReviewVersion || conversionReviewVersion(versions) !== undefined
     ? found
     : [...found, invalid(path, versions, `must include at least one of ${reviewVersions.join(', ')}`)];

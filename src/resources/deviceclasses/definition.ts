@@ -29,6 +29,7 @@ import { defineResource, type ResourceDefinition } from '../../registry/resource
 import { anyJson, embedded, field, list, optional, string, structsOf } from '../../schema/builder.js';
 import { objectMembers } from '../../schema/meta.js';
 import { age } from '../columns.js';
+import { hasNewSpec } from '../new-spec.js';
 
 const struct = structsOf('io.k8s.api.resource.v1');
 
@@ -189,7 +190,7 @@ export const deviceClasses: ResourceDefinition<DeviceClass> = defineResource<Dev
   unconditionalUpdate: true,
   answersDeleted: true,
   columns: [age],
-  newGeneration: (next, previous) => !isDeepStrictEqual(next.spec ?? {}, previous.spec ?? {}),
+  newGeneration: hasNewSpec,
   *validate({ spec }, previous) {
     // All of them as before: what they may be was decided when they came.
     const stored = previous !== undefined && isDeepStrictEqual(spec?.config ?? [], previous.spec?.config ?? []);

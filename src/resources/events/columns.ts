@@ -1,7 +1,7 @@
 import { goLowerCase, trimSpace } from '../../api/go-text.js';
 import type { Event } from '../../api/kinds/event.js';
 import type { Column } from '../../registry/resource-definition.js';
-import { column, since } from '../columns.js';
+import { column, nameDescription, since } from '../columns.js';
 
 const firstSeen = ({ firstTimestamp, eventTime }: Event, now: number): string =>
   since(firstTimestamp || eventTime, now);
@@ -60,10 +60,5 @@ export const eventColumns: readonly Column<Event>[] = [
     wide,
   ),
   column('Count', 'The number of times this event has occurred.', countOf, wide),
-  column(
-    'Name',
-    'Name must be unique within a namespace. Is required when creating resources, although some resources may allow a client to request the generation of an appropriate name automatically. Name is primarily intended for creation idempotence and configuration definition. Cannot be updated. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names',
-    ({ metadata }) => metadata.name ?? '',
-    { format: 'name', ...wide },
-  ),
+  column('Name', nameDescription, ({ metadata }) => metadata.name ?? '', { format: 'name', ...wide }),
 ];

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { MutatingAdmissionPolicies, type MutatingAdmissionPolicy } from '../../api/kinds/mutating-admission-policy.js';
 import { nameRules } from '../../api/names.js';
 import { defineResource, type ResourceDefinition } from '../../registry/resource-definition.js';
@@ -7,6 +6,7 @@ import { objectMembers } from '../../schema/meta.js';
 import { policyColumns } from '../admissionpolicies/columns.js';
 import { withPolicyDefaults } from '../admissionpolicies/defaults.js';
 import { matchResources, paramKind, variable } from '../admissionpolicies/schema.js';
+import { hasNewSpec } from '../new-spec.js';
 import { matchCondition, struct } from '../webhookconfigurations/schema.js';
 import { reservedNameWarnings } from '../webhookconfigurations/validate.js';
 import { policyViolations } from './validate.js';
@@ -86,7 +86,7 @@ export const mutatingAdmissionPolicies: ResourceDefinition<MutatingAdmissionPoli
     schema,
     checksMetadata: 'as if new',
     nameRule: nameRules.dnsSubdomain,
-    newGeneration: (next, previous) => !isDeepStrictEqual(next.spec ?? {}, previous.spec ?? {}),
+    newGeneration: hasNewSpec,
     columns: policyColumns(
       'Mutations',
       'Mutation indicates the number of mutations rules defined in this configuration',

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import {
   type MutatingAdmissionPolicyBinding,
   MutatingAdmissionPolicyBindings,
@@ -12,6 +11,7 @@ import { withBindingDefaults } from '../admissionpolicies/defaults.js';
 import { mutatedOperations } from '../admissionpolicies/operations.js';
 import { bindingViolations } from '../admissionpolicies/rules.js';
 import { bindingMembers } from '../admissionpolicies/schema.js';
+import { hasNewSpec } from '../new-spec.js';
 import { struct } from '../webhookconfigurations/schema.js';
 import { reservedNameWarnings } from '../webhookconfigurations/validate.js';
 
@@ -38,7 +38,7 @@ export const mutatingAdmissionPolicyBindings: ResourceDefinition<MutatingAdmissi
     schema,
     checksMetadata: 'as if new',
     nameRule: nameRules.dnsSubdomain,
-    newGeneration: (next, previous) => !isDeepStrictEqual(next.spec ?? {}, previous.spec ?? {}),
+    newGeneration: hasNewSpec,
     columns: bindingColumns,
     defaults: withBindingDefaults,
     validate: ({ spec = {} }) => bindingViolations(spec, { operations: mutatedOperations }),

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { type Domains, signerKeyIn } from '../../api/domains.js';
 import { mirrorAnnotation, type Pod, Pods } from '../../api/kinds/pod.js';
 import { nameRules } from '../../api/names.js';
@@ -6,6 +5,7 @@ import { defineResource, type ResourceDefinition } from '../../registry/resource
 import { field } from '../../schema/builder.js';
 import { objectMembers } from '../../schema/meta.js';
 import { coreStruct } from '../core-struct.js';
+import { hasNewSpec } from '../new-spec.js';
 import { podColumns, podCompleted } from './columns.js';
 import { withPodDefaults } from './defaults.js';
 import { qualityOf } from './quality.js';
@@ -29,8 +29,6 @@ const podSchema = coreStruct(
 /** Also under the name that the field had in the first versions. */
 const nodeName = ({ spec }: Pod): string => spec?.nodeName ?? '';
 
-const isSameSpec = (next: Pod, previous: Pod): boolean => isDeepStrictEqual(next.spec ?? {}, previous.spec ?? {});
-
 export function podDefinition(domains: Domains): ResourceDefinition<Pod> {
   const mirror = signerKeyIn(domains, mirrorAnnotation);
   return defineResource<Pod>({
@@ -40,7 +38,7 @@ export function podDefinition(domains: Domains): ResourceDefinition<Pod> {
     nameRule: nameRules.dnsSubdomain,
     unconditionalUpdate: true,
     answersDeleted: true,
-    newGeneration: (next, previous) => !isSameSpec(next, previous),
+    newGeneration: hasNewSpec,
     selectableFields: {
       'spec.nodeName': nodeName,
       'spec.host': nodeName,
@@ -69,7 +67,7 @@ export function podDefinition(domains: Domains): ResourceDefinition<Pod> {
       return [
         ...mirrorViolations(next, mirror),
         // What is there was judged when it came, and must be able to go, whatever the rules are now.
-        ...(previous !== undefined && isSameSpec(next, previous) ? [] : yield* podViolations(next, domains)),
+        ...(previous === undefined || hasNewSpec(next, previous) ? yield* podViolations(next, domains) : []),
         ...(previous === undefined
           ? newPodViolations(next)
           : [...mirrorChangeViolations(next, previous, mirror), ...podUpdateViolations(next, previous)]),

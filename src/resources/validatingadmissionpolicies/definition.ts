@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import {
   ValidatingAdmissionPolicies,
   type ValidatingAdmissionPolicy,
@@ -8,6 +7,7 @@ import { resetForStatus } from '../../registry/metadata-rules.js';
 import { defineResource, type ResourceDefinition } from '../../registry/resource-definition.js';
 import { policyColumns } from '../admissionpolicies/columns.js';
 import { withPolicyDefaults } from '../admissionpolicies/defaults.js';
+import { hasNewSpec } from '../new-spec.js';
 import { reservedNameWarnings } from '../webhookconfigurations/validate.js';
 import { validatingAdmissionPolicySchema } from './schema.js';
 import { statusViolations } from './status.js';
@@ -22,7 +22,7 @@ export const validatingAdmissionPolicies: ResourceDefinition<ValidatingAdmission
     checksMetadata: 'as if new',
     nameRule: nameRules.dnsSubdomain,
     resetFields: [['status']],
-    newGeneration: (next, previous) => !isDeepStrictEqual(next.spec ?? {}, previous.spec ?? {}),
+    newGeneration: hasNewSpec,
     columns: policyColumns(
       'Validations',
       'Validations indicates the number of validation rules defined in this configuration',

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import {
   type ValidatingAdmissionPolicyBinding,
   ValidatingAdmissionPolicyBindings,
@@ -21,6 +20,7 @@ import { bindingColumns } from '../admissionpolicies/columns.js';
 import { withBindingDefaults } from '../admissionpolicies/defaults.js';
 import { bindingViolations } from '../admissionpolicies/rules.js';
 import { bindingMembers } from '../admissionpolicies/schema.js';
+import { hasNewSpec } from '../new-spec.js';
 import { struct } from '../webhookconfigurations/schema.js';
 import { reservedNameWarnings } from '../webhookconfigurations/validate.js';
 
@@ -83,7 +83,7 @@ export const validatingAdmissionPolicyBindings: ResourceDefinition<ValidatingAdm
     schema,
     checksMetadata: 'as if new',
     nameRule: nameRules.dnsSubdomain,
-    newGeneration: (next, previous) => !isDeepStrictEqual(next.spec ?? {}, previous.spec ?? {}),
+    newGeneration: hasNewSpec,
     columns: bindingColumns,
     defaults: withBindingDefaults,
     *validate({ spec = {} }) {

@@ -2,13 +2,12 @@ import { isDeepStrictEqual } from 'node:util';
 import { defaultDomains } from '../../api/domains.js';
 import type { MutatingWebhook, ValidatingWebhook } from '../../api/kinds/webhook-configuration.js';
 import { validateLabelSelector } from '../../api/label-selectors.js';
-import { dns1035Label, dnsSubdomain } from '../../api/names.js';
+import { dnsSubdomain } from '../../api/names.js';
 import type { ApiObject } from '../../api/object.js';
 import type { Steps } from '../../api/steps.js';
 import {
   child,
   duplicate,
-  eachInvalid,
   index,
   invalid,
   notSupportedWord,
@@ -19,7 +18,7 @@ import {
 } from '../../api/violations.js';
 import { compileCondition } from '../../cel/environments/admission.js';
 import { validateMatchConditions } from '../match-conditions.js';
-import { validateWebhookService, validateWebhookUrl } from '../webhook-client-rules.js';
+import { reviewVersionsViolations, validateWebhookService, validateWebhookUrl } from '../webhook-client-rules.js';
 import { validateWebhookRule } from './rules.js';
 
 const reviewVersions = ['v1', 'v1beta1'];
@@ -156,13 +155,8 @@ function validateClientConfig(
 function validateReviewVersions(versions: readonly string[], path: string, leniency: Leniency): readonly Violation[] {
   const accepted = reviewVersions.join(', ');
   if (versions.length === 0) return [required(path, `must specify one of ${accepted}`)];
-  const seen = new Set<string>();
-  const wrong = ofEach(versions, (version, at) => {
-    if (seen.has(version)) return [invalid(index(path, at), version, 'duplicate version')];
-    seen.add(version);
-    return eachInvalid(index(path, at), version, dns1035Label(version));
-  });
-  return leniency.reviewVersions || reviewVersions.some((version) => seen.has(version))
+  const wrong = reviewVersionsViolations(versions, path);
+  return leniency.reviewVersions || reviewVersions.some((version) => versions.includes(version))
     ? wrong
     : [...wrong, invalid(path, versions, `must include at least one of ${accepted}`)];
 }
