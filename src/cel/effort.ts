@@ -1,3 +1,6 @@
+/** What cel-go says of an evaluation that was ended because it cost too much. */
+export const tooCostly = 'operation cancelled: actual cost limit exceeded';
+
 /**
  * Costs say little about the work behind some operations: comparing two lists of long texts costs a tenth for each item.
  * Nothing can interrupt an evaluation here, so that work is counted too, and ends it where it would take seconds. A step
@@ -5,7 +8,7 @@
  */
 export class EffortExceeded extends Error {
   constructor() {
-    super('operation cancelled: actual cost limit exceeded');
+    super(tooCostly);
     this.name = 'EffortExceeded';
   }
 }

@@ -1,9 +1,10 @@
+import { tooCostly } from '../effort.js';
 import type { Value } from '../values.js';
 
 /** The limit on what an evaluation may cost was passed; nothing is known of its value. */
 export class CostExceeded extends Error {
   constructor() {
-    super('operation cancelled: actual cost limit exceeded');
+    super(tooCostly);
     this.name = 'CostExceeded';
   }
 }

@@ -16,6 +16,7 @@ import {
 } from '../../api/violations.js';
 import { perCallLimit } from '../../cel/cost.js';
 import type { Declared } from '../../cel/declared.js';
+import { tooCostly } from '../../cel/effort.js';
 import type { Program } from '../../cel/evaluator.js';
 import { escapeField } from '../../cel/field-names.js';
 import { jsonValue } from '../../cel/json-values.js';
@@ -391,8 +392,6 @@ const variables =
 /** Inside its optional, kube-apiserver shows the stored value as plain JSON, whatever the schema says of it. */
 const optionalOf = (old: Json | undefined): Optional =>
   old === undefined || old === null ? new Optional() : new Optional(jsonValue(old) as Exclude<Value, Failure>);
-
-const tooCostly = 'operation cancelled: actual cost limit exceeded';
 
 const named = ({ rule, message }: ValidationRule): string => trimSpace(message ? message : rule);
 
