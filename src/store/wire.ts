@@ -18,3 +18,6 @@ export function readFields(bytes: Uint8Array, table: FieldReaders): void {
 export const delimited = 2;
 /** What tags numbers. */
 export const varint = 0;
+
+/** The same bytes, as gRPC takes messages. */
+export const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);

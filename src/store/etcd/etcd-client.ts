@@ -8,6 +8,7 @@ import {
   status,
 } from '@grpc/grpc-js';
 import { StoreUnavailable } from '../store-unavailable.js';
+import { asBuffer } from '../wire.js';
 import type { EtcdLogin, EtcdSecrets, EtcdTls } from './etcd-secrets.js';
 import { Session } from './etcd-session.js';
 import {
@@ -227,8 +228,6 @@ function metadataOf(token: string | undefined): Metadata {
   if (token !== undefined) metadata.set('token', token);
   return metadata;
 }
-
-const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 
 const isTransport = (error: ServiceError | null): boolean =>
   error === null || error.code === status.UNAVAILABLE || error.code === status.DEADLINE_EXCEEDED;

@@ -1,4 +1,5 @@
 import { Client, credentials, type ServiceError } from '@grpc/grpc-js';
+import { asBuffer } from '../../wire.js';
 import {
   decodeDecrypted,
   decodeEncrypted,
@@ -46,5 +47,3 @@ function addressOf(endpoint: string): string {
   const path = endpoint.replace(/^unix:(\/\/)?/, '');
   return path.startsWith('/@') ? `unix-abstract:${path.slice(2)}` : `unix:${path}`;
 }
-
-const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
