@@ -3,7 +3,7 @@ import { ipBytes, ipText } from '../api/ip-address.js';
 import { context, DerCursor, tags } from './der.js';
 import { encode } from './der-writer.js';
 import { isAscii } from './directory-string.js';
-import { PkiError } from './pki-error.js';
+import { malformed, PkiError } from './pki-error.js';
 import { uriProblem } from './uri.js';
 
 /** subjectAltName (RFC 5280 4.2.1.6): the four kinds of names that are read and issued; others are dropped. */
@@ -24,22 +24,20 @@ export const hasAlternativeNames = (names: AlternativeNames): boolean =>
 export const nameTags = { email: context(1), dns: context(2), uri: context(6), ip: context(7) } as const;
 export const nameKinds: ReadonlySet<number> = new Set(Object.values(nameTags));
 
-const wrong = (what: string): PkiError => new PkiError('parse', `x509: ${what}`);
-
 function ascii(value: Buffer, kind: string): string {
-  if (!isAscii(value)) throw wrong(`SAN ${kind} is malformed`);
+  if (!isAscii(value)) throw malformed(`SAN ${kind} is malformed`);
   return value.toString('latin1');
 }
 
 function uri(value: Buffer): string {
   const text = ascii(value, 'uniformResourceIdentifier');
   const problem = uriProblem(text);
-  if (problem !== undefined) throw wrong(`cannot parse URI ${quote(text)}: ${problem}`);
+  if (problem !== undefined) throw malformed(`cannot parse URI ${quote(text)}: ${problem}`);
   return text;
 }
 
 function ip(value: Buffer): string {
-  if (value.length !== 4 && value.length !== 16) throw wrong(`cannot parse IP address of length ${value.length}`);
+  if (value.length !== 4 && value.length !== 16) throw malformed(`cannot parse IP address of length ${value.length}`);
   return ipText(value);
 }
 
@@ -49,7 +47,7 @@ const maxNames = 10_000;
 /** Reads the value of the extension. Bytes after its SEQUENCE are ignored. */
 export function readAlternativeNames(value: Buffer): AlternativeNames {
   const names = new DerCursor(value).enter(tags.sequence);
-  if (names === undefined) throw wrong('invalid subject alternative names');
+  if (names === undefined) throw malformed('invalid subject alternative names');
   const read = {
     dnsNames: [] as string[],
     emailAddresses: [] as string[],
@@ -57,9 +55,9 @@ export function readAlternativeNames(value: Buffer): AlternativeNames {
     uris: [] as string[],
   };
   for (let count = 0; !names.empty; count++) {
-    if (count === maxNames) throw wrong(`more than ${maxNames} subject alternative names`);
+    if (count === maxNames) throw malformed(`more than ${maxNames} subject alternative names`);
     const name = names.any();
-    if (name === undefined) throw wrong('invalid subject alternative name');
+    if (name === undefined) throw malformed('invalid subject alternative name');
     if (name.tag === nameTags.dns) read.dnsNames.push(ascii(name.value, 'dNSName'));
     else if (name.tag === nameTags.email) read.emailAddresses.push(ascii(name.value, 'rfc822Name'));
     else if (name.tag === nameTags.ip) read.ipAddresses.push(ip(name.value));

@@ -10,7 +10,7 @@ import {
 import { constructed, context, DerCursor, smallInteger, tags } from './der.js';
 import { isAscii } from './directory-string.js';
 import { oids } from './oids.js';
-import { PkiError } from './pki-error.js';
+import { malformed, type PkiError } from './pki-error.js';
 import { isDomainName } from './uri.js';
 
 /** An extension of a certificate, or one that a request asks for. */
@@ -36,8 +36,6 @@ export interface ExtensionValues {
   readonly extendedKeyUsages?: readonly string[];
   readonly hasNameConstraints?: true;
 }
-
-const malformed = (what: string): PkiError => new PkiError('parse', `x509: ${what}`);
 
 /** What one extension says. */
 interface Read extends ExtensionValues {

@@ -5,7 +5,7 @@ import { constructed, context, DerCursor, rightAligned, smallInteger, tags } fro
 import { readGeneralizedTime, readUtcTime } from './der-time.js';
 import { type DistinguishedName, readName } from './distinguished-name.js';
 import { certificateBlocks } from './pem.js';
-import { PkiError } from './pki-error.js';
+import { malformed } from './pki-error.js';
 import { type PublicKey, readPublicKey } from './public-key.js';
 import { remembered } from './remembered.js';
 
@@ -45,8 +45,6 @@ export interface Certificate {
   readonly signatureAlgorithm: AlgorithmIdentifier;
   readonly signature: Buffer;
 }
-
-const malformed = (what: string): PkiError => new PkiError('parse', `x509: ${what}`);
 
 /** The value, or the failure with this text. */
 function need<T>(value: T | undefined, what: string): T {

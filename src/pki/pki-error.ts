@@ -26,3 +26,6 @@ export class PkiError extends Error {
     this.problem = problem;
   }
 }
+
+/** A malformed certificate, in the words of crypto/x509. */
+export const malformed = (what: string): PkiError => new PkiError('parse', `x509: ${what}`);
