@@ -16,6 +16,10 @@ export function bytesOfUrlBase64(text: string): Buffer | { readonly illegalAt: n
   return typeof canonical === 'string' ? Buffer.from(canonical, 'base64') : canonical;
 }
 
+/** Bytes in base64url without padding, as in tokens; undefined for any other text. */
+export const bytesOfUnpaddedUrlBase64 = (text: string): Buffer | undefined =>
+  /^[A-Za-z0-9_-]*$/.test(text) && text.length % 4 !== 1 ? Buffer.from(text, 'base64url') : undefined;
+
 const maxByte = 255;
 
 /** The bytes of a list of numbers, which Go reads like base64; or what in it is no byte, as Go calls it. */

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { bytesOfUnpaddedUrlBase64 } from '../api/base64.js';
 import { type Authenticated, AuthenticationError, type Authenticator, type Credentials } from './authenticator.js';
 
 /** Recognises tokens of one sort, whatever carried them. */
@@ -67,10 +68,8 @@ export const webSocketToken = (
       const encoded = bearers[0]?.slice(prefix.length);
       if (encoded === undefined) return undefined;
       if (bearers.length > 1) throw new AuthenticationError('multiple base64.bearer.authorization tokens specified');
-      if (!/^[A-Za-z0-9_-]*$/.test(encoded) || encoded.length % 4 === 1) {
-        throw new AuthenticationError('invalid base64.bearer.authorization token encoding');
-      }
-      const bytes = Buffer.from(encoded, 'base64url');
+      const bytes = bytesOfUnpaddedUrlBase64(encoded);
+      if (bytes === undefined) throw new AuthenticationError('invalid base64.bearer.authorization token encoding');
       if (!isUtf8(bytes)) throw new AuthenticationError('invalid base64.bearer.authorization token');
       if (bytes.length === 0) return undefined;
       if (given.length === bearers.length) throw new AuthenticationError('missing additional subprotocol');

@@ -1,4 +1,5 @@
 import { constants, type KeyObject, sign, verify } from 'node:crypto';
+import { bytesOfUnpaddedUrlBase64 } from '../api/base64.js';
 import { readJson } from '../api/json-text.js';
 import { isObject } from '../api/object.js';
 
@@ -63,7 +64,7 @@ interface JwsHeader {
 export function parseToken(token: string): UnverifiedToken | undefined {
   const parts = token.split('.', 4).map((part, at) => part.replace(at === 1 ? /[\r\n]/g : /\p{White_Space}/gu, ''));
   if (parts.length !== 3) return undefined;
-  const [header, payload, signature] = parts.map(decode);
+  const [header, payload, signature] = parts.map(bytesOfUnpaddedUrlBase64);
   if (header === undefined || payload === undefined || signature === undefined) return undefined;
   const [head, claims] = [jsonObject(header), jsonObject(payload)];
   if (head === undefined || claims === undefined) return undefined;
@@ -80,11 +81,6 @@ export function parseToken(token: string): UnverifiedToken | undefined {
 
 const isTextOrNone = (value: unknown): value is string | null | undefined =>
   typeof value === 'string' || value === null || value === undefined;
-
-function decode(part: string): Buffer | undefined {
-  if (!/^[A-Za-z0-9_-]*$/.test(part) || part.length % 4 === 1) return undefined;
-  return Buffer.from(part, 'base64url');
-}
 
 function jsonObject(bytes: Buffer): Readonly<Record<string, unknown>> | undefined {
   try {
