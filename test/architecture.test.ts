@@ -116,6 +116,25 @@ test('folders import only what lies below them', () => {
   expect([...new Set(wrong)]).toEqual([]);
 });
 
+test('the architecture page has these directions', () => {
+  const block = /^## Which folder may import which$[\s\S]*?^```\n([\s\S]*?)^```$/m.exec(
+    readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8'),
+  );
+  const folder = (name: string): string => Object.keys(directions).find((known) => known.endsWith(`/${name}`)) ?? name;
+  const told = new Map<string, readonly string[]>();
+  for (const row of (block?.[1] ?? '').trim().split('\n')) {
+    const [, names = '', may = ''] = /^(.*?) {2,}(.*)$/.exec(row) ?? [];
+    const [, but = ''] = /^everything above except (.*)$/.exec(may) ?? [];
+    const without = but.split(' and ').map(folder);
+    const listed = may === 'nothing of ours' ? [] : may.split(', ').map(folder);
+    const allowed = but === '' ? listed : [...told.keys()].filter((one) => !without.includes(one));
+    for (const name of names.split(', ')) told.set(name, allowed);
+  }
+  const sorted = (entries: Iterable<[string, readonly string[]]>) =>
+    new Map([...entries].map(([name, allowed]) => [name, allowed.toSorted()]));
+  expect(sorted(told)).toEqual(sorted(Object.entries(directions)));
+});
+
 test('no file imports itself by way of others, not even for its types', () => {
   const done = new Set<string>();
   const circles: string[] = [];

@@ -1,6 +1,7 @@
 import { invalid, required } from '../../../../../src/api/violations.js';
 import { defineResource } from '../../../../../src/registry/resource-definition.js';
 import { age, column } from '../../../../../src/resources/columns.js';
+import { hasNewSpec } from '../../../../../src/resources/new-spec.js';
 import { field, integer32, string, struct } from '../../../../../src/schema/builder.js';
 import { objectMeta, typeMeta } from '../../../../../src/schema/meta.js';
 import { type CertificateProfile, CertificateProfiles } from '../../api/kinds/certificate-profile.js';
@@ -18,7 +19,7 @@ export const certificateProfiles = defineResource<CertificateProfile>({
     metadata: field(1, objectMeta),
     spec: field(2, spec, { description: 'What is allowed.' }),
   }),
-  newGeneration: (next, previous) => JSON.stringify(next.spec) !== JSON.stringify(previous.spec),
+  newGeneration: hasNewSpec,
   selectableFields: { 'spec.signerName': ({ spec }) => spec?.signerName ?? '' },
   columns: [column('Signer', 'Signer that the profile is about.', ({ spec }) => spec?.signerName ?? ''), age],
 
