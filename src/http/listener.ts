@@ -7,6 +7,7 @@ import {
   type Http2SecureServer,
   type Http2Session,
   type IncomingHttpHeaders,
+  type SecureServerOptions,
   type ServerHttp2Stream,
 } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
@@ -73,6 +74,10 @@ const secureContext = {
  */
 const asSent: object = { strictFieldWhitespaceValidation: false };
 
+interface Following extends Pick<ListenerOptions, 'onHandshakeFailed'> {
+  readonly clientCas: () => string | undefined;
+}
+
 export class Listener {
   readonly #server: Http2SecureServer;
   readonly #parts: FacadeParts;
@@ -96,36 +101,18 @@ export class Listener {
     this.#clientCas = clientCas();
     // Every request under way may listen.
     setMaxListeners(0, this.#stopping.signal);
-    this.#server = createSecureServer({
-      allowHTTP1: true,
-      ...(options.http2 === false ? { ALPNCallback: onlyHttp1 } : {}),
-      requestCert: true,
-      rejectUnauthorized: false,
-      ...this.#secureContext(),
-      handshakeTimeout: limits.headersMs,
-      keepAlive: true,
-      keepAliveInitialDelay: keepAliveMs,
-      maxHeaderListPairs: Math.ceil((2 * limits.headerBytes) / headerOverhead),
-      maxSessionMemory: unreadMegabytes,
-      ...asSent,
-      // Beyond this Node ends the stream without a word; what is larger than the limit is answered up to there.
-      settings: { maxConcurrentStreams: concurrentStreams, maxHeaderListSize: 2 * limits.headerBytes },
-    });
-    // What Node's own server of HTTP/1.1 takes as options is read from members here.
-    Object.assign(this.#server, {
-      maxConnections: connections,
-      maxHeaderSize: limits.headerBytes,
-      // Node passes over what is beyond its own number without a word: whom somebody acts for, for one.
-      maxHeadersCount: 0,
-      headersTimeout: limits.headersMs,
-      requestTimeout: limits.requestMs,
-      keepAliveTimeout: limits.idleMs,
-      connectionsCheckingInterval: Math.min(30_000, Math.ceil(limits.headersMs / 2)),
-      // Newer versions of Node hand over only requests for what is spoken here, and answer others as if they asked for nothing.
-      shouldUpgradeCallback: isWebSocketRequest,
-      // When it closes, Node would cut answers whose last bytes are on their way; `stop` ends idle connections itself.
-      closeIdleConnections: ignore,
-    });
+    this.#server = secureServer(
+      { ...this.#secureContext(), ...(options.http2 === false ? { ALPNCallback: onlyHttp1 } : {}) },
+      { ...limits, connections },
+    );
+    this.#followConnections({ ...options, clientCas }, connections);
+    this.#takeRequests(limits.headerBytes);
+    void this.#closeIdle(limits.idleMs);
+  }
+
+  /** What connects, speaks and goes. `connections`: how many there may be. */
+  #followConnections({ clientCas, onHandshakeFailed }: Following, connections: number | undefined): void {
+    const { clock, log } = this.#parts;
     // Before TLS looks at it.
     this.#server.prependListener('connection', (socket) => {
       this.#setClientCas(clientCas());
@@ -134,7 +121,7 @@ export class Listener {
     });
     this.#server.on('secureConnection', (socket) => {
       const run = (exchange: Exchange): Promise<void> => this.#run(exchange);
-      const plain = isHttp2(socket) ? undefined : new Http1Connection(socket, { run, clock: parts.clock });
+      const plain = isHttp2(socket) ? undefined : new Http1Connection(socket, { run, clock });
       this.#sockets.set(socket, plain);
       socket.once('close', () => this.#sockets.delete(socket));
     });
@@ -144,6 +131,23 @@ export class Listener {
       session.once('close', () => this.#sessions.delete(session));
       session.on('error', ignore);
     });
+    this.#server.on('clientError', (error: ParserError, socket: Socket) => {
+      const connection = this.#sockets.get(socket);
+      // One that has not got through its handshake can be told nothing.
+      if (connection === undefined) socket.destroy();
+      else connection.unreadable(error);
+    });
+    this.#server.on('tlsClientError', (error) => {
+      onHandshakeFailed?.();
+      log.debug({ err: error }, 'TLS handshake failed');
+    });
+    this.#server.on('drop', () => {
+      if (!this.#full) log.warn({ limit: connections }, 'connections are refused: there are too many');
+      this.#full = true;
+    });
+  }
+
+  #takeRequests(headerBytes: number): void {
     // Listening for requests makes Node wrap every HTTP/2 stream for it too, which nobody needs here and takes a
     // tenth of the time of a small answer.
     for (const event of requestEvents) {
@@ -165,41 +169,29 @@ export class Listener {
       'stream',
       (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, _flags: number, rawHeaders: string[]) => {
         stream.on('error', ignore);
-        const { session } = stream;
-        const state = session === undefined ? undefined : this.#sessions.get(session);
-        let over: (() => void) | undefined;
-        if (session !== undefined && state !== undefined) {
-          state.running++;
-          over = () => {
-            state.running--;
-            state.since = parts.clock.monotonic();
-          };
-          stream.on('close', () => {
-            // Also counts streams that were reset after their response was written (rapid reset).
-            if (stream.rstCode !== constants.NGHTTP2_NO_ERROR) this.#countTakenBack(state, session);
-          });
-        }
-        if (listSize(rawHeaders) > limits.headerBytes) {
+        const over = this.#counted(stream);
+        if (listSize(rawHeaders) > headerBytes) {
           stream.respond({ ':status': 431 }, { endStream: true });
           over?.();
-        } else this.#run(new Http2Exchange(stream, headers, rawHeaders, parts.clock), over);
+        } else this.#run(new Http2Exchange(stream, headers, rawHeaders, this.#parts.clock), over);
       },
     );
-    this.#server.on('clientError', (error: ParserError, socket: Socket) => {
-      const connection = this.#sockets.get(socket);
-      // One that has not got through its handshake can be told nothing.
-      if (connection === undefined) socket.destroy();
-      else connection.unreadable(error);
+  }
+
+  /** Counts a stream among those of its session until what is returned is called. */
+  #counted(stream: ServerHttp2Stream): (() => void) | undefined {
+    const { session } = stream;
+    const state = session === undefined ? undefined : this.#sessions.get(session);
+    if (session === undefined || state === undefined) return undefined;
+    state.running++;
+    stream.on('close', () => {
+      // Also counts streams that were reset after their response was written (rapid reset).
+      if (stream.rstCode !== constants.NGHTTP2_NO_ERROR) this.#countTakenBack(state, session);
     });
-    this.#server.on('tlsClientError', (error) => {
-      options.onHandshakeFailed?.();
-      parts.log.debug({ err: error }, 'TLS handshake failed');
-    });
-    this.#server.on('drop', () => {
-      if (!this.#full) parts.log.warn({ limit: connections }, 'connections are refused: there are too many');
-      this.#full = true;
-    });
-    void this.#closeIdle(limits.idleMs);
+    return () => {
+      state.running--;
+      state.since = this.#parts.clock.monotonic();
+    };
   }
 
   #newState(): SessionState {
@@ -323,6 +315,43 @@ export class Listener {
   async #answered(): Promise<void> {
     while (this.#running.size > 0) await Promise.allSettled([...this.#running]);
   }
+}
+
+/** A server that nobody listens to yet; `connections` of the limits: how many the system allows, if it says. */
+function secureServer(
+  context: SecureServerOptions,
+  limits: Omit<ConnectionLimits, 'connections'> & { readonly connections: number | undefined },
+): Http2SecureServer {
+  const server = createSecureServer({
+    allowHTTP1: true,
+    requestCert: true,
+    rejectUnauthorized: false,
+    ...context,
+    handshakeTimeout: limits.headersMs,
+    keepAlive: true,
+    keepAliveInitialDelay: keepAliveMs,
+    maxHeaderListPairs: Math.ceil((2 * limits.headerBytes) / headerOverhead),
+    maxSessionMemory: unreadMegabytes,
+    ...asSent,
+    // Beyond this Node ends the stream without a word; what is larger than the limit is answered up to there.
+    settings: { maxConcurrentStreams: concurrentStreams, maxHeaderListSize: 2 * limits.headerBytes },
+  });
+  // What Node's own server of HTTP/1.1 takes as options is read from members here.
+  Object.assign(server, {
+    maxConnections: limits.connections,
+    maxHeaderSize: limits.headerBytes,
+    // Node passes over what is beyond its own number without a word: whom somebody acts for, for one.
+    maxHeadersCount: 0,
+    headersTimeout: limits.headersMs,
+    requestTimeout: limits.requestMs,
+    keepAliveTimeout: limits.idleMs,
+    connectionsCheckingInterval: Math.min(30_000, Math.ceil(limits.headersMs / 2)),
+    // Newer versions of Node hand over only requests for what is spoken here, and answer others as if they asked for nothing.
+    shouldUpgradeCallback: isWebSocketRequest,
+    // When it closes, Node would cut answers whose last bytes are on their way; `stop` ends idle connections itself.
+    closeIdleConnections: ignore,
+  });
+  return server;
 }
 
 /** Clients without HTTP/1.1 are refused in the handshake. Node would replace a list of protocols by its own. */
