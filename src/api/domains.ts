@@ -11,6 +11,7 @@ export interface Domains {
   readonly extensions: readonly string[];
 }
 
+/** The names of Kubernetes. */
 export const defaultDomains: Domains = {
   api: 'k8s.io',
   signer: 'kubernetes.io',

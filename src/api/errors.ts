@@ -48,6 +48,7 @@ export const codes: Readonly<Record<Reason, number>> = {
   Timeout: 504,
 };
 
+/** One of the things that are wrong; `field` is its path, as in `spec.usages[0]`. */
 export interface StatusCause {
   readonly reason?:
     | CauseReason
@@ -59,6 +60,7 @@ export interface StatusCause {
   readonly field?: string;
 }
 
+/** What a failure is about. */
 export interface StatusDetails {
   readonly name?: string;
   readonly group?: string;
@@ -152,7 +154,9 @@ const detailsOf = ({ group, plural, name }: ErrorSubject): StatusDetails => ({
   ...(plural ? { kind: plural } : {}),
 });
 
+/** 400: what was sent cannot be read, or asks for what makes no sense. */
 export const badRequest = (message: string): ApiError => new ApiError({ reason: 'BadRequest', message });
+/** 401: nobody knows who is calling. */
 export const unauthorized = (): ApiError => new ApiError({ reason: 'Unauthorized', message: 'Unauthorized' });
 
 /** Refused: `plural.group "name" is forbidden: why`, or `forbidden: why` where a path names no resource. */
@@ -166,6 +170,7 @@ export const forbidden = (subject: ErrorSubject, why: string, causes?: readonly 
   });
 };
 
+/** 404: `plural.group "name" not found`. */
 export const notFound = (subject: ErrorSubject): ApiError =>
   new ApiError({
     reason: 'NotFound',
@@ -193,11 +198,14 @@ export const notSupportedVerb = (subject: ErrorSubject, action: string): ApiErro
     details: detailsOf({ group: subject.group, plural: subject.plural }),
   });
 
+/** 406: nothing can be answered in a form that the caller accepts. */
 export const notAcceptable = (message: string, details?: StatusDetails): ApiError =>
   new ApiError({ reason: 'NotAcceptable', message, details });
+/** 415: nothing is read in the form that was sent. */
 export const unsupportedMediaType = (message: string, details?: StatusDetails): ApiError =>
   new ApiError({ reason: 'UnsupportedMediaType', message, details });
 
+/** 409: the name is taken. */
 export const alreadyExists = (subject: ErrorSubject, options: ExistingObject = {}): ApiError =>
   new ApiError({
     reason: 'AlreadyExists',
@@ -220,6 +228,7 @@ export interface ExistingObject {
 const existsText = (subject: ErrorSubject, { terminating = false }: ExistingObject): string =>
   `${terminating ? 'object is being deleted: ' : ''}${groupResource(subject)} ${quote(subject.name ?? '')} already exists`;
 
+/** 409: the object is not as the caller supposes; read again, and try again. */
 export const conflict = (subject: ErrorSubject, why: string): ApiError =>
   new ApiError({
     reason: 'Conflict',
@@ -231,9 +240,11 @@ export const conflict = (subject: ErrorSubject, why: string): ApiError =>
 export const staleWrite = (subject: ErrorSubject): ApiError =>
   conflict(subject, 'the object has been modified; please apply your changes to the latest version and try again');
 
+/** 410: the version is kept no longer; list again, or go on with `continueToken`, from the latest state. */
 export const expired = (message: string, continueToken?: string): ApiError =>
   new ApiError({ reason: 'Expired', message, continueToken });
 
+/** 413: more than is read or stored. */
 export const entityTooLarge = (why: string): ApiError =>
   new ApiError({ reason: 'RequestEntityTooLarge', message: `Request entity too large: ${why}` });
 
@@ -270,9 +281,11 @@ export const unprocessable = (): ApiError =>
     details: {},
   });
 
+/** 429: refused for now, and worth trying again after so many seconds. */
 export const tooManyRequests = (message: string, retryAfterSeconds: number): ApiError =>
   new ApiError({ reason: 'TooManyRequests', message, details: { retryAfterSeconds } });
 
+/** 500: what the caller can do nothing about. `text` is told; `cause` is for logs only. */
 export const internalError = (text: string, cause?: unknown): ApiError =>
   new ApiError({
     reason: 'InternalError',
@@ -281,6 +294,7 @@ export const internalError = (text: string, cause?: unknown): ApiError =>
     cause,
   });
 
+/** 504: it took too long, and may have been done all the same. */
 export const timeout = (why: string, details?: StatusDetails): ApiError =>
   new ApiError({ reason: 'Timeout', message: `Timeout: ${why}`, details });
 
@@ -288,6 +302,7 @@ export const timeout = (why: string, details?: StatusDetails): ApiError =>
 export const deadlineExceeded = (details?: StatusDetails): ApiError =>
   timeout('request did not complete within requested timeout - context deadline exceeded', details);
 
+/** 503: what is needed to answer is not there at the moment. */
 export const serviceUnavailable = (message: string): ApiError =>
   new ApiError({ reason: 'ServiceUnavailable', message });
 

@@ -137,6 +137,7 @@ export const hasMetadata = (value: unknown): value is ApiObject => isObject(valu
 export const keyText = (key: ObjectKey): string =>
   key.namespace === undefined || key.namespace === '' ? key.name : `${key.namespace}/${key.name}`;
 
+/** Where an object is; the name is empty if it has none yet. */
 export const keyOf = (object: { readonly metadata: ObjectMeta }): ObjectKey => ({
   namespace: object.metadata.namespace,
   name: object.metadata.name ?? '',

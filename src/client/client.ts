@@ -116,6 +116,7 @@ export interface WatchOptions {
   readonly onOpen?: () => void;
 }
 
+/** What a watch tells: what became of an object, as it is after that (of a deletion: as it was last), or how far it is. */
 export type WatchEvent<T extends ApiObject> =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: T }
   /** Everything up to `resourceVersion` has been sent; `initialEventsEnd` marks the end of the present state. */

@@ -23,6 +23,7 @@ export interface ObjectCache<T extends ApiObject> {
   readonly changes: Observable<CacheChange<T>>;
 }
 
+/** A change of what a cache holds. */
 export type CacheChange<T extends ApiObject> =
   | { readonly type: 'added'; readonly object: T; readonly previous: undefined }
   | { readonly type: 'modified'; readonly object: T; readonly previous: T }
@@ -47,6 +48,7 @@ export interface ObjectCacheOptions<T extends ApiObject = ApiObject> {
   readonly namespace?: string | undefined;
   readonly labelSelector?: string | undefined;
   readonly fieldSelector?: string | undefined;
+  /** Objects that are listed at a time. Default 500. */
   readonly pageSize?: number;
   /** Objects have only apiVersion, kind and metadata; the rest is never sent or parsed. */
   readonly metadataOnly?: boolean | undefined;

@@ -67,6 +67,7 @@ export interface ManagerOptions {
   readonly graceMs?: number;
 }
 
+/** A manager with no runnables yet: `add` them, then `run` it once. */
 export function createManager(options: ManagerOptions): Manager {
   const { log = silentLogger, clock = systemClock, metrics, graceMs = 30_000, unsynced = unsyncedWatches() } = options;
   const runnables: Runnable[] = [];

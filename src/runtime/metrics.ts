@@ -21,18 +21,21 @@ export interface MetricOptions<L extends string> {
   readonly labels?: readonly L[];
 }
 
+/** A number that only grows. `of` looks the series up once. */
 export interface Counter<L extends string> {
   add(labels: MetricLabels<L>, by?: number): void;
   of(labels: MetricLabels<L>): { add(by?: number): void };
   /** The series is told no more. Asked for again, it begins anew. */
   drop(labels: MetricLabels<L>): void;
 }
+/** A number that is set. */
 export interface Gauge<L extends string> {
   set(labels: MetricLabels<L>, value: number): void;
   of(labels: MetricLabels<L>): { set(value: number): void; add(by: number): void };
   /** The series is told no more. Asked for again, it begins anew. */
   drop(labels: MetricLabels<L>): void;
 }
+/** How values spread over buckets. */
 export interface Histogram<L extends string> {
   observe(labels: MetricLabels<L>, value: number): void;
   of(labels: MetricLabels<L>): { observe(value: number): void };

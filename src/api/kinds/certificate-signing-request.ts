@@ -13,7 +13,7 @@ export interface CertificateSigningRequestSpec {
   readonly request?: string | null;
   /** `domain/path` */
   readonly signerName?: string;
-  /** Lifetime asked for; at least 600. */
+  /** Lifetime asked for, in seconds; at least 600. */
   readonly expirationSeconds?: number;
   readonly usages?: readonly KeyUsage[];
   /** This and the rest say who made the request; the server fills them. */
@@ -57,6 +57,7 @@ export const keyUsages = [
   'signing',
   'timestamping',
 ] as const;
+/** One of `keyUsages`; the server refuses others, and types do not. */
 export type KeyUsage = (typeof keyUsages)[number] | (string & {});
 
 export const CertificateSigningRequests = resourceType<CertificateSigningRequest>({
@@ -77,8 +78,11 @@ const present = (csr: CertificateSigningRequest, type: (typeof requestDecisions)
 /** Is there a condition Approved and none Denied? Their status is not looked at: the server allows only True. */
 export const isApproved = (csr: CertificateSigningRequest): boolean =>
   present(csr, 'Approved') && !present(csr, 'Denied');
+/** Is there a condition Denied? */
 export const isDenied = (csr: CertificateSigningRequest): boolean => present(csr, 'Denied');
+/** Is there a condition Failed: has its signer refused it for good? */
 export const isFailed = (csr: CertificateSigningRequest): boolean => present(csr, 'Failed');
+/** Is there a certificate? */
 export const isIssued = (csr: CertificateSigningRequest): boolean => (csr.status?.certificate ?? '') !== '';
 
 /** Nobody will do anything more about it: issued, denied or failed. */

@@ -68,6 +68,7 @@ function asWritten(anchors: string): string {
   throw new SignerProcessError('the "anchors" of the answer hold no certificate');
 }
 
+/** A signer that is such a program. What it is asked rejects where the program gives no answer, or none as agreed. */
 export function processSigner(options: ProcessSignerOptions): ProcessSigner {
   const link = new ProcessLink(options);
   return {
