@@ -78,9 +78,6 @@ export {
   type KeyUsage,
   keyUsages,
   requestPem,
-  type WellKnownSigner,
-  wellKnownSigner,
-  wellKnownSigners,
 } from './api/kinds/certificate-signing-request.js';
 export {
   bundleNamePrefix,
@@ -238,7 +235,12 @@ export type { Steps } from './api/steps.js';
 export { microTimestamp, timestamp } from './api/time.js';
 export { serviceAccountGroups, serviceAccountUsername, type UserInfo, wellKnown } from './api/user.js';
 export type { CauseReason } from './api/violations.js';
-export type { SignerSpellings } from './api/well-known-signers.js';
+export {
+  type SignerSpellings,
+  type WellKnownSigner,
+  wellKnownSigner,
+  wellKnownSigners,
+} from './api/well-known-signers.js';
 export type { FeatureGates } from './apiserver/feature-gates.js';
 export type { Intercept, InterceptedRequest } from './apiserver/intercept.js';
 export type { AnonymousPolicy } from './auth/anonymous.js';

@@ -17,7 +17,6 @@ import type { Schema } from './schema.js';
  * map entries by key. Read values are plain JSON of the same form and still go through decoding for their canonical
  * form: messages given in parts add up, of scalars the last counts, unknown fields are passed over.
  */
-export { ProtobufError } from './protobuf/wire-format.js';
 
 const prefix = Buffer.from([0x6b, 0x38, 0x73, 0x00]);
 

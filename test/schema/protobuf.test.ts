@@ -6,6 +6,7 @@ import type { Json, JsonObject } from '../../src/api/object.js';
 import { atOnce } from '../../src/api/steps.js';
 import { field, integer64, list, optional, string, struct } from '../../src/schema/builder.js';
 import { compileDecoder } from '../../src/schema/decode.js';
+import { ProtobufError } from '../../src/schema/protobuf/wire-format.js';
 import {
   decodeEnvelope,
   decodeProtobuf,
@@ -16,7 +17,6 @@ import {
   encodeObjectInSteps,
   encodeProtobuf,
   encodeWatchEvent,
-  ProtobufError,
   readEnvelope,
 } from '../../src/schema/protobuf.js';
 import { inOrderOfBytes } from '../../src/schema/sorted.js';

@@ -99,5 +99,3 @@ export const requestPem = (csr: CertificateSigningRequest): string =>
 /** The PEM text of what was issued; undefined if nothing was. */
 export const certificatePem = (csr: CertificateSigningRequest): string | undefined =>
   isIssued(csr) ? Buffer.from(csr.status?.certificate ?? '', 'base64').toString('latin1') : undefined;
-
-export { type WellKnownSigner, wellKnownSigner, wellKnownSigners } from '../well-known-signers.js';
