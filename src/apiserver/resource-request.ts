@@ -57,7 +57,9 @@ export async function runResourceRequest(
   const { definition, subresource } = target;
   if (definition.deprecation !== undefined) request.record?.deprecated();
   // What is wrong with the form of a patch is told before all else.
-  if (info.verb === 'patch') patchTypeOf(request.header('content-type'), definition.origin);
+  if (info.verb === 'patch') {
+    patchTypeOf(request.header('content-type'), definition.origin, request.header('accept'));
+  }
   if (info.name === '' && (info.verb === 'update' || info.verb === 'patch')) throw badRequest('name must be provided');
   const representation = negotiate(request.header('accept'), {
     origin: definition.origin,

@@ -108,6 +108,14 @@ test.each<[string, string, AskOptions, number, string]>([
   ],
   // In which form a patch comes is asked before the form of the answer.
   ['PATCH', '/a', { headers: { accept: 'image/png' }, body: {} }, 415, '415: Unsupported Media Type'],
+  // Of several types one is enough to find the route, which then asks for the form of the answer.
+  [
+    'PATCH',
+    '/a',
+    { headers: { accept: 'image/png', 'content-type': 'application/merge-patch+json,x/y' }, body: {} },
+    406,
+    '406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, application/vnd.kubernetes.protobuf',
+  ],
   [
     'PATCH',
     '/a',

@@ -10,6 +10,7 @@ import { type Emptied, typeMetaOf } from '../../schema/decode.js';
 import { DecodeError } from '../../schema/decode-error.js';
 import type { Schema } from '../../schema/schema.js';
 import { unknownFormat } from '../body-format.js';
+import { mediaTypes, requireRoute } from '../negotiate.js';
 import type { RequestBody } from '../request.js';
 import { jsonPatch } from './json.js';
 import { mergePatch } from './merge.js';
@@ -27,14 +28,21 @@ const patchTypes = {
 } as const satisfies Readonly<Record<string, PatchType | 'apply'>>;
 
 /**
- * The patch type of a request.
+ * The patch type of a request. The route of a built-in kind takes a list that names a type, and then looks at `accept`.
  *
  * @throws ApiError 415 when the kind takes no patch of that type.
  */
-export function patchTypeOf(contentType: string | undefined, origin: 'built-in' | 'custom'): PatchType | 'apply' {
-  const names = (contentType ?? '').split(',').map((one) => withoutOuterSpaces(one.split(';', 1)[0] ?? ''));
-  if (origin === 'built-in' && !names.some((name) => Object.hasOwn(patchTypes, name)))
-    throw unsupportedMediaType('415: Unsupported Media Type', {});
+export function patchTypeOf(
+  contentType: string | undefined,
+  origin: 'built-in' | 'custom',
+  accept?: string,
+): PatchType | 'apply' {
+  if (origin === 'built-in') {
+    const names = (contentType ?? '').split(',').map((one) => withoutOuterSpaces(one.split(';', 1)[0] ?? ''));
+    if (!names.some((name) => Object.hasOwn(patchTypes, name)))
+      throw unsupportedMediaType('415: Unsupported Media Type', {});
+    requireRoute(accept, mediaTypes);
+  }
   const [mediaType = ''] = (contentType ?? '').split(';', 1);
   const type = Object.hasOwn(patchTypes, mediaType) ? patchTypes[mediaType as keyof typeof patchTypes] : undefined;
   if (type !== undefined && serves(type, origin)) return type;

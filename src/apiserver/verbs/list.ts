@@ -97,7 +97,8 @@ async function planRead(
     pastCache,
   };
   if (version === undefined) return plain;
-  if (version === 0n) return { ...plain, limit: anyAge };
+  // Only `0` may be of any age, not every other way to write it.
+  if (version === 0n) return text === '0' ? { ...plain, limit: anyAge } : plain;
   // One object is read from the store where there could be pages.
   const pastCacheToo = only !== undefined && (match === 'Exact' || (match === undefined && limit !== undefined));
   await waitForRevision(parts.store, version, {

@@ -94,6 +94,7 @@ test.each<[string, Query, readonly string[] | string]>([
   ],
   ['a version and a limit mean exactly', { resourceVersion: '2', limit: '5' }, ['a=x@1', 'b=x@2']],
   ['no page from any state', { resourceVersion: '0', limit: '1' }, ['a=x@1', 'b=y@3']],
+  ['a page if zero is written otherwise', { resourceVersion: '00', limit: '1' }, ['a=x@1']],
   [
     'forgotten',
     { resourceVersion: '1', resourceVersionMatch: 'Exact' },
