@@ -154,6 +154,8 @@ function watchViolations(options: ListParameters): readonly Violation[] {
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
 export interface WriteParameters {
   readonly dryRun: boolean;
+  /** As it was given, maybe repeated, for webhooks. */
+  readonly givenDryRun: readonly string[];
   readonly fieldManager: string | undefined;
   readonly fieldValidation: FieldValidation;
   /** As it was given, for webhooks. */
@@ -206,6 +208,7 @@ export function readWriteParameters(
   const givenFieldValidation = fieldValidation === '' ? undefined : (fieldValidation as FieldValidation);
   return {
     dryRun: dryRun.length > 0,
+    givenDryRun: dryRun,
     fieldManager,
     fieldValidation: givenFieldValidation ?? 'Warn',
     givenFieldValidation,
@@ -221,6 +224,8 @@ export interface DeletionPolicy {
 
 export interface DeleteParameters extends DeletionPolicy {
   readonly dryRun: boolean;
+  /** As it was given, maybe repeated, for webhooks. */
+  readonly givenDryRun: readonly string[];
   readonly gracePeriodSeconds: number | undefined;
   readonly preconditions: { readonly uid?: string; readonly resourceVersion?: string } | undefined;
 }
@@ -257,7 +262,7 @@ const policies = ['Foreground', 'Background', 'Orphan', 'nil'];
 /** Options of a deletion: from the body if there is one, else from the query; never mixed. */
 export function readDeleteParameters(query: Query, body: DeleteBody | undefined): DeleteParameters {
   const given = body ?? deleteBodyOf(query);
-  const { propagationPolicy: policy, orphanDependents, preconditions } = given;
+  const { propagationPolicy: policy, orphanDependents, preconditions, dryRun = [] } = given;
   const found: Violation[] = [];
   if (policy !== undefined && orphanDependents !== undefined) {
     found.push(invalid('propagationPolicy', policy, 'orphanDependents and deletionPropagation cannot be both set'));
@@ -265,10 +270,11 @@ export function readDeleteParameters(query: Query, body: DeleteBody | undefined)
   if (policy !== undefined && !policies.slice(0, 3).includes(policy)) {
     found.push(notSupportedWord('propagationPolicy', policy, policies));
   }
-  found.push(...dryRunViolations(given.dryRun ?? []));
+  found.push(...dryRunViolations(dryRun));
   if (found.length) throw invalidObject({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, found);
   return {
-    dryRun: (given.dryRun ?? []).length > 0,
+    dryRun: dryRun.length > 0,
+    givenDryRun: dryRun,
     gracePeriodSeconds: given.gracePeriodSeconds,
     propagationPolicy: policy as DeleteParameters['propagationPolicy'],
     orphanDependents,

@@ -12,14 +12,14 @@ export const writeRequest = (
   request: ApiRequest,
   definition: ResourceDefinition,
   context: RequestContext,
-  { fieldManager, givenFieldValidation: fieldValidation }: WriteParameters,
+  { givenDryRun: dryRun, fieldManager, givenFieldValidation: fieldValidation }: WriteParameters,
 ): WriteRequest => ({
   definition,
   context,
   manager: managerName(fieldManager, request.header('user-agent')),
   managedSubresource: context.subresource,
   options: {
-    ...(context.dryRun ? { dryRun: ['All'] } : {}),
+    ...(dryRun.length > 0 ? { dryRun } : {}),
     ...(fieldManager === undefined ? {} : { fieldManager }),
     ...(fieldValidation === undefined ? {} : { fieldValidation }),
   },

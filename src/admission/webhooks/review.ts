@@ -76,6 +76,6 @@ const optionKinds = { CREATE: 'CreateOptions', UPDATE: 'UpdateOptions', DELETE: 
 
 function optionsOf({ operation, options = {} }: AdmissionAttributes) {
   if (operation === 'CONNECT') return null;
-  const members = Object.entries(options).filter(([name, value]) => name !== 'force' && value !== undefined);
-  return { ...Object.fromEntries(members), kind: optionKinds[operation], apiVersion: 'meta.k8s.io/v1' };
+  const members = Object.entries(options).filter(([, value]) => value !== undefined);
+  return { kind: optionKinds[operation], apiVersion: 'meta.k8s.io/v1', ...Object.fromEntries(members) };
 }

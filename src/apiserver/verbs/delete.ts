@@ -32,13 +32,8 @@ export async function deleteObject(
     previous,
     user: context.user,
     dryRun: context.dryRun,
-    options: {
-      kind: 'DeleteOptions',
-      apiVersion: 'meta.k8s.io/v1',
-      ...optionsOf(parameters),
-      // What ends step by step is always the one that was found.
-      ...(definition.deletion && { preconditions: { uid: previous.metadata.uid, ...parameters.preconditions } }),
-    },
+    // What ends step by step is always the one that was found.
+    options: optionsOf(parameters, definition.deletion && previous.metadata.uid),
     warn: (text) => context.warn(text),
     annotate: context.annotate,
     caller: context.caller,
@@ -62,9 +57,17 @@ export async function deleteObject(
   }
 }
 
-/** The options as an object of their kind has them. */
-const optionsOf = ({ dryRun, ...options }: DeleteParameters): Readonly<Record<string, unknown>> =>
-  dryRun ? { ...options, dryRun: ['All'] } : options;
+/** The options as an object of their kind has them, in the order in which Kubernetes writes them. */
+const optionsOf = (
+  { gracePeriodSeconds, preconditions, orphanDependents, propagationPolicy, givenDryRun: dryRun }: DeleteParameters,
+  uid: string | undefined,
+): Readonly<Record<string, unknown>> => ({
+  gracePeriodSeconds,
+  preconditions: uid === undefined ? preconditions : { uid, ...preconditions },
+  orphanDependents,
+  propagationPolicy,
+  ...(dryRun.length > 0 ? { dryRun } : {}),
+});
 
 async function deleteOnce(
   parts: Parts,

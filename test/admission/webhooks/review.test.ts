@@ -61,8 +61,8 @@ describe('what is said of a request', () => {
   const scale: ApiObject = { apiVersion: 'autoscaling/v1', kind: 'Scale', metadata: { name: 'm' } };
   test.each<[string, Partial<AdmissionAttributes>, object]>([
     [
-      'a patch has the options of an update, without force',
-      { operation: 'UPDATE', options: { kind: 'PatchOptions', force: true, fieldManager: 'f' } },
+      'a patch has the options of an update',
+      { operation: 'UPDATE', options: { fieldManager: 'f' } },
       { options: { kind: 'UpdateOptions', apiVersion: 'meta.k8s.io/v1', fieldManager: 'f' } },
     ],
     [
@@ -95,6 +95,12 @@ describe('what is said of a request', () => {
     ['a connection has no options', { operation: 'CONNECT' }, { options: null }],
   ])('%s', (_, given, expected) => {
     expect(members(given)).toMatchObject(expected);
+  });
+
+  test('options begin with what they are', () => {
+    const { options } = members({ options: { dryRun: ['All', 'All'], fieldManager: 'f' } });
+    const written = '{"kind":"CreateOptions","apiVersion":"meta.k8s.io/v1","dryRun":["All","All"],"fieldManager":"f"}';
+    expect(JSON.stringify(options)).toBe(written);
   });
 
   test('one deletion of many names nobody', () => {

@@ -246,7 +246,7 @@ test('what nobody waits for any more is not gone on with', async () => {
   const parts = partsOf(store, clock);
   await expect(listObjects(parts, target, parameters({ labelSelector: 'l!=x' }))).rejects.toThrow('gone');
   expect(turns).toBe(2);
-  const deletion = { dryRun: false, gracePeriodSeconds: undefined, preconditions: undefined };
+  const deletion = { dryRun: false, givenDryRun: [], gracePeriodSeconds: undefined, preconditions: undefined };
   const context = { now: clock.now() } as RequestContext;
   await expect(deleteCollection(parts, target, parameters({}), deletion, context)).rejects.toThrow('gone');
   expect((await collection(store, clock).list()).entries).toHaveLength(3);
@@ -263,7 +263,7 @@ test.each<Query>([{ resourceVersion: '1' }, { resourceVersion: '1', limit: '0' }
     for (const name of ['a', 'b']) await objects.put('n', name);
     const parameters = readListParameters({ get: (key) => query[key], all: () => [] });
     const target = { definition, namespace: 'n', signal: new AbortController().signal };
-    const deletion = { dryRun: false, gracePeriodSeconds: undefined, preconditions: undefined };
+    const deletion = { dryRun: false, givenDryRun: [], gracePeriodSeconds: undefined, preconditions: undefined };
     const context = { now: clock.now() } as RequestContext;
     await deleteCollection(partsOf(store, clock), target, parameters, deletion, context);
     expect(labelOf(await objects.list())).toEqual(['b=@2']);
@@ -279,7 +279,7 @@ test('a collection of many pages is deleted to its end, and answered as one list
   for (let at = 0; at < count; at++) await objects.put('n', `c${at}`);
   const target = { definition, namespace: 'n', signal: new AbortController().signal };
   const everything = readListParameters({ get: () => undefined, all: () => [] });
-  const deletion = { dryRun: false, gracePeriodSeconds: undefined, preconditions: undefined };
+  const deletion = { dryRun: false, givenDryRun: [], gracePeriodSeconds: undefined, preconditions: undefined };
   const context = { now: clock.now() } as RequestContext;
   const deleted = await deleteCollection(partsOf(store, clock), target, everything, deletion, context);
   expect(deleted).toMatchObject({ type: 'list', entries: { length: count } });
