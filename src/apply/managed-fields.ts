@@ -67,7 +67,7 @@ function* readEntry(entry: ManagedFieldsEntry, index: number, stored: boolean): 
   if (fieldsType !== 'FieldsV1') {
     throw new Error(`invalid fieldsType ${quote(fieldsType)} in managed fields entry ${index}`);
   }
-  const given = fieldsV1 || {};
+  const given = fieldsV1 ?? {};
   const fields = stored ? yield* readWrittenFieldSet(given) : readFieldSet(given);
   return {
     manager: entry.manager ?? '',

@@ -472,6 +472,10 @@ describe('withoutIdleTimes', () => {
 
 test.each<[ManagedFieldsEntry, string | undefined]>([
   [{ operation: 'Apply', apiVersion: 'v1', fieldsType: 'FieldsV1' }, undefined],
+  ...[0, '', false].map((fieldsV1): [ManagedFieldsEntry, string] => [
+    { operation: 'Apply', apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1: fieldsV1 as never },
+    'expected an object of fields',
+  ]),
   [{ apiVersion: 'v1', fieldsType: 'FieldsV1' }, 'operation must be `Apply` or `Update`'],
   [{ operation: 'Apply', fieldsType: 'FieldsV1' }, 'apiVersion must not be empty'],
   [{ operation: 'Apply', apiVersion: 'v1' }, 'missing fieldsType in managed fields entry 0'],
