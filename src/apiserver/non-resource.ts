@@ -76,9 +76,16 @@ export function nonResourceRoutes(parts: NonResourceParts): NonResourceRoutes {
 
 const plainly = (result: Result): NonResourceAnswer => ({ result, representation: plainJson });
 
+const openIdPaths = [openIdConfigurationPath, keySetPath];
+/** Documents below which no resource is known, while elsewhere there is no page. */
+const parents = ({ openId }: NonResourceParts): readonly string[] => [
+  '/version',
+  ...(openId === undefined ? [] : openIdPaths),
+];
+
 /** A document in the form that the caller accepts. Throws ApiError. */
 function documentAnswer(parts: NonResourceParts, request: ApiRequest, path: string): NonResourceAnswer {
-  if (path.startsWith('/version/')) throw noSuchResource();
+  if (parents(parts).some((parent) => path.startsWith(`${parent}/`))) throw noSuchResource();
   const found = documentAt(parts, parts.catalogue.current(), path);
   if (found === undefined) return plainly(pageNotFound);
   if (found === 'unknown-version') throw noSuchResource();
@@ -149,7 +156,7 @@ const fixedPaths = [
 function allPaths(served: Served, { checks, openId }: NonResourceParts): readonly string[] {
   return sortTexts([
     ...fixedPaths,
-    ...(openId === undefined ? [] : [openIdConfigurationPath, keySetPath]),
+    ...(openId === undefined ? [] : openIdPaths),
     ...checks.flatMap(({ name, onlyReady }) => [
       `/readyz/${name}`,
       ...(onlyReady === true ? [] : [`/healthz/${name}`, `/livez/${name}`]),
@@ -163,7 +170,7 @@ function allPaths(served: Served, { checks, openId }: NonResourceParts): readonl
 }
 
 function openIdAnswer({ openId }: NonResourceParts, request: ApiRequest, path: string): NonResourceAnswer | undefined {
-  if (openId === undefined || (path !== openIdConfigurationPath && path !== keySetPath)) return undefined;
+  if (openId === undefined || !openIdPaths.includes(path)) return undefined;
   requireGet(request);
   const [document, contentType] =
     path === keySetPath ? [openId.keys, 'application/jwk-set+json'] : [openId.configuration, 'application/json'];

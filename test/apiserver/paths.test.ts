@@ -73,10 +73,13 @@ test.each(['//api/v1/secrets', '/%2Fapi/v1/namespaces/default/secrets', '/apis//
   },
 );
 
-test.each(['/version/x', '/version/api/v1'])('nothing is below the version: %s', async (path) => {
-  const { code, text } = await it.ask('POST', path);
-  expect([code, JSON.parse(text).reason]).toEqual([404, 'NotFound']);
-});
+test.each(['/version/x', '/version/api/v1', '/openid/v1/jwks/x', '/.well-known/openid-configuration/x/y'])(
+  'nothing is below a document: %s',
+  async (path) => {
+    const { code, text } = await it.ask('POST', path);
+    expect([code, JSON.parse(text).reason]).toEqual([404, 'NotFound']);
+  },
+);
 
 test.each([
   ['GET', '/api/v1/proxy/namespaces/default/configmaps', 404],
