@@ -344,6 +344,32 @@ test.each<[string, string, AskOptions, number, string]>([
   [
     'DELETE',
     '/b',
+    { body: { apiVersion: 'a.b/__internal', kind: 'ListOptions' } },
+    400,
+    'no kind "ListOptions" is registered for the internal version of group "a.b" in scheme "pkg/runtime/scheme.go:111"',
+  ],
+  ...(
+    [
+      ['v1/__internal', 'ConfigMap', 'no kind "ConfigMap" is registered for the internal version of group "v1"'],
+      ['__internal', 'Odd', 'no kind "Odd" is registered for the internal version of group ""'],
+      ['__internal', 'Secret', 'converting (core.Secret) to (core.ConfigMap): unknown conversion'],
+      [
+        'rbac.authorization.k8s.io/__internal',
+        'Role',
+        'converting (rbac.Role) to (core.ConfigMap): unknown conversion',
+      ],
+      ['__internal', 'ConfigMap', 'the API version in the data (__internal) does not match'],
+    ] as const
+  ).map(([apiVersion, kind, message]): [string, string, object, number, string] => [
+    'POST',
+    '',
+    { body: { apiVersion, kind } },
+    400,
+    message,
+  ]),
+  [
+    'DELETE',
+    '/b',
     { body: { apiVersion: 'v1', kind: 'ListOptions' } },
     400,
     'no kind "ListOptions" is registered for version "v1" in scheme "pkg/runtime/scheme.go:111"',

@@ -130,7 +130,11 @@ function withoutVersion(definition: ResourceDefinition, result: JsonObject): Dec
     if (isVersionless({ apiVersion })) throw new DecodeError(apiVersionMissing(goJson(result)));
     return undefined;
   }
-  const complaint = internalComplaint(definition, kind || definition.kind, unnamedScheme);
+  const complaint = internalComplaint(
+    definition,
+    { group: definition.group, kind: kind || definition.kind },
+    unnamedScheme,
+  );
   if (complaint !== undefined) throw new DecodeError(complaint);
   const strict = new Complaints();
   for (const name of Object.keys(result)) {
