@@ -4,7 +4,9 @@ import { type ApiObject, keyOf, type ResourceType } from '../api/object.js';
 import { isSignerDomain } from '../api/signer-name.js';
 import type { Client } from '../client/client.js';
 import { type Signer, signerFor } from '../pki/signer.js';
-import { within } from '../runtime/abort.js';
+import { noLongerNeeded, timeLimit, within } from '../runtime/abort.js';
+import { endingClock } from '../runtime/clock.js';
+import { clientUntil, lastingClient } from './client-until.js';
 import { manyAtATime } from './concurrency.js';
 import { isTerminal, type ReconcileContext, type Runnable, TerminalError } from './controller.js';
 import { defineController } from './define-controller.js';
@@ -64,7 +66,8 @@ interface Known<A> {
 /**
  * Asks signers about requests and writes down what they answer: one controller per signer, so that a slow one keeps
  * nobody waiting. A signer is asked once for a request as long as this process lives, also if writing its answer takes
- * several tries; after a crash it is asked again with the same uid.
+ * several tries; after a crash it is asked again with the same uid. What a signer has been asked when the controller is
+ * told to stop is still recorded and written, for a few seconds: nobody else would know of a certificate.
  */
 export function signingControllers<T extends ApiObject, Q, A extends Answer>(
   spec: SigningSpec<T, Q, A>,
@@ -73,30 +76,62 @@ export function signingControllers<T extends ApiObject, Q, A extends Answer>(
   const names = signers.map((signer) => signer.serves);
   const twice = names.find((name, at) => names.indexOf(name) !== at);
   if (twice !== undefined) throw new Error(`two signers serve ${twice}`);
-  const ledgers = new WeakMap<Client, CertificateLedger>();
-  const ledgerOf = (client: Client): CertificateLedger | undefined => {
-    if (!ledger) return undefined;
-    const made = ledgers.get(client) ?? ledgerWriter(client);
-    ledgers.set(client, made);
-    return made;
-  };
-  return signers.map((signer) => signingController(spec, signer, { signers, ledgerOf, ...told }));
+  return signers.map((signer): Runnable => {
+    const answers = new Map<string, Known<A>>();
+    // Not a controller to a manager, which has one of a name: there is one for each signer, and their lines name it.
+    return {
+      name: spec.name,
+      async run(context) {
+        const { client, late, end } = lasting(context);
+        const writer = ledger ? ledgerWriter(client) : undefined;
+        const controller = signingController(spec, signer, { signers, answers, client, late, ledger: writer, ...told });
+        await controller.run({ ...context, log: context.log.child({ signer: signer.serves }) }).finally(end);
+      },
+    };
+  });
 }
 
-interface Surroundings extends Omit<SigningOptions, 'ledger'> {
-  ledgerOf(client: Client): CertificateLedger | undefined;
+/** So long what was begun may go on after the controller was told to stop. */
+const finishMs = 5_000;
+
+/** What was begun goes on with this client, until `late` aborts: a while after the signal of the context. */
+function lasting({ client, clock, signal }: ReconcileContext): {
+  readonly client: Client;
+  readonly late: AbortSignal;
+  /** Must be called: until then the context's signal is listened to. */
+  end(): void;
+} {
+  const late = new AbortController();
+  const ended = new AbortController();
+  const stop = async (): Promise<void> => {
+    await endingClock(clock).sleep(finishMs, ended.signal);
+    late.abort(signal.reason);
+  };
+  signal.addEventListener('abort', stop, { once: true, signal: ended.signal });
+  return {
+    client: clientUntil(late.signal, lastingClient(client)),
+    late: late.signal,
+    end: () => ended.abort(noLongerNeeded),
+  };
+}
+
+interface Surroundings<A> extends Omit<SigningOptions, 'ledger'> {
+  /** By the uid of the request; those that have not been written. */
+  readonly answers: Map<string, Known<A>>;
+  readonly client: Client;
+  readonly late: AbortSignal;
+  readonly ledger: CertificateLedger | undefined;
 }
 
 function signingController<T extends ApiObject, Q, A extends Answer>(
   spec: SigningSpec<T, Q, A>,
   signer: Signer,
-  { signers, ledgerOf, onIssued, onOutcome }: Surroundings,
+  { signers, answers, client, late, ledger, onIssued, onOutcome }: Surroundings<A>,
 ): Runnable {
-  const answers = new Map<string, Known<A>>();
   const tell = (outcome: SigningOutcome): void => onOutcome?.(signer.serves, outcome);
   const isFresh = (answer: A, now: number): boolean => spec.isFresh?.(answer, now) ?? true;
 
-  const controller = defineController<T>({
+  return defineController<T>({
     name: spec.name,
     for: spec.for,
     ...(isSignerDomain(signer.serves) ? {} : { fieldSelector: `spec.signerName=${signer.serves}` }),
@@ -105,20 +140,20 @@ function signingController<T extends ApiObject, Q, A extends Answer>(
     transform: (request) => spec.outline(request),
     when: (request) => signerFor(signers, spec.signerNameOf(request)) === signer && spec.isDue(request),
 
-    async reconcile(request, context) {
+    async reconcile(request, { clock, signal }) {
       const uid = request.metadata.uid ?? '';
       const before = answers.get(uid);
-      const known = before !== undefined && isFresh(before.answer, context.clock.now()) ? before : undefined;
-      const answer = known?.answer ?? (await ask(spec, { signer, request, failed: () => tell('error') }, context));
+      const known = before !== undefined && isFresh(before.answer, clock.now()) ? before : undefined;
+      const answer =
+        known?.answer ?? (await ask(spec, { signer, request, failed: () => tell('error') }, { clock, signal, late }));
       const record = known?.record ?? ('issued' in answer ? spec.recordOf(request, answer.issued) : undefined);
       answers.set(uid, { answer, record, isRecorded: known?.isRecorded ?? false });
-      const ledger = ledgerOf(context.client);
       if (ledger !== undefined && record !== undefined && !known?.isRecorded) {
         await ledger.append(record);
         answers.set(uid, { answer, record, isRecorded: true });
       }
-      const isWritten = await write(spec, context.client, request, (current) =>
-        spec.answered(current, answer, context.clock.now()),
+      const isWritten = await write(spec, client, request, (current) =>
+        spec.answered(current, answer, clock.now()),
       ).catch((error: unknown) => {
         if (isTerminal(error)) answers.delete(uid);
         throw error;
@@ -130,28 +165,27 @@ function signingController<T extends ApiObject, Q, A extends Answer>(
     },
     deleted: async ({ metadata }) => void answers.delete(metadata.uid ?? ''),
   });
-  // Not a controller to a manager, which has one of a name: there is one for each signer, and their lines name it.
-  return {
-    name: controller.name,
-    run: (context) => controller.run({ ...context, log: context.log.child({ signer: signer.serves }) }),
-  };
 }
 
 const isIssued = <A extends Answer>(answer: A): answer is A & { readonly issued: string } => 'issued' in answer;
 
 const usualTimeoutMs = 30_000;
 
-/** What a signer says of a request. `failed`: told of a failure of the signer, before that is thrown. */
+/**
+ * What a signer says of a request. It is told when the controller stops, and may still say it until `late`: it may have
+ * signed. `failed`: told of a failure of the signer, before that is thrown.
+ */
 async function ask<T extends ApiObject, Q, A extends Answer>(
   spec: SigningSpec<T, Q, A>,
   { signer, request, failed }: { readonly signer: Signer; readonly request: T; failed(): void },
-  { clock, signal }: ReconcileContext,
+  { clock, signal, late }: Pick<ReconcileContext, 'clock' | 'signal'> & { readonly late: AbortSignal },
 ): Promise<A> {
   const { timeoutMs: milliseconds = usualTimeoutMs } = signer;
   const question = spec.question(request);
+  const told = timeLimit({ clock, milliseconds, signals: [signal] });
   try {
     const answer = spec.result(
-      await within({ clock, milliseconds, signals: [signal] }, (stop) => spec.sign(signer, question, stop)),
+      await within({ clock, milliseconds, signals: [late] }, () => spec.sign(signer, question, told.signal)),
     );
     const problem = isIssued(answer) ? spec.problemWith(answer, question, clock.now()) : undefined;
     if (problem !== undefined) throw new TerminalError(problem);
@@ -159,6 +193,8 @@ async function ask<T extends ApiObject, Q, A extends Answer>(
   } catch (error) {
     if (!signal.aborted) failed();
     throw error;
+  } finally {
+    told.end();
   }
 }
 

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { csrSigners } from '../../controllers/csr-signer/csr-signer.js';
 import { signingRequest } from '../../controllers/csr-signer/signing-request.js';
 import { entityTooLarge, serviceUnavailable, staleWrite } from '../../src/api/errors.js';
+import { CertificateLedgerEntries } from '../../src/api/kinds/certificate-ledger-entry.js';
 import {
   type CertificateSigningRequest,
   CertificateSigningRequests,
@@ -132,8 +133,9 @@ describe('csr-signer', () => {
       async () => told,
       ({ length }) => length >= 4,
     );
-    await world.stop();
-    await settled();
+    const stopped = world.stop();
+    await world.clock.advance(5_000);
+    await stopped;
     expect([...told].sort()).toEqual([
       ['example.test/*', 'error'],
       ['example.test/*', 'error'],
@@ -207,6 +209,54 @@ describe('csr-signer', () => {
     await clock.advance(10_000);
     expect((await now())?.status?.conditions?.at(-1)?.type).toBe('Failed');
     expect(one.asked.length).toBe(1);
+  });
+
+  test.each(['being signed', 'being recorded', 'being written'])(
+    'what is %s when the controller is told to stop is recorded and handed out',
+    async (state) => {
+      let world: Awaited<ReturnType<typeof runControllers>>;
+      let stopped: Promise<void> | undefined;
+      const told: SigningOutcome[] = [];
+      const stop = (): void => {
+        stopped ??= world.stop();
+      };
+      const one = signer(async (request) => {
+        if (state === 'being signed') stop();
+        return issue(request);
+      });
+      world = await runControllers(csrSigners({ signers: [one], ledger: true, onOutcome: (_, how) => told.push(how) }));
+      world.client.fail = ({ plural, subresource }) => {
+        if (state === 'being recorded' && plural === CertificateLedgerEntries.plural) stop();
+        if (state === 'being written' && subresource === 'status') stop();
+        return undefined;
+      };
+      const requests = world.client.resource(CertificateSigningRequests);
+      await requests.create({ ...(await testSigningRequest({ name: 'a' })), status: approved });
+      await eventually(() => stopped !== undefined, Boolean);
+      await stopped;
+      const issued = certificatePem((await requests.get({ name: 'a' }))!);
+      expect(issued).toMatch(/^-----BEGIN CERTIFICATE-----/);
+      const { items } = await world.client.resource(CertificateLedgerEntries).list();
+      expect(items.map(({ spec }) => spec.records.length)).toEqual([1]);
+      expect([one.asked.length, told, world.clock.sleeping]).toEqual([1, ['issued'], 0]);
+    },
+  );
+
+  test('a signer that answers nothing keeps nobody from stopping', async () => {
+    const one = signer(() => new Promise(() => {}));
+    const { create, clock, stop, client } = await start(one);
+    await create();
+    await settled();
+    let isOver = false;
+    const stopped = stop().then(() => {
+      isOver = true;
+    });
+    await clock.advance(500);
+    expect(isOver).toBe(false);
+    await clock.advance(5_000);
+    await stopped;
+    expect(clock.sleeping).toBe(0);
+    expect(client.writes).toEqual(['create certificatesigningrequests a']);
   });
 
   test('an answer that is larger than the server takes is given up', async () => {
