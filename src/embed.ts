@@ -216,7 +216,14 @@ async function openContent(options: ServerOptions, ground: Ground, core: Core): 
   const client = core.ownClient();
   await Promise.all([
     ensureTokenTracking({ client: () => client, clock }),
-    publishAuthenticationInfo({ client, info: core.authentication.info, clock, log, signal }),
+    publishAuthenticationInfo({
+      client,
+      info: core.authentication.info,
+      found: (clientCas) => core.credentials.othersAccept(clientCas),
+      clock,
+      log,
+      signal,
+    }),
   ]);
   return { definitionOf, signers };
 }

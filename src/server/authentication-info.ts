@@ -76,6 +76,7 @@ function readList(text: string | undefined): readonly string[] {
 export async function publishAuthenticationInfo({
   client,
   info,
+  found: tell,
   clock,
   log,
   signal,
@@ -83,12 +84,15 @@ export async function publishAuthenticationInfo({
   /** With the server's own rights. */
   readonly client: Client;
   readonly info: () => AuthenticationInfo;
+  /** Told whose client certificates servers accept, as it is said before this one adds to it. */
+  readonly found: (clientCas: string) => void;
   readonly clock: Clock;
   readonly log: Logger;
   readonly signal: AbortSignal;
 }): Promise<void> {
   const publish = (): Promise<void> =>
     keepConfigMap(client, authenticationInfoKey, (found) => {
+      tell(found['client-ca-file'] ?? '');
       const data = withAuthenticationInfo(found, info(), clock.now());
       return isDeepStrictEqual(data, found) ? undefined : data;
     });

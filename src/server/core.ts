@@ -120,7 +120,8 @@ export async function openCore(
     directory: options.dataDir,
     hosts: [options.listen?.host ?? [], options.listen?.servingNames ?? []].flat(),
     serving: await givenServing(options.listen, { clock, log, signal }),
-    used: isNew ? [] : options.serviceAccountSigningKey === undefined ? ['ca', 'sa.key'] : ['ca'],
+    reliedOn: options.serviceAccountSigningKey === undefined ? ['ca', 'sa.key'] : ['ca'],
+    isNew,
     clock,
     log,
   });

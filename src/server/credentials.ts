@@ -39,6 +39,11 @@ export interface Credentials {
   forListening(): Promise<ListeningCredentials>;
   /** Warns of a CA that is not valid, or not for long: done once when they are opened. */
   warnOfCa(): void;
+  /**
+   * Told as PEM whose client certificates servers of this store accept. Warns of what was made here at a first start if
+   * it was another server's, too, which began at the same time.
+   */
+  othersAccept(clientCas: string): void;
 }
 
 export interface ListeningCredentials {
@@ -59,15 +64,17 @@ export interface CredentialOptions {
   readonly hosts: readonly string[];
   /** Shown in the place of a serving certificate of its own. */
   readonly serving?: OpenedServingFiles | undefined;
-  /** What has been used with this store: somebody misses it where it is made anew. */
-  readonly used: readonly Used[];
+  /** What others rely on: somebody misses it where it is made anew beside a store that has been used. */
+  readonly reliedOn: readonly ReliedOn[];
+  /** Nothing is in the store yet. */
+  readonly isNew: boolean;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
 /** What others rely on, and what comes of it where another one takes its place. */
-type Used = 'ca' | 'sa.key';
-const missed: Readonly<Record<Used, string>> = {
+type ReliedOn = 'ca' | 'sa.key';
+const missed: Readonly<Record<ReliedOn, string>> = {
   ca: 'made another CA, for there was none beside this store: whoever trusts the one before refuses this server, and its certificates are refused here',
   'sa.key':
     'made another key for service account tokens, for there was none beside this store: what the one before has signed is refused',
@@ -75,8 +82,14 @@ const missed: Readonly<Record<Used, string>> = {
 
 export async function openCredentials(options: CredentialOptions): Promise<Credentials> {
   const { clock, log, serving: given } = options;
-  const onMade = (name: Used, file: string): void => {
-    if (options.used.includes(name)) log.warn({ file }, missed[name]);
+  const made = new Map<ReliedOn, string>();
+  const warnOfMade = (): void => {
+    for (const [name, file] of made) log.warn({ file }, missed[name]);
+    made.clear();
+  };
+  const onMade = (name: ReliedOn, file: string): void => {
+    if (options.reliedOn.includes(name)) made.set(name, file);
+    if (!options.isNew) warnOfMade();
   };
   const files = options.directory === undefined ? inMemory() : inDirectory(options.directory, onMade);
   const ca = await files.keep(
@@ -118,6 +131,9 @@ export async function openCredentials(options: CredentialOptions): Promise<Crede
     servingAnchors: () => given?.current().anchors ?? ca.anchors,
     serviceAccountKey: await files.text('sa.key', () => generateServiceAccountKey(), isSigningKey),
     warnOfCa,
+    othersAccept(clientCas) {
+      if (clientCas !== '' && !clientCas.includes(encodeCertificates([ca.certificate.der]))) warnOfMade();
+    },
     async forListening() {
       const { notAfter } = ca.certificate;
       if (clock.now() >= notAfter) {
@@ -207,7 +223,7 @@ function inMemory(): Files {
 }
 
 /** `<name>.crt` and `<name>.key`; keys are readable by their owner only. */
-function inDirectory(directory: string, onMade: (name: Used, file: string) => void): Files {
+function inDirectory(directory: string, onMade: (name: ReliedOn, file: string) => void): Files {
   // Both in one file, so that a crash never leaves halves that do not match; the readable copies are written after.
   const fileOf = (name: string): string => join(directory, `${name}.pem`);
   const write = async (name: string, made: KeyPair): Promise<KeyPair> => {

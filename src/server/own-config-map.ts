@@ -5,6 +5,9 @@ import type { Client } from '../client/client.js';
 
 type Data = NonNullable<ConfigMap['data']>;
 
+/** Who loses so many races in a row leaves it as the others wrote it. */
+const tries = 10;
+
 /** Keeps a ConfigMap of the server's own. `wanted` answers its data, or undefined if what is there is right. */
 export async function keepConfigMap(
   client: Client,
@@ -13,16 +16,20 @@ export async function keepConfigMap(
 ): Promise<void> {
   const configMaps = client.resource(ConfigMaps);
   const options = { fieldManager: 'kube-apiserver' };
-  const found = await configMaps.get(key);
-  const data = wanted(found?.data ?? {});
-  if (data === undefined) return;
-  try {
-    if (found === undefined) {
-      const metadata = { ...key };
-      await configMaps.create({ apiVersion: groupVersion(ConfigMaps), kind: ConfigMaps.kind, metadata, data }, options);
-    } else await configMaps.update({ ...found, data }, options);
-  } catch (error) {
-    // Another server did it first.
-    if (!isReason(error, 'AlreadyExists') && !isReason(error, 'Conflict')) throw error;
+  for (let attempt = 1; attempt <= tries; attempt++) {
+    const found = await configMaps.get(key);
+    const data = wanted(found?.data ?? {});
+    if (data === undefined) return;
+    try {
+      if (found !== undefined) await configMaps.update({ ...found, data }, options);
+      else {
+        const { kind } = ConfigMaps;
+        await configMaps.create({ apiVersion: groupVersion(ConfigMaps), kind, metadata: { ...key }, data }, options);
+      }
+      return;
+    } catch (error) {
+      // Another server did it first.
+      if (!isReason(error, 'AlreadyExists') && !isReason(error, 'Conflict')) throw error;
+    }
   }
 }

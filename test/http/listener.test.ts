@@ -23,7 +23,8 @@ beforeAll(async () => {
   const credentials = await openCredentials({
     directory: undefined,
     hosts: [],
-    used: [],
+    reliedOn: [],
+    isNew: true,
     clock: systemClock,
     log: silentLogger,
   });

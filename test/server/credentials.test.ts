@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { timestamp } from '../../src/api/time.js';
 import { generateServiceAccountKey } from '../../src/auth/service-account-keys.js';
@@ -12,6 +12,7 @@ import { systemClock } from '../../src/runtime/clock.js';
 import { silentLogger } from '../../src/runtime/logger.js';
 import { openCredentials, writeWhole } from '../../src/server/credentials.js';
 import type { ServerOptions } from '../../src/server/options.js';
+import { MemoryStore } from '../../src/store/memory/memory-store.js';
 import { FakeClock } from '../../src/testing/fake-clock.js';
 import { attributes, extensions, type Forged, forge } from '../auth/forge.js';
 
@@ -23,7 +24,7 @@ beforeEach(() => {
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 const open = async (hosts: readonly string[] = [], clock = new FakeClock()) => {
-  const credentials = await openCredentials({ directory, hosts, used: [], clock, log: silentLogger });
+  const credentials = await openCredentials({ directory, hosts, reliedOn: [], isNew: true, clock, log: silentLogger });
   return { ca: credentials.ca.certificate, ...(await credentials.forListening()) };
 };
 const leafOf = ({ certificate }: { readonly certificate: string }): Certificate => {
@@ -123,11 +124,26 @@ test('what is missing beside a store with objects is made with a warning, and at
   expect(await missed({ serviceAccountSigningKey: await generateServiceAccountKey() })).toEqual([]);
 });
 
+test('of servers that start at once over an empty store, each with a CA of its own, one warns', async () => {
+  const store = new MemoryStore();
+  const start = async (pki: string): Promise<{ readonly files: readonly string[]; stop(): Promise<void> }> => {
+    const files: string[] = [];
+    const warn = (fields: { readonly file?: string }): void => void files.push(basename(fields.file ?? ''));
+    const log = { ...silentLogger, warn, child: () => log };
+    const server = await createServer({ store, dataDir: join(directory, pki), controllers: [], log });
+    return { files, stop: () => server.stop() };
+  };
+  const servers = await Promise.all([start('one'), start('two')]);
+  await Promise.all(servers.map(({ stop }) => stop()));
+  expect(servers.flatMap(({ files }) => files)).toEqual(['ca.pem', 'sa.key']);
+});
+
 test('a CA that comes to its end is warned of by its file, and then nothing is made with it', async () => {
   const file = join(directory, 'ca.pem');
   const warned: object[] = [];
   const log = { ...silentLogger, warn: (fields: object, message: string) => void warned.push({ ...fields, message }) };
-  const openedAt = (now: number) => openCredentials({ directory, hosts: [], used: [], clock: new FakeClock(now), log });
+  const openedAt = (now: number) =>
+    openCredentials({ directory, hosts: [], reliedOn: [], isNew: true, clock: new FakeClock(now), log });
   const { notAfter } = (await openedAt(Date.UTC(2100, 0, 1))).ca.certificate;
   expect(warned).toEqual([]);
   const { warnOfCa } = await openedAt(notAfter - 365 * day + 1);
@@ -155,7 +171,7 @@ test('of a CA and those above it the first to end is warned of', async () => {
   const { pem, key } = made('own', 4_000, root);
   const keyText = key.export({ type: 'pkcs8', format: 'pem' }).toString();
   writeFileSync(join(directory, 'ca.pem'), pem + root.pem + keyText);
-  await openCredentials({ directory, hosts: [], used: [], clock, log });
+  await openCredentials({ directory, hosts: [], reliedOn: [], isNew: true, clock, log });
   expect(warned).toMatchObject([{ ends: 'root' }]);
 });
 
@@ -180,7 +196,7 @@ test.each<[string, (own: string, root: string, key: string) => string]>([
   const { certificate, key } = await root.issueAuthority({ commonName: 'own' });
   const own = certificate.slice(0, -root.anchors.length);
   writeFileSync(join(directory, 'ca.pem'), written(own, root.anchors, key));
-  const { ca } = await openCredentials({ directory, hosts: [], used: [], clock, log: silentLogger });
+  const { ca } = await openCredentials({ directory, hosts: [], reliedOn: [], isNew: true, clock, log: silentLogger });
   expect([ca.issuer, ca.anchors]).toEqual([own, root.anchors]);
   expect(readFileSync(join(directory, 'ca.crt'), 'utf8')).toBe(certificate);
 });
@@ -189,7 +205,8 @@ test('no part of a key is copied where it can be read, not of a damaged one eith
   const { ca } = await openCredentials({
     directory,
     hosts: [],
-    used: [],
+    reliedOn: [],
+    isNew: true,
     clock: new FakeClock(),
     log: silentLogger,
   });

@@ -63,7 +63,14 @@ const connected = (
 test('certificates are made anew before they end, while the server runs', async () => {
   // What others judge, too, is good by their clock as well.
   const clock = new FakeClock(systemClock.now());
-  const credentials = await openCredentials({ directory: undefined, hosts: [], used: [], clock, log: silentLogger });
+  const credentials = await openCredentials({
+    directory: undefined,
+    hosts: [],
+    reliedOn: [],
+    isNew: true,
+    clock,
+    log: silentLogger,
+  });
   const told: string[] = [];
   const metrics = openMetrics();
   const measuredDays = async (): Promise<number> => {
