@@ -111,13 +111,16 @@ const cases: Readonly<
   },
   KedgeObjectsUnreadable: {
     series: {
-      'kedge_encryption_objects{resource="secrets",state="unreadable"}': '1x120',
-      'kedge_encryption_objects{resource="configmaps",state="stale"}': '1x120',
-      'apiserver_storage_transformation_operations_total{resource="a.b",transformation_type="from_storage",status="x"}':
+      'kedge_encryption_objects{resource="secrets",state="unreadable",instance="embedded"}': '1x120',
+      'kedge_encryption_objects{resource="configmaps",state="stale",instance="embedded"}': '1x120',
+      // Counted when the key was gone, which it is no more.
+      'apiserver_storage_transformation_operations_total{resource="g.h",transformation_type="from_storage",status="x",instance="embedded"}':
         '0+1x120',
-      'apiserver_storage_transformation_operations_total{resource="c.d",transformation_type="from_storage",status="OK"}':
+      'apiserver_storage_transformation_operations_total{resource="a.b",transformation_type="from_storage",status="x",instance="etcd"}':
         '0+1x120',
-      'apiserver_storage_transformation_operations_total{resource="e.f",transformation_type="to_storage",status="x"}':
+      'apiserver_storage_transformation_operations_total{resource="c.d",transformation_type="from_storage",status="OK",instance="etcd"}':
+        '0+1x120',
+      'apiserver_storage_transformation_operations_total{resource="e.f",transformation_type="to_storage",status="x",instance="etcd"}':
         '0+1x120',
     },
     fires: [{ resource: 'secrets' }, { resource: 'a.b' }],

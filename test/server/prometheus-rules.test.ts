@@ -164,7 +164,7 @@ async function metricsOfReloads(): Promise<string> {
 }
 
 /** What Prometheus adds to each series. */
-const added: readonly string[] = ['instance'];
+const added: readonly string[] = ['job', 'instance'];
 
 test.each(rules.map((rule) => [rule.alert, rule.expr]))('what %s asks for is there', (_, expr) => {
   const uses = usesIn(expr);
