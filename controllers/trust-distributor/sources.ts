@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import { ClusterTrustBundles } from '../../src/api/kinds/cluster-trust-bundle.js';
 import { ConfigMaps } from '../../src/api/kinds/config-map.js';
 import { Secrets } from '../../src/api/kinds/secret.js';
 import type { Client } from '../../src/client/client.js';
+import { readLimitedText } from '../../src/runtime/read-limited.js';
 import { type SourceText, UnfitSource } from './combine.js';
 import { namespacedName, type TrustBundle, type TrustBundleSource } from './trust-bundle.js';
 
@@ -26,7 +26,7 @@ async function textOf(
     return other === undefined ? [] : textsOf(client, other, bundles);
   }
   if ('file' in source) {
-    const pem = await readFile(source.file, 'utf8').catch((cause: NodeJS.ErrnoException) => {
+    const pem = await readLimitedText(source.file).catch((cause: NodeJS.ErrnoException) => {
       throw new UnfitSource(`file ${source.file}: ${cause.code ?? cause.message}`);
     });
     return [{ from: `file ${source.file}`, pem }];

@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import { messageOf } from '../api/message-of.js';
+import { readLimited } from '../runtime/read-limited.js';
 import { type Configuration, defaults } from './configuration-options.js';
 
 /** Something in what the user asked for is wrong; the message is one sentence for people. */
@@ -39,9 +39,9 @@ export async function readConfiguration(file: string | undefined, flags: Flags):
 async function readConfigurationFile(file: string): Promise<object> {
   let bytes: Buffer;
   try {
-    bytes = await readFile(file);
+    bytes = await readLimited(file);
   } catch (error) {
-    throw new ConfigurationError(`cannot read ${file}: ${(error as NodeJS.ErrnoException).code ?? String(error)}`);
+    throw new ConfigurationError(`cannot read ${file}: ${(error as NodeJS.ErrnoException).code ?? messageOf(error)}`);
   }
   const { readStrictYaml } = await import('../api/yaml.js');
   try {

@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { isObject, type JsonObject } from '../api/object.js';
 import type { Clock } from '../runtime/clock.js';
+import { readLimitedText } from '../runtime/read-limited.js';
 import { causeAbout, shownPath } from '../runtime/shown-path.js';
 import { AccessError } from './cluster-access.js';
 import type { ExecPlugin } from './exec-credential.js';
@@ -66,7 +66,7 @@ export interface KubeconfigOptions {
 
 export async function readFileIfThere(path: string): Promise<string | undefined> {
   try {
-    return await readFile(path, 'utf8');
+    return await readLimitedText(path);
   } catch (cause) {
     if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return undefined;
     throw new AccessError(`cannot read the kubeconfig ${shownPath(path)}`, causeAbout(path, cause));
@@ -97,12 +97,13 @@ export async function parseKubeconfig(text: string, path: string): Promise<Kubec
 }
 
 async function parse(text: string, path: string): Promise<JsonObject> {
+  const { maxYamlBytes, readYaml } = await import('../api/yaml.js');
   let value: unknown;
   try {
-    const { readYaml } = await import('../api/yaml.js');
     ({ value } = await readYaml(text));
   } catch (cause) {
-    throw new AccessError(`the kubeconfig ${path} is neither YAML nor JSON`, { cause });
+    const limit = text.length > maxYamlBytes ? ` of at most ${maxYamlBytes} bytes` : '';
+    throw new AccessError(`the kubeconfig ${path} is neither YAML${limit} nor JSON`, { cause });
   }
   if (!isObject(value)) throw new AccessError(`the kubeconfig ${path} is not an object`);
   return value;
@@ -138,7 +139,7 @@ export async function inlineOrFile(
   if (!path) return undefined;
   const absolute = isAbsolute(path) ? path : resolve(directory, path);
   try {
-    return await readFile(absolute, 'utf8');
+    return await readLimitedText(absolute);
   } catch (cause) {
     throw new AccessError(`cannot read ${what} ${shownPath(absolute)}`, causeAbout(absolute, cause));
   }

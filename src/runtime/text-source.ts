@@ -1,8 +1,8 @@
 import { type FSWatcher, watch } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Clock } from './clock.js';
 import type { Logger } from './logger.js';
+import { readLimitedText } from './read-limited.js';
 import { causeAbout, shownPath } from './shown-path.js';
 
 /** A text: itself, or a file that is followed as it changes, with the path of the option that names it. */
@@ -64,7 +64,7 @@ export async function followFiles(
   let isUnreadable = false;
   const look = async (): Promise<void> => {
     try {
-      const found = await Promise.all(files.map((path) => readFile(path, 'utf8'))).catch((error: unknown) => {
+      const found = await Promise.all(files.map(readLimitedText)).catch((error: unknown) => {
         if (isUnreadable || signal.aborted) return;
         isUnreadable = true;
         warn(error);
@@ -103,7 +103,7 @@ export async function followFiles(
 
 /** The text of a file. Fails with one sentence that names the file. */
 export const readText = (file: string): Promise<string> =>
-  readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+  readLimitedText(file).catch((error: NodeJS.ErrnoException) => {
     throw new Error(`cannot read ${shownPath(file)}: ${error.code ?? error.message}`, causeAbout(file, error));
   });
 

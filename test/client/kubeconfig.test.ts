@@ -186,6 +186,7 @@ current-context: x
 
   test.each<[string, string, RegExp]>([
     ['no YAML', '{', /neither YAML nor JSON/],
+    ['more YAML than is read', `a: ${'b'.repeat(1_048_576)}`, /neither YAML of at most 1048576 bytes nor JSON/],
     ['a list', '[]', /not an object/],
     ['no context', config({}, {}, { 'current-context': '' }), /no current-context/],
     ['an unknown context', config({}, {}, { 'current-context': 'y' }), /no context "y"/],

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -238,6 +238,9 @@ describe('trust-distributor', () => {
     await until(async () => (await read(ConfigMaps, 'b')) !== undefined);
     rmSync(file);
     await later(clock, async () => complaints.some((line) => line.includes('ENOENT')));
+    writeFileSync(file, '');
+    truncateSync(file, 16 * 1_048_576 + 1);
+    await later(clock, async () => complaints.some((line) => line.includes(`${file}: it is larger than`)));
     expect((await read(ConfigMaps, 'a'))?.data).toEqual({ 'ca.crt': one + two });
     writeFileSync(file, two);
     await later(

@@ -1,5 +1,5 @@
 import { getEventListeners } from 'node:events';
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
@@ -149,6 +149,12 @@ test('at the beginning it must be there, and good', async () => {
   await expect(follow({ file })).rejects.toThrow(`cannot read ${file}: ENOENT`);
   writeFileSync(file, 'bad');
   await expect(follow({ file })).rejects.toThrow(`${file}: bad text`);
+  truncateSync(file, 16 * 1_048_576 + 1);
+  await expect(follow({ file })).rejects.toThrow(`cannot read ${file}: it is larger than 16777216 bytes`);
+});
+
+test.runIf(existsSync('/dev/zero'))('a file that never ends is not read to its end', async () => {
+  await expect(readText('/dev/zero')).rejects.toThrow('cannot read /dev/zero: it is larger than 16777216 bytes');
 });
 
 test('what is not there or not good is told of with the option that names it', async () => {
