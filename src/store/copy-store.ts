@@ -1,6 +1,14 @@
 import { messageOf } from '../api/message-of.js';
 import { document, documentOf } from './document.js';
-import { type Entry, type Revision, type ScanOptions, type Store, type Write, WriteConflict } from './store.js';
+import {
+  type Entry,
+  type Revision,
+  type ScanOptions,
+  type Store,
+  StoreClosed,
+  type Write,
+  WriteConflict,
+} from './store.js';
 import { StoreUnavailable } from './store-unavailable.js';
 
 /** A store cannot be copied, or not there; the message is one sentence for people. */
@@ -87,7 +95,9 @@ async function copyEntry(entry: Entry, to: Store): Promise<void> {
     await to.commit({ key: entry.key, document: documentOf(entry), expect: 'absent' });
   } catch (error) {
     if (error instanceof WriteConflict) throw notACopy(entry.key);
-    throw new CopyRefused(`${entry.key} cannot be written there: ${messageOf(error)}`, { cause: error });
+    // A store that closed says why it did: that the disk is full, mostly.
+    const why = error instanceof StoreClosed ? (error.cause ?? error) : error;
+    throw new CopyRefused(`${entry.key} cannot be written there: ${messageOf(why)}`, { cause: error });
   }
 }
 

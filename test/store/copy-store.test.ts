@@ -3,7 +3,7 @@ import { createServer } from '../../src/embed.js';
 import { checkFinished, copyStore } from '../../src/store/copy-store.js';
 import { document } from '../../src/store/document.js';
 import { MemoryStore } from '../../src/store/memory/memory-store.js';
-import { HistoryCompacted, type Store } from '../../src/store/store.js';
+import { HistoryCompacted, type Store, StoreClosed } from '../../src/store/store.js';
 import { changeBatches } from '../../src/testing/change-batches.js';
 
 /** A document with a place for its revision. */
@@ -64,7 +64,7 @@ test('what an earlier attempt copied is left as it is', async () => {
   let left = 100;
   const failing: Store = Object.assign(Object.create(to) as Store, {
     commit: async (write: Parameters<Store['commit']>[0]) => {
-      if (left-- <= 0) throw new Error('no room');
+      if (left-- <= 0) throw new StoreClosed('closed for good', { cause: new Error('no room') });
       return to.commit(write);
     },
   });
