@@ -87,7 +87,7 @@ async function publish(
   const texts = await Promise.all(sources.map((source) => within(limits, async () => source.anchors())));
   const { bundle, expired } = freshAnchors(texts, clock.now());
   const subjects = expired.map(({ subject, serial }) => subject.commonName || serial);
-  if (subjects.join() !== (told.get(signerName) ?? ''))
+  if (subjects.length > 0 && subjects.join() !== told.get(signerName))
     log.warn({ signerName, subjects }, 'expired anchors are not published');
   told.set(signerName, subjects.join());
   if (bundle === '' && expired.length === 0 && texts.some((text) => text !== '')) {

@@ -153,6 +153,9 @@ describe('trust-bundle-publisher', () => {
     anchors.now = short.anchors;
     await clock.advance(60_000);
     expect(await names()).toEqual([bundleName(signerName, one)]);
+    anchors.now = one;
+    await clock.advance(60_000);
+    expect(complaints.length).toBe(1);
   });
 
   test('writes nothing while nothing changes', async () => {
