@@ -80,7 +80,8 @@ async function expireFollowing({ store, clock, seconds, signal }: Given): Promis
         continue;
       }
       const left = first.at + seconds * 1_000 - clock.now();
-      if (left > 0) await clock.sleep(left, ended.signal);
+      // Never longer than an event lives: the clock may be behind for a while.
+      if (left > 0) await clock.sleep(Math.min(left, seconds * 1_000), ended.signal);
       else await removeExpired(store, known, clock.now() - seconds * 1_000);
     }
   } finally {

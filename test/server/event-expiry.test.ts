@@ -48,6 +48,17 @@ test('events go an hour after they were last written, and nothing else does', as
   expect(await left()).toEqual(['core/configmaps/ns/a']);
 });
 
+test('a clock that was behind for a while keeps them for an hour more and not for as long as it was behind', async () => {
+  await begin();
+  await put('core/events/ns/a');
+  clock.set(clock.now() - 24 * 60 * minute);
+  await clock.advance(60 * minute);
+  clock.set(clock.now() + 24 * 60 * minute);
+  expect(await left()).toEqual(['core/events/ns/a']);
+  await clock.advance(60 * minute);
+  expect(await left()).toEqual([]);
+});
+
 test('while there are none, nobody sleeps', async () => {
   await begin();
   expect(clock.sleeping).toBe(0);
