@@ -54,6 +54,8 @@ interface Reference {
 export interface Declarations {
   /** Variables and names of types. */
   ident(name: string): Type | undefined;
+  /** Names of types alone: what can be written out with fields. */
+  type(name: string): Type | undefined;
   function(name: string): FunctionDeclaration | undefined;
 }
 
@@ -71,18 +73,18 @@ interface Scope {
   readonly outer: Scope | undefined;
 }
 
-/** A leading dot says that a name is a full one; all names are. */
-const fullName = (name: string): string => (name.startsWith('.') ? name.slice(1) : name);
+/** A leading dot says that a name is none of a macro's variables; all others are full names. */
+export const fullName = (name: string): string => (name.startsWith('.') ? name.slice(1) : name);
 
-/** `a.b.c` as one name; undefined for what is more than names and dots. */
-function qualifiedName(expr: Expr): string | undefined {
+/** `a.b.c` as names; undefined for what is more than names and dots. */
+function qualifiers(expr: Expr): readonly [string, ...string[]] | undefined {
   const fields: string[] = [];
   let inner = expr;
   while (inner.kind === 'select' && !inner.test) {
     fields.push(inner.field);
     inner = inner.operand;
   }
-  return inner.kind === 'ident' ? [inner.name, ...fields.reverse()].join('.') : undefined;
+  return inner.kind === 'ident' ? [inner.name, ...fields.reverse()] : undefined;
 }
 
 class Checker {
@@ -131,12 +133,13 @@ class Checker {
     return size;
   }
 
-  #ident(name: string): Type | undefined {
+  /** The type of a macro's variable. */
+  #local(name: string): Type | undefined {
     for (let scope = this.#scope; scope !== undefined; scope = scope.outer) {
       const type = scope.names.get(name);
       if (type !== undefined) return type;
     }
-    return this.#declarations.ident(name);
+    return undefined;
   }
 
   #undeclared(at: number, name: string): void {
@@ -157,7 +160,7 @@ class Checker {
       case 'literal':
         return this.#note(expr, literalType(expr.value));
       case 'ident': {
-        const found = this.#named(expr, expr.name);
+        const found = this.#named(expr, [expr.name]);
         if (found !== undefined) return found;
         this.#undeclared(expr.at, expr.name);
         return this.#note(expr, errorType);
@@ -177,18 +180,26 @@ class Checker {
     }
   }
 
-  /** A node as a name of something declared; undefined when there is none of the name. */
-  #named({ id, at }: Expr, name: string): Expr | undefined {
-    const full = fullName(name);
-    const type = this.#ident(full);
-    if (type === undefined) return undefined;
-    this.#references.set(id, { name: full });
-    return this.#note({ kind: 'ident', id, at, name: full }, type);
+  /**
+   * A node as a name of something declared; undefined when there is none of the name. A macro's variable hides what is
+   * called the same and what is called after it (`x` hides `x.y`), unless a dot leads the name: that dot is then kept.
+   */
+  #named({ id, at }: Expr, names: readonly [string, ...string[]]): Expr | undefined {
+    const [first] = names;
+    const named = (name: string, type: Type): Expr => {
+      this.#references.set(id, { name });
+      return this.#note({ kind: 'ident', id, at, name }, type);
+    };
+    const local = this.#local(fullName(first));
+    if (local !== undefined && !first.startsWith('.')) return names.length === 1 ? named(first, local) : undefined;
+    const full = fullName(names.join('.'));
+    const type = this.#declarations.ident(full);
+    return type && named(local === undefined ? full : `.${full}`, type);
   }
 
   *#select(expr: Select): Steps<Expr> {
-    const name = qualifiedName(expr);
-    const named = name === undefined ? undefined : this.#named(expr, name);
+    const names = qualifiers(expr);
+    const named = names && this.#named(expr, names);
     if (named !== undefined) return named;
     const { operand, type } = yield* this.#field(expr, expr.operand, expr.field, false);
     return this.#note({ ...expr, operand }, this.#substitutions.substitute(expr.test ? bool : type, false));
@@ -259,9 +270,9 @@ class Checker {
       this.#undeclared(expr.at, expr.name);
       return this.#note({ ...expr, args }, errorType);
     }
-    const prefix = qualifiedName(expr.target);
+    const prefix = qualifiers(expr.target);
     if (prefix !== undefined) {
-      const name = fullName(`${prefix}.${expr.name}`);
+      const name = fullName([...prefix, expr.name].join('.'));
       const found = this.#declarations.function(name);
       if (found !== undefined) return this.#resolve({ ...expr, name, target: undefined, args }, found);
     }
@@ -369,7 +380,7 @@ class Checker {
 
   *#struct(expr: StructLiteral): Steps<Expr> {
     const name = fullName(expr.name);
-    const ident = this.#ident(name);
+    const ident = this.#declarations.type(name);
     if (ident === undefined) {
       this.#undeclared(expr.at, expr.name);
       return this.#note(expr, errorType);

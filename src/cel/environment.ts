@@ -10,11 +10,13 @@ import {
   bytes,
   double,
   duration,
+  dyn,
   int,
   listOf,
   mapOf,
   nullType,
   opaque,
+  optionalOf,
   parameter,
   type StructType,
   string,
@@ -71,8 +73,12 @@ const checkedTypes: ReadonlyMap<string, Type> = new Map([
   ['duration', { kind: 'type', of: duration }],
   ['timestamp', { kind: 'type', of: timestamp }],
 ]);
-/** Types of libraries that expressions can name. */
-const namedOpaqueTypes: ReadonlySet<string> = new Set(['net.IP', 'net.CIDR', 'optional_type']);
+/** Types of libraries that expressions can name, and what they are then. */
+const namedOpaqueTypes: ReadonlyMap<string, Type> = new Map([
+  ['net.IP', opaque('net.IP')],
+  ['net.CIDR', opaque('net.CIDR')],
+  ['optional_type', optionalOf(dyn)],
+]);
 
 const typeOf = (type: Type | undefined): Type => ({ kind: 'type', of: type });
 const writtenType = (type: StructType | undefined): Type | undefined => type && typeOf(type);
@@ -100,7 +106,9 @@ function declaredBy(libraries: readonly Library[]): Declared {
     for (const overload of declaration.overloads) {
       overloads.set(overload.id, overload);
       for (const type of [...overload.parameters, overload.result]) {
-        if (type.kind === 'opaque' && namedOpaqueTypes.has(type.name)) types.set(type.name, typeOf(opaque(type.name)));
+        if (type.kind !== 'opaque') continue;
+        const named = namedOpaqueTypes.get(type.name);
+        if (named !== undefined) types.set(type.name, typeOf(named));
       }
     }
   }
@@ -111,8 +119,11 @@ function declaredBy(libraries: readonly Library[]): Declared {
 
 export function environmentOf({ variables, libraries, bindings = false, written }: EnvironmentParts): Environment {
   const { functions, overloads, types } = declaredBy(libraries);
+  const type = (name: string): Type | undefined =>
+    types.get(name) ?? checkedTypes.get(name) ?? writtenType(written?.(name));
   const declarations: Declarations = {
-    ident: (name) => variables.get(name) ?? types.get(name) ?? checkedTypes.get(name) ?? writtenType(written?.(name)),
+    ident: (name) => variables.get(name) ?? type(name),
+    type,
     function: (name) => functions.get(name),
   };
   return {

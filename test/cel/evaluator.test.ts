@@ -52,7 +52,7 @@ function evaluated(
   return atOnce(program(compiled.checked, environment)).evaluate((name) => all[name]?.[1], { limit });
 }
 
-/** Values, failures and costs are those of cel-go 0.26 in Kubernetes' environment. */
+/** Values, failures and costs are those of cel-go in Kubernetes' environment. */
 test.each<readonly [string, string, number]>([
   ['1 + 2 * 3', '7', 2],
   ['l[0]', '3', 2],
@@ -122,6 +122,11 @@ test.each<readonly [string, string, number]>([
   ['o.?a.optFlatMap(a, a.?b).orValue(0)', '1', 8],
   ['optional.none().value()', 'failed: optional.none() dereference', 2],
   ['optional.of(1).or(optional.none()).value()', '1', 2],
+  ['dyn(1).or(optional.none())', 'failed: no such overload', 0],
+  ['dyn(1).orValue(2)', 'failed: no such overload', 0],
+  ['optional.of(1 / 0).orValue(2)', 'failed: division by zero', 2],
+  ['[{"i": 5}].map(i, i.i)', '[5]', 15],
+  ['[{"i": 5}].map(i, .i)', '[2]', 14],
   ['[optional.of(1), optional.none()].unwrapOpt()', '[1]', 13],
   ['l.first().value() + l.last().value()', '5', 7],
   ['dyn(1) + dyn("a")', 'failed: no such overload', 1],

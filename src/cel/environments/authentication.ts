@@ -2,6 +2,7 @@ import { isList, type Json, type JsonObject, member } from '../../api/object.js'
 import { once } from '../../api/once.js';
 import type { Steps } from '../../api/steps.js';
 import type { Expr } from '../ast.js';
+import { fullName } from '../checker.js';
 import { type Environment, environmentOf } from '../environment.js';
 import { unescapeField } from '../field-names.js';
 import { kubernetesLibraries } from '../kubernetes.js';
@@ -35,7 +36,7 @@ export const compileUserRule = (expression: string): Steps<Prepared> =>
 
 /** Does an expression ask for a claim by its name: `claims.email`, `has(claims.email)` or `claims.?email`? */
 export function asksForClaim(expression: Expr, claim: string): boolean {
-  const isClaims = (expr: Expr | undefined): boolean => expr?.kind === 'ident' && expr.name === 'claims';
+  const isClaims = (expr: Expr | undefined): boolean => expr?.kind === 'ident' && fullName(expr.name) === 'claims';
   const left = [expression];
   for (let expr = left.pop(); expr !== undefined; expr = left.pop()) {
     if (expr.kind === 'select' && isClaims(expr.operand) && expr.field === claim) return true;

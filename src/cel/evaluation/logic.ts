@@ -63,7 +63,8 @@ export const alternative =
   (first: Step, second: Step, unwraps: boolean): Step =>
   (frame) => {
     const value = first(frame);
-    if (!(value instanceof Optional)) return value;
+    if (value instanceof Failure) return value;
+    if (!(value instanceof Optional)) return noSuchOverload;
     if (value.value === undefined) return second(frame);
     return unwraps ? value.value : value;
   };

@@ -1,6 +1,6 @@
 import { itemsInStep, type Steps } from '../../api/steps.js';
 import type { Call, Comprehension, Expr, ListLiteral, MapLiteral, Select, StructLiteral } from '../ast.js';
-import type { Checked } from '../checker.js';
+import { type Checked, fullName } from '../checker.js';
 import { GrowingList, GrowingMap, listFrom } from '../collections.js';
 import { listLiteralCost, mapLiteralCost, messageCost } from '../cost.js';
 import type { Overload } from '../functions.js';
@@ -140,12 +140,13 @@ export class Planner {
     for (let next = scope; next !== undefined; next = next.outer) {
       if (next.name === name) return { kind: 'path', attribute: path(localStep(next.place, next.start)) };
     }
-    const place = this.#place(name);
+    const full = fullName(name);
+    const place = this.#place(full);
     return {
       kind: 'path',
       attribute: path((frame) => {
-        const value = frame.variable(name, place);
-        return value === undefined ? new Failure(`no such attribute(s): ${name}`) : value;
+        const value = frame.variable(full, place);
+        return value === undefined ? new Failure(`no such attribute(s): ${full}`) : value;
       }),
     };
   }
