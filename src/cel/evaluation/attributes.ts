@@ -130,7 +130,11 @@ function element(list: ListValue, key: Value): Value | undefined {
   // The smallest int counts as none where it comes as a double.
   if (typeof index === 'number' && Number.isInteger(index) && index !== -(2 ** 63)) index = BigInt(index);
   if (typeof index === 'bigint' && BigInt.asIntN(64, index) === index) {
-    return index >= 0n && index < BigInt(list.size) ? list.at(Number(index)) : undefined;
+    if (index < 0n || index >= BigInt(list.size)) return undefined;
+    // Kubernetes' own lists are asked with what was written, and know only ints.
+    return list.ofResource && index !== key
+      ? new Failure(`unsupported index: ${valueText(key)}`)
+      : list.at(Number(index));
   }
   return new Failure(
     typeof index === 'bigint' || typeof index === 'number'

@@ -1013,3 +1013,30 @@ test('null that is added to a list is none that JSON has', () => {
   const { violations } = findings(schema, { spec: { l: [null] } });
   expect(violations[0]?.body).toContain('invalid data, expected int, got structpb.NullValue');
 });
+
+test.each([
+  ['self.l[dyn(1)]', undefined],
+  ['dyn(self.l)[1.0]', 'unsupported index: 1'],
+  ['dyn(self.l)[1u]', 'unsupported index: 1'],
+  ['dyn(self.l + self.l)[1u]', 'unsupported index: 1'],
+  ['dyn(self.k)[0u].n', 'unsupported index: 0'],
+  ['dyn(self.l)[9u]', 'index out of bounds: 9'],
+  ['dyn(self.l)[1.5]', 'unsupported index value 1.5 in list'],
+  ['[1, 2][dyn(1u)]', undefined],
+  ['dyn(self.l.map(x, x))[1.0]', undefined],
+])('a list of a custom resource is indexed by ints alone, as in Kubernetes: %s', (expression, why) => {
+  const rule = `dyn(${expression}) != dyn("none")`;
+  const integers = { type: 'array', items: { type: 'integer' } };
+  const keyed = {
+    type: 'array',
+    'x-kubernetes-list-type': 'map',
+    'x-kubernetes-list-map-keys': ['n'],
+    items: struct({ n: { type: 'string' } }),
+  };
+  const { violations } = findings(struct({ spec: struct({ l: integers, k: keyed }, [{ rule }]) }), {
+    spec: { l: [1, 2], k: [{ n: 'a' }] },
+  });
+  expect(violations.map(({ body }) => body)).toEqual(
+    why === undefined ? [] : [`Invalid value: "object": ${why} evaluating rule: ${rule}`],
+  );
+});
