@@ -133,6 +133,7 @@ describe('what is wrong is told by its field', () => {
       'jwt[0].claimMappings.username.prefix: Invalid value: "": may not be specified when expression is set',
     ],
     [named('claims.email'), `jwt[0].claimMappings.username.expression: Invalid value: "claims.email": ${unverified}`],
+    [named('[1].map(claims, .claims.email)[0]'), unverified],
     [named('claims.?email.orValue("")'), unverified],
     [named('has(claims.email) ? "a" : "b"'), unverified],
     [named('["a"].map(x, x + claims.email)[0]'), unverified],
