@@ -154,19 +154,15 @@ function* decodeCustom(
   const meta = checkedTypeMeta(parsed, unrecognized);
   // Unlike the fields of built-in kinds, these have one spelling.
   const { kind, apiVersion } = (text.value ?? {}) as JsonObject;
+  const read = { kind: meta.kind || definition.kind, apiVersion: meta.apiVersion || groupVersion(definition) };
   if (meta.kind === '' || !kind) {
     const why = `Object 'Kind' is missing in '${raw ?? goJson(text.value)}'`;
     // Whoever wants no fields looked at has the body read by another reader, which knows what it is to be.
-    throw validation === 'Ignore'
-      ? cannotHandle({ apiVersion: groupVersion(definition), kind: definition.kind }, definition.kind, why)
-      : unrecognized(why, dump);
+    throw validation === 'Ignore' ? cannotHandle(read, definition.kind, why) : unrecognized(why, dump);
   }
   const said = { kind: meta.kind, apiVersion: typeof apiVersion === 'string' ? apiVersion : '' };
   const cannot = (why: string): ApiError => cannotHandle(said, definition.kind, why);
-  if (text.numberError !== undefined) {
-    const read = { kind: meta.kind, apiVersion: meta.apiVersion || groupVersion(definition) };
-    throw cannotHandle(read, definition.kind, text.numberError);
-  }
+  if (text.numberError !== undefined) throw cannotHandle(read, definition.kind, text.numberError);
   if (apiVersion === null) throw cannot(versionNull);
   const { object, strict } = yield* decoded(cannot, decodeWithReader(definition, text.value as JsonObject));
   yield;

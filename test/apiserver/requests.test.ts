@@ -762,6 +762,9 @@ test('a custom resource without a kind, or with a version that is null, is told 
   expect(await says({}, '&fieldValidation=Ignore')).toBe(
     `Widget in version "v1" cannot be handled as a Widget: ${missing}`,
   );
+  expect(await says({ apiVersion: 'a.example.com/v3' }, '&fieldValidation=Ignore')).toMatch(
+    /^Widget in version "v3" cannot be handled as a Widget: /,
+  );
   expect(await says({ apiVersion: null, kind: 'Widget', metadata: { name: 5 } })).toBe(
     'Widget in version "" cannot be handled as a Widget: .apiVersion accessor error: <nil> is of the type <nil>, expected string',
   );
