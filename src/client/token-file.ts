@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import type { Clock } from '../runtime/clock.js';
+import { readLimitedText } from '../runtime/read-limited.js';
 import { AccessError, type CredentialSource } from './cluster-access.js';
 import { reread } from './reread.js';
 
@@ -7,7 +7,7 @@ import { reread } from './reread.js';
 export const tokenFile = (path: string, clock: Clock, other?: string): CredentialSource =>
   reread(
     async () => {
-      const token = await readFile(path, 'utf8').catch((cause: unknown) => {
+      const token = await readLimitedText(path).catch((cause: unknown) => {
         throw new AccessError(`cannot read the token in ${path}`, { cause });
       });
       // Caught while it is being written.

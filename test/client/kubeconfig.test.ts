@@ -126,6 +126,7 @@ current-context: x
   test.each([
     ['that is not there', undefined, /cannot read the token/],
     ['that is empty', ' \n', /there is no token/],
+    ['that is larger than any', 'x'.repeat(16 * 1_048_576 + 1), /cannot read the token/],
   ])('a token file %s is an error as long as there was none', async (name, text, message) => {
     if (text !== undefined) await file(name, text);
     await expect(credentialsOf({ tokenFile: name })).rejects.toThrow(message);
