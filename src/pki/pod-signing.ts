@@ -46,7 +46,7 @@ export const podRefusals = {
 } as const;
 
 /** A reason of conditions, in CamelCase? */
-export const isReason = (reason: unknown): reason is string =>
+export const isConditionReason = (reason: unknown): reason is string =>
   typeof reason === 'string' && /^[A-Z][A-Za-z0-9]*$/.test(reason);
 
 /** What a signer answered, which may be written in anything. Throws an Error if that is no result. */
@@ -57,7 +57,7 @@ export function podSigningResult(answer: unknown): PodSigningResult {
     if (typeof refreshAt === 'number' && Number.isFinite(refreshAt)) return { issued, refreshAt };
     throw new Error('"refreshAt" is no time in milliseconds');
   }
-  if (isReason(reason)) {
+  if (isConditionReason(reason)) {
     if (typeof refused === 'string') return { refused, reason };
     if (typeof failed === 'string') return { failed, reason };
   }

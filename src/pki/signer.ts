@@ -1,6 +1,6 @@
 import { coversSigner } from '../api/signer-name.js';
 import type { UserInfo } from '../api/user.js';
-import { isReason, type PodSigningRequest, type PodSigningResult } from './pod-signing.js';
+import { isConditionReason, type PodSigningRequest, type PodSigningResult } from './pod-signing.js';
 
 /** Turns an approved request into a certificate chain, or says why it will not. */
 export interface Signer {
@@ -48,7 +48,7 @@ export type SigningResult =
 export function signingResult(answer: unknown): SigningResult {
   const { issued, refused, reason } = (answer ?? {}) as Readonly<Record<string, unknown>>;
   if (typeof issued === 'string' && issued !== '') return { issued };
-  if (typeof refused === 'string' && isReason(reason)) {
+  if (typeof refused === 'string' && isConditionReason(reason)) {
     return { refused, reason };
   }
   throw new Error('the answer is neither "issued" nor "refused" with a "reason" in CamelCase');
