@@ -63,11 +63,11 @@ export function jsonKind(value: ExactJson): string {
 export const cannotUnmarshal = (value: ExactJson, goType: string): string =>
   `json: cannot unmarshal ${jsonKind(value)} into Go value of type ${goType}`;
 
-/** A whole number of JSON: a bigint where only that keeps its digits; undefined if 64 bits do not hold it, or it is not whole. */
+/** A whole number of JSON (`-0` is 0): a bigint where only that keeps its digits; undefined if 64 bits do not hold it, or it is not whole. */
 export function wholeNumber(literal: string): number | bigint | undefined {
   if (literal.length > 20 || !/^-?\d+$/.test(literal)) return undefined;
   const value = Number(literal);
-  if (Number.isSafeInteger(value)) return Object.is(value, -0) ? undefined : value;
+  if (Number.isSafeInteger(value)) return value + 0;
   const whole = BigInt(literal);
   return BigInt.asIntN(64, whole) === whole ? whole : undefined;
 }

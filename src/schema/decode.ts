@@ -9,7 +9,6 @@ import {
   jsonKind,
   literalOf,
   type Members,
-  NumberText,
   plainJson,
   type ReadText,
   RepeatedMembers,
@@ -157,8 +156,7 @@ const isWrong = (result: Json | { readonly wrong: string }): result is { readonl
   typeof result === 'object' && result !== null;
 
 const integer = (bits: 32 | 64): MakeNode => {
-  return scalar(bits === 32 ? 'int32' : 'int64', (given, state, type) => {
-    const value = isMinusZero(given) ? 0 : given;
+  return scalar(bits === 32 ? 'int32' : 'int64', (value, state, type) => {
     if (typeof value === 'number') {
       const fits = bits === 32 ? (value | 0) === value : Number.isSafeInteger(value);
       return fits ? value : state.wrongType(`number ${value}`, type);
@@ -168,9 +166,6 @@ const integer = (bits: 32 | 64): MakeNode => {
     return state.wrongType(literal === undefined ? jsonKind(value) : `number ${literal}`, type);
   });
 };
-
-/** Go reads it as a whole number. */
-const isMinusZero = (value: ExactJson): boolean => value instanceof NumberText && value.text === '-0';
 
 const makers: Readonly<Record<WireShape, MakeNode>> = {
   string: scalar('string', (value, state, type) =>
@@ -209,7 +204,6 @@ const makers: Readonly<Record<WireShape, MakeNode>> = {
   'int-or-string': scalar('int-or-string', (value, state) => {
     if (typeof value === 'string') return value;
     if (typeof value === 'number' && (value | 0) === value) return value;
-    if (isMinusZero(value)) return 0;
     const number = typeof value === 'number' ? String(value) : literalOf(value);
     return state.refuse(number === undefined ? jsonKind(value) : `number ${number}`, 'int32');
   }),

@@ -90,17 +90,21 @@ test('of very many repeated members a hundred are reported', () => {
 });
 
 test('numbers that JavaScript would print differently keep their text', () => {
-  const read = readJson('{"a":10.0,"b":9223372036854775808,"c":3.6e3,"d":1.5,"e":-0,"f":12}');
+  const read = readJson('{"a":10.0,"b":9223372036854775808,"c":3.6e3,"d":1.5,"e":-0.0,"f":12}');
   expect(read.exact).toEqual({
     a: new NumberText('10.0'),
     b: new NumberText('9223372036854775808'),
     c: new NumberText('3.6e3'),
     d: 1.5,
-    e: new NumberText('-0'),
+    e: new NumberText('-0.0'),
     f: 12,
   });
   expect(read.value).toMatchObject({ a: 10, c: 3600, d: 1.5 });
   expect(readJson('{"a":1.5}').exact).toEqual({ a: 1.5 });
+});
+
+test('minus zero without a fraction is the whole number 0', () => {
+  expect(readJson('{"a":-0}')).toEqual(readJson('{"a":0}'));
 });
 
 test.each<[string, number | bigint]>([
