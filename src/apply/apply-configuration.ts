@@ -249,9 +249,9 @@ function* apply(applying: Applying, live: JsonObject, stored: Owners, force: boo
 
 const objectOr = (value: Json, otherwise: JsonObject): JsonObject => (isObject(value) ? value : otherwise);
 
-/** Takes out what the applier owned, does not apply any more and nobody else owns. */
+/** Takes out what the applier owned, does not apply any more and nobody else owns. `owners` has what is applied now. */
 function* pruned(writing: Writing, merged: JsonObject, owners: Owners, previous: Owner | undefined): Steps<JsonObject> {
-  if (previous === undefined || previous.fields.size === 0) return merged;
+  if (previous === undefined || previous.fields.size === 0 || isAppliedAgain(previous, owners)) return merged;
   const attempt = `${pruning}failed to convert merged object to last applied version: `;
   const at = yield* inVersion(writing, merged, previous.apiVersion, attempt);
   if (at === undefined) return merged;
@@ -269,6 +269,16 @@ function* pruned(writing: Writing, merged: JsonObject, owners: Owners, previous:
   const left = objectOr(remove(at.shape, at.object, gone), {});
   if (previous.apiVersion === writing.apiVersion) return left;
   return writing.versions?.convert(left, writing.apiVersion)?.object ?? left;
+}
+
+/**
+ * Whether everything that an applier owned is among what it applies now, and nobody wrote another version: then nothing
+ * is to be taken out, and there is no conversion that could fail.
+ */
+function isAppliedAgain(previous: Owner, owners: Owners): boolean {
+  for (const { apiVersion } of owners.values()) if (apiVersion !== previous.apiVersion) return false;
+  const applied = owners.get(identityOf(previous))?.fields ?? emptySet;
+  return difference(previous.fields, applied).size === 0;
 }
 
 /** Puts back what somebody owns, version by version, in the version that `bare` is in. */

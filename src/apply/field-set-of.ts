@@ -1,6 +1,6 @@
 import { isList, isObject, type Json } from '../api/object.js';
 import { Postponed, type Steps } from '../api/steps.js';
-import { emptySet, type FieldNode, type FieldSet, leaf } from './field-set.js';
+import { copyOf, emptySet, type FieldNode, type FieldSet, leaf } from './field-set.js';
 import { elementIfAny, itemsByElement } from './list-items.js';
 import { fieldElement, fieldNameOf, type PathElement } from './path-element.js';
 import { deepest, exactForm, formOf, type ListShape, type MapShape, type Shape, shapeOfMember } from './shape.js';
@@ -119,7 +119,7 @@ export function withNamedMembers(set: FieldSet, shape: Shape | undefined): Field
     const named = name !== undefined && shape?.map?.fields.has(name) === true;
     const deeper = withNamedMembers(at.below, shapeBelow(shape, element));
     if (deeper === at.below && at.owned === (at.owned || named)) continue;
-    out ??= new Map(set);
+    out ??= copyOf(set);
     out.set(element, { owned: at.owned || named, below: deeper });
   }
   return out ?? set;

@@ -18,6 +18,13 @@ export const emptySet: FieldSet = new Map();
 /** A path of the set with none below it. */
 export const leaf: FieldNode = { owned: true, below: emptySet };
 
+/** A set to change. `new Map(set)` would make a pair of each element first. */
+export function copyOf(set: FieldSet): Map<PathElement, FieldNode> {
+  const copy = new Map<PathElement, FieldNode>();
+  for (const [element, at] of set) copy.set(element, at);
+  return copy;
+}
+
 const node = (owned: boolean, below: FieldSet): FieldNode => (owned && below.size === 0 ? leaf : { owned, below });
 
 /** A set under construction: paths and whole branches go in, one at a time. */
@@ -60,7 +67,7 @@ class Branch implements FieldNode {
   constructor(builder: FieldSetBuilder, from: FieldNode = { owned: false, below: emptySet }) {
     this.builder = builder;
     this.owned = from.owned;
-    this.below = new Map(from.below);
+    this.below = copyOf(from.below);
   }
 }
 
@@ -93,7 +100,7 @@ export function union(left: FieldSet, right: FieldSet): FieldSet {
     const ours = left.get(element);
     const joined = ours === undefined ? theirs : joinNodes(ours, theirs);
     if (joined === ours) continue;
-    out ??= new Map(left);
+    out ??= copyOf(left);
     out.set(element, joined);
   }
   return out ?? left;
@@ -134,7 +141,7 @@ function subtract(left: FieldSet, right: FieldSet, recursive: boolean): FieldSet
     if (ours === undefined) continue;
     const kept = recursive && theirs.owned ? undefined : subtractNode(ours, theirs, recursive);
     if (kept === ours) continue;
-    out ??= new Map(left);
+    out ??= copyOf(left);
     if (kept === undefined) out.delete(element);
     else out.set(element, kept);
   }

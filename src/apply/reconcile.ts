@@ -1,4 +1,4 @@
-import { type FieldNode, type FieldSet, leaf } from './field-set.js';
+import { copyOf, type FieldNode, type FieldSet, leaf } from './field-set.js';
 import { shapeBelow } from './field-set-of.js';
 import type { PathElement } from './path-element.js';
 import type { Shape } from './shape.js';
@@ -14,7 +14,7 @@ export function reconcile(shape: Shape, set: FieldSet): FieldSet {
     const inner = shapeBelow(shape, element);
     const fitting = inner === undefined ? node : reconcileNode(inner, node);
     if (fitting === node) continue;
-    out ??= new Map(set);
+    out ??= copyOf(set);
     out.set(element, fitting);
   }
   return out ?? set;
