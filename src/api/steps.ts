@@ -6,8 +6,11 @@ export function* resultOf<T>(work: T | Steps<T>): Steps<T> {
   return isSteps(work) ? yield* work : work;
 }
 
-/** JSON has lists, which are iterable and have no `next`, and objects, which may have any member and are not iterable. */
-const isSteps = <T>(work: T | Steps<T>): work is Steps<T> =>
+/**
+ * Does it come in steps, or is it there? JSON has lists, which are iterable and have no `next`, and objects, which may
+ * have any member and are not iterable.
+ */
+export const isSteps = <T>(work: T | Steps<T>): work is Steps<T> =>
   typeof work === 'object' && work !== null && Symbol.iterator in work && 'next' in work;
 
 /** So many items of a list, members of an object or nodes of a tree are a step of their own. */

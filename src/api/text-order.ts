@@ -5,9 +5,17 @@ const surrogate = /[\ud800-\udfff]/;
 /** Are there surrogates? Without, the order of code units, which is JavaScript's own and faster, is that of bytes. */
 export const hasSurrogates = (text: string): boolean => surrogate.test(text);
 
-/** Sorts texts, in place. */
-export const sortTexts = (texts: string[]): string[] =>
-  texts.some(hasSurrogates) ? texts.sort(compareText) : texts.sort();
+/** Sorts texts, in place. Most are in order already, and `sort` first copies even the few. */
+export function sortTexts(texts: string[]): string[] {
+  if (texts.length < 2) return texts;
+  if (texts.some(hasSurrogates)) return texts.sort(compareText);
+  return areInOrder(texts) ? texts : texts.sort();
+}
+
+function areInOrder(texts: readonly string[]): boolean {
+  for (let at = 1; at < texts.length; at++) if ((texts[at - 1] as string) > (texts[at] as string)) return false;
+  return true;
+}
 
 /** Names of the members, or keys of the map, in order. */
 export const sortedNames = (of: object | ReadonlyMap<string, unknown>): string[] =>

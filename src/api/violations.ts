@@ -1,6 +1,6 @@
 import { goJson, goJsonInSteps, goNumber, quote } from './go-text.js';
 import type { Json } from './object.js';
-import { atOnce, resultOf, type Steps } from './steps.js';
+import { atOnce, isSteps, type Steps } from './steps.js';
 
 /**
  * One broken rule of one field. A list of them becomes a 422 Status (see `errors.ts`);
@@ -197,7 +197,8 @@ export function* ofEachInSteps<T>(
   let at = 0;
   for (const item of items) {
     if (found.length >= maxViolations) break;
-    for (const violation of yield* resultOf(check(item, at++))) found.push(violation);
+    const violations = check(item, at++);
+    for (const violation of isSteps(violations) ? yield* violations : violations) found.push(violation);
     yield;
   }
   return found;
