@@ -2,13 +2,26 @@ import type { ApiObject } from '../api/object.js';
 import type { AdmissionMetrics, AdmissionPhase } from './admission-metrics.js';
 import type { AdmissionAttributes, AdmissionStep, Rounds, WriteAttributes } from './admission-step.js';
 
+type Hook = 'mutate' | 'validate' | 'beforeDeletion' | 'beforeCreation';
+type StepWith<H extends Hook> = AdmissionStep & Required<Pick<AdmissionStep, H>>;
+
+const stepsWith = <H extends Hook>(hook: H, steps: readonly AdmissionStep[]): readonly StepWith<H>[] =>
+  steps.filter((step): step is StepWith<H> => step[hook] !== undefined);
+
 /** The policies that a write goes through, in their order. */
 export class AdmissionChain {
-  readonly #steps: readonly AdmissionStep[];
+  readonly #mutating: readonly StepWith<'mutate'>[];
+  readonly #validating: readonly StepWith<'validate'>[];
+  readonly #beforeDeletion: readonly StepWith<'beforeDeletion'>[];
+  readonly #beforeCreation: readonly StepWith<'beforeCreation'>[];
   readonly #metrics: AdmissionMetrics | undefined;
 
-  constructor(steps: readonly AdmissionStep[], metrics?: AdmissionMetrics) {
-    this.#steps = metrics === undefined ? steps : steps.map((step) => measured(step, metrics));
+  constructor(given: readonly AdmissionStep[], metrics?: AdmissionMetrics) {
+    const steps = metrics === undefined ? given : given.map((step) => measured(step, metrics));
+    this.#mutating = stepsWith('mutate', steps);
+    this.#validating = stepsWith('validate', steps);
+    this.#beforeDeletion = stepsWith('beforeDeletion', steps);
+    this.#beforeCreation = stepsWith('beforeCreation', steps);
     this.#metrics = metrics;
   }
 
@@ -31,8 +44,8 @@ export class AdmissionChain {
   /** Everybody who is to see a deletion: first those who could change what is written, then those who judge. */
   async admitDeletion(attributes: AdmissionAttributes): Promise<void> {
     await this.#during('admit', attributes, async () => {
-      for (const step of this.#steps) {
-        if (step.beforeDeletion !== undefined && step.handles(attributes)) await step.beforeDeletion(attributes);
+      for (const step of this.#beforeDeletion) {
+        if (step.handles(attributes)) await step.beforeDeletion(attributes);
       }
     });
     await this.validate(attributes);
@@ -41,23 +54,23 @@ export class AdmissionChain {
   /** Every validation in order; none sees an object that another may still change. */
   validate(attributes: AdmissionAttributes): Promise<void> {
     return this.#during('validate', attributes, async () => {
-      for (const step of this.#steps) {
-        if (step.validate !== undefined && step.handles(attributes)) await step.validate(attributes);
+      for (const step of this.#validating) {
+        if (step.handles(attributes)) await step.validate(attributes);
       }
     });
   }
 
   /** Everybody who looks once more before something new is stored. */
   async beforeCreation(attributes: AdmissionAttributes): Promise<void> {
-    for (const step of this.#steps) {
-      if (step.beforeCreation !== undefined && step.handles(attributes)) await step.beforeCreation(attributes);
+    for (const step of this.#beforeCreation) {
+      if (step.handles(attributes)) await step.beforeCreation(attributes);
     }
   }
 
   async #round(attributes: WriteAttributes, rounds: Rounds): Promise<ApiObject> {
     let seen = attributes;
-    for (const step of this.#steps) {
-      if (step.mutate === undefined || !step.handles(seen)) continue;
+    for (const step of this.#mutating) {
+      if (!step.handles(seen)) continue;
       const object = await step.mutate(seen, rounds);
       if (object !== seen.object) seen = { ...seen, object };
     }
