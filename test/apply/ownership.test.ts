@@ -341,6 +341,15 @@ describe('recordUpdate', () => {
         },
       ],
       [
+        'nothing is given up, but what is added does not fit the other’s',
+        {
+          live: { one: '1' },
+          by: [owner('m', 'g/v2', 'one'), owner('a', 'g/v1', 'one')],
+          next: { one: '1', two: '2' },
+          why: `failed to prune fields: failed add back owned items: failed to convert merged object at version g/v1: ${undeclared('two')}`,
+        },
+      ],
+      [
         'it is the applier’s own',
         {
           live: { one: '1' },
