@@ -1,5 +1,6 @@
 import { aggregate, quote } from './go-text.js';
 import { groupKind, groupResource, isObject } from './object.js';
+import { statusTexts } from './status-texts.js';
 import { type CauseReason, type Violation, withinReason } from './violations.js';
 
 /**
@@ -180,13 +181,13 @@ export const notFound = (subject: ErrorSubject): ApiError =>
 
 /** No such path shape, group, version or resource. */
 export const noSuchResource = (): ApiError =>
-  new ApiError({ reason: 'NotFound', message: 'the server could not find the requested resource', details: {} });
+  new ApiError({ reason: 'NotFound', message: statusTexts[404], details: {} });
 
 /** The path exists, but not for this HTTP method. */
 export const methodNotAllowed = (): ApiError =>
   new ApiError({
     reason: 'MethodNotAllowed',
-    message: 'the server does not allow this method on the requested resource',
+    message: statusTexts[405],
     details: {},
   });
 
@@ -277,7 +278,7 @@ export function invalidObject(
 export const unprocessable = (): ApiError =>
   new ApiError({
     reason: 'Invalid',
-    message: 'the server rejected our request due to an error in our request',
+    message: statusTexts[422],
     details: {},
   });
 

@@ -4,6 +4,8 @@ import { dumpBody } from '../api/json-text.js';
 import { type ApiObject, groupVersion, type JsonObject } from '../api/object.js';
 import type { FieldValidation, WriteParameters } from '../api/options.js';
 import { resultOf, type Steps } from '../api/steps.js';
+import type { TypeMeta } from '../api/type-meta.js';
+import { shortVersion } from '../api/unregistered-kind.js';
 import { strictWarnings } from '../api/yaml.js';
 import type { RequestContext, ResourceDefinition } from '../registry/resource-definition.js';
 import { scaleSchema } from '../resources/scale-schema.js';
@@ -17,16 +19,8 @@ import { deleteOptions } from '../schema/meta.js';
 import type { Schema } from '../schema/schema.js';
 import { type Parsed, parse, whyUnparsed, wireSchemaOf } from './body-format.js';
 import type { Served } from './catalogue.js';
-import {
-  apiVersionMissing,
-  checkedVersion,
-  isVersionless,
-  kindComplaint,
-  shortVersion,
-  versionNull,
-} from './given-kind.js';
+import { apiVersionMissing, checkedVersion, isVersionless, kindComplaint, versionNull } from './given-kind.js';
 import type { Parts } from './parts.js';
-import type { TypeMeta } from './registered-kinds.js';
 import type { ApiRequest } from './request.js';
 
 /** From the bytes of a request to an object of the kind the URL names, with Kubernetes' words for everything wrong on the way. */

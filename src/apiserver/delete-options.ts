@@ -3,11 +3,12 @@ import { goJson } from '../api/go-text.js';
 import type { JsonObject } from '../api/object.js';
 import type { DeleteBody } from '../api/options.js';
 import { atOnce } from '../api/steps.js';
+import { notRegistered, unnamedScheme } from '../api/unregistered-kind.js';
 import { decodeText, typeMetaOf } from '../schema/decode.js';
 import { deleteOptions } from '../schema/meta.js';
 import { decoded } from './bodies.js';
 import { type Parsed, parse, whyUnparsed } from './body-format.js';
-import { apiVersionMissing, checkedVersion, isVersionless, notRegistered, unnamedScheme } from './given-kind.js';
+import { apiVersionMissing, checkedVersion, isVersionless } from './given-kind.js';
 import { isOptionsKind, optionsVersion } from './registered-kinds.js';
 import type { ApiRequest } from './request.js';
 

@@ -1,9 +1,10 @@
 import { internalPackage } from '../api/go-print.js';
-import { quote } from '../api/go-text.js';
 import { groupVersion, groupVersionComplaint } from '../api/object.js';
+import type { TypeMeta } from '../api/type-meta.js';
+import { internalGroup, notRegistered, shortVersion } from '../api/unregistered-kind.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
 import { DecodeError } from '../schema/decode-error.js';
-import { isRegistered, isRegisteredIn, isUnversioned, type TypeMeta } from './registered-kinds.js';
+import { isRegistered, isRegisteredIn, isUnversioned } from './registered-kinds.js';
 
 /** What a body says that it is, held against what is expected, in Kubernetes' words. */
 
@@ -14,20 +15,6 @@ export function checkedVersion(meta: TypeMeta): TypeMeta {
   // An empty group before the slash is the core group.
   return meta.apiVersion.startsWith('/') ? { ...meta, apiVersion: meta.apiVersion.slice(1) } : meta;
 }
-
-/** What Kubernetes calls a scheme that was given no name: the line of its source that made it. */
-export const unnamedScheme = 'pkg/runtime/scheme.go:111';
-
-export function notRegistered({ apiVersion, kind }: TypeMeta, scheme: string): string {
-  const group = internalGroup(apiVersion);
-  const version =
-    group === undefined ? `version ${quote(apiVersion)}` : `the internal version of group ${quote(group)}`;
-  return `no kind ${quote(kind)} is registered for ${version} in scheme ${quote(scheme)}`;
-}
-
-/** The group of Kubernetes' own form of its kinds, which has a version that nobody is served; undefined for others. */
-const internalGroup = (apiVersion: string): string | undefined =>
-  shortVersion(apiVersion) === '__internal' ? apiVersion.slice(0, -'/__internal'.length) : undefined;
 
 /** The object is of a kind that cannot be made the one that is expected. */
 export class NoConversion extends DecodeError {}
@@ -63,5 +50,3 @@ export const isVersionless = ({ apiVersion }: Pick<TypeMeta, 'apiVersion'>): boo
   apiVersion === '' || apiVersion.endsWith('/');
 
 export const apiVersionMissing = (text: string): string => `Object 'apiVersion' is missing in '${text}'`;
-
-export const shortVersion = (apiVersion: string): string => apiVersion.split('/').at(-1) ?? '';

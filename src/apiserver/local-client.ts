@@ -13,6 +13,7 @@ import {
 } from '../api/object.js';
 import { type Query, selectedName } from '../api/options.js';
 import { ownCopy, ownCopyInSteps } from '../api/own-copy.js';
+import { statusTexts } from '../api/status-texts.js';
 import { atOnce, type Steps } from '../api/steps.js';
 import type { UserInfo } from '../api/user.js';
 import type {
@@ -70,7 +71,7 @@ export function localClient(given: LocalClientParts): Client {
 
 /** Of what nobody serves the server says as little as of any other path; who asked knows what for. As client-go words it. */
 const notServed = ({ method, type }: CallParts): string =>
-  `the server could not find the requested resource (${method.toLowerCase()} ${groupResource(type)})`;
+  `${statusTexts[404]} (${method.toLowerCase()} ${groupResource(type)})`;
 
 interface LocalClientParts extends ClientOptions {
   readonly user: UserInfo;

@@ -1,3 +1,5 @@
+import type { TypeMeta } from '../api/type-meta.js';
+
 const admissionPolicies = [
   'MutatingAdmissionPolicy',
   'MutatingAdmissionPolicyBinding',
@@ -165,12 +167,6 @@ const known = new Set(
     ),
   ),
 );
-
-/** What an object says it is. */
-export interface TypeMeta {
-  readonly apiVersion: string;
-  readonly kind: string;
-}
 
 /** Of one Go type in whichever version. */
 export const isUnversioned = ({ kind }: Pick<TypeMeta, 'kind'>): boolean =>

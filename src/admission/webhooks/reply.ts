@@ -3,7 +3,9 @@ import { quote } from '../../api/go-text.js';
 import { JsonSyntaxError, readJson } from '../../api/json-text.js';
 import { readMediaType } from '../../api/media-type.js';
 import { isObject, type Json, type JsonObject } from '../../api/object.js';
+import { statusTexts } from '../../api/status-texts.js';
 import { type TypeMeta, typeMetaIn } from '../../api/type-meta.js';
+import { notRegistered, shortVersion, unnamedScheme } from '../../api/unregistered-kind.js';
 import { CallFailed, type HookReply } from './call.js';
 
 /** The review that is expected back. */
@@ -72,13 +74,12 @@ function checkKind(meta: TypeMeta, expected: ExpectedReview): void {
   const kind = meta.kind || expected.kind;
   const isReview = kind === expected.kind && versions.some((one) => apiVersion === `${expected.group}/${one}`);
   if (!isReview && !(apiVersion === 'v1' && kind === 'Status')) {
-    throw new CallFailed(
-      `no kind ${quote(kind)} is registered for version ${quote(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`,
-    );
+    throw new CallFailed(notRegistered({ apiVersion, kind }, unnamedScheme));
   }
   if (apiVersion === asked && isReview) return;
-  const version = apiVersion.split('/').at(-1) ?? '';
-  throw new CallFailed(`converting (${version}.${kind}) to (${expected.version}.${expected.kind}): unknown conversion`);
+  throw new CallFailed(
+    `converting (${shortVersion(apiVersion)}.${kind}) to (${expected.version}.${expected.kind}): unknown conversion`,
+  );
 }
 
 /** What is said of an answer by its code; what a Status in it says comes first. */
@@ -106,20 +107,8 @@ function shownText(contentType: string | undefined, body: Buffer): string {
   return isText ? body.subarray(0, maxShown).toString('utf8').trim() : 'unknown';
 }
 
-const messages: Readonly<Record<number, string>> = {
-  400: 'the server rejected our request for an unknown reason',
-  401: 'the server has asked for the client to provide credentials',
-  404: 'the server could not find the requested resource',
-  405: 'the server does not allow this method on the requested resource',
-  409: 'the server reported a conflict',
-  422: 'the server rejected our request due to an error in our request',
-  429: 'the server has received too many requests and has asked us to try again later',
-  503: 'the server is currently unable to handle the request',
-  504: 'the server was unable to return a response in the time allotted, but may still be processing the request',
-};
-
 function genericMessage(status: number, shown: string): string {
-  const known = Object.hasOwn(messages, status) ? messages[status] : undefined;
+  const known = Object.hasOwn(statusTexts, status) ? statusTexts[status as keyof typeof statusTexts] : undefined;
   if (known !== undefined) return known;
   if (status === 403 || status === 415) return shown;
   if (status === 406) {

@@ -4,6 +4,7 @@ import { plainText, type ReadText } from '../../api/json-exact.js';
 import { type ApiObject, groupVersion, type JsonObject } from '../../api/object.js';
 import { readWriteParameters, type WriteParameters } from '../../api/options.js';
 import type { Steps } from '../../api/steps.js';
+import { unnamedScheme } from '../../api/unregistered-kind.js';
 import type { RequestContext, ResourceDefinition } from '../../registry/resource-definition.js';
 import { ownDefinition } from '../../registry/subresource.js';
 import { inTurns, TurnTaking } from '../../runtime/turn-taking.js';
@@ -19,7 +20,6 @@ import {
   isVersionless,
   kindComplaint,
   NoConversion,
-  unnamedScheme,
   versionNull,
 } from '../given-kind.js';
 import { checkVersioned, placedByUrl, uidOfNothing } from '../given-object.js';

@@ -1,13 +1,13 @@
 import { ApiError, badRequest, invalidObject } from '../../api/errors.js';
 import { type ApiObject, groupVersion, type ObjectKey } from '../../api/object.js';
 import { atOnce } from '../../api/steps.js';
+import { unnamedScheme } from '../../api/unregistered-kind.js';
 import { recordUpdate } from '../../apply/ownership.js';
 import { fromScale, toScale } from '../../apply/scale-ownership.js';
 import type { SubresourceProjection } from '../../registry/resource-definition.js';
 import { ownDefinition } from '../../registry/subresource.js';
 import { readObject } from '../bodies.js';
 import { readInTurns } from '../forms.js';
-import { unnamedScheme } from '../given-kind.js';
 import { uidMismatch } from '../given-object.js';
 import { mutated } from '../mutated.js';
 import type { Parts } from '../parts.js';

@@ -85,6 +85,11 @@ describe('what is said of a body', () => {
       'no kind "AdmissionReview" is registered for version "admission.k8s.io/v2" in scheme',
     ],
     [
+      '{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/__internal"}',
+      undefined,
+      'no kind "AdmissionReview" is registered for the internal version of group "admission.k8s.io" in scheme',
+    ],
+    [
       '{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1beta1"}',
       undefined,
       'converting (v1beta1.AdmissionReview) to (v1.AdmissionReview): unknown conversion',
