@@ -1,3 +1,4 @@
+import { overBudget } from '../cel/cost.js';
 import type { Prepared } from '../cel/prepare.js';
 import { Failure, type Value } from '../cel/values.js';
 import type { Clock } from '../runtime/clock.js';
@@ -6,9 +7,6 @@ import type { Decisions, Variables } from './request-variables.js';
 
 /** What match conditions may cost together; units of `src/cel/cost.ts`. */
 export const perConditions = 2_500_000;
-
-export const overBudget =
-  'validation failed due to running out of cost budget, no further validation rules will be run';
 
 /** An expression, and what became of it when it was compiled. */
 export interface Expression {

@@ -36,5 +36,8 @@ export const mapLiteralCost = 30;
 export const messageCost = 40;
 /** The most that Kubernetes lets the evaluation of one expression cost (`PerCallLimit`). */
 export const perCallLimit = 1_000_000;
+/** What is said where the expressions of a request or of a policy cost more than they may together. */
+export const overBudget =
+  'validation failed due to running out of cost budget, no further validation rules will be run';
 /** As large as numbers of costs get. */
 export const maxCost = 2 ** 64;

@@ -1,6 +1,6 @@
 import { aggregate, trimSpace } from '../../api/go-text.js';
+import { overBudget } from '../../cel/cost.js';
 import type { Value } from '../../cel/values.js';
-import { overBudget } from '../expression-list.js';
 import type { CompiledValidations } from './compiled.js';
 import { conditionsOf, type ExpressionParts, pass, perList } from './expressions.js';
 

@@ -6,10 +6,10 @@ import type {
 } from '../../api/kinds/mutating-admission-policy.js';
 import { messageOf } from '../../api/message-of.js';
 import type { ApiObject, Json } from '../../api/object.js';
+import { overBudget } from '../../cel/cost.js';
 import type { Value } from '../../cel/values.js';
 import type { AdmissionAttributes, AdmissionStep, Rounds } from '../admission-step.js';
 import { admissionSubject } from '../admission-subject.js';
-import { overBudget } from '../expression-list.js';
 import { Reinvocation } from '../reinvocation.js';
 import { isOver } from '../webhooks/ask.js';
 import { type Seen, type SeenAs, seenAs } from '../webhooks/seen.js';

@@ -14,7 +14,7 @@ import {
   required,
   type Violation,
 } from '../../api/violations.js';
-import { perCallLimit } from '../../cel/cost.js';
+import { overBudget, perCallLimit } from '../../cel/cost.js';
 import type { Declared } from '../../cel/declared.js';
 import { tooCostly } from '../../cel/effort.js';
 import type { Program } from '../../cel/evaluator.js';
@@ -346,13 +346,7 @@ class Evaluation implements RuleFindings {
   }
 
   #stop(field: string, type: string): void {
-    this.#note(
-      invalid(
-        field,
-        type,
-        'validation failed due to running out of cost budget, no further validation rules will be run',
-      ),
-    );
+    this.#note(invalid(field, type, overBudget));
     this.#budget.left = -1;
     this.#over = true;
   }

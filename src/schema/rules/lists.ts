@@ -119,7 +119,7 @@ function listByKeys(list: ListValue, keyOf: KeyOf, see: (item: JsonObject) => Va
       for (const item of items(other)) {
         const key = keyOf(item);
         const at = key === undefined ? undefined : places.get(key);
-        const seen = isPlainObject(item) ? see(item.plain) : notObject;
+        const seen = isPlainObject(item) ? see(item.plain) : notMap;
         if (at === undefined) added.push(seen);
         else replaced[at] = seen;
       }
@@ -143,7 +143,7 @@ const isPlain = (value: Value): value is Value & Plain =>
 const isPlainObject = (value: Value): value is Value & { readonly plain: JsonObject } =>
   isPlain(value) && isObject(value.plain);
 
-const notObject = new Failure('invalid data, expected a map for the provided schema with type=object');
+export const notMap = new Failure('invalid data, expected a map for the provided schema with type=object');
 
 function placesOf(list: readonly Value[], keyOf: KeyOf): ReadonlyMap<string, number> {
   const places = new Map<string, number>();

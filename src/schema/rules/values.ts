@@ -14,7 +14,7 @@ import { memberNames } from '../../cel/member-names.js';
 import { Duration, Failure, type MapValue, noSuchOverload, type Sameness, type Value } from '../../cel/values.js';
 import { same } from '../same.js';
 import type { Schema } from '../schema.js';
-import { atomicList, keyedList, setList } from './lists.js';
+import { atomicList, keyedList, notMap, setList } from './lists.js';
 import { withObjectMembers } from './resource-root.js';
 
 /** A value of a schema as expressions see it. Members and items are made when looked at. */
@@ -53,7 +53,6 @@ const whole = (value: Json): bigint | undefined =>
   typeof value === 'bigint' ? value : Number.isInteger(value) ? BigInt(value as number) : undefined;
 
 const notIntOrString = new Failure('invalid data, expected XIntOrString value to be either a string or integer');
-const notMap = new Failure('invalid data, expected a map for the provided schema with type=object');
 const notArray = new Failure('invalid data, expected an array for the provided schema with type=array');
 
 const goTypes = { string: 'string', boolean: 'bool' };
