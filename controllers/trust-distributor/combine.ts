@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { compareText } from '../../src/api/text-order.js';
 import { type Certificate, readCertificate } from '../../src/pki/certificate.js';
 import { encodeCertificates, pemBlocks } from '../../src/pki/pem.js';
 import { PkiError } from '../../src/pki/pki-error.js';
@@ -47,13 +48,14 @@ export function combineAnchors(sources: readonly SourceText[], now: number): Com
       else dropped.push({ from, subject: nameOf(certificate), why });
     }
   }
-  const ordered = [...anchors].sort(([a, one], [b, other]) => compare(nameOf(one), nameOf(other)) || compare(a, b));
+  const ordered = [...anchors].sort(
+    ([a, one], [b, other]) => compareText(nameOf(one), nameOf(other)) || compareText(a, b),
+  );
   const bundle = encodeCertificates(ordered.map(([, { der }]) => der));
   if (bundle.length > maxBytes) throw new UnfitSource('the anchors have more than 1 MiB together');
   return { bundle, dropped };
 }
 
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 const fingerprint = ({ der }: Certificate): string => createHash('sha256').update(der).digest('hex');
 
 const nameOf = ({ subject, serial }: Certificate): string =>

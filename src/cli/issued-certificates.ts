@@ -1,4 +1,5 @@
 import type { LedgerRecord } from '../api/certificate-ledger.js';
+import { compareText } from '../api/text-order.js';
 import { humanDuration } from '../api/time.js';
 import { escapedValue } from '../pki/certificate-ledger.js';
 import { visible } from '../runtime/visible-text.js';
@@ -33,10 +34,8 @@ export function selectRecords(
         (expiresWithin === undefined || end <= now + expiresWithin)
       );
     })
-    .sort((a, b) => compare(a.notAfter, b.notAfter) || compare(a.sha256, b.sha256));
+    .sort((a, b) => compareText(a.notAfter, b.notAfter) || compareText(a.sha256, b.sha256));
 }
-
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 const isNamed = ({ subject = '', names = [] }: LedgerRecord, name: string): boolean =>
   partsOf(subject).includes(`CN=${escapedValue(name)}`) ||
