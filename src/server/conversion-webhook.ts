@@ -6,12 +6,12 @@ import { untyped } from '../api/errors.js';
 import { goJson } from '../api/go-text.js';
 import type { CustomResourceDefinition } from '../api/kinds/custom-resource-definition.js';
 import type { JsonObject } from '../api/object.js';
+import { reviewVersion } from '../api/review-versions.js';
 import {
   type ConversionFailure,
   type ConvertElsewhere,
   callFailed,
   conversionReview,
-  conversionReviewVersion,
   convertedObjects,
   InvalidConversion,
 } from '../resources/customresources/conversion-review.js';
@@ -46,7 +46,7 @@ export function conversionWebhook(
   const isVersion = (apiVersion: unknown): boolean =>
     spec.versions.some(({ name }) => apiVersion === `${spec.group}/${name}`);
   const call = async (objects: Parameters<ConvertElsewhere>[0], to: string): ReturnType<ConvertElsewhere> => {
-    const version = conversionReviewVersion(webhook.conversionReviewVersions);
+    const version = reviewVersion(webhook.conversionReviewVersions);
     if (version === undefined) throw unsupported();
     const uid = randomUUID();
     const begun = parts.clock.monotonic();

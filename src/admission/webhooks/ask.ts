@@ -1,6 +1,7 @@
 import { type ApiError, badRequest } from '../../api/errors.js';
 import { goJson, quote } from '../../api/go-text.js';
 import { qualifiedName } from '../../api/names.js';
+import { reviewVersion } from '../../api/review-versions.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../runtime/logger.js';
 import type { AdmissionAttributes } from '../admission-step.js';
@@ -10,7 +11,7 @@ import type { WebhookCredentials } from './credentials.js';
 import type { Hook } from './hooks.js';
 import type { MatchParts } from './matching.js';
 import { readReply } from './reply.js';
-import { admissionReview, reviewVersion } from './review.js';
+import { admissionReview } from './review.js';
 import type { Seen } from './seen.js';
 import { type ServiceAddresses, targetOf, UnusableTarget } from './target.js';
 

@@ -3,6 +3,7 @@ import { quote } from '../../api/go-text.js';
 import { JsonSyntaxError, readJson } from '../../api/json-text.js';
 import { readMediaType } from '../../api/media-type.js';
 import { isObject, type Json, type JsonObject } from '../../api/object.js';
+import { reviewVersions } from '../../api/review-versions.js';
 import { statusTexts } from '../../api/status-texts.js';
 import { type TypeMeta, typeMetaIn } from '../../api/type-meta.js';
 import { notRegistered, shortVersion, unnamedScheme } from '../../api/unregistered-kind.js';
@@ -22,8 +23,6 @@ export interface ExpectedReview {
 
 type Reading = Partial<Pick<ExpectedReview, 'maxValues' | 'exact'>>;
 
-/** Versions of reviews that were ever known. */
-const versions: readonly string[] = ['v1', 'v1beta1'];
 const maxShown = 2_048;
 
 /**
@@ -72,7 +71,7 @@ function checkKind(meta: TypeMeta, expected: ExpectedReview): void {
   const asked = `${expected.group}/${expected.version}`;
   const apiVersion = meta.apiVersion || asked;
   const kind = meta.kind || expected.kind;
-  const isReview = kind === expected.kind && versions.some((one) => apiVersion === `${expected.group}/${one}`);
+  const isReview = kind === expected.kind && reviewVersions.some((one) => apiVersion === `${expected.group}/${one}`);
   if (!isReview && !(apiVersion === 'v1' && kind === 'Status')) {
     throw new CallFailed(notRegistered({ apiVersion, kind }, unnamedScheme));
   }

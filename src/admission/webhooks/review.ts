@@ -4,13 +4,6 @@ import type { AdmissionAttributes } from '../admission-step.js';
 import { nameOf } from '../admission-subject.js';
 import { type HookedKinds, namespaceOf, requested, type Seen, type SeenAs } from './seen.js';
 
-/** Versions of reviews that can be sent. */
-const known: readonly string[] = ['v1', 'v1beta1'];
-
-/** The first version that the webhook takes; undefined if it takes none. */
-export const reviewVersion = (accepted: readonly string[] | null | undefined): string | undefined =>
-  accepted?.find((version) => known.includes(version));
-
 /** The AdmissionReview that asks a webhook about a request, in the version it wants to see. */
 export function admissionReview(given: {
   readonly attributes: AdmissionAttributes;

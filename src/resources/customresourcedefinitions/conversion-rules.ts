@@ -1,6 +1,6 @@
 import type { CustomResourceConversion } from '../../api/kinds/custom-resource-definition.js';
+import { reviewVersion, reviewVersions } from '../../api/review-versions.js';
 import { child, forbiddenField, invalid, notSupported, required, type Violation } from '../../api/violations.js';
-import { conversionReviewVersion, reviewVersions } from '../customresources/conversion-review.js';
 import { reviewVersionsViolations, validateWebhookService, validateWebhookUrl } from '../webhook-client-rules.js';
 import { validateCaBundle } from './ca-bundle.js';
 
@@ -73,7 +73,7 @@ function reviewVersionViolations(
 ): readonly Violation[] {
   if (versions.length === 0) return [required(path)];
   const found = reviewVersionsViolations(versions, path);
-  return !knownReviewVersion || conversionReviewVersion(versions) !== undefined
+  return !knownReviewVersion || reviewVersion(versions) !== undefined
     ? found
     : [...found, invalid(path, versions, `must include at least one of ${reviewVersions.join(', ')}`)];
 }
@@ -81,5 +81,5 @@ function reviewVersionViolations(
 /** Were the review versions of a stored definition acceptable? An empty list counts as such. */
 export const hasKnownReviewVersion = (conversion: CustomResourceConversion | undefined): boolean => {
   const versions = conversion?.webhook?.conversionReviewVersions ?? [];
-  return versions.length === 0 || conversionReviewVersion(versions) !== undefined;
+  return versions.length === 0 || reviewVersion(versions) !== undefined;
 };

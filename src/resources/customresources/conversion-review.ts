@@ -16,13 +16,6 @@ import { statusSchema } from '../status-schema.js';
 /** Converts objects of whatever versions; all come back in the order given. `to` is an apiVersion. */
 export type ConvertElsewhere = (objects: readonly JsonObject[], to: string) => Promise<readonly JsonObject[]>;
 
-/** Versions of ConversionReview that the server speaks. */
-export const reviewVersions: readonly string[] = ['v1', 'v1beta1'];
-
-/** The first version of reviews that the webhook takes and we know. */
-export const conversionReviewVersion = (accepted: readonly string[]): string | undefined =>
-  accepted.find((version) => reviewVersions.includes(version));
-
 /** The ConversionReview about objects none of which is in the version wanted. */
 export const conversionReview = (given: {
   readonly apiVersion: string;

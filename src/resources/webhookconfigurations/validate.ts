@@ -4,6 +4,7 @@ import type { MutatingWebhook, ValidatingWebhook } from '../../api/kinds/webhook
 import { validateLabelSelector } from '../../api/label-selectors.js';
 import { dnsSubdomain } from '../../api/names.js';
 import type { ApiObject } from '../../api/object.js';
+import { reviewVersion, reviewVersions } from '../../api/review-versions.js';
 import type { Steps } from '../../api/steps.js';
 import {
   child,
@@ -21,7 +22,6 @@ import { validateMatchConditions } from '../match-conditions.js';
 import { reviewVersionsViolations, validateWebhookService, validateWebhookUrl } from '../webhook-client-rules.js';
 import { validateWebhookRule } from './rules.js';
 
-const reviewVersions = ['v1', 'v1beta1'];
 const sideEffectsAllowed = ['None', 'NoneOnDryRun'];
 const sideEffectsKnown = ['None', 'NoneOnDryRun', 'Some', 'Unknown'];
 
@@ -48,7 +48,7 @@ const strict: Leniency = {
 function* leniencyOf(next: readonly Webhook[], previous: readonly Webhook[]): Steps<Leniency> {
   const accepted = ({ admissionReviewVersions }: Webhook): boolean => {
     const versions = admissionReviewVersions ?? [];
-    return versions.length === 0 || versions.some((version) => reviewVersions.includes(version));
+    return versions.length === 0 || reviewVersion(versions) !== undefined;
   };
   return {
     matchConditions:
@@ -156,7 +156,7 @@ function validateReviewVersions(versions: readonly string[], path: string, lenie
   const accepted = reviewVersions.join(', ');
   if (versions.length === 0) return [required(path, `must specify one of ${accepted}`)];
   const wrong = reviewVersionsViolations(versions, path);
-  return leniency.reviewVersions || reviewVersions.some((version) => versions.includes(version))
+  return leniency.reviewVersions || reviewVersion(versions) !== undefined
     ? wrong
     : [...wrong, invalid(path, versions, `must include at least one of ${accepted}`)];
 }

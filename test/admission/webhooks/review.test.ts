@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { AdmissionAttributes } from '../../../src/admission/admission-step.js';
-import { admissionReview, requestMembers, reviewVersion } from '../../../src/admission/webhooks/review.js';
+import { admissionReview, requestMembers } from '../../../src/admission/webhooks/review.js';
 import { requested } from '../../../src/admission/webhooks/seen.js';
 import { ConfigMaps } from '../../../src/api/kinds/config-map.js';
 import { Namespaces } from '../../../src/api/kinds/namespace.js';
@@ -108,15 +108,4 @@ describe('what is said of a request', () => {
     expect(made).toMatchObject({ namespace: 'ns' });
     expect(made).not.toHaveProperty('name');
   });
-});
-
-test.each([
-  [['v1beta1', 'v1'], 'v1beta1'],
-  [['v9', 'v1'], 'v1'],
-  [['v9'], undefined],
-  [[], undefined],
-  [null, undefined],
-  [undefined, undefined],
-])('of the versions %j it is %s', (accepted, expected) => {
-  expect(reviewVersion(accepted)).toBe(expected);
 });

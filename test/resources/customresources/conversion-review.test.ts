@@ -1,10 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/api/object.js';
-import {
-  conversionReview,
-  conversionReviewVersion,
-  convertedObjects,
-} from '../../../src/resources/customresources/conversion-review.js';
+import { conversionReview, convertedObjects } from '../../../src/resources/customresources/conversion-review.js';
 
 const original = {
   apiVersion: 'g/v1',
@@ -27,8 +23,6 @@ test('what is asked', () => {
     request: { uid: 'q', desiredAPIVersion: 'g/v2', objects: [original] },
     response: { uid: '', convertedObjects: null, result: { metadata: {} } },
   });
-  expect(conversionReviewVersion(['v9', 'v1beta1', 'v1'])).toBe('v1beta1');
-  expect(conversionReviewVersion(['v9'])).toBeUndefined();
 });
 
 test('of the metadata only labels and annotations come from the webhook', () => {

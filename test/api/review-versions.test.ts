@@ -1,0 +1,13 @@
+import { expect, test } from 'vitest';
+import { reviewVersion } from '../../src/api/review-versions.js';
+
+test.each([
+  [['v1beta1', 'v1'], 'v1beta1'],
+  [['v9', 'v1'], 'v1'],
+  [['v9'], undefined],
+  [[], undefined],
+  [null, undefined],
+  [undefined, undefined],
+])('of the versions %j it is %s', (accepted, expected) => {
+  expect(reviewVersion(accepted)).toBe(expected);
+});
