@@ -15,12 +15,13 @@ import {
   tokenAudiencesIn,
 } from '../../api/kinds/pod-references.js';
 import { ServiceAccounts } from '../../api/kinds/service-account.js';
-import type { TokenRequest } from '../../api/kinds/token-request.js';
+import { otherBoundObject, type TokenRequest } from '../../api/kinds/token-request.js';
 import { type ApiObject, isType, type ResourceType } from '../../api/object.js';
 import { nodeUserPrefix } from '../../api/user.js';
 import { wellKnownSigner } from '../../api/well-known-signers.js';
 import type { Authorizer } from '../../auth/authorizer.js';
 import { nodeIdentity } from '../../auth/node/node-identity.js';
+import { leaseRefusal } from '../../auth/node/node-lease.js';
 import type { ObjectSource } from '../../auth/object-source.js';
 import { readUnverifiedRequest } from '../../pki/certificate-request.js';
 import { PkiError } from '../../pki/pki-error.js';
@@ -258,7 +259,7 @@ const tokenRule: Rule = async (write) => {
   const pod = await objects.get(Pods, { namespace: attributes.key.namespace, name: ref.name });
   if (pod === undefined) return notCached(Pods, ref.name);
   if (ref.uid !== pod.metadata.uid) {
-    return `the UID in the bound object reference (${ref.uid}) does not match the UID in record. The object might have been deleted and then recreated`;
+    return otherBoundObject(ref);
   }
   if (pod.spec?.nodeName !== node) return 'node requested token bound to a pod scheduled on a different node';
   return audienceRefusal(write, pod, audiences ?? []);
@@ -287,16 +288,8 @@ async function audienceRefusal(
   return `audience ${quote(audience)} not found in pod spec volume, ${user.username} is not authorized to request tokens for this audience`;
 }
 
-const leaseNamespace = 'kube-node-lease';
-
-const leaseRule: Rule = async ({ node, attributes }) => {
-  if (attributes.key.namespace !== leaseNamespace) {
-    return `can only access leases in the ${quote(leaseNamespace)} system namespace`;
-  }
-  return nameOf(attributes) === node
-    ? undefined
-    : 'can only access node lease with the same name as the requesting node';
-};
+const leaseRule: Rule = async ({ node, attributes }) =>
+  leaseRefusal(node, { namespace: attributes.key.namespace, name: nameOf(attributes) });
 
 const requestRule: Rule = async ({ node, attributes, domains }) => {
   if (attributes.operation !== 'CREATE' || attributes.subresource) return undefined;

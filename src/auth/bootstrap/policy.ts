@@ -9,13 +9,14 @@ import {
 } from '../../api/kinds/role-binding.js';
 import { groupVersion, type ResourceType } from '../../api/object.js';
 import { wellKnown } from '../../api/user.js';
+import { leaseNamespace } from '../node/node-lease.js';
 import { apiGroups } from './api-groups.js';
 import { type ClusterRoleFacts, clusterRoles } from './cluster-roles.js';
 import { controllerAccounts, controllerNamespace, controllerRoles, type SignerOptions } from './controller-roles.js';
 import { rule } from './policy-rule.js';
 
 /** Namespaces that exist from the first start on. */
-export const bootstrapNamespaces = ['default', 'kube-system', 'kube-public', 'kube-node-lease'] as const;
+export const bootstrapNamespaces = ['default', 'kube-system', 'kube-public', leaseNamespace] as const;
 
 /** Roles and bindings that exist from the first start on, and are completed on every later one. */
 export interface BootstrapPolicy {

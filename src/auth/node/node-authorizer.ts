@@ -11,6 +11,7 @@ import type { ObjectSource } from '../object-source.js';
 import { ruleAllows } from '../rule-matching.js';
 import { NodeGraph, type RelatedKind } from './node-graph.js';
 import { nodeIdentity } from './node-identity.js';
+import { leaseRefusal } from './node-lease.js';
 
 const allow: Decision = { verdict: 'allow', reason: '' };
 const noOpinion = (reason = ''): Decision => ({ verdict: 'no-opinion', reason });
@@ -138,20 +139,13 @@ const podCertificates: Answer = async ({ node, attributes, podCertificate }) => 
     : noOpinion('can only list/watch podcertificaterequests with nodeName field selector');
 };
 
-const leaseNamespace = 'kube-node-lease';
-
-const leases: Answer = async ({ node, attributes: { verb, namespace, name } }) => {
+const leases: Answer = async ({ node, attributes: { verb, namespace, name = '' } }) => {
   if (!['get', 'create', 'update', 'patch', 'delete'].includes(verb)) {
     return noOpinion('can only get, create, update, patch, or delete a node lease');
   }
-  if (namespace !== leaseNamespace) {
-    return noOpinion(`can only access leases in the ${quote(leaseNamespace)} system namespace`);
-  }
   // The name of what is to be created is in the body; admission looks at it.
-  if (verb !== 'create' && name !== node) {
-    return noOpinion('can only access node lease with the same name as the requesting node');
-  }
-  return allow;
+  const refusal = leaseRefusal(node, verb === 'create' ? { namespace } : { namespace, name });
+  return refusal === undefined ? allow : noOpinion(refusal);
 };
 
 const nodes: Answer = async ({ node, attributes: { verb, subresource, name = '' } }) => {

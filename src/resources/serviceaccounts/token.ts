@@ -5,7 +5,12 @@ import { Nodes } from '../../api/kinds/node.js';
 import { type Pod, Pods } from '../../api/kinds/pod.js';
 import { Secrets } from '../../api/kinds/secret.js';
 import { type ServiceAccount, ServiceAccounts } from '../../api/kinds/service-account.js';
-import type { BoundObjectReference, TokenRequest, TokenRequestSpec } from '../../api/kinds/token-request.js';
+import {
+  type BoundObjectReference,
+  otherBoundObject,
+  type TokenRequest,
+  type TokenRequestSpec,
+} from '../../api/kinds/token-request.js';
 import { authenticationGroup } from '../../api/kinds/token-review.js';
 import type { ApiObject, ObjectKey, ResourceType } from '../../api/object.js';
 import { timestamp } from '../../api/time.js';
@@ -175,10 +180,7 @@ async function boundObject(
   if (object === undefined) throw notFound({ group: '', plural: type.plural, name });
   const pod = type === Pods ? checkedPod(object, account) : undefined;
   if (ref.uid && ref.uid !== object.metadata.uid) {
-    throw conflict(
-      { group: '', plural: type.kind, name },
-      `the UID in the bound object reference (${ref.uid}) does not match the UID in record. The object might have been deleted and then recreated`,
-    );
+    throw conflict({ group: '', plural: type.kind, name }, otherBoundObject(ref));
   }
   if (type === Secrets) return { secret: claimOf(object) };
   if (pod === undefined) return { node: claimOf(object) };

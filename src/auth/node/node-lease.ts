@@ -1,0 +1,16 @@
+import { quote } from '../../api/go-text.js';
+
+/** Where nodes keep the leases that say that they live. */
+export const leaseNamespace = 'kube-node-lease';
+
+/** Why a lease is not the node's own. Without a name only the namespace is looked at. */
+export function leaseRefusal(
+  node: string,
+  { namespace, name }: { readonly namespace: string | undefined; readonly name?: string },
+): string | undefined {
+  if (namespace !== leaseNamespace) {
+    return `can only access leases in the ${quote(leaseNamespace)} system namespace`;
+  }
+  if (name === undefined || name === node) return undefined;
+  return 'can only access node lease with the same name as the requesting node';
+}
