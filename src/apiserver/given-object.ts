@@ -88,6 +88,10 @@ function keptAt(definition: ResourceDefinition, key: ObjectKey, dryRun: boolean)
   return `${dryRun ? '' : '/registry'}${grouped ? `/${path}` : path.slice(path.indexOf('/'))}`;
 }
 
+/** What Kubernetes' storage says of an object that is not the one that was asked for. */
+export const preconditionFailed = (what: 'UID' | 'ResourceVersion', given: string, actual: string): string =>
+  `Precondition failed: ${what} in precondition: ${given}, ${what} in object meta: ${actual}`;
+
 /** Of a PUT with the uid of another object. */
 export const uidMismatch = (
   definition: ResourceDefinition,
@@ -97,7 +101,7 @@ export const uidMismatch = (
 ): ApiError =>
   conflict(
     subject(definition, key.name),
-    `StorageError: invalid object, Code: 4, Key: ${keptAt(definition, key, dryRun)}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${given}, UID in object meta: ${actual}`,
+    `StorageError: invalid object, Code: 4, Key: ${keptAt(definition, key, dryRun)}, ResourceVersion: 0, AdditionalErrorMsg: ${preconditionFailed('UID', given, actual)}`,
   );
 
 export const uidOfNothing = (definition: ResourceDefinition, { name }: ObjectKey, uid: string): ApiError =>

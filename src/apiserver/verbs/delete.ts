@@ -7,6 +7,7 @@ import { checkLookedUp, storageKey } from '../../registry/keys.js';
 import type { RequestContext, ResourceDefinition } from '../../registry/resource-definition.js';
 import { type Entry, WriteConflict } from '../../store/store.js';
 import { readInTurns } from '../forms.js';
+import { preconditionFailed } from '../given-object.js';
 import type { Parts } from '../parts.js';
 import type { Result } from '../request.js';
 import { replaceStored, withVersion } from '../write.js';
@@ -192,8 +193,7 @@ const preconditionText = (
   given: string,
   actual: string,
 ): string => {
-  if (definition.deletion !== undefined)
-    return `Precondition failed: ${what} in precondition: ${given}, ${what} in object meta: ${actual}`;
+  if (definition.deletion !== undefined) return preconditionFailed(what, given, actual);
   const happened = what === 'UID' ? 'deleted and then recreated' : 'modified';
   return `the ${what} in the precondition (${given}) does not match the ${what} in record (${actual}). The object might have been ${happened}`;
 };
