@@ -13,7 +13,7 @@ import { atOnce, type Steps } from '../../src/api/steps.js';
 import { compareText } from '../../src/api/text-order.js';
 import { applied, readApplyConfiguration } from '../../src/apiserver/patch/apply.js';
 import { type Decoded, patched, patchTypeOf, readPatch } from '../../src/apiserver/patch/index.js';
-import { recordUpdate, withoutIdleTimes } from '../../src/apply/ownership.js';
+import { withoutIdleTimes } from '../../src/apply/ownership.js';
 import { configMapSchema } from '../../src/resources/configmaps/definition.js';
 import { mutatingWebhookConfigurations } from '../../src/resources/mutatingwebhookconfigurations/definition.js';
 import { serviceAccountSchema } from '../../src/resources/serviceaccounts/definition.js';
@@ -24,8 +24,7 @@ import { applyDefaults, dropNulls } from '../../src/schema/default.js';
 import { readSchemaProps } from '../../src/schema/json-schema-props.js';
 import type { Schema } from '../../src/schema/schema.js';
 import { toSchema } from '../../src/schema/structural.js';
-
-const recorded = (writing: Parameters<typeof recordUpdate>[0]): ApiObject => atOnce(recordUpdate(writing));
+import { recorded } from './at-once.js';
 
 /**
  * Conversations about who owns what, and the least of a server to hold them with: decoding, defaults, ownership and

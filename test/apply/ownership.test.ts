@@ -2,16 +2,13 @@ import { describe, expect, test } from 'vitest';
 import type { ApiObject, Json, JsonObject, ManagedFieldsEntry } from '../../src/api/object.js';
 import { atOnce } from '../../src/api/steps.js';
 import { timestamp } from '../../src/api/time.js';
-import { type Applied, type Applying, applyConfiguration } from '../../src/apply/apply-configuration.js';
+import type { Applied } from '../../src/apply/apply-configuration.js';
 import { managedFieldsProblem } from '../../src/apply/managed-fields.js';
-import { recordUpdate, type Versions, type Writing, withoutIdleTimes } from '../../src/apply/ownership.js';
+import { type Versions, type Writing, withoutIdleTimes } from '../../src/apply/ownership.js';
 import { field, list, listMap, map, string, struct } from '../../src/schema/builder.js';
 import { objectMeta, typeMeta } from '../../src/schema/meta.js';
 import type { Schema } from '../../src/schema/schema.js';
-
-const recorded = (writing: Parameters<typeof recordUpdate>[0]): ApiObject => atOnce(recordUpdate(writing));
-
-const appliedAtOnce = (applying: Applying): Applied => atOnce(applyConfiguration(applying));
+import { appliedAtOnce, recorded } from './at-once.js';
 
 const thing = struct('v1.Thing', {
   ...typeMeta,

@@ -3,22 +3,18 @@ import { expect, test } from 'vitest';
 import { ApiError } from '../../src/api/errors.js';
 import { type ApiObject, isList, isObject, type Json, type JsonObject, unstructured } from '../../src/api/object.js';
 import { atOnce, nothingPostponed } from '../../src/api/steps.js';
-import { type Applied, type Applying, applyConfiguration } from '../../src/apply/apply-configuration.js';
 import { compare } from '../../src/apply/compare.js';
 import { type FieldSet, has, intersection, type Path, paths, union } from '../../src/apply/field-set.js';
 import { fieldSetOf, wholeNode } from '../../src/apply/field-set-of.js';
 import { readManagedFields } from '../../src/apply/managed-fields.js';
 import { merge } from '../../src/apply/merge.js';
-import { recordUpdate, type Writing, withoutIdleTimes } from '../../src/apply/ownership.js';
+import { type Writing, withoutIdleTimes } from '../../src/apply/ownership.js';
 import { printPath } from '../../src/apply/path-element.js';
 import { remove } from '../../src/apply/remove.js';
 import { shapeOfObject } from '../../src/apply/shape.js';
 import { same } from '../../src/schema/same.js';
 import type { Schema } from '../../src/schema/schema.js';
-
-const recorded = (writing: Parameters<typeof recordUpdate>[0]): ApiObject => atOnce(recordUpdate(writing));
-
-const appliedAtOnce = (applying: Applying): Applied => atOnce(applyConfiguration(applying));
+import { appliedAtOnce, recorded } from './at-once.js';
 
 const text: Schema = { type: 'string' };
 const fields = (members: Readonly<Record<string, Schema>>): ReadonlyMap<string, Schema> =>

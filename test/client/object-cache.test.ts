@@ -10,7 +10,7 @@ import {
   untyped,
 } from '../../src/api/errors.js';
 import { ConfigMaps } from '../../src/api/kinds/config-map.js';
-import { type ApiObject, type ResourceType, resourceType, type Unstructured } from '../../src/api/object.js';
+import type { ApiObject, ResourceType, Unstructured } from '../../src/api/object.js';
 import {
   type CacheChange,
   type ObjectCache,
@@ -21,20 +21,7 @@ import { type Logger, silentLogger } from '../../src/runtime/logger.js';
 import { createLogger } from '../../src/runtime/pino-logger.js';
 import { FakeClock, settled } from '../../src/testing/fake-clock.js';
 import { FakeClient } from '../fake-client.js';
-
-const Things = resourceType({
-  group: 'example.com',
-  version: 'v1',
-  plural: 'things',
-  kind: 'Thing',
-  namespaced: true,
-});
-const thing = (name: string, more: object = {}): Unstructured => ({
-  apiVersion: 'example.com/v1',
-  kind: 'Thing',
-  metadata: { name, namespace: 'n' },
-  ...more,
-});
+import { Things, thing } from '../things.js';
 
 interface World {
   readonly clock: FakeClock;

@@ -22,26 +22,14 @@ import { writeStatus } from '../../src/controller/write-status.js';
 import type { Logger } from '../../src/runtime/logger.js';
 import { FakeClock, settled } from '../../src/testing/fake-clock.js';
 import { FakeClient } from '../fake-client.js';
+import { Things, thing } from '../things.js';
 
-const Things = resourceType({
-  group: 'example.com',
-  version: 'v1',
-  plural: 'things',
-  kind: 'Thing',
-  namespaced: true,
-});
 const Parts = resourceType({
   group: 'example.com',
   version: 'v1',
   plural: 'parts',
   kind: 'Part',
   namespaced: true,
-});
-const thing = (name: string, more: object = {}): Unstructured => ({
-  apiVersion: 'example.com/v1',
-  kind: 'Thing',
-  metadata: { name, namespace: 'n' },
-  ...more,
 });
 
 interface Line {

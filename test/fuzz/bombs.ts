@@ -1,5 +1,7 @@
 import type { Json } from '../../src/api/object.js';
 import { encodeEnvelope } from '../../src/schema/protobuf.js';
+import { many } from '../many.js';
+import { field, varint } from '../protobuf-bytes.js';
 import { bombDefinition as definition } from './bomb-definition.js';
 import { expressionBombs } from './expression-bombs.js';
 import { hostileNames, nested } from './hostile.js';
@@ -21,8 +23,6 @@ const json = 'application/json-patch+json';
 const yaml = 'application/yaml';
 const protobuf = 'application/vnd.kubernetes.protobuf';
 
-const many = <T>(count: number, make: (at: number) => T): readonly T[] =>
-  Array.from({ length: count }, (_, at) => make(at));
 const members = (count: number, value: (at: number) => unknown = () => 'v'): object =>
   Object.fromEntries(many(count, (at) => [`k${at}`, value(at)]));
 const longName = 'a'.repeat(1_000_000);
@@ -73,13 +73,6 @@ function deepSchema(levels: number, around: (inner: Json) => Json): Json {
   return schema;
 }
 
-function varint(value: number): number[] {
-  const bytes: number[] = [];
-  let rest = value;
-  for (; rest > 127; rest = Math.floor(rest / 128)) bytes.push((rest % 128) | 128);
-  return [...bytes, rest];
-}
-
 /** Messages in each other, always in the same field. Built from the inside without copying what is inside again. */
 function nestedMessages(levels: number, field: number): Buffer {
   const heads: Buffer[] = [];
@@ -93,8 +86,6 @@ function nestedMessages(levels: number, field: number): Buffer {
 }
 
 const envelope = (kind: string, apiVersion: string, raw: Buffer): Buffer => encodeEnvelope({ kind, apiVersion }, raw);
-const field = (number: number, bytes: Buffer): Buffer =>
-  Buffer.concat([Buffer.from([...varint(number * 8 + 2), ...varint(bytes.length)]), bytes]);
 
 export const bombs: Readonly<Record<string, () => FuzzRequest>> = {
   'more values than are read': () => requestTo('POST', maps, { body: configMap({ data: members(150_000) }) }),

@@ -1,11 +1,10 @@
+import { many } from '../many.js';
 import { bombDefinition, bombName } from './bomb-definition.js';
 import { type FuzzRequest, requestTo } from './request.js';
 
 /** Expressions made to cost much, while they are read and while they are evaluated. */
 
 const times = (text: string, count: number): string => text.repeat(count);
-const many = <T>(count: number, make: (at: number) => T): readonly T[] =>
-  Array.from({ length: count }, (_, at) => make(at));
 
 /** Something around something around `leaf`, so many times. */
 function within(levels: number, leaf: string, around: (inner: string, at: number) => string): string {

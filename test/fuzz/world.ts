@@ -1,3 +1,4 @@
+import { many } from '../many.js';
 import type { FuzzAnswer } from './judge.js';
 import { type FuzzRequest, requestTo } from './request.js';
 import type { Target } from './target.js';
@@ -95,8 +96,6 @@ export const widgetDefinition = {
   },
 };
 
-const many = <T>(count: number, make: (at: number) => T): readonly T[] =>
-  Array.from({ length: count }, (_, at) => make(at));
 const names = many(1_000, (at) => `p${at}`);
 const properties = (property: object): object => Object.fromEntries(names.map((name) => [name, property]));
 

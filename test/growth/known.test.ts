@@ -17,6 +17,7 @@ import { decodeEnvelope, encodeEnvelope } from '../../src/schema/protobuf.js';
 import type { Schema } from '../../src/schema/schema.js';
 import { compileValidator } from '../../src/schema/validate.js';
 import { expectShort } from '../processor-time.js';
+import { field, varint } from '../protobuf-bytes.js';
 
 /** What grew faster than what was sent. Each took a second or more, or all memory, and takes some milliseconds now. */
 
@@ -25,15 +26,6 @@ const schemaOf = (kind: string): Schema => {
   if (found === undefined) throw new Error(kind);
   return found.schema;
 };
-
-function varint(value: number): number[] {
-  const bytes: number[] = [];
-  let rest = value;
-  for (; rest > 127; rest = Math.floor(rest / 128)) bytes.push((rest % 128) | 128);
-  return [...bytes, rest];
-}
-const field = (number: number, bytes: Buffer): Buffer =>
-  Buffer.concat([Buffer.from([...varint(number * 8 + 2), ...varint(bytes.length)]), bytes]);
 
 describe('entries of maps in protobuf', () => {
   /** So many entries of `data`, each of which says that its value has so many bytes, which come behind all of them. */

@@ -4,10 +4,9 @@ import { nameRules } from '../../src/api/names.js';
 import type { ApiObject } from '../../src/api/object.js';
 import { atOnce } from '../../src/api/steps.js';
 import { validateMetadata, validateMetadataUpdate } from '../../src/registry/metadata-rules.js';
+import { many } from '../many.js';
 
 const rules = { namespaced: false, nameRule: nameRules.dnsSubdomain, strictFinalizers: true };
-const many = <T>(count: number, make: (at: number) => T): readonly T[] =>
-  Array.from({ length: count }, (_, at) => make(at));
 const violationsOf = (metadata: object) =>
   atOnce(
     validateMetadata({ apiVersion: 'v1', kind: 'Thing', metadata: { name: 'a', ...metadata } } as ApiObject, rules),

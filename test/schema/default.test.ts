@@ -3,12 +3,8 @@ import type { Json } from '../../src/api/object.js';
 import { field, optional, string, struct } from '../../src/schema/builder.js';
 import { applyDefaults, dropNulls } from '../../src/schema/default.js';
 import type { Schema } from '../../src/schema/schema.js';
+import { object } from './object-schema.js';
 
-const object = (properties: Record<string, Schema>, more: Partial<Schema> = {}): Schema => ({
-  type: 'object',
-  properties: new Map(Object.entries(properties)),
-  ...more,
-});
 const a: Schema = { type: 'string', default: 'A' };
 const nullable: Schema = { ...a, nullable: true };
 

@@ -2,12 +2,8 @@ import { expect, test } from 'vitest';
 import type { JsonObject } from '../../src/api/object.js';
 import { prune } from '../../src/schema/prune.js';
 import type { Schema } from '../../src/schema/schema.js';
+import { object } from './object-schema.js';
 
-const object = (properties: Record<string, Schema>, more: Partial<Schema> = {}): Schema => ({
-  type: 'object',
-  properties: new Map(Object.entries(properties)),
-  ...more,
-});
 const text: Schema = { type: 'string' };
 const keep = { preserveUnknownFields: true };
 

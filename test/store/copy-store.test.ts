@@ -5,12 +5,7 @@ import { document } from '../../src/store/document.js';
 import { MemoryStore } from '../../src/store/memory/memory-store.js';
 import { HistoryCompacted, type Store, StoreClosed } from '../../src/store/store.js';
 import { changeBatches } from '../../src/testing/change-batches.js';
-
-/** A document with a place for its revision. */
-const versioned = (text: string) => ({
-  bytes: Buffer.from(`{"text":"${text}","version":""}`),
-  revisionAt: 22 + text.length,
-});
+import { versioned } from './versioned.js';
 
 async function put(store: Store, key: string, text = key): Promise<void> {
   const now = await store.get(key);

@@ -24,6 +24,7 @@ import { HistoryCompacted, type Revision, type Store } from '../../../src/store/
 import { changeBatches } from '../../../src/testing/change-batches.js';
 import { storeContract } from '../../../src/testing/store-contract.js';
 import { type EtcdProcess, etcdInstalled, startEtcd } from '../etcd/etcd-process.js';
+import { versioned } from '../versioned.js';
 import { FakeKeyService } from './fake-key-service.js';
 
 /** What stores keep of documents where they leave the process. */
@@ -34,11 +35,6 @@ const one = keyProvider('k8s:enc:aesgcm:v1:one:', aesGcm(Buffer.alloc(32, 1)));
 const two = keyProvider('k8s:enc:secretbox:v1:two:', secretbox(Buffer.alloc(32, 2)));
 const by = (...providers: [Provider, ...Provider[]]): Encryption =>
   new ResourceEncryption(new Map([['core/secrets', providers]]));
-/** A document with a place for its revision. */
-const versioned = (text: string) => ({
-  bytes: Buffer.from(`{"text":"${text}","version":""}`),
-  revisionAt: 22 + text.length,
-});
 
 const root = mkdtempSync(join(tmpdir(), 'kept-documents-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));

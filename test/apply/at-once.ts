@@ -1,0 +1,10 @@
+import type { ApiObject } from '../../src/api/object.js';
+import { atOnce } from '../../src/api/steps.js';
+import { type Applied, type Applying, applyConfiguration } from '../../src/apply/apply-configuration.js';
+import { recordUpdate } from '../../src/apply/ownership.js';
+
+/** Of small objects who owns what is recorded at once, not in steps. */
+
+export const recorded = (writing: Parameters<typeof recordUpdate>[0]): ApiObject => atOnce(recordUpdate(writing));
+
+export const appliedAtOnce = (applying: Applying): Applied => atOnce(applyConfiguration(applying));

@@ -1,0 +1,5 @@
+/** A document with a place for its revision. */
+export const versioned = (text: string) => ({
+  bytes: Buffer.from(`{"text":"${text}","version":""}`),
+  revisionAt: 22 + text.length,
+});

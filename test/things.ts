@@ -1,0 +1,16 @@
+import { resourceType, type Unstructured } from '../src/api/object.js';
+
+/** A kind that nobody has heard of. */
+export const Things = resourceType({
+  group: 'example.com',
+  version: 'v1',
+  plural: 'things',
+  kind: 'Thing',
+  namespaced: true,
+});
+export const thing = (name: string, more: object = {}): Unstructured => ({
+  apiVersion: 'example.com/v1',
+  kind: 'Thing',
+  metadata: { name, namespace: 'n' },
+  ...more,
+});
