@@ -1,0 +1,115 @@
+import { ApiError, type Status } from '../api/errors.js';
+import { type ApiObject, groupVersion, type Json, type List } from '../api/object.js';
+import { ownCopy, ownCopyInSteps } from '../api/own-copy.js';
+import { atOnce, type Steps } from '../api/steps.js';
+import type { ListOptions, WatchEvent, WatchOptions } from '../client/client.js';
+import type { ResourceDefinition } from '../registry/resource-definition.js';
+import { Observable } from '../runtime/observable.js';
+import { inTurns, TurnTaking } from '../runtime/turn-taking.js';
+import type { Entry } from '../store/store.js';
+import { isLarge, readMetadata, readStored } from './forms.js';
+import { LaterReader } from './later-reader.js';
+import { listMeta } from './list-text.js';
+import type { Result, WatchItem } from './request.js';
+
+/** From the results of the pipeline to what a client in the same process hands out. */
+
+/** Failures come as Status results; here they are thrown again. */
+export function failOnStatus(result: Result): Result {
+  if (result.type === 'text')
+    throw new ApiError({
+      message: result.text.trim(),
+      code: result.code,
+      ...(result.code === 404 ? { reason: 'NotFound' as const } : {}),
+    });
+  if (result.type !== 'object' || result.definition !== undefined) return result;
+  const status = result.object as Status;
+  if (status.kind !== 'Status' || status.status !== 'Failure') return result;
+  throw new ApiError({
+    message: status.message ?? '',
+    reason: status.reason as ApiError['reason'],
+    code: status.code,
+    details: status.details,
+    ...(status.metadata.continue === undefined ? {} : { continueToken: status.metadata.continue }),
+  });
+}
+
+export async function objectOf<T extends ApiObject>(answer: Result): Promise<T> {
+  const result = failOnStatus(answer);
+  if (result.type === 'object') return ownCopy(result.object as Json) as unknown as T;
+  if (result.type !== 'entry') throw new Error(`an object was expected, not a ${result.type}`);
+  const { definition, entry } = result;
+  return isLarge(entry) ? await inTurns(readInSteps<T>(definition, entry, {})) : readAs<T>(definition, entry, {});
+}
+
+export async function listOf<T extends ApiObject>(answer: Result, options: ListOptions): Promise<List<T>> {
+  const result = failOnStatus(answer);
+  if (result.type !== 'list') throw new Error(`a list was expected, not a ${result.type}`);
+  const { definition, entries } = result;
+  const turns = new TurnTaking();
+  const items: T[] = [];
+  for (const entry of entries) {
+    if (turns.isDue) await turns.next();
+    items.push(
+      isLarge(entry)
+        ? await inTurns(readInSteps<T>(definition, entry, options), turns)
+        : readAs<T>(definition, entry, options),
+    );
+  }
+  return { metadata: listMeta(result), items };
+}
+
+/** An object as the options of a list or watch want it: the caller's own, as over HTTP, while what is read is everybody's. */
+function* readInSteps<T extends ApiObject>(
+  definition: ResourceDefinition,
+  entry: Entry,
+  options: ReadOptions,
+): Steps<T> {
+  const read = options.metadataOnly ? yield* readMetadata(definition, entry) : yield* readStored(definition, entry);
+  const own = (isLarge(entry) ? yield* ownCopyInSteps(read as Json) : ownCopy(read as Json)) as unknown;
+  return options.metadataOnly ? withMetadata<T>(definition, own as ApiObject['metadata']) : (own as T);
+}
+
+const readAs = <T extends ApiObject>(definition: ResourceDefinition, entry: Entry, options: ReadOptions): T =>
+  atOnce(readInSteps<T>(definition, entry, options));
+
+interface ReadOptions {
+  readonly metadataOnly?: boolean;
+}
+const withMetadata = <T extends ApiObject>(definition: ResourceDefinition, metadata: ApiObject['metadata']): T =>
+  ({ apiVersion: groupVersion(definition), kind: definition.kind, metadata }) as T;
+
+type EntryItem = Extract<WatchItem, { readonly entry: Entry }>;
+
+/** What a watch tells, each event in its turn; it is asked for once somebody subscribes. */
+export function watchOf<T extends ApiObject>(
+  ask: () => Promise<Result>,
+  options: WatchOptions,
+): Observable<WatchEvent<T>> {
+  return new Observable((subscriber) => {
+    ask()
+      .then((answer) => {
+        if (subscriber.closed) return;
+        const result = failOnStatus(answer);
+        if (result.type !== 'watch') throw new Error(`a watch was expected, not a ${result.type}`);
+        options.onOpen?.();
+        const { definition, events, pace } = result;
+        const fail = (error: unknown): void => subscriber.error(error);
+        const reader = new LaterReader(pace, fail);
+        function* tell({ type, entry }: EntryItem): Steps<void> {
+          if (!subscriber.closed) subscriber.next({ type, object: yield* readInSteps<T>(definition, entry, options) });
+        }
+        subscriber.add(
+          events.subscribe({
+            next: (item) => {
+              if ('entry' in item) reader.take(() => tell(item), isLarge(item.entry));
+              else reader.take(() => (item.type === 'ERROR' ? fail(item.error) : subscriber.next(item)));
+            },
+            error: (error: unknown) => reader.take(() => fail(error)),
+            complete: () => reader.take(() => subscriber.complete()),
+          }),
+        );
+      })
+      .catch((error: unknown) => subscriber.error(error));
+  });
+}

@@ -1,0 +1,82 @@
+import { goJson } from '../api/go-text.js';
+import { checkPlace } from '../api/looked-up.js';
+import type { ResourceType } from '../api/object.js';
+import { type Query, selectedName } from '../api/options.js';
+import type { UserInfo } from '../api/user.js';
+import type { FieldValidation } from '../client/client.js';
+import type { WrittenQuery } from '../client/written-options.js';
+import type { ApiRequest, RequestInfo } from './request.js';
+
+/** One call of a client in the server's own process. */
+export interface LocalCall {
+  readonly verb: string;
+  readonly method: string;
+  readonly type: ResourceType;
+  readonly namespace?: string | undefined;
+  readonly name?: string | undefined;
+  readonly subresource?: string | undefined;
+  readonly query?: WrittenQuery;
+  readonly body?: unknown;
+  readonly contentType?: string | undefined;
+}
+
+/** Whose call it is. */
+export interface LocalCaller {
+  readonly user: UserInfo;
+  /** Recorded as field manager where none is given. */
+  readonly agent: string;
+  readonly signal: AbortSignal;
+  readonly fieldValidation?: FieldValidation | undefined;
+}
+
+/** The request that a call over HTTP would be read as. Throws BadRequest where its URL could not be written. */
+export function requestOf(call: LocalCall, { user, agent, signal, fieldValidation }: LocalCaller): ApiRequest {
+  const isRead = call.verb === 'list' || call.verb === 'watch';
+  checkPlace({ ...call, isInOne: call.type.namespaced && !isRead });
+  const { verb, method, type, namespace = '', name = '', subresource = '', query = {}, body, contentType } = call;
+  const isOfNamespaces = type.group === '' && type.plural === 'namespaces';
+  const path = `/${type.group === '' ? 'api' : `apis/${type.group}`}/${type.version}/${namespace ? `namespaces/${namespace}/` : ''}${type.plural}${name && `/${name}`}${subresource && `/${subresource}`}`;
+  const given = (key: string): string | undefined => {
+    const own = Object.hasOwn(query, key) ? query[key] : undefined;
+    const value = own ?? (key === 'fieldValidation' ? fieldValidation : undefined);
+    return value === undefined ? undefined : String(value);
+  };
+  const fieldSelector = given('fieldSelector');
+  const labelSelector = given('labelSelector');
+  const asQuery: Query = {
+    get: given,
+    all: (key) => {
+      const value = given(key);
+      return value === undefined ? [] : [value];
+    },
+  };
+  const info: RequestInfo = {
+    isResource: true,
+    path,
+    verb,
+    group: type.group,
+    version: type.version,
+    resource: type.plural,
+    subresource,
+    // As in a URL, a namespace is in itself, and there is none in another.
+    namespace: namespace || (isOfNamespaces ? name : ''),
+    name: name || (isRead ? selectedName(asQuery) : ''),
+    trailing: isOfNamespaces && Boolean(namespace),
+    namespaceIsEmpty: false,
+    watchedByPath: false,
+    ...(fieldSelector === undefined ? {} : { fieldSelector }),
+    ...(labelSelector === undefined ? {} : { labelSelector }),
+  };
+  const headers: Readonly<Record<string, string | undefined>> = { 'user-agent': agent, 'content-type': contentType };
+  const bytes = Buffer.from(body === undefined ? '' : goJson(body));
+  return {
+    info,
+    method,
+    query: asQuery,
+    uri: path,
+    header: (key) => headers[key],
+    caller: { user },
+    body: async () => ({ bytes, contentType, isOwn: true }),
+    signal,
+  };
+}
