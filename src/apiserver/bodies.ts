@@ -56,11 +56,8 @@ export async function readSent(
     throw unrecognized(whyUnparsed(error), dumpBody(body.bytes));
   }
   if (turns.isDue) await turns.next();
-  const { fieldValidation } = parameters;
-  const decoding =
-    definition.origin === 'custom'
-      ? decodeCustom(definition, parsed, fieldValidation, context, unrecognized)
-      : decodeBuiltIn(catalogue.current(), definition, parsed, fieldValidation, context, unrecognized);
+  const given: ParsedBody = { definition, parsed, validation: parameters.fieldValidation, context, unrecognized };
+  const decoding = definition.origin === 'custom' ? decodeCustom(given) : decodeBuiltIn(catalogue.current(), given);
   const sent = await inTurns(decoding, turns);
   if (turns.isDue) await turns.next();
   request.record?.sent(sent.object as unknown as JsonObject, (object) => textInOrder(definition, object));
@@ -68,6 +65,15 @@ export async function readSent(
 }
 
 type Complain = (why: string, dump: string) => ApiError;
+
+/** A body that has been parsed, and how it is to be read. */
+interface ParsedBody {
+  readonly definition: ResourceDefinition;
+  readonly parsed: Parsed;
+  readonly validation: FieldValidation;
+  readonly context: Pick<RequestContext, 'warn'>;
+  readonly unrecognized: Complain;
+}
 
 function checkedTypeMeta({ text, dump }: Parsed, unrecognized: Complain): TypeMeta {
   try {
@@ -84,11 +90,7 @@ const versionMismatch = (apiVersion: string, expected: string): string =>
 
 function* decodeBuiltIn(
   served: Served,
-  definition: ResourceDefinition,
-  parsed: Parsed,
-  validation: FieldValidation,
-  context: Pick<RequestContext, 'warn'>,
-  unrecognized: Complain,
+  { definition, parsed, validation, context, unrecognized }: ParsedBody,
 ): Steps<Sent> {
   const given = checkedTypeMeta(parsed, unrecognized);
   const expected = groupVersion(definition);
@@ -137,13 +139,7 @@ export function* withDefaults(definition: ResourceDefinition, object: ApiObject)
   return yield* resultOf(definition.defaults?.(filled) ?? filled);
 }
 
-function* decodeCustom(
-  definition: ResourceDefinition,
-  parsed: Parsed,
-  validation: FieldValidation,
-  context: Pick<RequestContext, 'warn'>,
-  unrecognized: Complain,
-): Steps<Sent> {
+function* decodeCustom({ definition, parsed, validation, context, unrecognized }: ParsedBody): Steps<Sent> {
   const { text, dump, raw } = parsed;
   const meta = checkedTypeMeta(parsed, unrecognized);
   // Unlike the fields of built-in kinds, these have one spelling.

@@ -205,7 +205,7 @@ async function remove(
   const parameters = readDeleteParameters(query, await readDeleteBody(request));
   const acting = { ...context, dryRun: parameters.dryRun };
   const key = { namespace: context.key.namespace, name: info.name };
-  return deleteObject(parts, definition, key, parameters, acting);
+  return deleteObject(parts, { definition, key, parameters, context: acting });
 }
 
 const collectionOf = (request: ApiRequest, definition: ResourceDefinition, shard?: ShardSelector) => ({

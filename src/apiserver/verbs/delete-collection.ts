@@ -27,7 +27,7 @@ export async function deleteCollection(
   const first = await listObjects(parts, target, paged);
   const entries = [...first.entries];
   for (let page = first; ; ) {
-    await deleteEach(parts, target, page.entries, parameters, context, turns);
+    await deleteEach(parts, target, page.entries, { parameters, context, turns });
     if (isLimited || page.continue === undefined) return { ...first, entries };
     const further = { resourceVersion: '', resourceVersionMatch: undefined, continue: page.continue };
     page = await listObjects(parts, target, { ...paged, ...further });
@@ -39,9 +39,11 @@ async function deleteEach(
   parts: Parts,
   { definition, signal }: ListTarget,
   entries: readonly Entry[],
-  parameters: DeleteParameters,
-  context: RequestContext,
-  turns: TurnTaking,
+  {
+    parameters,
+    context,
+    turns,
+  }: { readonly parameters: DeleteParameters; readonly context: RequestContext; readonly turns: TurnTaking },
 ): Promise<void> {
   for (const entry of entries) {
     if (turns.isDue) await turns.next();
@@ -49,8 +51,8 @@ async function deleteEach(
     const metadata = await inTurns(readMetadata(definition, entry), turns);
     const key = keyOf({ metadata });
     try {
-      const found = { isOneOfMany: true, uid: metadata.uid };
-      await deleteObject(parts, definition, key, parameters, { ...context, key }, found);
+      const found = { uid: metadata.uid };
+      await deleteObject(parts, { definition, key, parameters, context: { ...context, key }, found });
     } catch (error) {
       // Somebody else was faster, and it is gone all the same. What took its name meanwhile was not meant.
       if (!isReason(error, 'NotFound')) throw error;

@@ -12,18 +12,22 @@ import type { Parts } from '../parts.js';
 import type { Result } from '../request.js';
 import { replaceStored, withVersion } from '../write.js';
 
+/** What is to be deleted. */
+export interface Deletion {
+  readonly definition: ResourceDefinition;
+  readonly key: ObjectKey;
+  readonly parameters: DeleteParameters;
+  readonly context: RequestContext;
+  /** It was found in a collection that is deleted: nothing else of its name is meant. */
+  readonly found?: { readonly uid: string | undefined };
+}
+
 /**
  * Deletion of one object: at once when nothing holds it; otherwise it is marked, and goes when its last
  * finalizer is removed.
  */
-export async function deleteObject(
-  parts: Parts,
-  definition: ResourceDefinition,
-  key: ObjectKey,
-  parameters: DeleteParameters,
-  context: RequestContext,
-  { isOneOfMany = false, uid }: { readonly isOneOfMany?: boolean; readonly uid?: string | undefined } = {},
-): Promise<Result> {
+export async function deleteObject(parts: Parts, deletion: Deletion): Promise<Result> {
+  const { definition, key, parameters, context, found } = deletion;
   const attributes = (previous: ApiObject): AdmissionAttributes => ({
     operation: 'DELETE',
     resource: definition,
@@ -38,18 +42,19 @@ export async function deleteObject(
     warn: (text) => context.warn(text),
     annotate: context.annotate,
     caller: context.caller,
-    ...(isOneOfMany ? { isOneOfMany } : {}),
+    ...(found === undefined ? {} : { isOneOfMany: true }),
   });
   checkLookedUp(definition, key);
   for (;;) {
     const entry = await parts.store.get(storageKey(definition, key));
     if (entry === undefined) throw notFound({ ...definition, name: key.name });
     const previous = await readInTurns(definition, entry);
-    if (uid !== undefined && previous.metadata.uid !== uid) throw notFound({ ...definition, name: key.name });
+    if (found?.uid !== undefined && previous.metadata.uid !== found.uid)
+      throw notFound({ ...definition, name: key.name });
     checkPreconditions(definition, previous, parameters);
     if (!isHeld(definition, previous)) await parts.admission.admitDeletion(attributes(previous));
     try {
-      return await deleteOnce(parts, definition, entry, previous, parameters, context);
+      return await deleteOnce(parts, deletion, entry, previous);
     } catch (error) {
       if (!(error instanceof WriteConflict)) throw error;
       // Somebody may write it all the time, and webhooks be slow.
@@ -72,11 +77,9 @@ const optionsOf = (
 
 async function deleteOnce(
   parts: Parts,
-  definition: ResourceDefinition,
+  { definition, parameters, context }: Deletion,
   entry: Entry,
   previous: ApiObject,
-  parameters: DeleteParameters,
-  context: RequestContext,
 ): Promise<Result> {
   const marked = markDeleted(definition, previous, parameters, context);
   if (marked === undefined) {

@@ -28,7 +28,7 @@ import { applied, type Configuration, checkRepeated, readApplyConfiguration } fr
 import { type Decoded, patched, patchTypeOf, readPatch } from '../patch/index.js';
 import type { PatchType } from '../patch/patch-type.js';
 import { isRegistered } from '../registered-kinds.js';
-import type { ApiRequest, Result } from '../request.js';
+import type { ApiRequest, RequestBody, Result } from '../request.js';
 import type { Target } from '../target.js';
 import { type Update, updateObject, type WriteRequest } from '../write.js';
 import { mayCreate, resultOf, writeRequest } from '../write-request.js';
@@ -54,10 +54,11 @@ export async function patchObject(
     projection === undefined
       ? { definition, isProjected: false }
       : { definition: ownDefinition(definition, projection.of), isProjected: true };
+  const { fieldValidation } = parameters;
   const change =
     type === 'apply'
       ? await applyChange(request, seen, write, parameters)
-      : await patchChange(parts.catalogue, request, type, seen, parameters, context);
+      : patchChange(parts.catalogue, { type, body: await request.body(), fieldValidation }, seen, context);
   const named: Change = async (current) => {
     const made = await change(current);
     const { uid } = made.object.metadata;
@@ -85,16 +86,19 @@ interface Seen {
   readonly isProjected: boolean;
 }
 
+/** A patch as it was sent. */
+interface SentPatch extends Pick<WriteParameters, 'fieldValidation'> {
+  readonly type: PatchType;
+  readonly body: RequestBody;
+}
+
 /** JSON patch, merge patch, strategic merge patch. The patch is read only once there is something to patch. */
-async function patchChange(
+function patchChange(
   catalogue: Catalogue,
-  request: ApiRequest,
-  type: PatchType,
+  { type, body, fieldValidation }: SentPatch,
   { definition, isProjected }: Seen,
-  { fieldValidation }: WriteParameters,
   context: RequestContext,
-): Promise<Change> {
-  const body = await request.body();
+): Change {
   const converts = type.for === 'built-in';
   return async (current) => {
     const { object, emptied, warnings } = await inTurns(

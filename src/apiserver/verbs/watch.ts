@@ -56,7 +56,7 @@ export function watchObjects(parts: Parts, target: ListTarget, parameters: ListP
     type: 'watch',
     definition: target.definition,
     pace,
-    events: new Observable((subscriber) => new Watch(parts, target, selection, plan, pace, subscriber).start()),
+    events: new Observable((subscriber) => new Watch(parts, { target, selection, plan, pace }, subscriber).start()),
   };
 }
 
@@ -74,6 +74,14 @@ interface WatchPlan {
   readonly bookmarks: boolean;
   readonly endMark: boolean;
   readonly lifetimeMs: number;
+}
+
+/** What is watched, and how. */
+interface WatchedCollection {
+  readonly target: ListTarget;
+  readonly selection: Selection;
+  readonly plan: WatchPlan;
+  readonly pace: Pace;
 }
 
 const later = (a: Revision, b: Revision): Revision => (a > b ? a : b);
@@ -102,14 +110,7 @@ class Watch {
   /** Where the store was when the watch began, or further on: a bookmark tells of something later. */
   #began: Revision = 0n;
 
-  constructor(
-    parts: Parts,
-    target: ListTarget,
-    selection: Selection,
-    plan: WatchPlan,
-    pace: Pace,
-    out: Subscriber<WatchItem>,
-  ) {
+  constructor(parts: Parts, { target, selection, plan, pace }: WatchedCollection, out: Subscriber<WatchItem>) {
     this.#parts = parts;
     this.#target = target;
     this.#selection = selection;
