@@ -146,50 +146,23 @@ export function createEtcdClient({ endpoints, timeoutMs = 10_000 }: EtcdClientOp
       // Nothing in it is of use; undefined and null stand for no answer.
       await retried(() => call('Compact', encodeCompaction(revision), () => ({})));
     },
-    watch(request, { response, ended }) {
-      let stream: ClientDuplexStream<Uint8Array, WatchResponse> | undefined;
-      let over = false;
-      const end = (error: Error): void => {
-        if (over) return;
-        over = true;
-        ended(error instanceof StoreUnavailable ? error : new StoreUnavailable(error.message, { cause: error }));
-      };
-      const begin = async (): Promise<void> => {
+    watch: (request, handlers) =>
+      openWatch(request, handlers, async () => {
         const usedSession = session;
         const token = usedSession.token();
-        // A member that has lost the others ends the watch, instead of saying nothing for as long as that lasts.
         const metadata = metadataOf(await token);
-        metadata.set('hasleader', 'true');
-        if (over) return;
         const used = current;
-        const failed = (error: ServiceError | null): void => {
-          if (over) return;
-          if (used === current) current++;
-          usedSession.forget(token);
-          end(failure(error));
-        };
-        stream = memberAt(members, used).makeBidiStreamRequest(
-          '/etcdserverpb.Watch/Watch',
-          asBuffer,
-          decodeWatch,
+        return {
+          member: memberAt(members, used),
           metadata,
-        );
-        stream.on('data', (message: WatchResponse) => {
-          if (over) return;
-          // Of a token that counts no more it is said that the right is missing.
-          if (message.canceled) usedSession.forget(token);
-          response(message);
-        });
-        stream.on('error', failed);
-        stream.on('end', () => failed(null));
-        stream.write(encodeWatch(request));
-      };
-      begin().catch(end);
-      return () => {
-        over = true;
-        stream?.cancel();
-      };
-    },
+          refused: () => usedSession.forget(token),
+          failed(error) {
+            if (used === current) current++;
+            usedSession.forget(token);
+            return failure(error);
+          },
+        };
+      }),
     use({ tls, login }) {
       const before = members;
       members = membersOf(endpoints, tls);
@@ -199,6 +172,55 @@ export function createEtcdClient({ endpoints, timeoutMs = 10_000 }: EtcdClientOp
     close() {
       for (const each of members) each.close();
     },
+  };
+}
+
+/** A member that can be asked, with what it is to be shown. */
+interface Reached {
+  readonly member: Client;
+  readonly metadata: Metadata;
+  /** What it was shown counts no more. */
+  refused(): void;
+  /** It is of no use: the next one is asked from now on. Null: it ended what was asked. */
+  failed(error: ServiceError | null): Error;
+}
+
+/** Watches until it is told to stop, which it answers how to do, or until the member that is watched fails. */
+function openWatch(
+  request: WatchRequest,
+  { response, ended }: WatchHandlers,
+  reach: () => Promise<Reached>,
+): () => void {
+  let stream: ClientDuplexStream<Uint8Array, WatchResponse> | undefined;
+  let over = false;
+  const end = (error: Error): void => {
+    if (over) return;
+    over = true;
+    ended(error instanceof StoreUnavailable ? error : new StoreUnavailable(error.message, { cause: error }));
+  };
+  const begin = async (): Promise<void> => {
+    const { member, metadata, refused, failed } = await reach();
+    if (over) return;
+    // A member that has lost the others ends the watch, instead of saying nothing for as long as that lasts.
+    metadata.set('hasleader', 'true');
+    stream = member.makeBidiStreamRequest('/etcdserverpb.Watch/Watch', asBuffer, decodeWatch, metadata);
+    stream.on('data', (message: WatchResponse) => {
+      if (over) return;
+      // Of a token that counts no more it is said that the right is missing.
+      if (message.canceled) refused();
+      response(message);
+    });
+    const fail = (error: ServiceError | null): void => {
+      if (!over) end(failed(error));
+    };
+    stream.on('error', fail);
+    stream.on('end', () => fail(null));
+    stream.write(encodeWatch(request));
+  };
+  begin().catch(end);
+  return () => {
+    over = true;
+    stream?.cancel();
   };
 }
 
