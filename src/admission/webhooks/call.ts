@@ -1,15 +1,21 @@
 import { setMaxListeners } from 'node:events';
-import type { IncomingMessage } from 'node:http';
-import { Agent, request as httpsRequest } from 'node:https';
+import { Agent } from 'node:https';
 import { isIP } from 'node:net';
 import { quote } from '../../api/go-text.js';
 import { AccessError, type ClientCredentials, type CredentialSource } from '../../client/cluster-access.js';
-import { maxAnswerHeaders } from '../../client/http-transport.js';
 import { TimeoutError, within } from '../../runtime/abort.js';
 import { BoundedMap } from '../../runtime/bounded-map.js';
 import type { Clock } from '../../runtime/clock.js';
-import { setImmediate } from '../../runtime/event-loop.js';
 import { connectionError } from './connection-errors.js';
+import {
+  exchange,
+  type HookReply,
+  type Moved,
+  type Progress,
+  StaleConnection,
+  UnreadableBody,
+  unreadable,
+} from './exchange.js';
 import { looksSelfSigned, type Vouched, vouchedBy } from './self-issued.js';
 import { nameMismatch } from './server-name.js';
 import type { HookAddress, HookTarget } from './target.js';
@@ -27,13 +33,6 @@ export interface HookCall {
   readonly signal: AbortSignal;
   /** Most bytes of an answer. */
   readonly maxBytes: number;
-}
-
-/** What came back, whatever its code. */
-export interface HookReply {
-  readonly status: number;
-  readonly contentType: string | undefined;
-  readonly body: Buffer;
 }
 
 /** Nothing came back, or nothing that can be read. The message is what a Go client would say. */
@@ -55,6 +54,13 @@ export interface HookClient {
   /** Ends all calls and connections. Later calls fail. */
   close(): void;
 }
+
+interface FollowedCall extends HookCall {
+  readonly address: HookAddress;
+  readonly progress: Progress;
+}
+
+const tooLate = 'context deadline exceeded';
 
 /** Most targets whose connections are kept. */
 const maxAgents = 200;
@@ -88,8 +94,8 @@ export function hookClient({
 
   const attempt = async (call: FollowedCall, path: string, signal: AbortSignal): Promise<HookReply & Moved> => {
     const shown = (await call.credentials?.current()) ?? {};
-    const { authorization } = shown;
-    const { target } = call;
+    const { target, address, body, maxBytes, progress } = call;
+    const asked = { address, authority: target.authority, path, userAgent, body, maxBytes, progress, signal };
     const key = agentKey(target, shown);
     let looked = false;
     for (;;) {
@@ -99,7 +105,7 @@ export function hookClient({
         ? agentOf(`${key}${own.certificate}`, { ...target, ca: `${target.ca}\n${own.certificate}` }, shown)
         : agentOf(key, target, shown);
       try {
-        return await once(call, { agent, authorization, userAgent, path, signal });
+        return await exchange({ ...asked, agent, authorization: shown.authorization });
       } catch (error) {
         if (signal.aborted) throw error;
         // Another is taken, which may have been closed as well; there are ever fewer of them.
@@ -107,7 +113,6 @@ export function hookClient({
         if (looked || target.ca === undefined || !looksSelfSigned(error)) throw error;
         looked = true;
         const { serverName } = target;
-        const { address } = call;
         const found = await vouchedBy(target.ca, { address, serverName, shown, now: clock.now(), signal });
         if (found === undefined) throw error;
         selfIssued.set(key, found);
@@ -180,132 +185,6 @@ function agentFor({ serverName, ca }: HookTarget, { certificate, key }: ClientCr
 /** Requests under way keep their connections; those come to their end when they are idle. */
 function retire(agent: Agent): void {
   for (const socket of Object.values(agent.freeSockets).flat()) socket?.destroy();
-}
-
-/** What an answer may ask to be done instead. */
-interface Moved {
-  readonly location?: string;
-  readonly retryMs?: number;
-}
-
-/** How far a call has come: do the headers of its answer lie there, and its body not yet? */
-interface Progress {
-  answered: boolean;
-}
-interface FollowedCall extends HookCall {
-  readonly address: HookAddress;
-  readonly progress: Progress;
-}
-
-const tooLate = 'context deadline exceeded';
-const unreadable = (why: string): string =>
-  `unexpected error when reading response body. Please retry. Original error: ${why}`;
-
-/** A kept connection that the other side had closed, or was about to: nothing was written, so that nothing has been asked yet. */
-class StaleConnection extends Error {
-  override readonly name = 'StaleConnection';
-}
-class UnreadableBody extends Error {
-  override readonly name = 'UnreadableBody';
-}
-
-function once(
-  { address, target, body, maxBytes, progress }: FollowedCall,
-  options: {
-    readonly agent: Agent;
-    readonly authorization: string | undefined;
-    readonly userAgent: string;
-    readonly path: string;
-    readonly signal: AbortSignal;
-  },
-): Promise<HookReply & Moved> {
-  const { agent, authorization, userAgent, path, signal } = options;
-  progress.answered = false;
-  return new Promise((resolve, reject) => {
-    let isWritten = false;
-    const request = httpsRequest(
-      {
-        agent,
-        host: address.host,
-        port: address.port,
-        method: 'POST',
-        path,
-        signal,
-        maxHeaderSize: maxAnswerHeaders,
-        headers: {
-          host: target.authority,
-          'user-agent': userAgent,
-          ...(authorization === undefined ? {} : { authorization }),
-          'content-type': 'application/json',
-          accept: 'application/json, */*',
-          'content-length': String(Buffer.byteLength(body)),
-        },
-      },
-      (response) => {
-        if (!isWritten) {
-          // Said before anything was asked, as by proxies that tire of waiting: it is no answer to this.
-          request.destroy();
-          reject(new StaleConnection('the connection was closed'));
-          return;
-        }
-        progress.answered = true;
-        read(response, maxBytes).then(
-          (bytes) => {
-            progress.answered = false;
-            resolve(replyOf(response, bytes));
-          },
-          (error: unknown) => {
-            request.destroy();
-            reject(error);
-          },
-        );
-      },
-    );
-    request.maxHeadersCount = 0;
-    const write = (): void => {
-      if (request.destroyed) return;
-      isWritten = true;
-      request.end(body);
-    };
-    request.on('socket', () => (request.reusedSocket ? afterReading(write) : write()));
-    request.on('error', (error) => {
-      const isStale = request.reusedSocket && !isWritten;
-      reject(isStale ? new StaleConnection('the connection was closed', { cause: error }) : error);
-    });
-  });
-}
-
-/** Does it once all that has come in so far is read: the end of a connection, for one, before it is written to. */
-const afterReading = (act: () => void): void => void setImmediate(() => setImmediate(act));
-
-async function read(response: IncomingMessage, maxBytes: number): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  try {
-    for await (const chunk of response as AsyncIterable<Buffer>) {
-      size += chunk.length;
-      if (size > maxBytes) break;
-      chunks.push(chunk);
-    }
-  } catch (error) {
-    throw new UnreadableBody(unreadable(response.complete ? connectionError(error) : 'unexpected EOF'), {
-      cause: error,
-    });
-  }
-  if (size > maxBytes) throw new UnreadableBody(`the response is larger than ${maxBytes} bytes`);
-  return Buffer.concat(chunks);
-}
-
-function replyOf({ statusCode: status = 0, headers }: IncomingMessage, body: Buffer): HookReply & Moved {
-  const { location, 'retry-after': retryAfter = '' } = headers;
-  const asksToWait = (status === 429 || status >= 500) && /^\d{1,6}$/.test(retryAfter);
-  return {
-    status,
-    contentType: headers['content-type'],
-    body,
-    ...((status === 307 || status === 308) && location ? { location } : {}),
-    ...(asksToWait ? { retryMs: Number(retryAfter) * 1_000 } : {}),
-  };
 }
 
 /** The path that a redirect leads to. One to somewhere else is not followed. */

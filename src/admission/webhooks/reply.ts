@@ -7,7 +7,8 @@ import { reviewVersions } from '../../api/review-versions.js';
 import { statusTexts } from '../../api/status-texts.js';
 import { type TypeMeta, typeMetaIn } from '../../api/type-meta.js';
 import { notRegistered, shortVersion, unnamedScheme } from '../../api/unregistered-kind.js';
-import { CallFailed, type HookReply } from './call.js';
+import { CallFailed } from './call.js';
+import type { HookReply } from './exchange.js';
 
 /** The review that is expected back. */
 export interface ExpectedReview {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { denial, InvalidAnswer, verdictOf } from '../../../src/admission/webhooks/answer.js';
-import { CallFailed, type HookReply } from '../../../src/admission/webhooks/call.js';
+import { CallFailed } from '../../../src/admission/webhooks/call.js';
+import type { HookReply } from '../../../src/admission/webhooks/exchange.js';
 import { readReply } from '../../../src/admission/webhooks/reply.js';
 import { parseJson } from '../../../src/api/json-text.js';
 import type { JsonObject } from '../../../src/api/object.js';

@@ -1,0 +1,146 @@
+import type { IncomingMessage } from 'node:http';
+import { type Agent, request as httpsRequest } from 'node:https';
+import { maxAnswerHeaders } from '../../client/http-transport.js';
+import { setImmediate } from '../../runtime/event-loop.js';
+import { connectionError } from './connection-errors.js';
+import type { HookAddress } from './target.js';
+
+/** What came back, whatever its code. */
+export interface HookReply {
+  readonly status: number;
+  readonly contentType: string | undefined;
+  readonly body: Buffer;
+}
+
+/** What an answer may ask to be done instead. */
+export interface Moved {
+  readonly location?: string;
+  readonly retryMs?: number;
+}
+
+/** How far a call has come: do the headers of its answer lie there, and its body not yet? */
+export interface Progress {
+  answered: boolean;
+}
+/** What is said of an answer whose body could not be read. */
+export const unreadable = (why: string): string =>
+  `unexpected error when reading response body. Please retry. Original error: ${why}`;
+
+/** A kept connection that the other side had closed, or was about to: nothing was written, so that nothing has been asked yet. */
+export class StaleConnection extends Error {
+  override readonly name = 'StaleConnection';
+}
+export class UnreadableBody extends Error {
+  override readonly name = 'UnreadableBody';
+}
+
+/** One request to a webhook. */
+export interface HookRequest {
+  readonly address: HookAddress;
+  /** The `Host` of the request. */
+  readonly authority: string;
+  readonly path: string;
+  readonly agent: Agent;
+  readonly userAgent: string;
+  readonly authorization: string | undefined;
+  /** JSON. */
+  readonly body: string;
+  /** Most bytes of an answer. */
+  readonly maxBytes: number;
+  readonly progress: Progress;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Sends a request once and reads what comes back. Rejects with StaleConnection where nothing was asked, with
+ * UnreadableBody, with the reason of the signal, or with the failure of the connection.
+ */
+export function exchange(asked: HookRequest): Promise<HookReply & Moved> {
+  const { address, authority, path, agent, userAgent, authorization, body, maxBytes, progress, signal } = asked;
+  progress.answered = false;
+  return new Promise((resolve, reject) => {
+    let isWritten = false;
+    const request = httpsRequest(
+      {
+        agent,
+        host: address.host,
+        port: address.port,
+        method: 'POST',
+        path,
+        signal,
+        maxHeaderSize: maxAnswerHeaders,
+        headers: {
+          host: authority,
+          'user-agent': userAgent,
+          ...(authorization === undefined ? {} : { authorization }),
+          'content-type': 'application/json',
+          accept: 'application/json, */*',
+          'content-length': String(Buffer.byteLength(body)),
+        },
+      },
+      (response) => {
+        if (!isWritten) {
+          // Said before anything was asked, as by proxies that tire of waiting: it is no answer to this.
+          request.destroy();
+          reject(new StaleConnection('the connection was closed'));
+          return;
+        }
+        progress.answered = true;
+        read(response, maxBytes).then(
+          (bytes) => {
+            progress.answered = false;
+            resolve(replyOf(response, bytes));
+          },
+          (error: unknown) => {
+            request.destroy();
+            reject(error);
+          },
+        );
+      },
+    );
+    request.maxHeadersCount = 0;
+    const write = (): void => {
+      if (request.destroyed) return;
+      isWritten = true;
+      request.end(body);
+    };
+    request.on('socket', () => (request.reusedSocket ? afterReading(write) : write()));
+    request.on('error', (error) => {
+      const isStale = request.reusedSocket && !isWritten;
+      reject(isStale ? new StaleConnection('the connection was closed', { cause: error }) : error);
+    });
+  });
+}
+
+/** Does it once all that has come in so far is read: the end of a connection, for one, before it is written to. */
+const afterReading = (act: () => void): void => void setImmediate(() => setImmediate(act));
+
+async function read(response: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      if (size > maxBytes) break;
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    throw new UnreadableBody(unreadable(response.complete ? connectionError(error) : 'unexpected EOF'), {
+      cause: error,
+    });
+  }
+  if (size > maxBytes) throw new UnreadableBody(`the response is larger than ${maxBytes} bytes`);
+  return Buffer.concat(chunks);
+}
+
+function replyOf({ statusCode: status = 0, headers }: IncomingMessage, body: Buffer): HookReply & Moved {
+  const { location, 'retry-after': retryAfter = '' } = headers;
+  const asksToWait = (status === 429 || status >= 500) && /^\d{1,6}$/.test(retryAfter);
+  return {
+    status,
+    contentType: headers['content-type'],
+    body,
+    ...((status === 307 || status === 308) && location ? { location } : {}),
+    ...(asksToWait ? { retryMs: Number(retryAfter) * 1_000 } : {}),
+  };
+}
