@@ -433,15 +433,33 @@ async function updateOnce(
   const judged = judgedAs.next(version === 0n ? withVersion(admitted, entry) : admitted);
   await parts.admission.validate(attributesOf(request, 'UPDATE', judged, judgedAs.previous(previous)));
 
-  if (isReleased(definition, next, previous)) {
-    if (!context.dryRun) await parts.store.commit({ key: entry.key, document: undefined, expect: entry.revision });
-    // Nothing of it was stored, and it is answered as it was sent.
-    return { created: false, entry: undefined, object: withVersion(admitted, entry) };
+  if (!isReleased(definition, next, previous)) {
+    return storeUpdated(parts, request, { entry, previous, next, made: changed.managed || isAdmitted }, turns);
   }
+  if (!context.dryRun) await parts.store.commit({ key: entry.key, document: undefined, expect: entry.revision });
+  // Nothing of it was stored, and it is answered as it was sent.
+  return { created: false, entry: undefined, object: withVersion(admitted, entry) };
+}
+
+/** An update that everybody agrees to. */
+interface AgreedUpdate {
+  readonly entry: Entry;
+  readonly previous: ApiObject;
+  readonly next: ApiObject;
+  /** By apply or by admission. */
+  readonly made: boolean;
+}
+
+async function storeUpdated(
+  parts: Parts,
+  { definition, context }: WriteRequest,
+  { entry, previous, next: agreed, made }: AgreedUpdate,
+  turns: TurnTaking,
+): Promise<Written> {
   if (turns.isDue) await turns.next();
   // Owners whose values came to nothing have written nothing.
-  next = await inTurns(withoutIdleTimes(previous, next), turns);
-  const answered = answerOf(definition, changed.managed || isAdmitted)(next);
+  const next = await inTurns(withoutIdleTimes(previous, agreed), turns);
+  const answered = answerOf(definition, made)(next);
   const document = await encode(definition, next, turns);
   if (turns.isDue) await turns.next();
   if (sameDocument(document, entry) && !parts.store.isStale?.(entry))
