@@ -30,7 +30,7 @@ import type { OpenedEncryption } from './open-encryption.js';
 import type { OpenedOperations } from './operations.js';
 import { optionDefaults } from './option-defaults.js';
 import type { ServerOptions } from './options.js';
-import { openPolicies } from './policies.js';
+import { openPolicies, type Policies } from './policies.js';
 import { type OpenedServingFiles, openServingFiles } from './serving-files.js';
 import { reachableHost } from './serving-names.js';
 import { servedSigners } from './signers.js';
@@ -116,15 +116,7 @@ export async function openCore(
     clientIn(domains, localClient({ ...given, user, handle: answerInProcess, catalogue, agent, signal }));
   const ownClient = (agent = 'kube-apiserver'): Client => clientOf(apiserver, agent);
 
-  const credentials = await openCredentials({
-    directory: options.dataDir,
-    hosts: [options.listen?.host ?? [], options.listen?.servingNames ?? []].flat(),
-    serving: await givenServing(options.listen, { clock, log, signal }),
-    reliedOn: options.serviceAccountSigningKey === undefined ? ['ca', 'sa.key'] : ['ca'],
-    isNew,
-    clock,
-    log,
-  });
+  const credentials = await credentialsFor(options, ground, isNew);
   const objects = new StoredObjects(store, { clock, log });
   const { authentication, authorizer, roles, nodeRestriction } = await openAccess(options, {
     credentials,
@@ -139,30 +131,12 @@ export async function openCore(
     certificateLifetimeLeft: (seconds) => operations.onClientCertificate(seconds),
     metrics,
   });
-  const conditions = metrics && conditionMetrics(metrics);
-  const webhooks = await openWebhooks({
+  const { webhooks, judges } = await openJudges(options, ground, {
     objects,
     authorizer,
     catalogue,
-    services: options.webhookServices,
-    kubeconfig: options.webhookKubeconfig,
-    isOpen: () => state.phase !== 'opening',
-    domains,
-    clock,
-    log,
-    metrics,
-    conditions,
-  });
-  const policies = await openPolicies({
-    objects,
-    catalogue,
-    authorizer,
     client: () => ownClient(),
     isOpen: () => state.phase !== 'opening',
-    domains,
-    clock,
-    metrics,
-    conditions,
   });
   const { definitions, admission } = openDefinitions({
     authentication,
@@ -176,10 +150,7 @@ export async function openCore(
     extendTokens: options.extendServiceAccountTokens,
     metrics,
     signers: servedSigners({ configured: options.certificates?.signers, own: options.signers ?? [], domains }),
-    webhooks: {
-      mutating: [...policies.mutating, ...webhooks.mutating],
-      validating: [...policies.validating, ...webhooks.validating],
-    },
+    webhooks: judges,
   });
   catalogue.setBuiltIn(definitions);
 
@@ -236,6 +207,41 @@ export async function openCore(
     clientOf,
     ownClient,
     drained: () => drained.abort(),
+  };
+}
+
+/** The server's own credentials. `isNew`: nothing relies on any yet. */
+async function credentialsFor(
+  { dataDir, listen, serviceAccountSigningKey }: ServerOptions,
+  { clock, log, signal }: Ground,
+  isNew: boolean,
+): Promise<Credentials> {
+  return openCredentials({
+    directory: dataDir,
+    hosts: [listen?.host ?? [], listen?.servingNames ?? []].flat(),
+    serving: await givenServing(listen, { clock, log, signal }),
+    reliedOn: serviceAccountSigningKey === undefined ? ['ca', 'sa.key'] : ['ca'],
+    isNew,
+    clock,
+    log,
+  });
+}
+
+/** Whom the users of a server have judge writes: policies, and webhooks after them. */
+async function openJudges(
+  { webhookServices, webhookKubeconfig }: ServerOptions,
+  { operations: { metrics }, domains, clock, log }: Ground,
+  parts: Pick<Parameters<typeof openPolicies>[0], 'objects' | 'authorizer' | 'catalogue' | 'client' | 'isOpen'>,
+): Promise<{ readonly webhooks: Webhooks; readonly judges: Policies }> {
+  const shared = { ...parts, domains, clock, metrics, conditions: metrics && conditionMetrics(metrics) };
+  const webhooks = await openWebhooks({ ...shared, services: webhookServices, kubeconfig: webhookKubeconfig, log });
+  const policies = await openPolicies(shared);
+  return {
+    webhooks,
+    judges: {
+      mutating: [...policies.mutating, ...webhooks.mutating],
+      validating: [...policies.validating, ...webhooks.validating],
+    },
   };
 }
 
