@@ -36,7 +36,7 @@ export async function demo({ kubeconfig }: { readonly kubeconfig?: string }): Pr
 async function withOwnServer(directory: string, play: (kubeconfig: string) => Promise<void>): Promise<void> {
   const [{ createServer }, { writeWhole }] = await Promise.all([
     import('../embed.js'),
-    import('../server/credentials.js'),
+    import('../runtime/whole-files.js'),
   ]);
   const server = await createServer({
     store: `level:${join(directory, 'store')}`,

@@ -6,7 +6,7 @@ import type { ConnectionLimits } from '../http/connection-limits.js';
 import { systemClock } from '../runtime/clock.js';
 import { makeDirectory } from '../runtime/make-directory.js';
 import { createLogger } from '../runtime/pino-logger.js';
-import { writeWhole } from '../server/credentials.js';
+import { writeWhole } from '../runtime/whole-files.js';
 import type { ServingFiles } from '../server/serving-files.js';
 import { accessOptions, inFile, withKubeconfig } from './access-options.js';
 import { certificatesOptions, signingCaFiles } from './certificates-options.js';

@@ -1,8 +1,4 @@
-import { randomBytes } from 'node:crypto';
-import { chmod, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { hostname, networkInterfaces } from 'node:os';
-import { dirname, join } from 'node:path';
-import { messageOf } from '../api/message-of.js';
 import { timestamp } from '../api/time.js';
 import { generateServiceAccountKey, readSigningKey } from '../auth/service-account-keys.js';
 import { readPemCertificates } from '../pki/certificate.js';
@@ -13,14 +9,13 @@ import {
   type KeyPair,
   loadCertificateAuthority,
 } from '../pki/certificate-authority.js';
-import { certificateBlocks, encodeCertificates } from '../pki/pem.js';
+import { encodeCertificates } from '../pki/pem.js';
 import { isSignedBy } from '../pki/signature.js';
 import { tellCaEnd } from '../pki/signers/ca-end.js';
 import { keyPairProblem } from '../resources/secrets/key-pair.js';
 import { type Clock, systemClock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
-import { makeDirectory } from '../runtime/make-directory.js';
-import { syncDirectory } from '../runtime/sync-directory.js';
+import { filesInDirectory, filesInMemory, holds, type ReliedOn } from './credential-files.js';
 import type { OpenedServingFiles, Serving } from './serving-files.js';
 import { servingNames } from './serving-names.js';
 
@@ -72,8 +67,7 @@ export interface CredentialOptions {
   readonly log: Logger;
 }
 
-/** What others rely on, and what comes of it where another one takes its place. */
-type ReliedOn = 'ca' | 'sa.key';
+/** What comes of it where another one takes its place. */
 const missed: Readonly<Record<ReliedOn, string>> = {
   ca: 'made another CA, for there was none beside this store: whoever trusts the one before refuses this server, and its certificates are refused here',
   'sa.key':
@@ -91,7 +85,7 @@ export async function openCredentials(options: CredentialOptions): Promise<Crede
     if (options.reliedOn.includes(name)) made.set(name, file);
     if (!options.isNew) warnOfMade();
   };
-  const files = options.directory === undefined ? inMemory() : inDirectory(options.directory, onMade);
+  const files = options.directory === undefined ? filesInMemory() : filesInDirectory(options.directory, onMade);
   const ca = await files.keep(
     'ca',
     () => {
@@ -195,134 +189,4 @@ const namesOf = ({ certificate }: KeyPair): readonly string[] => {
   return first === undefined ? [] : [...first.alternativeNames.dnsNames, ...first.alternativeNames.ipAddresses];
 };
 
-interface Files {
-  /** Where a pair is kept; undefined: in memory. */
-  fileOf(name: string): string | undefined;
-  /** Made anew if it is no good, or cannot be read. */
-  pair(name: string, make: () => Promise<KeyPair>, good: (pair: KeyPair) => boolean): Promise<KeyPair>;
-  /** Never made anew: fails with one sentence if what is there cannot be read. */
-  keep<T>(name: 'ca', make: () => Promise<KeyPair>, read: (pair: KeyPair) => T): Promise<T>;
-  /** As `keep`, for a text; answers the text. */
-  text(name: 'sa.key', make: () => Promise<string>, good: (text: string) => boolean): Promise<string>;
-}
-
-function inMemory(): Files {
-  const pairs = new Map<string, KeyPair>();
-  return {
-    fileOf: () => undefined,
-    async pair(name, make, good) {
-      const known = pairs.get(name);
-      if (known !== undefined && good(known)) return known;
-      const made = await make();
-      pairs.set(name, made);
-      return made;
-    },
-    keep: async (_name, make, read) => read(await make()),
-    text: (_name, make) => make(),
-  };
-}
-
-/** `<name>.crt` and `<name>.key`; keys are readable by their owner only. */
-function inDirectory(directory: string, onMade: (name: ReliedOn, file: string) => void): Files {
-  // Both in one file, so that a crash never leaves halves that do not match; the readable copies are written after.
-  const fileOf = (name: string): string => join(directory, `${name}.pem`);
-  const write = async (name: string, made: KeyPair): Promise<KeyPair> => {
-    await writeWhole(fileOf(name), `${made.certificate}${made.key}`, 0o600);
-    return copied(name, made);
-  };
-  const copied = async (name: string, pair: KeyPair): Promise<KeyPair> => {
-    const path = join(directory, `${name}.crt`);
-    if ((await readIfThere(path)) !== pair.certificate) await writeWhole(path, pair.certificate, 0o644);
-    return pair;
-  };
-  return {
-    fileOf,
-    async pair(name, make, good) {
-      const found = await readIfThere(fileOf(name));
-      const known = found === undefined ? undefined : split(found);
-      return known !== undefined && holds(() => good(known)) ? copied(name, known) : write(name, await make());
-    },
-    async keep(name, make, read) {
-      const found = await readIfThere(fileOf(name));
-      if (found === undefined) {
-        const made = await write(name, await make());
-        onMade(name, fileOf(name));
-        return read(made);
-      }
-      const pair = split(found);
-      const kept = undamaged(fileOf(name), () => read(pair));
-      await copied(name, pair);
-      return kept;
-    },
-    async text(name, make, good) {
-      const path = join(directory, name);
-      const found = await readIfThere(path);
-      if (found !== undefined) {
-        if (!good(found)) throw new Error(`${path} is damaged: it holds no private key`);
-        return found;
-      }
-      const made = await make();
-      await writeWhole(path, made, 0o600);
-      onMade(name, path);
-      return made;
-    },
-  };
-}
-
 const isSigningKey = (pem: string): boolean => holds(() => readSigningKey(pem) !== undefined);
-
-const holds = (condition: () => boolean): boolean => {
-  try {
-    return condition();
-  } catch {
-    return false;
-  }
-};
-
-/** What clients rely on is not replaced silently. */
-function undamaged<T>(path: string, read: () => T): T {
-  try {
-    return read();
-  } catch (cause) {
-    throw new Error(`${path} is damaged: ${messageOf(cause)}`, { cause });
-  }
-}
-
-const privateKey = /-----BEGIN ((?:[A-Z]+ )?PRIVATE KEY)-----[\s\S]*?-----END \1-----\n?/;
-
-/** The key may stand anywhere among the certificates. Written anew, these have nothing of it, whatever is damaged. */
-function split(pem: string): KeyPair {
-  return { certificate: encodeCertificates(certificateBlocks(pem)), key: privateKey.exec(pem)?.[0] ?? '' };
-}
-
-async function readIfThere(path: string): Promise<string | undefined> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw cannot('read', path, error);
-  }
-}
-
-/** Writes a file so that it is either there as a whole or not at all. */
-export async function writeWhole(path: string, text: string, mode: number): Promise<void> {
-  const temporary = `${path}.${process.pid}-${randomBytes(4).toString('hex')}`;
-  try {
-    await makeDirectory(dirname(path));
-    await writeFile(temporary, text, { mode, flush: true });
-    await chmod(temporary, mode);
-    await rename(temporary, path);
-  } catch (error) {
-    // It may hold a key. Where it cannot be removed either, the first failure is the one to tell.
-    await rm(temporary, { force: true }).catch(() => {});
-    throw cannot('write', path, error);
-  }
-  // The directory may be new itself. What was written is there in any case, until the power fails.
-  for (const directory of [dirname(path), dirname(dirname(path))]) await syncDirectory(directory).catch(() => {});
-}
-
-/** By itself the system does not always say of which file it speaks. */
-function cannot(act: 'read' | 'write', path: string, cause: unknown): Error {
-  const { code, message } = cause as NodeJS.ErrnoException;
-  return new Error(`cannot ${act} ${path}: ${code ?? message}`, { cause });
-}

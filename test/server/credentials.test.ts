@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -10,7 +10,7 @@ import { createCertificateAuthority } from '../../src/pki/certificate-authority.
 import { isSignedBy } from '../../src/pki/signature.js';
 import { systemClock } from '../../src/runtime/clock.js';
 import { silentLogger } from '../../src/runtime/logger.js';
-import { openCredentials, writeWhole } from '../../src/server/credentials.js';
+import { openCredentials } from '../../src/server/credentials.js';
 import type { ServerOptions } from '../../src/server/options.js';
 import { MemoryStore } from '../../src/store/memory/memory-store.js';
 import { FakeClock } from '../../src/testing/fake-clock.js';
@@ -67,13 +67,6 @@ test('of the server is made anew where it lacks a name', async () => {
 test.each(['ca.pem', 'sa.key', 'apiserver.pem', 'ca.crt'])('%s that cannot be read is named', async (name) => {
   mkdirSync(join(directory, name));
   await expect(open()).rejects.toThrow(`cannot read ${join(directory, name)}: EISDIR`);
-});
-
-test('what cannot be written is named, and nothing of it is left', async () => {
-  const path = join(directory, 'admin.kubeconfig');
-  mkdirSync(path);
-  await expect(writeWhole(path, 'text', 0o600)).rejects.toThrow(`cannot write ${path}: EISDIR`);
-  expect(readdirSync(directory)).toEqual(['admin.kubeconfig']);
 });
 
 test('are made anew under another CA, though it has the same name', async () => {

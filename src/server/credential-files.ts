@@ -1,0 +1,108 @@
+import { join } from 'node:path';
+import { messageOf } from '../api/message-of.js';
+import type { KeyPair } from '../pki/certificate-authority.js';
+import { certificateBlocks, encodeCertificates } from '../pki/pem.js';
+import { readIfThere, writeWhole } from '../runtime/whole-files.js';
+
+/** What others rely on: it is missed where another one takes its place. */
+export type ReliedOn = 'ca' | 'sa.key';
+
+/** Where a server keeps its keys and certificates. */
+export interface CredentialFiles {
+  /** Where a pair is kept; undefined: in memory. */
+  fileOf(name: string): string | undefined;
+  /** Made anew if it is no good, or cannot be read. */
+  pair(name: string, make: () => Promise<KeyPair>, good: (pair: KeyPair) => boolean): Promise<KeyPair>;
+  /** Never made anew: fails with one sentence if what is there cannot be read. */
+  keep<T>(name: 'ca', make: () => Promise<KeyPair>, read: (pair: KeyPair) => T): Promise<T>;
+  /** As `keep`, for a text; answers the text. */
+  text(name: 'sa.key', make: () => Promise<string>, good: (text: string) => boolean): Promise<string>;
+}
+
+export function filesInMemory(): CredentialFiles {
+  const pairs = new Map<string, KeyPair>();
+  return {
+    fileOf: () => undefined,
+    async pair(name, make, good) {
+      const known = pairs.get(name);
+      if (known !== undefined && good(known)) return known;
+      const made = await make();
+      pairs.set(name, made);
+      return made;
+    },
+    keep: async (_name, make, read) => read(await make()),
+    text: (_name, make) => make(),
+  };
+}
+
+/** `<name>.crt` and `<name>.key`; keys are readable by their owner only. */
+export function filesInDirectory(directory: string, onMade: (name: ReliedOn, file: string) => void): CredentialFiles {
+  // Both in one file, so that a crash never leaves halves that do not match; the readable copies are written after.
+  const fileOf = (name: string): string => join(directory, `${name}.pem`);
+  const write = async (name: string, made: KeyPair): Promise<KeyPair> => {
+    await writeWhole(fileOf(name), `${made.certificate}${made.key}`, 0o600);
+    return copied(name, made);
+  };
+  const copied = async (name: string, pair: KeyPair): Promise<KeyPair> => {
+    const path = join(directory, `${name}.crt`);
+    if ((await readIfThere(path)) !== pair.certificate) await writeWhole(path, pair.certificate, 0o644);
+    return pair;
+  };
+  return {
+    fileOf,
+    async pair(name, make, good) {
+      const found = await readIfThere(fileOf(name));
+      const known = found === undefined ? undefined : split(found);
+      return known !== undefined && holds(() => good(known)) ? copied(name, known) : write(name, await make());
+    },
+    async keep(name, make, read) {
+      const found = await readIfThere(fileOf(name));
+      if (found === undefined) {
+        const made = await write(name, await make());
+        onMade(name, fileOf(name));
+        return read(made);
+      }
+      const pair = split(found);
+      const kept = undamaged(fileOf(name), () => read(pair));
+      await copied(name, pair);
+      return kept;
+    },
+    async text(name, make, good) {
+      const path = join(directory, name);
+      const found = await readIfThere(path);
+      if (found !== undefined) {
+        if (!good(found)) throw new Error(`${path} is damaged: it holds no private key`);
+        return found;
+      }
+      const made = await make();
+      await writeWhole(path, made, 0o600);
+      onMade(name, path);
+      return made;
+    },
+  };
+}
+
+/** Whether it is so; what throws is not. */
+export const holds = (condition: () => boolean): boolean => {
+  try {
+    return condition();
+  } catch {
+    return false;
+  }
+};
+
+/** What clients rely on is not replaced silently. */
+function undamaged<T>(path: string, read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    throw new Error(`${path} is damaged: ${messageOf(cause)}`, { cause });
+  }
+}
+
+const privateKey = /-----BEGIN ((?:[A-Z]+ )?PRIVATE KEY)-----[\s\S]*?-----END \1-----\n?/;
+
+/** The key may stand anywhere among the certificates. Written anew, these have nothing of it, whatever is damaged. */
+function split(pem: string): KeyPair {
+  return { certificate: encodeCertificates(certificateBlocks(pem)), key: privateKey.exec(pem)?.[0] ?? '' };
+}
