@@ -33,6 +33,7 @@ export interface AccessQuestion {
   readonly nonResourceAttributes?: { readonly path?: string; readonly verb?: string };
 }
 
+/** Whose access is asked about: a user, groups, or both. */
 export interface SubjectAccessReviewSpec extends AccessQuestion {
   readonly user?: string;
   readonly groups?: readonly string[];
@@ -40,6 +41,10 @@ export interface SubjectAccessReviewSpec extends AccessQuestion {
   readonly uid?: string;
 }
 
+/**
+ * What would be done with a resource. A `*` stands for all, as does an empty name; an empty namespace is all, or none where the
+ * type has none.
+ */
 export interface ResourceAttributes {
   readonly namespace?: string | undefined;
   readonly verb?: string;
@@ -62,6 +67,7 @@ export interface SelectorAttributes {
   }[];
 }
 
+/** The answer to one question about access. What is neither allowed nor denied is not allowed either. */
 export interface AccessReviewStatus {
   readonly allowed: boolean;
   /** True only for an explicit no. */
@@ -70,6 +76,7 @@ export interface AccessReviewStatus {
   readonly evaluationError?: string;
 }
 
+/** What the caller may do in a namespace, rule by rule; each allows every combination of its members. */
 export interface RulesReviewStatus {
   readonly resourceRules: readonly {
     readonly verbs: readonly string[];
@@ -88,6 +95,7 @@ export interface RulesReviewStatus {
 
 const group = `authorization.${defaultDomains.api}`;
 
+/** The resource `subjectaccessreviews` of `authorization.k8s.io/v1`, cluster-scoped; it can only be created. */
 export const SubjectAccessReviews = resourceType<SubjectAccessReview>({
   group,
   version: 'v1',
@@ -96,6 +104,7 @@ export const SubjectAccessReviews = resourceType<SubjectAccessReview>({
   namespaced: false,
 });
 
+/** The resource `localsubjectaccessreviews` of `authorization.k8s.io/v1`, namespaced; it can only be created. */
 export const LocalSubjectAccessReviews = resourceType<LocalSubjectAccessReview>({
   group,
   version: 'v1',
@@ -104,6 +113,7 @@ export const LocalSubjectAccessReviews = resourceType<LocalSubjectAccessReview>(
   namespaced: true,
 });
 
+/** The resource `selfsubjectaccessreviews` of `authorization.k8s.io/v1`, cluster-scoped; it can only be created. */
 export const SelfSubjectAccessReviews = resourceType<SelfSubjectAccessReview>({
   group,
   version: 'v1',
@@ -112,6 +122,7 @@ export const SelfSubjectAccessReviews = resourceType<SelfSubjectAccessReview>({
   namespaced: false,
 });
 
+/** The resource `selfsubjectrulesreviews` of `authorization.k8s.io/v1`, cluster-scoped; it can only be created. */
 export const SelfSubjectRulesReviews = resourceType<SelfSubjectRulesReview>({
   group,
   version: 'v1',

@@ -28,6 +28,7 @@ export interface AdmissionPolicyBinding extends ApiObject {
   readonly spec?: AdmissionPolicyBindingSpec;
 }
 
+/** Which policy is put into force, for which requests, and with what parameters. */
 export interface AdmissionPolicyBindingSpec {
   readonly policyName?: string;
   readonly paramRef?: ParamRef | null;
@@ -35,6 +36,7 @@ export interface AdmissionPolicyBindingSpec {
   readonly matchResources?: MatchResources | null;
 }
 
+/** The kind of the objects that hold parameters of a policy. */
 export interface ParamKind {
   /** `group/version`. */
   readonly apiVersion?: string;
@@ -51,11 +53,13 @@ export interface MatchResources {
   readonly matchPolicy?: 'Equivalent' | 'Exact' | (string & {});
 }
 
+/** Which requests are meant: every combination of its members, where `*` is all. */
 export interface NamedRuleWithOperations extends RuleWithOperations {
   /** Names of the objects meant; none: all. */
   readonly resourceNames?: readonly string[];
 }
 
+/** A value that expressions of a policy can use. It is computed when one first asks for it. */
 export interface PolicyVariable {
   readonly name: string;
   readonly expression: string;

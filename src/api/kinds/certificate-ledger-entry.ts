@@ -7,6 +7,7 @@ export interface CertificateLedgerEntry extends ApiObject {
   readonly spec: LedgerEntrySpec;
 }
 
+/** The resource `certificateledgerentries` of `certificates.kedge.internal/v1`, cluster-scoped. */
 export const CertificateLedgerEntries = resourceType<CertificateLedgerEntry>({
   group: ownNames.group,
   version: 'v1',

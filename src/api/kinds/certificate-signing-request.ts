@@ -8,6 +8,7 @@ export interface CertificateSigningRequest extends ApiObject {
   readonly status?: CertificateSigningRequestStatus;
 }
 
+/** What is asked for, and who asks. Cannot be changed. */
 export interface CertificateSigningRequestSpec {
   /** Base64 of a PEM block CERTIFICATE REQUEST (PKCS#10, RFC 2986). */
   readonly request?: string | null;
@@ -23,12 +24,14 @@ export interface CertificateSigningRequestSpec {
   readonly extra?: Readonly<Record<string, readonly string[]>>;
 }
 
+/** What became of the request. Approved and Denied are set through `approval`, the rest through `status`. */
 export interface CertificateSigningRequestStatus {
   readonly conditions?: readonly CertificateSigningRequestCondition[];
   /** Base64 of PEM: the certificate, then intermediates. */
   readonly certificate?: string;
 }
 
+/** Approved, Denied or Failed, or a condition of somebody else; those three stay once they are set. */
 export type CertificateSigningRequestCondition = Condition;
 
 /** The usages a certificate can be asked for, in byte order. */
@@ -60,6 +63,7 @@ export const keyUsages = [
 /** One of `keyUsages`; the server refuses others, and types do not. */
 export type KeyUsage = (typeof keyUsages)[number] | (string & {});
 
+/** The resource `certificatesigningrequests` of `certificates.k8s.io/v1`, cluster-scoped. */
 export const CertificateSigningRequests = resourceType<CertificateSigningRequest>({
   group: `certificates.${defaultDomains.api}`,
   version: 'v1',

@@ -6,6 +6,7 @@ export interface ClusterTrustBundle extends ApiObject {
   readonly spec: ClusterTrustBundleSpec;
 }
 
+/** The anchors, and whose they are (KEP-3257). */
 export interface ClusterTrustBundleSpec {
   /** `domain/path`; set, it decides how the object may be named. Cannot be changed. */
   readonly signerName?: string;
@@ -13,6 +14,7 @@ export interface ClusterTrustBundleSpec {
   readonly trustBundle?: string;
 }
 
+/** The resource `clustertrustbundles` of `certificates.k8s.io/v1beta1`, cluster-scoped. */
 export const ClusterTrustBundles = resourceType<ClusterTrustBundle>({
   group: `certificates.${defaultDomains.api}`,
   version: 'v1beta1',

@@ -9,6 +9,7 @@ export interface ConfigMap extends ApiObject {
   readonly binaryData?: Readonly<Record<string, string>>;
 }
 
+/** The resource `configmaps` of `v1`, namespaced. */
 export const ConfigMaps = resourceType<ConfigMap>({
   group: '',
   version: 'v1',

@@ -8,6 +8,7 @@ export interface CustomResourceDefinition extends ApiObject {
   readonly status?: CustomResourceDefinitionStatus;
 }
 
+/** A resource type and its versions. The definition is called `<names.plural>.<group>`. */
 export interface CustomResourceDefinitionSpec {
   readonly group: string;
   readonly names: CustomResourceDefinitionNames;
@@ -18,6 +19,7 @@ export interface CustomResourceDefinitionSpec {
   readonly preserveUnknownFields?: boolean;
 }
 
+/** The names of a resource type. `kind` and `listKind` are in CamelCase, the others in lower case. */
 export interface CustomResourceDefinitionNames {
   readonly plural: string;
   readonly singular?: string;
@@ -27,6 +29,7 @@ export interface CustomResourceDefinitionNames {
   readonly categories?: readonly string[];
 }
 
+/** One version of a resource type. Exactly one of them is stored, any may be served. */
 export interface CustomResourceDefinitionVersion {
   readonly name: string;
   readonly served: boolean;
@@ -40,6 +43,7 @@ export interface CustomResourceDefinitionVersion {
   readonly selectableFields?: readonly { readonly jsonPath: string }[];
 }
 
+/** Other doors to a custom resource: its status, and a scale. */
 export interface CustomResourceSubresources {
   readonly status?: JsonObject;
   readonly scale?: CustomResourceScale;
@@ -52,6 +56,7 @@ export interface CustomResourceScale {
   readonly labelSelectorPath?: string;
 }
 
+/** A column of the tables that `kubectl get` shows. A priority above 0 is shown with `-o wide` alone. */
 export interface CustomResourceColumnDefinition {
   readonly name: string;
   readonly type: string;
@@ -61,6 +66,7 @@ export interface CustomResourceColumnDefinition {
   readonly jsonPath: string;
 }
 
+/** How objects come from one version to another: only `apiVersion` changes, or a webhook converts them. */
 export interface CustomResourceConversion {
   readonly strategy: 'None' | 'Webhook';
   readonly webhook?: {
@@ -79,6 +85,7 @@ export interface CustomResourceConversion {
   };
 }
 
+/** Which names are accepted, and in which versions objects have ever been stored. */
 export interface CustomResourceDefinitionStatus {
   readonly conditions?: readonly CustomResourceDefinitionCondition[] | null;
   readonly acceptedNames?: CustomResourceDefinitionNames;
@@ -86,6 +93,7 @@ export interface CustomResourceDefinitionStatus {
   readonly observedGeneration?: number;
 }
 
+/** Such as NamesAccepted, Established, Terminating; times are RFC 3339. */
 export interface CustomResourceDefinitionCondition {
   readonly type: string;
   readonly status: 'True' | 'False' | 'Unknown';
@@ -107,6 +115,7 @@ export const customResourceDefinitionsIn = (domain: string): ResourceType<Custom
     categories: ['api-extensions'],
   });
 
+/** The resource `customresourcedefinitions` of `apiextensions.k8s.io/v1`, cluster-scoped. */
 export const CustomResourceDefinitions: ResourceType<CustomResourceDefinition> = customResourceDefinitionsIn('k8s.io');
 
 /** Keeps a definition until its custom resources are gone. */

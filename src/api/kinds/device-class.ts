@@ -6,16 +6,19 @@ export interface DeviceClass extends ApiObject {
   readonly spec?: DeviceClassSpec;
 }
 
+/** Which devices are of the class, and how their drivers are to prepare them (KEP-4381). */
 export interface DeviceClassSpec {
   readonly selectors?: readonly DeviceSelector[];
   readonly config?: readonly DeviceClassConfiguration[];
   readonly extendedResourceName?: string;
 }
 
+/** A condition in CEL on one device; a class has devices that meet all. */
 export interface DeviceSelector {
   readonly cel?: { readonly expression: string };
 }
 
+/** Configuration for the driver of a device, given with each device of the class. */
 export interface DeviceClassConfiguration {
   readonly opaque?: OpaqueDeviceConfiguration;
 }
@@ -27,6 +30,7 @@ export interface OpaqueDeviceConfiguration {
   readonly parameters?: Json;
 }
 
+/** The resource `deviceclasses` of `resource.k8s.io/v1`, cluster-scoped. */
 export const DeviceClasses = resourceType<DeviceClass>({
   group: `resource.${defaultDomains.api}`,
   version: 'v1',

@@ -21,16 +21,19 @@ export interface Event extends ApiObject {
   readonly reportingInstance?: string;
 }
 
+/** The program that reports, and the node that it runs on. */
 export interface EventSource {
   readonly component?: string;
   readonly host?: string;
 }
 
+/** How often the same was seen in a row. Times are RFC 3339 with six fraction digits. */
 export interface EventSeries {
   readonly count?: number;
   readonly lastObservedTime?: string | null;
 }
 
+/** The resource `events` of `v1`, namespaced. */
 export const Events = resourceType<Event>({
   group: '',
   version: 'v1',
@@ -59,6 +62,7 @@ export interface EventsV1Event extends ApiObject {
   readonly deprecatedCount?: number;
 }
 
+/** The resource `events` of `events.k8s.io/v1`, namespaced; the objects are those of `v1` in another form. */
 export const EventsV1Events = resourceType<EventsV1Event>({
   group: `events.${defaultDomains.api}`,
   version: 'v1',

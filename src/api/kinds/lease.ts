@@ -17,6 +17,7 @@ export interface LeaseSpec {
   readonly preferredHolder?: string;
 }
 
+/** The resource `leases` of `coordination.k8s.io/v1`, namespaced. */
 export const Leases = resourceType<Lease>({
   group: `coordination.${defaultDomains.api}`,
   version: 'v1',

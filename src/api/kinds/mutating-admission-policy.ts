@@ -21,6 +21,7 @@ export interface Mutation {
   readonly jsonPatch?: MutationExpression | null;
 }
 
+/** An expression in CEL that says what changes. */
 export interface MutationExpression {
   /** An `Object{...}` to merge into what is written, or a list of `JSONPatch{...}`. */
   readonly expression?: string;
@@ -31,6 +32,7 @@ export interface MutatingAdmissionPolicyBinding extends ApiObject {
   readonly spec?: AdmissionPolicyBindingSpec;
 }
 
+/** The resource `mutatingadmissionpolicies` of `admissionregistration.k8s.io/v1`, cluster-scoped. */
 export const MutatingAdmissionPolicies = resourceType<MutatingAdmissionPolicy>({
   group: policyGroup,
   version: 'v1',
@@ -40,6 +42,7 @@ export const MutatingAdmissionPolicies = resourceType<MutatingAdmissionPolicy>({
   categories: ['api-extensions'],
 });
 
+/** The resource `mutatingadmissionpolicybindings` of `admissionregistration.k8s.io/v1`, cluster-scoped. */
 export const MutatingAdmissionPolicyBindings = resourceType<MutatingAdmissionPolicyBinding>({
   group: policyGroup,
   version: 'v1',

@@ -7,18 +7,22 @@ export interface Namespace extends ApiObject {
   readonly status?: NamespaceStatus;
 }
 
+/** What keeps a namespace that is deleted. */
 export interface NamespaceSpec {
   /** What must be done before a terminating namespace goes; `kubernetes` is the namespace controller's. */
   readonly finalizers?: readonly string[];
 }
 
+/** Whether the namespace is in use or going, and what keeps it from going. */
 export interface NamespaceStatus {
   readonly phase?: NamespacePhase | (string & {});
   readonly conditions?: readonly NamespaceCondition[];
 }
 
+/** Terminating from the deletion on: nothing new is created in it then. */
 export type NamespacePhase = 'Active' | 'Terminating';
 
+/** What the namespace controller found while it emptied a namespace; times are RFC 3339. */
 export interface NamespaceCondition {
   readonly type: string;
   readonly status: 'True' | 'False' | 'Unknown' | (string & {});
@@ -27,6 +31,7 @@ export interface NamespaceCondition {
   readonly message?: string;
 }
 
+/** The resource `namespaces` of `v1`, cluster-scoped. */
 export const Namespaces = resourceType<Namespace>({
   group: '',
   version: 'v1',

@@ -14,6 +14,7 @@ export interface NodeSpec {
   readonly [field: string]: unknown;
 }
 
+/** What the agent of the node reports. */
 export interface NodeStatus {
   /** Quantities by the name of the resource. */
   readonly capacity?: JsonObject;
@@ -24,6 +25,7 @@ export interface NodeStatus {
   readonly [field: string]: unknown;
 }
 
+/** The resource `nodes` of `v1`, cluster-scoped. */
 export const Nodes = resourceType<Node>({
   group: '',
   version: 'v1',

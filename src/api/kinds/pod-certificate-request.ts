@@ -30,6 +30,7 @@ export interface PodCertificateRequestSpec {
   readonly unverifiedUserAnnotations?: Readonly<Record<string, string>>;
 }
 
+/** What became of the request (KEP-4317). Once it has ended it stays as it is. */
 export interface PodCertificateRequestStatus {
   /** At most one: Issued, Denied or Failed. */
   readonly conditions?: readonly Condition[];
@@ -42,6 +43,7 @@ export interface PodCertificateRequestStatus {
   readonly notAfter?: string | null;
 }
 
+/** The resource `podcertificaterequests` of `certificates.k8s.io/v1beta1`, namespaced. */
 export const PodCertificateRequests = resourceType<PodCertificateRequest>({
   group: `certificates.${defaultDomains.api}`,
   version: 'v1beta1',
@@ -65,6 +67,7 @@ export const podCertificateRange = (
 
 /** Conditions that end a request; it has one of them at most. */
 export const podCertificateEndings = ['Issued', 'Denied', 'Failed'] as const;
+/** How a request ends: with a certificate, refused, or failed. */
 export type PodCertificateEnding = (typeof podCertificateEndings)[number];
 
 /** How the request ended; undefined while it waits for its signer. */

@@ -34,6 +34,7 @@ export interface Volume {
   readonly [sort: string]: unknown;
 }
 
+/** One program of a pod; the fields that something here looks at. */
 export interface Container {
   readonly name?: string;
   readonly image?: string;
@@ -45,6 +46,7 @@ export interface Container {
   readonly [field: string]: unknown;
 }
 
+/** A port that a container listens on; `hostPort` is one of its node. */
 export interface ContainerPort {
   readonly name?: string;
   readonly protocol?: string;
@@ -59,6 +61,7 @@ export interface ResourceRequirements {
   readonly requests?: JsonObject;
 }
 
+/** What the agent of the pod's node reports; the fields that something here looks at. */
 export interface PodStatus {
   readonly phase?: string;
   readonly reason?: string;
@@ -72,6 +75,7 @@ export interface PodStatus {
   readonly [field: string]: unknown;
 }
 
+/** How one container fares; the fields that something here looks at. */
 export interface ContainerStatus {
   readonly name?: string;
   readonly ready?: boolean;
@@ -93,6 +97,7 @@ export interface Terminated {
   readonly finishedAt?: string | null;
 }
 
+/** The resource `pods` of `v1`, namespaced. */
 export const Pods = resourceType<Pod>({
   group: '',
   version: 'v1',

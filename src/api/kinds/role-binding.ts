@@ -29,6 +29,7 @@ export interface RoleRef {
   readonly name: string;
 }
 
+/** The resource `rolebindings` of `rbac.authorization.k8s.io/v1`, namespaced. */
 export const RoleBindings = resourceType<RoleBinding>({
   group: rbacGroup,
   version: 'v1',
@@ -37,6 +38,7 @@ export const RoleBindings = resourceType<RoleBinding>({
   namespaced: true,
 });
 
+/** The resource `clusterrolebindings` of `rbac.authorization.k8s.io/v1`, cluster-scoped. */
 export const ClusterRoleBindings = resourceType<ClusterRoleBinding>({
   group: rbacGroup,
   version: 'v1',

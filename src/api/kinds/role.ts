@@ -14,6 +14,7 @@ export interface ClusterRole extends ApiObject {
   readonly aggregationRule?: AggregationRule;
 }
 
+/** Which ClusterRoles give their rules: those that any of the selectors selects. */
 export interface AggregationRule {
   readonly clusterRoleSelectors?: readonly LabelSelectorSpec[];
 }
@@ -33,6 +34,7 @@ export interface PolicyRule {
 /** API group of roles and bindings. */
 export const rbacGroup = `rbac.authorization.${defaultDomains.api}`;
 
+/** The resource `roles` of `rbac.authorization.k8s.io/v1`, namespaced. */
 export const Roles = resourceType<Role>({
   group: rbacGroup,
   version: 'v1',
@@ -41,6 +43,7 @@ export const Roles = resourceType<Role>({
   namespaced: true,
 });
 
+/** The resource `clusterroles` of `rbac.authorization.k8s.io/v1`, cluster-scoped. */
 export const ClusterRoles = resourceType<ClusterRole>({
   group: rbacGroup,
   version: 'v1',

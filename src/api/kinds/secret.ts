@@ -12,6 +12,7 @@ export interface Secret extends ApiObject {
   readonly type?: string;
 }
 
+/** The resource `secrets` of `v1`, namespaced. */
 export const Secrets = resourceType<Secret>({
   group: '',
   version: 'v1',

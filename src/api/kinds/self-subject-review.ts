@@ -6,6 +6,7 @@ export interface SelfSubjectReview extends ApiObject {
   readonly status?: { readonly userInfo?: ReviewedUser };
 }
 
+/** The resource `selfsubjectreviews` of `authentication.k8s.io/v1`, cluster-scoped; it can only be created. */
 export const SelfSubjectReviews = resourceType<SelfSubjectReview>({
   group: authenticationGroup,
   version: 'v1',

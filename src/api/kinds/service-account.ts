@@ -10,6 +10,7 @@ export interface ServiceAccount extends ApiObject {
   readonly automountServiceAccountToken?: boolean;
 }
 
+/** The resource `serviceaccounts` of `v1`, namespaced. */
 export const ServiceAccounts = resourceType<ServiceAccount>({
   group: '',
   version: 'v1',

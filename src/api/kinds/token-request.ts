@@ -10,14 +10,20 @@ export interface TokenRequest extends ApiObject {
   };
 }
 
+/** What token is wanted: for whom, for how long, and bound to what. */
 export interface TokenRequestSpec {
   /** Audiences of the token; none: the API server. */
   readonly audiences?: readonly string[] | null;
+  /** Lifetime asked for, in seconds; at least 600. Absent: an hour. */
   readonly expirationSeconds?: number | null;
   /** The token is valid as long as this object is there. */
   readonly boundObjectRef?: BoundObjectReference | null;
 }
 
+/**
+ * A Pod, Secret or Node of `v1`, in the namespace of the account where its type has one. Without a uid, the one that has the
+ * name.
+ */
 export interface BoundObjectReference {
   readonly kind?: string;
   readonly apiVersion?: string;

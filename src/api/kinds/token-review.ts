@@ -11,6 +11,7 @@ export interface TokenReview extends ApiObject {
   readonly status?: TokenReviewStatus;
 }
 
+/** Whose the token is; `error` says why nobody's. */
 export interface TokenReviewStatus {
   readonly authenticated?: boolean;
   readonly user?: ReviewedUser;
@@ -30,6 +31,7 @@ export interface ReviewedUser {
 /** Group of TokenReview, SelfSubjectReview and TokenRequest. */
 export const authenticationGroup = `authentication.${defaultDomains.api}`;
 
+/** The resource `tokenreviews` of `authentication.k8s.io/v1`, cluster-scoped; it can only be created. */
 export const TokenReviews = resourceType<TokenReview>({
   group: authenticationGroup,
   version: 'v1',

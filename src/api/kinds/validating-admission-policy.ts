@@ -23,18 +23,21 @@ export interface Validation {
   readonly reason?: string | null;
 }
 
+/** A note for the audit log: an expression in CEL whose text is recorded under `POLICY/key`. */
 export interface AuditAnnotation {
   readonly key: string;
   /** What is null or blank is not recorded. */
   readonly valueExpression: string;
 }
 
+/** What was found when the expressions of the policy were checked against the types of what it matches. */
 export interface ValidatingAdmissionPolicyStatus {
   readonly observedGeneration?: number;
   readonly typeChecking?: { readonly expressionWarnings?: readonly ExpressionWarning[] } | null;
   readonly conditions?: readonly Condition[];
 }
 
+/** What is wrong with one expression, seen the types of what the policy matches. */
 export interface ExpressionWarning {
   /** JSON path of the expression's field: `spec.validations[0].expression`. */
   readonly fieldRef: string;
@@ -46,11 +49,13 @@ export interface ValidatingAdmissionPolicyBinding extends ApiObject {
   readonly spec?: ValidatingAdmissionPolicyBindingSpec;
 }
 
+/** As of every binding, and what follows from what the policy finds. */
 export interface ValidatingAdmissionPolicyBindingSpec extends AdmissionPolicyBindingSpec {
   /** What follows from a validation that is false: `Deny`, `Warn`, `Audit`. */
   readonly validationActions?: readonly string[];
 }
 
+/** The resource `validatingadmissionpolicies` of `admissionregistration.k8s.io/v1`, cluster-scoped. */
 export const ValidatingAdmissionPolicies = resourceType<ValidatingAdmissionPolicy>({
   group: policyGroup,
   version: 'v1',
@@ -60,6 +65,7 @@ export const ValidatingAdmissionPolicies = resourceType<ValidatingAdmissionPolic
   categories: ['api-extensions'],
 });
 
+/** The resource `validatingadmissionpolicybindings` of `admissionregistration.k8s.io/v1`, cluster-scoped. */
 export const ValidatingAdmissionPolicyBindings = resourceType<ValidatingAdmissionPolicyBinding>({
   group: policyGroup,
   version: 'v1',

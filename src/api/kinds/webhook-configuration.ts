@@ -29,6 +29,7 @@ export interface ValidatingWebhook {
   readonly matchConditions?: readonly MatchCondition[];
 }
 
+/** A webhook that may change objects; `IfNeeded`: it is asked again where a later one changed what it saw. */
 export interface MutatingWebhook extends ValidatingWebhook {
   readonly reinvocationPolicy?: 'Never' | 'IfNeeded' | (string & {});
 }
@@ -41,6 +42,7 @@ export interface WebhookClientConfig {
   readonly caBundle?: string;
 }
 
+/** A Service by its name; the port is 443 unless another is named. */
 export interface ServiceReference {
   readonly namespace: string;
   readonly name: string;
@@ -65,6 +67,7 @@ export interface MatchCondition {
 
 const group = `admissionregistration.${defaultDomains.api}`;
 
+/** The resource `mutatingwebhookconfigurations` of `admissionregistration.k8s.io/v1`, cluster-scoped. */
 export const MutatingWebhookConfigurations = resourceType<MutatingWebhookConfiguration>({
   group,
   version: 'v1',
@@ -74,6 +77,7 @@ export const MutatingWebhookConfigurations = resourceType<MutatingWebhookConfigu
   categories: ['api-extensions'],
 });
 
+/** The resource `validatingwebhookconfigurations` of `admissionregistration.k8s.io/v1`, cluster-scoped. */
 export const ValidatingWebhookConfigurations = resourceType<ValidatingWebhookConfiguration>({
   group,
   version: 'v1',
