@@ -211,3 +211,25 @@ test('code blocks are the text of files that are type-checked', () => {
   });
   expect(wrong.map(({ page, path }) => `${page}: ${path}`)).toEqual([]);
 });
+
+test('every public export says in a sentence what it is', () => {
+  const lists = /^export (?:type )?\{([^}]*)\} from '(\.[^']+)';/gm;
+  const passedOn = (file: string) =>
+    [...read(file).matchAll(lists)].flatMap(([, list = '', from = '']) =>
+      [...list.matchAll(/(\w+)(?: as \w+)?(?=\s*(?:,|$))/g)].map(([, name = '']) => ({
+        name,
+        file: join(dirname(file), from.replace(/\.js$/, '.ts')),
+      })),
+    );
+  const isTold = ({ file, name }: { readonly file: string; readonly name: string }): boolean => {
+    const declared = new RegExp(`^export (?:async )?(?:const|function\\*?|interface|type|class) ${name}\\b`, 'm');
+    const at = read(file).search(declared);
+    if (at >= 0) return read(file).slice(0, at).endsWith('*/\n');
+    const further = passedOn(file).find((one) => one.name === name);
+    // What comes from a package is told of there.
+    return further === undefined || isTold(further);
+  };
+  const exported = ['src/index.ts', 'src/testing/index.ts', 'controllers/index.ts'].flatMap(passedOn);
+  expect(exported.length).toBeGreaterThan(500);
+  expect(exported.filter((one) => !isTold(one))).toEqual([]);
+});

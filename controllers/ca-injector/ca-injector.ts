@@ -17,6 +17,7 @@ import { defineKeyedController, type Wake } from '../../src/controller/keyed-con
 import { sharedCache } from '../../src/controller/shared-cache.js';
 import { certificateBlocks, encodePem } from '../../src/pki/pem.js';
 
+/** Whose anchors go into which configurations. */
 export interface CaInjectorOptions {
   /** Whose anchors are injected: all that the ClusterTrustBundles of this signer name hold. */
   readonly signerName: string;

@@ -62,6 +62,7 @@ export interface RotationState {
     | undefined;
 }
 
+/** Which CAs are replaced in time, and how it is seen that others trust the next one. */
 export interface CaRotationOptions {
   readonly cas: readonly RotatedCa[];
   /** Are bundles distributed as Secrets as well? */

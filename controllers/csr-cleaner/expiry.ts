@@ -1,6 +1,7 @@
 import type { Condition } from '../../src/api/conditions.js';
 import { type CertificateSigningRequest, isIssued } from '../../src/api/kinds/certificate-signing-request.js';
 
+/** How long CertificateSigningRequests stay, in milliseconds. */
 export interface RequestRetention {
   /** How long issued, denied and failed requests stay after that was decided. */
   readonly decidedMs: number;

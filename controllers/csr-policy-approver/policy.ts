@@ -67,10 +67,12 @@ export const subjectFields = [
   'streetAddresses',
   'postalCodes',
 ] as const;
+/** A part of the subject that a rule can be about. */
 export type SubjectField = (typeof subjectFields)[number];
 
 const ruleKeyTypes = ['RSA', 'ECDSA', 'Ed25519', 'ML-DSA-44', 'ML-DSA-65', 'ML-DSA-87'] as const;
 
+/** A kind of key that a rule allows, and how large it may be. */
 export interface KeyRule {
   readonly type: (typeof ruleKeyTypes)[number];
   /** Of the modulus or the curve. */

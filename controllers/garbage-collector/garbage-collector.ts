@@ -18,6 +18,7 @@ const name = 'garbage-collector';
 const settlingMs = 5_000;
 const settlingLookMs = 1_000;
 
+/** How often the collector finds out which resources there are. */
 export interface GarbageCollectorOptions {
   /** How often to ask what is served, besides when a CustomResourceDefinition changes. Default 30 s. */
   readonly discoverEveryMs?: number;

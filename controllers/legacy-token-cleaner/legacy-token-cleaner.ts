@@ -11,6 +11,7 @@ import { fieldManagers } from '../../src/controller/field-manager.js';
 import { defineKeyedController } from '../../src/controller/keyed-controller.js';
 import { type Cleaning, decide } from './decide.js';
 
+/** When Secrets with unused tokens go. */
 export interface LegacyTokenCleanerOptions {
   readonly domains?: Domains;
   /** How long a token must have been unused. Default a year. */

@@ -8,6 +8,7 @@ import type { Runnable } from '../../src/controller/controller.js';
 import { defineController } from '../../src/controller/define-controller.js';
 import { fieldManagers } from '../../src/controller/field-manager.js';
 
+/** How the expressions of a policy are checked. */
 export interface PolicyStatusOptions {
   /** What is wrong with the expressions of a policy, seen the types of what it matches. */
   readonly check: (policy: ValidatingAdmissionPolicy) => Promise<readonly ExpressionWarning[]>;

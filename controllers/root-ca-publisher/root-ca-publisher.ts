@@ -8,6 +8,7 @@ import { fieldManagers } from '../../src/controller/field-manager.js';
 import { isNamespaceGoing } from '../../src/controller/namespace-going.js';
 import { configMapName, repaired, wantedConfigMap } from './root-ca.js';
 
+/** What verifies the API server, and how often that is asked. */
 export interface RootCaPublisherOptions {
   /** PEM of what verifies the API server; asked every time. */
   readonly rootCa: () => string | Promise<string>;

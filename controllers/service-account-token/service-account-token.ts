@@ -9,6 +9,7 @@ import { deleteIfPresent } from '../../src/controller/delete-if-present.js';
 import { fieldManagers } from '../../src/controller/field-manager.js';
 import { accountOf, filled, isFor, type TokenMarks, tokenMarks } from './token-secret.js';
 
+/** How tokens are made, and what verifies the API server. */
 export interface ServiceAccountTokenOptions {
   /** Makes a token of an account that stands in a Secret and does not expire. */
   mint(account: ServiceAccount, secret: Secret): Promise<string>;

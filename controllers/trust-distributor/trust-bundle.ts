@@ -46,6 +46,7 @@ export type TrustBundleSource =
   /** Another bundle of the same configuration. */
   | { readonly bundle: string };
 
+/** Where a bundle is put: into any of these, and at least one. */
 export interface TrustTargets {
   /** A ClusterTrustBundle of this name, without a signer. */
   readonly clusterTrustBundle?: string;
@@ -53,6 +54,7 @@ export interface TrustTargets {
   readonly secrets?: NamespacedTarget;
 }
 
+/** A key of an object that is kept in namespaces. */
 export interface NamespacedTarget {
   /** Default: the bundle's name. */
   readonly name?: string;

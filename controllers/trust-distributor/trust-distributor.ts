@@ -10,6 +10,7 @@ import { textsOf } from './sources.js';
 import { targetsOf } from './targets.js';
 import { type TrustBundle, type TrustOptions, trustProblems } from './trust-bundle.js';
 
+/** Which bundles are distributed, and how often their sources are read. */
 export interface TrustDistributorOptions extends TrustOptions {
   /** How often the sources are read. Default a minute. */
   readonly refreshMs?: number;

@@ -15,6 +15,7 @@ export interface Condition {
   readonly observedGeneration?: number;
 }
 
+/** Whether a condition holds; `Unknown` where that cannot be said. */
 export type ConditionStatus = 'True' | 'False' | 'Unknown' | (string & {});
 
 /** Anything with `status.conditions`. */

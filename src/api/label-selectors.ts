@@ -22,8 +22,13 @@ import {
  * texts of any length and content are parsed in linear time.
  */
 
+/** Values by keys, as in `metadata.labels`. */
 export type Labels = Readonly<Record<string, string>>;
 
+/**
+ * How a requirement is written in the text of a selector; `!` stands for the absence of the label, `exists` for nothing but its
+ * name.
+ */
 export type LabelOperator = 'in' | 'notin' | '=' | '==' | '!=' | '>' | '<' | 'exists' | '!';
 
 /** One condition on one label. `values` are sorted and without repeats. */
@@ -48,6 +53,7 @@ export interface LabelSelectorSpec {
   readonly matchLabels?: Labels;
   readonly matchExpressions?: readonly LabelExpression[];
 }
+/** One requirement of a selector in an object. `operator` is In, NotIn, Exists or DoesNotExist; the latter two take no values. */
 export interface LabelExpression {
   readonly key?: string;
   readonly operator?: string;

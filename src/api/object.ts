@@ -1,5 +1,6 @@
 /** Any JSON value. A whole number that no double holds exactly, and 64 bits do, is a bigint; other numbers never are. */
 export type Json = null | boolean | number | bigint | string | readonly Json[] | JsonObject;
+/** A JSON object. */
 export interface JsonObject {
   readonly [member: string]: Json;
 }
@@ -14,6 +15,10 @@ export const isList = (value: unknown): value is readonly Json[] => Array.isArra
 export const member = (object: JsonObject, name: string): Json | undefined =>
   Object.hasOwn(object, name) ? object[name] : undefined;
 
+/**
+ * An owner of an object, which goes when all its owners are gone. It is cluster-scoped or in the same namespace; at most one is
+ * the controller.
+ */
 export interface OwnerReference {
   readonly apiVersion: string;
   readonly kind: string;

@@ -17,6 +17,7 @@ export interface Violation {
 /** What is wrong: at once, or in steps where finding it can take long. */
 export type Findings = readonly Violation[] | Steps<readonly Violation[]>;
 
+/** The sort of a violation, as `details.causes[].reason` names it. */
 export type CauseReason =
   | 'FieldValueRequired'
   | 'FieldValueInvalid'

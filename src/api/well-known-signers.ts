@@ -1,5 +1,6 @@
 import { type Domains, defaultDomains } from './domains.js';
 
+/** Names of one signer, at least one. */
 export type SignerSpellings = readonly [string, ...string[]];
 
 /** Names behind `<signer domain>/`, by what the signer is for: Kubernetes' own first, then the neutral one. */

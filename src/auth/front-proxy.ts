@@ -4,6 +4,7 @@ import { readExtraHeaders } from './extra-headers.js';
 import { PeerVerifier } from './peer-certificate.js';
 import { type FrontProxyHeaders, usualProxyHeaders } from './proxy-headers.js';
 
+/** Which proxies are believed when they say who asks, and in which headers they do. */
 export interface FrontProxyOptions extends Partial<FrontProxyHeaders> {
   /** PEM of the CAs whose certificates are proxies'. Never those of clients, or every client could name itself. */
   readonly bundle: () => string;

@@ -23,17 +23,20 @@ export interface ClientOptions {
 /** What is done about fields that the type does not have: dropped without a word, dropped with a warning, or refused. */
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
 
+/** What is done about groups whose resources cannot be found out. */
 export interface DiscoverOptions {
   /** Called for each version of a group that is served and whose resources could not be found out; they are left out. */
   readonly onFailure?: (failure: DiscoveryFailure) => void;
 }
 
+/** A version of a group that is served, and why its resources could not be found out. */
 export interface DiscoveryFailure {
   readonly group: string;
   readonly version: string;
   readonly message: string;
 }
 
+/** A resource that is served, what can be done with it, and whether its version is the one its group prefers. */
 export interface DiscoveredResource extends ResourceType {
   readonly verbs: readonly string[];
   readonly preferred: boolean;
@@ -81,6 +84,7 @@ export interface MetadataOnly {
   readonly metadataOnly: true;
 }
 
+/** Which objects are listed, and as of when; selectors are written as in `kubectl get -l` and `--field-selector`. */
 export interface ListOptions {
   /** Absent: all namespaces. */
   readonly namespace?: string | undefined;
@@ -97,6 +101,7 @@ export interface ListOptions {
   readonly metadataOnly?: boolean;
 }
 
+/** What is watched, and from when on. */
 export interface WatchOptions {
   /** Absent: all namespaces. */
   readonly namespace?: string | undefined;
@@ -122,6 +127,7 @@ export type WatchEvent<T extends ApiObject> =
   /** Everything up to `resourceVersion` has been sent; `initialEventsEnd` marks the end of the present state. */
   | { readonly type: 'BOOKMARK'; readonly resourceVersion: string; readonly initialEventsEnd: boolean };
 
+/** How an object is written. */
 export interface WriteOptions {
   /** Do everything but store it. */
   readonly dryRun?: boolean;
@@ -145,6 +151,7 @@ export type Patch =
       readonly force?: boolean;
     };
 
+/** How an object is deleted, as DeleteOptions of `meta/v1`. */
 export interface DeleteOptions {
   /** Do everything but delete it. */
   readonly dryRun?: boolean;

@@ -15,6 +15,7 @@ export interface ClusterAccess {
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
 }
 
+/** What is shown to a server: a header, a certificate, both or nothing. */
 export interface ClientCredentials {
   /** Value of the Authorization header. */
   readonly authorization?: string | undefined;
@@ -23,6 +24,7 @@ export interface ClientCredentials {
   readonly key?: string | undefined;
 }
 
+/** Where credentials come from that change while a client runs. */
 export interface CredentialSource {
   /** What to present now; cheap to ask before every request. */
   current(): Promise<ClientCredentials>;

@@ -29,6 +29,7 @@ import { type OnWarning, tellingBy, tellingTo, warningTexts } from './warnings.j
 import { linesOf, watchEvent } from './watch-stream.js';
 import { deletionOf, listQuery, patchRequest, type WrittenQuery, watchQuery, writeQuery } from './written-options.js';
 
+/** A client over HTTP, with connections of its own. */
 export interface RemoteClient extends Client {
   /** PEM of the CAs that verify the server; empty if that is left to Node. */
   readonly ca: string;
@@ -38,6 +39,7 @@ export interface RemoteClient extends Client {
   close(): void;
 }
 
+/** How a client calls itself, and by which clock it waits. */
 export interface HttpClientOptions extends ClientOptions {
   readonly clock?: Clock | undefined;
   /** Default `kedge`. */

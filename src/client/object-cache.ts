@@ -38,6 +38,7 @@ export interface CacheObserver {
   failing(type: ResourceType, change: 1 | -1): void;
 }
 
+/** Which objects are kept, in what form, and until when. */
 export interface ObjectCacheOptions<T extends ApiObject = ApiObject> {
   /** Stops the cache. */
   readonly signal: AbortSignal;

@@ -10,6 +10,7 @@ import { tokenFile } from './token-file.js';
 
 export type { RemoteClient } from './http-client.js';
 
+/** Which server is connected to, and as whom. */
 export interface ConnectOptions extends ClientOptions {
   /** A kubeconfig file. Default: those of KUBECONFIG, else ~/.kube/config, else the account of the pod we run in. */
   readonly kubeconfig?: string | undefined;

@@ -2,6 +2,7 @@ import { isReason } from '../api/errors.js';
 import { type ApiObject, keyOf, type ResourceType } from '../api/object.js';
 import type { Client, DeleteOptions } from '../client/client.js';
 
+/** How the object is deleted; it is always the one that was read, and nothing else of its name. */
 export interface DeleteIfPresentOptions extends Omit<DeleteOptions, 'preconditions'> {
   /** Only as it was read: fails with Conflict if it was written since. Default: no. */
   readonly unchanged?: boolean;

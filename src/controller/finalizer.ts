@@ -3,6 +3,7 @@ import type { ApiObject, ResourceType } from '../api/object.js';
 import type { Client, WriteOptions } from '../client/client.js';
 import type { Reconcile, ReconcileContext, ReconcileResult } from './controller.js';
 
+/** What is done outside for an object, and undone before it goes. */
 export interface FinalizerOptions<T extends ApiObject> {
   readonly type: ResourceType<T>;
   /** Qualified name, such as `example.com/vault-role`. */

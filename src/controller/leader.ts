@@ -15,6 +15,7 @@ import type { ReconcileContext, Runnable } from './controller.js';
 import { endWithin, leftBehind, RunnablesLeftBehind, refuseTwins } from './manager.js';
 import { runnableLog } from './runnable-log.js';
 
+/** By which Lease it is agreed who leads, and how long that holds. */
 export interface LeaderOptions {
   /** The Lease that says who leads. */
   readonly lease: { readonly namespace: string; readonly name: string };

@@ -48,6 +48,7 @@ export interface Manager {
   run(signal: AbortSignal): Promise<void>;
 }
 
+/** What all runnables of a manager are given, and how long it waits for them. */
 export interface ManagerOptions {
   /**
    * One client for all, or one per runnable by its name, each with its own identity; what runs inside `whileLeading` has

@@ -4,6 +4,7 @@ import { indexBy, type ObjectIndex } from '../client/object-index.js';
 import type { Trigger } from './controller.js';
 import { type HeldFormOptions, heldForm } from './identity-and-owners.js';
 
+/** Which objects refer to others, and to which. */
 export interface ReferredToOptions<T extends ApiObject> extends HeldFormOptions {
   /** The controller's kind. */
   readonly by: ResourceType<T>;

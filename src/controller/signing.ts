@@ -16,6 +16,7 @@ import { type CertificateLedger, ledgerWriter } from './ledger-writer.js';
 /** How asking a signer ended: a certificate was handed out, the signer refused for good, or it failed. */
 export type SigningOutcome = 'issued' | 'refused' | 'error';
 
+/** Who signs, and who is told of it. */
 export interface SigningOptions {
   readonly signers: readonly Signer[];
   /**

@@ -214,6 +214,7 @@ export function readBoolean(contents: Buffer): boolean {
   throw syntaxError('invalid boolean');
 }
 
+/** An algorithm and its parameters, as of a key or a signature (RFC 5280, section 4.1.1.2). */
 export interface AlgorithmIdentifier {
   /** Dotted object identifier. */
   readonly oid: string;

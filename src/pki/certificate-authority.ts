@@ -58,6 +58,7 @@ export interface CertificateAuthority {
   issueAuthority(options: AuthorityOptions): Promise<KeyPair>;
 }
 
+/** What a certificate is for, and how long it lives. */
 export interface IssueOptions {
   /** Lifetime. */
   readonly seconds: number;
@@ -74,6 +75,7 @@ export interface PodCertificateContents extends Partial<AlternativeNames> {
   readonly publicKey: Pick<PublicKey, 'spki'>;
 }
 
+/** Whose key and certificate are made, and how long they live; `seconds` are cut to what is left of the CA. */
 export interface KeyPairOptions {
   readonly commonName: string;
   readonly organizations?: readonly string[];
@@ -90,6 +92,7 @@ export interface KeyPair {
   readonly key: string;
 }
 
+/** What CA is made. */
 export interface AuthorityOptions {
   readonly commonName: string;
   /** Default P-256. */

@@ -5,6 +5,7 @@ import { PkiError } from './pki-error.js';
 
 /** Names of subjects and issuers (X.501, RFC 5280 4.1.2.4). */
 
+/** One part of a distinguished name, such as a common name. */
 export interface NameAttribute {
   /** Dotted object identifier. */
   readonly type: string;

@@ -10,6 +10,7 @@ import type { Curve } from './public-key.js';
 
 /** Private keys: making them, reading them, and signing with the algorithm that suits them. */
 
+/** Keys that are made here; ML-DSA needs Node.js 24.6 or later. */
 export type KeyType = 'P-256' | 'P-384' | 'P-521' | 'Ed25519' | 'RSA-2048' | 'RSA-3072' | 'RSA-4096' | MlDsa;
 
 const generate = promisify(generateKeyPair);

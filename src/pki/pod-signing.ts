@@ -27,6 +27,7 @@ export interface PodSigningRequest {
   readonly uid: string;
 }
 
+/** What a signer answers for a pod. Trouble that may pass is no answer: it is thrown, and the signer is asked again. */
 export type PodSigningResult =
   /**
    * PEM: the certificate first, then intermediates, no root; valid from now, give or take five minutes, for an hour to

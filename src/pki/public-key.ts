@@ -7,8 +7,10 @@ import { PkiError } from './pki-error.js';
 
 /** Public keys of requests and certificates (RFC 3279, RFC 5480, RFC 8410). */
 
+/** Curves of ECDSA keys, as NIST calls them. */
 export type Curve = 'P-224' | 'P-256' | 'P-384' | 'P-521';
 
+/** A public key, as a request or a certificate holds it (SubjectPublicKeyInfo, RFC 5280). */
 export interface PublicKey {
   /** `other`: well-formed, but of a kind that neither signs nor is certified here. */
   readonly kind: 'RSA' | 'ECDSA' | 'Ed25519' | MlDsa | 'DSA' | 'other';

@@ -13,6 +13,7 @@ import { signingAlgorithm, signWith, spkiOf } from './key-pair.js';
 import { oids } from './oids.js';
 import { encodePem } from './pem.js';
 
+/** What a certificate request (PKCS#10, RFC 2986) asks for, and the private key that signs it. */
 export interface RequestContents extends Partial<AlternativeNames> {
   readonly subject: WritableName;
   readonly key: KeyObject;

@@ -26,6 +26,7 @@ export interface Signer {
   stop?(): Promise<void>;
 }
 
+/** An approved CertificateSigningRequest, as its signer gets it. */
 export interface SigningRequest {
   readonly signerName: string;
   /** PEM of the PKCS#10 request; it is well-formed, and its signature has been verified. */
@@ -38,6 +39,7 @@ export interface SigningRequest {
   readonly uid: string;
 }
 
+/** What a signer answers. Trouble that may pass is no answer: it is thrown, and the signer is asked again. */
 export type SigningResult =
   /** PEM: the certificate first, then intermediates, no root. */
   | { readonly issued: string }

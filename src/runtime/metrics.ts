@@ -15,6 +15,7 @@ export interface Metrics {
   expose(): Promise<{ readonly contentType: string; readonly text: string }>;
 }
 
+/** Name, explanation and labels of a metric, as Prometheus has them. */
 export interface MetricOptions<L extends string> {
   readonly name: string;
   readonly help: string;
@@ -40,10 +41,12 @@ export interface Histogram<L extends string> {
   observe(labels: MetricLabels<L>, value: number): void;
   of(labels: MetricLabels<L>): { observe(value: number): void };
 }
+/** One value of a metric, with its labels. */
 export interface Measured<L extends string> {
   readonly labels: MetricLabels<L>;
   readonly value: number;
 }
+/** Values of a metric's labels by their names. */
 export type MetricLabels<L extends string> = Readonly<Record<L, string>>;
 
 /** `count` buckets from `start`, each `factor` times the one before. */

@@ -4,8 +4,10 @@ import type { Logger } from './logger.js';
 import { prettyLine } from './pretty-line.js';
 import { redacted } from './redaction.js';
 
+/** The least that is logged; `silent` is nothing. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
+/** What is logged, how it looks and where it goes. */
 export interface LoggerOptions {
   /** `json`: one object a line with `level` (text), `time` (ISO 8601, UTC), the fields and `msg`. Default json. */
   readonly format?: 'json' | 'pretty';

@@ -17,6 +17,7 @@ import { optionDefaults } from './option-defaults.js';
 import { measureStore } from './store-metrics.js';
 import { withSyncMetrics } from './sync-metrics.js';
 
+/** What is counted and recorded of requests, and how many are answered at a time. */
 export interface OperationsOptions {
   /** Count, and answer /metrics. Default true. */
   readonly metrics?: boolean;

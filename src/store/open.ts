@@ -6,6 +6,7 @@ import type { EtcdOptions } from './etcd/etcd-options.js';
 import type { Revision, Store } from './store.js';
 import { StoreUnavailable } from './store-unavailable.js';
 
+/** What a store needs beside its address. */
 export interface OpenStoreOptions {
   readonly clock: Clock;
   readonly log: Logger;

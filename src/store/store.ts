@@ -35,6 +35,7 @@ export interface Entry {
   member(name: string): Steps<Json | undefined>;
 }
 
+/** One entry put, replaced or deleted, if it is as it is expected to be. */
 export interface Write {
   readonly key: string;
   /** undefined deletes. */
@@ -43,6 +44,7 @@ export interface Write {
   readonly expect: Revision | 'absent';
 }
 
+/** Which entries below a prefix are read, and as of when. */
 export interface ScanOptions {
   /** Read as of this revision instead of now. Fails with HistoryCompacted, or RevisionInFuture. */
   readonly at?: Revision;
@@ -56,6 +58,7 @@ export interface ScanOptions {
   readonly tolerant?: boolean;
 }
 
+/** What a scan finds. */
 export interface Scan {
   /** In key order. */
   readonly entries: readonly Entry[];

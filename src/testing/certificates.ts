@@ -31,6 +31,7 @@ export function testKey(type: KeyType = 'P-256'): Promise<KeyObject> {
   return made;
 }
 
+/** What a certificate request for tests asks for. */
 export interface TestRequestOptions extends Partial<AlternativeNames> {
   /** Default: `someone`. */
   readonly commonName?: string;
@@ -42,6 +43,7 @@ export interface TestRequestOptions extends Partial<AlternativeNames> {
   readonly extensions?: readonly CertificateExtension[];
 }
 
+/** A certificate request (PKCS#10) with its key. */
 export interface TestRequest {
   readonly pem: string;
   /** What stands in `spec.request`. */
@@ -58,6 +60,7 @@ export async function testRequest(options: TestRequestOptions = {}): Promise<Tes
   return { pem, base64: Buffer.from(pem).toString('base64'), key: privateKeyPem(key) };
 }
 
+/** What a CertificateSigningRequest for tests says. */
 export interface TestSigningRequestOptions extends TestRequestOptions {
   readonly name: string;
   /** Default: `example.test/clients`. */
@@ -91,6 +94,7 @@ export const testAuthority = (
 ): Promise<CertificateAuthority> =>
   createCertificateAuthority({ ...options, commonName: options.commonName ?? 'test CA' });
 
+/** What a PodCertificateRequest for tests says. */
 export interface TestPodRequestOptions {
   readonly name: string;
   /** Default: `default`. */

@@ -32,6 +32,7 @@ export interface PodSignerUnderTest {
   readonly maxSeconds: number;
 }
 
+/** A request for a pod's certificate that a signer is asked about. */
 export type AskedForPod = Omit<TestPodRequestOptions, 'name' | 'signerName' | 'maxExpirationSeconds'>;
 
 /**

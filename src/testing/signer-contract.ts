@@ -28,6 +28,7 @@ export interface SignerUnderTest {
   switchAuthority?(): Promise<void>;
 }
 
+/** A request that a signer is asked about. */
 export interface AskedFor {
   readonly request?: TestRequestOptions;
   readonly usages: readonly string[];

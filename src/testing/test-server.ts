@@ -24,6 +24,7 @@ import { AccountRefused, Refusals } from './refusals.js';
 import { type ServedWebhooks, serveWebhooks } from './served-webhooks.js';
 import { stableIds } from './stable-ids.js';
 
+/** As of any server, and what a test wants to be there, to run, or to be told. */
 export interface TestServerOptions extends Omit<ServerOptions, 'store' | 'dataDir'>, ClientOptions {
   /** Default: a new one in memory. With one of your own a test decides how much history there is, and what fails. */
   readonly store?: string | Store;

@@ -7,6 +7,7 @@ import type { ListOptions, ResourceClient } from '../client/client.js';
 import { systemClock } from '../runtime/clock.js';
 import type { Subscription } from '../runtime/observable.js';
 
+/** How long is waited, and for what. */
 export interface UntilOptions {
   /** In milliseconds of real time. Default: `KEDGE_TEST_TIMEOUT_MS` of the environment, else 4,000: test runners wait for 5 s. */
   readonly timeoutMs?: number;

@@ -43,18 +43,21 @@ export interface AdmissionRequestMembers {
   readonly options?: JsonObject;
 }
 
+/** The kind of an object under review. */
 export interface AdmissionKind {
   readonly group: string;
   readonly version: string;
   readonly kind: string;
 }
 
+/** The resource that a request under review is about. */
 export interface AdmissionResource {
   readonly group: string;
   readonly version: string;
   readonly resource: string;
 }
 
+/** What a webhook can do about a request besides its verdict. */
 export interface AdmissionContext extends ReviewContext {
   /** The caller gets this text as a warning, whatever the verdict. What is beyond 256 characters may be cut. */
   warn(text: string): void;
@@ -68,12 +71,14 @@ export interface AdmissionContext extends ReviewContext {
  */
 export type AdmissionVerdict = void | string | ApiError;
 
+/** How a webhook judges requests. */
 export interface ValidatingWebhookSpec<T extends ApiObject> {
   /** The kind of the objects. Requests about another are answered with 400. Default: any. */
   readonly for?: ResourceType<T>;
   validate(request: AdmissionRequest<T>, context: AdmissionContext): AdmissionVerdict | Promise<AdmissionVerdict>;
 }
 
+/** How a webhook changes objects. */
 export interface MutatingWebhookSpec<T extends ApiObject> {
   /** The kind of the objects. Requests about another are answered with 400. Default: any. */
   readonly for?: ResourceType<T>;

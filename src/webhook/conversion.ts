@@ -17,6 +17,7 @@ export interface ConversionSpoke<S extends ApiObject, H extends ApiObject> {
   fromHub(hub: H): S;
 }
 
+/** The versions of a kind, and how each comes from and to the hub. */
 export interface ConversionWebhookSpec<H extends ApiObject, S extends readonly ApiObject[]> {
   /** The version through which all others are converted. */
   readonly hub: ResourceType<H>;

@@ -19,6 +19,7 @@ export type ServingCertificate =
   | { readonly certificate: string; readonly key: string }
   | { readonly certificateFile: string; readonly keyFile: string };
 
+/** Which webhooks are served where, with which certificate, and to whom. */
 export type WebhookServerOptions = ServingCertificate & {
   /** By their paths, such as `/validate`. */
   readonly webhooks: Readonly<Record<string, Webhook>>;

@@ -4,6 +4,7 @@ import { followFiles } from '../../runtime/text-source.js';
 import { type CertificateAuthority, loadCertificateAuthority } from '../certificate-authority.js';
 import { tellCaEnd } from './ca-end.js';
 
+/** Files in PEM of a CA certificate, with what is above it, and of its key. */
 export interface CaFilesOptions {
   readonly certificateFile: string;
   readonly keyFile: string;

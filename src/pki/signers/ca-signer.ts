@@ -6,6 +6,7 @@ import type { Signer, SigningRequest } from '../signer.js';
 import { defineSigner, type PodSignerSpec } from './define-signer.js';
 import { brokenSignerRule } from './well-known-rules.js';
 
+/** What a signer serves, the CA that it issues with, and what it refuses. */
 export interface CaSignerOptions {
   /** One signer name, or every name under `domain/*`. */
   readonly serves: string;

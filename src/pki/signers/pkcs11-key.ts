@@ -27,6 +27,7 @@ export interface Pkcs11KeyOptions {
   readonly certificate: string;
 }
 
+/** A key that stays in a token (PKCS#11), which signs with it. */
 export interface Pkcs11Key extends SigningKey {
   /** After what is being signed. */
   close(): void;

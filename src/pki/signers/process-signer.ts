@@ -31,6 +31,7 @@ export interface ProcessSignerOptions {
   readonly log?: Logger;
 }
 
+/** A signer that is another program; it starts with the first request. */
 export interface ProcessSigner extends Signer {
   /** Enough to wait for a turn and a response. */
   readonly timeoutMs: number;

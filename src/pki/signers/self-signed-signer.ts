@@ -7,6 +7,7 @@ import {
 import type { Signer } from '../signer.js';
 import { type CaSignerOptions, caSigner } from './ca-signer.js';
 
+/** What the signer serves, and the CA that is made for it. */
 export type SelfSignedSignerOptions = Omit<CaSignerOptions, 'authority'> &
   Partial<AuthorityOptions> & { readonly clock?: Pick<Clock, 'now'> };
 

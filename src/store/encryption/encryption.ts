@@ -28,6 +28,7 @@ export interface KeptDocument {
   readonly kept: Buffer;
 }
 
+/** A document, and by which key it was kept. */
 export interface Decrypted {
   readonly document: Buffer;
   /** The prefix, and more where keys change behind it. */

@@ -14,6 +14,7 @@ import {
 import { VersionedMap } from '../versioned-map.js';
 import { changeOf, checkExpectation, checkWrite } from '../write.js';
 
+/** How much history a store in memory keeps, and where its revisions begin. */
 export interface MemoryStoreOptions extends HistoryLimits {
   readonly clock?: Clock;
   /** How often streams without changes tell progress; 5 seconds unless said otherwise. */
