@@ -70,15 +70,6 @@ export interface EtcdClient {
   close(): void;
 }
 
-/** Compacts etcd's history; somebody else, or etcd itself, may have gone further already. */
-export async function compactTo(client: EtcdClient, revision: bigint): Promise<void> {
-  try {
-    await client.compact(revision);
-  } catch (error) {
-    if (!(error instanceof RevisionOutOfRange && error.why === 'compacted')) throw error;
-  }
-}
-
 const keepAlive = { 'grpc.keepalive_time_ms': 10_000, 'grpc.keepalive_timeout_ms': 5_000 };
 // Left to itself, gRPC waits up to two minutes between attempts to connect, and fails what is asked meanwhile.
 const reconnect = { 'grpc.initial_reconnect_backoff_ms': 100, 'grpc.max_reconnect_backoff_ms': 1_000 };

@@ -23,14 +23,9 @@ import {
 } from '../store.js';
 import { StoreUnavailable } from '../store-unavailable.js';
 import { changeOf, checkWrite } from '../write.js';
+import { compactNowAndThen, compactTo, oldestKept } from './compaction.js';
 import { EntryCache } from './entry-cache.js';
-import {
-  compactTo,
-  createEtcdClient,
-  type EtcdClient,
-  type EtcdClientOptions,
-  RevisionOutOfRange,
-} from './etcd-client.js';
+import { createEtcdClient, type EtcdClient, type EtcdClientOptions, RevisionOutOfRange } from './etcd-client.js';
 import { etcdDefaults } from './etcd-options.js';
 import { type EtcdFiles, followSecrets } from './etcd-secrets.js';
 import { InOrder } from './in-order.js';
@@ -132,7 +127,18 @@ export class EtcdStore implements Store {
     this.#fanOut = new FanOut(this.#history, options);
     const compactEveryMs = options.compactEveryMs ?? options.historyMs ?? etcdDefaults.compactionSeconds * 1_000;
     this.#loops.push(this.#watch(), this.#keepUp(options.progressMs ?? 5_000));
-    if (compactEveryMs > 0) this.#loops.push(this.#compactNowAndThen(compactEveryMs));
+    if (compactEveryMs > 0) {
+      this.#loops.push(
+        compactNowAndThen(client, {
+          key: this.#metaKey('compaction'),
+          everyMs: compactEveryMs,
+          heard: () => this.#heard,
+          clock: this.#clock,
+          log: this.#log,
+          signal: this.#stop.signal,
+        }),
+      );
+    }
   }
 
   async get(key: string): Promise<Entry | undefined> {
@@ -516,36 +522,6 @@ export class EtcdStore implements Store {
     );
   }
 
-  /** Every interval one of the servers compacts to what the revision was an interval before. */
-  async #compactNowAndThen(everyMs: number): Promise<void> {
-    const { signal } = this.#stop;
-    const key = this.#metaKey('compaction');
-    let seen: { readonly version: bigint; readonly revision: Revision } = { version: 0n, revision: 0n };
-    while (true) {
-      await this.#clock.sleep(everyMs, signal);
-      if (signal.aborted) return;
-      try {
-        seen = await this.#compactInTurn(key, seen);
-      } catch (error) {
-        this.#log.warn({ error }, 'cannot compact etcd');
-      }
-    }
-  }
-
-  async #compactInTurn(
-    key: string,
-    seen: { readonly version: bigint; readonly revision: Revision },
-  ): Promise<{ readonly version: bigint; readonly revision: Revision }> {
-    const { revision, succeeded, found } = await this.#client.txn({
-      compare: [{ key, target: 'version', equals: seen.version }],
-      success: { put: { key, value: Buffer.from(String(this.#heard)) } },
-      failure: [{ range: { key } }],
-    });
-    if (!succeeded) return { version: found[0]?.version ?? 0n, revision };
-    if (seen.revision > 0n) await compactTo(this.#client, seen.revision);
-    return { version: seen.version + 1n, revision };
-  }
-
   #entry({ key: whole, modRevision, value }: KeyValue): Entry {
     const key = whole.slice(this.#etcdKey('').length);
     return this.#cache.entry(key, modRevision, () => decodeEntry({ key, modRevision, value }, this.#encryption));
@@ -636,31 +612,4 @@ async function openClient({ secrets = {}, ...options }: EtcdStoreOptions): Promi
     throw error;
   }
   return { ...client, close };
-}
-
-/** The revision etcd's history is compacted to, if that is after the one asked for; otherwise one before it. */
-async function oldestKept(client: EtcdClient, key: string, asked: Revision): Promise<Revision> {
-  try {
-    // Revision 0 means now to etcd.
-    await client.range({ key, revision: asked < 1n ? 1n : asked });
-    return 0n;
-  } catch (error) {
-    if (!(error instanceof RevisionOutOfRange)) throw error;
-    return error.why === 'future' ? 0n : compactedTo(client, key);
-  }
-}
-
-/** Only a watch from before the compaction is told how far it went. */
-function compactedTo(client: EtcdClient, key: string): Promise<Revision> {
-  return new Promise((resolve, reject) => {
-    const handlers = {
-      response: ({ compactRevision }: WatchResponse): void => {
-        if (compactRevision === 0n) return;
-        stop();
-        resolve(compactRevision);
-      },
-      ended: reject,
-    };
-    const stop = client.watch({ key, rangeEnd: endOfRange(key), startRevision: 1n }, handlers);
-  });
 }

@@ -1,5 +1,6 @@
 import type { Revision } from '../store.js';
-import { compactTo, type EtcdClient, RevisionOutOfRange } from './etcd-client.js';
+import { compactTo } from './compaction.js';
+import { type EtcdClient, RevisionOutOfRange } from './etcd-client.js';
 import { type Compare, endOfRange, type KeyValue, type WatchEvent, type WatchResponse } from './messages.js';
 
 /** The key, under the prefix, that says how far the store's revisions are ahead of etcd's own; absent for not at all. */
