@@ -13,7 +13,8 @@ import { inOrder } from '../schema/encode.js';
 import { same } from '../schema/same.js';
 import type { Catalogue, Served } from './catalogue.js';
 import { checkedVersion, NoConversion } from './given-kind.js';
-import { DoesNotApply, readReceivedPatch } from './patch/json.js';
+import { readReceivedPatch } from './patch/json.js';
+import { DoesNotApply } from './patch/json-patching.js';
 import { checkKind, decodeResult } from './verbs/patch.js';
 
 /** How objects look to those who are asked about a request. */

@@ -23,7 +23,8 @@ import { inOrder } from '../schema/encode.js';
 import type { Catalogue, Served } from './catalogue.js';
 import { NoConversion } from './given-kind.js';
 import { checkGroup, readAs, shapesIn } from './hooked-kinds.js';
-import { DoesNotApply, receivedPatch } from './patch/json.js';
+import { receivedPatch } from './patch/json.js';
+import { DoesNotApply } from './patch/json-patching.js';
 import { inConverter, converted as throughConverter } from './patch/unstructured.js';
 import { decodeResult } from './verbs/patch.js';
 

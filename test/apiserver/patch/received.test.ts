@@ -3,7 +3,8 @@ import { NumberText } from '../../../src/api/json-exact.js';
 import { readJson } from '../../../src/api/json-text.js';
 import type { Json, JsonObject } from '../../../src/api/object.js';
 import { atOnce } from '../../../src/api/steps.js';
-import { DoesNotApply, readReceivedPatch } from '../../../src/apiserver/patch/json.js';
+import { readReceivedPatch } from '../../../src/apiserver/patch/json.js';
+import { DoesNotApply } from '../../../src/apiserver/patch/json-patching.js';
 import { expectShort } from '../../processor-time.js';
 
 /** Patches that webhooks send: what is wrong with them is told in full. */

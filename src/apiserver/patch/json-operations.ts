@@ -1,0 +1,80 @@
+import { badRequest, entityTooLarge } from '../../api/errors.js';
+import { quote } from '../../api/go-text.js';
+import { cannotUnmarshal, jsonKind, type Members, membersOf } from '../../api/json-exact.js';
+import { isList, isObject, type JsonObject } from '../../api/object.js';
+import type { PatchOperation } from '../../api/patch-operation.js';
+import { parsed, type ReadPatchText } from './patch-type.js';
+import { readSpelt } from './spelling.js';
+
+/** Of a patch that a caller sends. */
+export const maxOperations = 10_000;
+
+const texts: ReadonlySet<string> = new Set(['op', 'path', 'from']);
+const members: ReadonlySet<string> = new Set([...texts, 'value']);
+
+/** Of members that nobody knows it does not matter that they, or what is in them, come twice. */
+const isOfMember = (duplicate: string): boolean =>
+  members.has(/^\w+ field "\[\d+\]\.([^.["]*)/.exec(duplicate)?.[1] ?? '');
+
+/** The operations of a patch. */
+export interface ReadOperations {
+  readonly operations: readonly PatchOperation[];
+  /** What nobody knows of it, or comes twice. */
+  readonly strict: readonly string[];
+  /** May some of the values be spelt otherwise than Go spells them? */
+  readonly isOdd: boolean;
+  readonly numberError?: string | undefined;
+}
+
+/** Reads the operations of a patch. `isStrict`: as Kubernetes reads one of a caller who wants its fields looked at. */
+export function readOperations(read: ReadPatchText, isStrict: boolean): ReadOperations {
+  const refuse = (why: string): Error => badRequest(isStrict ? `error decoding patch: ${why}` : why);
+  const { value, exact, duplicates, numberError, bytes } = parsed(read, refuse);
+  if (value === null) return { operations: [], strict: [], isOdd: false };
+  const [listType, itemType] = isStrict
+    ? ['[]handlers.jsonPatchOp', 'handlers.jsonPatchOp']
+    : ['jsonpatch.Patch', 'jsonpatch.Operation'];
+  if (!isList(value)) throw refuse(cannotUnmarshal(value, listType));
+  if (isStrict && numberError !== undefined)
+    throw refuse(numberError.replace('value', 'struct field jsonPatchOp.value'));
+  const strict = isStrict ? duplicates.filter(isOfMember).map((text) => `json patch ${text}`) : [];
+  const spelt = bytes && (readSpelt(bytes, duplicates.length > 0) as typeof value | undefined);
+  const operations: PatchOperation[] = [];
+  for (const [index, item] of value.entries()) {
+    if (item !== null && !isObject(item)) {
+      throw refuse(cannotUnmarshal(item, itemType));
+    }
+    if (isStrict && item !== null) {
+      checkTypes((exact as readonly Members[])[index] ?? item, refuse);
+      for (const name of Object.keys(item)) {
+        if (!members.has(name) && strict.length < 100)
+          strict.push(`json patch unknown field ${quote(`[${index}].${name}`)}`);
+      }
+    }
+    const operation = operationOf(item ?? {});
+    operations.push(spelt === undefined ? operation : { ...operation, value: (spelt[index] as JsonObject)?.['value'] });
+  }
+  // Of a webhook's answer the values are bounded.
+  if (isStrict && operations.length > maxOperations) {
+    throw entityTooLarge(
+      `The allowed maximum operations in a JSON patch is ${maxOperations}, got ${operations.length}`,
+    );
+  }
+  return { operations, strict, isOdd: spelt !== undefined, numberError };
+}
+
+/** The first member that is of another type is told, also where it comes once more. */
+function checkTypes(item: Members, refuse: (why: string) => Error): void {
+  for (const [name, value] of membersOf(item)) {
+    if (!texts.has(name) || value === null || typeof value === 'string') continue;
+    throw refuse(`json: cannot unmarshal ${jsonKind(value)} into Go struct field jsonPatchOp.${name} of type string`);
+  }
+}
+
+function operationOf(item: JsonObject): PatchOperation {
+  const text = (name: string): string | undefined => {
+    const value = Object.hasOwn(item, name) ? item[name] : undefined;
+    return typeof value === 'string' ? value : undefined;
+  };
+  return { op: text('op'), path: text('path'), from: text('from'), value: item['value'] };
+}
