@@ -201,13 +201,11 @@ export {
   ValidatingWebhookConfigurations,
   type WebhookClientConfig,
 } from './api/kinds/webhook-configuration.js';
+export type { LabelOperator, LabelRequirement, Labels } from './api/label-requirements.js';
 export {
   type LabelExpression,
-  type LabelOperator,
-  type LabelRequirement,
   type LabelSelector,
   type LabelSelectorSpec,
-  type Labels,
   labelSelectorFrom,
   parseLabelSelector,
 } from './api/label-selectors.js';

@@ -1,42 +1,32 @@
-import { firstNotBefore } from './binary-search.js';
 import { badRequest } from './errors.js';
-import { aggregate, quote } from './go-text.js';
+import { quote } from './go-text.js';
+import {
+  checkedRequirement,
+  isMet,
+  type LabelOperator,
+  type LabelRequirement,
+  type Labels,
+  operatorTests,
+  printRequirement,
+  toInt64,
+} from './label-requirements.js';
+import { parseRequirements } from './label-selector-text.js';
 import { labelValue, qualifiedName } from './names.js';
 import { checkLength } from './selector-length.js';
 import { atOnce, type Steps } from './steps.js';
-import { compareText, sortedNames, sortTexts } from './text-order.js';
+import { compareText, sortedNames } from './text-order.js';
 import {
   child,
   eachInvalid,
   forbiddenField,
   index,
-  invalid,
   invalidWord,
   ofEachInSteps,
   required,
   type Violation,
 } from './violations.js';
 
-/**
- * Label selectors: parse, match, print. Grammar and error texts are those of kube-apiserver;
- * texts of any length and content are parsed in linear time.
- */
-
-/** Values by keys, as in `metadata.labels`. */
-export type Labels = Readonly<Record<string, string>>;
-
-/**
- * How a requirement is written in the text of a selector; `!` stands for the absence of the label, `exists` for nothing but its
- * name.
- */
-export type LabelOperator = 'in' | 'notin' | '=' | '==' | '!=' | '>' | '<' | 'exists' | '!';
-
-/** One condition on one label. `values` are sorted and without repeats. */
-export interface LabelRequirement {
-  readonly key: string;
-  readonly operator: LabelOperator;
-  readonly values: readonly string[];
-}
+/** Label selectors: from text and objects, matched and checked. Error texts are those of kube-apiserver. */
 
 /** All requirements must hold. Sorted by key. */
 export interface LabelSelector {
@@ -60,12 +50,10 @@ export interface LabelExpression {
   readonly values?: readonly string[];
 }
 
-const sortedSet = (values: Iterable<string>): readonly string[] => sortTexts([...new Set(values)]);
-
 /** Reads the `labelSelector` query text. Throws BadRequest. */
 export function parseLabelSelector(text: string): LabelSelector {
   checkLength(text);
-  return selectorOf(parseRequirements(scan(text)));
+  return selectorOf(parseRequirements(text));
 }
 
 /** Turns a selector object into a selector; an absent one selects nothing, an empty one everything. Throws BadRequest. */
@@ -80,13 +68,13 @@ export function* labelSelectorInSteps(spec: LabelSelectorSpec | undefined): Step
   const keys = sortedNames(matchLabels);
   yield;
   for (const key of keys) {
-    requirements.push(requirement(key, '=', [matchLabels[key] ?? '']));
+    requirements.push(checkedRequirement(key, '=', [matchLabels[key] ?? '']));
     yield;
   }
   for (const { key = '', operator = '', values = [] } of spec.matchExpressions ?? []) {
     const known = Object.hasOwn(objectOperators, operator) ? objectOperators[operator] : undefined;
     if (known === undefined) throw badRequest(`${quote(operator)} is not a valid label selector operator`);
-    requirements.push(requirement(key, known, values));
+    requirements.push(checkedRequirement(key, known, values));
     yield;
   }
   return selectorOf(requirements);
@@ -164,7 +152,7 @@ function selectorOf(given: readonly LabelRequirement[]): LabelSelector {
     matches:
       requirements.length > few
         ? matchesAll(requirements)
-        : (labels = {}) => requirements.every((one) => holds(one, labels)),
+        : (labels = {}) => requirements.every((one) => isMet(one, labels)),
   };
 }
 
@@ -198,7 +186,7 @@ class Demand {
   #below: bigint | undefined;
 
   add({ operator, values }: LabelRequirement): void {
-    this.asks ||= !tests[operator](undefined, []);
+    this.asks ||= !operatorTests[operator](undefined, []);
     if (operator === '!') this.#refusesAny = true;
     else if (operator === '>') this.#above = furthest(this.#above, values, (a, b) => a > b);
     else if (operator === '<') this.#below = furthest(this.#below, values, (a, b) => a < b);
@@ -229,212 +217,4 @@ function furthest(
 ): bigint {
   const number = toInt64(text) ?? 0n;
   return bound === undefined || isFurther(number, bound) ? number : bound;
-}
-
-/** Index of the first of sorted texts that is not before this one. */
-const firstAtLeast = (texts: readonly string[], text: string): number =>
-  firstNotBefore(0, texts.length, (at) => (texts[at] ?? '') < text);
-
-/** Does a label meet what a requirement's operator says of these values, which are sorted? */
-const tests: Readonly<Record<LabelOperator, (value: string | undefined, wanted: readonly string[]) => boolean>> = {
-  in: (value, wanted) => value !== undefined && wanted[firstAtLeast(wanted, value)] === value,
-  notin: (value, wanted) => value === undefined || wanted[firstAtLeast(wanted, value)] !== value,
-  '=': (value, [only = '']) => value === only,
-  '==': (value, [only = '']) => value === only,
-  '!=': (value, [only = '']) => value !== only,
-  '>': (value, [only]) => {
-    const [number, bound] = [toInt64(value), toInt64(only)];
-    return number !== undefined && bound !== undefined && number > bound;
-  },
-  '<': (value, [only]) => {
-    const [number, bound] = [toInt64(value), toInt64(only)];
-    return number !== undefined && bound !== undefined && number < bound;
-  },
-  exists: (value) => value !== undefined,
-  '!': (value) => value === undefined,
-};
-
-const holds = ({ key, operator, values }: LabelRequirement, labels: Labels): boolean =>
-  tests[operator](Object.hasOwn(labels, key) ? labels[key] : undefined, values);
-
-const int64 = { least: -(2n ** 63n), greatest: 2n ** 63n - 1n };
-
-function toInt64(text: string | undefined): bigint | undefined {
-  const [, sign, digits] = /^([+-]?)0*(\d{1,19})$/.exec(text ?? '') ?? [];
-  if (digits === undefined) return undefined;
-  const number = BigInt(`${sign === '-' ? '-' : ''}${digits}`);
-  return number >= int64.least && number <= int64.greatest ? number : undefined;
-}
-
-function printRequirement({ key, operator, values }: LabelRequirement): string {
-  if (operator === 'exists') return key;
-  if (operator === '!') return `!${key}`;
-  if (operator === 'in' || operator === 'notin') return `${key} ${operator} (${values.join(',')})`;
-  return `${key}${operator}${values.join(',')}`;
-}
-
-/** A checked requirement. Throws BadRequest with every complaint, as Kubernetes joins them. */
-function requirement(
-  key: string,
-  operator: LabelOperator,
-  given: readonly string[],
-  refuse: (why: string) => Error = badRequest,
-): LabelRequirement {
-  const complaints = [
-    ...keyComplaints(key, 'key'),
-    ...countComplaints(operator, given),
-    ...given.flatMap((value, at) => {
-      const wrong = labelValue(value);
-      return wrong.length === 0 ? [] : [line(invalid(`values[${at}][${key}]`, value, wrong.join('; ')))];
-    }),
-  ];
-  if (complaints.length > 0) throw refuse(aggregate(complaints));
-  return { key, operator, values: sortedSet(given) };
-}
-
-const line = ({ field, body }: Violation): string => `${field}: ${body}`;
-
-const keyComplaints = (key: string, field: string): readonly string[] => {
-  const wrong = qualifiedName(key);
-  return wrong.length === 0 ? [] : [line(invalid(field, key, wrong.join('; ')))];
-};
-
-function countComplaints(operator: LabelOperator, values: readonly string[]): readonly string[] {
-  const shown = values.length === 0 ? null : values;
-  if (operator === 'in' || operator === 'notin') {
-    return values.length === 0
-      ? [line(invalid('values', shown, "for 'in', 'notin' operators, values set can't be empty"))]
-      : [];
-  }
-  if (operator === 'exists' || operator === '!') {
-    return values.length > 0
-      ? [line(invalid('values', shown, 'values set must be empty for exists and does not exist'))]
-      : [];
-  }
-  if (operator !== '>' && operator !== '<') return [];
-  return values.flatMap((value, at) =>
-    toInt64(value) === undefined
-      ? [line(invalid(`values[${at}]`, value, "for 'Gt', 'Lt' operators, the value must be an integer"))]
-      : [],
-  );
-}
-
-interface Token {
-  readonly type: 'identifier' | 'symbol' | 'end';
-  readonly text: string;
-}
-
-const endToken: Token = { type: 'end', text: '' };
-const symbols = new Set(['=', '!', '(', ')', ',', '>', '<']);
-const longSymbols = new Set(['==', '!=']);
-const blanks = new Set([' ', '\t', '\r', '\n']);
-
-/** Splits into tokens. As in Go's lexer a NUL ends the text where a token could begin, and else the token. */
-function scan(text: string): readonly Token[] {
-  const tokens: Token[] = [];
-  let at = 0;
-  while (at < text.length) {
-    const character = text.charAt(at);
-    if (blanks.has(character)) at++;
-    else if (character === '\0') break;
-    else if (symbols.has(character)) {
-      const long = text.slice(at, at + 2);
-      const symbol = longSymbols.has(long) ? long : character;
-      tokens.push({ type: 'symbol', text: symbol });
-      at += symbol.length;
-    } else {
-      const start = at;
-      while (at < text.length && !isBoundary(text.charAt(at))) at++;
-      tokens.push({ type: 'identifier', text: text.slice(start, at) });
-      if (text.charAt(at) === '\0') at++;
-    }
-  }
-  return tokens;
-}
-
-const isBoundary = (character: string): boolean =>
-  symbols.has(character) || blanks.has(character) || character === '\0';
-
-const isSymbol = (token: Token, text: string): boolean => token.type === 'symbol' && token.text === text;
-const startsRequirement = (token: Token): boolean => token.type === 'identifier' || isSymbol(token, '!');
-
-const unparsable = (why: string): Error => badRequest(`unable to parse requirement: ${why}`);
-
-const operators: ReadonlyMap<string, LabelOperator> = new Map(
-  (['in', 'notin', '=', '==', '!=', '>', '<'] as const).map((operator) => [operator, operator]),
-);
-
-function parseRequirements(tokens: readonly Token[]): readonly LabelRequirement[] {
-  const requirements: LabelRequirement[] = [];
-  let at = 0;
-  const peek = (): Token => tokens[at] ?? endToken;
-  const next = (): Token => tokens[at++] ?? endToken;
-
-  const parseOne = (): LabelRequirement => {
-    let token = next();
-    const negated = isSymbol(token, '!');
-    if (negated) token = next();
-    if (token.type !== 'identifier') throw unparsable(`found '${token.text}', expected: identifier`);
-    const key = token.text;
-    const [complaint] = keyComplaints(key, '<nil>');
-    if (complaint !== undefined) throw unparsable(complaint);
-    if (negated) return requirement(key, '!', []);
-    if (peek().type === 'end' || isSymbol(peek(), ',')) return requirement(key, 'exists', []);
-    const { text } = next();
-    const operator = operators.get(text);
-    if (operator === undefined) throw unparsable(`found '${text}', expected: in, notin, =, ==, !=, gt, lt`);
-    const values = operator === 'in' || operator === 'notin' ? parseValues() : [parseExactValue()];
-    return requirement(key, operator, values, unparsable);
-  };
-
-  const parseExactValue = (): string => {
-    if (peek().type === 'end' || isSymbol(peek(), ',')) return '';
-    const token = next();
-    if (token.type !== 'identifier') throw unparsable(`found '${token.text}', expected: identifier`);
-    return token.text;
-  };
-
-  const parseValues = (): readonly string[] => {
-    const open = next();
-    if (!isSymbol(open, '(')) throw unparsable(`found '${open.text}' expected: '('`);
-    if (isSymbol(peek(), ')')) {
-      at++;
-      return [''];
-    }
-    if (peek().type !== 'identifier' && !isSymbol(peek(), ',')) {
-      throw unparsable(`found '${peek().text}', expected: ',', ')' or identifier`);
-    }
-    const values = new Set<string>();
-    while (!isSymbol(peek(), ')')) {
-      const token = next();
-      if (token.type === 'identifier') {
-        values.add(token.text);
-        if (!isSymbol(peek(), ',') && !isSymbol(peek(), ')')) {
-          throw unparsable(`found '${peek().text}', expected: ',' or ')'`);
-        }
-        continue;
-      }
-      if (!isSymbol(token, ',')) throw unparsable(`found '${token.text}', expected: ',', or identifier`);
-      if (values.size === 0 || isSymbol(peek(), ')')) values.add('');
-      if (isSymbol(peek(), ',')) {
-        at++;
-        values.add('');
-        if (isSymbol(peek(), ')')) throw unparsable(`found ')', expected: ',', or identifier`);
-      }
-    }
-    at++;
-    return sortedSet(values);
-  };
-
-  while (startsRequirement(peek())) {
-    requirements.push(parseOne());
-    const separator = next();
-    if (separator.type === 'end') return requirements;
-    if (!isSymbol(separator, ',')) throw badRequest(`found '${separator.text}', expected: ',' or 'end of string'`);
-    if (!startsRequirement(peek())) throw badRequest(`found '${peek().text}', expected: identifier after ','`);
-  }
-  if (peek().type !== 'end') {
-    throw badRequest(`found '${peek().text}', expected: !, identifier, or 'end of string'`);
-  }
-  return requirements;
 }

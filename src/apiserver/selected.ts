@@ -1,4 +1,4 @@
-import type { Labels } from '../api/label-selectors.js';
+import type { Labels } from '../api/label-requirements.js';
 import { atOnce, type Steps } from '../api/steps.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
 import { inTurns } from '../runtime/turn-taking.js';

@@ -1,5 +1,6 @@
 import { type FieldRequirement, parseFieldSelector } from '../../api/field-selectors.js';
-import { type LabelRequirement, parseLabelSelector } from '../../api/label-selectors.js';
+import type { LabelRequirement } from '../../api/label-requirements.js';
+import { parseLabelSelector } from '../../api/label-selectors.js';
 import type { JsonObject } from '../../api/object.js';
 import type { AccessAttributes } from '../authorizer.js';
 

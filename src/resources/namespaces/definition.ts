@@ -1,7 +1,7 @@
 import { changedCopy } from '../../api/changed-copy.js';
 import { type Domains, defaultDomains, signerKeyIn } from '../../api/domains.js';
 import { type Namespace, Namespaces, namespaceFinalizer, namespaceNameLabel } from '../../api/kinds/namespace.js';
-import type { Labels } from '../../api/label-selectors.js';
+import type { Labels } from '../../api/label-requirements.js';
 import { nameRules, qualifiedName } from '../../api/names.js';
 import { setMember } from '../../api/object.js';
 import { atOnce, Postponed, type Steps } from '../../api/steps.js';

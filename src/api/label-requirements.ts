@@ -1,0 +1,121 @@
+import { firstNotBefore } from './binary-search.js';
+import { badRequest } from './errors.js';
+import { aggregate } from './go-text.js';
+import { labelValue, qualifiedName } from './names.js';
+import { sortTexts } from './text-order.js';
+import { invalid, type Violation } from './violations.js';
+
+/** The requirements that label selectors are made of. Texts are those of kube-apiserver. */
+
+/** Values by keys, as in `metadata.labels`. */
+export type Labels = Readonly<Record<string, string>>;
+
+/**
+ * How a requirement is written in the text of a selector; `!` stands for the absence of the label, `exists` for nothing but its
+ * name.
+ */
+export type LabelOperator = 'in' | 'notin' | '=' | '==' | '!=' | '>' | '<' | 'exists' | '!';
+
+/** One condition on one label. `values` are sorted and without repeats. */
+export interface LabelRequirement {
+  readonly key: string;
+  readonly operator: LabelOperator;
+  readonly values: readonly string[];
+}
+
+/** Sorted, without repeats. */
+export const sortedSet = (values: Iterable<string>): readonly string[] => sortTexts([...new Set(values)]);
+
+/** Index of the first of sorted texts that is not before this one. */
+const firstAtLeast = (texts: readonly string[], text: string): number =>
+  firstNotBefore(0, texts.length, (at) => (texts[at] ?? '') < text);
+
+/** Does a label meet what a requirement's operator says of these values, which are sorted? */
+export const operatorTests: Readonly<
+  Record<LabelOperator, (value: string | undefined, wanted: readonly string[]) => boolean>
+> = {
+  in: (value, wanted) => value !== undefined && wanted[firstAtLeast(wanted, value)] === value,
+  notin: (value, wanted) => value === undefined || wanted[firstAtLeast(wanted, value)] !== value,
+  '=': (value, [only = '']) => value === only,
+  '==': (value, [only = '']) => value === only,
+  '!=': (value, [only = '']) => value !== only,
+  '>': (value, [only]) => {
+    const [number, bound] = [toInt64(value), toInt64(only)];
+    return number !== undefined && bound !== undefined && number > bound;
+  },
+  '<': (value, [only]) => {
+    const [number, bound] = [toInt64(value), toInt64(only)];
+    return number !== undefined && bound !== undefined && number < bound;
+  },
+  exists: (value) => value !== undefined,
+  '!': (value) => value === undefined,
+};
+
+/** Does an object with these labels meet a requirement? */
+export const isMet = ({ key, operator, values }: LabelRequirement, labels: Labels): boolean =>
+  operatorTests[operator](Object.hasOwn(labels, key) ? labels[key] : undefined, values);
+
+const int64 = { least: -(2n ** 63n), greatest: 2n ** 63n - 1n };
+
+/** A 64-bit integer as Go reads it; undefined for any other text. */
+export function toInt64(text: string | undefined): bigint | undefined {
+  const [, sign, digits] = /^([+-]?)0*(\d{1,19})$/.exec(text ?? '') ?? [];
+  if (digits === undefined) return undefined;
+  const number = BigInt(`${sign === '-' ? '-' : ''}${digits}`);
+  return number >= int64.least && number <= int64.greatest ? number : undefined;
+}
+
+/** A requirement as the text of a selector has it. */
+export function printRequirement({ key, operator, values }: LabelRequirement): string {
+  if (operator === 'exists') return key;
+  if (operator === '!') return `!${key}`;
+  if (operator === 'in' || operator === 'notin') return `${key} ${operator} (${values.join(',')})`;
+  return `${key}${operator}${values.join(',')}`;
+}
+
+/** A checked requirement. Throws BadRequest with every complaint, as Kubernetes joins them. */
+export function checkedRequirement(
+  key: string,
+  operator: LabelOperator,
+  given: readonly string[],
+  refuse: (why: string) => Error = badRequest,
+): LabelRequirement {
+  const complaints = [
+    ...keyComplaints(key, 'key'),
+    ...countComplaints(operator, given),
+    ...given.flatMap((value, at) => {
+      const wrong = labelValue(value);
+      return wrong.length === 0 ? [] : [line(invalid(`values[${at}][${key}]`, value, wrong.join('; ')))];
+    }),
+  ];
+  if (complaints.length > 0) throw refuse(aggregate(complaints));
+  return { key, operator, values: sortedSet(given) };
+}
+
+const line = ({ field, body }: Violation): string => `${field}: ${body}`;
+
+/** What is wrong with a key, as Kubernetes says it. */
+export const keyComplaints = (key: string, field: string): readonly string[] => {
+  const wrong = qualifiedName(key);
+  return wrong.length === 0 ? [] : [line(invalid(field, key, wrong.join('; ')))];
+};
+
+function countComplaints(operator: LabelOperator, values: readonly string[]): readonly string[] {
+  const shown = values.length === 0 ? null : values;
+  if (operator === 'in' || operator === 'notin') {
+    return values.length === 0
+      ? [line(invalid('values', shown, "for 'in', 'notin' operators, values set can't be empty"))]
+      : [];
+  }
+  if (operator === 'exists' || operator === '!') {
+    return values.length > 0
+      ? [line(invalid('values', shown, 'values set must be empty for exists and does not exist'))]
+      : [];
+  }
+  if (operator !== '>' && operator !== '<') return [];
+  return values.flatMap((value, at) =>
+    toInt64(value) === undefined
+      ? [line(invalid(`values[${at}]`, value, "for 'Gt', 'Lt' operators, the value must be an integer"))]
+      : [],
+  );
+}

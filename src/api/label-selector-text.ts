@@ -1,0 +1,132 @@
+import { badRequest } from './errors.js';
+import {
+  checkedRequirement,
+  keyComplaints,
+  type LabelOperator,
+  type LabelRequirement,
+  sortedSet,
+} from './label-requirements.js';
+
+/** The text of label selectors, as queries have it. Grammar and error texts are those of kube-apiserver. */
+
+interface Token {
+  readonly type: 'identifier' | 'symbol' | 'end';
+  readonly text: string;
+}
+
+const endToken: Token = { type: 'end', text: '' };
+const symbols = new Set(['=', '!', '(', ')', ',', '>', '<']);
+const longSymbols = new Set(['==', '!=']);
+const blanks = new Set([' ', '\t', '\r', '\n']);
+
+/** Splits into tokens. As in Go's lexer a NUL ends the text where a token could begin, and else the token. */
+function scan(text: string): readonly Token[] {
+  const tokens: Token[] = [];
+  let at = 0;
+  while (at < text.length) {
+    const character = text.charAt(at);
+    if (blanks.has(character)) at++;
+    else if (character === '\0') break;
+    else if (symbols.has(character)) {
+      const long = text.slice(at, at + 2);
+      const symbol = longSymbols.has(long) ? long : character;
+      tokens.push({ type: 'symbol', text: symbol });
+      at += symbol.length;
+    } else {
+      const start = at;
+      while (at < text.length && !isBoundary(text.charAt(at))) at++;
+      tokens.push({ type: 'identifier', text: text.slice(start, at) });
+      if (text.charAt(at) === '\0') at++;
+    }
+  }
+  return tokens;
+}
+
+const isBoundary = (character: string): boolean =>
+  symbols.has(character) || blanks.has(character) || character === '\0';
+
+const isSymbol = (token: Token, text: string): boolean => token.type === 'symbol' && token.text === text;
+const startsRequirement = (token: Token): boolean => token.type === 'identifier' || isSymbol(token, '!');
+
+const unparsable = (why: string): Error => badRequest(`unable to parse requirement: ${why}`);
+
+const operators: ReadonlyMap<string, LabelOperator> = new Map(
+  (['in', 'notin', '=', '==', '!=', '>', '<'] as const).map((operator) => [operator, operator]),
+);
+
+/** The requirements in the text of a selector, read in linear time. Throws BadRequest. */
+export function parseRequirements(selector: string): readonly LabelRequirement[] {
+  const tokens = scan(selector);
+  const requirements: LabelRequirement[] = [];
+  let at = 0;
+  const peek = (): Token => tokens[at] ?? endToken;
+  const next = (): Token => tokens[at++] ?? endToken;
+
+  const parseOne = (): LabelRequirement => {
+    let token = next();
+    const negated = isSymbol(token, '!');
+    if (negated) token = next();
+    if (token.type !== 'identifier') throw unparsable(`found '${token.text}', expected: identifier`);
+    const key = token.text;
+    const [complaint] = keyComplaints(key, '<nil>');
+    if (complaint !== undefined) throw unparsable(complaint);
+    if (negated) return checkedRequirement(key, '!', []);
+    if (peek().type === 'end' || isSymbol(peek(), ',')) return checkedRequirement(key, 'exists', []);
+    const { text } = next();
+    const operator = operators.get(text);
+    if (operator === undefined) throw unparsable(`found '${text}', expected: in, notin, =, ==, !=, gt, lt`);
+    const values = operator === 'in' || operator === 'notin' ? parseValues() : [parseExactValue()];
+    return checkedRequirement(key, operator, values, unparsable);
+  };
+
+  const parseExactValue = (): string => {
+    if (peek().type === 'end' || isSymbol(peek(), ',')) return '';
+    const token = next();
+    if (token.type !== 'identifier') throw unparsable(`found '${token.text}', expected: identifier`);
+    return token.text;
+  };
+
+  const parseValues = (): readonly string[] => {
+    const open = next();
+    if (!isSymbol(open, '(')) throw unparsable(`found '${open.text}' expected: '('`);
+    if (isSymbol(peek(), ')')) {
+      at++;
+      return [''];
+    }
+    if (peek().type !== 'identifier' && !isSymbol(peek(), ',')) {
+      throw unparsable(`found '${peek().text}', expected: ',', ')' or identifier`);
+    }
+    const values = new Set<string>();
+    while (!isSymbol(peek(), ')')) {
+      const token = next();
+      if (token.type === 'identifier') {
+        values.add(token.text);
+        if (!isSymbol(peek(), ',') && !isSymbol(peek(), ')')) {
+          throw unparsable(`found '${peek().text}', expected: ',' or ')'`);
+        }
+        continue;
+      }
+      if (!isSymbol(token, ',')) throw unparsable(`found '${token.text}', expected: ',', or identifier`);
+      if (values.size === 0 || isSymbol(peek(), ')')) values.add('');
+      if (isSymbol(peek(), ',')) {
+        at++;
+        values.add('');
+        if (isSymbol(peek(), ')')) throw unparsable(`found ')', expected: ',', or identifier`);
+      }
+    }
+    at++;
+    return sortedSet(values);
+  };
+
+  while (startsRequirement(peek())) {
+    requirements.push(parseOne());
+    const separator = next();
+    if (separator.type === 'end') return requirements;
+    if (!isSymbol(separator, ',')) throw badRequest(`found '${separator.text}', expected: ',' or 'end of string'`);
+    if (!startsRequirement(peek())) throw badRequest(`found '${peek().text}', expected: identifier after ','`);
+  }
+  if (peek().type !== 'end') {
+    throw badRequest(`found '${peek().text}', expected: !, identifier, or 'end of string'`);
+  }
+  return requirements;
+}
