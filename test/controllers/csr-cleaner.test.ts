@@ -29,6 +29,7 @@ describe('when a request may go', () => {
     ['failed', { conditions: [condition('Approved'), condition('Failed')] }, undefined, hour + 1],
     ['issued', { conditions: [condition('Approved')], certificate: 'eA==' }, 99 * hour, hour + 1],
     ['issued, and expired before', { conditions: [condition('Approved')], certificate: 'eA==' }, hour / 2, hour],
+    ['denied, whatever certificate it has', { conditions: [condition('Denied', later)] }, 2 * hour, 24 * hour + 1],
     ['approved and never issued', { conditions: [condition('Approved')] }, undefined, 24 * hour + 1],
     ['approved nobody knows when', { conditions: [condition('Approved', '')] }, undefined, undefined],
     ['a condition nobody knows', { conditions: [condition('Odd')] }, undefined, undefined],

@@ -17,6 +17,22 @@ test('the time of webhooks is no part of what is promised', async () => {
   expect(text).toMatch(/^apiserver_request_sli_duration_seconds_sum\{.*\} 0.25$/m);
 });
 
+test.each([
+  [[], ''],
+  [['All'], 'All'],
+  [['All', 'All'], 'All'],
+  [['All', 'some'], 'invalid'],
+  [['some'], 'invalid'],
+])('requests with dryRun %j are counted as %j', async (given, dryRun) => {
+  const metrics = openMetrics();
+  const catalogue = { current: () => ({ find: () => configMaps }) } as unknown as Catalogue;
+  const info = { isResource: true, verb: 'create', group: '', version: 'v1', resource: 'configmaps', subresource: '' };
+  const request = { info, method: 'POST', query: { all: () => given } } as unknown as ApiRequest;
+  new RequestMetrics(metrics, catalogue).of(request).answered(201, 1, 10);
+  const { text } = await metrics.expose();
+  expect(/^apiserver_request_total\{.*\bdry_run="([^"]*)"/m.exec(text)?.[1]).toBe(dryRun);
+});
+
 test('series of a kind that is gone do not hold what it was', async () => {
   let served: typeof configMaps | undefined = { ...configMaps };
   const catalogue = { current: () => ({ find: () => served }) } as unknown as Catalogue;

@@ -266,6 +266,15 @@ test.each<[string, object, object, readonly string[]]>([
   ).toEqual(violations);
 });
 
+test('versions that nobody knows may come where one webhook had such before', () => {
+  const [known, unknown] = [hook, { ...hook, name: 'b.hooks.example.com', admissionReviewVersions: ['v9'] }];
+  const next = { ...known, admissionReviewVersions: ['v8'] };
+  expect(write(validating, { webhooks: [next, unknown] }, { webhooks: [known, unknown] }).violations).toEqual([]);
+  expect(write(validating, { webhooks: [next] }, { webhooks: [known] }).violations).toEqual([
+    'webhooks[0].admissionReviewVersions: Invalid value: ["v8"]: must include at least one of v1, v1beta1',
+  ]);
+});
+
 test('repeated names may stay, but not come', () => {
   expect(write(validating, { webhooks: [hook, hook] }, { webhooks: [hook, hook, hook] }).violations).toEqual([]);
   expect(write(validating, { webhooks: [hook, hook] }, { webhooks: [hook] }).violations).toEqual([
