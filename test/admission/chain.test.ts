@@ -45,6 +45,21 @@ test('each mutation sees what those before made, and none is asked that does not
   expect(object.metadata.labels).toBeUndefined();
 });
 
+test('who does not handle it is not asked once more either before it is created', async () => {
+  const asked: string[] = [];
+  const looking = (name: string, handles = true): AdmissionStep => ({
+    name,
+    handles: () => handles,
+    async beforeCreation() {
+      asked.push(name);
+    },
+  });
+  await new AdmissionChain([looking('a'), labelling('b'), looking('c', false), looking('d')]).beforeCreation(
+    attributes,
+  );
+  expect(asked).toEqual(['a', 'd']);
+});
+
 test('the first refusal ends it', async () => {
   const asked: string[] = [];
   const judging = (name: string, refuses = false): AdmissionStep => ({

@@ -237,7 +237,9 @@ describe('csr-signer', () => {
       const issued = certificatePem((await requests.get({ name: 'a' }))!);
       expect(issued).toMatch(/^-----BEGIN CERTIFICATE-----/);
       const { items } = await world.client.resource(CertificateLedgerEntries).list();
-      expect(items.map(({ spec }) => spec.records.length)).toEqual([1]);
+      expect(items.map(({ spec }) => spec.records.map(({ request }) => request))).toEqual([
+        [{ name: 'a', uid: 'uid-1' }],
+      ]);
       expect([one.asked.length, told, world.clock.sleeping]).toEqual([1, ['issued'], 0]);
     },
   );

@@ -10,6 +10,10 @@ function nameOf(rdns: number, attributes: number): Buffer {
   return sequence(...Array.from({ length: rdns }, () => rdn));
 }
 
+test.each(['', '30', '1f00', '3080', '308100', '3001', '30820000'])('%j is no element', (hex) => {
+  expect(new DerCursor(Buffer.from(hex, 'hex')).any()).toBeUndefined();
+});
+
 test('a cursor reads as many elements as anybody has use for', () => {
   const many = new DerCursor(Buffer.alloc(2 * (maxElements + 1), encode(tags.null)));
   for (let count = 0; count < maxElements; count++) many.any();

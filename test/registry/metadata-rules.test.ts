@@ -81,3 +81,14 @@ test.each<[string, object]>([
   expect(length).toBeGreaterThan(500);
   expect(length).toBeLessThan(3_000);
 });
+
+test.each([
+  [-1, ['must be greater than or equal to 0']],
+  [0, []],
+  [1, []],
+])('a generation of %d', (generation, wrong) => {
+  const found = violationsOf({ generation });
+  expect(found).toEqual(
+    wrong.map((why) => expect.objectContaining({ field: 'metadata.generation', body: expect.stringContaining(why) })),
+  );
+});

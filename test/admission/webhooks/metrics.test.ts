@@ -18,3 +18,27 @@ test.each([
   expect(text).toContain(`apiserver_admission_match_condition_evaluation_seconds_count${labels(sort)}`);
   expect(text).toContain(`apiserver_admission_match_condition_evaluation_errors_total${labels(sort)}`);
 });
+
+test('a call is counted by its code, and as rejected where it was', async () => {
+  const metrics = openMetrics();
+  const { called } = hookMetrics(metrics, conditionMetrics(metrics));
+  const call = { webhook: 'w', sort: 'validating', operation: 'CREATE', seconds: 0.1 } as const;
+  called({ ...call, code: 200, rejection: undefined });
+  called({ ...call, code: 700, rejection: 'calling_webhook_error' });
+  const { text } = await metrics.expose();
+  const labels = 'name="w",type="validating",operation="CREATE"';
+  for (const [code, rejected] of [
+    ['200', 'false'],
+    ['600', 'true'],
+  ]) {
+    expect(text).toContain(
+      `apiserver_admission_webhook_request_total{${labels},code="${code}",rejected="${rejected}"} 1\n`,
+    );
+    expect(text).toContain(
+      `apiserver_admission_webhook_admission_duration_seconds_count{${labels},rejected="${rejected}"} 1\n`,
+    );
+  }
+  expect(text).toContain(
+    `apiserver_admission_webhook_rejection_count{${labels},error_type="calling_webhook_error",rejection_code="600"} 1\n`,
+  );
+});
