@@ -22,6 +22,12 @@ test.each([
   });
 });
 
+test('as many digits as the longest duration has are read', () => {
+  expect(parseDuration('9223372036854775807ns')).toMatchObject({ nanoseconds: 2n ** 63n - 1n });
+  expect(parseDuration('09223372036854775808ns')).toHaveProperty('wrong');
+  expect(parseDuration('10000000000000000000ns')).toHaveProperty('wrong');
+});
+
 test.each([
   ['', 'time: invalid duration ""'],
   ['s', 'time: invalid duration "s"'],
