@@ -1,0 +1,78 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type Domains, defaultDomains, isWithinDomain } from '../../api/domains.js';
+import { quote } from '../../api/go-text.js';
+import type { Node } from '../../api/kinds/node.js';
+import type { ApiObject } from '../../api/object.js';
+import { nameOf } from '../admission-subject.js';
+import { type NodeRule, valueIn } from './node-write.js';
+
+/** A node agent writes its own Node, but not what would draw work to it: taints and telling labels. */
+export const nodeRule: NodeRule = async ({ node, attributes, domains }) => {
+  const { operation, object, previous } = attributes;
+  const who = `node ${quote(node)}`;
+  const name = nameOf(attributes);
+  if (name !== node) return `${who} is not allowed to modify node ${quote(name)}`;
+  const [next, last] = [asNode(object), asNode(previous)];
+  if (operation === 'CREATE') {
+    if (specOf(next, 'configSource') !== undefined) {
+      return `${who} is not allowed to create pods with a non-nil configSource`;
+    }
+    const labels = forbiddenLabels(next, undefined, domains);
+    return labels.length > 0 ? `${who} is not allowed to set the following labels: ${labels.join(', ')}` : undefined;
+  }
+  if (operation !== 'UPDATE') return undefined;
+  const source = specOf(next, 'configSource');
+  if (source !== undefined && !isDeepStrictEqual(source, specOf(last, 'configSource'))) {
+    return `${who} is not allowed to update configSource to a new non-nil configSource`;
+  }
+  if (!isDeepStrictEqual(specOf(next, 'taints') ?? [], specOf(last, 'taints') ?? [])) {
+    return `${who} is not allowed to modify taints`;
+  }
+  if (!isDeepStrictEqual(next?.metadata.ownerReferences ?? [], last?.metadata.ownerReferences ?? [])) {
+    return `${who} is not allowed to modify ownerReferences`;
+  }
+  const labels = forbiddenLabels(next, last, domains);
+  return labels.length > 0 ? `is not allowed to modify labels: ${labels.join(', ')}` : undefined;
+};
+
+/** Labels under our domains that a node may give itself; it must not draw work to itself with others. */
+const ownLabels: readonly string[] = [
+  'kubernetes.io/hostname',
+  'kubernetes.io/arch',
+  'kubernetes.io/os',
+  'topology.kubernetes.io/zone',
+  'topology.kubernetes.io/region',
+  'failure-domain.beta.kubernetes.io/zone',
+  'failure-domain.beta.kubernetes.io/region',
+  'beta.kubernetes.io/instance-type',
+  'beta.kubernetes.io/os',
+  'beta.kubernetes.io/arch',
+  'node.kubernetes.io/instance-type',
+];
+const ownLabelDomains: readonly string[] = ['kubelet.kubernetes.io', 'node.kubernetes.io'];
+const restrictedDomain = 'node-restriction.kubernetes.io';
+
+function forbiddenLabels(next: Node | undefined, last: Node | undefined, domains: Domains): readonly string[] {
+  const [after, before] = [next?.metadata.labels ?? {}, last?.metadata.labels ?? {}];
+  const under = (name: string): string =>
+    name.replace(new RegExp(`${defaultDomains.signer.replaceAll('.', '\\.')}(?=/|$)`), () => domains.signer);
+  const own = new Set(ownLabels.map(under));
+  const ownDomains = ownLabelDomains.map(under);
+  const restricted = under(restrictedDomain);
+  const isForbidden = (label: string): boolean => {
+    const domain = label.includes('/') ? label.slice(0, label.indexOf('/')) : '';
+    if (isWithinDomain(domain, restricted)) return true;
+    const isOurs = isWithinDomain(domain, domains.signer) || isWithinDomain(domain, domains.api);
+    return isOurs && !own.has(label) && !ownDomains.some((one) => isWithinDomain(domain, one));
+  };
+  const read = (labels: Readonly<Record<string, string>>, key: string): string | undefined =>
+    Object.hasOwn(labels, key) ? labels[key] : undefined;
+  return [...new Set([...Object.keys(after), ...Object.keys(before)])]
+    .filter((label) => read(after, label) !== read(before, label) && isForbidden(label))
+    .sort();
+}
+
+/** As what the rule is for. */
+const asNode = (object: ApiObject | undefined): Node | undefined => object as Node | undefined;
+
+const specOf = (node: Node | undefined, member: string): unknown => valueIn(node?.spec, member);

@@ -1,0 +1,112 @@
+import { isDeepStrictEqual } from 'node:util';
+import { signerKeyIn } from '../../api/domains.js';
+import { quote } from '../../api/go-text.js';
+import { Nodes } from '../../api/kinds/node.js';
+import { mirrorAnnotation, type Pod, Pods } from '../../api/kinds/pod.js';
+import { configMapNamesIn, resourceClaimsOf, secretNamesIn, sourcesIn } from '../../api/kinds/pod-references.js';
+import type { ApiObject } from '../../api/object.js';
+import { type NodeRule, type NodeWrite, notCached, type Refusal, valueIn } from './node-write.js';
+
+/** A node agent makes and deletes mirror pods of its node, tells how the pods there fare, and evicts them. */
+export const podRule: NodeRule = async (write) => {
+  const { node, attributes, objects } = write;
+  const { operation, subresource, key } = attributes;
+  if (subresource === 'status') return podStatusRefusal(write);
+  if (subresource === 'eviction') {
+    const pod = await objects.get(Pods, key);
+    if (pod === undefined) return notCached(Pods, key.name);
+    return pod.spec?.nodeName === node
+      ? undefined
+      : `node ${node} can only evict pods with spec.nodeName set to itself`;
+  }
+  if (subresource) {
+    return `unexpected pod subresource ${quote(subresource)}, only 'status' and 'eviction' are allowed`;
+  }
+  if (operation === 'CREATE') return podCreateRefusal(write);
+  if (operation === 'DELETE') {
+    return asPod(attributes.previous)?.spec?.nodeName === node
+      ? undefined
+      : `node ${quote(node)} can only delete pods with spec.nodeName set to itself`;
+  }
+  return `unexpected operation ${quote(operation)}, node ${quote(node)} can only create and delete mirror pods`;
+};
+
+function podStatusRefusal({ node, attributes: { operation, object, previous } }: NodeWrite): Refusal {
+  if (operation !== 'UPDATE') return `unexpected operation ${quote(operation)}`;
+  if (asPod(previous)?.spec?.nodeName !== node) {
+    return `node ${quote(node)} can only update pod status for pods with spec.nodeName set to itself`;
+  }
+  if (!isDeepStrictEqual(object?.metadata.labels ?? {}, previous?.metadata.labels ?? {})) {
+    return `node ${quote(node)} cannot update labels through pod status`;
+  }
+  const changes = (member: string, empty?: unknown): boolean =>
+    !isDeepStrictEqual(
+      valueIn(asPod(object)?.status, member) ?? empty,
+      valueIn(asPod(previous)?.status, member) ?? empty,
+    );
+  // What a pod claims its node may read.
+  if (changes('resourceClaimStatuses', [])) return `node ${quote(node)} cannot update resource claim statues`;
+  if (changes('extendedResourceClaimStatus')) {
+    return `node ${quote(node)} cannot update extended resource claim status`;
+  }
+  return undefined;
+}
+
+async function podCreateRefusal(write: NodeWrite): Promise<Refusal> {
+  const { node, attributes, domains } = write;
+  const pod = asPod(attributes.object);
+  if (pod === undefined) return 'there is no pod';
+  const who = `node ${quote(node)}`;
+  const mirror = signerKeyIn(domains, mirrorAnnotation);
+  if (!Object.hasOwn(pod.metadata.annotations ?? {}, mirror)) {
+    return `pod does not have ${quote(mirror)} annotation, ${who} can only create mirror pods`;
+  }
+  if (pod.spec?.nodeName !== node) return `${who} can only create pods with spec.nodeName set to itself`;
+  return (await ownerRefusal(write, pod)) ?? referenceRefusal(who, pod);
+}
+
+async function ownerRefusal({ node, objects }: NodeWrite, { metadata }: Pod): Promise<Refusal> {
+  const who = `node ${quote(node)}`;
+  const [owner, ...others] = metadata.ownerReferences ?? [];
+  if (others.length > 0) return `${who} can only create pods with a single owner reference set to itself`;
+  if (owner === undefined || owner.apiVersion !== Nodes.version || owner.kind !== Nodes.kind || owner.name !== node) {
+    return `${who} can only create pods with an owner reference set to itself`;
+  }
+  if (!owner.controller) return `${who} can only create pods with a controller owner reference set to itself`;
+  if (owner.blockOwnerDeletion) return `${who} must not set blockOwnerDeletion on an owner reference`;
+  const found = await objects.get(Nodes, { name: node });
+  if (found === undefined) return notCached(Nodes, node);
+  return owner.uid === found.metadata.uid
+    ? undefined
+    : `node ${node} UID mismatch: expected ${owner.uid} got ${found.metadata.uid}`;
+}
+
+/** A node must not get hold of other objects by making a pod that names them. */
+function referenceRefusal(who: string, pod: Pod): Refusal {
+  const what = referencedBy(pod);
+  return what === undefined ? undefined : `${who} can not create pods that reference ${what}`;
+}
+
+function referencedBy(pod: Pod): string | undefined {
+  if (pod.spec?.serviceAccountName) return 'serviceaccounts';
+  if (secretNamesIn(pod).size > 0) return 'secrets';
+  if (configMapNamesIn(pod).size > 0) return 'configmaps';
+  if (resourceClaimsOf(pod).length > 0) return 'resourceclaims';
+  return sourcesIn(pod)
+    .map((source) => referencedVia.get(source))
+    .find((what) => what !== undefined);
+}
+
+/** Sources of volumes that stand for other objects than those that are named above. */
+const referencedVia: ReadonlyMap<string, string> = new Map([
+  ['csi', 'csidrivers (via CSI volumes)'],
+  ['glusterfs', 'endpoints (via glusterFS volumes)'],
+  ['persistentVolumeClaim', 'persistentvolumeclaims'],
+  ['ephemeral', 'persistentvolumeclaims (via ephemeral volumes)'],
+  ['serviceAccountToken', 'serviceaccounts (via projected volumes)'],
+  ['clusterTrustBundle', 'clustertrustbundles'],
+  ['podCertificate', 'podcertificates'],
+]);
+
+/** As what the rule is for. */
+const asPod = (object: ApiObject | undefined): Pod | undefined => object as Pod | undefined;

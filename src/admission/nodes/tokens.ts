@@ -1,0 +1,44 @@
+import { quote } from '../../api/go-text.js';
+import { type Pod, Pods } from '../../api/kinds/pod.js';
+import { tokenAudiencesIn } from '../../api/kinds/pod-references.js';
+import { otherBoundObject, type TokenRequest } from '../../api/kinds/token-request.js';
+import { type NodeRule, type NodeWrite, notCached, type Refusal } from './node-write.js';
+
+/** A node agent asks for tokens of the accounts of pods that run there. */
+export const tokenRule: NodeRule = async (write) => {
+  const { node, attributes, objects } = write;
+  if (attributes.operation !== 'CREATE' || attributes.subresource !== 'token') return undefined;
+  const { boundObjectRef: ref, audiences } = (attributes.object as TokenRequest | undefined)?.spec ?? {};
+  if (ref?.apiVersion !== 'v1' || ref.kind !== Pods.kind || !ref.name) {
+    return 'node requested token not bound to a pod';
+  }
+  if (!ref.uid) return 'node requested token with a pod binding without a uid';
+  const pod = await objects.get(Pods, { namespace: attributes.key.namespace, name: ref.name });
+  if (pod === undefined) return notCached(Pods, ref.name);
+  if (ref.uid !== pod.metadata.uid) return otherBoundObject(ref);
+  if (pod.spec?.nodeName !== node) return 'node requested token bound to a pod scheduled on a different node';
+  return audienceRefusal(write, pod, audiences ?? []);
+};
+
+/** A node asks for tokens only for whom the pod's volumes say, unless it has the right to more. */
+async function audienceRefusal(
+  { attributes, authorizer }: NodeWrite,
+  pod: Pod,
+  audiences: readonly string[],
+): Promise<Refusal> {
+  if (audiences.length > 1) return 'node may only request 0 or 1 audiences';
+  const [audience = ''] = audiences;
+  if (tokenAudiencesIn(pod).has(audience)) return undefined;
+  const { user, key } = attributes;
+  const { verdict } = await authorizer.authorize({
+    user,
+    verb: 'request-serviceaccounts-token-audience',
+    group: '',
+    version: 'v1',
+    resource: audience,
+    namespace: key.namespace,
+    name: key.name,
+  });
+  if (verdict === 'allow') return undefined;
+  return `audience ${quote(audience)} not found in pod spec volume, ${user.username} is not authorized to request tokens for this audience`;
+}
