@@ -279,3 +279,6 @@ export interface RequestContext {
 /** Checks a definition against its type; the identity otherwise. */
 export const defineResource = <T extends ApiObject>(definition: ResourceDefinition<T>): ResourceDefinition<T> =>
   definition;
+
+/** A definition as one of objects of any kind: whoever holds it gives it only objects of its own kind. */
+export const general = (definition: object): ResourceDefinition => definition as ResourceDefinition;

@@ -1,6 +1,6 @@
 import { type Domains, defaultDomains, groupIn } from '../api/domains.js';
 import { Roles } from '../api/kinds/role.js';
-import type { ResourceDefinition, SubresourceAction } from '../registry/resource-definition.js';
+import { general, type ResourceDefinition, type SubresourceAction } from '../registry/resource-definition.js';
 import { clusterRoleBindingDefinition } from './clusterrolebindings/definition.js';
 import { clusterRoles } from './clusterroles/definition.js';
 import { configMaps } from './configmaps/definition.js';
@@ -75,6 +75,3 @@ export function builtinDefinitions(parts: BuiltinParts = {}): readonly ResourceD
 
 const tokenOf = ({ token }: BuiltinParts): { readonly token?: SubresourceAction } =>
   token === undefined ? {} : { token };
-
-/** A definition as one of objects of any kind: whoever holds it gives it only objects of its own kind. */
-const general = (definition: object): ResourceDefinition => definition as ResourceDefinition;

@@ -74,7 +74,8 @@ const selectorTrouble = (attributes: ResourceAttributes | undefined): readonly s
     ] as const
   ).flatMap(([name, how]) => (how === undefined ? [] : [`spec.resourceAttributes.${name} ${how} due to parse error`]));
 
-type Requirement = NonNullable<SelectorAttributes['requirements']>[number];
+/** What a selector says of one label or field. */
+export type Requirement = NonNullable<SelectorAttributes['requirements']>[number];
 
 function unreadable(
   selector: SelectorAttributes | undefined,

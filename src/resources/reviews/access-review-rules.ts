@@ -22,6 +22,7 @@ import {
 } from '../../api/violations.js';
 import { type EncodedType, inOrder } from '../../schema/encode.js';
 import { objectMeta } from '../../schema/meta.js';
+import type { Requirement } from './access-question.js';
 
 /** What is wrong with a question about access. */
 
@@ -87,8 +88,6 @@ const shownPath = ({ path = '', verb = '' }: NonNullable<AccessQuestion['nonReso
   Path: path,
   Verb: verb,
 });
-
-type Requirement = NonNullable<SelectorAttributes['requirements']>[number];
 
 function checkAttributes(attributes: ResourceAttributes | undefined): readonly Violation[] {
   const path = 'spec.resourceAttributes';

@@ -1,6 +1,6 @@
 import type { Authenticator } from '../../auth/authenticator.js';
 import type { Authorizer } from '../../auth/authorizer.js';
-import type { ResourceDefinition } from '../../registry/resource-definition.js';
+import { general, type ResourceDefinition } from '../../registry/resource-definition.js';
 import {
   localSubjectAccessReviews,
   selfSubjectAccessReviews,
@@ -28,6 +28,3 @@ export const authorizationReviews = ({
     selfSubjectRulesReviews(authorizer),
     subjectAccessReviews(authorizer),
   ].map(general);
-
-/** A definition as one of objects of any kind: whoever holds it gives it only objects of its own kind. */
-const general = (definition: object): ResourceDefinition => definition as ResourceDefinition;

@@ -4,7 +4,7 @@ import type { Steps } from '../../api/steps.js';
 import type { Range } from '../../cel/cost.js';
 import { type Declared, sizesWithin, typeOf } from '../../cel/declared.js';
 import { type Environment, environmentOf } from '../../cel/environment.js';
-import { estimate } from '../../cel/estimate.js';
+import { estimate, type SizeOf } from '../../cel/estimate.js';
 import type { Program } from '../../cel/evaluator.js';
 import { kubernetesLibraries } from '../../cel/kubernetes.js';
 import { type PrepareOptions, prepare } from '../../cel/prepare.js';
@@ -61,8 +61,6 @@ export function nodeRules(schema: Schema, declared: Declared): readonly NodeRule
     };
   });
 }
-
-type SizeOf = (path: readonly string[]) => Range | undefined;
 
 function* compileRule(
   given: ValidationRule,
