@@ -97,19 +97,7 @@ export async function openCredentials(options: CredentialOptions): Promise<Crede
   const warnOfCa = (): void =>
     tellCaEnd(ca, { clock, log, about: { file: files.fileOf('ca') }, littleMs: year * 1_000 });
   warnOfCa();
-  const stillGood = (pair: KeyPair): boolean => {
-    const [certificate] = readPemCertificates(pair.certificate);
-    return (
-      certificate !== undefined &&
-      // The clock may have been ahead when it was made. Where it is behind now, as the CA shows, another would be no better.
-      (certificate.notBefore <= clock.now() || clock.now() < ca.certificate.notBefore) &&
-      certificate.notAfter - clock.now() > renewBefore &&
-      // By the key and not by the name alone: every CA made here has the same.
-      certificate.issuerDer.equals(ca.certificate.subjectDer) &&
-      isSignedBy(certificate, ca.certificate) &&
-      keyPairProblem(Buffer.from(pair.certificate), Buffer.from(pair.key)) === undefined
-    );
-  };
+  const stillGood = (pair: KeyPair): boolean => isStillGood(pair, ca, clock.now());
   const ownServing = async (): Promise<Serving> => {
     const names = servingNames(options.hosts, { hostname: hostname(), interfaces: () => interfaces(log) });
     const pair = await files.pair(
@@ -153,6 +141,21 @@ export async function openCredentials(options: CredentialOptions): Promise<Crede
       return { serving, admin };
     },
   };
+}
+
+/** Is it a certificate of this CA, with its own key, that has not to be made anew yet? */
+function isStillGood(pair: KeyPair, ca: CertificateAuthority, now: number): boolean {
+  const [certificate] = readPemCertificates(pair.certificate);
+  return (
+    certificate !== undefined &&
+    // The clock may have been ahead when it was made. Where it is behind now, as the CA shows, another would be no better.
+    (certificate.notBefore <= now || now < ca.certificate.notBefore) &&
+    certificate.notAfter - now > renewBefore &&
+    // By the key and not by the name alone: every CA made here has the same.
+    certificate.issuerDer.equals(ca.certificate.subjectDer) &&
+    isSignedBy(certificate, ca.certificate) &&
+    keyPairProblem(Buffer.from(pair.certificate), Buffer.from(pair.key)) === undefined
+  );
 }
 
 /**
