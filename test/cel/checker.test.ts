@@ -125,6 +125,8 @@ describe('what is wrong', () => {
     ['__proto__', ["1:1: undeclared reference to '__proto__' (in container '')"]],
     ['x.y.z', ["1:1: undeclared reference to 'x' (in container '')"]],
     ['foo(1)', ["1:4: undeclared reference to 'foo' (in container '')"]],
+    ['list || true', ["1:1: expected type 'bool' but found 'type(list(dyn))'"]],
+    ['map.s', ["1:4: type 'type(map(dyn, dyn))' does not support field selection"]],
     [
       's.foo(x)',
       ["1:6: undeclared reference to 'foo' (in container '')", "1:7: undeclared reference to 'x' (in container '')"],
