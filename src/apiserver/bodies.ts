@@ -5,7 +5,7 @@ import { type ApiObject, groupVersion, type JsonObject } from '../api/object.js'
 import type { FieldValidation, WriteParameters } from '../api/options.js';
 import { resultOf, type Steps } from '../api/steps.js';
 import type { TypeMeta } from '../api/type-meta.js';
-import { shortVersion } from '../api/unregistered-kind.js';
+import { internalGroup, shortVersion } from '../api/unregistered-kind.js';
 import { strictWarnings } from '../api/yaml.js';
 import type { RequestContext, ResourceDefinition } from '../registry/resource-definition.js';
 import { scaleSchema } from '../resources/scale-schema.js';
@@ -19,8 +19,17 @@ import { deleteOptions } from '../schema/meta.js';
 import type { Schema } from '../schema/schema.js';
 import { type Parsed, parse, whyUnparsed, wireSchemaOf } from './body-format.js';
 import type { Served } from './catalogue.js';
-import { apiVersionMissing, checkedVersion, isVersionless, kindComplaint, versionNull } from './given-kind.js';
+import {
+  apiVersionMissing,
+  checkedVersion,
+  isVersionless,
+  kindComplaint,
+  schemeOf,
+  unknownToInternal,
+  versionNull,
+} from './given-kind.js';
 import type { Parts } from './parts.js';
+import { isRegistered } from './registered-kinds.js';
 import type { ApiRequest } from './request.js';
 
 /** From the bytes of a request to an object of the kind the URL names, with Kubernetes' words for everything wrong on the way. */
@@ -98,10 +107,14 @@ function* decodeBuiltIn(
   const meta = { apiVersion: isBare ? expected : given.apiVersion, kind: given.kind || definition.kind };
   const cannot = (why: string): ApiError => cannotHandle(meta, definition.kind, why);
   if (isVersionless(meta)) throw cannot(apiVersionMissing(parsed.raw ?? goJson(parsed.text.value)));
-  const otherKind = kindComplaint(definition, meta, 'k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30');
+  const otherKind = kindComplaint(definition, meta, schemeOf(definition.group));
   if (otherKind !== undefined) {
-    yield* decoded(cannot, decodedAs(served, meta, parsed.text));
+    yield* decoded(cannot, decodedAs(served, meta, parsed.text, definition.group));
     throw cannot(otherKind);
+  }
+  if (internalGroup(meta.apiVersion) !== undefined) {
+    report(unknownToInternal(parsed.text.value as JsonObject), validation, context, cannot);
+    throw badRequest(versionMismatch(meta.apiVersion, expected));
   }
   const own = meta.apiVersion === expected ? definition : served.builtInKind(meta.apiVersion, meta.kind);
   const { value, strict, emptied } = yield* decoded(cannot, decodeText((own ?? definition).schema, parsed.text));
@@ -120,12 +133,18 @@ const otherKinds: ReadonlyMap<string, Schema> = new Map([
   ['Status', statusSchema],
 ]);
 
-/** Reads an object as what it says it is: that it does not fit its own kind is told before that it is not of another. */
+/**
+ * Reads an object as what it says it is: that it does not fit its own kind is told before that it is not of another.
+ * Where objects of the group are read, its kind may not be known at all.
+ */
 export function* decodedAs(
   served: Served,
-  { apiVersion, kind }: TypeMeta,
+  meta: TypeMeta,
   text: Parameters<typeof decodeText>[1],
+  group: string,
 ): Steps<void> {
+  if (!isRegistered(meta, group)) return;
+  const { apiVersion, kind } = meta;
   const other = otherKinds.get(kind) ?? otherKinds.get(`${apiVersion} ${kind}`);
   const schema = other ?? served.builtInSchema(apiVersion, kind);
   if (schema !== undefined) yield* decodeText(schema, text);

@@ -1,10 +1,11 @@
+import { Complaints } from '../api/complaints.js';
 import { internalPackage } from '../api/go-print.js';
-import { groupVersion, groupVersionComplaint } from '../api/object.js';
+import { groupVersion, groupVersionComplaint, type JsonObject } from '../api/object.js';
 import type { TypeMeta } from '../api/type-meta.js';
-import { internalGroup, notRegistered, shortVersion } from '../api/unregistered-kind.js';
+import { internalGroup, notRegistered, shortVersion, unnamedScheme } from '../api/unregistered-kind.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
 import { DecodeError } from '../schema/decode-error.js';
-import { isRegistered, isRegisteredIn, isUnversioned } from './registered-kinds.js';
+import { isExtensionGroup, isRegistered, isRegisteredIn, isUnversioned } from './registered-kinds.js';
 
 /** What a body says that it is, held against what is expected, in Kubernetes' words. */
 
@@ -15,6 +16,10 @@ export function checkedVersion(meta: TypeMeta): TypeMeta {
   // An empty group before the slash is the core group.
   return meta.apiVersion.startsWith('/') ? { ...meta, apiVersion: meta.apiVersion.slice(1) } : meta;
 }
+
+/** The scheme that reads the objects of a group. */
+export const schemeOf = (group: string): string =>
+  isExtensionGroup(group) ? unnamedScheme : 'k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30';
 
 /** The object is of a kind that cannot be made the one that is expected. */
 export class NoConversion extends DecodeError {}
@@ -37,9 +42,19 @@ export function internalComplaint(
   scheme: string,
 ): string | undefined {
   if (kind === definition.kind && group === definition.group) return undefined;
-  if (!isRegisteredIn(group, kind)) return notRegistered({ apiVersion: `${group}/__internal`, kind }, scheme);
+  if (!isRegisteredIn(group, kind, definition.group))
+    return notRegistered({ apiVersion: `${group}/__internal`, kind }, scheme);
   const [given, wanted] = [group, definition.group].map(internalPackage);
   return `converting (${given}.${kind}) to (${wanted}.${definition.kind}): unknown conversion`;
+}
+
+/** The fields of an object in Kubernetes' own form, where each has another name: nothing of it is known. */
+export function unknownToInternal(object: JsonObject): readonly string[] {
+  const strict = new Complaints();
+  for (const name of Object.keys(object)) {
+    if (name !== 'apiVersion' && name !== 'kind') strict.add(() => `unknown field "${name}"`);
+  }
+  return strict.texts;
 }
 
 /** What is wrong with a custom resource whose version is null. */

@@ -68,8 +68,8 @@ const kinds: Readonly<Record<string, readonly string[]>> = {
   'admissionregistration.k8s.io/v1': [...admissionPolicies, ...webhooks],
   'admissionregistration.k8s.io/v1alpha1': admissionPolicies,
   'admissionregistration.k8s.io/v1beta1': [...admissionPolicies, ...webhooks],
-  'apiextensions.k8s.io/v1': ['CustomResourceDefinition'],
-  'apiextensions.k8s.io/v1beta1': ['CustomResourceDefinition'],
+  'apiextensions.k8s.io/v1': ['ConversionReview', 'CustomResourceDefinition'],
+  'apiextensions.k8s.io/v1beta1': ['ConversionReview', 'CustomResourceDefinition'],
   'apps/v1': ['ControllerRevision', 'DaemonSet', 'Deployment', 'ReplicaSet', 'StatefulSet'],
   'apps/v1beta1': ['ControllerRevision', 'Deployment', 'DeploymentRollback', 'Scale', 'StatefulSet'],
   'apps/v1beta2': ['ControllerRevision', 'DaemonSet', 'Deployment', 'ReplicaSet', 'Scale', 'StatefulSet'],
@@ -135,6 +135,7 @@ const alone = new Set([
   ...accessReviews,
   'AdmissionReview',
   'Binding',
+  'ConversionReview',
   'DeploymentRollback',
   'Eviction',
   'ImageReview',
@@ -173,6 +174,8 @@ export const isUnversioned = ({ kind }: Pick<TypeMeta, 'kind'>): boolean =>
   unversioned.has(kind) || everywhere.includes(kind);
 
 const extensions = 'apiextensions.';
+/** The group of definitions, which has a scheme of its own. */
+export const isExtensionGroup = (group: string): boolean => group.startsWith(extensions);
 
 /**
  * Known where objects of a group are read: the extension group knows no kinds of others, only options in the core
@@ -181,14 +184,19 @@ const extensions = 'apiextensions.';
 export function isRegistered({ apiVersion, kind }: TypeMeta, group: string): boolean {
   if (unversioned.has(kind)) return true;
   if (!known.has(`${apiVersion} ${kind}`)) return false;
-  if (!group.startsWith(extensions)) return !apiVersion.startsWith(extensions);
+  if (!isExtensionGroup(group)) return !apiVersion.startsWith(extensions);
   return (
     apiVersion.startsWith(`${group}/`) || kind === 'WatchEvent' || (apiVersion === 'v1' && everywhere.includes(kind))
   );
 }
 
-/** Known in a group, in whichever version. */
-export const isRegisteredIn = (group: string, kind: string): boolean =>
+/** Kinds that have no form of Kubernetes' own. */
+const outward = new Set(['ConversionReview']);
+
+/** Known in a group, in Kubernetes' own form, where objects of the group `read` are. */
+export const isRegisteredIn = (group: string, kind: string, read: string): boolean =>
+  isExtensionGroup(group) === isExtensionGroup(read) &&
+  !outward.has(kind) &&
   Object.keys(kinds).some(
     (version) => (group === '' ? version === 'v1' : version.startsWith(`${group}/`)) && known.has(`${version} ${kind}`),
   );

@@ -411,6 +411,43 @@ test.each<[string, string, AskOptions, number, string]>([
     'converting (core.Secret) to (core.ConfigMap): unknown conversion',
   ],
   ['PATCH', '/a', { headers: merge, body: { apiVersion: 'x/' } }, 422, `Object 'apiVersion' is missing in '{`],
+  // So does one that makes it the internal one, where fields have other names.
+  ['PATCH', '/a', { headers: merge, body: { apiVersion: '__internal', data: 5 } }, 400, 'name must be provided'],
+  [
+    'PATCH',
+    '/a?fieldValidation=Strict',
+    { headers: merge, body: { apiVersion: '__internal', data: 5 } },
+    422,
+    'strict decoding error: unknown field "data", unknown field "metadata"',
+  ],
+  [
+    'POST',
+    '?fieldValidation=Strict',
+    { body: { apiVersion: '__internal', kind: 'ConfigMap', data: 5 } },
+    400,
+    'ConfigMap in version "__internal" cannot be handled as a ConfigMap: strict decoding error: unknown field "data"',
+  ],
+  [
+    'POST',
+    '?fieldValidation=Ignore',
+    { body: { apiVersion: '__internal', kind: 'ConfigMap', data: 5 } },
+    400,
+    'the API version in the data (__internal) does not match the expected API version (v1)',
+  ],
+  [
+    'POST',
+    '',
+    { body: { apiVersion: 'apiextensions.k8s.io/__internal', kind: 'CustomResourceDefinition' } },
+    400,
+    'no kind "CustomResourceDefinition" is registered for the internal version of group "apiextensions.k8s.io"',
+  ],
+  [
+    'POST',
+    '',
+    { body: { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', spec: 5 } },
+    400,
+    'no kind "CustomResourceDefinition" is registered for version "apiextensions.k8s.io/v1"',
+  ],
   // Who patches strategically or applies is not told which time it is.
   [
     'PATCH',
@@ -1067,13 +1104,33 @@ test.each([
   expect([answer.code, answer.json().message ?? '']).toEqual([code, expect.stringContaining(why)]);
 });
 
-test('the group of definitions knows only its own kinds', async () => {
+test.each<[object, string]>([
+  [{ apiVersion: 'v1', kind: 'Secret' }, 'no kind "Secret" is registered for version "v1"'],
+  // What is of no kind that is known is not looked at.
+  [{ apiVersion: 'v1', kind: 'Secret', data: { k: '***' } }, 'no kind "Secret" is registered for version "v1"'],
+  [
+    { apiVersion: 'x/v1', kind: 'DeleteOptions', dryRun: 5 },
+    'no kind "DeleteOptions" is registered for version "x/v1"',
+  ],
+  [
+    { apiVersion: 'v1', kind: 'DeleteOptions', dryRun: 5 },
+    'json: cannot unmarshal number into Go struct field DeleteOptions',
+  ],
+  [{ apiVersion: '__internal', kind: 'Secret' }, 'no kind "Secret" is registered for the internal version of group ""'],
+  [
+    { apiVersion: 'apiextensions.k8s.io/v1', kind: 'ConversionReview' },
+    'converting (v1.ConversionReview) to (apiextensions.CustomResourceDefinition): unknown conversion',
+  ],
+  [
+    { apiVersion: 'apiextensions.k8s.io/__internal', kind: 'ConversionReview' },
+    'no kind "ConversionReview" is registered for the internal version of group "apiextensions.k8s.io"',
+  ],
+])('the group of definitions knows only its own kinds: %j', async (body, why) => {
   const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
-  const answer = await it.ask('POST', path, { body: { apiVersion: 'v1', kind: 'Secret' } });
-  expect([answer.code, answer.json().message]).toEqual([
-    400,
-    expect.stringContaining('no kind "Secret" is registered'),
-  ]);
+  const answer = await it.ask('POST', path, { body });
+  expect([answer.code, answer.json().message]).toEqual([400, expect.stringContaining(why)]);
+  const patched = await it.ask('PATCH', `${path}/widgets.example.com`, { headers: merge, body });
+  expect([patched.code, patched.json().message]).toEqual([422, expect.stringContaining(why)]);
 });
 
 test('an object of another version of its kind is read before it is refused', async () => {

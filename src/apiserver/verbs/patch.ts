@@ -1,10 +1,9 @@
-import { Complaints } from '../../api/complaints.js';
 import { goJson } from '../../api/go-text.js';
 import { plainText, type ReadText } from '../../api/json-exact.js';
 import { type ApiObject, groupVersion, type JsonObject } from '../../api/object.js';
 import { readWriteParameters, type WriteParameters } from '../../api/options.js';
 import type { Steps } from '../../api/steps.js';
-import { unnamedScheme } from '../../api/unregistered-kind.js';
+import { internalGroup, unnamedScheme } from '../../api/unregistered-kind.js';
 import type { RequestContext, ResourceDefinition } from '../../registry/resource-definition.js';
 import { ownDefinition } from '../../registry/subresource.js';
 import { inTurns, TurnTaking } from '../../runtime/turn-taking.js';
@@ -20,6 +19,7 @@ import {
   isVersionless,
   kindComplaint,
   NoConversion,
+  unknownToInternal,
   versionNull,
 } from '../given-kind.js';
 import { checkVersioned, placedByUrl, uidOfNothing } from '../given-object.js';
@@ -110,8 +110,8 @@ function patchChange(
         decode: function* (result, text) {
           if (type.for === 'all') {
             // A scale has one version, and no other form.
-            const unversioned = isProjected ? undefined : withoutVersion(definition, result);
-            if (unversioned !== undefined) return unversioned;
+            const internal = isProjected ? undefined : inInternalForm(definition, result);
+            if (internal !== undefined) return internal;
             yield* checkKind(catalogue.current(), definition, result);
           }
           return yield* decodeResult(definition, result, { text, converts });
@@ -124,28 +124,23 @@ function patchChange(
 }
 
 /**
- * A patch may have taken the version away from a built-in kind. Kubernetes then reads the object as its own form of the
- * kind, where every field has another name: nothing of it is known, its name neither.
+ * A patch may have taken the version away from a built-in kind, or have given it the internal one. Kubernetes then
+ * reads the object as its own form of the kind, where every field has another name: nothing of it is known, its name
+ * neither.
  */
-function withoutVersion(definition: ResourceDefinition, result: JsonObject): Decoded | undefined {
+function inInternalForm(definition: ResourceDefinition, result: JsonObject): Decoded | undefined {
   if (definition.reader !== undefined) return undefined;
   const { apiVersion, kind } = checkedVersion(typeMetaOf(result));
-  if (apiVersion !== '' && apiVersion !== `${definition.group}/`) {
+  const saysNone = apiVersion === '' || apiVersion === `${definition.group}/`;
+  const group = saysNone ? definition.group : internalGroup(apiVersion);
+  if (group === undefined) {
     if (isVersionless({ apiVersion })) throw new DecodeError(apiVersionMissing(goJson(result)));
     return undefined;
   }
-  const complaint = internalComplaint(
-    definition,
-    { group: definition.group, kind: kind || definition.kind },
-    unnamedScheme,
-  );
+  const complaint = internalComplaint(definition, { group, kind: kind || definition.kind }, unnamedScheme);
   if (complaint !== undefined) throw new DecodeError(complaint);
-  const strict = new Complaints();
-  for (const name of Object.keys(result)) {
-    if (name !== 'apiVersion' && name !== 'kind') strict.add(() => `unknown field "${name}"`);
-  }
   const object = { apiVersion: groupVersion(definition), kind: definition.kind, metadata: {} };
-  return { object, strict: strict.texts };
+  return { object, strict: unknownToInternal(result) };
 }
 
 /** A patch that knows nothing of the kind may have made another of it. */
@@ -159,7 +154,7 @@ export function* checkKind(served: Served, definition: ResourceDefinition, resul
   };
   const complaint = kindComplaint(definition, given, unnamedScheme);
   if (complaint === undefined) return;
-  yield* decodedAs(served, given, plainText(result));
+  yield* decodedAs(served, given, plainText(result), definition.group);
   throw isRegistered(given, definition.group) ? new NoConversion(complaint) : new DecodeError(complaint);
 }
 
