@@ -127,6 +127,9 @@ export const groupVersionComplaint = (apiVersion: string): string | undefined =>
 /** The group in an apiVersion; empty for the core group. */
 export const groupOf = (apiVersion: string): string => apiVersion.slice(0, Math.max(0, apiVersion.indexOf('/')));
 
+/** The version without its group. */
+export const shortVersion = (apiVersion: string): string => apiVersion.split('/').at(-1) ?? '';
+
 /** `plural.group`, or the bare plural for the core group; how errors name a resource. */
 export const groupResource = (type: { readonly group: string; readonly plural: string }): string =>
   type.group === '' ? type.plural : `${type.plural}.${type.group}`;

@@ -1,4 +1,5 @@
 import { quote } from './go-text.js';
+import { shortVersion } from './object.js';
 import type { TypeMeta } from './type-meta.js';
 
 /** What Kubernetes calls a scheme that was given no name: the line of its source that made it. */
@@ -15,6 +16,3 @@ export function notRegistered({ apiVersion, kind }: TypeMeta, scheme: string): s
 /** The group of Kubernetes' own form of its kinds, which has a version that nobody is served; undefined for others. */
 export const internalGroup = (apiVersion: string): string | undefined =>
   shortVersion(apiVersion) === '__internal' ? apiVersion.slice(0, -'/__internal'.length) : undefined;
-
-/** The version without its group. */
-export const shortVersion = (apiVersion: string): string => apiVersion.split('/').at(-1) ?? '';

@@ -199,6 +199,7 @@ export function* ofEachInSteps<T>(
   for (const item of items) {
     if (found.length >= maxViolations) break;
     const violations = check(item, at++);
+    // Not `resultOf`, which is a generator more for each of many items.
     for (const violation of isSteps(violations) ? yield* violations : violations) found.push(violation);
     yield;
   }

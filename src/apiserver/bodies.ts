@@ -1,11 +1,11 @@
 import { ApiError, badRequest } from '../api/errors.js';
 import { goJson, quote } from '../api/go-text.js';
 import { dumpBody } from '../api/json-text.js';
-import { type ApiObject, groupVersion, type JsonObject } from '../api/object.js';
+import { type ApiObject, groupVersion, type JsonObject, shortVersion } from '../api/object.js';
 import type { FieldValidation, WriteParameters } from '../api/options.js';
 import { resultOf, type Steps } from '../api/steps.js';
 import type { TypeMeta } from '../api/type-meta.js';
-import { internalGroup, shortVersion } from '../api/unregistered-kind.js';
+import { internalGroup } from '../api/unregistered-kind.js';
 import { strictWarnings } from '../api/yaml.js';
 import type { RequestContext, ResourceDefinition } from '../registry/resource-definition.js';
 import { scaleSchema } from '../resources/scale-schema.js';

@@ -1,8 +1,8 @@
 import { Complaints } from '../api/complaints.js';
 import { internalPackage } from '../api/go-print.js';
-import { groupVersion, groupVersionComplaint, type JsonObject } from '../api/object.js';
+import { groupVersion, groupVersionComplaint, type JsonObject, shortVersion } from '../api/object.js';
 import type { TypeMeta } from '../api/type-meta.js';
-import { internalGroup, notRegistered, shortVersion, unnamedScheme } from '../api/unregistered-kind.js';
+import { internalGroup, notRegistered, unnamedScheme } from '../api/unregistered-kind.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
 import { DecodeError } from '../schema/decode-error.js';
 import { isExtensionGroup, isRegistered, isRegisteredIn, isUnversioned } from './registered-kinds.js';

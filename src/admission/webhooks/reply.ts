@@ -2,11 +2,11 @@ import { internalError } from '../../api/errors.js';
 import { quote } from '../../api/go-text.js';
 import { JsonSyntaxError, readJson } from '../../api/json-text.js';
 import { readMediaType } from '../../api/media-type.js';
-import { isObject, type Json, type JsonObject } from '../../api/object.js';
+import { isObject, type Json, type JsonObject, shortVersion } from '../../api/object.js';
 import { reviewVersions } from '../../api/review-versions.js';
 import { statusTexts } from '../../api/status-texts.js';
 import { type TypeMeta, typeMetaIn } from '../../api/type-meta.js';
-import { notRegistered, shortVersion, unnamedScheme } from '../../api/unregistered-kind.js';
+import { notRegistered, unnamedScheme } from '../../api/unregistered-kind.js';
 import { CallFailed } from './call.js';
 import type { HookReply } from './exchange.js';
 

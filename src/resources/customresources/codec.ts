@@ -1,5 +1,5 @@
 import { badRequest, untyped } from '../../api/errors.js';
-import { type ApiObject, isObject, type Json, type JsonObject } from '../../api/object.js';
+import { type ApiObject, isObject, type Json, type JsonObject, shortVersion } from '../../api/object.js';
 import type { Steps } from '../../api/steps.js';
 import type { BodyReader, Codec } from '../../registry/resource-definition.js';
 import { DecodeError } from '../../schema/decode-error.js';
@@ -46,7 +46,7 @@ export function codecOf(parts: CodecParts): Codec<ApiObject> {
   const { version, storageVersion, elsewhere } = parts;
   const [served, stored] = [apiVersionOf(parts, version), apiVersionOf(parts, storageVersion)];
   const ofVersion = (apiVersion: Json | undefined): Schema =>
-    parts.schemaOf(typeof apiVersion === 'string' ? (apiVersion.split('/').at(-1) ?? '') : '') ?? nothing;
+    parts.schemaOf(typeof apiVersion === 'string' ? shortVersion(apiVersion) : '') ?? nothing;
   /** As it is in the store, with the defaults its version has got since. */
   const shaped = (object: JsonObject): JsonObject => {
     const schema = ofVersion(object['apiVersion']);
