@@ -10,7 +10,7 @@ import type { Catalogue } from './catalogue.js';
 import type { FeatureGates } from './feature-gates.js';
 import type { Intercept } from './intercept.js';
 import type { Operations } from './operations/operations.js';
-import type { WriteTurns } from './write-turns.js';
+import type { WriteTurns } from './write/turns.js';
 
 /** What the API server is made of. */
 export interface Parts {

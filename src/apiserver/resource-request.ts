@@ -36,8 +36,9 @@ import { listObjects } from './verbs/list.js';
 import { patchObject } from './verbs/patch.js';
 import { putObject } from './verbs/put.js';
 import { checkConvertible, watchObjects } from './verbs/watch.js';
-import { admitAction, createObject, longestWriteMs, type WriteRequest } from './write.js';
-import { resultOf, writeRequest } from './write-request.js';
+import { admitAction } from './write/action.js';
+import { createObject } from './write/create.js';
+import { longestWriteMs, resultOf, type WriteRequest, writeRequest } from './write/request.js';
 
 export interface Answer {
   readonly result: Result;

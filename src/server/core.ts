@@ -11,7 +11,7 @@ import type { Parts } from '../apiserver/parts.js';
 import { handle } from '../apiserver/pipeline.js';
 import type { ApiRequest, ApiResponse } from '../apiserver/request.js';
 import { StoredObjects } from '../apiserver/stored-objects.js';
-import { WriteTurns } from '../apiserver/write-turns.js';
+import { WriteTurns } from '../apiserver/write/turns.js';
 import { Impersonation } from '../auth/impersonation.js';
 import type { Client, ClientOptions } from '../client/client.js';
 import { clientIn } from '../client/in-domain.js';

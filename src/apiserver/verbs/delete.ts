@@ -7,10 +7,10 @@ import { checkLookedUp, storageKey } from '../../registry/keys.js';
 import type { RequestContext, ResourceDefinition } from '../../registry/resource-definition.js';
 import { type Entry, WriteConflict } from '../../store/store.js';
 import { readInTurns } from '../forms.js';
-import { preconditionFailed } from '../given-object.js';
 import type { Parts } from '../parts.js';
 import type { Result } from '../request.js';
-import { replaceStored, withVersion } from '../write.js';
+import { preconditionFailed } from '../write/given-object.js';
+import { replaceStored, withVersion } from '../write/update.js';
 
 /** What is to be deleted. */
 export interface Deletion {

@@ -22,7 +22,6 @@ import {
   unknownToInternal,
   versionNull,
 } from '../given-kind.js';
-import { checkVersioned, placedByUrl, uidOfNothing } from '../given-object.js';
 import type { Parts } from '../parts.js';
 import { applied, type Configuration, checkRepeated, readApplyConfiguration } from '../patch/apply.js';
 import { type Decoded, patched, patchTypeOf, readPatch } from '../patch/index.js';
@@ -30,8 +29,9 @@ import type { PatchType } from '../patch/patch-type.js';
 import { isRegistered } from '../registered-kinds.js';
 import type { ApiRequest, RequestBody, Result } from '../request.js';
 import type { Target } from '../target.js';
-import { type Update, updateObject, type WriteRequest } from '../write.js';
-import { mayCreate, resultOf, writeRequest } from '../write-request.js';
+import { checkVersioned, placedByUrl, uidOfNothing } from '../write/given-object.js';
+import { mayCreate, resultOf, type WriteRequest, writeRequest } from '../write/request.js';
+import { type Update, updateObject } from '../write/update.js';
 import { projectedWrite } from './projection.js';
 
 /** PATCH, in any of its types: the change is made to the fresh object, again after a lost race. */

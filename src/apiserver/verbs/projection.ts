@@ -8,11 +8,12 @@ import type { SubresourceProjection } from '../../registry/resource-definition.j
 import { ownDefinition } from '../../registry/subresource.js';
 import { readObject } from '../bodies.js';
 import { readInTurns } from '../forms.js';
-import { uidMismatch } from '../given-object.js';
-import { mutated } from '../mutated.js';
 import type { Parts } from '../parts.js';
 import type { Result } from '../request.js';
-import { attributesOf, type Changed, updateObject, type WriteRequest } from '../write.js';
+import { uidMismatch } from '../write/given-object.js';
+import { mutated } from '../write/mutated.js';
+import { attributesOf, type WriteRequest } from '../write/request.js';
+import { type Changed, updateObject } from '../write/update.js';
 
 /**
  * A write through another kind computed from the object, such as Scale: `change` makes the projected object

@@ -2,12 +2,12 @@ import { readWriteParameters } from '../../api/options.js';
 import type { RequestContext } from '../../registry/resource-definition.js';
 import { ownDefinition } from '../../registry/subresource.js';
 import { readSent } from '../bodies.js';
-import { dedupeOwners, placedByUrl } from '../given-object.js';
 import type { Parts } from '../parts.js';
 import type { ApiRequest, Result } from '../request.js';
 import type { Target } from '../target.js';
-import { updateObject } from '../write.js';
-import { mayCreate, resultOf, writeRequest } from '../write-request.js';
+import { dedupeOwners, placedByUrl } from '../write/given-object.js';
+import { mayCreate, resultOf, writeRequest } from '../write/request.js';
+import { updateObject } from '../write/update.js';
 import { projectedWrite, readProjected } from './projection.js';
 
 /** PUT: the object becomes what was sent. Creates it where the kind allows that. */

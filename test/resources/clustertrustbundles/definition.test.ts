@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { ClusterTrustBundle } from '../../../src/api/kinds/cluster-trust-bundle.js';
-import { createViolations, updateViolations } from '../../../src/apiserver/write-violations.js';
+import { createViolations, updateViolations } from '../../../src/apiserver/write/violations.js';
 import type { RequestContext, ResourceDefinition } from '../../../src/registry/resource-definition.js';
 import { anchorViolations } from '../../../src/resources/clustertrustbundles/anchors.js';
 import { clusterTrustBundleDefinition } from '../../../src/resources/clustertrustbundles/definition.js';

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { CustomResourceDefinition } from '../../../src/api/kinds/custom-resource-definition.js';
 import type { Json, JsonObject } from '../../../src/api/object.js';
 import { atOnce, resultOf } from '../../../src/api/steps.js';
-import { createViolations } from '../../../src/apiserver/write-violations.js';
+import { createViolations } from '../../../src/apiserver/write/violations.js';
 import type { RequestContext, ResourceDefinition } from '../../../src/registry/resource-definition.js';
 import { customResourceDefinitions } from '../../../src/resources/customresourcedefinitions/definition.js';
 import { compileDecoder } from '../../../src/schema/decode.js';

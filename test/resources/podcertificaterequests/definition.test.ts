@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { PodCertificateRequest } from '../../../src/api/kinds/pod-certificate-request.js';
-import { updateViolations } from '../../../src/apiserver/write-violations.js';
+import { updateViolations } from '../../../src/apiserver/write/violations.js';
 import type { ResourceDefinition, SubresourceView } from '../../../src/registry/resource-definition.js';
 import { podCertificateRequestDefinition } from '../../../src/resources/podcertificaterequests/definition.js';
 import { issuedViolations } from '../../../src/resources/podcertificaterequests/issued-rules.js';

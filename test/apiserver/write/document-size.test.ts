@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { maxRequestBytes } from '../../src/api/request-size.js';
-import { tooLargeToStore } from '../../src/apiserver/document-size.js';
-import { type Served, serve, served, widgets } from './served.js';
+import { maxRequestBytes } from '../../../src/api/request-size.js';
+import { tooLargeToStore } from '../../../src/apiserver/write/document-size.js';
+import { type Served, serve, served, widgets } from '../served.js';
 
 /** No object grows without limit, and what is at its limit can still be ended. */
 

@@ -1,5 +1,5 @@
-import type { Clock } from '../runtime/clock.js';
-import { Deadlines } from './operations/deadlines.js';
+import type { Clock } from '../../runtime/clock.js';
+import { Deadlines } from '../operations/deadlines.js';
 
 /** So long one write waits for another of the same object, in milliseconds, before it goes on regardless. */
 const patienceMs = 500;

@@ -1,14 +1,14 @@
-import { nameRules } from '../api/names.js';
-import type { ApiObject } from '../api/object.js';
-import { resultOf, type Steps } from '../api/steps.js';
-import type { Violation } from '../api/violations.js';
+import { nameRules } from '../../api/names.js';
+import type { ApiObject } from '../../api/object.js';
+import { resultOf, type Steps } from '../../api/steps.js';
+import type { Violation } from '../../api/violations.js';
 import {
   anyName,
   validateFinalizerNames,
   validateMetadata,
   validateMetadataUpdate,
-} from '../registry/metadata-rules.js';
-import type { RequestContext, ResourceDefinition, SubresourceView } from '../registry/resource-definition.js';
+} from '../../registry/metadata-rules.js';
+import type { RequestContext, ResourceDefinition, SubresourceView } from '../../registry/resource-definition.js';
 
 /** A write, as far as rules ask about it. */
 interface Judged {

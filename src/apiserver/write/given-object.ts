@@ -1,11 +1,11 @@
-import { type ApiError, badRequest, conflict, internalError, invalidObject, untyped } from '../api/errors.js';
-import type { ApiObject, ObjectKey } from '../api/object.js';
-import { parseResourceVersion } from '../api/options.js';
-import { invalid } from '../api/violations.js';
-import { storageKey } from '../registry/keys.js';
-import { withoutRepeatedOwners } from '../registry/metadata-rules.js';
-import type { RequestContext, ResourceDefinition } from '../registry/resource-definition.js';
-import { apiVersionMissing, isVersionless } from './given-kind.js';
+import { type ApiError, badRequest, conflict, internalError, invalidObject, untyped } from '../../api/errors.js';
+import type { ApiObject, ObjectKey } from '../../api/object.js';
+import { parseResourceVersion } from '../../api/options.js';
+import { invalid } from '../../api/violations.js';
+import { storageKey } from '../../registry/keys.js';
+import { withoutRepeatedOwners } from '../../registry/metadata-rules.js';
+import type { RequestContext, ResourceDefinition } from '../../registry/resource-definition.js';
+import { apiVersionMissing, isVersionless } from '../given-kind.js';
 
 /** What a caller says about the object it writes that must agree with the request and with what is there. */
 
@@ -115,3 +115,7 @@ export const versionMissing = (definition: ResourceDefinition, { name }: ObjectK
   const about = { group: definition.group, kind: definition.plural, name };
   return invalidObject(about, [invalid('metadata.resourceVersion', 0, 'must be specified for an update')]);
 };
+
+/** Errors about what is in an object name a built-in kind as it is stored. */
+export const groupInErrors = ({ origin, storedAs }: ResourceDefinition, group: string): string =>
+  origin === 'built-in' ? (storedAs?.group ?? group) : group;

@@ -1,7 +1,7 @@
-import type { WriteAttributes } from '../admission/admission-step.js';
-import type { ApiObject } from '../api/object.js';
-import { managedFieldsProblem } from '../apply/managed-fields.js';
-import type { Parts } from './parts.js';
+import type { WriteAttributes } from '../../admission/admission-step.js';
+import type { ApiObject } from '../../api/object.js';
+import { managedFieldsProblem } from '../../apply/managed-fields.js';
+import type { Parts } from '../parts.js';
 
 /** The object as mutating admission leaves it. Entries of managedFields that make no sense then are taken back. */
 export async function mutated(

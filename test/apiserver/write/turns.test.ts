@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { WriteTurns } from '../../src/apiserver/write-turns.js';
-import { FakeClock, settled } from '../../src/testing/fake-clock.js';
+import { WriteTurns } from '../../../src/apiserver/write/turns.js';
+import { FakeClock, settled } from '../../../src/testing/fake-clock.js';
 
 const open = () => {
   const clock = new FakeClock();

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import type { AdmissionStep } from '../../src/admission/admission-step.js';
-import { AdmissionChain } from '../../src/admission/chain.js';
-import { ConfigMaps } from '../../src/api/kinds/config-map.js';
-import type { ApiObject, ManagedFieldsEntry, ResourceType } from '../../src/api/object.js';
-import { mutated } from '../../src/apiserver/mutated.js';
+import type { AdmissionStep } from '../../../src/admission/admission-step.js';
+import { AdmissionChain } from '../../../src/admission/chain.js';
+import { ConfigMaps } from '../../../src/api/kinds/config-map.js';
+import type { ApiObject, ManagedFieldsEntry, ResourceType } from '../../../src/api/object.js';
+import { mutated } from '../../../src/apiserver/write/mutated.js';
 
 const good: ManagedFieldsEntry = { manager: 'm', operation: 'Update', apiVersion: 'v1', fieldsType: 'FieldsV1' };
 const configMap = (managedFields?: readonly ManagedFieldsEntry[]): ApiObject => ({

@@ -1,5 +1,5 @@
-import { type ApiError, entityTooLarge } from '../api/errors.js';
-import { maxRequestBytes } from '../api/request-size.js';
+import { type ApiError, entityTooLarge } from '../../api/errors.js';
+import { maxRequestBytes } from '../../api/request-size.js';
 
 /** What of the object before bears on what it may come to. */
 export interface SizeBefore {

@@ -1,0 +1,182 @@
+import type { AdmissionAttributes } from '../../admission/admission-step.js';
+import { alreadyExists, invalidObject, nameNotGenerated } from '../../api/errors.js';
+import { generatedName } from '../../api/names.js';
+import type { ApiObject, ObjectKey } from '../../api/object.js';
+import { storageKey } from '../../registry/keys.js';
+import { fillSystemFields, wipeSystemFields } from '../../registry/metadata-rules.js';
+import type { ResourceDefinition } from '../../registry/resource-definition.js';
+import { inTurns, TurnTaking } from '../../runtime/turn-taking.js';
+import { type Entry, WriteConflict } from '../../store/store.js';
+import { asIfStored, encode, ready } from '../forms.js';
+import type { Parts } from '../parts.js';
+import { tooLargeToStore } from './document-size.js';
+import { checkNoVersion, dedupeOwners, groupInErrors, inNamespace, subject } from './given-object.js';
+import { mutated } from './mutated.js';
+import { own } from './ownership.js';
+import { answerOf, attributesOf, type WriteRequest, type Written } from './request.js';
+import { checkStillDefined, keepIfWanted } from './still-wanted.js';
+import { createViolations } from './violations.js';
+
+const nameAttempts = 8;
+
+/** How an object comes to be created. */
+export interface Creation {
+  /** Its managedFields were computed already (apply). */
+  readonly managed?: boolean;
+  /**
+   * A PUT or an apply found nothing to change there, and the version it names means nothing. The object is stored
+   * there, whatever it is called in the end.
+   */
+  readonly byUpdate?: ObjectKey;
+  /** Asked once the object is known to be one; throws if the caller may not. */
+  readonly mayCreate?: (() => Promise<void>) | undefined;
+}
+
+/** Creates an object. By an update it fails with WriteConflict if there is something by now. */
+export async function createObject(
+  parts: Parts,
+  request: WriteRequest,
+  given: ApiObject,
+  creation: Creation = {},
+): Promise<Written> {
+  const turns = new TurnTaking();
+  const candidate = await admitted(parts, request, given, creation, turns);
+  const { name, generateName } = candidate.object.metadata;
+  const generates = !name && Boolean(generateName);
+  for (let attempt = 1; ; attempt++) {
+    const named = generates ? withName(candidate.object, nameFor(parts, request, candidate.object)) : candidate.object;
+    try {
+      return await createOnce(parts, request, { ...candidate, object: named }, creation, turns);
+    } catch (error) {
+      if (creation.byUpdate || !(error instanceof WriteConflict)) throw error;
+      if (generates && attempt < nameAttempts) continue;
+      const { definition } = request;
+      const existing = subject(definition, named.metadata.name);
+      const options = { terminating: isTerminating(error.actual) };
+      if (!generateName) throw alreadyExists(existing, options);
+      throw nameNotGenerated({ ...existing, group: groupInErrors(definition, definition.group) }, options);
+    }
+  }
+}
+
+function nameFor({ random }: Parts, { definition }: WriteRequest, { metadata }: ApiObject): string {
+  const { namespace, generateName = '' } = metadata;
+  return generatedName(generateName, random(storageKey(definition, { namespace, name: generateName })));
+}
+
+/** An object that is to be created. */
+interface Candidate {
+  /** Owned and changed by admission; without a name if one is generated. */
+  readonly object: ApiObject;
+  /** How admission saw it. */
+  readonly attributes: AdmissionAttributes;
+  answered(object: ApiObject): ApiObject;
+  /** Fails if the caller, or admission, gave it a version that it may not have. */
+  checkVersions(): void;
+}
+
+async function admitted(
+  parts: Parts,
+  request: WriteRequest,
+  given: ApiObject,
+  { managed = false, byUpdate }: Creation,
+  turns: TurnTaking,
+): Promise<Candidate> {
+  const { definition, context } = request;
+  const placed = inNamespace(definition, context, given);
+  // Only what a POST says of itself is wiped, neither what others make of it nor what a PUT or an apply says.
+  const wiped = byUpdate === undefined ? wipeSystemFields(placed) : placed;
+  // In a dry run nothing gives the object a version, and what was sent comes back.
+  const storable = context.dryRun ? (all: ApiObject): ApiObject => all : withoutUnstored;
+  let sent = dedupeOwners(storable(wiped), context, 'request');
+  if (!managed) sent = await own(request, undefined, sent, turns);
+  if (turns.isDue) await turns.next();
+
+  const attributes = attributesOf(request, 'CREATE', sent, undefined);
+  const made = await mutated(parts, attributes);
+  return {
+    object: made === sent ? sent : dedupeOwners(storable(inNamespace(definition, context, made)), context, 'admission'),
+    attributes,
+    answered: answerOf(definition, managed || made !== sent),
+    checkVersions() {
+      const mayNameVersion = context.dryRun || byUpdate !== undefined;
+      checkNoVersion(given, mayNameVersion);
+      if (made.metadata.resourceVersion !== undefined) checkNoVersion(made, mayNameVersion);
+    },
+  };
+}
+
+/** Creates it under its name. Fails with WriteConflict if there is something of that name. */
+async function createOnce(
+  parts: Parts,
+  request: WriteRequest,
+  { object, attributes, answered, checkVersions }: Candidate,
+  { byUpdate, mayCreate }: Creation,
+  turns: TurnTaking,
+): Promise<Written> {
+  const { definition, context } = request;
+  const key = storageKey(definition, byUpdate ?? keyFor(definition, object));
+  const filled = fillSystemFields(object, {
+    uid: parts.uuid(key),
+    now: context.now,
+    countsGenerations: definition.newGeneration !== undefined,
+  });
+  const next = definition.prepare?.(filled, undefined, context) ?? filled;
+  if (turns.isDue) await turns.next();
+  const violations = await inTurns(createViolations(request, next), turns);
+  if (turns.isDue) await turns.next();
+  if (violations.length) {
+    const group = groupInErrors(definition, definition.group);
+    throw invalidObject({ group, kind: next.kind, name: next.metadata.name }, violations);
+  }
+  for (const text of definition.warnings?.(next, undefined) ?? []) context.warn(text);
+  if (turns.isDue) await turns.next();
+  await mayCreate?.();
+  const final = finalCreate(attributes, next);
+  await parts.admission.validate(final);
+
+  checkVersions();
+  // In a dry run nothing is stored, in whatever version.
+  const document = context.dryRun ? undefined : await encode(definition, next, turns);
+  if (turns.isDue) await turns.next();
+  const tooLarge = document && tooLargeToStore(document.bytes.length);
+  if (tooLarge !== undefined) throw tooLarge;
+  const isConverted = definition.codec?.elsewhere?.isStoredAs(next) === false;
+  await parts.admission.beforeCreation({ ...final, isConverted });
+  checkStillDefined(parts, request, filled);
+  if (document === undefined) {
+    const present = await parts.store.get(key);
+    if (present !== undefined) throw new WriteConflict(key, present);
+    return { created: true, entry: undefined, object: await asIfStored(definition, next) };
+  }
+  const entry = await parts.store.commit({ key, document, expect: 'absent' });
+  if (parts.storeIsShared) await keepIfWanted(parts, request, final, entry);
+  await ready(definition, [entry]);
+  return { created: true, entry, object: answered(next) };
+}
+
+const withName = (object: ApiObject, name: string): ApiObject => ({
+  ...object,
+  metadata: { ...object.metadata, name },
+});
+
+/** The store gives versions, and keeps no links. */
+function withoutUnstored(object: ApiObject): ApiObject {
+  const { resourceVersion: _version, selfLink: _link, ...metadata } = object.metadata;
+  return { ...object, metadata };
+}
+
+/** A create as those see it who judge what will be stored. A name that was generated is known by now. */
+const finalCreate = (attributes: AdmissionAttributes, object: ApiObject): AdmissionAttributes => ({
+  ...attributes,
+  ...(attributes.key.name === '' ? { key: { ...attributes.key, name: object.metadata.name ?? '' } } : {}),
+  object,
+});
+
+const keyFor = (definition: ResourceDefinition, { metadata }: ApiObject): ObjectKey => ({
+  namespace: definition.namespaced ? metadata.namespace : undefined,
+  name: metadata.name ?? '',
+});
+
+const isTerminating = (entry: Entry | undefined): boolean =>
+  (entry?.value as ApiObject | undefined)?.metadata.deletionTimestamp !== undefined;

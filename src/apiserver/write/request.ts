@@ -1,0 +1,99 @@
+import type { AdmissionAttributes, WriteAttributes } from '../../admission/admission-step.js';
+import type { ApiObject } from '../../api/object.js';
+import type { WriteParameters } from '../../api/options.js';
+import type { UserInfo } from '../../api/user.js';
+import { managerName } from '../../apply/manager-name.js';
+import type { RequestContext, ResourceDefinition, SubresourceView } from '../../registry/resource-definition.js';
+import type { Entry } from '../../store/store.js';
+import { accessOf, requireAccess } from '../access.js';
+import type { Parts } from '../parts.js';
+import type { ApiRequest, Result } from '../request.js';
+
+/** A write as the write path takes it: `createObject`, `updateObject` and `admitAction`. */
+export interface WriteRequest {
+  readonly definition: ResourceDefinition;
+  /** The second door this write came through, if any. */
+  readonly view?: SubresourceView<ApiObject> | undefined;
+  readonly context: RequestContext;
+  /** Who is recorded as managing the fields written. */
+  readonly manager: string;
+  /** Name of the subresource recorded with them. */
+  readonly managedSubresource?: string | undefined;
+  /** For admission: the options object of the request. */
+  readonly options: Readonly<Record<string, unknown>>;
+  /** Does nobody wait for the answer any more? */
+  abandoned(): boolean;
+  /**
+   * What those who validate see in place of the object, where the write came as another kind. Those who change objects
+   * have seen it already.
+   */
+  readonly judgedAs?: { next(object: ApiObject): ApiObject; previous(object: ApiObject): ApiObject } | undefined;
+}
+
+/** What a write came to. */
+export interface Written {
+  readonly created: boolean;
+  /** The committed entry; absent in a dry run or when the object was released. */
+  readonly entry: Entry | undefined;
+  readonly object: ApiObject;
+}
+
+/** Longest time of a write in milliseconds, whatever its caller would wait for. */
+export const longestWriteMs = 34_000;
+
+/** A request as the write path takes it. */
+export const writeRequest = (
+  request: ApiRequest,
+  definition: ResourceDefinition,
+  context: RequestContext,
+  { givenDryRun: dryRun, fieldManager, givenFieldValidation: fieldValidation }: WriteParameters,
+): WriteRequest => ({
+  definition,
+  context,
+  manager: managerName(fieldManager, request.header('user-agent')),
+  managedSubresource: context.subresource,
+  options: {
+    ...(dryRun.length > 0 ? { dryRun } : {}),
+    ...(fieldManager === undefined ? {} : { fieldManager }),
+    ...(fieldValidation === undefined ? {} : { fieldValidation }),
+  },
+  abandoned: () => request.signal.aborted,
+});
+
+/** A write as an answer: the stored bytes where there are any. */
+export function resultOf(definition: ResourceDefinition, { created, entry, object }: Written): Result {
+  const code = created ? 201 : 200;
+  if (entry !== undefined) return { type: 'entry', code, definition, entry };
+  return { type: 'object', code, definition, object };
+}
+
+/** Creating through PUT or apply needs the right to create as well. */
+export const mayCreate = (parts: Parts, request: ApiRequest, user: UserInfo) => (): Promise<void> =>
+  requireAccess(parts.authorizer, { ...accessOf(user, request.info), verb: 'create' });
+
+/** What is answered of an object: what apply or admission `made` is known in full until it is stored, and not after. */
+export const answerOf = ({ reader }: ResourceDefinition, made: boolean): ((object: ApiObject) => ApiObject) =>
+  made && reader !== undefined ? reader.settled : (object) => object;
+
+export function attributesOf(
+  { definition, context, options }: WriteRequest,
+  operation: AdmissionAttributes['operation'],
+  object: ApiObject,
+  previous: ApiObject | undefined,
+): WriteAttributes {
+  return {
+    operation,
+    resource: definition,
+    subresource: context.subresource,
+    key: { namespace: context.key.namespace, name: context.key.name ?? object.metadata.name ?? '' },
+    object,
+    previous,
+    user: context.user,
+    dryRun: context.dryRun,
+    options,
+    warn: (text) => context.warn(text),
+    annotate: context.annotate,
+    caller: context.caller,
+    urlName: context.key.name,
+  };
+}

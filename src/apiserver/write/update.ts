@@ -1,0 +1,259 @@
+import { deadlineExceeded, invalidObject, notFound, staleWrite } from '../../api/errors.js';
+import { type ApiObject, groupOf, type ObjectKey } from '../../api/object.js';
+import { withoutIdleTimes } from '../../apply/ownership.js';
+import { checkLookedUp, storageKey } from '../../registry/keys.js';
+import { keepSystemFields } from '../../registry/metadata-rules.js';
+import type { ResourceDefinition } from '../../registry/resource-definition.js';
+import { inTurns, TurnTaking } from '../../runtime/turn-taking.js';
+import type { Emptied } from '../../schema/decode.js';
+import { type Document, type Entry, WriteConflict } from '../../store/store.js';
+import { asIfStored, encode, kept, readInTurns, ready, sameDocument } from '../forms.js';
+import type { Parts } from '../parts.js';
+import { createObject } from './create.js';
+import { tooLargeToStore } from './document-size.js';
+import {
+  checkVersioned,
+  dedupeOwners,
+  groupInErrors,
+  inNamespace,
+  readGivenVersion,
+  subject,
+  uidMismatch,
+  versionMissing,
+} from './given-object.js';
+import { mutated } from './mutated.js';
+import { own } from './ownership.js';
+import { answerOf, attributesOf, longestWriteMs, type WriteRequest, type Written } from './request.js';
+import { updateViolations } from './violations.js';
+
+/** `managed`: its managedFields are computed already. */
+export interface Changed extends Emptied {
+  readonly object: ApiObject;
+  readonly managed: boolean;
+}
+
+/** How an update comes to its new object. */
+export interface Update {
+  /**
+   * The object as the caller wants it, placed by the URL, made from what is there now (undefined: nothing). Called
+   * again with the fresh object after a lost race.
+   */
+  change(current: ApiObject | undefined): Promise<Changed>;
+  /** Of a PUT: the uid given must be that of the object. A patch that changes it is invalid instead. */
+  readonly checkUid: boolean;
+  /** Creates the object if there is none. */
+  readonly create: boolean;
+  /** Asked of an object that could be created; throws if the caller may not. */
+  mayCreate?(): Promise<void>;
+}
+
+/** Updates an object, or creates it where the kind or the kind of patch allows that. */
+export async function updateObject(
+  parts: Parts,
+  request: WriteRequest,
+  key: ObjectKey,
+  update: Update,
+): Promise<Written> {
+  checkLookedUp(request.definition, key);
+  const at = storageKey(request.definition, key);
+  return parts.writeTurns.take(at, () => updateAt(parts, request, key, update, at));
+}
+
+async function updateAt(
+  parts: Parts,
+  request: WriteRequest,
+  key: ObjectKey,
+  update: Update,
+  at: string,
+): Promise<Written> {
+  const deadline = parts.clock.monotonic() + longestWriteMs;
+  for (;;) {
+    const entry = await parts.store.get(at);
+    try {
+      return entry === undefined
+        ? await createByUpdate(parts, request, key, update)
+        : await updateOnce(parts, request, key, update, entry);
+    } catch (error) {
+      if (!(error instanceof WriteConflict)) throw error;
+      if (parts.clock.monotonic() >= deadline || request.abandoned()) {
+        throw deadlineExceeded();
+      }
+    }
+  }
+}
+
+async function createByUpdate(parts: Parts, request: WriteRequest, key: ObjectKey, update: Update): Promise<Written> {
+  const { definition } = request;
+  if (!update.create || request.view !== undefined) throw notFound(subject(definition, key.name));
+  const { object, managed } = await update.change(undefined);
+  const { uid } = object.metadata;
+  if (uid) throw uidMismatch(definition, key, request.context, [uid, '']);
+  // One that is no version is refused, although there is nothing to compare it with.
+  readGivenVersion(object);
+  return createObject(parts, request, object, { managed, byUpdate: key, mayCreate: update.mayCreate });
+}
+
+async function updateOnce(
+  parts: Parts,
+  request: WriteRequest,
+  key: ObjectKey,
+  update: Update,
+  entry: Entry,
+): Promise<Written> {
+  const { definition, context, view, judgedAs = asIs } = request;
+  const turns = new TurnTaking();
+  const previous = await readInTurns(definition, entry, turns);
+  if (turns.isDue) await turns.next();
+  const { object: sent, made, isAdmitted, emptied } = await admitted(parts, request, { key, update, previous }, turns);
+
+  const version = readGivenVersion(sent);
+  if (version === 0n && !definition.unconditionalUpdate) throw versionMissing(definition, key);
+  if (version !== 0n && version !== entry.revision) throw staleWrite(subject(definition, key.name));
+  checkVersioned(sent);
+  const placed = isAdmitted ? inNamespace(definition, context, sent) : sent;
+
+  // Generic rules see the object as sent; the kind's own see it with what this door may not change restored.
+  const named = keepSystemFields(placed, previous, context);
+  const whole =
+    view === undefined
+      ? (definition.prepare?.(named, previous, context) ?? named)
+      : view.prepare(named, previous, context);
+  // What would be stored is compared with what is; lists of nothing stay as they were sent for those who admit it.
+  const storable = kept(definition, whole);
+  const next = view === undefined ? withGeneration(definition, storable, previous, emptied) : storable;
+  if (turns.isDue) await turns.next();
+  const violations = await inTurns(updateViolations(request, next, previous, emptied), turns);
+  if (turns.isDue) await turns.next();
+  if (violations.length) {
+    // The body may name another group or kind, even on subresources that restore both.
+    const group = groupInErrors(definition, groupOf(named.apiVersion));
+    throw invalidObject({ group, kind: named.kind, name: next.metadata.name }, violations);
+  }
+  if (view === undefined) for (const text of definition.warnings?.(next, previous) ?? []) context.warn(text);
+  // A write that names no version means the present one, and that is what admission sees.
+  const seen = next === whole ? next : { ...whole, metadata: next.metadata };
+  const judged = judgedAs.next(version === 0n ? withVersion(seen, entry) : seen);
+  await parts.admission.validate(attributesOf(request, 'UPDATE', judged, judgedAs.previous(previous)));
+
+  if (!isReleased(definition, next, previous)) {
+    return storeUpdated(parts, request, { entry, previous, next, made }, turns);
+  }
+  if (!context.dryRun) await parts.store.commit({ key: entry.key, document: undefined, expect: entry.revision });
+  // Nothing of it was stored, and it is answered as it was sent.
+  return { created: false, entry: undefined, object: withVersion(seen, entry) };
+}
+
+/** What an update makes of an object, before anything is prepared or checked. */
+interface AdmittedUpdate extends Emptied {
+  /** Owned, and changed by admission. */
+  readonly object: ApiObject;
+  /** Did admission change it? */
+  readonly isAdmitted: boolean;
+  /** Did apply or admission make it? */
+  readonly made: boolean;
+}
+
+async function admitted(
+  parts: Parts,
+  request: WriteRequest,
+  { key, update, previous }: { readonly key: ObjectKey; readonly update: Update; readonly previous: ApiObject },
+  turns: TurnTaking,
+): Promise<AdmittedUpdate> {
+  const { definition, context } = request;
+  const { object, managed, emptied } = await update.change(previous);
+  if (turns.isDue) await turns.next();
+  const givenUid = object.metadata.uid;
+  if (update.checkUid && givenUid && givenUid !== previous.metadata.uid) {
+    throw uidMismatch(definition, key, context, [givenUid, previous.metadata.uid ?? '']);
+  }
+  const sent = managed ? object : await own(request, previous, object, turns);
+  if (turns.isDue) await turns.next();
+  const next =
+    request.judgedAs === undefined ? await mutated(parts, attributesOf(request, 'UPDATE', sent, previous)) : sent;
+  const isAdmitted = next !== sent;
+  return {
+    object: dedupeOwners(next, context, 'admission'),
+    isAdmitted,
+    made: managed || isAdmitted,
+    // Whoever admits it sees, and gives back, an object without what is empty.
+    emptied: isAdmitted ? undefined : emptied,
+  };
+}
+
+/** An update that everybody agrees to. */
+interface AgreedUpdate {
+  readonly entry: Entry;
+  readonly previous: ApiObject;
+  readonly next: ApiObject;
+  /** By apply or by admission. */
+  readonly made: boolean;
+}
+
+async function storeUpdated(
+  parts: Parts,
+  { definition, context }: WriteRequest,
+  { entry, previous, next: agreed, made }: AgreedUpdate,
+  turns: TurnTaking,
+): Promise<Written> {
+  if (turns.isDue) await turns.next();
+  // Owners whose values came to nothing have written nothing.
+  const next = await inTurns(withoutIdleTimes(previous, agreed), turns);
+  const answered = answerOf(definition, made)(next);
+  const document = await encode(definition, next, turns);
+  if (turns.isDue) await turns.next();
+  if (sameDocument(document, entry) && !parts.store.isStale?.(entry))
+    return { created: false, entry, object: previous };
+  if (context.dryRun) {
+    return { created: false, entry: undefined, object: withVersion(await asIfStored(definition, next), entry) };
+  }
+  const tooLarge = tooLargeToStore(document.bytes.length, {
+    bytes: entry.bytes.length,
+    isTerminating: previous.metadata.deletionTimestamp !== undefined,
+  });
+  if (tooLarge !== undefined) throw tooLarge;
+  const committed = await commitOver(parts, entry, document);
+  await ready(definition, [committed]);
+  definition.updated?.(next, previous);
+  return { created: false, entry: committed, object: answered };
+}
+
+const commitOver = ({ store }: Parts, entry: Entry, document: Document): Promise<Entry> =>
+  store.commit({ key: entry.key, document, expect: entry.revision });
+
+/** Marks or removes what a deletion or a controller changes by itself, past admission and validation. */
+export async function replaceStored(
+  parts: Parts,
+  definition: ResourceDefinition,
+  entry: Entry,
+  next: ApiObject,
+): Promise<Entry> {
+  const committed = await commitOver(parts, entry, await encode(definition, next));
+  await ready(definition, [committed]);
+  return committed;
+}
+
+function withGeneration(
+  { newGeneration, generationOfEmpty }: ResourceDefinition,
+  next: ApiObject,
+  previous: ApiObject,
+  emptied: Emptied['emptied'],
+): ApiObject {
+  if (newGeneration === undefined) return next;
+  const isNew = generationOfEmpty !== undefined && emptied?.has(generationOfEmpty);
+  if (!isNew && !newGeneration(next, previous)) return next;
+  return { ...next, metadata: { ...next.metadata, generation: (previous.metadata.generation ?? 0) + 1 } };
+}
+
+/** Did this write remove the last thing that held a terminating object? */
+const isReleased = (definition: ResourceDefinition, next: ApiObject, previous: ApiObject): boolean =>
+  previous.metadata.deletionTimestamp !== undefined &&
+  (next.metadata.finalizers ?? []).length === 0 &&
+  !(definition.deletion?.held(next) ?? false);
+
+/** The object as it is read at the version of an entry. */
+export const withVersion = (object: ApiObject, entry: Entry): ApiObject => ({
+  ...object,
+  metadata: { ...object.metadata, resourceVersion: String(entry.revision) },
+});
+
+const asIs = { next: (object: ApiObject) => object, previous: (object: ApiObject) => object };
