@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Clock } from './clock.js';
 
 /** What was waited for took too long. */
@@ -67,7 +68,11 @@ export function timeLimit({ clock, milliseconds, signals }: Limits): {
   const over = new AbortController();
   const ended = new AbortController();
   const stop = ({ target }: Event): void => over.abort((target as AbortSignal).reason);
-  for (const signal of signals) signal.addEventListener('abort', stop, { once: true });
+  for (const signal of signals) {
+    // Any number may be limited by one signal at a time, and each of them stops listening.
+    setMaxListeners(0, signal);
+    signal.addEventListener('abort', stop, { once: true });
+  }
   dueWith(over.signal, signals);
   void clock.sleep(milliseconds, ended.signal).then(() => {
     if (!ended.signal.aborted) over.abort(new TimeoutError(`not done within ${milliseconds} ms`));

@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events';
 import { Agent } from 'node:https';
 import { isIP } from 'node:net';
 import { quote } from '../../api/go-text.js';
@@ -80,9 +79,7 @@ export function hookClient({
   readonly userAgent?: string;
 }): HookClient {
   const agents = new BoundedMap<string, Agent>(maxAgents, retire);
-  // Every call under way listens.
   const closing = new AbortController();
-  setMaxListeners(0, closing.signal);
   const selfIssued = new BoundedMap<string, Vouched>(maxAgents);
   const agentKey = ({ authority, address, ca }: HookTarget, { certificate }: ClientCredentials): string =>
     JSON.stringify([authority, address, ca ?? null, certificate ?? null]);

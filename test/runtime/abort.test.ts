@@ -1,0 +1,49 @@
+import { getEventListeners } from 'node:events';
+import { expect, onTestFinished, test } from 'vitest';
+import { TimeoutError, within } from '../../src/runtime/abort.js';
+import { FakeClock } from '../../src/testing/fake-clock.js';
+
+const never = (): Promise<never> => new Promise(() => {});
+
+test('what takes too long is told so and waited for no longer', async () => {
+  const clock = new FakeClock();
+  let told: AbortSignal | undefined;
+  const outcome = within({ clock, milliseconds: 1_000, signals: [] }, (signal) => {
+    told = signal;
+    return never();
+  });
+  const refused = expect(outcome).rejects.toThrow(new TimeoutError('not done within 1000 ms'));
+  await clock.advance(1_000);
+  await refused;
+  expect(told?.reason).toBeInstanceOf(TimeoutError);
+});
+
+test('whichever signal aborts ends it, with its reason, and none begins once one has', async () => {
+  const [first, second] = [new AbortController(), new AbortController()];
+  const limits = { clock: new FakeClock(), milliseconds: 1_000, signals: [first.signal, second.signal] };
+  const outcome = within(limits, never);
+  second.abort(new Error('enough'));
+  await expect(outcome).rejects.toThrow('enough');
+  let begun = false;
+  const late = within(limits, async () => (begun = true));
+  await expect(late).rejects.toThrow('enough');
+  expect(begun).toBe(false);
+});
+
+test('any number are limited by one signal at a time, without a warning of the process, and leave nothing at it', async () => {
+  const warnings: string[] = [];
+  const heard = ({ name }: Error): void => void warnings.push(name);
+  process.on('warning', heard);
+  onTestFinished(() => void process.off('warning', heard));
+  const { signal } = new AbortController();
+  const limits = { clock: new FakeClock(), milliseconds: 1_000, signals: [signal] };
+  let finish = (): void => {};
+  const gate = new Promise<void>((resolve) => (finish = resolve));
+  const all = Promise.all(Array.from({ length: 20 }, () => within(limits, () => gate)));
+  expect(getEventListeners(signal, 'abort')).toHaveLength(20);
+  // The process tells of a warning in a tick of its own.
+  await new Promise((resolve) => setImmediate(resolve));
+  finish();
+  await all;
+  expect([warnings, getEventListeners(signal, 'abort')]).toEqual([[], []]);
+});
