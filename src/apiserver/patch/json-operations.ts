@@ -6,15 +6,13 @@ import type { PatchOperation } from '../../api/patch-operation.js';
 import { parsed, type ReadPatchText } from './patch-type.js';
 import { readSpelt } from './spelling.js';
 
+const mostComplaints = 100;
+
 /** Of a patch that a caller sends. */
 export const maxOperations = 10_000;
 
 const texts: ReadonlySet<string> = new Set(['op', 'path', 'from']);
 const members: ReadonlySet<string> = new Set([...texts, 'value']);
-
-/** Of members that nobody knows it does not matter that they, or what is in them, come twice. */
-const isOfMember = (duplicate: string): boolean =>
-  members.has(/^\w+ field "\[\d+\]\.([^.["]*)/.exec(duplicate)?.[1] ?? '');
 
 /** The operations of a patch. */
 export interface ReadOperations {
@@ -37,7 +35,8 @@ export function readOperations(read: ReadPatchText, isStrict: boolean): ReadOper
   if (!isList(value)) throw refuse(cannotUnmarshal(value, listType));
   if (isStrict && numberError !== undefined)
     throw refuse(numberError.replace('value', 'struct field jsonPatchOp.value'));
-  const strict = isStrict ? duplicates.filter(isOfMember).map((text) => `json patch ${text}`) : [];
+  const strict: string[] = [];
+  const repeated = repeatedMembers(duplicates);
   const spelt = bytes && (readSpelt(bytes, duplicates.length > 0) as typeof value | undefined);
   const operations: PatchOperation[] = [];
   for (const [index, item] of value.entries()) {
@@ -45,10 +44,10 @@ export function readOperations(read: ReadPatchText, isStrict: boolean): ReadOper
       throw refuse(cannotUnmarshal(item, itemType));
     }
     if (isStrict && item !== null) {
-      checkTypes((exact as readonly Members[])[index] ?? item, refuse);
-      for (const name of Object.keys(item)) {
-        if (!members.has(name) && strict.length < 100)
-          strict.push(`json patch unknown field ${quote(`[${index}].${name}`)}`);
+      const sent = (exact as readonly Members[])[index] ?? item;
+      checkTypes(sent, refuse);
+      for (const text of complaintsAbout(sent, index, repeated)) {
+        if (strict.length < mostComplaints && !strict.includes(text)) strict.push(text);
       }
     }
     const operation = operationOf(item ?? {});
@@ -61,6 +60,37 @@ export function readOperations(read: ReadPatchText, isStrict: boolean): ReadOper
     );
   }
   return { operations, strict, isOdd: spelt !== undefined, numberError };
+}
+
+interface Repeated {
+  readonly index: number;
+  readonly name: string;
+  /** The member itself comes twice, not something in it. */
+  readonly isWhole: boolean;
+  readonly text: string;
+}
+
+/** What comes twice in the members of operations, the last of them first. What else does is in what nobody knows. */
+const repeatedMembers = (duplicates: readonly string[]): Repeated[] =>
+  duplicates
+    .flatMap((text) => {
+      const [, index, name = '', end] = /^duplicate field "\[(\d+)\]\.([^.["]*)(.)/.exec(text) ?? [];
+      return members.has(name) ? [{ index: Number(index), name, isWhole: end === '"', text }] : [];
+    })
+    .reverse();
+
+/** What nobody knows of an operation, or comes twice, in the order in which it is sent. Takes from what is `repeated`. */
+function* complaintsAbout(item: Members, index: number, repeated: Repeated[]): Generator<string> {
+  const seen = new Set<string>();
+  for (const [name] of membersOf(item)) {
+    if (!members.has(name)) yield `json patch unknown field ${quote(`[${index}].${name}`)}`;
+    for (let next = repeated.at(-1); next?.index === index && next.name === name; next = repeated.at(-1)) {
+      if (next.isWhole && !seen.has(name)) break;
+      yield `json patch ${next.text}`;
+      repeated.pop();
+    }
+    seen.add(name);
+  }
 }
 
 /** The first member that is of another type is told, also where it comes once more. */

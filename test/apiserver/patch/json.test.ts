@@ -281,6 +281,16 @@ describe('bodies', () => {
       'json patch unknown field "[0].x"',
       'json patch unknown field "[0].\\t\\\\"',
     ]);
+    const mixed =
+      '[{"value":{"k":1,"k":2},"x":1,"value":{"l":1,"l":2},"value":3,"op":"test"},{"z":1,"op":"test","op":"add","path":"/a"}]';
+    expect(read(mixed).strict).toEqual([
+      'json patch duplicate field "[0].value.k"',
+      'json patch unknown field "[0].x"',
+      'json patch duplicate field "[0].value"',
+      'json patch duplicate field "[0].value.l"',
+      'json patch unknown field "[1].z"',
+      'json patch duplicate field "[1].op"',
+    ]);
     expect(atOnce(resultOf(read(body).apply({}, schema, new Postponed())))).toEqual({ b: 1 });
   });
 });
