@@ -76,9 +76,15 @@ class PolicyVariables implements StructValue {
     if (prepared === undefined) return undefined;
     // Of two variables of one name both are the later one, so that what it refers to may be itself.
     this.#known.set(field, new Failure(`variable ${JSON.stringify(field)} refers to itself`));
-    const value = this.#evaluate(field, prepared);
-    this.#known.set(field, value);
-    return value;
+    try {
+      const value = this.#evaluate(field, prepared);
+      this.#known.set(field, value);
+      return value;
+    } catch (error) {
+      // A decision is needed first; then it is evaluated anew.
+      this.#known.delete(field);
+      throw error;
+    }
   }
 
   fields(): Iterable<string> {

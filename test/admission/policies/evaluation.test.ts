@@ -134,6 +134,15 @@ test('the authorizer is asked once for each question', async () => {
   expect([denials, asked]).toEqual([[undefined, undefined], 1]);
 });
 
+test('a variable may be the first to ask the authorizer, also by way of another', async () => {
+  const check = (verb: string): string => `authorizer.group("").resource("pods").check("${verb}").allowed()`;
+  const { denials, asked } = await judge({
+    ...variables(['may', check('get')], ['mayAll', `variables.may && ${check('list')}`]),
+    validations: [{ expression: 'variables.mayAll' }, { expression: '!variables.may' }],
+  });
+  expect([denials, asked]).toEqual([[undefined, 'failed expression: !variables.may'], 2]);
+});
+
 test.each<[string, 'Fail' | 'Ignore', readonly object[]]>([
   ['"a is " + object.data.a', 'Fail', [{ key: 'k', value: 'a is 1' }]],
   ['" "', 'Fail', []],
