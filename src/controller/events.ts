@@ -4,10 +4,11 @@ import { type Event, Events } from '../api/kinds/event.js';
 import { dnsSubdomain } from '../api/names.js';
 import { type ApiObject, groupVersion } from '../api/object.js';
 import { timestamp } from '../api/time.js';
-import type { WriteOptions } from '../client/client.js';
+import type { Client, WriteOptions } from '../client/client.js';
 import { BoundedMap } from '../runtime/bounded-map.js';
 import { type TokenBucket, tokenBucket } from './backoff.js';
 import type { ReconcileContext } from './controller.js';
+import { lastingContext } from './lasting-context.js';
 import { isNamespaceGoing } from './namespace-going.js';
 
 /**
@@ -31,20 +32,44 @@ interface Known {
   readonly count: number;
 }
 
+interface RecorderContext extends Pick<ReconcileContext, 'client' | 'clock' | 'log'> {
+  readonly signal?: AbortSignal | undefined;
+}
+
 /**
  * Records events of one component. The same event again counts up instead of being written anew; of one object at
  * most 25 come at once and one in five minutes after that; when the server cannot keep up, events are dropped. What cannot
- * be written is lost; a warning in the log says so, once for each reason of events and of failures.
+ * be written is lost; a warning in the log says so, once for each reason of events and of failures. Who asks with the
+ * same client gets the same recorder, so `reconcile` may ask each time; it outlasts a call with a time limit.
  */
 export function eventRecorder(
   component: string,
-  {
-    client,
-    clock,
-    log,
-    signal,
-  }: Pick<ReconcileContext, 'client' | 'clock' | 'log'> & { readonly signal?: AbortSignal },
+  given: Pick<ReconcileContext, 'client' | 'clock' | 'log'> & { readonly signal?: AbortSignal | undefined },
   options: Pick<WriteOptions, 'fieldManager'> = {},
+): EventRecorder {
+  const context: RecorderContext = lastingContext(given);
+  const { client, clock, signal } = context;
+  const own = recorders.get(client) ?? new Map<string, Made>();
+  recorders.set(client, own);
+  const id = JSON.stringify([component, options.fieldManager]);
+  const before = own.get(id);
+  if (before !== undefined && before.clock === clock && before.signal === signal) return before.recorder;
+  const recorder = newRecorder(component, context, options);
+  own.set(id, { recorder, clock, signal });
+  return recorder;
+}
+
+interface Made extends Pick<RecorderContext, 'clock' | 'signal'> {
+  readonly recorder: EventRecorder;
+}
+
+/** Of everybody who has a client, by component and field manager. */
+const recorders = new WeakMap<Client, Map<string, Made>>();
+
+function newRecorder(
+  component: string,
+  { client, clock, log, signal }: RecorderContext,
+  options: Pick<WriteOptions, 'fieldManager'>,
 ): EventRecorder {
   const resource = client.resource(Events);
   const known = new BoundedMap<string, Known>(limits.remembered);

@@ -7,6 +7,7 @@ import type { Logger } from '../runtime/logger.js';
 import { Observable, type Subscriber } from '../runtime/observable.js';
 import type { ReconcileContext, SharedCacheOptions } from './controller.js';
 import { identityAndOwners } from './identity-and-owners.js';
+import { endingWithCall, lastingContext } from './lasting-context.js';
 
 type CacheUser = Pick<ReconcileContext, 'signal' | 'clock' | 'log' | 'cacheObserver'>;
 
@@ -35,7 +36,7 @@ export function sharedCache<T extends ApiObject>(
   type: ResourceType<T>,
   watch: SharedCacheOptions<T> = {},
 ): ObjectCache<T> {
-  return cachesOf(context.client).open(type, watch, controllers.get(context.client) ?? context);
+  return cachesOf(context.client).open(type, watch, lastingContext(context));
 }
 
 /** The caches of everybody who has a client. */
@@ -77,12 +78,9 @@ export function sharing(client: Client, caches: SharedCaches): Client {
   return client;
 }
 
-/** Whose clients they are that end with one call: caches outlast it. */
-const controllers = new WeakMap<Client, CacheUser>();
-
 /** Lets a client that ends with one call of a controller share the caches of that controller. */
 export function sharingFor(controller: ReconcileContext, client: Client): Client {
-  controllers.set(client, controller);
+  endingWithCall(controller, client);
   return sharing(client, cachesOf(controller.client));
 }
 

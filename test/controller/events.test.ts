@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { forbidden, serviceUnavailable } from '../../src/api/errors.js';
 import { type Event, Events } from '../../src/api/kinds/event.js';
-import { type ApiObject, keyOf } from '../../src/api/object.js';
+import { type ApiObject, keyOf, resourceType } from '../../src/api/object.js';
+import { defineController } from '../../src/controller/define-controller.js';
 import { eventRecorder } from '../../src/controller/events.js';
 import { silentLogger } from '../../src/runtime/logger.js';
 import { FakeClock, settled } from '../../src/testing/fake-clock.js';
@@ -186,6 +187,31 @@ describe('an event recorder', () => {
     };
     await record('Done');
     expect(lines).toEqual(['debug Done', 'warn Done', 'debug Done', 'warn Undone', 'debug Done']);
+  });
+
+  test('is the same one in every call of a controller, and outlasts a call with a time limit', async () => {
+    const { clock, client, events } = world();
+    const stop = new AbortController();
+    const things = resourceType({ group: '', version: 'v1', plural: 'things', kind: 'Thing', namespaced: true });
+    let calls = 0;
+    const running = defineController({
+      name: 'tester',
+      for: things,
+      timeoutMs: 1_000,
+      async reconcile(thing, context) {
+        eventRecorder('tester', context).record(thing, event);
+        calls++;
+      },
+    }).run({ client, clock, log: silentLogger, signal: stop.signal });
+    const key = { namespace: 'n', name: 'a' };
+    await client.resource(things).create({ apiVersion: 'v1', kind: 'Thing', metadata: key });
+    await settled();
+    await client.resource(things).patch(key, { type: 'merge', body: { metadata: { labels: { a: 'b' } } } });
+    await settled();
+    expect(calls).toBe(2);
+    expect(await events()).toMatchObject([{ ...event, count: 2 }]);
+    stop.abort();
+    await running;
   });
 
   test('never fails', async () => {
