@@ -35,7 +35,7 @@ export async function runCommandLine(argv: readonly string[]): Promise<number> {
 }
 
 const logLevel = (): Option =>
-  new Option('--log-level <level>', 'least level to log').choices(['debug', 'info', 'warn', 'error']);
+  new Option('--log-level <level>', 'least level to log; default: info').choices(['debug', 'info', 'warn', 'error']);
 const logFormat = (): Option =>
   new Option('--log-format <format>', 'default: pretty on a terminal').choices(['pretty', 'json']);
 
@@ -43,17 +43,25 @@ function addServe(program: Command): void {
   program
     .command('serve')
     .description('run the API server with its store and controllers')
-    .option('--port <port>', 'port to accept connections on; 0 picks a free one', readPort)
-    .option('--host <host>', 'address to accept connections on', readText)
+    .option('--port <port>', 'port to accept connections on; 0 picks a free one; default: 6443', readPort)
+    .option('--host <host>', 'address to accept connections on; default: 127.0.0.1', readText)
     .option(
       '--serving-names <list>',
       'DNS names and addresses by which others reach it, the first one first',
       readNames,
     )
-    .option('--data-dir <directory>', 'where keys, certificates, admin.kubeconfig and the store are kept', readText)
-    .option('--store <address>', 'memory: | level:DIR | etcd:HOST:PORT,...', readText)
+    .option(
+      '--data-dir <directory>',
+      'where keys, certificates, admin.kubeconfig and the store are kept; default: ./.kedge',
+      readText,
+    )
+    .option(
+      '--store <address>',
+      'memory: | level:DIR | etcd:[https://]HOST:PORT,...; default: level: under the data directory',
+      readText,
+    )
     .option('--config <file>', 'options file; see config/server.yaml')
-    .option('--controllers <list>', "built-in controllers to run, comma-separated; 'all', or '' for none", readList)
+    .option('--controllers <list>', "built-in controllers to run, comma-separated; '' for none; default: all", readList)
     .addHelpText('after', controllerHelp)
     .addOption(logLevel())
     .addOption(logFormat())
@@ -67,8 +75,8 @@ function addControllers(program: Command): void {
   program
     .command('controllers')
     .description('run the built-in controllers against a server elsewhere')
-    .requiredOption('--kubeconfig <file>', 'server and identity to use')
-    .option('--controllers <list>', "controllers to run, comma-separated; default 'all'", readList)
+    .requiredOption('--kubeconfig <file>', 'server and identity to use; required')
+    .option('--controllers <list>', 'controllers to run, comma-separated; default: all', readList)
     .addHelpText('after', controllerHelp)
     .option('--config <file>', 'options file whose signing, certificatePolicy, trust and domains count')
     .option('--ca-cert <file>', 'PEM certificate of the CA that signs for the well-known signers')
@@ -103,7 +111,7 @@ function addCertificates(program: Command): void {
     .option('--name <text>', 'only with this common name or alternative name')
     .option('--expires-within <period>', 'only what expires within 30d, 12h, 45m', readPeriod)
     .option('--expired', 'those that have expired, too')
-    .addOption(new Option('--output <format>', 'default: table').choices(['table', 'json']).default('table'))
+    .addOption(new Option('--output <format>', 'how they are printed').choices(['table', 'json']).default('table'))
     .addOption(
       // It looks at the whole ledger, whatever is selected.
       new Option('--verify', 'check that nothing was changed or removed, and print the end of the ledger').conflicts([
@@ -148,7 +156,7 @@ function addStore(program: Command): void {
   store
     .command('copy')
     .description('copy everything in a store to a new one: from the embedded store to etcd, or back')
-    .argument('<from>', 'level:DIR | etcd:HOST:PORT,...', readText)
+    .argument('<from>', 'level:DIR | etcd:[https://]HOST:PORT,...', readText)
     .argument('<to>', 'the same; a directory or etcd prefix that holds nothing yet', readText)
     .option('--config <file>', 'options file, of which etcd and encryptionConfigFile count')
     .option('--leave-unreadable', 'leave out, and name, what cannot be decrypted because its key is lost')

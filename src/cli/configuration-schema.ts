@@ -15,12 +15,13 @@ const of = <T>(check: Check): z.ZodType<T> =>
   z.custom<T>().superRefine((value, context) => tell(check(value, ''), context));
 
 interface Telling {
-  addIssue(issue: { readonly code: 'custom'; readonly message: string; readonly path: string[] }): void;
+  addIssue(issue: { readonly code: 'custom'; readonly message: string; readonly path: (string | number)[] }): void;
 }
 
 function tell(problem: Problem | undefined, context: Telling): void {
   if (problem === undefined) return;
-  const path = problem.path.split(/[.[\]]+/).filter((part) => part !== '');
+  const parts = problem.path.split(/[.[\]]+/).filter((part) => part !== '');
+  const path = parts.map((part) => (/^\d+$/.test(part) ? Number(part) : part));
   context.addIssue({ code: 'custom', message: problem.wrong, path });
 }
 

@@ -31,10 +31,23 @@ export async function readConfiguration(file: string | undefined, flags: Flags):
   ]);
   const result = configuration.safeParse({ ...given, ...flags });
   if (result.success) return result.data;
-  const [issue] = result.error.issues;
-  const where = issue?.path.length ? `${issue.path.join('.')}: ` : '';
-  throw new ConfigurationError(`${file}: ${where}${issue?.message ?? 'not valid'}`);
+  throw new ConfigurationError(`${file}: ${problemsOf(result.error.issues)}`);
 }
+
+interface Issue {
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+}
+
+/** What is wrong, one thing for each option, with where it is: `port: must be …; servingNames[0]: must be …`. */
+export const problemsOf = (issues: readonly Issue[]): string =>
+  issues.map(({ path, message }) => (path.length === 0 ? message : `${pathText(path)}: ${message}`)).join('; ');
+
+const pathText = (path: readonly PropertyKey[]): string =>
+  path
+    .map((at) => (typeof at === 'number' ? `[${at}]` : `.${String(at)}`))
+    .join('')
+    .replace(/^\./, '');
 
 async function readConfigurationFile(file: string): Promise<object> {
   let bytes: Buffer;

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { certificatesOptions } from '../../src/cli/certificates-options.js';
+import { problemsOf } from '../../src/cli/configuration.js';
 import { configuration } from '../../src/cli/configuration-schema.js';
 
 const problem = (given: object): string => {
-  const result = configuration.safeParse(given);
-  const [issue] = result.error?.issues ?? [];
-  return issue === undefined ? 'none' : `${issue.path.join('.')}: ${issue.message}`;
+  const { success, error } = configuration.safeParse(given);
+  return success ? 'none' : problemsOf(error.issues);
 };
 const rule = {
   name: 'a',
@@ -22,24 +22,24 @@ test.each<[object, string]>([
   [signer({ secret: 'ns/name', rotation: { keyType: 'P-384' } }), 'none'],
   [signer({ command: ['x'] }), 'none'],
   [signer({ certificateFile: 'c', pkcs11: { library: 'l', token: 't', key: 'k', pinFile: 'p' } }), 'none'],
-  [signer({}), 'signing.signers.0: must have certificateFile'],
-  [signer({ certificateFile: 'c' }), 'signing.signers.0.keyFile: is missing'],
-  [signer({ certficateFile: 'c', keyFile: 'k' }), 'signing.signers.0.certficateFile: is unknown'],
-  [signer({ command: [] }), 'signing.signers.0'],
-  [signer({ secret: 'name' }), 'signing.signers.0'],
-  [{ signing: { signers: [{ name: 'x', command: ['y'] }] } }, 'signing.signers.0'],
+  [signer({}), 'signing.signers[0]: must have certificateFile'],
+  [signer({ certificateFile: 'c' }), 'signing.signers[0].keyFile: is missing'],
+  [signer({ certficateFile: 'c', keyFile: 'k' }), 'signing.signers[0].certficateFile: is unknown'],
+  [signer({ command: [] }), 'signing.signers[0]'],
+  [signer({ secret: 'name' }), 'signing.signers[0]'],
+  [{ signing: { signers: [{ name: 'x', command: ['y'] }] } }, 'signing.signers[0]'],
   [{ certificatePolicy: { rules: [rule] } }, 'none'],
   [
     { certificatePolicy: { rules: [{ ...rule, usages: ['fly'] }] } },
     'certificatePolicy: rules[0].usages: "fly" is no usage',
   ],
-  [{ certificatePolicy: { rules: [{ ...rule, subjet: {} }] } }, 'certificatePolicy.rules.0.subjet: is unknown'],
+  [{ certificatePolicy: { rules: [{ ...rule, subjet: {} }] } }, 'certificatePolicy.rules[0].subjet: is unknown'],
   [{ certificatePolicy: { mode: 'off' } }, 'certificatePolicy.mode'],
   [{ trust: { distribute: true, bundles: [bundle] } }, 'none'],
   [{ trust: { bundles: [bundle] } }, 'trust: bundles are distributed only where distribute is true'],
   [
     { trust: { distribute: true, bundles: [{ ...bundle, sources: [{}] }] } },
-    'trust.bundles.0.sources.0: must have file, configMap, secret',
+    'trust.bundles[0].sources[0]: must have file, configMap, secret',
   ],
   [{ trust: { owner: 'A b' } }, 'trust.owner: must be a DNS label'],
   [{ limits: { headerBytes: 0 } }, 'limits.headerBytes: must be a whole number from 8192 to 1048576, not 0'],
@@ -51,10 +51,17 @@ test.each<[object, string]>([
     { serviceAccounts: { maxTokenSeconds: 1 } },
     'serviceAccounts.maxTokenSeconds: must be 0 or a whole number of at least 3600',
   ],
-  [{ webhookServices: [{ service: 'a/b', address: 'c' }] }, 'webhookServices.0: cannot be read: "c" is no address'],
+  [{ webhookServices: [{ service: 'a/b', address: 'c' }] }, 'webhookServices[0]: cannot be read: "c" is no address'],
   [{ webhookServices: [{ service: 'a/b', address: 'c:1' }] }, 'none'],
 ])('%j: %s', (given, expected) => {
   expect(problem(given)).toContain(expected);
+});
+
+test('of each option is told at once what is wrong with it', () => {
+  expect(problem({ port: -1, servingNames: ['a', 'a b'], prot: 1 })).toBe(
+    'port: must be a whole number from 0 to 65535, not -1; servingNames[1]: must be a DNS name or an IP address, not "a b"; ' +
+      'Unrecognized key: "prot"',
+  );
 });
 
 test('what is not configured is not there', () => {
