@@ -164,14 +164,16 @@ function selectionText({ namespace, labelSelector, fieldSelector }: Selection): 
   return `objects${namespace ? ` in ${namespace}` : ''}${selectors && ` with ${selectors}`}`;
 }
 
-/** Of a list so many are told whole, and the others by their names. */
+/** Of a list so many are told whole, so many more by their names, and of the others the number. */
 const toldWhole = 5;
+const toldNames = 50;
 
 function listText(objects: readonly ApiObject[]): string {
   if (objects.length === 0) return 'none';
   const whole = objects.slice(0, toldWhole).map(shown);
-  const named = objects.slice(toldWhole).map((object) => keyText(keyOf(object)));
-  return `${objects.length}: ${[...whole, ...named].join(', ')}`;
+  const named = objects.slice(toldWhole, toldWhole + toldNames).map((object) => keyText(keyOf(object)));
+  const more = objects.length - whole.length - named.length;
+  return `${objects.length}: ${[...whole, ...named, ...(more > 0 ? [`and ${more} more`] : [])].join(', ')}`;
 }
 
 /** Who wrote which field is mostly half of an object, and seldom what was waited for. */

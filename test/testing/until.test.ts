@@ -159,6 +159,11 @@ test('what a list never came to is told with what was there, and with what was s
     ),
   );
   expect(error).not.toHaveProperty('message', expect.stringContaining('managedFields'));
+  for (let i = 0; i < 60; i++) await configMaps.create(named(`h${i}`, { app: 'web' }));
+  expect(await never({ labelSelector: 'app=web' })).toHaveProperty(
+    'message',
+    expect.stringMatching(/last seen: 67: .*, many\/f, many\/g, many\/h0, .*, many\/h\d+, and 12 more$/),
+  );
   const asked = eventually(
     async () => (await configMaps.list({ namespace: 'many' })).items,
     () => false,
