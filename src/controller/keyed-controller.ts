@@ -1,4 +1,5 @@
 import { isReason } from '../api/errors.js';
+import { withoutStack } from '../client/troubles.js';
 import { TimeoutError, timeLimit } from '../runtime/abort.js';
 import { defaultBackoff, type RateLimit } from './backoff.js';
 import { clientUntil, lastingClient } from './client-until.js';
@@ -124,7 +125,8 @@ async function workThrough<K>(name: string, work: KeyedWork<K>, context: Reconci
         attempt,
         durationMs: Math.round(tookMs),
         result,
-        ...(err === undefined ? {} : { err }),
+        // Where it was that a server answered so is told the first time.
+        ...(err === undefined ? {} : { err: attempt > 1 ? withoutStack(err) : err }),
       };
       if (result === 'terminal') log.error(fields, 'reconcile failed for good');
       else if (result !== 'retry') log.info(fields, 'reconciled');

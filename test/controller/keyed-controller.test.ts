@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { serviceUnavailable } from '../../src/api/errors.js';
 import { Namespaces } from '../../src/api/kinds/namespace.js';
 import type { ReconcileContext } from '../../src/controller/controller.js';
 import { defineKeyedController, type KeyedWork } from '../../src/controller/keyed-controller.js';
@@ -85,6 +86,23 @@ test('fails when the start does, or for a number that is none', async () => {
   await expect(run({ concurrency: 0 }).running).rejects.toThrow(
     'controller c: concurrency must be a whole number from 1 on, not 0',
   );
+});
+
+test('where a server answered so is told the first time, and where the program failed each time', async () => {
+  const failures = [serviceUnavailable('gone'), serviceUnavailable('gone'), new TypeError('x is undefined')];
+  const { clock, lines } = run({
+    async reconcile() {
+      const failure = failures.shift();
+      if (failure !== undefined) throw failure;
+    },
+  });
+  await clock.advance(1_000);
+  const stack = expect.any(String);
+  expect(lines.slice(0, 3).map(({ fields }) => (fields as { err?: unknown }).err)).toEqual([
+    expect.objectContaining({ message: 'gone', stack }),
+    expect.objectContaining({ message: 'gone', stack: undefined }),
+    expect.objectContaining({ message: 'x is undefined', stack }),
+  ]);
 });
 
 test('a reconcile that takes too long is told so, fails and is tried again', async () => {
