@@ -34,7 +34,9 @@ export const csrApprover = ({ domains = defaultDomains }: { readonly domains?: D
       if (kinds.length === 0) return;
       for (const kind of kinds) {
         if (!(await requesterMay(client, csr, kind.permission, domains))) continue;
-        return decideRequest(client, csr, { type: 'Approved', reason: 'AutoApproved', message: kind.message });
+        await decideRequest(client, csr, { type: 'Approved', reason: 'AutoApproved', message: kind.message });
+        log.info({ object: csr.metadata.name, requester: csr.spec.username }, 'request approved');
+        return;
       }
       log.debug({ object: csr.metadata.name, recognised: kinds.map(({ permission }) => permission) }, 'not permitted');
       const age = clock.now() - Date.parse(csr.metadata.creationTimestamp ?? '');

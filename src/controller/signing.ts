@@ -1,6 +1,6 @@
 import type { LedgerRecord } from '../api/certificate-ledger.js';
 import { isReason } from '../api/errors.js';
-import { type ApiObject, keyOf, type ResourceType } from '../api/object.js';
+import { type ApiObject, keyOf, keyText, type ResourceType } from '../api/object.js';
 import { isSignerDomain } from '../api/signer-name.js';
 import type { Client } from '../client/client.js';
 import { type Signer, signerFor } from '../pki/signer.js';
@@ -141,7 +141,7 @@ function signingController<T extends ApiObject, Q, A extends Answer>(
     transform: (request) => spec.outline(request),
     when: (request) => signerFor(signers, spec.signerNameOf(request)) === signer && spec.isDue(request),
 
-    async reconcile(request, { clock, signal }) {
+    async reconcile(request, { clock, log, signal }) {
       const uid = request.metadata.uid ?? '';
       const before = answers.get(uid);
       const known = before !== undefined && isFresh(before.answer, clock.now()) ? before : undefined;
@@ -161,8 +161,16 @@ function signingController<T extends ApiObject, Q, A extends Answer>(
       });
       answers.delete(uid);
       if (!isWritten) return;
-      tell('issued' in answer ? 'issued' : 'refused');
-      if (record !== undefined) onIssued?.(record);
+      const object = keyText(keyOf(request));
+      if (record === undefined) {
+        log.info({ object, ...answer }, 'certificate refused');
+        tell('refused');
+        return;
+      }
+      const { requester, subject, serial, notAfter } = record;
+      log.info({ object, requester, subject, serial, notAfter }, 'certificate issued');
+      tell('issued');
+      onIssued?.(record);
     },
     deleted: async ({ metadata }) => void answers.delete(metadata.uid ?? ''),
   });

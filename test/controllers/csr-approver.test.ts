@@ -74,9 +74,12 @@ describe('csr-approver', () => {
   });
 
   test('approves what the requester may have, having asked for exactly that', async () => {
-    const { requests, conditions, asked, client } = await start(({ subresource }) => subresource === 'nodeclient');
+    const { requests, conditions, asked, client, news } = await start(
+      ({ subresource }) => subresource === 'nodeclient',
+    );
     await requests.create(await nodeRequest({ username: 'system:node:n1' }));
     await settled();
+    expect(news).toEqual([{ message: 'request approved', object: 'n1', requester: 'system:node:n1' }]);
     expect(await conditions()).toEqual([
       {
         type: 'Approved',

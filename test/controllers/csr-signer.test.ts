@@ -63,6 +63,34 @@ describe('csr-signer', () => {
     ]);
   });
 
+  test('says in the log what became of a request', async () => {
+    const refusing = signer(async () => ({ refused: 'too young', reason: 'AgeLimit' }), 'example.test/others');
+    const { requests, news } = await start(signer(), refusing);
+    for (const [name, signerName] of Object.entries({ a: 'example.test/clients', b: 'example.test/others' })) {
+      const csr = await testSigningRequest({ name, signerName, commonName: name });
+      await requests.create({ ...csr, spec: { ...csr.spec, username: 'dora' }, status: approved });
+    }
+    await eventually(
+      () => news,
+      ({ length }) => length === 2,
+    );
+    const serial = expect.stringMatching(/^[0-9a-f]+$/);
+    expect(news).toContainEqual({
+      message: 'certificate issued',
+      object: 'a',
+      requester: 'dora',
+      subject: 'CN=a',
+      serial,
+      notAfter: expect.any(String),
+    });
+    expect(news).toContainEqual({
+      message: 'certificate refused',
+      object: 'b',
+      refused: 'too young',
+      reason: 'AgeLimit',
+    });
+  });
+
   test.each([
     ['nobody approved', {}],
     ['denied besides', { status: { conditions: [...approved.conditions, { type: 'Denied', status: 'True' }] } }],

@@ -9,6 +9,8 @@ export interface World {
   readonly client: FakeClient;
   /** Lines at warn and error. */
   readonly complaints: readonly string[];
+  /** Lines at info, but for those that every reconcile has. */
+  readonly news: readonly object[];
   stop(): Promise<void>;
 }
 
@@ -25,7 +27,11 @@ export async function runControllers(
     const { err } = fields as { readonly err?: unknown };
     complaints.push(`${message}: ${err instanceof Error ? err.message : ''}`);
   };
-  const log: Logger = { debug: () => {}, info: () => {}, warn: complain, error: complain, child: () => log };
+  const news: object[] = [];
+  const info = (fields: object, message: string): void => {
+    if (message !== 'reconciled') news.push({ message, ...fields });
+  };
+  const log: Logger = { debug: () => {}, info, warn: complain, error: complain, child: () => log };
   const stopping = new AbortController();
   const running = createManager({ client, clock, log })
     .add(...runnables)
@@ -35,6 +41,7 @@ export async function runControllers(
     clock,
     client,
     complaints,
+    news,
     stop: () => {
       stopping.abort();
       return running;
