@@ -191,6 +191,15 @@ test('what Go puts in order is in the order of bytes: texts are sorted by one mo
   expect(wrong).toEqual([]);
 });
 
+test('what went wrong is `err` in every line of the log: readers look for one name', () => {
+  const wrong = sources.filter((file) =>
+    /[lL]og\??\.(debug|info|warn|error)\(\s*\{[^}]*\berror\b\s*[,:}](?<!err: error\s*[,:}])/.test(
+      readFileSync(join(root, file), 'utf8'),
+    ),
+  );
+  expect(wrong).toEqual([]);
+});
+
 test('examples import each other as Node.js finds them without a compiler', () => {
   const wrong = sources
     .filter((file) => file.startsWith('examples/'))

@@ -42,7 +42,7 @@ export async function compactNowAndThen(client: EtcdClient, compaction: Compacti
     try {
       seen = await compactInTurn(client, compaction, seen);
     } catch (error) {
-      log.warn({ error }, 'cannot compact etcd');
+      log.warn({ err: error }, 'cannot compact etcd');
     }
   }
 }

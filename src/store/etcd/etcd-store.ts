@@ -247,7 +247,7 @@ export class EtcdStore implements Store {
       await this.caughtUp();
     } catch (error) {
       if (error instanceof StoreUnavailable || error instanceof StoreClosed) throw error;
-      this.#log.warn({ error }, 'etcd takes no writes: it can only be read');
+      this.#log.warn({ err: error }, 'etcd takes no writes: it can only be read');
       await this.#inTime((signal) => this.#reached(revision, signal)).catch(() => this.#checkOpen());
     }
   }
@@ -382,7 +382,7 @@ export class EtcdStore implements Store {
     // Nothing is missing where nothing has happened: who waits for what is yet to come will hear of it.
     const reached = await this.revision().catch(() => upTo);
     if (this.#history.newest >= reached) return;
-    await this.#beat().catch((error: unknown) => this.#log.warn({ error }, 'cannot write a heartbeat to etcd'));
+    await this.#beat().catch((error: unknown) => this.#log.warn({ err: error }, 'cannot write a heartbeat to etcd'));
   }
 
   async #keepUp(everyMs: number): Promise<void> {
@@ -404,7 +404,7 @@ export class EtcdStore implements Store {
       const error = await this.#watchOnce();
       if (signal.aborted) return;
       if (this.#history.newest > before) backoff = firstBackoffMs;
-      this.#log.warn({ error, revision: this.#history.newest }, 'the watch on etcd ended and is begun again');
+      this.#log.warn({ err: error, revision: this.#history.newest }, 'the watch on etcd ended and is begun again');
       await this.#clock.sleep(backoff, signal);
       backoff = Math.min(backoff * 2, longestBackoffMs);
     }
@@ -463,7 +463,7 @@ export class EtcdStore implements Store {
     const failure = new StoreClosed(
       `etcd is at revision ${revision} and was at ${before}: the store is closed for good`,
     );
-    this.#log.error({ error: failure }, 'etcd has an older state than before; start again to go on from there');
+    this.#log.error({ err: failure }, 'etcd has an older state than before; start again to go on from there');
     this.#failure = failure;
     this.#stop.abort();
     this.#fanOut.close(failure);
@@ -518,7 +518,7 @@ export class EtcdStore implements Store {
 
   #toldEntry(kv: KeyValue): Entry {
     return this.#anyEntry(kv, (error) =>
-      this.#log.error({ error, key: kv.key }, 'a change in etcd that cannot be read is told to nobody'),
+      this.#log.error({ err: error, key: kv.key }, 'a change in etcd that cannot be read is told to nobody'),
     );
   }
 

@@ -79,7 +79,7 @@ export class JournaledLog implements RecordLog {
     try {
       this.#acknowledged.write(revision);
     } catch (error) {
-      this.#log.warn({ error }, 'cannot note the last acknowledged revision');
+      this.#log.warn({ err: error }, 'cannot note the last acknowledged revision');
     }
   }
 
@@ -97,7 +97,10 @@ export class JournaledLog implements RecordLog {
     try {
       await this.#keepAll();
     } catch (error) {
-      this.#log.warn({ error }, 'the database was not brought up to the journal; that is done when it is opened again');
+      this.#log.warn(
+        { err: error },
+        'the database was not brought up to the journal; that is done when it is opened again',
+      );
     }
     this.#acknowledged.close();
     this.#journal.close();

@@ -268,7 +268,7 @@ describe.skipIf(!etcdInstalled)('when the watch misses something', () => {
     const failure: unknown = await stream.take(1).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(HistoryCompacted);
     expect(failure).toMatchObject({ oldest: missed });
-    expect(told).toMatchObject([{ error: `etcd has compacted what came before revision ${missed}` }]);
+    expect(told).toMatchObject([{ err: `etcd has compacted what came before revision ${missed}` }]);
     const later = reader(store, missed);
     const seen = await create(store, '/seen');
     expect(await later.take(1)).toEqual([`put /seen ${seen}`]);
