@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { type Clock, endingClock } from '../runtime/clock.js';
+import { listenFailure } from '../runtime/listen-failure.js';
 
 /** How long headers may take, and whole requests: callers have to say something. Looked at every second. */
 export const requestLimits = {
@@ -56,9 +57,10 @@ export class HttpListener {
   async open({ host, port }: { readonly host: string | undefined; readonly port: number }): Promise<number> {
     const server = this.#server;
     await new Promise<void>((resolve, reject) => {
-      server.once('error', reject);
+      const fail = (error: Error): void => reject(listenFailure(error, host, port));
+      server.once('error', fail);
       server.listen(port, host, () => {
-        server.off('error', reject);
+        server.off('error', fail);
         resolve();
       });
     });

@@ -2,6 +2,7 @@ import type { FacadeParts } from '../http/facade.js';
 import type { ListenerOptions } from '../http/listener.js';
 import { certificateOf } from '../pki/ca-state.js';
 import type { KeyPair } from '../pki/certificate-authority.js';
+import { listenFailure } from '../runtime/listen-failure.js';
 import type { Metrics } from '../runtime/metrics.js';
 import type { Credentials, ListeningCredentials } from './credentials.js';
 import { kubeconfigText } from './kubeconfig-text.js';
@@ -65,7 +66,7 @@ export async function openListener(
   });
   const bound = await listener.listen({ host, port }).catch(async (error: NodeJS.ErrnoException) => {
     await listener.stop(0);
-    throw new Error(listenFailure(error, host, port), { cause: error });
+    throw listenFailure(error, host, port);
   });
   const reachable = reachableHost(host);
   const address = withPort(servingNames[0] ?? reachable, bound);
@@ -141,10 +142,3 @@ const isSameServing = (one: Serving, other: Serving): boolean => one.anchors ===
 
 const isSame = (one: KeyPair, other: KeyPair): boolean =>
   one.certificate === other.certificate && one.key === other.key;
-
-function listenFailure({ code, message }: NodeJS.ErrnoException, host: string, port: number): string {
-  if (code === 'EADDRINUSE') return `port ${port} on ${host} is in use by another program`;
-  if (code === 'EACCES') return `port ${port} on ${host} may not be opened by this user`;
-  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') return `${host} is not an address of this machine`;
-  return `cannot listen on ${host}:${port}: ${message}`;
-}

@@ -58,7 +58,16 @@ test('why a program is not ready is told to the log', async () => {
   });
 });
 
-test('a port that cannot be had is a failure', async () => {
+test('a port that cannot be had is a failure that says so', async () => {
   const running = probeServer({ host: '203.0.113.1', port: 0 }).run(reviewContext());
-  await expect(running).rejects.toThrow('EADDRNOTAVAIL');
+  await expect(running).rejects.toMatchObject({
+    message: '203.0.113.1 is not an address of this machine',
+    code: 'EADDRNOTAVAIL',
+  });
+  await asked({}, async (url) => {
+    const port = Number(new URL(url).port);
+    await expect(probeServer({ host: '127.0.0.1', port }).run(reviewContext())).rejects.toThrow(
+      `port ${port} on 127.0.0.1 is in use by another program`,
+    );
+  });
 });

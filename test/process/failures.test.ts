@@ -105,7 +105,7 @@ describe('a bad configuration ends with 1', () => {
     [
       'a name that is none',
       () => ['--config', file('names.yaml', 'servingNames: [a.test, "0.0.0.0"]')],
-      /^kedge: .*names\.yaml: servingNames\.1: must be a DNS name or an IP address, not "0\.0\.0\.0"$/m,
+      /^kedge: .*names\.yaml: servingNames\[1\]: must be a DNS name or an IP address, not "0\.0\.0\.0"$/m,
     ],
     [
       'half a pair',
