@@ -37,11 +37,18 @@ export async function readConfiguration(file: string | undefined, flags: Flags):
 interface Issue {
   readonly path: readonly PropertyKey[];
   readonly message: string;
+  /** Of an object with members that are unknown: these. */
+  readonly keys?: readonly string[];
 }
 
 /** What is wrong, one thing for each option, with where it is: `port: must be …; servingNames[0]: must be …`. */
 export const problemsOf = (issues: readonly Issue[]): string =>
-  issues.map(({ path, message }) => (path.length === 0 ? message : `${pathText(path)}: ${message}`)).join('; ');
+  issues
+    .flatMap(({ path, message, keys }): readonly Issue[] =>
+      keys === undefined ? [{ path, message }] : keys.map((key) => ({ path: [...path, key], message: 'is unknown' })),
+    )
+    .map(({ path, message }) => (path.length === 0 ? message : `${pathText(path)}: ${message}`))
+    .join('; ');
 
 const pathText = (path: readonly PropertyKey[]): string =>
   path

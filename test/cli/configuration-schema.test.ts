@@ -58,9 +58,9 @@ test.each<[object, string]>([
 });
 
 test('of each option is told at once what is wrong with it', () => {
-  expect(problem({ port: -1, servingNames: ['a', 'a b'], prot: 1 })).toBe(
+  expect(problem({ port: -1, servingNames: ['a', 'a b'], prot: 1, limits: { watch: 1 } })).toBe(
     'port: must be a whole number from 0 to 65535, not -1; servingNames[1]: must be a DNS name or an IP address, not "a b"; ' +
-      'Unrecognized key: "prot"',
+      'limits.watch: is unknown; prot: is unknown',
   );
 });
 
