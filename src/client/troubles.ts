@@ -45,6 +45,16 @@ function troubleOf(error: unknown): string {
 /** For the log: of what a server answered, or a connection did, a stack tells nothing, and the message all. */
 export const withoutStack = (error: unknown): unknown =>
   error instanceof ApiError || (error instanceof Error && 'code' in error && typeof error.code === 'string')
-    ? (Object.create(error, { ...Object.getOwnPropertyDescriptors(error), ...absent }) as object)
+    ? stackless(error, undefined)
     : error;
-const absent = { stack: { value: undefined }, cause: { value: undefined } };
+
+/** For the log: an error that says what happened elsewhere, and what it came of, without where that was noticed. */
+export const fromElsewhere = (error: unknown): unknown =>
+  error instanceof Error ? stackless(error, fromElsewhere(error.cause)) : error;
+
+const stackless = (error: Error, cause: unknown): object =>
+  Object.create(error, {
+    ...Object.getOwnPropertyDescriptors(error),
+    stack: { value: undefined },
+    cause: { value: cause },
+  }) as object;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { serviceUnavailable } from '../../src/api/errors.js';
-import { Troubles } from '../../src/client/troubles.js';
+import { fromElsewhere, Troubles } from '../../src/client/troubles.js';
 
 test('each kind of trouble is told once, and every ten minutes that it lasts', () => {
   const troubles = new Troubles();
@@ -26,4 +26,13 @@ test('trouble of ever new kinds is told of no more after twenty', () => {
   const told = Array.from({ length: 100 }, (_, at) => troubles.isNews(new Error(`kind ${at}`), at));
   expect(told.filter((one) => one).length).toBe(20);
   expect(told.lastIndexOf(true)).toBe(19);
+});
+
+test('what happened elsewhere is told with what it came of, and not with where that was noticed', () => {
+  const cause = new Error('refused');
+  const error = Object.assign(new Error('no answer', { cause }), { code: 503 });
+  const told = fromElsewhere(error) as Error;
+  expect(told).toMatchObject({ message: 'no answer', code: 503, stack: undefined });
+  expect(told.cause).toMatchObject({ message: 'refused', stack: undefined });
+  expect(fromElsewhere('text')).toBe('text');
 });

@@ -1,4 +1,5 @@
 import { internalError } from '../../api/errors.js';
+import { fromElsewhere } from '../../client/troubles.js';
 import type { AdmissionAttributes } from '../admission-step.js';
 import { HookDenied, HookFailed, type WebhookParts } from './ask.js';
 import type { Hook } from './hooks.js';
@@ -43,7 +44,10 @@ export async function settled<T>(
     }
     const ignores = failurePolicy === 'Ignore';
     count(error.code, ignores ? undefined : 'calling_webhook_error');
-    log.warn({ err: error, webhook, configuration: hook.configuration, ignores }, 'an admission webhook failed');
+    log.warn(
+      { err: fromElsewhere(error), webhook, configuration: hook.configuration, ignores },
+      'an admission webhook failed',
+    );
     if (!ignores) throw internalError(error.message, error);
     metrics?.failedOpen(webhook, sort);
     return { ignored: error };

@@ -1,5 +1,6 @@
 import type { Domains } from '../../api/domains.js';
 import { messageOf } from '../../api/message-of.js';
+import { fromElsewhere } from '../../client/troubles.js';
 import { BoundedMap } from '../../runtime/bounded-map.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../runtime/logger.js';
@@ -69,7 +70,7 @@ export function webhookAuthorizer(options: WebhookAuthorizerOptions): Authorizer
         remember(question, decision);
         return decision;
       } catch (error) {
-        log.warn({ err: error }, 'the webhook for access does not answer');
+        log.warn({ err: fromElsewhere(error) }, 'the webhook for access does not answer');
         if (onFailure === 'no-opinion') metrics?.failedOpen(resultOfFailure(error));
         return failed(error);
       }

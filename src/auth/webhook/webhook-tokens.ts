@@ -2,6 +2,7 @@ import type { Domains } from '../../api/domains.js';
 import { messageOf } from '../../api/message-of.js';
 import { isObject } from '../../api/object.js';
 import type { UserInfo } from '../../api/user.js';
+import { fromElsewhere } from '../../client/troubles.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../runtime/logger.js';
 import { commonAudiences } from '../audience-agnostic.js';
@@ -41,7 +42,7 @@ async function review(
     status: { user: {} },
   };
   const status = await call(question).catch((error: unknown) => {
-    log.warn({ err: error }, 'the webhook for tokens does not answer');
+    log.warn({ err: fromElsewhere(error) }, 'the webhook for tokens does not answer');
     throw new AuthenticationError(messageOf(error));
   });
   const given = texts(status['audiences']);

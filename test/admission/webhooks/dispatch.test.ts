@@ -51,6 +51,7 @@ function world(hooks: readonly (Partial<MutatingWebhook> & { readonly name: stri
   const told: [string, string][] = [];
   const warnings: string[] = [];
   const counted: string[] = [];
+  const lines: object[] = [];
   const clock = new FakeClock();
   const list = hooksOf([
     {
@@ -84,7 +85,7 @@ function world(hooks: readonly (Partial<MutatingWebhook> & { readonly name: stri
     client: { post, close: () => {} },
     services: new Map(),
     clock,
-    log: silentLogger,
+    log: { ...silentLogger, warn: (fields, message) => void lines.push({ message, ...fields }) },
     metrics: {
       called: ({ webhook, code, rejection }) => counted.push(`${webhook} ${code} ${rejection}`),
       judged: ({ webhook, verdict, excluded }) => counted.push(`${webhook} ${verdict.errors} ${excluded}`),
@@ -115,6 +116,7 @@ function world(hooks: readonly (Partial<MutatingWebhook> & { readonly name: stri
     told,
     warnings,
     counted,
+    lines,
     clock,
     mutate: (given?: Partial<AdmissionAttributes>, before: readonly AdmissionStep[] = []) =>
       new AdmissionChain([...before, mutatingWebhooks(parts)]).mutate(attributes(given)),
@@ -339,6 +341,9 @@ describe('failures', () => {
     ]);
     expect((await ignoring.mutate()).metadata.labels).toEqual({ log: 'b' });
     expect(ignoring.counted).toEqual([expect.stringMatching(/^a \d+ undefined$/), 'a open', 'b 200 undefined']);
+    const err = expect.objectContaining({ message: `failed calling webhook "a": ${why}`, stack: undefined });
+    const line = { message: 'an admission webhook failed', webhook: 'a', configuration: 'c', ignores: true, err };
+    expect(ignoring.lines).toEqual([line]);
   });
 
   test.each<[string, Answer, number]>([

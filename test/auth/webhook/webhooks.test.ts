@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { defaultDomains } from '../../../src/api/domains.js';
 import { AuthenticationError } from '../../../src/auth/authenticator.js';
 import type { AccessAttributes } from '../../../src/auth/authorizer.js';
@@ -94,13 +94,13 @@ describe('a call', () => {
 });
 
 describe('tokens', () => {
-  const ask = (audiences: readonly string[] = ['api'], token = 't') => {
+  const ask = (audiences: readonly string[] = ['api'], token = 't', log = silentLogger) => {
     const options = {
       call: call(),
       apiAudiences: ['api'],
       domains: defaultDomains,
       clock,
-      log: silentLogger,
+      log,
       keepMs: 120_000,
     };
     return webhookTokens(options).authenticateToken(token, audiences);
@@ -139,7 +139,11 @@ describe('tokens', () => {
 
   test('are refused while the server is away', async () => {
     answers = [new Error('connect ECONNREFUSED')];
-    await expect(ask()).rejects.toThrow(new AuthenticationError('connect ECONNREFUSED'));
+    const warn = vi.fn();
+    const asking = ask(['api'], 't', { ...silentLogger, warn });
+    await expect(asking).rejects.toThrow(new AuthenticationError('connect ECONNREFUSED'));
+    const err = expect.objectContaining({ message: 'connect ECONNREFUSED', stack: undefined });
+    expect(warn.mock.calls).toEqual([[{ err }, 'the webhook for tokens does not answer']]);
   });
 
   test('are asked about once in two minutes', async () => {
