@@ -18,6 +18,7 @@ import type { Webhook } from '../webhook/webhook.js';
 import { type AccountKey, accountToken, findAccount } from './account.js';
 import { testAuthority, testKey, testPodRequest, testRequest, testSigningRequest } from './certificates.js';
 import { compactStore } from './compaction.js';
+import { Complaints } from './complaints.js';
 import { controllersFor, install } from './install.js';
 import { OpenWatches } from './open-watches.js';
 import { AccountRefused, Refusals } from './refusals.js';
@@ -122,7 +123,9 @@ const certificates: TestCertificates = {
 export async function testServer(options: TestServerOptions = {}): Promise<TestServer> {
   const { user = testAdmin, objects = [], runnables = [], runAs, onRefused, webhooks, ...others } = options;
   const { fieldValidation = 'Strict', onWarning, stableIds: isStable = false, ...rest } = others;
-  const { controllers, clock = systemClock, log = silentLogger, graceMs } = options;
+  const { controllers, clock = systemClock, graceMs } = options;
+  const complaints = new Complaints();
+  const log = complaints.heardIn(options.log ?? silentLogger);
   const more = Array.isArray(controllers) ? { controllers: [...controllers, ...controllersFor(objects)] } : {};
   const failed = new AbortController();
   // Every watch of a test listens.
@@ -166,9 +169,10 @@ export async function testServer(options: TestServerOptions = {}): Promise<TestS
           .run(stopping.signal);
   running.catch((error: unknown) => failed.abort(error));
   let isTold = false;
-  const client = clientUntil(failed.signal, mine, () => {
+  const ending = clientUntil(failed.signal, mine, () => {
     isTold = true;
   });
+  const client = complaints.toldBy(ending);
   let stopped: Promise<void> | undefined;
   const stop = (): Promise<void> => {
     stopped ??= (async () => {

@@ -6,6 +6,7 @@ import { type ApiObject, hasMetadata, keyOf, keyText, type ObjectKey } from '../
 import type { ListOptions, ResourceClient } from '../client/client.js';
 import { systemClock } from '../runtime/clock.js';
 import type { Subscription } from '../runtime/observable.js';
+import { complaintsBy } from './complaints.js';
 
 /** How long is waited, and for what. */
 export interface UntilOptions {
@@ -20,7 +21,7 @@ function patienceMs(): number {
   return given > 0 ? given : 4_000;
 }
 
-/** What was waited for did not come about. The message carries the last state seen. */
+/** What was waited for did not come about. The message carries the last state seen, and what the runnables of the test failed at. */
 export class NeverHeld extends Error {
   override readonly name = 'NeverHeld';
 }
@@ -138,7 +139,10 @@ async function watching<T extends ApiObject, S>(
     subscription?.unsubscribe();
   }
   const answer = refusal === undefined ? '' : `; last answer: ${refusal.message}`;
-  throw new NeverHeld(`${what}: not within ${timeoutMs} ms; last seen: ${told(last)}${answer}`, { cause: refusal });
+  const complaints = complaintsBy(resource);
+  const meanwhile = complaints === '' ? '' : `; meanwhile: ${complaints}`;
+  const why = `last seen: ${told(last)}${answer}${meanwhile}`;
+  throw new NeverHeld(`${what}: not within ${timeoutMs} ms; ${why}`, { cause: refusal });
 }
 
 /** Asks again and again until the answer holds. Answers it. Fails with NeverHeld, and with what `ask` or `holds` throws. */

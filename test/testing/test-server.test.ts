@@ -6,6 +6,7 @@ import { connect } from '../../src/client/remote-client.js';
 import type { Runnable } from '../../src/controller/controller.js';
 import { defineController } from '../../src/controller/define-controller.js';
 import { whileLeading } from '../../src/controller/leader.js';
+import { silentLogger } from '../../src/runtime/logger.js';
 import { FakeClock } from '../../src/testing/fake-clock.js';
 import { testServer } from '../../src/testing/test-server.js';
 import { until } from '../../src/testing/until.js';
@@ -101,6 +102,31 @@ test('once a runnable failed, waiting for what it was to do fails with its error
   const waiting = until(client.resource(Namespaces), { name: 'a' }, (found) => found !== undefined);
   await expect(waiting).rejects.toBe(trouble);
   await expect(stop()).rejects.toBe(trouble);
+});
+
+test('who waits in vain is told at what a runnable fails, and no longer once it is done', async () => {
+  let isSealed = true;
+  const controller = defineController({
+    name: 'gadgets',
+    for: ConfigMaps,
+    namespace: 'default',
+    backoff: { baseMs: 1, capMs: 1 },
+    reconcile: async () => {
+      if (isSealed) throw new Error('the vault is sealed');
+    },
+  });
+  const lines: string[] = [];
+  const log = { ...silentLogger, info: (_: object, message: string) => void lines.push(message) };
+  await using kit = await testServer({ controllers: [], runnables: [controller], log: { ...log, child: () => log } });
+  const maps = kit.client.resource(ConfigMaps);
+  const waited = () => until(maps, { namespace: 'default', name: 'b' }, (map) => map !== undefined, { timeoutMs: 50 });
+  await maps.create({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', namespace: 'default' } });
+  await expect(waited()).rejects.toThrow(
+    'last seen: none; meanwhile: reconcile failed (gadgets, default/a): the vault is sealed',
+  );
+  isSealed = false;
+  await expect.poll(() => lines).toContain('reconciled');
+  await expect(waited()).rejects.toThrow(/last seen: none$/);
 });
 
 test('what is due in two months is done after a leap, and the server is well', async () => {

@@ -1,0 +1,60 @@
+import { messageOf } from '../api/message-of.js';
+import type { Client } from '../client/client.js';
+import { BoundedMap } from '../runtime/bounded-map.js';
+import type { Logger } from '../runtime/logger.js';
+
+/** Of so many objects it is remembered what went wrong with them, and of so many it is told. */
+const limits = { remembered: 1_000, told: 3 };
+
+/** What goes wrong with objects in what a test runs, for whoever waits in vain. */
+export class Complaints {
+  /** The last by each controller about each object, the newest last. */
+  readonly #last = new BoundedMap<string, string>(limits.remembered);
+
+  /** Passes every line on. */
+  heardIn(log: Logger, bound: Fields = {}): Logger {
+    const hear =
+      (level: 'info' | 'warn' | 'error') =>
+      (fields: object, message: string): void => {
+        const { controller, object, err }: Fields = { ...bound, ...fields };
+        const about = `(${[controller, object].filter((part) => part !== undefined).join(', ')})`;
+        if (message === 'reconciled') this.#last.delete(about);
+        else if (level !== 'info' && object !== undefined)
+          this.#last.set(about, `${message} ${about}${err === undefined ? '' : `: ${messageOf(err)}`}`);
+        log[level](fields, message);
+      };
+    return {
+      debug: (fields, message) => log.debug(fields, message),
+      info: hear('info'),
+      warn: hear('warn'),
+      error: hear('error'),
+      child: (fields) => this.heardIn(log.child(fields), { ...bound, ...fields }),
+    };
+  }
+
+  /** The client itself: of what is waited for by it `complaintsBy` tells these. */
+  toldBy(client: Client): Client {
+    const { resource } = client;
+    const noting: Client['resource'] = (type) => {
+      const made = resource(type);
+      heard.set(made, this);
+      return made;
+    };
+    return Object.assign(client, { resource: noting });
+  }
+
+  text(): string {
+    return [...this.#last.values()].slice(-limits.told).join('; ');
+  }
+}
+
+interface Fields {
+  readonly controller?: unknown;
+  readonly object?: unknown;
+  readonly err?: unknown;
+}
+
+const heard = new WeakMap<object, Complaints>();
+
+/** What went wrong meanwhile where this is of the client of a test server; empty if nothing did. */
+export const complaintsBy = (resource: object): string => heard.get(resource)?.text() ?? '';
