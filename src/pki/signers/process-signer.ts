@@ -46,6 +46,8 @@ export interface ProcessSigner extends Signer {
 /** The signer could not be asked, or did not answer as agreed. Worth asking again. */
 class SignerProcessError extends Error {
   override readonly name = 'SignerProcessError';
+  /** Tells the log that this came from elsewhere: no retry of a request needs to say where it was noticed. */
+  readonly code = 'ERR_SIGNER_PROCESS';
 }
 
 const restart = { baseMs: 200, capMs: 30_000, quietMs: 60_000 };

@@ -167,7 +167,11 @@ describe('a signer process', () => {
     const signer = scripted(`if (m.sign?.uid === 'last') { ${body} } else if (m.sign) say({ id: m.id, ${refuse} })`, {
       timeoutMs: 2_000,
     });
-    await expect(signer.sign({ ...request, uid: 'last' }, never)).rejects.toThrow(message);
+    const code = 'ERR_SIGNER_PROCESS';
+    await expect(signer.sign({ ...request, uid: 'last' }, never)).rejects.toMatchObject({
+      message: expect.stringContaining(message),
+      code,
+    });
     const answer = await eventually(
       () => signer.sign(request, never).catch(() => undefined),
       (found) => found !== undefined,
