@@ -7,6 +7,7 @@ import { goJson } from '../api/go-text.js';
 import type { CustomResourceDefinition } from '../api/kinds/custom-resource-definition.js';
 import type { JsonObject } from '../api/object.js';
 import { reviewVersion } from '../api/review-versions.js';
+import { fromElsewhere, Troubles } from '../client/troubles.js';
 import {
   type ConversionFailure,
   type ConvertElsewhere,
@@ -16,6 +17,7 @@ import {
   InvalidConversion,
 } from '../resources/customresources/conversion-review.js';
 import type { Clock } from '../runtime/clock.js';
+import type { Logger } from '../runtime/logger.js';
 import type { ConversionMetrics } from './conversion-metrics.js';
 
 /** How long a conversion may take. It is everybody's, not that of one request, so nobody's leaving ends it. */
@@ -30,12 +32,13 @@ const unsupported = (): InvalidConversion =>
 
 /** Converts custom resources by the webhook of their definition; undefined if it has none. */
 export function conversionWebhook(
-  { spec }: CustomResourceDefinition,
+  { metadata, spec }: CustomResourceDefinition,
   parts: {
     readonly client: HookClient;
     readonly services: ServiceAddresses;
     readonly api: string;
     readonly clock: Clock;
+    readonly log: Logger;
     readonly metrics?: ConversionMetrics | undefined;
   },
 ): ConvertElsewhere | undefined {
@@ -71,6 +74,12 @@ export function conversionWebhook(
       throw failure;
     }
   };
+  const troubles = new Troubles();
+  /** Every watch and list that needs it meets the same trouble. */
+  const tell = (error: InvalidConversion, to: string): void => {
+    const level = troubles.isNews(error, parts.clock.monotonic()) ? 'warn' : 'debug';
+    parts.log[level]({ definition: metadata.name, to, err: fromElsewhere(error) }, 'a conversion webhook failed');
+  };
   return async (objects, to) => {
     // What is there in this version already is not sent, nor what has nothing to convert.
     const isSent = (object: JsonObject): boolean => object['apiVersion'] !== to && !isBare(object);
@@ -86,6 +95,7 @@ export function conversionWebhook(
       return objects.map((object) => (isSent(object) ? (converted.next().value ?? object) : inVersion(object, to)));
     } catch (error) {
       if (!(error instanceof InvalidConversion)) throw error;
+      tell(error, to);
       throw untyped(`conversion for ${first['apiVersion']}, Kind=${first['kind']} ${error.message}`);
     }
   };

@@ -36,13 +36,13 @@ export async function openCustomResources(given: {
   readonly clock: Clock;
   readonly metrics?: Metrics | undefined;
 }): Promise<(crd: CustomResourceDefinition) => ResourceDefinition> {
-  const { webhooks, domains, clock } = given;
+  const { webhooks, domains, clock, log } = given;
   const metrics = given.metrics && conversionMetrics(given.metrics);
   const options: CustomResourceOptions = {
     prefixes: domains.extensions,
     ...(webhooks === undefined
       ? {}
-      : { convertElsewhere: (crd) => conversionWebhook(crd, { ...webhooks, api: domains.api, clock, metrics }) }),
+      : { convertElsewhere: (crd) => conversionWebhook(crd, { ...webhooks, api: domains.api, clock, log, metrics }) }),
   };
   const read = (crd: CustomResourceDefinition, since: Revision): readonly ResourceDefinition[] => {
     try {
@@ -53,7 +53,7 @@ export async function openCustomResources(given: {
       );
     } catch (error) {
       // One definition that cannot be read must not take the others down.
-      given.log.error({ err: error, object: crd.metadata.name }, 'custom resource cannot be served');
+      log.error({ err: error, object: crd.metadata.name }, 'custom resource cannot be served');
       return [];
     }
   };

@@ -3,9 +3,11 @@ import { CallFailed, type HookClient } from '../../src/admission/webhooks/call.j
 import type { CustomResourceDefinition } from '../../src/api/kinds/custom-resource-definition.js';
 import type { JsonObject } from '../../src/api/object.js';
 import { systemClock } from '../../src/runtime/clock.js';
+import { silentLogger } from '../../src/runtime/logger.js';
 import { openMetrics } from '../../src/runtime/metrics.js';
 import { conversionMetrics } from '../../src/server/conversion-metrics.js';
 import { conversionWebhook } from '../../src/server/conversion-webhook.js';
+import { FakeClock } from '../../src/testing/fake-clock.js';
 
 const definition = {
   apiVersion: 'apiextensions.k8s.io/v1',
@@ -72,6 +74,7 @@ test.each<[string, Answer, string]>([
     services: new Map(),
     api: 'k8s.io',
     clock: systemClock,
+    log: silentLogger,
     metrics: conversionMetrics(metrics),
   });
   await convert?.([object('v1')], 'g.example.com/v2').catch(() => {});
@@ -85,4 +88,20 @@ test.each<[string, Answer, string]>([
     `apiserver_conversion_webhook_duration_seconds_count ${labels} 1`,
     `apiserver_conversion_webhook_request_total ${labels} 1`,
   ]);
+});
+
+test('one that fails is told to the log once, and every ten minutes while it lasts', async () => {
+  const clock = new FakeClock();
+  const lines: object[] = [];
+  const client: HookClient = { post: () => Promise.reject(new CallFailed('connection refused')), close: () => {} };
+  const log = { ...silentLogger, warn: (fields: object, message: string) => void lines.push({ message, ...fields }) };
+  const convert = conversionWebhook(definition, { client, services: new Map(), api: 'k8s.io', clock, log });
+  const fails = () => expect(convert?.([object('v1')], 'g.example.com/v2')).rejects.toThrow('connection refused');
+  for (let i = 0; i < 3; i++) await fails();
+  const err = expect.objectContaining({ message: expect.stringContaining('connection refused'), stack: undefined });
+  const line = { message: 'a conversion webhook failed', definition: 'ws.g.example.com', to: 'g.example.com/v2', err };
+  expect(lines).toEqual([line]);
+  await clock.advance(600_000);
+  await fails();
+  expect(lines).toEqual([line, line]);
 });
