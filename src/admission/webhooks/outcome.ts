@@ -1,5 +1,5 @@
 import { internalError } from '../../api/errors.js';
-import { fromElsewhere } from '../../client/troubles.js';
+import { fromElsewhere, Troubles } from '../../client/troubles.js';
 import type { AdmissionAttributes } from '../admission-step.js';
 import { HookDenied, HookFailed, type WebhookParts } from './ask.js';
 import type { Hook } from './hooks.js';
@@ -44,7 +44,9 @@ export async function settled<T>(
     }
     const ignores = failurePolicy === 'Ignore';
     count(error.code, ignores ? undefined : 'calling_webhook_error');
-    log.warn(
+    // Of requests that go on all the same a dead webhook would fill the log.
+    const level = ignores && !troublesWith(hook).isNews(error, clock.monotonic()) ? 'debug' : 'warn';
+    log[level](
       { err: fromElsewhere(error), webhook, configuration: hook.configuration, ignores },
       'an admission webhook failed',
     );
@@ -52,4 +54,12 @@ export async function settled<T>(
     metrics?.failedOpen(webhook, sort);
     return { ignored: error };
   }
+}
+
+const troubles = new WeakMap<Hook, Troubles>();
+
+function troublesWith(hook: Hook): Troubles {
+  const known = troubles.get(hook) ?? new Troubles();
+  troubles.set(hook, known);
+  return known;
 }

@@ -344,6 +344,12 @@ describe('failures', () => {
     const err = expect.objectContaining({ message: `failed calling webhook "a": ${why}`, stack: undefined });
     const line = { message: 'an admission webhook failed', webhook: 'a', configuration: 'c', ignores: true, err };
     expect(ignoring.lines).toEqual([line]);
+    await refusing.mutate().catch(() => {});
+    await ignoring.mutate();
+    expect([refusing.lines.length, ignoring.lines.length], 'a line for each that fails').toEqual([2, 1]);
+    await ignoring.clock.advance(600_000);
+    await ignoring.mutate();
+    expect(ignoring.lines).toEqual([line, line]);
   });
 
   test.each<[string, Answer, number]>([
