@@ -1,6 +1,6 @@
 import type { Domains } from '../../api/domains.js';
 import { messageOf } from '../../api/message-of.js';
-import { fromElsewhere } from '../../client/troubles.js';
+import { fromElsewhere, Troubles } from '../../client/troubles.js';
 import { BoundedMap } from '../../runtime/bounded-map.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../runtime/logger.js';
@@ -45,6 +45,12 @@ export function webhookAuthorizer(options: WebhookAuthorizerOptions): Authorizer
     const keepMs = decision.verdict === 'allow' ? allowedMs : refusedMs;
     remembered.set(question, { decision, until: clock.monotonic() + keepMs });
   };
+  const troubles = new Troubles();
+  /** Of requests about which others decide all the same a dead webhook would fill the log. */
+  const tell = (error: unknown): void => {
+    const isNews = onFailure !== 'no-opinion' || troubles.isNews(error, clock.monotonic());
+    log[isNews ? 'warn' : 'debug']({ err: fromElsewhere(error) }, 'the webhook for access does not answer');
+  };
   const failed = (error: unknown): Decision => ({ verdict: onFailure, reason: '', error: messageOf(error) });
   return {
     async authorize(attributes) {
@@ -70,7 +76,7 @@ export function webhookAuthorizer(options: WebhookAuthorizerOptions): Authorizer
         remember(question, decision);
         return decision;
       } catch (error) {
-        log.warn({ err: fromElsewhere(error) }, 'the webhook for access does not answer');
+        tell(error);
         if (onFailure === 'no-opinion') metrics?.failedOpen(resultOfFailure(error));
         return failed(error);
       }

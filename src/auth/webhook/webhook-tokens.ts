@@ -2,7 +2,7 @@ import type { Domains } from '../../api/domains.js';
 import { messageOf } from '../../api/message-of.js';
 import { isObject } from '../../api/object.js';
 import type { UserInfo } from '../../api/user.js';
-import { fromElsewhere } from '../../client/troubles.js';
+import { fromElsewhere, Troubles } from '../../client/troubles.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../runtime/logger.js';
 import { commonAudiences } from '../audience-agnostic.js';
@@ -23,17 +23,26 @@ export interface WebhookTokenOptions {
 }
 
 /** Asks a server elsewhere whose a token is, by a TokenReview. */
-export const webhookTokens = (options: WebhookTokenOptions): TokenAuthenticator =>
-  new TokenCache(
-    { authenticateToken: (token, wanted) => review(options, token, wanted) },
-    { clock: options.clock, keepMs: options.keepMs },
+export function webhookTokens(options: WebhookTokenOptions): TokenAuthenticator {
+  const { clock, log, keepMs } = options;
+  const troubles = new Troubles();
+  // Strangers choose how often it is asked.
+  const failed = (error: unknown): void =>
+    log[troubles.isNews(error, clock.monotonic()) ? 'warn' : 'debug'](
+      { err: fromElsewhere(error) },
+      'the webhook for tokens does not answer',
+    );
+  return new TokenCache(
+    { authenticateToken: (token, wanted) => review(options, { token, wanted, failed }) },
+    { clock, keepMs },
   );
+}
 
 async function review(
-  { call, apiAudiences, domains, log }: WebhookTokenOptions,
-  token: string,
-  wanted: readonly string[],
+  { call, apiAudiences, domains }: WebhookTokenOptions,
+  asked: { readonly token: string; readonly wanted: readonly string[]; failed(error: unknown): void },
 ): Promise<Authenticated | undefined> {
+  const { token, wanted } = asked;
   const question = {
     apiVersion: `authentication.${domains.api}/v1`,
     kind: 'TokenReview',
@@ -42,7 +51,7 @@ async function review(
     status: { user: {} },
   };
   const status = await call(question).catch((error: unknown) => {
-    log.warn({ err: fromElsewhere(error) }, 'the webhook for tokens does not answer');
+    asked.failed(error);
     throw new AuthenticationError(messageOf(error));
   });
   const given = texts(status['audiences']);

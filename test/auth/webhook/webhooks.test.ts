@@ -94,13 +94,13 @@ describe('a call', () => {
 });
 
 describe('tokens', () => {
-  const ask = (audiences: readonly string[] = ['api'], token = 't', log = silentLogger) => {
+  const ask = (audiences: readonly string[] = ['api'], token = 't') => {
     const options = {
       call: call(),
       apiAudiences: ['api'],
       domains: defaultDomains,
       clock,
-      log,
+      log: silentLogger,
       keepMs: 120_000,
     };
     return webhookTokens(options).authenticateToken(token, audiences);
@@ -137,12 +137,16 @@ describe('tokens', () => {
     else await expect(ask()).rejects.toThrow(new AuthenticationError(message));
   });
 
-  test('are refused while the server is away', async () => {
-    answers = [new Error('connect ECONNREFUSED')];
+  test('are refused while the server is away, which is told to the log once', async () => {
+    const error = new Error('connect ECONNREFUSED');
+    answers = [error];
     const warn = vi.fn();
-    const asking = ask(['api'], 't', { ...silentLogger, warn });
-    await expect(asking).rejects.toThrow(new AuthenticationError('connect ECONNREFUSED'));
-    const err = expect.objectContaining({ message: 'connect ECONNREFUSED', stack: undefined });
+    const log = { ...silentLogger, warn };
+    const options = { call: call(), apiAudiences: ['api'], domains: defaultDomains, clock, log, keepMs: 120_000 };
+    const tokens = webhookTokens(options);
+    for (const token of ['a', 'b'])
+      await expect(tokens.authenticateToken(token, ['api'])).rejects.toThrow(new AuthenticationError(error.message));
+    const err = expect.objectContaining({ message: error.message, stack: undefined });
     expect(warn.mock.calls).toEqual([[{ err }, 'the webhook for tokens does not answer']]);
   });
 
@@ -258,6 +262,17 @@ describe('access', () => {
       reason: '',
       error: 'connect ECONNREFUSED',
     });
+  });
+
+  test.each([
+    ['once where others decide', 'no-opinion', 1],
+    ['each time where nobody else is asked', 'deny', 2],
+  ] as const)('that the server is away is told to the log %s', async (_, onFailure, lines) => {
+    answers = [new Error('connect ECONNREFUSED')];
+    const warn = vi.fn();
+    const authorizer = open({ onFailure, log: { ...silentLogger, warn } });
+    for (let i = 0; i < 2; i++) await authorizer.authorize(attributes);
+    expect(warn).toHaveBeenCalledTimes(lines);
   });
 
   test('is asked about in the version that the server wants', async () => {
