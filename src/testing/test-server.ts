@@ -18,10 +18,10 @@ import type { Webhook } from '../webhook/webhook.js';
 import { type AccountKey, accountToken, findAccount } from './account.js';
 import { testAuthority, testKey, testPodRequest, testRequest, testSigningRequest } from './certificates.js';
 import { compactStore } from './compaction.js';
-import { Complaints } from './complaints.js';
 import { controllersFor, install } from './install.js';
 import { OpenWatches } from './open-watches.js';
 import { AccountRefused, Refusals } from './refusals.js';
+import { ReportedFailures } from './reported-failures.js';
 import { type ServedWebhooks, serveWebhooks } from './served-webhooks.js';
 import { stableIds } from './stable-ids.js';
 
@@ -124,8 +124,8 @@ export async function testServer(options: TestServerOptions = {}): Promise<TestS
   const { user = testAdmin, objects = [], runnables = [], runAs, onRefused, webhooks, ...others } = options;
   const { fieldValidation = 'Strict', onWarning, stableIds: isStable = false, ...rest } = others;
   const { controllers, clock = systemClock, graceMs } = options;
-  const complaints = new Complaints();
-  const log = complaints.heardIn(options.log ?? silentLogger);
+  const failures = new ReportedFailures();
+  const log = failures.heardIn(options.log ?? silentLogger);
   const more = Array.isArray(controllers) ? { controllers: [...controllers, ...controllersFor(objects)] } : {};
   const failed = new AbortController();
   // Every watch of a test listens.
@@ -172,7 +172,7 @@ export async function testServer(options: TestServerOptions = {}): Promise<TestS
   const ending = clientUntil(failed.signal, mine, () => {
     isTold = true;
   });
-  const client = complaints.toldBy(ending);
+  const client = failures.toldBy(ending);
   let stopped: Promise<void> | undefined;
   const stop = (): Promise<void> => {
     stopped ??= (async () => {

@@ -6,7 +6,7 @@ import { type ApiObject, hasMetadata, keyOf, keyText, type ObjectKey } from '../
 import type { ListOptions, ResourceClient } from '../client/client.js';
 import { systemClock } from '../runtime/clock.js';
 import type { Subscription } from '../runtime/observable.js';
-import { complaintsBy } from './complaints.js';
+import { failuresReportedTo } from './reported-failures.js';
 
 /** How long is waited, and for what. */
 export interface UntilOptions {
@@ -139,8 +139,8 @@ async function watching<T extends ApiObject, S>(
     subscription?.unsubscribe();
   }
   const answer = refusal === undefined ? '' : `; last answer: ${refusal.message}`;
-  const complaints = complaintsBy(resource);
-  const meanwhile = complaints === '' ? '' : `; meanwhile: ${complaints}`;
+  const failures = failuresReportedTo(resource);
+  const meanwhile = failures === '' ? '' : `; meanwhile: ${failures}`;
   const why = `last seen: ${told(last)}${answer}${meanwhile}`;
   throw new NeverHeld(`${what}: not within ${timeoutMs} ms; ${why}`, { cause: refusal });
 }

@@ -7,7 +7,7 @@ import type { Logger } from '../runtime/logger.js';
 const limits = { remembered: 1_000, told: 3 };
 
 /** What goes wrong with objects in what a test runs, for whoever waits in vain. */
-export class Complaints {
+export class ReportedFailures {
   /** The last by each controller about each object, the newest last. */
   readonly #last = new BoundedMap<string, string>(limits.remembered);
 
@@ -32,7 +32,7 @@ export class Complaints {
     };
   }
 
-  /** The client itself: of what is waited for by it `complaintsBy` tells these. */
+  /** The client itself: of what is waited for by it `failuresReportedTo` tells these. */
   toldBy(client: Client): Client {
     const { resource } = client;
     const noting: Client['resource'] = (type) => {
@@ -54,7 +54,7 @@ interface Fields {
   readonly err?: unknown;
 }
 
-const heard = new WeakMap<object, Complaints>();
+const heard = new WeakMap<object, ReportedFailures>();
 
 /** What went wrong meanwhile where this is of the client of a test server; empty if nothing did. */
-export const complaintsBy = (resource: object): string => heard.get(resource)?.text() ?? '';
+export const failuresReportedTo = (resource: object): string => heard.get(resource)?.text() ?? '';
