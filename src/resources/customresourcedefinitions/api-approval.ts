@@ -1,6 +1,8 @@
 import { isWithinDomain } from '../../api/domains.js';
 import { quote } from '../../api/go-text.js';
 import { parseGoUrl } from '../../api/go-url.js';
+import type { CustomResourceDefinition } from '../../api/kinds/custom-resource-definition.js';
+import { invalid, mapKey, required, type Violation } from '../../api/violations.js';
 
 /** Groups under the project's own domains need an annotation that says the API was approved (KEP-1111). */
 
@@ -29,4 +31,18 @@ export function approvalOf(annotations: Readonly<Record<string, string>> | undef
     return { state: 'approved', reason: `approved in ${annotation}` };
   }
   return { state: 'invalid', reason: `${must} with either a URL or a reason starting with "unapproved", ${more}` };
+}
+
+/** A definition in a protected group says that it was approved, unless it said as much or as little before. */
+export function approvalViolations(
+  next: CustomResourceDefinition,
+  previous: CustomResourceDefinition | undefined,
+): readonly Violation[] {
+  if (!isProtectedGroup(next.spec.group ?? '')) return [];
+  const { annotations } = next.metadata;
+  const { state, reason } = approvalOf(annotations);
+  if (previous !== undefined && approvalOf(previous.metadata.annotations).state === state) return [];
+  const path = mapKey('metadata.annotations', approvalAnnotation);
+  if (state === 'missing') return [required(path, reason)];
+  return state === 'invalid' ? [invalid(path, annotations?.[approvalAnnotation], reason)] : [];
 }

@@ -14,7 +14,8 @@ import { same } from '../../schema/same.js';
 import { createdAt } from '../columns.js';
 import { checkEmbeddedMetadata } from '../customresources/embedded-metadata.js';
 import { customResourceDefinitionSchema } from './crd-schema.js';
-import { validateCrd, validateCrdStatus, wrongDefinitionName } from './validate.js';
+import { wrongDefinitionName } from './name-rules.js';
+import { validateCrd, validateCrdStatus } from './validate.js';
 import { crdWarnings } from './warnings.js';
 
 type Crd = CustomResourceDefinition;

@@ -17,7 +17,7 @@ import { type CompiledRule, nodeRules } from '../../schema/rules/compile.js';
 import { type DeclaredSchema, declare } from '../../schema/rules/declare.js';
 import type { Schema } from '../../schema/schema.js';
 import { toSchema } from '../../schema/structural.js';
-import type { RuleSite } from './schema-rules.js';
+import type { RuleSite } from './keyword-rules.js';
 
 /** The most that one rule may be estimated to cost in an object, and all rules of a schema. */
 const perRule = 10_000_000;

@@ -29,6 +29,10 @@ export interface VersionParts {
   readonly hasSchema: boolean;
 }
 
+/** Neither a schema is there nor one that nests too deep. */
+export const lacksSchema = ({ schema, tooDeep }: VersionParts): boolean =>
+  schema === undefined && tooDeep === undefined;
+
 export interface InternalVersion extends VersionParts {
   readonly name: string;
   readonly served: boolean;

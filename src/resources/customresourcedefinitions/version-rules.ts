@@ -3,11 +3,9 @@ import type {
   CustomResourceColumnDefinition,
   CustomResourceSubresources,
 } from '../../api/kinds/custom-resource-definition.js';
-import { child, duplicate, index, invalid, required, tooMany, type Violation } from '../../api/violations.js';
-import { followPath } from '../../schema/field-path.js';
-import type { SchemaProps } from '../../schema/json-schema-props.js';
+import { child, invalid, required, type Violation } from '../../api/violations.js';
 
-/** Rules about the parts of a version other than its schema. */
+/** Rules about the parts of a version other than its schema and its selectable fields. */
 
 const columnTypes = ['boolean', 'date', 'integer', 'number', 'string'];
 const columnFormats = ['byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password'];
@@ -63,46 +61,6 @@ export function subresourceViolations(
         )
       : []),
   ];
-}
-
-export const maxSelectableFields = 8;
-
-export function selectableFieldViolations(
-  fields: readonly { readonly jsonPath: string }[],
-  schema: SchemaProps,
-  path: string,
-  { anyNumber }: { readonly anyNumber: boolean },
-): readonly Violation[] {
-  const seen = new Set<string>();
-  const found: Violation[] = [];
-  fields.forEach(({ jsonPath }, position) => {
-    const at = child(index(path, position), 'jsonPath');
-    if (!jsonPath) {
-      found.push(required(at));
-      return;
-    }
-    const followed = followPath(jsonPath, schema, { brackets: false });
-    if (typeof followed === 'string') {
-      found.push(invalid(at, jsonPath, `is an invalid path: ${followed}`));
-      return;
-    }
-    if (followed.steps[0] === 'metadata') {
-      found.push(invalid(at, jsonPath, 'must not point to fields in metadata'));
-    }
-    if (!['string', 'boolean', 'integer'].includes(followed.schema?.type ?? '')) {
-      found.push(
-        invalid(
-          at,
-          jsonPath,
-          'must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.',
-        ),
-      );
-    }
-    if (seen.has(followed.text)) found.push(duplicate(at, jsonPath));
-    seen.add(followed.text);
-  });
-  if (seen.size > maxSelectableFields && !anyNumber) found.push(tooMany(path, seen.size, maxSelectableFields));
-  return found;
 }
 
 const longestWarning = 256;

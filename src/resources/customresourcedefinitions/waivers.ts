@@ -1,0 +1,101 @@
+import { hasCondition } from '../../api/conditions.js';
+import type { CustomResourceDefinition } from '../../api/kinds/custom-resource-definition.js';
+import { hasSchema, type SchemaProps } from '../../schema/json-schema-props.js';
+import { prune } from '../../schema/prune.js';
+import { same } from '../../schema/same.js';
+import type { Schema } from '../../schema/schema.js';
+import { notStructural, structuralViolations, toSchema } from '../../schema/structural.js';
+import { validateCaBundle } from './ca-bundle.js';
+import { hasKnownReviewVersion } from './conversion-rules.js';
+import { internalSpec, lacksSchema, type VersionParts } from './internal-spec.js';
+import { schemaTypes } from './keyword-rules.js';
+import { hasNonAtomicItems, mapListKeyViolations } from './list-type-rules.js';
+import { maxSelectableFields } from './selectable-field-rules.js';
+
+/** What is not asked of an update, because the stored definition already broke it. */
+export interface Waivers {
+  readonly anyType: boolean;
+  readonly noSchema: boolean;
+  readonly notStructural: boolean;
+  readonly unprunedDefaults: boolean;
+  readonly partialSetItems: boolean;
+  readonly mapListKeys: boolean;
+  readonly unknownReviewVersion: boolean;
+  readonly anyCaBundle: boolean;
+  /** Versions, and '' for all of them, that may have any number of selectable fields. */
+  readonly anyNumberOfFields: readonly string[];
+  /** Versions whose rules may cost what they cost, because the schema is as it was stored. */
+  readonly anyCost: ReadonlySet<string>;
+}
+
+export const nothingWaived: Waivers = {
+  anyType: false,
+  noSchema: false,
+  notStructural: false,
+  unprunedDefaults: false,
+  partialSetItems: false,
+  mapListKeys: false,
+  unknownReviewVersion: false,
+  anyCaBundle: true,
+  anyNumberOfFields: [],
+  anyCost: new Set(),
+};
+
+/** What an update may leave as it was. `prefixes` are those of schema extensions. */
+export function waiversOf(
+  next: CustomResourceDefinition,
+  previous: CustomResourceDefinition,
+  prefixes: readonly string[],
+): Waivers {
+  const old = internalSpec(previous.spec, prefixes);
+  const now = internalSpec(next.spec, prefixes);
+  const prefix = prefixes[0] ?? '';
+  const schemas = [old, ...old.versions].flatMap(({ schema }) => (schema ? [schema] : []));
+  const somewhere = (test: (schema: SchemaProps) => boolean): boolean =>
+    schemas.some((schema) => hasSchema(schema, test));
+  const { clientConfig } = previous.spec.conversion?.webhook ?? {};
+  const oldVersions = new Map(old.versions.map((version) => [version.name, version]));
+  const unchangedFields = (parts: VersionParts | undefined, before: VersionParts | undefined): boolean =>
+    (before?.selectableFields?.length ?? 0) > maxSelectableFields &&
+    same(parts?.selectableFields, before?.selectableFields);
+  return {
+    anyType: somewhere(({ type }) => type !== undefined && !schemaTypes.includes(type)),
+    noSchema: lacksSchema(old) && old.versions.some(lacksSchema),
+    notStructural: schemas.some(
+      (schema) => notStructural(schema) !== undefined || structuralViolations(schema, '', prefix).length > 0,
+    ),
+    unprunedDefaults: schemas.some(hasUnprunedDefaults),
+    partialSetItems: somewhere(hasNonAtomicItems),
+    mapListKeys: somewhere((schema) => mapListKeyViolations(schema, '', prefix).length > 0),
+    unknownReviewVersion: !hasKnownReviewVersion(previous.spec.conversion),
+    anyCaBundle:
+      !hasCondition(previous, 'Established') ||
+      (clientConfig?.caBundle ? validateCaBundle('', clientConfig.caBundle).length > 0 : false),
+    anyNumberOfFields: [
+      ...(unchangedFields(now, old) ? [''] : []),
+      ...now.versions.flatMap((version) =>
+        unchangedFields(version, oldVersions.get(version.name)) ? [version.name] : [],
+      ),
+    ],
+    anyCost: unchangedVersions(next, previous),
+  };
+}
+
+/** Names of the versions whose schema is as it was. */
+function unchangedVersions(next: CustomResourceDefinition, previous: CustomResourceDefinition): ReadonlySet<string> {
+  const before = new Map((previous.spec.versions ?? []).map(({ name, schema }) => [name, schema]));
+  return new Set(
+    (next.spec.versions ?? [])
+      .filter(({ name, schema }) => before.has(name) && same(schema, before.get(name)))
+      .map(({ name }) => name),
+  );
+}
+
+function hasUnprunedDefaults(schema: SchemaProps): boolean {
+  if (notStructural(schema) !== undefined || structuralViolations(schema, '', '').length > 0) return false;
+  const isUnpruned = (of: Schema): boolean =>
+    (of.default !== undefined && !same(prune(of.default, of).value, of.default)) ||
+    (of.items !== undefined && isUnpruned(of.items)) ||
+    [...(of.properties?.values() ?? [])].some(isUnpruned);
+  return hasSchema(schema, ({ default: value }) => value !== undefined) && isUnpruned(toSchema(schema));
+}
