@@ -134,6 +134,8 @@ describe('approval of protected groups', () => {
   test.each([
     ['example.com', undefined, []],
     ['foo.k8s.io', 'https://example.com/1', ['True ApprovedAnnotation: approved in https://example.com/1']],
+    ['foo.k8s.io', 'https://example.com:99999', ['True ApprovedAnnotation: approved in https://example.com:99999']],
+    ['foo.k8s.io', 'https:/example.com', [expect.stringMatching(/^False InvalidAnnotation: /)]],
     ['foo.kubernetes.io', 'unapproved, a test', ['False UnapprovedAnnotation: not approved: "unapproved, a test"']],
     ['k8s.io', 'nonsense', [expect.stringMatching(/^False InvalidAnnotation: /)]],
     ['foo.k8s.io', undefined, [expect.stringMatching(/^False MissingAnnotation: /)]],

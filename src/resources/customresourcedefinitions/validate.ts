@@ -1,3 +1,4 @@
+import { approvalAnnotation, approvalOf } from '../../api/api-approval.js';
 import { hasCondition } from '../../api/conditions.js';
 import type {
   CustomResourceDefinition,
@@ -11,6 +12,7 @@ import {
   invalid,
   invalidOnce,
   invalidWord,
+  mapKey,
   maxViolations,
   notSupported,
   ofEach,
@@ -20,7 +22,6 @@ import {
 } from '../../api/violations.js';
 import type { CheckMetadata } from '../../schema/embedded.js';
 import { hasSchema, type SchemaProps } from '../../schema/json-schema-props.js';
-import { approvalViolations } from './api-approval.js';
 import { conversionViolations } from './conversion-rules.js';
 import {
   type InternalSpec,
@@ -243,6 +244,20 @@ function storedVersionViolations({ spec, status }: CustomResourceDefinition, pat
       ),
     ),
   ];
+}
+
+function approvalViolations(
+  { spec: { group = '' }, metadata: { annotations } }: CustomResourceDefinition,
+  previous: CustomResourceDefinition | undefined,
+): readonly Violation[] {
+  const approval = approvalOf(group, annotations);
+  if (approval === undefined) return [];
+  const { state, reason } = approval;
+  // What was stored so may stay so.
+  if (previous !== undefined && approvalOf(group, previous.metadata.annotations)?.state === state) return [];
+  const path = mapKey('metadata.annotations', approvalAnnotation);
+  if (state === 'missing') return [required(path, reason)];
+  return state === 'invalid' ? [invalid(path, annotations?.[approvalAnnotation], reason)] : [];
 }
 
 function preserveViolations(
