@@ -13,71 +13,12 @@ import {
 } from '../api/violations.js';
 import { everySchema, type SchemaProps } from './json-schema-props.js';
 import { same } from './same.js';
-import type { Schema } from './schema.js';
+import { completeness } from './structural-completeness.js';
 
 /**
  * Structural schemas (KEP-1979's ground rules): every field has a type outside of the logical junctors, and the
  * junctors only restrict what is said outside of them. Texts and paths are kube-apiserver's.
  */
-
-const alike = [
-  'format',
-  'title',
-  'description',
-  'required',
-  'nullable',
-  'default',
-  'enum',
-  'minimum',
-  'exclusiveMinimum',
-  'maximum',
-  'exclusiveMaximum',
-  'multipleOf',
-  'minLength',
-  'maxLength',
-  'pattern',
-  'minItems',
-  'maxItems',
-  'uniqueItems',
-  'minProperties',
-  'maxProperties',
-  'example',
-  'externalDocs',
-  'listMapKeys',
-  'embeddedResource',
-  'intOrString',
-  'validations',
-] as const satisfies readonly (keyof SchemaProps & keyof Schema)[];
-
-/** The schema that the rest of the server works with. Keywords that cannot be structural are left out. */
-export function toSchema(props: SchemaProps): Schema {
-  const { type, listType, mapType, items, allOf, anyOf, oneOf, not, properties, additionalProperties } = props;
-  const kept: Partial<Record<(typeof alike)[number], unknown>> = {};
-  for (const name of alike) if (props[name] !== undefined) kept[name] = props[name];
-  return {
-    ...(kept as Schema),
-    // A type that nobody knows is kept: no default has it.
-    ...(type === undefined ? {} : { type: type as NonNullable<Schema['type']> }),
-    ...(properties && properties.size > 0
-      ? { properties: new Map([...properties].map(([name, inner]) => [name, toSchema(inner)])) }
-      : {}),
-    ...(additionalProperties
-      ? {
-          additionalProperties: additionalProperties.schema
-            ? toSchema(additionalProperties.schema)
-            : additionalProperties.allows,
-        }
-      : {}),
-    ...(items?.schema ? { items: toSchema(items.schema) } : {}),
-    ...(allOf ? { allOf: allOf.map(toSchema) } : {}),
-    ...(anyOf ? { anyOf: anyOf.map(toSchema) } : {}),
-    ...(oneOf ? { oneOf: oneOf.map(toSchema) } : {}),
-    ...(not ? { not: toSchema(not) } : {}),
-    ...(listType === 'atomic' || listType === 'set' || listType === 'map' ? { listType } : {}),
-    ...(mapType === 'granular' || mapType === 'atomic' ? { mapType } : {}),
-    ...(props.preserveUnknownFields ? { preserveUnknownFields: true } : {}),
-  };
-}
 
 const unsupported: readonly { readonly broken: (of: SchemaProps) => boolean; readonly name: string }[] = [
   { name: 'id', broken: (of) => of.id !== undefined },
@@ -307,47 +248,4 @@ function nested(of: SchemaProps, path: string, prefix: string, skipAnyOf: boolea
     );
   }
   return found;
-}
-
-const junctorNames = ['not', 'allOf', 'anyOf', 'oneOf'] as const;
-
-/** Fields named by junctors at the root of the schema must exist in the schema proper. */
-function completeness(
-  inside: SchemaProps,
-  core: SchemaProps,
-  corePath: string,
-  insidePath: string,
-): readonly Violation[] {
-  const branches: readonly (readonly [SchemaProps, string])[] = [
-    ...(inside.not ? [[inside.not, child(insidePath, 'not')] as const] : []),
-    ...(['allOf', 'anyOf', 'oneOf'] as const).flatMap((word) =>
-      (inside[word] ?? []).map((branch, at) => [branch, index(child(insidePath, word), at)] as const),
-    ),
-  ];
-  return branches.flatMap(([branch, path]) => nestedCompleteness(branch, core, corePath, path));
-}
-
-function nestedCompleteness(
-  inside: SchemaProps,
-  core: SchemaProps | undefined,
-  corePath: string,
-  insidePath: string,
-): readonly Violation[] {
-  if (core === undefined) return [required(corePath, `because it is defined in ${insidePath}`)];
-  if (!junctorNames.some((word) => inside[word] !== undefined) && !inside.items && !inside.properties) return [];
-  const items = inside.items?.schema;
-  return [
-    ...completeness(inside, core, corePath, insidePath),
-    ...(items
-      ? nestedCompleteness(items, core.items?.schema, child(corePath, 'items'), child(insidePath, 'items'))
-      : []),
-    ...[...(inside.properties ?? [])].flatMap(([name, inner]) =>
-      nestedCompleteness(
-        inner,
-        core.properties?.get(name),
-        mapKey(child(corePath, 'properties'), name),
-        mapKey(child(insidePath, 'properties'), name),
-      ),
-    ),
-  ];
 }

@@ -23,7 +23,7 @@ import type { DecodeReport } from '../../src/schema/decode-state.js';
 import { applyDefaults, dropNulls } from '../../src/schema/default.js';
 import { readSchemaProps } from '../../src/schema/json-schema-props.js';
 import type { Schema } from '../../src/schema/schema.js';
-import { toSchema } from '../../src/schema/structural.js';
+import { toSchema } from '../../src/schema/to-schema.js';
 import { recorded } from './at-once.js';
 
 /**

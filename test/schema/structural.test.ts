@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/api/object.js';
 import { internalForm } from '../../src/schema/internal-form.js';
 import { maxSchemaDepth, readSchemaProps, SchemaTooDeep } from '../../src/schema/json-schema-props.js';
-import { notStructural, structuralViolations, toSchema } from '../../src/schema/structural.js';
+import { notStructural, structuralViolations } from '../../src/schema/structural.js';
+import { toSchema } from '../../src/schema/to-schema.js';
 
 const prefixes = ['x-kubernetes-', 'x-api-'];
 const read = (schema: JsonObject) => readSchemaProps(schema, prefixes);

@@ -16,7 +16,7 @@ import type { SchemaProps } from '../../schema/json-schema-props.js';
 import { type CompiledRule, nodeRules } from '../../schema/rules/compile.js';
 import { type DeclaredSchema, declare } from '../../schema/rules/declare.js';
 import type { Schema } from '../../schema/schema.js';
-import { toSchema } from '../../schema/structural.js';
+import { toSchema } from '../../schema/to-schema.js';
 import type { RuleSite } from './keyword-rules.js';
 
 /** The most that one rule may be estimated to cost in an object, and all rules of a schema. */

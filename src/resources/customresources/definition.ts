@@ -14,7 +14,7 @@ import { SchemaTooDeep } from '../../schema/json-schema-props.js';
 import { objectMeta, typeMeta } from '../../schema/meta.js';
 import { same } from '../../schema/same.js';
 import type { Schema } from '../../schema/schema.js';
-import { toSchema } from '../../schema/structural.js';
+import { toSchema } from '../../schema/to-schema.js';
 import { schemaOf } from '../customresourcedefinitions/internal-spec.js';
 import { codecOf, convertNone, readerOf } from './codec.js';
 import type { ConvertElsewhere } from './conversion-review.js';

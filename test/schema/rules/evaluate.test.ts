@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../../../src/api/object.js';
 import type { Steps } from '../../../src/api/steps.js';
 import { readSchemaProps } from '../../../src/schema/json-schema-props.js';
 import { compileRules, type RuleFindings } from '../../../src/schema/rules/evaluate.js';
-import { toSchema } from '../../../src/schema/structural.js';
+import { toSchema } from '../../../src/schema/to-schema.js';
 
 function finish<T>(steps: Steps<T>): T {
   for (;;) {
