@@ -1,5 +1,6 @@
 import { firstNotBefore } from './binary-search.js';
 import { badRequest } from './errors.js';
+import { maxInt64, minInt64 } from './go-integers.js';
 import { aggregate } from './go-text.js';
 import { labelValue, qualifiedName } from './names.js';
 import { sortTexts } from './text-order.js';
@@ -55,14 +56,12 @@ export const operatorTests: Readonly<
 export const isMet = ({ key, operator, values }: LabelRequirement, labels: Labels): boolean =>
   operatorTests[operator](Object.hasOwn(labels, key) ? labels[key] : undefined, values);
 
-const int64 = { least: -(2n ** 63n), greatest: 2n ** 63n - 1n };
-
 /** A 64-bit integer as Go reads it; undefined for any other text. */
 export function toInt64(text: string | undefined): bigint | undefined {
   const [, sign, digits] = /^([+-]?)0*(\d{1,19})$/.exec(text ?? '') ?? [];
   if (digits === undefined) return undefined;
   const number = BigInt(`${sign === '-' ? '-' : ''}${digits}`);
-  return number >= int64.least && number <= int64.greatest ? number : undefined;
+  return number >= minInt64 && number <= maxInt64 ? number : undefined;
 }
 
 /** A requirement as the text of a selector has it. */

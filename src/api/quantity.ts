@@ -1,3 +1,5 @@
+import { maxInt64 } from './go-integers.js';
+
 /**
  * Quantities (`resource.Quantity`): a decimal number with a suffix. As in Kubernetes, one that fits 64 bits with a power
  * of ten is kept so, and only such a one can be taken as a whole number.
@@ -30,7 +32,6 @@ const maxLength = 4_096;
 /** Digits and powers of ten that are computed with: each further one would cost time. */
 const largestShift = 10_000;
 const nano = -9;
-const largest = 2n ** 63n - 1n;
 
 /** The quantity, or what is wrong. Values finer than a billionth are rounded up, binary ones capped at the largest int64. */
 export function parseQuantity(text: string): Quantity | { readonly wrong: string } {
@@ -96,7 +97,7 @@ function largeQuantity(
   const amount = isBinary ? number << BigInt(power) : number;
   const nanos = atScale(amount, Math.max((isBinary ? 0 : power) - fractions - nano, -2 * largestShift));
   const unit = 10n ** BigInt(-nano);
-  if (isBinary && nanos > largest * unit) return { digits: signed(largest), exponent: 0, isSmall: false, form };
+  if (isBinary && nanos > maxInt64 * unit) return { digits: signed(maxInt64), exponent: 0, isSmall: false, form };
   const shownForm = isBinary && nanos < unit && !isNegative ? 'decimal' : form;
   return { digits: signed(nanos), exponent: nano, isSmall: false, form: shownForm };
 }

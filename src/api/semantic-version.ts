@@ -1,3 +1,4 @@
+import { maxUint64 } from './go-integers.js';
 import { quote } from './go-text.js';
 
 /** Versions as semver.org has them, read with the complaints of the Go package Kubernetes uses (`blang/semver`). */
@@ -13,7 +14,6 @@ type Wrong = { readonly wrong: string };
 
 const digits = /^[0-9]*$/;
 const identifier = /^[0-9A-Za-z-]*$/;
-const largest = 2n ** 64n - 1n;
 
 function number(text: string, kind: 'major' | 'minor' | 'patch'): bigint | Wrong {
   if (!digits.test(text)) return { wrong: `Invalid character(s) found in ${kind} number ${quote(text)}` };
@@ -27,8 +27,8 @@ const hasLeadingZero = (text: string): boolean => text.length > 1 && text.starts
 function unsigned(text: string): bigint | Wrong {
   const complain = (problem: string): Wrong => ({ wrong: `strconv.ParseUint: parsing ${quote(text)}: ${problem}` });
   if (text === '') return complain('invalid syntax');
-  const value = text.length > 20 ? largest + 1n : BigInt(text);
-  return value > largest ? complain('value out of range') : value;
+  const value = text.length > 20 ? maxUint64 + 1n : BigInt(text);
+  return value > maxUint64 ? complain('value out of range') : value;
 }
 
 /** At the first two dots. */

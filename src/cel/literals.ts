@@ -1,3 +1,4 @@
+import { maxInt64, maxUint64, minInt64 } from '../api/go-integers.js';
 import type { Literal } from './ast.js';
 import type { Token } from './lexer.js';
 import { Uint } from './values.js';
@@ -7,9 +8,6 @@ export type Read<T> =
   | { readonly value: T; readonly refused?: undefined }
   | { readonly refused: string; readonly value?: undefined };
 
-const minInt = -(2n ** 63n);
-const maxInt = 2n ** 63n - 1n;
-const maxUint = 2n ** 64n - 1n;
 /** No number of 64 bits has more digits, but for leading zeros. */
 const significant = (digits: string): string => digits.replace(/^(0x)?0+(?=[0-9a-f])/i, '$1');
 
@@ -18,11 +16,15 @@ export function readLiteral({ kind, text }: Token, negative: boolean): Read<Lite
   switch (kind) {
     case 'NUM_INT': {
       const value = readInteger(text, negative);
-      return value === undefined || value < minInt || value > maxInt ? { refused: 'invalid int literal' } : { value };
+      return value === undefined || value < minInt64 || value > maxInt64
+        ? { refused: 'invalid int literal' }
+        : { value };
     }
     case 'NUM_UINT': {
       const value = readInteger(text.slice(0, -1), false);
-      return value === undefined || value > maxUint ? { refused: 'invalid uint literal' } : { value: new Uint(value) };
+      return value === undefined || value > maxUint64
+        ? { refused: 'invalid uint literal' }
+        : { value: new Uint(value) };
     }
     case 'NUM_FLOAT': {
       const value = Number(text);

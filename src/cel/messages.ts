@@ -1,3 +1,4 @@
+import { maxInt64, minInt64 } from '../api/go-integers.js';
 import { int, type Type } from './types.js';
 import { Duration, Failure, Optional, Timestamp, TypeValue, Uint, type Value } from './values.js';
 
@@ -34,9 +35,7 @@ const messages: Readonly<Record<'duration' | 'timestamp', Message>> = {
 
 /** As far as a Date of JavaScript goes, in nanoseconds. */
 const largestTime = 8_640_000_000_000_000n * 1_000_000n;
-const largestInt = 2n ** 63n - 1n;
-const saturated = (sum: bigint): bigint =>
-  sum > largestInt ? largestInt : sum < -largestInt - 1n ? -largestInt - 1n : sum;
+const saturated = (sum: bigint): bigint => (sum > maxInt64 ? maxInt64 : sum < minInt64 ? minInt64 : sum);
 
 function withNanoseconds(name: string, values: ReadonlyMap<string, Value>, make: (sum: bigint) => Value): Value {
   const seconds = whole(values.get('seconds'), 64);

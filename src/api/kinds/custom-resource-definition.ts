@@ -1,4 +1,5 @@
 import { hasCondition } from '../conditions.js';
+import { maxInt64 } from '../go-integers.js';
 import { type ApiObject, type JsonObject, type ResourceType, resourceType } from '../object.js';
 
 /** A resource type that users define (apiextensions/v1 CustomResourceDefinition). */
@@ -130,12 +131,11 @@ export const storageVersion = (crd: CustomResourceDefinition): CustomResourceDef
   crd.spec.versions.find(({ storage }) => storage);
 
 const kubeLike = /^v(\d+)(?:(alpha|beta)(\d+))?$/;
-const maxNumber = 2n ** 63n - 1n;
 
 /** The parts of a version that is one by Kubernetes' rules, as `v1beta2`; others come after these. */
 function kubeVersion(version: string): RegExpExecArray | undefined {
   const parts = kubeLike.exec(version);
-  return parts !== null && [parts[1], parts[3]].every((digits) => BigInt(digits ?? '0') <= maxNumber)
+  return parts !== null && [parts[1], parts[3]].every((digits) => BigInt(digits ?? '0') <= maxInt64)
     ? parts
     : undefined;
 }

@@ -1,4 +1,5 @@
 import { parseDuration } from '../../api/go-duration.js';
+import { maxInt64, maxUint64, minInt64 } from '../../api/go-integers.js';
 import { maxCost, perByte } from '../cost.js';
 import { spend } from '../effort.js';
 import type { FunctionDeclaration } from '../functions.js';
@@ -36,8 +37,6 @@ const impossible = (from: string, to: string): Failure =>
   new Failure(`type conversion error from '${from}' to '${to}'`);
 const integerOverflow = new Failure('integer overflow');
 const unsignedOverflow = new Failure('unsigned integer overflow');
-const largestInt = 2n ** 63n - 1n;
-const largestUint = 2n ** 64n - 1n;
 
 /** Reading costs one unit, however long the text is. */
 const reading =
@@ -57,13 +56,13 @@ function digitsValue(digits: string, limit: bigint): bigint | undefined {
 
 function intFromText(text: string): Value {
   const [, sign, digits] = /^([+-]?)([0-9]+)$/.exec(text) ?? [];
-  const size = digits === undefined ? undefined : digitsValue(digits, sign === '-' ? largestInt + 1n : largestInt);
+  const size = digits === undefined ? undefined : digitsValue(digits, sign === '-' ? -minInt64 : maxInt64);
   if (size === undefined) return impossible('string', 'int');
   return sign === '-' ? -size : size;
 }
 
 function uintFromText(text: string): Value {
-  const value = /^[0-9]+$/.test(text) ? digitsValue(text, largestUint) : undefined;
+  const value = /^[0-9]+$/.test(text) ? digitsValue(text, maxUint64) : undefined;
   return value === undefined ? impossible('string', 'uint') : new Uint(value);
 }
 
@@ -163,7 +162,7 @@ export const conversions: readonly FunctionDeclaration[] = [
     ['duration_to_int64', duration, ({ nanoseconds }: Duration) => nanoseconds],
     ['string_to_int64', string, reading(intFromText)],
     ['timestamp_to_int64', timestamp, ({ nanoseconds }: Timestamp) => floorSeconds(nanoseconds)],
-    ['uint64_to_int64', uint, ({ value }: Uint) => (value <= largestInt ? value : integerOverflow)],
+    ['uint64_to_int64', uint, ({ value }: Uint) => (value <= maxInt64 ? value : integerOverflow)],
   ]),
   conversion('string', string, [
     ['string_to_string', string, same],

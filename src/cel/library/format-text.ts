@@ -1,4 +1,5 @@
 import { goFixed, goScientific } from '../../api/go-float.js';
+import { maxInt64 } from '../../api/go-integers.js';
 import { quote } from '../../api/go-text.js';
 import { spend, spendOnText } from '../effort.js';
 import { compareTexts } from '../ordering.js';
@@ -77,7 +78,6 @@ export function readFormat(
 }
 
 const verbs = 'sdfebxXo';
-const largestPrecision = 2n ** 63n - 1n;
 
 function readClause(format: string, start: number): (Clause & { readonly end: number }) | { readonly wrong: string } {
   const inPrecision = (wrong: string): { readonly wrong: string } => ({
@@ -94,7 +94,7 @@ function readClause(format: string, start: number): (Clause & { readonly end: nu
     const problem =
       digits === ''
         ? 'invalid syntax'
-        : significant.length > 19 || BigInt(digits) > largestPrecision
+        : significant.length > 19 || BigInt(digits) > maxInt64
           ? 'value out of range'
           : undefined;
     if (problem !== undefined) {

@@ -1,3 +1,4 @@
+import { maxInt64, minInt64 } from '../../api/go-integers.js';
 import {
   type PodCertificateRequestSpec,
   type PodCertificateRequestStatus,
@@ -144,7 +145,6 @@ function timeViolations(
 
 /** A span of time as Go counts it, up to the longest that it can count. */
 function nanoseconds(milliseconds: number): bigint {
-  const [least, most] = [-(2n ** 63n), 2n ** 63n - 1n];
   const exact = BigInt(milliseconds) * 1_000_000n;
-  return exact < least ? least : exact > most ? most : exact;
+  return exact < minInt64 ? minInt64 : exact > maxInt64 ? maxInt64 : exact;
 }
