@@ -1,3 +1,4 @@
+import { maxInt64, maxUint64, minInt64 } from './go-integers.js';
 import { goFloatText } from './go-text.js';
 
 /**
@@ -37,8 +38,6 @@ const words = new Map<string, YamlScalar>([
 const floatText = /^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$/;
 const integerText = /^([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[bB]([01]+)|0[oO]?([0-7]+)|(0|[1-9][0-9]*))$/;
 const maxDigits = 64;
-const largestUnsigned = 2n ** 64n - 1n;
-const smallestSigned = -(2n ** 63n);
 
 export function resolveScalar(text: string): YamlScalar {
   const word = words.get(text);
@@ -68,8 +67,8 @@ function integerOf(text: string): bigint | undefined {
           ? BigInt(`0o${octal}`)
           : BigInt(decimal ?? 0);
   const value = sign === '-' ? -magnitude : magnitude;
-  const unsigned = sign === '' && value <= largestUnsigned;
-  return unsigned || (value >= smallestSigned && value < -smallestSigned) ? value : undefined;
+  const unsigned = sign === '' && value <= maxUint64;
+  return unsigned || (value >= minInt64 && value <= maxInt64) ? value : undefined;
 }
 
 const timestampText =

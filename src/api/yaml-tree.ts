@@ -1,39 +1,14 @@
 import type { Alias, Node, Pair, Scalar, YAMLMap } from 'yaml';
-import { quote } from './go-text.js';
-import { type ExactJson, NumberText } from './json-exact.js';
+import type { ExactJson } from './json-exact.js';
 import { maxDepth, maxJsonValues, sortedObject } from './json-text.js';
 import { complaintAt, noContent, noEndOfMap, noKey, tooDeep, YamlError } from './yaml-complaints.js';
-import { goFloat, resolveScalar, type YamlScalar } from './yaml-scalar.js';
+import { type GoValue, nothing, scalarValue, tagPrefix } from './yaml-values.js';
 
-const largestUnsigned = 2n ** 64n - 1n;
-const smallestSigned = -(2n ** 63n);
-
-/** Kept exactly as long as 64 bits hold it; beyond that it is a float. */
-export function wholeNumber(value: bigint): ExactJson {
-  const number = Number(value);
-  if (Number.isSafeInteger(number) || value > largestUnsigned || value < smallestSigned) return number;
-  return BigInt.asIntN(64, value) === value ? value : new NumberText(value.toString());
-}
-
-/** JSON does not show that a number was a float if it is whole: its shortest digits are read as a whole number. */
-export const floatNumber = (value: number): ExactJson =>
-  Number.isInteger(value) && value >= -(2 ** 63) && value < 2 ** 63 ? wholeNumber(BigInt(String(value))) : value;
-
-/** A value as Go holds it before the conversion to JSON. */
-interface GoValue {
-  readonly json: ExactJson;
-  /** As `%#v` prints it; also tells keys apart. */
-  readonly go: string;
-  /** As a member's name; undefined for what cannot be one. */
-  readonly name: string | undefined;
-}
 type Members = Map<string, { readonly key: GoValue; readonly value: GoValue }>;
 type Given = Node | null | undefined;
 
 /** The colon of a name that ends there. */
 const colonBehind = /(?:\s|#[^\n]*\n)*:/y;
-
-const nothing: GoValue = { json: null, go: 'interface {}(nil)', name: undefined };
 const wantsMap = 'yaml: map merge requires map or sequence of maps as the value';
 const maxRepeated = 1_000;
 /** Of what is only printed in an error, so much. */
@@ -251,8 +226,6 @@ export class TreeReader {
 
 const itemsOf = (node: Given): readonly unknown[] =>
   node !== null && node !== undefined && 'items' in node && Array.isArray(node.items) ? node.items : [];
-
-const tagPrefix = 'tag:yaml.org,2002:';
 const isMerge = (key: Given): boolean =>
   key !== null &&
   key !== undefined &&
@@ -260,85 +233,7 @@ const isMerge = (key: Given): boolean =>
   key.value === '<<' &&
   (key.tag === `${tagPrefix}merge` || ('type' in key && key.type === 'PLAIN'));
 
-/** Tags that ask for a meaning of the text, and the kinds of scalars they name. */
-const kindsByTag = new Map<string, YamlScalar['kind']>([
-  ['bool', 'boolean'],
-  ['int', 'integer'],
-  ['float', 'float'],
-  ['null', 'null'],
-  ['timestamp', 'timestamp'],
-]);
-const tagsByKind = new Map<YamlScalar['kind'], string>([
-  ...[...kindsByTag].map(([tag, kind]) => [kind, tag] as const),
-  ['text', 'str'],
-]);
-
 /** Nothing is written there, not even a question mark. */
 const isEmptyName = (key: Node | null): boolean =>
   key === null ||
   ('source' in key && 'type' in key && key.type === 'PLAIN' && key.source === '' && key.tag === undefined);
-
-function scalarValue(node: Scalar): GoValue {
-  const text = String(node.value ?? '');
-  const tag = node.tag?.startsWith(tagPrefix) ? node.tag.slice(tagPrefix.length) : node.tag;
-  if (tag === undefined) return node.type === 'PLAIN' ? goValue(resolveScalar(text)) : textValue(text);
-  if (tag === 'binary') {
-    const bytes = Buffer.from(text, 'base64');
-    if (bytes.toString('base64') !== text.replace(/\s/g, '')) {
-      throw new YamlError('yaml: !!binary value contains invalid base64 data');
-    }
-    return textValue(bytes.toString('utf8'));
-  }
-  const wanted = kindsByTag.get(tag);
-  if (wanted === undefined) return textValue(text);
-  const found = resolveScalar(text);
-  if (found.kind === wanted) return goValue(found);
-  if (wanted === 'float' && found.kind === 'integer') return goValue({ kind: 'float', value: Number(found.value) });
-  throw new YamlError(`yaml: cannot decode !!${tagsByKind.get(found.kind)} \`${text}\` as a !!${tag}`);
-}
-
-const textValue = (text: string): GoValue => ({
-  json: text,
-  get go() {
-    return quote(text);
-  },
-  name: text,
-});
-
-function goValue(scalar: YamlScalar): GoValue {
-  switch (scalar.kind) {
-    case 'null':
-      return nothing;
-    case 'boolean':
-      return { json: scalar.value, go: String(scalar.value), name: String(scalar.value) };
-    case 'integer':
-      return { json: wholeNumber(scalar.value), go: String(scalar.value), name: String(scalar.value) };
-    case 'float': {
-      const { value } = scalar;
-      const go = goFloat(value);
-      return {
-        // As the name of a member it does.
-        get json() {
-          if (Number.isFinite(value)) return floatNumber(value);
-          throw new YamlError(`json: unsupported value: ${nonFinite[go]}`);
-        },
-        go,
-        name: goFloat(shortestOf32Bits(value)),
-      };
-    }
-    default:
-      return textValue(scalar.value);
-  }
-}
-/** Names of members are written as numbers of 32 bits are: no longer than needed to tell one from the next. */
-function shortestOf32Bits(value: number): number {
-  const rounded = Math.fround(value);
-  if (!Number.isFinite(rounded)) return rounded;
-  for (let digits = 1; digits < 9; digits++) {
-    const shorter = Number(rounded.toPrecision(digits));
-    if (Math.fround(shorter) === rounded) return shorter;
-  }
-  return Number(rounded.toPrecision(9));
-}
-
-const nonFinite: Readonly<Record<string, string>> = { '.nan': 'NaN', '.inf': '+Inf', '-.inf': '-Inf' };

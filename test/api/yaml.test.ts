@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { NumberText } from '../../src/api/json-exact.js';
 import { parseJson } from '../../src/api/json-text.js';
 import type { Json } from '../../src/api/object.js';
-import { maxYamlBytes, maxYamlDepth, readStrictYaml, readYaml, strictWarnings, YamlError } from '../../src/api/yaml.js';
+import { maxYamlBytes, readStrictYaml, readYaml, strictWarnings, YamlError } from '../../src/api/yaml.js';
+import { maxYamlDepth } from '../../src/api/yaml-document.js';
 import { writeYaml, writeYamlInSteps } from '../../src/api/yaml-writer.js';
 import { countSteps } from '../count-steps.js';
 

@@ -1,0 +1,127 @@
+import type * as Yaml from 'yaml';
+import { scannerComplaint, tooDeep, YamlError } from './yaml-complaints.js';
+import { endOfQuoted } from './yaml-flow.js';
+
+/** The tree of the first document of a text, where the parser and go-yaml differ put right. */
+
+/** Words and signs of a text. */
+const maxLexemes = 250_000;
+/**
+ * Deepest nesting of what is not JSON. The parser's own recursion must never reach the end of the stack: a regular
+ * expression that is compiled there ends the process.
+ */
+export const maxYamlDepth = 300;
+/** Reading is slow, so others get their turn after so many. */
+const lexemesAtOnce = 2_000;
+
+/** Lets others have their turn while a long text is read. */
+export type Pause = () => Promise<void>;
+
+interface FirstDocument {
+  /** Its tree; undefined if there is none. Meanings are given to scalars later. */
+  readonly document: Yaml.Document | undefined;
+  /** Whether the text ends within quotes. The parser takes an escaped one for the closing one. */
+  readonly endsInQuotes: boolean;
+}
+
+/** Reads no more than the first. Throws YamlError for what the parser takes and go-yaml does not. */
+export async function firstDocument(
+  yaml: typeof Yaml,
+  text: string,
+  lines: Yaml.LineCounter,
+  pause: Pause,
+): Promise<FirstDocument> {
+  const parser = new yaml.Parser(lines.addNewLine);
+  const composer = new yaml.Composer({
+    version: '1.1',
+    schema: 'failsafe',
+    merge: false,
+    uniqueKeys: false,
+    prettyErrors: false,
+    logLevel: 'silent',
+  });
+  lines.addNewLine(0);
+  let count = 0;
+  let last = '';
+  for (const lexeme of new yaml.Lexer().lex(text)) {
+    if (++count > maxLexemes) throw new YamlError('yaml: document is too complex');
+    if (count % lexemesAtOnce === 0) await pause();
+    if (parser.stack.length > maxYamlDepth) throw new YamlError(tooDeep);
+    if (lexeme.startsWith('"')) checkEscapes(lexeme, () => breaksIn(text.slice(0, parser.offset)) + 1);
+    const document = withoutStacks(() => firstOf(parser.next(lexeme), (token) => composer.next(token)));
+    if (document !== undefined) return { document, endsInQuotes: false };
+    last = lexeme;
+  }
+  const endsInQuotes = /^["']/.test(last) && endOfQuoted(last, 1, last[0] ?? '') === last.length;
+  const document = withoutStacks(() => {
+    const found = firstOf(parser.end(), (token) => composer.next(token));
+    return found ?? firstOf([undefined], () => composer.end());
+  });
+  return { document, endsInQuotes };
+}
+
+/** The first that is made of one of many. */
+function firstOf<T, R>(many: Iterable<T>, make: (one: T) => Iterable<R>): R | undefined {
+  for (const one of many) for (const made of make(one)) return made;
+  return undefined;
+}
+
+/** An error is made of each sign that is out of place, of which there may be many, and a stack is most of an error's cost. */
+function withoutStacks<T>(act: () => T): T {
+  const before = Error.stackTraceLimit;
+  Error.stackTraceLimit = 0;
+  try {
+    return act();
+  } finally {
+    Error.stackTraceLimit = before;
+  }
+}
+
+/** Texts as go-yaml reads them. */
+export function putTextsRight(yaml: typeof Yaml, document: Yaml.Document, text: string): void {
+  if (mayContinueBlank.test(text)) keepBlankLines(yaml, document, text);
+  if (!text.endsWith('\n')) endWithoutBreak(yaml, document, text);
+}
+
+/** Blank lines behind a line that is continued (a backslash at its end) stay as they are. The parser folds them. */
+function keepBlankLines(yaml: typeof Yaml, document: Yaml.Document, text: string): void {
+  const escaped = (whole: string, blank?: string): string => (blank ? '\\n'.repeat(breaksIn(blank)) : whole);
+  yaml.visit(document, {
+    Scalar(_, node) {
+      const quoted = node.type === 'QUOTE_DOUBLE' && node.range ? text.slice(node.range[0], node.range[1]) : '';
+      if (mayContinueBlank.test(quoted)) node.value = yaml.parse(quoted.replace(continued, escaped));
+    },
+  });
+}
+const mayContinueBlank = /\\\r?\n[ \t]*\r?\n/;
+const continued = /\\(?:\r?\n((?:[ \t]*\r?\n)+)[ \t]*|.)/gs;
+
+/** A block of text that goes on to the end of a file without a last line break has none either. The parser adds one. */
+function endWithoutBreak(yaml: typeof Yaml, document: Yaml.Document, text: string): void {
+  let last: unknown = document.contents;
+  while (yaml.isCollection(last)) {
+    const item: unknown = last.items.at(-1);
+    last = yaml.isPair(item) ? item.value : item;
+  }
+  if (!yaml.isScalar(last) || !last.type?.startsWith('BLOCK') || last.range?.[1] !== text.length) return;
+  const value = String(last.value);
+  const isInLastLine = /\S/.test(text.slice(text.lastIndexOf('\n'))) || /(?:^|\n)[ \t]+\n$/.test(value);
+  if (isInLastLine && value.endsWith('\n')) last.value = value.slice(0, -1);
+}
+
+/** What JSON can escape and go-yaml cannot: slashes, and characters in two halves. */
+export const mayEscapeOddly = /\\(?:\/|u[dD][89a-fA-F])/;
+const escapes = /\\(?:(?<slash>\/)|u(?<half>[dD][89a-fA-F][\da-fA-F]{2})|.)/gs;
+
+/** Looks at a text in double quotes. Throws YamlError. */
+function checkEscapes(quoted: string, line: () => number): void {
+  if (!mayEscapeOddly.test(quoted)) return;
+  for (const { groups, index } of quoted.matchAll(escapes)) {
+    if (groups?.['slash'] === undefined && groups?.['half'] === undefined) continue;
+    const why = groups['slash'] ? 'found unknown escape character' : 'found invalid Unicode character escape code';
+    const at = line() + breaksIn(quoted.slice(0, index));
+    throw new YamlError(scannerComplaint(why, at));
+  }
+}
+
+export const breaksIn = (text: string): number => text.split('\n').length - 1;

@@ -1,0 +1,34 @@
+import { isUtf8 } from 'node:buffer';
+import { YamlError } from './yaml-complaints.js';
+
+/** What a text of YAML is made of. */
+
+const controlCharacters = /[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
+
+/** The text, its line breaks as they are written here. Throws YamlError. */
+export function textOf(source: string | Uint8Array): string {
+  if (typeof source !== 'string' && !isUtf8(source)) throw new YamlError('yaml: invalid leading UTF-8 octet');
+  const text = typeof source === 'string' ? source : Buffer.from(source).toString('utf8');
+  const whole = text.startsWith('\ufeff') ? text.slice(1) : text;
+  if (controlCharacters.test(whole)) throw new YamlError('yaml: control characters are not allowed');
+  const lines = whole.replaceAll(/\r\n?|\x85/g, '\n');
+  return separators.test(lines) ? withoutBlanksBesideSeparators(lines) : lines;
+}
+
+/** Line breaks of YAML 1.1, which neither JSON nor YAML 1.2 has. Where lines are folded they stay, and blanks beside them go. */
+const separators = /[\u2028\u2029]/;
+
+function withoutBlanksBesideSeparators(text: string): string {
+  const isBlank = (at: number): boolean => text[at] === ' ' || text[at] === '\t';
+  const pieces: string[] = [];
+  let from = 0;
+  for (const { index } of text.matchAll(/[\u2028\u2029]/g)) {
+    let end = index;
+    while (end > from && isBlank(end - 1)) end--;
+    pieces.push(text.slice(from, end), text[index] as string);
+    from = index + 1;
+    while (isBlank(from)) from++;
+  }
+  pieces.push(text.slice(from));
+  return pieces.join('');
+}
