@@ -9,16 +9,17 @@ import {
   withParts,
 } from './assignability.js';
 import type { Call, Comprehension, Expr, ListLiteral, MapLiteral, Select, StructLiteral } from './ast.js';
+import { FieldTypes } from './field-types.js';
 import type { FunctionDeclaration, Overload } from './functions.js';
 import type { Issues } from './issues.js';
-import { messageOf } from './messages.js';
-import { nameOfType } from './runtime-types.js';
+import { fullName, qualifiers } from './qualified-names.js';
 import { callText, typeText } from './type-text.js';
 import {
   bool,
   bytes,
   double,
   dyn,
+  errorType,
   int,
   isAny,
   listOf,
@@ -26,7 +27,6 @@ import {
   nullType,
   optionalOf,
   parameter,
-  type StructType,
   string,
   type Type,
   uint,
@@ -59,7 +59,6 @@ export interface Declarations {
   function(name: string): FunctionDeclaration | undefined;
 }
 
-const errorType: Type = { kind: 'error' };
 /** Parts that a type may have: types double where a map has one both for its keys and values. */
 const mostParts = 10_000;
 
@@ -73,26 +72,13 @@ interface Scope {
   readonly outer: Scope | undefined;
 }
 
-/** A leading dot says that a name is none of a macro's variables; all others are full names. */
-export const fullName = (name: string): string => (name.startsWith('.') ? name.slice(1) : name);
-
-/** `a.b.c` as names; undefined for what is more than names and dots. */
-function qualifiers(expr: Expr): readonly [string, ...string[]] | undefined {
-  const fields: string[] = [];
-  let inner = expr;
-  while (inner.kind === 'select' && !inner.test) {
-    fields.push(inner.field);
-    inner = inner.operand;
-  }
-  return inner.kind === 'ident' ? [inner.name, ...fields.reverse()] : undefined;
-}
-
 class Checker {
   readonly #declarations: Declarations;
   readonly #issues: Issues;
   readonly #types = new Map<number, Type>();
   readonly #references = new Map<number, Reference>();
   readonly #substitutions = new Substitutions();
+  readonly #fields: FieldTypes;
   readonly #sizes = new WeakMap<Type, number>();
   #scope: Scope | undefined;
   #seen = 0;
@@ -101,6 +87,7 @@ class Checker {
   constructor(declarations: Declarations, issues: Issues) {
     this.#declarations = declarations;
     this.#issues = issues;
+    this.#fields = new FieldTypes(this.#substitutions, issues);
   }
 
   *check(root: Expr): Steps<Checked> {
@@ -222,42 +209,8 @@ class Checker {
     const operand = yield* this.#check(target);
     const operandType = this.#substitutions.substitute(this.#typeOf(operand), false);
     const within = withinOptional(operandType);
-    const type = this.#fieldType(expr.at, within ?? operandType, field);
+    const type = this.#fields.selected(expr.at, within ?? operandType, field);
     return { operand, type: optional || within !== undefined ? optionalOf(type) : type };
-  }
-
-  #fieldType(at: number, target: Type, field: string): Type {
-    switch (target.kind) {
-      case 'map':
-        return target.value;
-      case 'struct': {
-        return this.#declaredField(at, target.fields, field);
-      }
-      case 'parameter':
-        this.#substitutions.isAssignable(dyn, target);
-        return dyn;
-      case 'dyn':
-      case 'error':
-        return dyn;
-      case 'opaque':
-        // Kubernetes declares its own as structures, and their fields nowhere.
-        if (target.name.startsWith('kubernetes.')) return this.#unresolved(at, target.name);
-        break;
-      default:
-    }
-    this.#issues.add(at, `type '${typeText(target)}' does not support field selection`);
-    return dyn;
-  }
-
-  #declaredField(at: number, fields: StructType['fields'], field: string): Type {
-    const type = fields.get(field);
-    if (type === undefined) this.#issues.add(at, `undefined field '${field}'`);
-    return type ?? errorType;
-  }
-
-  #unresolved(at: number, struct: string): Type {
-    this.#issues.add(at, `unexpected failed resolution of '${struct}'`);
-    return errorType;
   }
 
   *#call(expr: Call): Steps<Expr> {
@@ -386,11 +339,11 @@ class Checker {
       return this.#note(expr, errorType);
     }
     this.#references.set(expr.id, { name });
-    const type = this.#structType(expr, ident);
+    const type = this.#fields.struct(expr, ident);
     const fields: StructLiteral['fields'][number][] = [];
     for (const field of expr.fields) {
       const value = yield* this.#check(field.value);
-      const expected = this.#structField(field, name, type);
+      const expected = this.#fields.structField(field, name, type);
       const given = this.#unwrapped(value, field.optional);
       if (!this.#substitutions.isAssignable(expected, given)) {
         const texts = `'${typeText(expected)}' but provided type is '${typeText(given)}'`;
@@ -399,23 +352,6 @@ class Checker {
       fields.push({ ...field, value });
     }
     return this.#note({ ...expr, name, fields }, type);
-  }
-
-  #structType({ at }: Expr, ident: Type): Type {
-    if (ident.kind === 'error') return errorType;
-    if (ident.kind !== 'type') {
-      this.#issues.add(at, `'${nameOfType(ident)}' is not a type`);
-      return errorType;
-    }
-    if (ident.of?.kind === 'struct' || messageOf(ident.of) !== undefined) return ident.of ?? errorType;
-    this.#issues.add(at, `'${ident.of === undefined ? 'type' : nameOfType(ident.of)}' is not a message type`);
-    return errorType;
-  }
-
-  #structField({ at, name }: StructLiteral['fields'][number], struct: string, type: Type): Type {
-    if (type.kind === 'struct') return this.#fieldType(at, type, name);
-    const message = messageOf(type);
-    return message === undefined ? this.#unresolved(at, struct) : this.#declaredField(at, message.fields, name);
   }
 
   *#comprehension(expr: Comprehension): Steps<Expr> {

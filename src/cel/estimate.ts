@@ -1,7 +1,6 @@
 import { itemsInStep, type Steps } from '../api/steps.js';
 import type { Call, Comprehension, Expr, ListLiteral, MapLiteral, Select, StructLiteral } from './ast.js';
 import type { Checked } from './checker.js';
-import { codePoints } from './code-points.js';
 import {
   type EstimatedNode,
   listLiteralCost,
@@ -12,12 +11,9 @@ import {
   type Range,
 } from './cost.js';
 import type { Environment } from './environment.js';
-import { emptyPath, extended, type Path, stepsOf } from './estimate-path.js';
+import { extended, stepsOf } from './estimate-path.js';
+import { type SizeOf, Sizes, unionOfEntries } from './estimate-sizes.js';
 import { anySize, exactly, plus, scaled, times, union } from './ranges.js';
-import { dyn, type Type } from './types.js';
-
-/** How large the value at a path from a variable can be (`self`, `items`, `@items`); undefined when nothing is known. */
-export type SizeOf = (path: readonly string[]) => Range | undefined;
 
 /**
  * What the evaluation of an expression may cost, as cel-go's checker and Kubernetes' estimates of functions say it.
@@ -35,41 +31,21 @@ const structCost = exactly(messageCost);
 /** Of a format's name and a URL, where they are compared. */
 const largestFormat = 64;
 
-/** Sizes of what is within a list or map. */
-interface Entries {
-  readonly of: 'list' | 'map';
-  readonly key: Range;
-  readonly value: Range;
-}
-
-interface Local {
-  readonly path: Path;
-  readonly size: Range | undefined;
-  readonly entries: Entries | undefined;
-}
-
 interface CallEstimate {
   readonly cost: Range;
   readonly size?: Range | undefined;
 }
 
-const unionOfEntries = (one: Entries | undefined, other: Entries | undefined): Entries | undefined =>
-  one && other && { of: one.of, key: union(one.key, other.key), value: union(one.value, other.value) };
-
 class Estimator {
   readonly #checked: Checked;
   readonly #environment: Environment;
-  readonly #sizeOfPath: SizeOf;
-  readonly #paths = new Map<number, Path>();
-  readonly #locals = new Map<string, Local[]>();
-  readonly #sizes = new Map<number, Range>();
-  readonly #entries = new Map<number, Entries>();
+  readonly #sizes: Sizes;
   #seen = 0;
 
   constructor(checked: Checked, environment: Environment, sizeOf: SizeOf) {
     this.#checked = checked;
     this.#environment = environment;
-    this.#sizeOfPath = sizeOf;
+    this.#sizes = new Sizes(checked, sizeOf);
   }
 
   *cost(expr: Expr): Steps<Range> {
@@ -78,8 +54,8 @@ class Estimator {
       case 'literal':
         return nothing;
       case 'ident': {
-        const local = this.#local(expr);
-        this.#paths.set(expr.id, local?.path ?? { steps: [expr.name], length: 1, room: 1 });
+        const local = this.#sizes.local(expr);
+        this.#sizes.setPath(expr, local?.path ?? { steps: [expr.name], length: 1, room: 1 });
         return one;
       }
       case 'select':
@@ -97,61 +73,11 @@ class Estimator {
     }
   }
 
-  #typeOf({ id }: Expr): Type {
-    return this.#checked.types.get(id) ?? dyn;
-  }
-
-  #local(expr: Expr): Local | undefined {
-    return expr.kind === 'ident' ? this.#locals.get(expr.name)?.at(-1) : undefined;
-  }
-
-  #push(name: string, local: Local): void {
-    const locals = this.#locals.get(name);
-    if (locals === undefined) this.#locals.set(name, [local]);
-    else locals.push(local);
-  }
-
-  #pop(name: string): void {
-    this.#locals.get(name)?.pop();
-  }
-
-  #path(expr: Expr): Path {
-    return this.#local(expr)?.path ?? this.#paths.get(expr.id) ?? emptyPath;
-  }
-
-  #sizeAt(path: readonly string[]): Range | undefined {
-    return path.length === 0 ? undefined : this.#sizeOfPath(path);
-  }
-
-  #size(expr: Expr): Range | undefined {
-    const known = this.#sizes.get(expr.id) ?? literalSize(expr);
-    if (known !== undefined) return known;
-    const limited = this.#sizeAt(stepsOf(this.#path(expr)));
-    if (limited !== undefined) this.#sizes.set(expr.id, limited);
-    return limited ?? (isScalar(this.#typeOf(expr)) ? one : this.#local(expr)?.size);
-  }
-
-  #sizeOrAny(expr: Expr): Range {
-    return this.#size(expr) ?? anySize;
-  }
-
-  #setSize(expr: Expr, size: Range | undefined): void {
-    if (size !== undefined) this.#sizes.set(expr.id, size);
-  }
-
-  #entriesOf(expr: Expr): Entries | undefined {
-    return this.#entries.get(expr.id) ?? this.#local(expr)?.entries;
-  }
-
-  #setEntries(expr: Expr, entries: Entries | undefined): void {
-    if (entries !== undefined) this.#entries.set(expr.id, entries);
-  }
-
   *#select(expr: Select): Steps<Range> {
     const cost = yield* this.cost(expr.operand);
     if (expr.test) return cost;
-    const { kind } = this.#typeOf(expr.operand);
-    this.#paths.set(expr.id, extended(this.#path(expr.operand), expr.field));
+    const { kind } = this.#sizes.typeOf(expr.operand);
+    this.#sizes.setPath(expr, extended(this.#sizes.path(expr.operand), expr.field));
     return kind === 'map' || kind === 'struct' || kind === 'parameter' ? plus(cost, one) : cost;
   }
 
@@ -160,9 +86,9 @@ class Estimator {
     let value: Range | undefined;
     for (const element of expr.elements) {
       cost = plus(cost, yield* this.cost(element));
-      value = widened(value, this.#sizeOrAny(element));
+      value = widened(value, this.#sizes.sizeOrAny(element));
     }
-    this.#setEntries(expr, { of: 'list', key: one, value: value ?? nothing });
+    this.#sizes.setEntries(expr, { of: 'list', key: one, value: value ?? nothing });
     return plus(cost, listCost);
   }
 
@@ -172,10 +98,10 @@ class Estimator {
     let values: Range | undefined;
     for (const { key, value } of expr.entries) {
       cost = plus(plus(cost, yield* this.cost(key)), yield* this.cost(value));
-      keys = widened(keys, this.#sizeOrAny(key));
-      values = widened(values, this.#sizeOrAny(value));
+      keys = widened(keys, this.#sizes.sizeOrAny(key));
+      values = widened(values, this.#sizes.sizeOrAny(value));
     }
-    this.#setEntries(expr, { of: 'map', key: keys ?? nothing, value: values ?? nothing });
+    this.#sizes.setEntries(expr, { of: 'map', key: keys ?? nothing, value: values ?? nothing });
     return plus(cost, mapCost);
   }
 
@@ -188,18 +114,18 @@ class Estimator {
   *#comprehension(expr: Comprehension): Steps<Range> {
     let cost = plus(yield* this.cost(expr.range), yield* this.cost(expr.start));
     const { start } = expr;
-    this.#push(expr.accumulator, {
-      path: this.#path(start),
-      size: this.#size(start),
-      entries: this.#entriesOf(start),
+    this.#sizes.push(expr.accumulator, {
+      path: this.#sizes.path(start),
+      size: this.#sizes.size(start),
+      entries: this.#sizes.entriesOf(start),
     });
-    const entries = this.#entriesOf(expr.range);
-    const container = entries?.of ?? this.#typeOf(expr.range).kind;
+    const entries = this.#sizes.entriesOf(expr.range);
+    const container = entries?.of ?? this.#sizes.typeOf(expr.range).kind;
     const bind = (name: string, what: 'key' | 'value'): void => {
       const step =
         container === 'list' ? (what === 'key' ? '@indices' : '@items') : what === 'key' ? '@keys' : '@values';
-      const path = extended(this.#path(expr.range), step);
-      this.#push(name, { path, size: entries?.[what], entries: undefined });
+      const path = extended(this.#sizes.path(expr.range), step);
+      this.#sizes.push(name, { path, size: entries?.[what], entries: undefined });
     };
     if (expr.second === undefined) bind(expr.variable, container === 'list' ? 'value' : 'key');
     else {
@@ -208,16 +134,16 @@ class Estimator {
     }
     const condition = yield* this.cost(expr.condition);
     const step = yield* this.cost(expr.step);
-    this.#pop(expr.variable);
-    if (expr.second !== undefined) this.#pop(expr.second);
+    this.#sizes.pop(expr.variable);
+    if (expr.second !== undefined) this.#sizes.pop(expr.second);
     cost = plus(cost, yield* this.cost(expr.result));
-    this.#pop(expr.accumulator);
+    this.#sizes.pop(expr.accumulator);
 
-    const size = this.#sizeOrAny(expr.range);
-    if (start.kind === 'literal') this.#setSize(expr, this.#size(start));
+    const size = this.#sizes.sizeOrAny(expr.range);
+    if (start.kind === 'literal') this.#sizes.setSize(expr, this.#sizes.size(start));
     else if (start.kind === 'list' || start.kind === 'map') {
-      this.#setSize(expr, size);
-      this.#setEntries(expr, this.#entriesOf(expr.step));
+      this.#sizes.setSize(expr, size);
+      this.#sizes.setEntries(expr, this.#sizes.entriesOf(expr.step));
     }
     return plus(cost, times(size, plus(step, condition)));
   }
@@ -225,11 +151,15 @@ class Estimator {
   *#binding(expr: Comprehension): Steps<Range> {
     const { range, start, accumulator, result } = expr;
     const cost = plus(yield* this.cost(range), yield* this.cost(start));
-    this.#push(accumulator, { path: this.#path(start), size: this.#size(start), entries: this.#entriesOf(start) });
+    this.#sizes.push(accumulator, {
+      path: this.#sizes.path(start),
+      size: this.#sizes.size(start),
+      entries: this.#sizes.entriesOf(start),
+    });
     const whole = plus(cost, yield* this.cost(result));
-    this.#pop(accumulator);
-    this.#setSize(expr, this.#size(result));
-    this.#setEntries(expr, this.#entriesOf(result));
+    this.#sizes.pop(accumulator);
+    this.#sizes.setSize(expr, this.#sizes.size(result));
+    this.#sizes.setEntries(expr, this.#sizes.entriesOf(result));
     return whole;
   }
 
@@ -237,8 +167,8 @@ class Estimator {
     const [first] = expr.args;
     if (expr.name === 'dyn' && first !== undefined) {
       const cost = yield* this.cost(first);
-      this.#setSize(expr, this.#size(first));
-      this.#setEntries(expr, this.#entriesOf(first));
+      this.#sizes.setSize(expr, this.#sizes.size(first));
+      this.#sizes.setEntries(expr, this.#sizes.entriesOf(first));
       return plus(one, cost);
     }
     const costs: Range[] = [];
@@ -258,24 +188,24 @@ class Estimator {
       cost = widened(cost, estimated.cost);
       if (estimated.size !== undefined) size = widened(size, estimated.size);
       if (first !== undefined && (overload === 'index_list' || overload === 'index_map')) {
-        size = this.#entriesOf(first)?.value;
-        this.#paths.set(expr.id, extended(this.#path(first), overload === 'index_list' ? '@items' : '@values'));
+        size = this.#sizes.entriesOf(first)?.value;
+        this.#sizes.setPath(expr, extended(this.#sizes.path(first), overload === 'index_list' ? '@items' : '@values'));
       }
-      size ??= this.#size(expr);
+      size ??= this.#sizes.size(expr);
     }
-    this.#setSize(expr, size);
+    this.#sizes.setSize(expr, size);
     return plus(targetCost, cost ?? nothing);
   }
 
   #node(expr: Expr): EstimatedNode {
-    const path = this.#path(expr);
+    const path = this.#sizes.path(expr);
     const isKnown = path.length > 0 && path.steps[0] !== '@result' && path.steps[0] !== '__result__';
     const node = {
-      size: this.#sizeOrAny(expr),
+      size: this.#sizes.sizeOrAny(expr),
       literal: expr.kind === 'literal' ? expr.value : undefined,
-      type: this.#typeOf(expr),
+      type: this.#sizes.typeOf(expr),
     };
-    const items = isKnown ? this.#sizeAt([...stepsOf(path), '@items']) : undefined;
+    const items = isKnown ? this.#sizes.sizeAt([...stepsOf(path), '@items']) : undefined;
     return items === undefined ? node : { ...node, itemSize: items };
   }
 
@@ -310,7 +240,7 @@ class Estimator {
     const [, chosen, otherwise] = expr.args;
     const [, chosenNode, otherwiseNode] = args;
     if (chosen !== undefined && otherwise !== undefined) {
-      this.#setEntries(expr, unionOfEntries(this.#entriesOf(chosen), this.#entriesOf(otherwise)));
+      this.#sizes.setEntries(expr, unionOfEntries(this.#sizes.entriesOf(chosen), this.#sizes.entriesOf(otherwise)));
     }
     const [condition = nothing, chosenCost = nothing, otherwiseCost = nothing] = costs;
     return {
@@ -323,7 +253,7 @@ class Estimator {
     const [left, right] = expr.args;
     const [leftNode, rightNode] = args;
     if (left !== undefined && right !== undefined) {
-      this.#setEntries(expr, unionOfEntries(this.#entriesOf(left), this.#entriesOf(right)));
+      this.#sizes.setEntries(expr, unionOfEntries(this.#sizes.entriesOf(left), this.#sizes.entriesOf(right)));
     }
     const size = plus(leftNode?.size ?? anySize, rightNode?.size ?? anySize);
     return { cost: plus(id === 'add_list' ? one : scaled(size, perByte), all), size };
@@ -340,39 +270,6 @@ const isBinding = ({ range, condition, accumulator }: Comprehension): boolean =>
   condition.kind === 'literal' &&
   condition.value === false &&
   accumulator !== '__result__';
-
-/** Of what is written out. */
-function literalSize(expr: Expr): Range | undefined {
-  switch (expr.kind) {
-    case 'literal':
-      if (typeof expr.value === 'string') return exactly(codePoints(expr.value));
-      return expr.value instanceof Uint8Array ? exactly(expr.value.length) : one;
-    case 'list':
-      return exactly(expr.elements.length);
-    case 'map':
-      return exactly(expr.entries.length);
-    default:
-      return undefined;
-  }
-}
-
-function isScalar(type: Type): boolean {
-  switch (type.kind) {
-    case 'bool':
-    case 'double':
-    case 'duration':
-    case 'int':
-    case 'timestamp':
-    case 'uint':
-      return true;
-    case 'opaque': {
-      const [within] = type.parameters;
-      return type.name === 'optional_type' && within !== undefined && isScalar(within);
-    }
-    default:
-      return false;
-  }
-}
 
 /** Values of Kubernetes' own types that are known to be equal or not at one glance. */
 const glanced: ReadonlySet<string> = new Set([

@@ -3,7 +3,7 @@ import type { Checked } from './checker.js';
 import type { Issues } from './issues.js';
 import { type Clause, complaints, readFormat } from './library/format-text.js';
 import { nameOfType } from './runtime-types.js';
-import { isAny, type Type } from './types.js';
+import { errorType, isAny, type Type } from './types.js';
 import { Failure } from './values.js';
 
 const kindsOf: Readonly<Record<Clause['verb'], readonly Type['kind'][]>> = {
@@ -24,7 +24,7 @@ export function checkFormatCall(call: Call, { types, references }: Checked, issu
   if (references.get(call.id)?.overloads?.includes('string_format') === false) return;
   const format = call.target.value;
   const { elements } = list;
-  const typeOf = (expr: Expr): Type => types.get(expr.id) ?? { kind: 'error' };
+  const typeOf = (expr: Expr): Type => types.get(expr.id) ?? errorType;
   const takes = (verb: Clause['verb'], type: Type): boolean =>
     (type.kind === 'dyn' && !isAny(type)) || kindsOf[verb].includes(type.kind);
 

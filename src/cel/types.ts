@@ -41,6 +41,8 @@ export const dyn: Type = { kind: 'dyn' };
 export const any: Type = { kind: 'dyn', packed: true };
 export const isAny = (type: Type): boolean => type.kind === 'dyn' && type.packed === true;
 export const nullType: Type = { kind: 'null' };
+/** Of what was found wrong: nothing more is said of it. */
+export const errorType: Type = { kind: 'error' };
 export const bool: Type = { kind: 'bool' };
 export const int: Type = { kind: 'int' };
 export const uint: Type = { kind: 'uint' };

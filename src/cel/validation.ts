@@ -9,7 +9,7 @@ import type { Issues } from './issues.js';
 import { fits } from './runtime-types.js';
 import { subexpressions } from './subexpressions.js';
 import { typeText } from './type-text.js';
-import type { Type } from './types.js';
+import { errorType, type Type } from './types.js';
 import { Failure, type Value } from './values.js';
 
 type FindOverload = (id: string) => Overload | undefined;
@@ -54,7 +54,7 @@ function fails(call: Call, value: Value, { references }: Checked, overload: Find
   return !fits(parameter, value) || (found.evaluate as (given: Value) => Value)(value) instanceof Failure;
 }
 
-const typeOf = ({ types }: Checked, { id }: Expr): Type => types.get(id) ?? { kind: 'error' };
+const typeOf = ({ types }: Checked, { id }: Expr): Type => types.get(id) ?? errorType;
 const within = (type: Type, optional: boolean): Type => (optional ? (withinOptional(type) ?? type) : type);
 
 function mismatch(at: number, expected: Type, found: Type, issues: Issues): void {

@@ -2,13 +2,13 @@ import { isList, type Json, type JsonObject, member } from '../../api/object.js'
 import { once } from '../../api/once.js';
 import type { Steps } from '../../api/steps.js';
 import type { Expr } from '../ast.js';
-import { fullName } from '../checker.js';
 import { type Environment, environmentOf } from '../environment.js';
 import { unescapeField } from '../field-names.js';
 import { kubernetesLibraries } from '../kubernetes.js';
 import { lazyList } from '../lazy-list.js';
 import { memberNames } from '../member-names.js';
 import { type Prepared, prepare } from '../prepare.js';
+import { fullName } from '../qualified-names.js';
 import { subexpressions } from '../subexpressions.js';
 import { any, mapOf, string, type Type } from '../types.js';
 import type { MapValue, Value } from '../values.js';

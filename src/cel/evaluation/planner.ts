@@ -1,10 +1,11 @@
 import { itemsInStep, type Steps } from '../../api/steps.js';
 import type { Call, Comprehension, Expr, ListLiteral, MapLiteral, Select, StructLiteral } from '../ast.js';
-import { type Checked, fullName } from '../checker.js';
+import type { Checked } from '../checker.js';
 import { GrowingList, GrowingMap, listFrom } from '../collections.js';
 import { listLiteralCost, mapLiteralCost, messageCost } from '../cost.js';
 import type { Overload } from '../functions.js';
 import { messageOf } from '../messages.js';
+import { fullName } from '../qualified-names.js';
 import { Failure, isList, type ListValue, Optional, TypeValue, type Value } from '../values.js';
 import { type Attribute, addQualifier, path, resolve, unusable } from './attributes.js';
 import { callStep } from './calls.js';
