@@ -2,29 +2,19 @@ import { quote, trimSpace } from '../../api/go-text.js';
 import { isList, type Json, type JsonObject } from '../../api/object.js';
 import { once } from '../../api/once.js';
 import type { Steps } from '../../api/steps.js';
-import {
-  child,
-  duplicate,
-  forbiddenField,
-  index,
-  invalid,
-  mapKey,
-  maxToldSize,
-  maxViolations,
-  required,
-  type Violation,
-} from '../../api/violations.js';
+import { child, index, invalid, mapKey, maxToldSize, maxViolations, type Violation } from '../../api/violations.js';
 import { overBudget, perCallLimit } from '../../cel/cost.js';
-import type { Declared } from '../../cel/declared.js';
 import { tooCostly } from '../../cel/effort.js';
 import type { Program } from '../../cel/evaluator.js';
-import { escapeField } from '../../cel/field-names.js';
 import { jsonValue } from '../../cel/json-values.js';
 import { Failure, Optional, type Value } from '../../cel/values.js';
-import { absent, type Old, oldItems, oldMember, Ratchet } from '../ratchet.js';
+import { absent, oldItems, oldMember, Ratchet } from '../ratchet.js';
 import type { Schema, ValidationRule } from '../schema.js';
-import { type CompiledRule, type NodeRule, nodeRules } from './compile.js';
+import { broken, failed, named } from './broken.js';
+import type { CompiledRule } from './compile.js';
+import { type Correlation, memberOf } from './correlation.js';
 import { declare } from './declare.js';
+import { type Node, nodeOf } from './node.js';
 import { celResource, celValue } from './values.js';
 
 /** What the rules of a schema say of an object; warnings are for what was already so. */
@@ -75,74 +65,6 @@ export function compileRules(schema: Schema, { isRoot }: { readonly isRoot: bool
     }
     return evaluation;
   };
-}
-
-/** A node of a schema that has rules, or has some below. */
-interface Node {
-  readonly schema: Schema;
-  readonly isRoot: boolean;
-  readonly rules: readonly NodeRule[];
-  /** Expressions cannot see values of this node, though it has rules. */
-  readonly unseen: boolean;
-  readonly items: Node | undefined;
-  readonly values: Node | undefined;
-  readonly properties: ReadonlyMap<string, Node>;
-  /** Rules within `allOf` are about the values of this node. */
-  readonly allOf: readonly Node[];
-}
-
-/** `ruled` has the rules: the schema itself or a branch of its `allOf`. */
-function nodeOf(
-  ruled: Schema,
-  schema: Schema,
-  { isRoot, declared }: { readonly isRoot: boolean; readonly declared: Declared | undefined },
-): Node | undefined {
-  const below = (inner: Schema | boolean | undefined, at: Schema | boolean | undefined): Node | undefined =>
-    typeof inner === 'object' && typeof at === 'object'
-      ? nodeOf(inner, at, { isRoot: at.embeddedResource === true, declared: declared?.element })
-      : undefined;
-  const properties = new Map<string, Node>();
-  for (const [name, inner] of ruled.properties ?? []) {
-    const at = schema.properties?.get(name);
-    if (at === undefined) continue;
-    const escaped = escapeField(name);
-    const declaredThere = escaped === undefined ? declare(at) : declared?.fields?.get(escaped);
-    // What expressions cannot see is left alone.
-    if (declaredThere === undefined) continue;
-    const node = nodeOf(inner, at, { isRoot: at.embeddedResource === true, declared: declaredThere });
-    if (node !== undefined) properties.set(name, node);
-  }
-  const { validations = [] } = ruled;
-  const node: Node = {
-    schema,
-    isRoot,
-    rules: declared === undefined ? [] : nodeRules({ ...schema, validations }, declared),
-    unseen: declared === undefined && validations.length > 0,
-    items: below(ruled.items, schema.items),
-    values: below(ruled.additionalProperties, schema.additionalProperties),
-    properties,
-    allOf: (ruled.allOf ?? []).flatMap((branch) => nodeOf(branch, schema, { isRoot, declared }) ?? []),
-  };
-  const isEmpty =
-    node.rules.length === 0 &&
-    !node.unseen &&
-    node.items === undefined &&
-    node.values === undefined &&
-    properties.size === 0 &&
-    node.allOf.length === 0;
-  return isEmpty ? undefined : node;
-}
-
-/** A value with its stored counterpart. */
-interface Correlated {
-  readonly value: unknown;
-  readonly old: Old;
-  readonly schema: Schema;
-}
-interface Correlation {
-  readonly here: Correlated | undefined;
-  /** Of the nearest value around that has one. */
-  readonly above: Correlated | undefined;
 }
 
 class Evaluation implements RuleFindings {
@@ -292,14 +214,8 @@ class Evaluation implements RuleFindings {
       return false;
     }
     const detail = told?.text ?? (given.message ? trimSpace(given.message) : `failed rule: ${named(given)}`);
-    add(
-      broken(
-        field,
-        schema.type === 'object' || schema.type === 'array' ? undefined : { value: at.value },
-        detail,
-        given.reason,
-      ),
-    );
+    const isContainer = schema.type === 'object' || schema.type === 'array';
+    add(broken(field, { quoted: isContainer ? undefined : { value: at.value }, detail, reason: given.reason }));
     return true;
   }
 
@@ -368,15 +284,6 @@ class Evaluation implements RuleFindings {
   }
 }
 
-function memberOf({ here, above }: Correlation, name: string, schema: Schema): Correlation {
-  if (here === undefined) return { here, above };
-  // Both versions of an object are read as the same kind.
-  if (above === undefined && (name === 'apiVersion' || name === 'kind')) return { here: undefined, above: undefined };
-  const old = oldMember(here.old, name);
-  const value = oldMember(here.value, name);
-  return { here: old === absent ? undefined : { value, old, schema }, above: here };
-}
-
 type Variables = (name: string) => Value | undefined;
 const variables =
   (self: Value, oldSelf: Value | undefined): Variables =>
@@ -386,31 +293,3 @@ const variables =
 /** Inside its optional, kube-apiserver shows the stored value as plain JSON, whatever the schema says of it. */
 const optionalOf = (old: Json | undefined): Optional =>
   old === undefined || old === null ? new Optional() : new Optional(jsonValue(old) as Exclude<Value, Failure>);
-
-const named = ({ rule, message }: ValidationRule): string => trimSpace(message ? message : rule);
-
-const failed = ({ message }: Failure, given: ValidationRule): string =>
-  message.startsWith('no such overload')
-    ? `'${message}': call arguments did not match a supported operator, function or macro signature for rule: ${named(given)}`
-    : `${message} evaluating rule: ${named(given)}`;
-
-/** A container's value is not quoted. */
-function broken(
-  field: string,
-  quoted: { readonly value: Json } | undefined,
-  detail: string,
-  reason: string | undefined,
-): Violation {
-  switch (reason) {
-    case 'FieldValueForbidden':
-      return forbiddenField(field, detail);
-    case 'FieldValueRequired':
-      return required(field, detail);
-    case 'FieldValueDuplicate':
-      return quoted ? duplicate(field, quoted.value) : { reason, field, body: 'Duplicate value' };
-    default:
-      return quoted
-        ? invalid(field, quoted.value, detail)
-        : { reason: 'FieldValueInvalid', field, body: `Invalid value: ${detail}` };
-  }
-}

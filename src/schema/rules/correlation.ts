@@ -1,0 +1,27 @@
+import { absent, type Old, oldMember } from '../ratchet.js';
+import type { Schema } from '../schema.js';
+
+/** Which stored value a value is compared with. */
+
+/** A value with its stored counterpart. */
+interface Correlated {
+  readonly value: unknown;
+  readonly old: Old;
+  readonly schema: Schema;
+}
+/** What a value and those around it are compared with. */
+export interface Correlation {
+  readonly here: Correlated | undefined;
+  /** Of the nearest value around that has one. */
+  readonly above: Correlated | undefined;
+}
+
+/** The correlation of a member. */
+export function memberOf({ here, above }: Correlation, name: string, schema: Schema): Correlation {
+  if (here === undefined) return { here, above };
+  // Both versions of an object are read as the same kind.
+  if (above === undefined && (name === 'apiVersion' || name === 'kind')) return { here: undefined, above: undefined };
+  const old = oldMember(here.old, name);
+  const value = oldMember(here.value, name);
+  return { here: old === absent ? undefined : { value, old, schema }, above: here };
+}

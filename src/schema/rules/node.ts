@@ -1,0 +1,63 @@
+import type { Declared } from '../../cel/declared.js';
+import { escapeField } from '../../cel/field-names.js';
+import type { Schema } from '../schema.js';
+import { type NodeRule, nodeRules } from './compile.js';
+import { declare } from './declare.js';
+
+/** The nodes of a schema that rules are about. */
+
+/** A node of a schema that has rules, or has some below. */
+export interface Node {
+  readonly schema: Schema;
+  readonly isRoot: boolean;
+  readonly rules: readonly NodeRule[];
+  /** Expressions cannot see values of this node, though it has rules. */
+  readonly unseen: boolean;
+  readonly items: Node | undefined;
+  readonly values: Node | undefined;
+  readonly properties: ReadonlyMap<string, Node>;
+  /** Rules within `allOf` are about the values of this node. */
+  readonly allOf: readonly Node[];
+}
+
+/** The node of a schema; undefined where there are no rules. `ruled` has them: the schema itself or a branch of its `allOf`. */
+export function nodeOf(
+  ruled: Schema,
+  schema: Schema,
+  { isRoot, declared }: { readonly isRoot: boolean; readonly declared: Declared | undefined },
+): Node | undefined {
+  const below = (inner: Schema | boolean | undefined, at: Schema | boolean | undefined): Node | undefined =>
+    typeof inner === 'object' && typeof at === 'object'
+      ? nodeOf(inner, at, { isRoot: at.embeddedResource === true, declared: declared?.element })
+      : undefined;
+  const properties = new Map<string, Node>();
+  for (const [name, inner] of ruled.properties ?? []) {
+    const at = schema.properties?.get(name);
+    if (at === undefined) continue;
+    const escaped = escapeField(name);
+    const declaredThere = escaped === undefined ? declare(at) : declared?.fields?.get(escaped);
+    // What expressions cannot see is left alone.
+    if (declaredThere === undefined) continue;
+    const node = nodeOf(inner, at, { isRoot: at.embeddedResource === true, declared: declaredThere });
+    if (node !== undefined) properties.set(name, node);
+  }
+  const { validations = [] } = ruled;
+  const node: Node = {
+    schema,
+    isRoot,
+    rules: declared === undefined ? [] : nodeRules({ ...schema, validations }, declared),
+    unseen: declared === undefined && validations.length > 0,
+    items: below(ruled.items, schema.items),
+    values: below(ruled.additionalProperties, schema.additionalProperties),
+    properties,
+    allOf: (ruled.allOf ?? []).flatMap((branch) => nodeOf(branch, schema, { isRoot, declared }) ?? []),
+  };
+  const isEmpty =
+    node.rules.length === 0 &&
+    !node.unseen &&
+    node.items === undefined &&
+    node.values === undefined &&
+    properties.size === 0 &&
+    node.allOf.length === 0;
+  return isEmpty ? undefined : node;
+}
