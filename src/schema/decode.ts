@@ -1,27 +1,22 @@
-import { bytesOfList, canonicalBase64 } from '../api/base64.js';
 import { Complaints } from '../api/complaints.js';
-import { goJson, trimSpace } from '../api/go-text.js';
-import { canonicalMicroTime, canonicalTime } from '../api/go-time.js';
 import {
   type ExactJson,
   isList,
   isMembers,
   jsonKind,
-  literalOf,
   type Members,
-  plainJson,
   type ReadText,
   RepeatedMembers,
 } from '../api/json-exact.js';
 import { type Json, setMember } from '../api/object.js';
-import { canonicalQuantity } from '../api/quantity.js';
 import { atOnce, type Steps } from '../api/steps.js';
 import { sortedNames, sortTexts } from '../api/text-order.js';
 import { type TypeMeta, typeMetaIn } from '../api/type-meta.js';
 import { DecodeError } from './decode-error.js';
+import { type MakeNode, type Node, scalarMakers } from './decode-scalars.js';
 import { type DecodeReport, DecodeState } from './decode-state.js';
 import { goType, itemsOf, structName, valuesOf, type WireShape, wireShape } from './go-types.js';
-import { isEmpty, omitsEmpty, presenceOf, zeroOf } from './presence.js';
+import { isEmpty, omitsEmpty, presenceOf } from './presence.js';
 import { mergeRepeated } from './repeated-members.js';
 import type { Schema } from './schema.js';
 import { inOrderOfNames } from './sorted.js';
@@ -112,16 +107,6 @@ function namesAndValues(value: Members): {
   return { names, valueAt: (at) => value[names[at] as string] ?? null };
 }
 
-/** One compiled schema node. */
-interface Node {
-  readonly shape: WireShape;
-  readonly schema: Schema;
-  /** undefined: leave it as if it were absent. `value` is not null. */
-  decode(value: ExactJson, state: DecodeState): Json | undefined;
-  /** The value when nothing is given and something must be written. */
-  zero(): Json;
-}
-
 const nodes = new WeakMap<Schema, Node>();
 
 /** Compiled on first use, so that schemas may contain themselves. */
@@ -135,79 +120,9 @@ function nodeOf(schema: Schema): Node {
 
 /** Objects made by code may have members that are undefined. */
 const isAbsent = (value: ExactJson | undefined): value is null | undefined => value === null || value === undefined;
-type MakeNode = (schema: Schema) => Node;
-
-const scalar =
-  (shape: WireShape, decode: (value: ExactJson, state: DecodeState, type: string) => Json | undefined): MakeNode =>
-  (schema) => {
-    const type = goType(schema);
-    return { shape, schema, zero: () => zeroOf(shape), decode: (value, state) => decode(value, state, type) };
-  };
-
-/** Text that a Go type parses itself: a bad one ends decoding at once. */
-const parsed = (shape: WireShape, parse: (text: string) => Json | { readonly wrong: string }): MakeNode =>
-  scalar(shape, (value, state) => {
-    if (typeof value !== 'string') return state.refuse(jsonKind(value), 'string');
-    const result = parse(value);
-    if (isWrong(result)) throw new DecodeError(result.wrong);
-    return result;
-  });
-const isWrong = (result: Json | { readonly wrong: string }): result is { readonly wrong: string } =>
-  typeof result === 'object' && result !== null;
-
-const integer = (bits: 32 | 64): MakeNode => {
-  return scalar(bits === 32 ? 'int32' : 'int64', (value, state, type) => {
-    if (typeof value === 'number') {
-      const fits = bits === 32 ? (value | 0) === value : Number.isSafeInteger(value);
-      return fits ? value : state.wrongType(`number ${value}`, type);
-    }
-    if (typeof value === 'bigint' && bits === 64) return value;
-    const literal = literalOf(value);
-    return state.wrongType(literal === undefined ? jsonKind(value) : `number ${literal}`, type);
-  });
-};
 
 const makers: Readonly<Record<WireShape, MakeNode>> = {
-  string: scalar('string', (value, state, type) =>
-    typeof value === 'string' ? value : state.wrongType(jsonKind(value), type),
-  ),
-  boolean: scalar('boolean', (value, state, type) =>
-    typeof value === 'boolean' ? value : state.wrongType(jsonKind(value), type),
-  ),
-  int32: integer(32),
-  int64: integer(64),
-  double: scalar('double', (value, state, type) => {
-    const literal = literalOf(value);
-    const number = literal === undefined ? value : Number(literal);
-    if (typeof number !== 'number') return state.wrongType(jsonKind(value), type);
-    return Number.isFinite(number) ? number : state.wrongType(`number ${literal ?? number}`, type);
-  }),
-  bytes: scalar('bytes', (value, state, type) => {
-    if (isList(value)) {
-      const bytes = bytesOfList(value);
-      return 'wrong' in bytes ? state.wrongType(bytes.wrong, 'uint8') : bytes.toString('base64');
-    }
-    if (typeof value !== 'string') return state.wrongType(jsonKind(value), type);
-    const canonical = canonicalBase64(value);
-    if (typeof canonical === 'string') return canonical;
-    state.failure ??= new DecodeError(`illegal base64 data at input byte ${canonical.illegalAt}`);
-    return undefined;
-  }),
-  time: parsed('time', canonicalTime),
-  'micro-time': parsed('micro-time', canonicalMicroTime),
-  quantity: scalar('quantity', (value) => {
-    const text = typeof value === 'string' ? value : (literalOf(value) ?? goJson(plainJson(value)));
-    const canonical = canonicalQuantity(trimSpace(text));
-    if (typeof canonical !== 'string') throw new DecodeError(canonical.wrong);
-    return canonical;
-  }),
-  'int-or-string': scalar('int-or-string', (value, state) => {
-    if (typeof value === 'string') return value;
-    if (typeof value === 'number' && (value | 0) === value) return value;
-    const number = typeof value === 'number' ? String(value) : literalOf(value);
-    return state.refuse(number === undefined ? jsonKind(value) : `number ${number}`, 'int32');
-  }),
-  raw: scalar('raw', (value, { isPlain }) => (isPlain ? (value as Json) : plainJson(value))),
+  ...scalarMakers,
   list: (schema) => {
     const type = goType(schema);
     let item: Node | undefined;
@@ -386,33 +301,8 @@ function makeStruct(schema: Schema): Node {
         return decoded;
       };
 
-      if (value instanceof RepeatedMembers) {
-        const given: ExactJson[][] = [];
-        for (const [member, one] of value.members) {
-          const at = indexes.get(member);
-          if (at === undefined) continue;
-          given[at] ??= [];
-          given[at].push(one);
-        }
-        const { isOnlyTold } = state;
-        const told = new Set<number>();
-        for (const [member, one] of value.members) {
-          const at = indexes.get(member);
-          if (at === undefined) {
-            state.strict('unknown', member);
-            continue;
-          }
-          if (told.has(at)) state.repeats(member);
-          told.add(at);
-          const isRepeated = (given[at]?.length ?? 0) > 1;
-          if (isAbsent(one) || (isRepeated && state.isMerged)) continue;
-          state.isOnlyTold = isOnlyTold || isRepeated;
-          slots[at] = decodeField(at, one);
-        }
-        state.isOnlyTold = isOnlyTold;
-        for (const [at, all = []] of given.entries())
-          if (all.length > 1 && !isOnlyTold) slots[at] = decodeMerged((fields[at] as Field).node, all);
-      } else {
+      if (value instanceof RepeatedMembers) decodeRepeated(value, { fields, indexes, slots, decodeField, state });
+      else {
         for (const member in value) {
           const given = value[member] as ExactJson;
           const at = indexes.get(member);
@@ -424,6 +314,51 @@ function makeStruct(schema: Schema): Node {
       return assemble(slots, state);
     },
   };
+}
+
+/** Members of which some are given several times: each is decoded for what is to be told of it, and then all together. */
+function decodeRepeated(
+  { members }: RepeatedMembers,
+  {
+    fields,
+    indexes,
+    slots,
+    decodeField,
+    state,
+  }: {
+    readonly fields: readonly Field[];
+    readonly indexes: ReadonlyMap<string, number>;
+    /** What is decoded comes here, at the place of its field. */
+    readonly slots: (Json | undefined)[];
+    readonly decodeField: (at: number, given: ExactJson) => Json | undefined;
+    readonly state: DecodeState;
+  },
+): void {
+  const given: ExactJson[][] = [];
+  for (const [member, one] of members) {
+    const at = indexes.get(member);
+    if (at === undefined) continue;
+    given[at] ??= [];
+    given[at].push(one);
+  }
+  const { isOnlyTold } = state;
+  const told = new Set<number>();
+  for (const [member, one] of members) {
+    const at = indexes.get(member);
+    if (at === undefined) {
+      state.strict('unknown', member);
+      continue;
+    }
+    if (told.has(at)) state.repeats(member);
+    told.add(at);
+    const isRepeated = (given[at]?.length ?? 0) > 1;
+    if (isAbsent(one) || (isRepeated && state.isMerged)) continue;
+    state.isOnlyTold = isOnlyTold || isRepeated;
+    slots[at] = decodeField(at, one);
+  }
+  state.isOnlyTold = isOnlyTold;
+  for (const [at, all = []] of given.entries())
+    if (all.length > 1 && !isOnlyTold) slots[at] = decodeMerged((fields[at] as Field).node, all);
 }
 
 /** A member given several times. Whatever is to be told of it has been told of each. */

@@ -1,14 +1,19 @@
 import { goFloatText, goInt64, quote } from '../api/go-text.js';
 import { compile, maxMatchingCost } from '../api/regular-expression.js';
+import type { Steps } from '../api/steps.js';
 import { stringFormat } from '../api/string-formats.js';
 import { invalid, invalidText, tooLong, typeInvalid, type Violation } from '../api/violations.js';
 import type { Place } from './place.js';
+import type { Old } from './ratchet.js';
 import type { Schema } from './schema.js';
 
 /** What a schema says of strings and numbers, with the messages of kube-apiserver. */
 
 /** Notes failures and answers the number of checks that were made and succeeded. */
 export type Check = (value: unknown, at: Place) => number;
+
+/** The same of a value and all within it, at once or in steps: most values are scalars, and a generator for each would take most of the time. */
+export type NodeCheck = (value: unknown, at: Place, old: Old) => number | Steps<number>;
 
 export type Kind = 'null' | 'boolean' | 'string' | 'integer' | 'number' | 'array' | 'object';
 

@@ -1,14 +1,14 @@
-import { goJson, quote, sortedJson } from '../api/go-text.js';
 import type { Json } from '../api/object.js';
 import type { Steps } from '../api/steps.js';
 import { isKnownFormat } from '../api/string-formats.js';
-import { child, invalid, notSupported, required, tooMany, typeInvalid, type Violation } from '../api/violations.js';
+import { child, invalid, required, tooMany, type Violation } from '../api/violations.js';
 import { type Failure, Place } from './place.js';
-import { printable } from './printable.js';
 import { absent, type Old, oldItems, oldMember } from './ratchet.js';
-import { same } from './same.js';
 import type { Schema } from './schema.js';
-import { type Check, compileNumber, compileString, isNearlyWhole, type Kind, kindOf } from './validate-scalars.js';
+import { compileEnum } from './validate-enum.js';
+import { compileJunctors } from './validate-junctors.js';
+import { type Check, compileNumber, compileString, type Kind, kindOf, type NodeCheck } from './validate-scalars.js';
+import { compileType, typesOf } from './validate-type.js';
 
 /**
  * Values against schemas, with the messages of kube-apiserver. A schema is compiled once into closures; each checks
@@ -46,8 +46,6 @@ export function compileValidator(schema: Schema, options: ValidatorOptions = {})
 
 /** The same for a container with all within it; `earlier` so many succeeded. */
 type Descent = (value: unknown, at: Place, old: Old, earlier: number) => Steps<number>;
-/** One or the other: most values are scalars, and a generator for each would take most of the time. */
-type NodeCheck = (value: unknown, at: Place, old: Old) => number | Steps<number>;
 
 function violations(failures: readonly Failure[], prefix: string): readonly Violation[] {
   const seen = new Set<string>();
@@ -93,7 +91,7 @@ function buildNode(schema: Schema, options: Session): NodeCheck {
   const format = schema.format && (options.forDefaults || isKnownFormat(type, schema.format)) ? schema.format : '';
   const checkType = compileType(types, format, schema.nullable === true);
   const checkEnum = compileEnum(schema);
-  const checkJunctors = compileJunctors(schema, options);
+  const checkJunctors = compileJunctors(schema, (branch) => compileNode(branch, options));
   const checkString = compileString(schema, format);
   const checkNumber = compileNumber(schema, type, format);
   const checkArray = compileArray(schema, options);
@@ -138,144 +136,6 @@ function buildNode(schema: Schema, options: Session): NodeCheck {
     }
     return checkWhole(kind, value, at, old);
   };
-}
-
-function typesOf(schema: Schema, { forDefaults }: ValidatorOptions): readonly string[] {
-  if (schema.intOrString && !forDefaults) return ['integer', 'string'];
-  return schema.type === undefined ? [] : [schema.type];
-}
-
-const goTypes: Partial<Record<Kind, string>> = { integer: 'int64', number: 'float64' };
-
-function compileType(types: readonly string[], format: string, nullable: boolean): Check {
-  const numeric = types.includes('number') || types.includes('integer');
-  const wrong = (at: Place, expected: string, actual: string): number => {
-    at.fail((path) => typeInvalid(path, actual, `${path} in body must be of type ${expected}: ${quote(actual)}`));
-    return 0;
-  };
-  const fits = (kind: Kind, value: unknown): boolean =>
-    types.includes(kind) ||
-    (kind === 'integer' && types.includes('number')) ||
-    (kind === 'number' && types.includes('integer') && isNearlyWhole(Number(value)));
-  return (value, at) => {
-    const kind = kindOf(value);
-    if (kind === 'null') return types.length > 0 && !nullable ? wrong(at, types.join(), 'null') : 1;
-    if (fits(kind, value)) return 1;
-    const goType = goTypes[kind] ?? '';
-    const isText = kind === 'string' || kind === 'array';
-    if (format !== '' && !isText && goType !== format) return wrong(at, format, goType);
-    if (format !== '' && isText && !numeric) return 1;
-    return wrong(at, types.join(), kind);
-  };
-}
-
-/** Go converts a number to the type of what it is compared with: a fraction is cut off, an integer is a character. */
-function converted(value: unknown): unknown {
-  if (typeof value !== 'number') return value;
-  if (!Number.isSafeInteger(value)) return Math.trunc(value);
-  return value >= 0 && value <= 0x10ffff ? String.fromCodePoint(value) : '\ufffd';
-}
-
-/** So many are compared one by one; of more there is an index. */
-const fewObjects = 8;
-
-function compileEnum({ enum: allowed }: Schema): Check | undefined {
-  if (allowed === undefined || allowed.length === 0) return undefined;
-  const shown = allowed.map((value) => (typeof value === 'string' ? value : goJson(printable(value))));
-  const scalars = new Set<unknown>(allowed.filter((value) => typeof value !== 'object'));
-  const others = allowed.filter((value) => typeof value === 'object' && value !== null);
-  // Each of many items would be compared with each of many objects.
-  const texts = others.length > fewObjects ? new Set(others.map(sortedJson)) : undefined;
-  const isOther = (value: unknown): boolean =>
-    typeof value === 'object' &&
-    value !== null &&
-    (texts?.has(sortedJson(value as Json)) ?? others.some((other) => same(other, value)));
-  return (value, at) => {
-    at.spend(Math.min(others.length, fewObjects));
-    if (scalars.has(value) || scalars.has(converted(value)) || isOther(value)) return 1;
-    at.fail((path) => notSupported(path, typeof value === 'object' ? printable(value as Json) : value, shown));
-    return 0;
-  };
-}
-
-interface Attempt {
-  readonly matched: number;
-  readonly failures: readonly Failure[];
-}
-
-/** Runs a check whose failures are looked at before they are told. */
-function* apart(check: NodeCheck, value: unknown, at: Place): Steps<Attempt> {
-  if (at.isStep()) yield;
-  const end = at.setApart();
-  const found = check(value, at, absent);
-  const matched = typeof found === 'number' ? found : yield* found;
-  return { matched, failures: end() };
-}
-
-function compileJunctors(
-  { anyOf, oneOf, allOf, not }: Schema,
-  options: Session,
-): ((value: unknown, at: Place) => Steps<number>) | undefined {
-  if (!anyOf && !oneOf && !allOf && !not) return undefined;
-  const branches = (schemas: readonly Schema[] | undefined): readonly NodeCheck[] =>
-    (schemas ?? []).map((schema) => compileNode(schema, options));
-  const [any, one, all] = [branches(anyOf), branches(oneOf), branches(allOf)];
-  const never = not && compileNode(not, options);
-  return function* (value, at) {
-    let matched = 1;
-    if (any.length > 0) {
-      const { best, valid } = yield* attempt(any, value, at, { stopAtFirst: true });
-      if (valid === 0) at.failWithoutField((path) => `${quote(path)} must validate at least one schema (anyOf)`);
-      at.tell(best.failures);
-      matched += best.matched;
-    }
-    if (one.length > 0) {
-      const { best, valid } = yield* attempt(one, value, at, { stopAtFirst: false });
-      if (valid !== 1) {
-        const found = valid === 0 ? 'Found none valid' : `Found ${valid} valid alternatives`;
-        at.failWithoutField((path) => `${quote(path)} must validate one and only one schema (oneOf). ${found}`);
-      }
-      if (valid === 0) at.tell(best.failures);
-      if (valid < 2) matched += best.matched;
-    }
-    if (all.length > 0) {
-      let valid = 0;
-      for (const check of all) {
-        const result = yield* apart(check, value, at);
-        at.tell(result.failures);
-        matched += result.matched;
-        if (result.failures.length === 0) valid++;
-      }
-      if (valid < all.length) {
-        const none = valid === 0 ? '. None validated' : '';
-        at.failWithoutField((path) => `${quote(path)} must validate all the schemas (allOf)${none}`);
-      }
-    }
-    if (never && (yield* apart(never, value, at)).failures.length === 0) {
-      at.failWithoutField((path) => `${quote(path)} must not validate the schema (not)`);
-    }
-    return matched;
-  };
-}
-
-/** The first branch that holds, or else the one that came furthest; and how many hold. */
-function* attempt(
-  branches: readonly NodeCheck[],
-  value: unknown,
-  at: Place,
-  { stopAtFirst }: { readonly stopAtFirst: boolean },
-): Steps<{ readonly best: Attempt; readonly valid: number }> {
-  let best: Attempt | undefined;
-  let valid = 0;
-  for (const branch of branches) {
-    const result = yield* apart(branch, value, at);
-    if (result.failures.length === 0) {
-      if (valid === 0) best = result;
-      valid++;
-      if (stopAtFirst) break;
-    } else if (valid === 0 && (best === undefined || result.matched > best.matched)) best = result;
-  }
-  return { best: best ?? { matched: 0, failures: [] }, valid };
 }
 
 function compileArray(schema: Schema, options: Session): Descent {

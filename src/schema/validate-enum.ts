@@ -1,0 +1,39 @@
+import { goJson, sortedJson } from '../api/go-text.js';
+import type { Json } from '../api/object.js';
+import { notSupported } from '../api/violations.js';
+import { printable } from './printable.js';
+import { same } from './same.js';
+import type { Schema } from './schema.js';
+import type { Check } from './validate-scalars.js';
+
+/** What a schema says of the values there may be. */
+
+/** Go converts a number to the type of what it is compared with: a fraction is cut off, an integer is a character. */
+function converted(value: unknown): unknown {
+  if (typeof value !== 'number') return value;
+  if (!Number.isSafeInteger(value)) return Math.trunc(value);
+  return value >= 0 && value <= 0x10ffff ? String.fromCodePoint(value) : '\ufffd';
+}
+
+/** So many are compared one by one; of more there is an index. */
+const fewObjects = 8;
+
+/** Is the value one of those there may be? undefined where it may be any. */
+export function compileEnum({ enum: allowed }: Schema): Check | undefined {
+  if (allowed === undefined || allowed.length === 0) return undefined;
+  const shown = allowed.map((value) => (typeof value === 'string' ? value : goJson(printable(value))));
+  const scalars = new Set<unknown>(allowed.filter((value) => typeof value !== 'object'));
+  const others = allowed.filter((value) => typeof value === 'object' && value !== null);
+  // Each of many items would be compared with each of many objects.
+  const texts = others.length > fewObjects ? new Set(others.map(sortedJson)) : undefined;
+  const isOther = (value: unknown): boolean =>
+    typeof value === 'object' &&
+    value !== null &&
+    (texts?.has(sortedJson(value as Json)) ?? others.some((other) => same(other, value)));
+  return (value, at) => {
+    at.spend(Math.min(others.length, fewObjects));
+    if (scalars.has(value) || scalars.has(converted(value)) || isOther(value)) return 1;
+    at.fail((path) => notSupported(path, typeof value === 'object' ? printable(value as Json) : value, shown));
+    return 0;
+  };
+}

@@ -1,0 +1,88 @@
+import { quote } from '../api/go-text.js';
+import type { Steps } from '../api/steps.js';
+import type { Failure, Place } from './place.js';
+import { absent } from './ratchet.js';
+import type { Schema } from './schema.js';
+import type { NodeCheck } from './validate-scalars.js';
+
+/** What the junctors of a schema (anyOf, oneOf, allOf, not) say of a value. */
+
+interface Attempt {
+  readonly matched: number;
+  readonly failures: readonly Failure[];
+}
+
+/** Runs a check whose failures are looked at before they are told. */
+function* apart(check: NodeCheck, value: unknown, at: Place): Steps<Attempt> {
+  if (at.isStep()) yield;
+  const end = at.setApart();
+  const found = check(value, at, absent);
+  const matched = typeof found === 'number' ? found : yield* found;
+  return { matched, failures: end() };
+}
+
+/** Checks the junctors; undefined where there are none. `compile` makes the check of a branch. */
+export function compileJunctors(
+  { anyOf, oneOf, allOf, not }: Schema,
+  compile: (schema: Schema) => NodeCheck,
+): ((value: unknown, at: Place) => Steps<number>) | undefined {
+  if (!anyOf && !oneOf && !allOf && !not) return undefined;
+  const branches = (schemas: readonly Schema[] | undefined): readonly NodeCheck[] => (schemas ?? []).map(compile);
+  const [any, one, all] = [branches(anyOf), branches(oneOf), branches(allOf)];
+  const never = not && compile(not);
+  return function* (value, at) {
+    let matched = 1;
+    if (any.length > 0) {
+      const { best, valid } = yield* attempt(any, value, at, { stopAtFirst: true });
+      if (valid === 0) at.failWithoutField((path) => `${quote(path)} must validate at least one schema (anyOf)`);
+      at.tell(best.failures);
+      matched += best.matched;
+    }
+    if (one.length > 0) {
+      const { best, valid } = yield* attempt(one, value, at, { stopAtFirst: false });
+      if (valid !== 1) {
+        const found = valid === 0 ? 'Found none valid' : `Found ${valid} valid alternatives`;
+        at.failWithoutField((path) => `${quote(path)} must validate one and only one schema (oneOf). ${found}`);
+      }
+      if (valid === 0) at.tell(best.failures);
+      if (valid < 2) matched += best.matched;
+    }
+    if (all.length > 0) {
+      let valid = 0;
+      for (const check of all) {
+        const result = yield* apart(check, value, at);
+        at.tell(result.failures);
+        matched += result.matched;
+        if (result.failures.length === 0) valid++;
+      }
+      if (valid < all.length) {
+        const none = valid === 0 ? '. None validated' : '';
+        at.failWithoutField((path) => `${quote(path)} must validate all the schemas (allOf)${none}`);
+      }
+    }
+    if (never && (yield* apart(never, value, at)).failures.length === 0) {
+      at.failWithoutField((path) => `${quote(path)} must not validate the schema (not)`);
+    }
+    return matched;
+  };
+}
+
+/** The first branch that holds, or else the one that came furthest; and how many hold. */
+function* attempt(
+  branches: readonly NodeCheck[],
+  value: unknown,
+  at: Place,
+  { stopAtFirst }: { readonly stopAtFirst: boolean },
+): Steps<{ readonly best: Attempt; readonly valid: number }> {
+  let best: Attempt | undefined;
+  let valid = 0;
+  for (const branch of branches) {
+    const result = yield* apart(branch, value, at);
+    if (result.failures.length === 0) {
+      if (valid === 0) best = result;
+      valid++;
+      if (stopAtFirst) break;
+    } else if (valid === 0 && (best === undefined || result.matched > best.matched)) best = result;
+  }
+  return { best: best ?? { matched: 0, failures: [] }, valid };
+}
