@@ -1,7 +1,9 @@
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Clock } from '../runtime/clock.js';
-import { bodyLength, type Exchange, expectsContinue, Http1Exchange, UpgradeExchange } from './exchange.js';
+import type { Exchange } from './exchange.js';
+import { expectsContinue } from './header-text.js';
+import { bodyLength, Http1Exchange, UpgradeExchange } from './http1-exchange.js';
 
 /** What Node's parser says of a connection that it cannot go on reading. */
 export type ParserError = NodeJS.ErrnoException & { readonly rawPacket?: Buffer };

@@ -1,34 +1,18 @@
 import { constants as tls } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import {
-  constants,
-  createSecureServer,
-  type Http2SecureServer,
-  type Http2Session,
-  type IncomingHttpHeaders,
-  type SecureServerOptions,
-  type ServerHttp2Stream,
-} from 'node:http2';
+import type { Http2SecureServer, IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
 import type { SecureContextOptions } from 'node:tls';
 import { endingClock } from '../runtime/clock.js';
 import { openFileLimit } from '../runtime/open-files.js';
-import {
-  type ConnectionLimits,
-  concurrentStreams,
-  connectionsAtMost,
-  defaultConnectionLimits,
-  headerOverhead,
-  keepAliveMs,
-  takenBack,
-  unreadMegabytes,
-} from './connection-limits.js';
-import { type Exchange, Http2Exchange } from './exchange.js';
+import { type ConnectionLimits, connectionsAtMost, defaultConnectionLimits } from './connection-limits.js';
+import type { Exchange } from './exchange.js';
 import { type FacadeParts, serve } from './facade.js';
 import { Http1Connection, type ParserError } from './http1-connection.js';
-import { endBetweenReads } from './session-ends.js';
-import { isWebSocketRequest } from './web-socket.js';
+import { Http2Exchange } from './http2-exchange.js';
+import { Http2Sessions } from './http2-sessions.js';
+import { onlyHttp1, secureServer } from './secure-server.js';
 
 /** TLS, HTTP/2 and HTTP/1.1 on one port. Client certificates are asked for and never required. */
 export interface ListenerOptions {
@@ -47,17 +31,6 @@ export interface ListenerOptions {
   readonly onHandshakeFailed?: (() => void) | undefined;
 }
 
-/** An HTTP/2 connection: requests that are being answered, and when the last of them was (milliseconds). */
-interface SessionState {
-  running: number;
-  since: number;
-  /** Requests that the caller took back, less those that are forgiven by now. */
-  takenBack: number;
-  forgiven: number;
-  /** It ends because of them. */
-  isRefused: boolean;
-}
-
 /** When everything was answered, callers get so long to take the answer and leave. */
 const farewellMs = 1_000;
 
@@ -67,12 +40,6 @@ const secureContext = {
   // No sessions to go on with: of such a connection OpenSSL tells the peer's leaf and not its intermediates.
   secureOptions: tls.SSL_OP_NO_TICKET,
 } as const;
-
-/**
- * Values with blanks at their ends count, as in Kubernetes: Node leaves out the whole header otherwise, and nobody is
- * told that somebody acts for another. Unknown to the types, and to Node 20.
- */
-const asSent: object = { strictFieldWhitespaceValidation: false };
 
 interface Following extends Pick<ListenerOptions, 'onHandshakeFailed'> {
   readonly clientCas: () => string | undefined;
@@ -86,7 +53,7 @@ export class Listener {
   /** TCP connections, and the TLS ones upon them once they are there; undefined: it speaks HTTP/2. */
   readonly #connections = new Set<Socket>();
   readonly #sockets = new Map<Socket, Http1Connection | undefined>();
-  readonly #sessions = new Map<Http2Session, SessionState>();
+  readonly #sessions: Http2Sessions;
   readonly #stopping = new AbortController();
   readonly #running = new Set<Promise<void>>();
   /** Connections were refused lately. */
@@ -96,6 +63,7 @@ export class Listener {
     const limits = { ...defaultConnectionLimits, ...options.limits };
     const connections = connectionsAtMost(limits.connections, openFileLimit());
     this.#parts = { ...parts, stopping: this.#stopping.signal };
+    this.#sessions = new Http2Sessions(parts);
     this.#serving = { certificate: options.certificate, key: options.key };
     const { clientCas = () => undefined } = options;
     this.#clientCas = clientCas();
@@ -125,12 +93,7 @@ export class Listener {
       this.#sockets.set(socket, plain);
       socket.once('close', () => this.#sockets.delete(socket));
     });
-    this.#server.on('session', (session) => {
-      endBetweenReads(session);
-      this.#sessions.set(session, this.#newState());
-      session.once('close', () => this.#sessions.delete(session));
-      session.on('error', ignore);
-    });
+    this.#server.on('session', (session) => this.#sessions.add(session));
     this.#server.on('clientError', (error: ParserError, socket: Socket) => {
       const connection = this.#sockets.get(socket);
       // One that has not got through its handshake can be told nothing.
@@ -169,49 +132,13 @@ export class Listener {
       'stream',
       (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, _flags: number, rawHeaders: string[]) => {
         stream.on('error', ignore);
-        const over = this.#counted(stream);
+        const over = this.#sessions.counted(stream);
         if (listSize(rawHeaders) > headerBytes) {
           stream.respond({ ':status': 431 }, { endStream: true });
           over?.();
         } else this.#run(new Http2Exchange(stream, headers, rawHeaders, this.#parts.clock), over);
       },
     );
-  }
-
-  /** Counts a stream among those of its session until what is returned is called. */
-  #counted(stream: ServerHttp2Stream): (() => void) | undefined {
-    const { session } = stream;
-    const state = session === undefined ? undefined : this.#sessions.get(session);
-    if (session === undefined || state === undefined) return undefined;
-    state.running++;
-    stream.on('close', () => {
-      // Also counts streams that were reset after their response was written (rapid reset).
-      if (stream.rstCode !== constants.NGHTTP2_NO_ERROR) this.#countTakenBack(state, session);
-    });
-    return () => {
-      state.running--;
-      state.since = this.#parts.clock.monotonic();
-    };
-  }
-
-  #newState(): SessionState {
-    const now = this.#parts.clock.monotonic();
-    return { running: 0, since: now, takenBack: 0, forgiven: now, isRefused: false };
-  }
-
-  /** Ends connections of callers who take back too many requests (CVE-2023-44487). */
-  #countTakenBack(state: SessionState, session: Http2Session): void {
-    const now = this.#parts.clock.monotonic();
-    const forgiven = ((now - state.forgiven) / 1_000) * takenBack.perSecond;
-    state.takenBack = Math.max(0, state.takenBack - forgiven) + 1;
-    state.forgiven = now;
-    if (state.takenBack <= takenBack.atOnce || state.isRefused) return;
-    state.isRefused = true;
-    this.#parts.log.warn(
-      { remoteAddress: session.socket.remoteAddress },
-      'connection ended: too many requests taken back',
-    );
-    session.destroy(new Error('too many requests taken back'), constants.NGHTTP2_ENHANCE_YOUR_CALM);
   }
 
   /** HTTP/2 connections on which nothing is asked. Those of HTTP/1.1 Node closes by itself. */
@@ -221,13 +148,7 @@ export class Listener {
     while (!signal.aborted) {
       await clock.sleep(Math.ceil(idleMs / 3), signal);
       this.#full = false;
-      const now = clock.monotonic();
-      for (const [session, { running, since }] of this.#sessions) {
-        if (running > 0 || now - since < idleMs) continue;
-        // One that was told to go and stays has answers that nobody takes.
-        if (session.closed) session.destroy();
-        else session.close();
-      }
+      this.#sessions.closeIdle(idleMs);
     }
   }
 
@@ -292,13 +213,13 @@ export class Listener {
       if (this.#server.listening) this.#server.close(() => resolve());
       else resolve();
     });
-    for (const session of this.#sessions.keys()) session.close();
+    this.#sessions.close();
     const over = new AbortController();
     await Promise.race([this.#answered(), clock.sleep(graceMs, over.signal)]);
     for (const [socket, plain] of this.#sockets) if (plain?.isIdle) socket.end();
     if (this.#running.size === 0) await Promise.race([closed, clock.sleep(farewellMs, over.signal)]);
     over.abort();
-    for (const session of this.#sessions.keys()) session.destroy();
+    this.#sessions.destroy();
     for (const socket of [...this.#sockets.keys(), ...this.#connections]) socket.destroy();
     await closed;
     await this.#givenUp();
@@ -317,51 +238,8 @@ export class Listener {
   }
 }
 
-/** A server that nobody listens to yet; `connections` of the limits: how many the system allows, if it says. */
-function secureServer(
-  context: SecureServerOptions,
-  limits: Omit<ConnectionLimits, 'connections'> & { readonly connections: number | undefined },
-): Http2SecureServer {
-  const server = createSecureServer({
-    allowHTTP1: true,
-    requestCert: true,
-    rejectUnauthorized: false,
-    ...context,
-    handshakeTimeout: limits.headersMs,
-    keepAlive: true,
-    keepAliveInitialDelay: keepAliveMs,
-    maxHeaderListPairs: Math.ceil((2 * limits.headerBytes) / headerOverhead),
-    maxSessionMemory: unreadMegabytes,
-    ...asSent,
-    // Beyond this Node ends the stream without a word; what is larger than the limit is answered up to there.
-    settings: { maxConcurrentStreams: concurrentStreams, maxHeaderListSize: 2 * limits.headerBytes },
-  });
-  // What Node's own server of HTTP/1.1 takes as options is read from members here.
-  Object.assign(server, {
-    maxConnections: limits.connections,
-    maxHeaderSize: limits.headerBytes,
-    // Node passes over what is beyond its own number without a word: whom somebody acts for, for one.
-    maxHeadersCount: 0,
-    headersTimeout: limits.headersMs,
-    requestTimeout: limits.requestMs,
-    keepAliveTimeout: limits.idleMs,
-    connectionsCheckingInterval: Math.min(30_000, Math.ceil(limits.headersMs / 2)),
-    // Newer versions of Node hand over only requests for what is spoken here, and answer others as if they asked for nothing.
-    shouldUpgradeCallback: isWebSocketRequest,
-    // When it closes, Node would cut answers whose last bytes are on their way; `stop` ends idle connections itself.
-    closeIdleConnections: ignore,
-  });
-  return server;
-}
-
-/** Clients without HTTP/1.1 are refused in the handshake. Node would replace a list of protocols by its own. */
-const onlyHttp1 = ({ protocols }: { readonly protocols: readonly string[] }): string | undefined =>
-  protocols.find((protocol) => protocol === 'http/1.1');
-
 /** Those with `Expect` Node itself would answer, or ask for their body before anybody knows whether it is wanted. */
 const requestEvents = ['request', 'checkContinue', 'checkExpectation'];
-
-const ignore = (): void => {};
 
 /** How large a list of headers is (RFC 9113 section 6.5.2): what it takes on its way says nothing of that. */
 function listSize(rawHeaders: readonly string[]): number {
@@ -371,3 +249,5 @@ function listSize(rawHeaders: readonly string[]): number {
 }
 
 const isHttp2 = (socket: Socket): boolean => 'alpnProtocol' in socket && socket.alpnProtocol === 'h2';
+
+const ignore = (): void => {};

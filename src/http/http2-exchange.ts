@@ -1,0 +1,119 @@
+import {
+  constants,
+  type IncomingHttpHeaders,
+  type OutgoingHttpHeaders,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from 'node:http2';
+import type { Readable, Writable } from 'node:stream';
+import type { Body } from '../apiserver/represent.js';
+import type { Clock } from '../runtime/clock.js';
+import type { Exchange, OutgoingHeaders, StreamedBody } from './exchange.js';
+import { expectsContinue, firstValue, targetText } from './header-text.js';
+import { nobody, type Peer, peerOf } from './peer.js';
+import { write } from './write-body.js';
+
+/** One stream of a connection. */
+export class Http2Exchange implements Exchange {
+  readonly version = 2;
+  readonly method: string;
+  readonly url: string;
+  readonly rawHeaders: readonly string[];
+  readonly #stream: ServerHttp2Stream;
+  readonly #session: ServerHttp2Session | undefined;
+  readonly #headers: IncomingHttpHeaders;
+  readonly #clock: Clock;
+  #isLast = false;
+  #isAsked = false;
+  #stuck = false;
+
+  constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, rawHeaders: readonly string[], clock: Clock) {
+    this.method = headers[':method'] ?? 'GET';
+    this.url = targetText(headers[':path'] ?? '');
+    this.rawHeaders = rawHeaders;
+    this.#stream = stream;
+    // Gone from the stream once that is over.
+    this.#session = stream.session as ServerHttp2Session | undefined;
+    this.#headers = headers;
+    this.#clock = clock;
+  }
+
+  header(name: string): string | undefined {
+    return firstValue(this.#headers[name], name, this.rawHeaders);
+  }
+
+  get body(): Readable {
+    this.#askForBody();
+    return this.#stream;
+  }
+
+  /** A client that sent `Expect: 100-continue` waits for it. */
+  #askForBody(): void {
+    if (this.#isAsked) return;
+    this.#isAsked = true;
+    const stream = this.#stream;
+    if (expectsContinue(this.#headers.expect) && !stream.headersSent && !stream.destroyed && !stream.closed)
+      stream.additionalHeaders({ ':status': 100 });
+  }
+
+  get peer(): Peer {
+    const session = this.#session;
+    return session === undefined ? nobody : peerOf(session, session.socket);
+  }
+
+  onClosed(listener: () => void): void {
+    // Before 'close' Node ends the stream itself, so that this says nothing of whether it was answered.
+    this.#stream.once('aborted', listener);
+  }
+
+  get answered(): boolean {
+    return this.#stream.headersSent;
+  }
+
+  get stuck(): boolean {
+    return this.#stuck;
+  }
+
+  send(code: number, headers: OutgoingHeaders, body: Body | StreamedBody, until?: number): Promise<void> | undefined {
+    const stream = this.#stream;
+    if (stream.destroyed || stream.closed) return undefined;
+    this.#respond(code, headers);
+    // Whatever the caller goes on sending is not wanted.
+    if (!stream.endAfterHeaders && !stream.readableEnded) {
+      stream.once('finish', () => stream.close(constants.NGHTTP2_NO_ERROR));
+    }
+    const written = write(body, stream, { clock: this.#clock, until, cut: () => this.#giveUp() });
+    if (this.#isLast) this.#session?.close();
+    return written;
+  }
+
+  stream(code: number, headers: OutgoingHeaders): Writable {
+    if (!this.#stream.destroyed && !this.#stream.closed) this.#respond(code, headers);
+    if (this.#isLast) this.#session?.close();
+    return this.#stream;
+  }
+
+  #respond(code: number, headers: OutgoingHeaders): void {
+    headers[':status'] = code;
+    // What HTTP/1.1 says by a header, HTTP/2 says of the session (RFC 9113 section 8.2.2).
+    if (headers['Connection'] === 'close') this.last();
+    delete headers['Connection'];
+    this.#stream.respond(headers as OutgoingHttpHeaders);
+  }
+
+  last(): void {
+    this.#isLast = true;
+  }
+
+  cut(): void {
+    // Closing would wait for a reader that may never come, and without an error this would look like the end.
+    this.#stream.destroy(brokenOff);
+  }
+
+  #giveUp(): void {
+    this.#stuck = true;
+    this.cut();
+  }
+}
+
+const brokenOff = new Error('the answer was broken off');

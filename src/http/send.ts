@@ -1,0 +1,49 @@
+import { pipeline, Readable } from 'node:stream';
+import { createGzip } from 'node:zlib';
+import type { Body } from '../apiserver/represent.js';
+import type { Exchange, OutgoingHeaders } from './exchange.js';
+
+/** Answers larger than this are compressed for callers that accept it. */
+const gzipAbove = 131_072;
+
+/** Sends a whole answer, compressed if it is long and the caller takes that. Answers how many bytes it was. */
+export function send(
+  exchange: Exchange,
+  code: number,
+  headers: OutgoingHeaders,
+  body: Body,
+  { until, compressible = true }: { readonly until: number | undefined; readonly compressible?: boolean },
+): number | Promise<number> {
+  const { length } = body;
+  if (compressible && length > gzipAbove && acceptsGzip(exchange.header('accept-encoding'))) {
+    return sendCompressed(exchange, code, headers, body, until);
+  }
+  // A document that the caller has is not without length.
+  if (code !== 304) headers['Content-Length'] = length;
+  return exchange.send(code, headers, body, until)?.then(() => length) ?? length;
+}
+
+/** Answers how many bytes were sent. Compressed elsewhere, and no more at a time than the reader takes. */
+export async function sendCompressed(
+  exchange: Exchange,
+  code: number,
+  headers: OutgoingHeaders,
+  { chunks }: Body,
+  until?: number,
+): Promise<number> {
+  let length = 0;
+  const compressed = pipeline(Readable.from(chunks), createGzip({ level: 1 }), () => {});
+  async function* counted(): AsyncGenerator<Buffer, void> {
+    for await (const chunk of compressed as AsyncIterable<Buffer>) {
+      length += chunk.length;
+      yield chunk;
+    }
+  }
+  const more = { 'Content-Encoding': 'gzip' };
+  await exchange.send(code, { Vary: 'Accept-Encoding', ...headers, ...more }, { chunks: counted() }, until);
+  return length;
+}
+
+/** With a weight, be it `q=0`, gzip does not count, as in Kubernetes. */
+const acceptsGzip = (header: string | undefined): boolean =>
+  header?.split(',').some((part) => part.trim() === 'gzip') ?? false;
