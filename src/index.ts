@@ -244,6 +244,8 @@ export type { Intercept, InterceptedRequest } from './apiserver/intercept.js';
 export type { AnonymousPolicy } from './auth/anonymous.js';
 export type { FrontProxyOptions } from './auth/front-proxy.js';
 export type { FrontProxyHeaders } from './auth/proxy-headers.js';
+export type { CacheChange } from './client/cache-change.js';
+export type { CacheObserver } from './client/cache-health.js';
 export type {
   Client,
   ClientOptions,
@@ -270,13 +272,7 @@ export {
 } from './client/cluster-access.js';
 export { eachListed } from './client/each-listed.js';
 export { type HttpClientOptions, httpClient } from './client/http-client.js';
-export {
-  type CacheChange,
-  type CacheObserver,
-  type ObjectCache,
-  type ObjectCacheOptions,
-  openObjectCache,
-} from './client/object-cache.js';
+export { type ObjectCache, type ObjectCacheOptions, openObjectCache } from './client/object-cache.js';
 export { indexBy, type ObjectIndex } from './client/object-index.js';
 // Clients.
 export { type ConnectOptions, connect, findAccess, type RemoteClient } from './client/remote-client.js';

@@ -6,8 +6,9 @@ import {
   type ObjectMeta,
   type ResourceType,
 } from '../../src/api/object.js';
+import type { CacheChange } from '../../src/client/cache-change.js';
 import type { DiscoveredResource } from '../../src/client/client.js';
-import { type CacheChange, type ObjectCache, openObjectCache } from '../../src/client/object-cache.js';
+import { type ObjectCache, openObjectCache } from '../../src/client/object-cache.js';
 import { preferredResources } from '../../src/client/preferred-resources.js';
 import type { ReconcileContext } from '../../src/controller/controller.js';
 import { within } from '../../src/runtime/abort.js';

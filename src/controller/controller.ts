@@ -1,6 +1,7 @@
 import type { ApiObject, ObjectKey, ResourceType } from '../api/object.js';
+import type { CacheObserver } from '../client/cache-health.js';
 import type { Client } from '../client/client.js';
-import type { CacheObserver, ObjectCache } from '../client/object-cache.js';
+import type { ObjectCache } from '../client/object-cache.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
 import type { RateLimit } from './backoff.js';

@@ -1,6 +1,8 @@
 import { type ApiObject, groupResource, type ObjectKey, type ResourceType } from '../api/object.js';
+import type { CacheChange } from '../client/cache-change.js';
+import type { CacheObserver } from '../client/cache-health.js';
 import type { Client, MetadataOnly } from '../client/client.js';
-import { type CacheChange, type CacheObserver, type ObjectCache, openObjectCache } from '../client/object-cache.js';
+import { type ObjectCache, openObjectCache } from '../client/object-cache.js';
 import { noLongerNeeded } from '../runtime/abort.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';

@@ -1,6 +1,7 @@
 import { canBeLookedUp } from '../api/looked-up.js';
 import { type ApiObject, keyOf, keyText, type ObjectKey, type ResourceType } from '../api/object.js';
-import type { CacheChange, ObjectCache } from '../client/object-cache.js';
+import type { CacheChange } from '../client/cache-change.js';
+import type { ObjectCache } from '../client/object-cache.js';
 import { type ControllerSpec, isTerminal, type ReconcileContext, TerminalError, type Trigger } from './controller.js';
 import type { Wake } from './keyed-controller.js';
 import { sharedCache } from './shared-cache.js';

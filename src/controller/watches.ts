@@ -1,5 +1,5 @@
 import { groupResource } from '../api/object.js';
-import type { CacheObserver } from '../client/object-cache.js';
+import type { CacheObserver } from '../client/cache-health.js';
 import type { ControllerMetrics } from './controller-metrics.js';
 
 /** What a controller watches, as in `teams.example.com`. */

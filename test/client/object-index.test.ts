@@ -1,7 +1,7 @@
 import { Subject } from 'rxjs';
 import { expect, test } from 'vitest';
 import type { ConfigMap } from '../../src/api/kinds/config-map.js';
-import type { CacheChange } from '../../src/client/object-cache.js';
+import type { CacheChange } from '../../src/client/cache-change.js';
 import { indexBy } from '../../src/client/object-index.js';
 
 const map = (name: string, ...colours: readonly string[]): ConfigMap => ({

@@ -1,0 +1,21 @@
+import type { ApiObject } from '../api/object.js';
+
+/** A change of what a cache holds. */
+export type CacheChange<T extends ApiObject> =
+  | { readonly type: 'added'; readonly object: T; readonly previous: undefined }
+  | { readonly type: 'modified'; readonly object: T; readonly previous: T }
+  /** `object` is the last known state. */
+  | { readonly type: 'deleted'; readonly object: T; readonly previous: T };
+
+/** Another object of the same name is one that went and one that came. */
+export function emitDifference<T extends ApiObject>(
+  previous: T | undefined,
+  object: T,
+  emit: (change: CacheChange<T>) => void,
+): void {
+  if (previous !== undefined && previous.metadata.uid !== object.metadata.uid) {
+    emit({ type: 'deleted', object: previous, previous });
+    emit({ type: 'added', object, previous: undefined });
+  } else if (previous === undefined) emit({ type: 'added', object, previous });
+  else emit({ type: 'modified', object, previous });
+}

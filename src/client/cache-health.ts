@@ -1,0 +1,179 @@
+import { isReason } from '../api/errors.js';
+import type { ResourceType } from '../api/object.js';
+import type { Clock } from '../runtime/clock.js';
+import type { Logger } from '../runtime/logger.js';
+import { Troubles, withoutStack } from './troubles.js';
+import { isFault, isOutdated, isRefused } from './watch-errors.js';
+
+/** Is told how caches of somebody fare. Each tells of a change once, and nothing is left to tell of one that has stopped. */
+export interface CacheObserver {
+  /** One more has not listed anything yet, or one fewer: it has, or was stopped. */
+  syncing(type: ResourceType, change: 1 | -1): void;
+  /** One more fails to list or watch, again and again, or one fewer. */
+  failing(type: ResourceType, change: 1 | -1): void;
+}
+
+/** Waits between tries: 0.8 s doubling to 30 s, up to twice that by jitter; forgotten after two quiet minutes. */
+const retry = { baseMs: 800, capMs: 30_000, quietMs: 120_000 };
+/** Watches that fail sooner than `soonMs` without an event, so many in a row, do not get beyond a place in history. */
+const stuck = { soonMs: 10_000, watches: 2 };
+
+/** How listing and watching fare: what is told of trouble, how long to wait, and when to list again. */
+export class CacheHealth {
+  readonly #type: ResourceType;
+  readonly #observer: CacheObserver | undefined;
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  readonly #random: () => number;
+  #failures = 0;
+  #failedAt = 0;
+  /** When the place in history was last of no more use. */
+  #outdatedAt = Number.NEGATIVE_INFINITY;
+  /** Watches in a row that failed soon, without an event. */
+  #fruitless = 0;
+  /** Whether the last try failed. */
+  #isOut = false;
+  /** Whether listing or watching fails in an unusual way. */
+  #isFailing = false;
+  /** Whether the last to fail was a watch, for another reason than that it wants a list: that lists work says nothing then. */
+  #watchFails = false;
+  /** Whether a watch wanted to begin anew, and none has worked since. */
+  #beganAnew = false;
+  readonly #troubles = new Troubles();
+
+  constructor(
+    type: ResourceType,
+    {
+      observer,
+      clock,
+      log,
+      random,
+    }: {
+      readonly observer: CacheObserver | undefined;
+      readonly clock: Clock;
+      readonly log: Logger;
+      readonly random: () => number;
+    },
+  ) {
+    this.#type = type;
+    this.#observer = observer;
+    this.#clock = clock;
+    this.#log = log;
+    this.#random = random;
+  }
+
+  /** A list or a watch failed: how long to wait before the next try, and whether it is to be a list. */
+  failed(
+    error: unknown,
+    {
+      wasFollowing,
+      gotFurther,
+      isSynced,
+    }: {
+      /** It was a watch. */
+      readonly wasFollowing: boolean;
+      /** It told something before. */
+      readonly gotFurther: boolean;
+      readonly isSynced: boolean;
+    },
+  ): { readonly waitMs: number; readonly startsOver: boolean } {
+    const outdated = wasFollowing && isOutdated(error);
+    // A watch that got further before it broke off worked: what failed before it says nothing of the next.
+    if (wasFollowing && !outdated && gotFurther) this.#failures = 0;
+    if (isRefused(error)) this.#fruitless = 0;
+    const startsOver = outdated || this.#fruitless >= stuck.watches;
+    const waitMs = Math.round(this.#nextWait({ isOutdated: outdated && !isFault(error) }));
+    const beginsAnew = outdated && !isFault(error) && !this.#beganAnew;
+    this.#beganAnew ||= outdated;
+    // That a list fails says nothing of the watch.
+    if (wasFollowing) this.#watchFails = !beginsAnew;
+    const isUsual = beginsAnew || (wasFollowing && !outdated && !this.#isOut);
+    this.#tell(error, waitMs, { isUsual, isSynced });
+    return { waitMs, startsOver };
+  }
+
+  /** A list is in. */
+  listed(): void {
+    if (!this.#watchFails) this.#wentWell();
+    this.#fruitless = 0;
+  }
+
+  /** A watch was opened. Nothing may happen for long, and whoever cuts off silent connections makes no trouble. */
+  async opened(over: AbortSignal): Promise<void> {
+    await this.#clock.sleep(stuck.soonMs, over);
+    if (over.aborted) return;
+    this.#failures = 0;
+    this.watchWorks();
+  }
+
+  /** A watch told what could not be taken: that is not usual. */
+  broke(): void {
+    this.#isOut = true;
+  }
+
+  /** A watch ended as it should. */
+  watchCompleted(): void {
+    this.#fruitless = 0;
+    this.watchWorks();
+  }
+
+  /** A watch ended, however it did. */
+  watchEnded({ events, lastedMs }: { readonly events: number; readonly lastedMs: number }): void {
+    const isFruitless = events === 0 && lastedMs < stuck.soonMs;
+    this.#fruitless = isFruitless ? this.#fruitless + 1 : 0;
+  }
+
+  /** Nothing fails any more. */
+  stopped(): void {
+    this.#setFailing(false);
+  }
+
+  /**
+   * Whoever reads the log learns why nothing happens, and again while that lasts. That a watch breaks off or is too far
+   * back is usual, and so is that a type goes which was served, for a while.
+   */
+  #tell(
+    error: unknown,
+    waitMs: number,
+    { isUsual, isSynced }: { readonly isUsual: boolean; readonly isSynced: boolean },
+  ): void {
+    this.#isOut = true;
+    if (!isUsual) this.#setFailing(true);
+    const isKnown = isSynced && isReason(error, 'NotFound');
+    const isNews = !isUsual && this.#troubles.isNews(error, this.#clock.monotonic(), { isKnown });
+    this.#log[isNews ? 'warn' : 'debug']({ err: withoutStack(error), waitMs }, 'listing or watching failed');
+  }
+
+  #setFailing(isFailing: boolean): void {
+    if (this.#isFailing === isFailing) return;
+    this.#isFailing = isFailing;
+    this.#troubles.began(this.#clock.monotonic());
+    this.#observer?.failing(this.#type, isFailing ? 1 : -1);
+  }
+
+  #wentWell(): void {
+    this.#isOut = false;
+    if (!this.#isFailing) return;
+    this.#setFailing(false);
+    if (this.#troubles.over()) this.#log.info({}, 'listing and watching again');
+  }
+
+  /** A watch has told something. */
+  watchWorks(): void {
+    this.#beganAnew = false;
+    this.#watchFails = false;
+    this.#wentWell();
+  }
+
+  /** None if the place in history expired for once: whatever failed before, as while the server started, it answers now. */
+  #nextWait({ isOutdated }: { readonly isOutdated: boolean }): number {
+    const now = this.#clock.monotonic();
+    if (now - this.#failedAt > retry.quietMs) this.#failures = 0;
+    this.#failedAt = now;
+    const isFree = isOutdated && now - this.#outdatedAt > retry.quietMs;
+    if (isOutdated) this.#outdatedAt = now;
+    if (isFree) return 0;
+    const failures = this.#failures++;
+    return Math.min(retry.capMs, retry.baseMs * 2 ** Math.min(failures, 16)) * (1 + this.#random());
+  }
+}
