@@ -339,7 +339,8 @@ export { type CaFiles, type CaFilesOptions, openCaFiles } from './pki/signers/ca
 export { type CaPodOptions, type CaSignerOptions, caSigner } from './pki/signers/ca-signer.js';
 export { defineSigner, type PodSignerSpec, type Refusal, type SignerSpec } from './pki/signers/define-signer.js';
 export { openPkcs11Key, type Pkcs11Key, type Pkcs11KeyOptions } from './pki/signers/pkcs11-key.js';
-export { type ProcessSigner, type ProcessSignerOptions, processSigner } from './pki/signers/process-signer.js';
+export { type ProcessSigner, processSigner } from './pki/signers/process-signer.js';
+export type { ProcessSignerOptions } from './pki/signers/process-signer-options.js';
 export { type SelfSignedSignerOptions, selfSignedSigner } from './pki/signers/self-signed-signer.js';
 export { spiffeId } from './pki/signers/spiffe.js';
 // What programs need besides.

@@ -1,0 +1,241 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { noLongerNeeded } from '../../runtime/abort.js';
+import { type Clock, systemClock } from '../../runtime/clock.js';
+import { type Logger, silentLogger } from '../../runtime/logger.js';
+import { lines } from './output-lines.js';
+import type { ProcessSignerOptions } from './process-signer-options.js';
+
+/** The signer could not be asked, or did not answer as agreed. Worth asking again. */
+export class SignerProcessError extends Error {
+  override readonly name = 'SignerProcessError';
+  /** Tells the log that this came from elsewhere: no retry of a request needs to say where it was noticed. */
+  readonly code = 'ERR_SIGNER_PROCESS';
+}
+
+const restart = { baseMs: 200, capMs: 30_000, quietMs: 60_000 };
+const limits = { line: 4 * 1_024 * 1_024, logLine: 4_096 };
+const stopAfterMs = 5_000;
+/** How long what a process has written is still read once it has ended. */
+const unreadMs = 500;
+export const usualTimeoutMs = 20_000;
+
+/** What a program answers to a request. */
+export type Answer = Readonly<Record<string, unknown>>;
+
+interface Pending {
+  settle(answer: Answer | Error): void;
+}
+
+/** The connection to a program, which runs while it is needed. */
+export class ProcessLink {
+  readonly #options: ProcessSignerOptions;
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  readonly #pending = new Map<string, Pending>();
+  readonly #waiting: (() => void)[] = [];
+  #process: ChildProcess | undefined;
+  #running = 0;
+  #serial = 0;
+  #failures = 0;
+  #startedAt = Number.NEGATIVE_INFINITY;
+  #heardAt = 0;
+  #isStopping = false;
+
+  constructor(options: ProcessSignerOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    this.#log = (options.log ?? silentLogger).child({ signer: options.serves });
+  }
+
+  /** Rejects where the program gives no answer, or says that it has none. */
+  async ask(body: object, signal: AbortSignal): Promise<Answer> {
+    signal.throwIfAborted();
+    await this.#turn(signal);
+    try {
+      return await this.#exchange(body, signal);
+    } finally {
+      this.#running--;
+      this.#waiting.shift()?.();
+    }
+  }
+
+  /** As the signer's. */
+  async stop(): Promise<void> {
+    const child = this.#process;
+    if (child === undefined) return;
+    this.#isStopping = true;
+    const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
+    child.stdin?.end();
+    const over = new AbortController();
+    void this.#clock.sleep(stopAfterMs, over.signal).then(() => {
+      if (!over.signal.aborted) endGroup(child);
+    });
+    await ended;
+    over.abort();
+    this.#isStopping = false;
+    this.#failures = 0;
+  }
+
+  /** Waits for a place among those under way. */
+  async #turn(signal: AbortSignal): Promise<void> {
+    while (this.#running >= (this.#options.concurrency ?? 64)) {
+      await new Promise<void>((resolve) => {
+        const abort = (): void => {
+          const at = this.#waiting.indexOf(proceed);
+          if (at >= 0) this.#waiting.splice(at, 1);
+          resolve();
+        };
+        const proceed = (): void => {
+          signal.removeEventListener('abort', abort);
+          resolve();
+        };
+        this.#waiting.push(proceed);
+        signal.addEventListener('abort', abort, { once: true });
+      });
+      signal.throwIfAborted();
+    }
+    this.#running++;
+  }
+
+  async #exchange(body: object, signal: AbortSignal): Promise<Answer> {
+    const child = this.#child();
+    const id = String(++this.#serial);
+    const { timeoutMs = usualTimeoutMs } = this.#options;
+    const over = new AbortController();
+    const answered = new Promise<Answer>((resolve, reject) => {
+      const settle = (answer: Answer | Error): void => (answer instanceof Error ? reject(answer) : resolve(answer));
+      this.#pending.set(id, { settle });
+      const abort = (): void => {
+        if (this.#pending.has(id)) this.#send(child, { cancel: id });
+        reject(signal.reason);
+      };
+      signal.addEventListener('abort', abort, { once: true, signal: over.signal });
+      void this.#clock.sleep(timeoutMs, over.signal).then(() => {
+        if (over.signal.aborted) return;
+        this.#send(child, { cancel: id });
+        reject(new SignerProcessError(`no answer within ${timeoutMs} ms`));
+        // One that says nothing at all hangs.
+        if (this.#clock.monotonic() - this.#heardAt >= timeoutMs) this.#kill(child, 'it does not answer');
+      });
+    });
+    this.#send(child, { id, ...body });
+    try {
+      const answer = await answered;
+      if (answer['error'] !== undefined) throw new SignerProcessError(`the signer says: ${String(answer['error'])}`);
+      return answer;
+    } finally {
+      over.abort();
+      this.#pending.delete(id);
+    }
+  }
+
+  #send(child: ChildProcess, message: object): void {
+    if (child.stdin?.writable) child.stdin.write(`${JSON.stringify(message)}\n`);
+  }
+
+  #kill(child: ChildProcess, why: string): void {
+    this.#log.warn({ pid: child.pid, why }, 'ending the signer process');
+    endGroup(child);
+  }
+
+  /** The running process, a new one if there is none. Not more often than the back-off allows. */
+  #child(): ChildProcess {
+    if (this.#isStopping) throw new SignerProcessError('the signer is being stopped');
+    if (this.#process !== undefined) return this.#process;
+    const now = this.#clock.monotonic();
+    const waitMs = this.#failures === 0 ? 0 : Math.min(restart.capMs, restart.baseMs * 2 ** (this.#failures - 1));
+    const leftMs = this.#startedAt + waitMs - now;
+    if (leftMs > 0)
+      throw new SignerProcessError(`the signer process ended; it is started again in ${Math.ceil(leftMs)} ms`);
+    this.#startedAt = now;
+    this.#heardAt = now;
+    const child = this.#spawn();
+    this.#process = child;
+    return child;
+  }
+
+  #spawn(): ChildProcess {
+    const [program, ...args] = this.#options.command;
+    const child = spawn(program, args, {
+      stdio: ['pipe', 'pipe', 'pipe'],
+      detached: true,
+      env: this.#options.env ?? plainEnvironment(),
+    });
+    child.once('spawn', () => this.#log.info({ program, pid: child.pid }, 'started the signer process'));
+    child.stdin?.on('error', (err) => this.#log.debug({ err }, 'the signer process reads no more'));
+    let failure: Error | undefined;
+    child.once('error', (error) => {
+      failure = error;
+      this.#gone(child, `cannot start ${program}: ${error.message}`);
+    });
+    const closed = new AbortController();
+    child.once('exit', () => {
+      endGroup(child);
+      // What it has started and that left its group may hold its output, which then never closes.
+      void this.#clock.sleep(unreadMs, closed.signal).then(() => {
+        child.stdout?.destroy();
+        child.stderr?.destroy();
+      });
+    });
+    child.once('close', (code, signal) => {
+      closed.abort(noLongerNeeded);
+      if (failure === undefined) this.#gone(child, `ended with ${signal ?? `status ${code}`}`);
+    });
+    child.stdout?.on(
+      'data',
+      lines(limits.line, (line) => this.#take(child, line)),
+    );
+    child.stderr?.on(
+      'data',
+      lines(limits.logLine, (line) => this.#log.info({ line: line?.toString('utf8') ?? '…' }, 'signer process')),
+    );
+    return child;
+  }
+
+  #gone(child: ChildProcess, why: string): void {
+    if (this.#process !== child) return;
+    this.#process = undefined;
+    this.#failures = this.#clock.monotonic() - this.#startedAt > restart.quietMs ? 1 : this.#failures + 1;
+    if (!this.#isStopping) this.#log.warn({ why }, 'the signer process is gone');
+    for (const { settle } of [...this.#pending.values()]) settle(new SignerProcessError(`the signer process ${why}`));
+    this.#pending.clear();
+  }
+
+  /** A line of output; undefined for one that is too long. */
+  #take(child: ChildProcess, line: Buffer | undefined): void {
+    this.#heardAt = this.#clock.monotonic();
+    const answer = line === undefined ? undefined : parse(line);
+    const id = answer?.['id'];
+    if (answer === undefined || typeof id !== 'string') {
+      this.#kill(child, 'what it writes is no answer');
+      return;
+    }
+    // Late answers to cancelled requests are nobody's.
+    this.#pending.get(id)?.settle(answer);
+    this.#pending.delete(id);
+  }
+}
+
+/** Ends a process and all it has started. */
+function endGroup(child: ChildProcess): void {
+  try {
+    if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+  } catch {
+    // Nobody is left, or there are no groups here.
+    child.kill('SIGKILL');
+  }
+}
+
+function parse(line: Buffer): Answer | undefined {
+  try {
+    const value: unknown = JSON.parse(line.toString('utf8'));
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Answer) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const passedOn = ['PATH', 'HOME', 'LANG', 'TMPDIR'] as const;
+
+const plainEnvironment = (): NodeJS.ProcessEnv =>
+  Object.fromEntries(passedOn.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])));
