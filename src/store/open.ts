@@ -38,7 +38,7 @@ const schemes: Readonly<Record<string, (rest: string, options: OpenStoreOptions)
       throw bad(`etcd:${rest}`, 'etcd: is followed by [https://]HOST:PORT, or several with commas');
     const [{ etcdStoreOptions }, { openEtcdStore }] = await Promise.all([
       import('./etcd/etcd-store-options.js'),
-      import('./etcd/etcd-store.js'),
+      import('./etcd/open-etcd-store.js'),
     ]);
     return openEtcdStore({ ...options, ...etcdStoreOptions(endpoints, etcd) });
   },

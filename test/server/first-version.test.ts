@@ -7,7 +7,7 @@ import { Namespaces } from '../../src/api/kinds/namespace.js';
 import { wellKnown } from '../../src/api/user.js';
 import { createServer } from '../../src/embed.js';
 import { document } from '../../src/store/document.js';
-import { openEtcdStore } from '../../src/store/etcd/etcd-store.js';
+import { openEtcdStore } from '../../src/store/etcd/open-etcd-store.js';
 import type { Store } from '../../src/store/store.js';
 import { etcdInstalled, startEtcd } from '../store/etcd/etcd-process.js';
 

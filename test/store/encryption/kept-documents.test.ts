@@ -17,7 +17,7 @@ import {
 } from '../../../src/store/encryption/encryption.js';
 import { KmsProvider } from '../../../src/store/encryption/kms/kms-provider.js';
 import { secretbox } from '../../../src/store/encryption/secretbox.js';
-import { openEtcdStore } from '../../../src/store/etcd/etcd-store.js';
+import { openEtcdStore } from '../../../src/store/etcd/open-etcd-store.js';
 import { openLevelStore } from '../../../src/store/level/level-store.js';
 import { MemoryStore } from '../../../src/store/memory/memory-store.js';
 import { HistoryCompacted, type Revision, type Store } from '../../../src/store/store.js';

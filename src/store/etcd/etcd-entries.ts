@@ -1,0 +1,71 @@
+import { UnreadEntry, unshared } from '../document.js';
+import type { Encryption } from '../encryption/encryption.js';
+import type { Entry, Revision } from '../store.js';
+import { EntryCache } from './entry-cache.js';
+import { endOfRange, type KeyValue } from './messages.js';
+import { decodeEntry, documentIn } from './stored-value.js';
+
+const cacheBytes = 64 * 1_048_576;
+
+/** Entries as etcd keeps them: under the prefix (`space`), `entries` is followed by the key, `meta/` by a name. */
+export class EtcdEntries {
+  readonly #space: string;
+  readonly #encryption: Encryption;
+  readonly #cache = new EntryCache(cacheBytes);
+
+  constructor(space: string, encryption: Encryption) {
+    this.#space = space;
+    this.#encryption = encryption;
+  }
+
+  /** Where etcd has everything of this store, entries and the rest. */
+  get everything(): { readonly key: string; readonly rangeEnd: Uint8Array } {
+    const key = `${this.#space}/`;
+    return { key, rangeEnd: endOfRange(key) };
+  }
+
+  /** Fetches what it takes to decrypt these. */
+  prepare(kvs: readonly (KeyValue | undefined)[]): Promise<void> | undefined {
+    if (this.#encryption.prepare === undefined) return undefined;
+    const space = this.etcdKey('');
+    const own = kvs.flatMap((kv) =>
+      kv?.key.startsWith(space) ? [{ key: kv.key.slice(space.length), kept: documentIn(kv.value) }] : [],
+    );
+    return this.#encryption.prepare(own);
+  }
+
+  /** One that was just written: no need to read it. */
+  written(key: string, revision: Revision, make: () => Entry): Entry {
+    return this.#cache.entry(key, revision, make);
+  }
+
+  /** Throws if it cannot be read. */
+  entry({ key: whole, modRevision, value }: KeyValue): Entry {
+    const key = whole.slice(this.etcdKey('').length);
+    return this.#cache.entry(key, modRevision, () => decodeEntry({ key, modRevision, value }, this.#encryption));
+  }
+
+  /** Where it cannot be read, `onUnread` is told why, and so is who asks for its value. */
+  anyEntry(kv: KeyValue, onUnread?: (error: unknown) => void): Entry {
+    try {
+      return this.entry(kv);
+    } catch (error) {
+      onUnread?.(error);
+      const { key, modRevision: revision, value } = kv;
+      const about = { key: key.slice(this.etcdKey('').length), revision, revisionAt: -1, kept: unshared(value) };
+      return new UnreadEntry(about, () => {
+        throw error;
+      });
+    }
+  }
+
+  /** Where etcd has what is under a key. */
+  etcdKey(key: string): string {
+    return `${this.#space}/entries${key}`;
+  }
+
+  /** Where etcd has what the servers agree on. */
+  metaKey(name: string): string {
+    return `${this.#space}/meta/${name}`;
+  }
+}

@@ -1,0 +1,165 @@
+import type { Clock } from '../../runtime/clock.js';
+import type { Logger } from '../../runtime/logger.js';
+import { atRevision } from '../document.js';
+import type { FanOut } from '../fan-out.js';
+import type { History, Written } from '../history.js';
+import { type Entry, HistoryCompacted, type Revision } from '../store.js';
+import type { EtcdClient } from './etcd-client.js';
+import type { EtcdEntries } from './etcd-entries.js';
+import { InOrder } from './in-order.js';
+import type { KeyValue, WatchEvent, WatchResponse } from './messages.js';
+
+const firstBackoffMs = 50;
+const longestBackoffMs = 2_000;
+
+interface EtcdWatchParts {
+  readonly entries: EtcdEntries;
+  /** What the watch tells comes here, */
+  readonly history: History;
+  /** and those who subscribe to that hear of it. */
+  readonly fanOut: FanOut;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Called for each watch that begins; rejects where it would tell nothing any more. */
+  readonly checkWentOn: () => Promise<void>;
+  /** Aborted when the store is closed. */
+  readonly signal: AbortSignal;
+}
+
+/** One watch over everything of a store, which fills its history; where it breaks it goes on after the last revision it saw. */
+export class EtcdWatch {
+  readonly #client: EtcdClient;
+  readonly #entries: EtcdEntries;
+  readonly #history: History;
+  readonly #fanOut: FanOut;
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  readonly #checkWentOn: () => Promise<void>;
+  readonly #signal: AbortSignal;
+  /** What the watch has told of a revision of which there may be more. */
+  #begun: WatchEvent[] = [];
+
+  constructor(client: EtcdClient, { entries, history, fanOut, clock, log, checkWentOn, signal }: EtcdWatchParts) {
+    this.#client = client;
+    this.#entries = entries;
+    this.#history = history;
+    this.#fanOut = fanOut;
+    this.#clock = clock;
+    this.#log = log;
+    this.#checkWentOn = checkWentOn;
+    this.#signal = signal;
+  }
+
+  /** Watches until the store is closed. */
+  async run(): Promise<void> {
+    const signal = this.#signal;
+    let backoff = firstBackoffMs;
+    while (!signal.aborted) {
+      const before = this.#history.newest;
+      const error = await this.#watchOnce();
+      if (signal.aborted) return;
+      if (this.#history.newest > before) backoff = firstBackoffMs;
+      this.#log.warn({ err: error, revision: this.#history.newest }, 'the watch on etcd ended and is begun again');
+      await this.#clock.sleep(backoff, signal);
+      backoff = Math.min(backoff * 2, longestBackoffMs);
+    }
+  }
+
+  /** Resolves with why it ended. */
+  #watchOnce(): Promise<unknown> {
+    const signal = this.#signal;
+    this.#begun = [];
+    return new Promise((resolve) => {
+      let over = false;
+      const end = (why: unknown): void => {
+        over = true;
+        signal.removeEventListener('abort', onAbort);
+        stop();
+        resolve(why);
+      };
+      const onAbort = (): void => end(undefined);
+      const request = {
+        ...this.#entries.everything,
+        startRevision: this.#history.newest + 1n,
+      };
+      const take = (response: WatchResponse): void => {
+        try {
+          if (response.created) this.#checkWentOn().catch(end);
+          this.#take(response);
+          if (response.canceled) end(whyCanceled(response));
+        } catch (error) {
+          end(error);
+        }
+      };
+      const inOrder = new InOrder();
+      const stop = this.#client.watch(request, {
+        response: (response) => {
+          const { events } = response;
+          const prepared = this.#entries.prepare(events.flatMap(({ kv, previous }) => [kv, previous]));
+          inOrder.take(prepared, () => {
+            if (!over) take(response);
+          });
+        },
+        ended: (error) => inOrder.take(undefined, () => end(error)),
+      });
+      signal.addEventListener('abort', onAbort);
+    });
+  }
+
+  #take({ events, compactRevision, goesOn }: WatchResponse): void {
+    const now = this.#clock.now();
+    for (const event of events) {
+      if (event.kv.modRevision !== this.#begun[0]?.kv.modRevision) this.#takeRevision(now);
+      this.#begun.push(event);
+    }
+    if (!goesOn) this.#takeRevision(now);
+    if (compactRevision > this.#history.newest) this.#lose(compactRevision);
+    this.#fanOut.deliver();
+  }
+
+  /** Everything that happened in one revision. This store writes one key in each; who writes several is somebody else. */
+  #takeRevision(now: number): void {
+    const [event, ...more] = this.#begun;
+    this.#begun = [];
+    if (event === undefined || event.kv.modRevision <= this.#history.newest) return;
+    const { modRevision } = event.kv;
+    const isEntry = ({ kv }: WatchEvent): boolean => kv.key.startsWith(this.#entries.etcdKey(''));
+    if (more.length > 0 && [event, ...more].some(isEntry)) {
+      this.#log.warn({ revision: String(modRevision) }, 'somebody else wrote several keys of etcd at once');
+      this.#lose(modRevision);
+      return;
+    }
+    const change = isEntry(event) ? this.#changeFrom(event) : undefined;
+    if (change === 'incomplete') this.#lose(modRevision);
+    else if (change === undefined) this.#history.advance(modRevision);
+    else this.#history.append(change, now);
+  }
+
+  /** What happened up to a revision cannot be known any more. */
+  #lose(revision: Revision): void {
+    const { newest } = this.#history;
+    this.#history.restart(revision);
+    this.#fanOut.cutOff(new HistoryCompacted(newest, revision));
+  }
+
+  /** 'incomplete' if etcd no longer knew what was there before. What cannot be read is told to nobody. */
+  #changeFrom({ type, kv, previous }: WatchEvent): Written | 'incomplete' {
+    const before = previous && this.#toldEntry(previous);
+    if (type === 'delete')
+      return before === undefined
+        ? 'incomplete'
+        : { type, entry: atRevision(before, kv.modRevision), previous: before };
+    if (before === undefined && kv.createRevision !== kv.modRevision) return 'incomplete';
+    return { type, entry: this.#toldEntry(kv), previous: before };
+  }
+
+  #toldEntry(kv: KeyValue): Entry {
+    return this.#entries.anyEntry(kv, (error) =>
+      this.#log.error({ err: error, key: kv.key }, 'a change in etcd that cannot be read is told to nobody'),
+    );
+  }
+}
+
+/** etcd gives no reason when it has compacted what a watch would begin with. */
+const whyCanceled = ({ compactRevision, cancelReason }: WatchResponse): string =>
+  compactRevision > 0n ? `etcd has compacted what came before revision ${compactRevision}` : cancelReason;

@@ -1,0 +1,110 @@
+import type { Clock } from '../../runtime/clock.js';
+import type { Logger } from '../../runtime/logger.js';
+import type { History } from '../history.js';
+import type { Revision } from '../store.js';
+import type { EtcdClient } from './etcd-client.js';
+
+/** How long somebody may wait for a revision before a heartbeat is written for it. */
+const impatienceMs = 100;
+
+interface HeartbeatParts {
+  /** The key that heartbeats are written to. */
+  readonly key: string;
+  readonly history: History;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** The revision of etcd now. */
+  readonly revision: () => Promise<Revision>;
+  /** Aborted when the store is closed. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The watch is complete up to the last event it told, and etcd 3.4 does not say more; so where a reader knows of a later
+ * revision and no event comes, a heartbeat is written to a key of its own, whose event says it.
+ */
+export class Heartbeat {
+  readonly #client: EtcdClient;
+  readonly #key: string;
+  readonly #history: History;
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  readonly #revision: () => Promise<Revision>;
+  readonly #signal: AbortSignal;
+  /** The latest revision heard of in any answer. */
+  #heard: Revision;
+  /** The revision of the last heartbeat, of whichever server, as far as it is known here. */
+  #beaten: Revision = 0n;
+  /** A heartbeat is due if no event up to this revision comes by itself. */
+  #hurrying: Revision = 0n;
+
+  /** `now` is the revision of etcd when it is opened. */
+  constructor(client: EtcdClient, now: Revision, { key, history, clock, log, revision, signal }: HeartbeatParts) {
+    this.#client = client;
+    this.#heard = now;
+    this.#key = key;
+    this.#history = history;
+    this.#clock = clock;
+    this.#log = log;
+    this.#revision = revision;
+    this.#signal = signal;
+  }
+
+  get heard(): Revision {
+    return this.#heard;
+  }
+
+  get beaten(): Revision {
+    return this.#beaten;
+  }
+
+  /** The last heartbeat was found to be at a revision. */
+  found(revision: Revision): void {
+    this.#beaten = revision;
+  }
+
+  /** An answer told of a revision. */
+  hear(revision: Revision): void {
+    if (revision > this.#heard) this.#heard = revision;
+  }
+
+  /** Writes a heartbeat, whose event says that the watch has told all that came before it. */
+  async beat(): Promise<Revision> {
+    const key = this.#key;
+    const { revision } = await this.#client.txn({
+      // A version is never negative, so this never holds.
+      compare: [{ key, target: 'version', equals: -1n }],
+      success: { range: { key } },
+      failure: [{ put: { key, value: Buffer.alloc(0) } }],
+    });
+    if (revision > this.#beaten) this.#beaten = revision;
+    return revision;
+  }
+
+  /** Somebody waits for a revision that no event told yet. One heartbeat serves all who come while it is due. */
+  async hurry(revision: Revision): Promise<void> {
+    const isWaiting = this.#hurrying > 0n;
+    if (revision > this.#hurrying) this.#hurrying = revision;
+    if (isWaiting) return;
+    await this.#clock.sleep(impatienceMs, this.#signal);
+    const upTo = this.#hurrying;
+    this.#hurrying = 0n;
+    if (this.#signal.aborted || this.#history.newest >= upTo) return;
+    // Nothing is missing where nothing has happened: who waits for what is yet to come will hear of it.
+    const reached = await this.#revision().catch(() => upTo);
+    if (this.#history.newest >= reached) return;
+    await this.beat().catch((error: unknown) => this.#log.warn({ err: error }, 'cannot write a heartbeat to etcd'));
+  }
+
+  /** Sees to it, until the store is closed, that streams without changes tell progress. */
+  async keepUp(everyMs: number): Promise<void> {
+    const signal = this.#signal;
+    while (true) {
+      const { newest } = this.#history;
+      await this.#clock.sleep(everyMs, signal);
+      if (signal.aborted) return;
+      if (this.#history.newest > newest || this.#heard <= newest) continue;
+      await this.hurry(this.#heard);
+    }
+  }
+}
