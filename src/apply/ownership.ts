@@ -1,12 +1,9 @@
-import { type ApiObject, groupVersionComplaint, isObject, type Json, type JsonObject } from '../api/object.js';
+import type { ApiObject, JsonObject } from '../api/object.js';
 import type { Steps } from '../api/steps.js';
 import { compareText } from '../api/text-order.js';
 import { timestamp } from '../api/time.js';
-import { omitsEmpty } from '../schema/presence.js';
-import { same, sameInSteps } from '../schema/same.js';
-import type { Schema } from '../schema/schema.js';
-import { checkShape, joinErrors } from './check.js';
-import { compare, without } from './compare.js';
+import { same } from '../schema/same.js';
+import { Comparisons, LiveVersions, NotInVersion } from './comparisons.js';
 import { type FieldConflict, FieldConflicts } from './conflicts.js';
 import { difference, emptySet, type FieldSet, intersection, isEmpty, setOf, union } from './field-set.js';
 import { asJson } from './json-value.js';
@@ -19,39 +16,16 @@ import {
   type Owners,
   readManagedFields,
   seconds,
-  writeManagedFields,
 } from './managed-fields.js';
+import { isBuiltIn, misfit } from './misfit.js';
+import { hasUid, managedFieldsOf, storedOwners, withOwners, withoutOwners } from './object-owners.js';
 import { fieldElement } from './path-element.js';
 import { reconcile } from './reconcile.js';
-import { type Shape, shapeOfObject } from './shape.js';
 import { withoutUnwritten } from './unwritten.js';
+import type { Writing } from './writing.js';
 import { zeroObject } from './zero-value.js';
 
 /** Who owns which field of an object, after each kind of write (KEP-555). */
-
-/** One write, as far as ownership cares. */
-export interface Writing {
-  /** Schema of the object in `apiVersion`. */
-  readonly schema: Schema;
-  /** Version of the endpoint written to: `v1`, `apps/v1`. */
-  readonly apiVersion: string;
-  /** As `managerName` answers it. */
-  readonly manager: string;
-  /** Absent for the main resource. */
-  readonly subresource?: string | undefined;
-  /** Milliseconds. */
-  readonly now: number;
-  /** Fields that this endpoint does not write, and so never owns; everything below them included. */
-  readonly resetFields?: readonly (readonly string[])[] | undefined;
-  /** For kinds with several versions. */
-  readonly versions?: Versions | undefined;
-}
-
-/** The versions of a kind. */
-export interface Versions {
-  /** The same object in another version, with its schema there; undefined if there is no such version. */
-  convert(object: JsonObject, apiVersion: string): { readonly object: JsonObject; readonly schema: Schema } | undefined;
-}
 
 /** Fields nobody owns. */
 const neverOwned: FieldSet = setOf(
@@ -104,13 +78,6 @@ export function* recordUpdate(
   }
 }
 
-/** What keeps an object from being compared field by field, in Kubernetes' words. */
-export function* misfit(schema: Schema, object: JsonObject): Steps<string | undefined> {
-  if (isBuiltIn(schema) && !mayLackKeys(schema)) return undefined;
-  const errors = yield* checkShape(shapeOfObject(schema), object, { duplicates: true });
-  return errors.length === 0 ? undefined : joinErrors(errors);
-}
-
 /** Owners that the client sent count only on the main resource, and if they are valid. */
 function* ownersBefore(live: JsonObject | undefined, next: JsonObject, isSubresource: boolean): Steps<Owners> {
   const kept = yield* storedOwners(live);
@@ -123,171 +90,6 @@ function* ownersBefore(live: JsonObject | undefined, next: JsonObject, isSubreso
   } catch {
     return kept;
   }
-}
-
-/** The owners an object came from the store with; none if they cannot be read. */
-export function* storedOwners(object: JsonObject | undefined): Steps<Owners> {
-  try {
-    return object === undefined ? noOwners : yield* readManagedFields(managedFieldsOf(object), { stored: true });
-  } catch {
-    return noOwners;
-  }
-}
-
-const metadataOf = (object: JsonObject): JsonObject => {
-  const metadata = object['metadata'];
-  return isObject(metadata) ? metadata : {};
-};
-const managedFieldsOf = (object: JsonObject): Json | undefined => metadataOf(object)['managedFields'];
-export const hasUid = (object: JsonObject | undefined): boolean =>
-  object !== undefined && Boolean(metadataOf(object)['uid']);
-
-export function withoutOwners(object: JsonObject): JsonObject {
-  const metadata = metadataOf(object);
-  if (!Object.hasOwn(metadata, 'managedFields')) return object;
-  const { managedFields: _, ...rest } = metadata;
-  return { ...object, metadata: rest };
-}
-
-export function* withOwners(object: JsonObject, owners: Owners): Steps<ApiObject> {
-  if (owners.size === 0) return withoutOwners(object) as unknown as ApiObject;
-  const managedFields = (yield* writeManagedFields(owners)) as unknown as Json;
-  return { ...object, metadata: { ...metadataOf(object), managedFields } } as unknown as ApiObject;
-}
-
-/** Fields that were added or got another value, and those that went. */
-interface Changes {
-  readonly written: FieldSet;
-  readonly removed: FieldSet;
-}
-
-/** The object before a write in versions of its owners: to convert it may cost as much as it is long, and is done once. */
-export class LiveVersions {
-  readonly #writing: Writing;
-  readonly #live: JsonObject;
-  readonly #known = new Map<string, InVersion | undefined>();
-
-  constructor(writing: Writing, live: JsonObject) {
-    this.#writing = writing;
-    this.#live = live;
-  }
-
-  /** As `inVersion`. */
-  *in(apiVersion: string, attempt?: string): Steps<InVersion | undefined> {
-    if (this.#known.has(apiVersion)) return this.#known.get(apiVersion);
-    const found = yield* inVersion(this.#writing, this.#live, apiVersion, attempt);
-    this.#known.set(apiVersion, found);
-    return found;
-  }
-}
-
-/** Compares two objects, once in each version that is asked for. */
-export class Comparisons {
-  readonly #writing: Writing;
-  readonly #live: LiveVersions;
-  readonly #next: JsonObject;
-  readonly #known = new Map<string, Changes | undefined>();
-
-  constructor(writing: Writing, { live, next }: { readonly live: LiveVersions; readonly next: JsonObject }) {
-    this.#writing = writing;
-    this.#live = live;
-    this.#next = next;
-  }
-
-  /** What changed, in the version an owner names its fields in; undefined where there is no such version. */
-  *in(apiVersion: string): Steps<Changes | undefined> {
-    if (this.#known.has(apiVersion)) return this.#known.get(apiVersion);
-    const writing = this.#writing;
-    const before = yield* this.#live.in(apiVersion, 'failed to convert old object: ');
-    const after = yield* inVersion(writing, this.#next, apiVersion, 'failed to convert new object: ');
-    let found: Changes | undefined;
-    if (before !== undefined && after !== undefined) {
-      const compared = yield* compare(before.shape, before.object, after.object);
-      // The main resource resets fields of its own version only, a subresource those of all.
-      const resets = apiVersion === writing.apiVersion || writing.subresource !== undefined;
-      const hidden = resets ? resetSet(writing.resetFields) : emptySet;
-      const { added, modified, removed } = without(compared, hidden);
-      found = { written: union(modified, added), removed };
-    }
-    this.#known.set(apiVersion, found);
-    return found;
-  }
-}
-
-/** There is no such object in an owner's version. */
-export class NotInVersion extends Error {
-  override readonly name = 'NotInVersion';
-}
-
-/** What Kubernetes says where a custom resource is to be converted to what is no version of its definition. */
-export const noVersionOfKind = (apiVersion: string): string =>
-  `request to convert CR to an invalid group/version: ${apiVersion}`;
-
-interface InVersion {
-  readonly object: JsonObject;
-  readonly shape: Shape;
-}
-
-/**
- * The object in a version, and its shape there; undefined where nobody knows the version of a built-in kind.
- *
- * @throws NotInVersion where no group and version have such a name, and where a custom resource has no such version or
- * does not fit its schema; the message begins with `attempt`, which says what was to be converted.
- */
-export function* inVersion(
-  writing: Writing,
-  object: JsonObject,
-  apiVersion: string,
-  attempt = '',
-): Steps<InVersion | undefined> {
-  if (apiVersion === writing.apiVersion) return { object, shape: shapeOfObject(writing.schema) };
-  const wrong = groupVersionComplaint(apiVersion);
-  if (wrong !== undefined) throw new NotInVersion(wrong);
-  const converted = writing.versions?.convert(object, apiVersion);
-  if (converted === undefined) {
-    if (isBuiltIn(writing.schema)) return undefined;
-    throw new NotInVersion(`${attempt}${noVersionOfKind(apiVersion)}`);
-  }
-  const shape = shapeOfObject(converted.schema);
-  const errors = isBuiltIn(converted.schema) ? [] : yield* checkShape(shape, converted.object);
-  if (errors.length > 0) throw new NotInVersion(`${attempt}${joinErrors(errors)}`);
-  return { object: converted.object, shape };
-}
-
-/** Objects of built-in kinds have been decoded, and so fit their schema, but for keys that may be lacking. */
-const isBuiltIn = ({ wire }: Schema): boolean => wire !== undefined;
-
-const lackingKeys = new WeakMap<Schema, boolean>();
-
-/** Whether a kind has a list whose items are told apart by members which are all left out when they are empty. */
-function mayLackKeys(kind: Schema): boolean {
-  const known = lackingKeys.get(kind) ?? hasKeylessItems(kind, new Set());
-  lackingKeys.set(kind, known);
-  return known;
-}
-
-/** `seen`: schemas may contain themselves. */
-function hasKeylessItems(schema: Schema, seen: Set<Schema>): boolean {
-  if (seen.has(schema)) return false;
-  seen.add(schema);
-  const { items, additionalProperties, properties, listType, listMapKeys = [] } = schema;
-  const mayLack = (key: string): boolean => {
-    const field = items?.properties?.get(key);
-    return field !== undefined && field.default === undefined && omitsEmpty(field);
-  };
-  if (listType === 'map' && listMapKeys.every(mayLack)) return true;
-  const parts = [...(properties?.values() ?? []), items, additionalProperties];
-  return parts.some((part) => typeof part === 'object' && hasKeylessItems(part, seen));
-}
-
-const resetSets = new WeakMap<object, FieldSet>();
-export function resetSet(resetFields: Writing['resetFields']): FieldSet {
-  if (resetFields === undefined || resetFields.length === 0) return emptySet;
-  const known = resetSets.get(resetFields);
-  if (known !== undefined) return known;
-  const set = setOf(...resetFields.map((path) => path.map(fieldElement)));
-  resetSets.set(resetFields, set);
-  return set;
 }
 
 /** The fields a write may own. */
@@ -392,24 +194,4 @@ function capped(owners: Owners): Owners {
     count--;
   }
   return kept;
-}
-
-/**
- * `next`, with the times of `live` where nothing but times of managedFields tells the two apart, and whether the
- * version is named: such a write is none.
- */
-export function* withoutIdleTimes(live: ApiObject, next: ApiObject): Steps<ApiObject> {
-  const old = live.metadata.managedFields ?? [];
-  const now = next.metadata.managedFields ?? [];
-  if (old.length !== now.length || old.length === 0) return next;
-  if (old.every(({ time }, index) => time === now[index]?.time)) return next;
-  const timeless = (entries: typeof old): Json => entries.map(({ time: _, ...rest }) => rest) as unknown as Json;
-  if (!(yield* sameInSteps(timeless(old), timeless(now)))) return next;
-  if (!(yield* sameInSteps(contentOf(live), contentOf(next)))) return next;
-  return { ...next, metadata: { ...next.metadata, managedFields: old } };
-}
-
-function contentOf(object: ApiObject): JsonObject {
-  const { managedFields: _, resourceVersion: __, ...metadata } = object.metadata;
-  return { ...asJson(object), metadata: metadata as unknown as Json };
 }

@@ -1,7 +1,8 @@
 import type { ApiObject } from '../../src/api/object.js';
 import { atOnce } from '../../src/api/steps.js';
-import { type Applied, type Applying, applyConfiguration } from '../../src/apply/apply-configuration.js';
+import { type Applied, applyConfiguration } from '../../src/apply/apply-configuration.js';
 import { recordUpdate } from '../../src/apply/ownership.js';
+import type { Applying } from '../../src/apply/writing.js';
 
 /** Of small objects who owns what is recorded at once, not in steps. */
 

@@ -13,7 +13,7 @@ import { atOnce, type Steps } from '../../src/api/steps.js';
 import { compareText } from '../../src/api/text-order.js';
 import { applied, readApplyConfiguration } from '../../src/apiserver/patch/apply.js';
 import { type Decoded, patched, patchTypeOf, readPatch } from '../../src/apiserver/patch/index.js';
-import { withoutIdleTimes } from '../../src/apply/ownership.js';
+import { withoutIdleTimes } from '../../src/apply/idle-times.js';
 import { configMapSchema } from '../../src/resources/configmaps/definition.js';
 import { mutatingWebhookConfigurations } from '../../src/resources/mutatingwebhookconfigurations/definition.js';
 import { serviceAccountSchema } from '../../src/resources/serviceaccounts/definition.js';

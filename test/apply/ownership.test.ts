@@ -3,8 +3,9 @@ import type { ApiObject, Json, JsonObject, ManagedFieldsEntry } from '../../src/
 import { atOnce } from '../../src/api/steps.js';
 import { timestamp } from '../../src/api/time.js';
 import type { Applied } from '../../src/apply/apply-configuration.js';
+import { withoutIdleTimes } from '../../src/apply/idle-times.js';
 import { managedFieldsProblem } from '../../src/apply/managed-fields.js';
-import { type Versions, type Writing, withoutIdleTimes } from '../../src/apply/ownership.js';
+import type { Versions, Writing } from '../../src/apply/writing.js';
 import { field, list, listMap, map, string, struct } from '../../src/schema/builder.js';
 import { objectMeta, typeMeta } from '../../src/schema/meta.js';
 import type { Schema } from '../../src/schema/schema.js';

@@ -4,14 +4,10 @@ import { isObject, type JsonObject } from '../../api/object.js';
 import type { FieldValidation } from '../../api/options.js';
 import type { Steps } from '../../api/steps.js';
 import { readYaml, YamlError } from '../../api/yaml.js';
-import {
-  type Applied,
-  type Applying,
-  applyConfiguration,
-  unconvertible,
-  wrongOwners,
-} from '../../apply/apply-configuration.js';
+import { type Applied, applyConfiguration, unconvertible } from '../../apply/apply-configuration.js';
+import { wrongOwners } from '../../apply/configuration-rules.js';
 import { asJson } from '../../apply/json-value.js';
+import type { Applying } from '../../apply/writing.js';
 import { inTurns, TurnTaking } from '../../runtime/turn-taking.js';
 import type { Emptied } from '../../schema/decode.js';
 import { DecodeError } from '../../schema/decode-error.js';

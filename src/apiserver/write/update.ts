@@ -1,6 +1,6 @@
 import { deadlineExceeded, invalidObject, notFound, staleWrite } from '../../api/errors.js';
 import { type ApiObject, groupOf, type ObjectKey } from '../../api/object.js';
-import { withoutIdleTimes } from '../../apply/ownership.js';
+import { withoutIdleTimes } from '../../apply/idle-times.js';
 import { checkLookedUp, storageKey } from '../../registry/keys.js';
 import { keepSystemFields } from '../../registry/metadata-rules.js';
 import type { ResourceDefinition } from '../../registry/resource-definition.js';

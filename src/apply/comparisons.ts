@@ -1,0 +1,120 @@
+import { groupVersionComplaint, type JsonObject } from '../api/object.js';
+import type { Steps } from '../api/steps.js';
+import { checkShape, joinErrors } from './check.js';
+import { compare, without } from './compare.js';
+import { emptySet, type FieldSet, setOf, union } from './field-set.js';
+import { isBuiltIn } from './misfit.js';
+import { fieldElement } from './path-element.js';
+import { type Shape, shapeOfObject } from './shape.js';
+import type { Writing } from './writing.js';
+
+/** Objects before and after a write, in each version that an owner names its fields in. */
+
+/** Fields that were added or got another value, and those that went. */
+interface Changes {
+  readonly written: FieldSet;
+  readonly removed: FieldSet;
+}
+
+/** The object before a write in versions of its owners: to convert it may cost as much as it is long, and is done once. */
+export class LiveVersions {
+  readonly #writing: Writing;
+  readonly #live: JsonObject;
+  readonly #known = new Map<string, InVersion | undefined>();
+
+  constructor(writing: Writing, live: JsonObject) {
+    this.#writing = writing;
+    this.#live = live;
+  }
+
+  /** As `inVersion`. */
+  *in(apiVersion: string, attempt?: string): Steps<InVersion | undefined> {
+    if (this.#known.has(apiVersion)) return this.#known.get(apiVersion);
+    const found = yield* inVersion(this.#writing, this.#live, apiVersion, attempt);
+    this.#known.set(apiVersion, found);
+    return found;
+  }
+}
+
+/** Compares two objects, once in each version that is asked for. */
+export class Comparisons {
+  readonly #writing: Writing;
+  readonly #live: LiveVersions;
+  readonly #next: JsonObject;
+  readonly #known = new Map<string, Changes | undefined>();
+
+  constructor(writing: Writing, { live, next }: { readonly live: LiveVersions; readonly next: JsonObject }) {
+    this.#writing = writing;
+    this.#live = live;
+    this.#next = next;
+  }
+
+  /** What changed, in the version an owner names its fields in; undefined where there is no such version. */
+  *in(apiVersion: string): Steps<Changes | undefined> {
+    if (this.#known.has(apiVersion)) return this.#known.get(apiVersion);
+    const writing = this.#writing;
+    const before = yield* this.#live.in(apiVersion, 'failed to convert old object: ');
+    const after = yield* inVersion(writing, this.#next, apiVersion, 'failed to convert new object: ');
+    let found: Changes | undefined;
+    if (before !== undefined && after !== undefined) {
+      const compared = yield* compare(before.shape, before.object, after.object);
+      // The main resource resets fields of its own version only, a subresource those of all.
+      const resets = apiVersion === writing.apiVersion || writing.subresource !== undefined;
+      const hidden = resets ? resetSet(writing.resetFields) : emptySet;
+      const { added, modified, removed } = without(compared, hidden);
+      found = { written: union(modified, added), removed };
+    }
+    this.#known.set(apiVersion, found);
+    return found;
+  }
+}
+
+/** There is no such object in an owner's version. */
+export class NotInVersion extends Error {
+  override readonly name = 'NotInVersion';
+}
+
+/** What Kubernetes says where a custom resource is to be converted to what is no version of its definition. */
+export const noVersionOfKind = (apiVersion: string): string =>
+  `request to convert CR to an invalid group/version: ${apiVersion}`;
+
+interface InVersion {
+  readonly object: JsonObject;
+  readonly shape: Shape;
+}
+
+/**
+ * The object in a version, and its shape there; undefined where nobody knows the version of a built-in kind.
+ *
+ * @throws NotInVersion where no group and version have such a name, and where a custom resource has no such version or
+ * does not fit its schema; the message begins with `attempt`, which says what was to be converted.
+ */
+export function* inVersion(
+  writing: Writing,
+  object: JsonObject,
+  apiVersion: string,
+  attempt = '',
+): Steps<InVersion | undefined> {
+  if (apiVersion === writing.apiVersion) return { object, shape: shapeOfObject(writing.schema) };
+  const wrong = groupVersionComplaint(apiVersion);
+  if (wrong !== undefined) throw new NotInVersion(wrong);
+  const converted = writing.versions?.convert(object, apiVersion);
+  if (converted === undefined) {
+    if (isBuiltIn(writing.schema)) return undefined;
+    throw new NotInVersion(`${attempt}${noVersionOfKind(apiVersion)}`);
+  }
+  const shape = shapeOfObject(converted.schema);
+  const errors = isBuiltIn(converted.schema) ? [] : yield* checkShape(shape, converted.object);
+  if (errors.length > 0) throw new NotInVersion(`${attempt}${joinErrors(errors)}`);
+  return { object: converted.object, shape };
+}
+
+const resetSets = new WeakMap<object, FieldSet>();
+export function resetSet(resetFields: Writing['resetFields']): FieldSet {
+  if (resetFields === undefined || resetFields.length === 0) return emptySet;
+  const known = resetSets.get(resetFields);
+  if (known !== undefined) return known;
+  const set = setOf(...resetFields.map((path) => path.map(fieldElement)));
+  resetSets.set(resetFields, set);
+  return set;
+}

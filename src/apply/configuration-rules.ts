@@ -1,0 +1,77 @@
+import { type ApiError, badRequest, untyped } from '../api/errors.js';
+import { canonicalTime } from '../api/go-time.js';
+import { cannotUnmarshal } from '../api/json-exact.js';
+import { groupVersion, isList, isObject, type Json, type JsonObject } from '../api/object.js';
+import type { Steps } from '../api/steps.js';
+import { checkShape, joinErrors } from './check.js';
+import { noVersionOfKind } from './comparisons.js';
+import { asJson } from './json-value.js';
+import { kindOf, kindText, objectName } from './object-name.js';
+import { managedFieldsOf, withoutOwners } from './object-owners.js';
+import { shapeOfObject } from './shape.js';
+import type { Applying } from './writing.js';
+
+/** What a configuration and the object that it is applied to must be. */
+
+/** Where nobody owns anything, an owner of what is there is looked for before all but the kind. */
+export function* checkOwnerless({ live, schema, kind, isScale }: Applying): Steps<void> {
+  if (live === undefined || (live.metadata.managedFields ?? []).length > 0) return;
+  const unowned = (why: string): ApiError => untyped(`failed to create manager for existing fields: ${why}`);
+  if (isScale) {
+    const unconverted = `failed to convert live object (/; ${kindText(kind)}) to proper version`;
+    throw unowned(`${unconverted}: ${noVersionOfKind(groupVersion(kind))}`);
+  }
+  const stored = withoutOwners(asJson(live));
+  const errors = yield* checkShape(shapeOfObject(schema), stored, { duplicates: true });
+  if (errors.length === 0) return;
+  throw unowned(`failed to convert new object (${objectName(stored)}) to smd typed: ${joinErrors(errors)}`);
+}
+
+/** Throws for a configuration of another kind. */
+export function checkKind({ config, kind }: Applying): void {
+  const given = kindOf(config);
+  if (given !== kindText(kind)) throw badRequest(`invalid object type: ${given}`);
+}
+
+/** Throws for a configuration that names owners, or does not fit the schema. */
+export function* checkConfiguration({ config, schema }: Applying): Steps<void> {
+  const entries = entriesOf(config);
+  // Entries that cannot be read count as none.
+  if (entries?.every(isReadable)) throw badRequest('metadata.managedFields must be nil');
+  const errors = yield* checkShape(shapeOfObject(schema), config);
+  if (errors.length > 0) {
+    throw untyped(`failed to create typed patch object (${objectName(config)}): ${joinErrors(errors)}`);
+  }
+}
+
+/** Without owners that cannot be read. That there are to be none is merged like everything else. */
+export const withoutEntries = (config: JsonObject): JsonObject =>
+  entriesOf(config) === undefined ? config : withoutOwners(config);
+
+/** The owners that a configuration names, which it must not. */
+function entriesOf(config: JsonObject): readonly Json[] | undefined {
+  const entries = managedFieldsOf(config);
+  return isList(entries) ? entries : undefined;
+}
+
+function isReadable(entry: Json): boolean {
+  if (!isObject(entry) || wrongTime(entry) !== undefined) return false;
+  return entryTexts.every((name) => typeof (entry[name] ?? '') === 'string');
+}
+
+/** What is wrong with the time of an entry, in the words of Go's converter. */
+function wrongTime(entry: Json): string | undefined {
+  const time = (isObject(entry) ? entry['time'] : undefined) ?? null;
+  if (time === null) return undefined;
+  if (typeof time !== 'string') return cannotUnmarshal(time, 'string');
+  const read = canonicalTime(time);
+  return typeof read === 'object' ? read?.wrong : undefined;
+}
+
+/** What is wrong with the owners that an applied configuration names. Custom resources are not converted, and bear it. */
+export const wrongOwners = (config: JsonObject): string | undefined =>
+  entriesOf(config)
+    ?.map(wrongTime)
+    .find((why) => why !== undefined);
+
+const entryTexts = ['manager', 'operation', 'apiVersion', 'fieldsType', 'subresource'];

@@ -1,0 +1,22 @@
+import { isObject, type Json, type JsonObject } from '../api/object.js';
+import type { Applying } from './writing.js';
+
+/** What errors of an apply call kinds and objects. */
+
+export const kindText = ({ group, version, kind }: Applying['kind']): string => `${group}/${version}, Kind=${kind}`;
+
+/** The kind that a configuration names. */
+export function kindOf(config: JsonObject): string {
+  const apiVersion = textOf(config['apiVersion']);
+  const parts = apiVersion.split('/');
+  if (parts.length > 2) return '/, Kind=';
+  const [group = '', version = ''] = parts.length === 2 ? parts : ['', apiVersion];
+  return kindText({ group, version, kind: textOf(config['kind']) });
+}
+
+/** As errors call an object: `<namespace>/<name>; <group>/<version>, Kind=<kind>`. */
+export function objectName(config: JsonObject): string {
+  const metadata = isObject(config['metadata']) ? config['metadata'] : {};
+  return `${textOf(metadata['namespace'])}/${textOf(metadata['name'])}; ${kindOf(config)}`;
+}
+const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '');

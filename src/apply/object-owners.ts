@@ -1,0 +1,39 @@
+import { type ApiObject, isObject, type Json, type JsonObject } from '../api/object.js';
+import type { Steps } from '../api/steps.js';
+import { noOwners, type Owners, readManagedFields, writeManagedFields } from './managed-fields.js';
+
+/** The owners that an object names in its metadata. */
+
+/** The owners an object came from the store with; none if they cannot be read. */
+export function* storedOwners(object: JsonObject | undefined): Steps<Owners> {
+  try {
+    return object === undefined ? noOwners : yield* readManagedFields(managedFieldsOf(object), { stored: true });
+  } catch {
+    return noOwners;
+  }
+}
+
+const metadataOf = (object: JsonObject): JsonObject => {
+  const metadata = object['metadata'];
+  return isObject(metadata) ? metadata : {};
+};
+/** As they were written, or sent. */
+export const managedFieldsOf = (object: JsonObject): Json | undefined => metadataOf(object)['managedFields'];
+/** Was it stored before? */
+export const hasUid = (object: JsonObject | undefined): boolean =>
+  object !== undefined && Boolean(metadataOf(object)['uid']);
+
+/** The object as if nobody owned any of it. */
+export function withoutOwners(object: JsonObject): JsonObject {
+  const metadata = metadataOf(object);
+  if (!Object.hasOwn(metadata, 'managedFields')) return object;
+  const { managedFields: _, ...rest } = metadata;
+  return { ...object, metadata: rest };
+}
+
+/** The object with these owners instead of its own. */
+export function* withOwners(object: JsonObject, owners: Owners): Steps<ApiObject> {
+  if (owners.size === 0) return withoutOwners(object) as unknown as ApiObject;
+  const managedFields = (yield* writeManagedFields(owners)) as unknown as Json;
+  return { ...object, metadata: { ...metadataOf(object), managedFields } } as unknown as ApiObject;
+}
