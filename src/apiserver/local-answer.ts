@@ -39,7 +39,7 @@ export async function objectOf<T extends ApiObject>(answer: Result): Promise<T> 
   if (result.type === 'object') return ownCopy(result.object as Json) as unknown as T;
   if (result.type !== 'entry') throw new Error(`an object was expected, not a ${result.type}`);
   const { definition, entry } = result;
-  return isLarge(entry) ? await inTurns(readInSteps<T>(definition, entry, {})) : readAs<T>(definition, entry, {});
+  return readAs<T>(definition, entry, {});
 }
 
 export async function listOf<T extends ApiObject>(answer: Result, options: ListOptions): Promise<List<T>> {
@@ -50,11 +50,8 @@ export async function listOf<T extends ApiObject>(answer: Result, options: ListO
   const items: T[] = [];
   for (const entry of entries) {
     if (turns.isDue) await turns.next();
-    items.push(
-      isLarge(entry)
-        ? await inTurns(readInSteps<T>(definition, entry, options), turns)
-        : readAs<T>(definition, entry, options),
-    );
+    const item = readAs<T>(definition, entry, options, turns);
+    items.push(item instanceof Promise ? await item : item);
   }
   return { metadata: listMeta(result), items };
 }
@@ -70,8 +67,16 @@ function* readInSteps<T extends ApiObject>(
   return options.metadataOnly ? withMetadata<T>(definition, own as ApiObject['metadata']) : (own as T);
 }
 
-const readAs = <T extends ApiObject>(definition: ResourceDefinition, entry: Entry, options: ReadOptions): T =>
-  atOnce(readInSteps<T>(definition, entry, options));
+/** At once, or with turns for others where it takes long. */
+function readAs<T extends ApiObject>(
+  definition: ResourceDefinition,
+  entry: Entry,
+  options: ReadOptions,
+  turns?: TurnTaking,
+): T | Promise<T> {
+  const steps = readInSteps<T>(definition, entry, options);
+  return isLarge(entry) ? inTurns(steps, turns) : atOnce(steps);
+}
 
 interface ReadOptions {
   readonly metadataOnly?: boolean;

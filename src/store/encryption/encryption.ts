@@ -1,6 +1,7 @@
 import { internalError } from '../../api/errors.js';
 import { messageOf } from '../../api/message-of.js';
 import { homeOf } from '../key-home.js';
+import type { Entry } from '../store.js';
 
 /** How documents are kept, wherever they leave this process. Everything else sees them as they are. */
 export interface Encryption {
@@ -40,6 +41,10 @@ export const encryptedPrefix = 'k8s:enc:';
 const prefixBytes = Buffer.from(encryptedPrefix);
 
 export const isEncrypted = (kept: Buffer): boolean => kept.subarray(0, prefixBytes.length).equals(prefixBytes);
+
+/** Is it kept otherwise than it would be if it were written now? */
+export const isKeptOtherwise = (encryption: Encryption, { key, keptAs = '' }: Pick<Entry, 'key' | 'keptAs'>): boolean =>
+  keptAs !== encryption.writesAs(key);
 
 /**
  * A document as it is kept.

@@ -4,7 +4,7 @@ import { type Clock, systemClock } from '../../runtime/clock.js';
 import { type Logger, silentLogger } from '../../runtime/logger.js';
 import { Observable } from '../../runtime/observable.js';
 import { atRevision } from '../document.js';
-import { type Encryption, ResourceEncryption } from '../encryption/encryption.js';
+import { type Encryption, isKeptOtherwise, ResourceEncryption } from '../encryption/encryption.js';
 import { FanOut } from '../fan-out.js';
 import { History, type HistoryLimits } from '../history.js';
 import { isKey } from '../key-order.js';
@@ -183,8 +183,8 @@ export class EtcdStore implements Store {
     throw unsure ?? new StoreUnavailable('etcd does not answer');
   }
 
-  isStale({ key, keptAs = '' }: Entry): boolean {
-    return keptAs !== this.#encryption.writesAs(key);
+  isStale(entry: Entry): boolean {
+    return isKeptOtherwise(this.#encryption, entry);
   }
 
   changes(prefix: string, after: Revision): ChangeStream {

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Clock, systemClock } from '../../runtime/clock.js';
 import { type Logger, silentLogger } from '../../runtime/logger.js';
 import { atRevision, StoredEntry, UnreadEntry, unshared } from '../document.js';
-import { decrypted, type Encryption, ResourceEncryption } from '../encryption/encryption.js';
+import { decrypted, type Encryption, isKeptOtherwise, ResourceEncryption } from '../encryption/encryption.js';
 import { FanOut } from '../fan-out.js';
 import type { HistoryLimits, Written } from '../history.js';
 import {
@@ -162,8 +162,8 @@ export class LevelStore implements Store {
     return this.#map.history.newest;
   }
 
-  isStale({ key, keptAs = '' }: Entry): boolean {
-    return keptAs !== this.#encryption.writesAs(key);
+  isStale(entry: Entry): boolean {
+    return isKeptOtherwise(this.#encryption, entry);
   }
 
   size(): Promise<number> {
