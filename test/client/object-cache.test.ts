@@ -11,8 +11,8 @@ import {
 } from '../../src/api/errors.js';
 import { ConfigMaps } from '../../src/api/kinds/config-map.js';
 import type { ApiObject, ResourceType, Unstructured } from '../../src/api/object.js';
+import type { CacheChange } from '../../src/client/cache-change.js';
 import { type ObjectCache, type ObjectCacheOptions, openObjectCache } from '../../src/client/object-cache.js';
-import { type CacheChange } from '../../src/client/cache-change.js';
 import { type Logger, silentLogger } from '../../src/runtime/logger.js';
 import { createLogger } from '../../src/runtime/pino-logger.js';
 import { FakeClock, settled } from '../../src/testing/fake-clock.js';

@@ -28,11 +28,8 @@ const ca: RotatedCa = {
 };
 
 /** Keys are made in threads, so waiting for timers is not enough. A busy machine may need seconds. */
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + 10_000;
-  while (!(await holds()) && performance.now() < deadline) await settled();
-  expect(await holds()).toBe(true);
-}
+const until = (holds: () => Promise<boolean>): Promise<void> =>
+  expect.poll(holds, { timeout: 10_000, interval: 5 }).toBe(true);
 
 const rotation = (more: Partial<RotatedCa> = {}): Runnable =>
   caRotation({ cas: [{ ...ca, ...more }], refreshMs: hour / 6 });

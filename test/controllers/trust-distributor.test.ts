@@ -122,11 +122,8 @@ async function start(bundles: readonly TrustBundle[], more: (client: FakeClient)
   return { ...world, read, configMaps: world.client.resource(ConfigMaps) };
 }
 /** Sources are files too, so waiting for timers is not enough. */
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + 20_000;
-  while (!(await holds()) && performance.now() < deadline) await settled();
-  expect(await holds()).toBe(true);
-}
+const until = (holds: () => Promise<boolean>): Promise<void> =>
+  expect.poll(holds, { timeout: 20_000, interval: 5 }).toBe(true);
 
 /**
  * Holds within some minutes. Files are read in real time, so that one may pass before anybody waits for it; anchors have an

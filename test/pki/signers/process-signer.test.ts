@@ -10,7 +10,7 @@ import { createAuthorityKeyPair } from '../../../src/pki/certificate-authority.j
 import type { PodSigningRequest } from '../../../src/pki/pod-signing.js';
 import type { SigningRequest } from '../../../src/pki/signer.js';
 import { type ProcessSigner, processSigner } from '../../../src/pki/signers/process-signer.js';
-import { type ProcessSignerOptions } from '../../../src/pki/signers/process-signer-options.js';
+import type { ProcessSignerOptions } from '../../../src/pki/signers/process-signer-options.js';
 import type { Logger } from '../../../src/runtime/logger.js';
 import { testKey, testPodRequest } from '../../../src/testing/certificates.js';
 import { signerContract } from '../../../src/testing/signer-contract.js';

@@ -5,12 +5,13 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { silentLogger } from '../../../src/runtime/logger.js';
 import { document } from '../../../src/store/document.js';
 import { createEtcdClient, type EtcdClient } from '../../../src/store/etcd/etcd-client.js';
-import { type EtcdStore, type EtcdStoreOptions } from '../../../src/store/etcd/etcd-store.js';
-import { openEtcdStore } from '../../../src/store/etcd/open-etcd-store.js';
+import type { EtcdStore, EtcdStoreOptions } from '../../../src/store/etcd/etcd-store.js';
 import type { Operation, TxnResponse, WatchEvent, WatchResponse } from '../../../src/store/etcd/messages.js';
+import { openEtcdStore } from '../../../src/store/etcd/open-etcd-store.js';
 import { HistoryCompacted, type Revision, type Store, StoreClosed, WriteConflict } from '../../../src/store/store.js';
 import { StoreUnavailable } from '../../../src/store/store-unavailable.js';
 import { changeBatches } from '../../../src/testing/change-batches.js';
+import { settled } from '../../../src/testing/fake-clock.js';
 import { storeContract } from '../../../src/testing/store-contract.js';
 import { type EtcdProcess, etcdInstalled, startEtcd } from './etcd-process.js';
 
@@ -172,7 +173,7 @@ describe.skipIf(!etcdInstalled)('several servers over one etcd', () => {
         () => false,
         (error) => error instanceof HistoryCompacted && error.oldest > revision,
       );
-    while (!(await compacted())) await new Promise((resolve) => setTimeout(resolve, 20));
+    await expect.poll(compacted, { timeout: 20_000 }).toBe(true);
     expect((await (store as EtcdStore).scan('/')).entries).toHaveLength(2);
     await Promise.all(stores.map((each) => each.close()));
   });
@@ -562,8 +563,14 @@ test.skipIf(!etcdInstalled)(
   'for all who wait for what others have done one heartbeat is written, for what nobody has done none',
   async () => {
     let beats = 0;
+    let looks = 0;
     const counting = (client: EtcdClient): EtcdClient => ({
       ...client,
+      range: async (request) => {
+        const answer = await client.range(request);
+        looks++;
+        return answer;
+      },
       txn: (request) => {
         beats++;
         return client.txn(request);
@@ -573,8 +580,10 @@ test.skipIf(!etcdInstalled)(
     await store.caughtUp();
     beats = 0;
     const now = await store.revision();
+    looks = 0;
     const early = Array.from({ length: 20 }, (_, at) => reader(store, now + BigInt(at + 1)));
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    await expect.poll(() => looks).toBe(1);
+    await settled();
     expect(beats).toBe(0);
     const client = createEtcdClient({ endpoints: [etcd.endpoint] });
     const put = { put: { key: `/others-${made++}`, value: Buffer.alloc(0) } };
