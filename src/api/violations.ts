@@ -181,6 +181,13 @@ export function withinReason(violations: readonly Violation[]): readonly Violati
   return end < 0 ? violations : violations.slice(0, end);
 }
 
+/** Adds to what was found, however many they are: what is spread into `push` are arguments, of which there is an end. */
+export const addingTo =
+  (found: Violation[]) =>
+  (more: readonly Violation[]): void => {
+    for (const violation of more) found.push(violation);
+  };
+
 /** The violations of each item, in order; items beyond the first `maxViolations` violations are not looked at. */
 export function ofEach<T>(
   items: Iterable<T>,

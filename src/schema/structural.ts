@@ -2,6 +2,7 @@ import { compiledSize } from '../api/pattern-size.js';
 import { compile, keptInstructions } from '../api/regular-expression.js';
 import { compareText } from '../api/text-order.js';
 import {
+  addingTo,
   child,
   forbiddenField,
   index,
@@ -81,9 +82,7 @@ const withoutType: Readonly<Record<Level, string>> = {
 function invariants(of: SchemaProps, level: Level, path: string, prefix: string): readonly Violation[] {
   const { type = '', items, properties, additionalProperties, embeddedResource, preserveUnknownFields } = of;
   const found: Violation[] = [];
-  const addAll = (violations: readonly Violation[]): void => {
-    for (const violation of violations) found.push(violation);
-  };
+  const addAll = addingTo(found);
 
   if (type === 'array' && items?.schema === undefined) found.push(required(child(path, 'items'), 'must be specified'));
   if (items?.schema) addAll(invariants(items.schema, 'item', child(path, 'items'), prefix));
@@ -176,9 +175,7 @@ interface Skip {
 
 function junctors(of: SchemaProps, path: string, prefix: string, skip: Skip): readonly Violation[] {
   const found: Violation[] = [];
-  const add = (violations: readonly Violation[]): void => {
-    for (const violation of violations) found.push(violation);
-  };
+  const add = addingTo(found);
   if (!skip.skipAnyOf) {
     of.anyOf?.forEach((inner, at) => {
       add(nested(inner, index(child(path, 'anyOf'), at), prefix, false));
@@ -232,9 +229,7 @@ const forbiddenInside: readonly {
 
 function nested(of: SchemaProps, path: string, prefix: string, skipAnyOf: boolean): readonly Violation[] {
   const found = [...junctors(of, path, prefix, { skipAnyOf, skipFirstAllOf: false })];
-  const add = (violations: readonly Violation[]): void => {
-    for (const violation of violations) found.push(violation);
-  };
+  const add = addingTo(found);
   if (of.items?.schema) add(nested(of.items.schema, child(path, 'items'), prefix, false));
   for (const [name, inner] of of.properties ?? []) {
     add(nested(inner, mapKey(child(path, 'properties'), name), prefix, false));

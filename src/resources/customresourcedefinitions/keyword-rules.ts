@@ -1,4 +1,13 @@
-import { child, forbiddenField, index, invalid, mapKey, notSupported, type Violation } from '../../api/violations.js';
+import {
+  addingTo,
+  child,
+  forbiddenField,
+  index,
+  invalid,
+  mapKey,
+  notSupported,
+  type Violation,
+} from '../../api/violations.js';
 import type { SchemaProps } from '../../schema/json-schema-props.js';
 import { metaFields } from '../../schema/prune.js';
 import { hasKnownMapType, listTypeViolations, mapListKeyViolations, mapTypeViolations } from './list-type-rules.js';
@@ -69,9 +78,7 @@ interface Walk {
 function visit(schema: SchemaProps, path: string, place: Place, walk: Walk): void {
   const { options, violations } = walk;
   const before = violations.length;
-  const add = (found: readonly Violation[]): void => {
-    for (const violation of found) violations.push(violation);
-  };
+  const add = addingTo(violations);
   add(unsupportedKeywords(schema, path, place, options));
   if (schema.uniqueItems) {
     violations.push(
