@@ -1,4 +1,5 @@
 import { Complaints } from './complaints.js';
+import { isInt64 } from './go-integers.js';
 import { quote } from './go-text.js';
 import { largeContainers } from './json-pieces.js';
 import { code, endOfNumber, endOfString, isDigit } from './json-scan.js';
@@ -69,7 +70,7 @@ export function wholeNumber(literal: string): number | bigint | undefined {
   const value = Number(literal);
   if (Number.isSafeInteger(value)) return value + 0;
   const whole = BigInt(literal);
-  return BigInt.asIntN(64, whole) === whole ? whole : undefined;
+  return isInt64(whole) ? whole : undefined;
 }
 
 /** An object with a member given more than once: all of them, in document order. */

@@ -1,4 +1,4 @@
-import { maxInt64 } from './go-integers.js';
+import { isInt64, maxInt64 } from './go-integers.js';
 
 /**
  * Quantities (`resource.Quantity`): a decimal number with a suffix. As in Kubernetes, one that fits 64 bits with a power
@@ -64,7 +64,7 @@ function unitOf(letters: string, power: string): Unit | undefined {
   if (bits !== undefined) return { form: 'binary', power: bits };
   const digits = /^[eE]([+-]?)0*(\d{1,19})$/.exec(suffix);
   const written = BigInt(digits?.[2] ?? 0) * (digits?.[1] === '-' ? -1n : 1n);
-  if (digits === null || BigInt.asIntN(64, written) !== written) return undefined;
+  if (digits === null || !isInt64(written)) return undefined;
   return { form: 'scientific', power: Number(BigInt.asIntN(32, written)) };
 }
 
@@ -148,8 +148,6 @@ function decimalText(digits: bigint, tens: number, scientific: boolean): string 
   if (!scientific) return `${value}${byExponent.get(exponent) ?? ''}`;
   return exponent === 0 ? `${value}` : `${value}e${exponent}`;
 }
-
-const isInt64 = (value: bigint): boolean => BigInt.asIntN(64, value) === value;
 
 /** A whole number as a quantity. */
 export const wholeQuantity = (digits: bigint): Quantity => ({ digits, exponent: 0, isSmall: true, form: 'scientific' });

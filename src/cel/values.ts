@@ -30,6 +30,12 @@ export class Failure {
 
 /** What is said of values that nothing has been declared for. */
 export const noSuchOverload = new Failure('no such overload');
+/** Types whose values cel-go asks themselves for what it does not know: they say so in brief. */
+export const receivers: ReadonlySet<string> = new Set([
+  'string',
+  'google.protobuf.Timestamp',
+  'google.protobuf.Duration',
+]);
 
 /** An unsigned integer of 64 bits. */
 export class Uint {

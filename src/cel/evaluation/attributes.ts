@@ -1,3 +1,4 @@
+import { isInt64 } from '../../api/go-integers.js';
 import type { Json } from '../../api/object.js';
 import { jsonValue } from '../json-values.js';
 import { valueText } from '../library/value-text.js';
@@ -129,7 +130,7 @@ function element(list: ListValue, key: Value): Value | undefined {
   let index = key instanceof Uint ? key.value : key;
   // The smallest int counts as none where it comes as a double.
   if (typeof index === 'number' && Number.isInteger(index) && index !== -(2 ** 63)) index = BigInt(index);
-  if (typeof index === 'bigint' && BigInt.asIntN(64, index) === index) {
+  if (typeof index === 'bigint' && isInt64(index)) {
     if (index < 0n || index >= BigInt(list.size)) return undefined;
     // Kubernetes' own lists are asked with what was written, and know only ints.
     return list.ofResource && index !== key

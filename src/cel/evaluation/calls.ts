@@ -3,7 +3,7 @@ import type { Overload } from '../functions.js';
 import { longerDuration } from '../library/timestamps.js';
 import { fits, typeName } from '../runtime-types.js';
 import { duration, type Type } from '../types.js';
-import { Duration, Failure, noSuchOverload, type Value } from '../values.js';
+import { Duration, Failure, noSuchOverload, receivers, type Value } from '../values.js';
 import { Aborted, type Frame, ProgramFailed, type Step } from './frame.js';
 
 /**
@@ -136,8 +136,6 @@ function chooser(name: string, overloads: readonly Overload[]): Choose {
   };
 }
 
-/** Types whose values cel-go asks themselves when it knows no operator for them. */
-const receivers: ReadonlySet<string> = new Set(['string', 'google.protobuf.Timestamp', 'google.protobuf.Duration']);
 const alwaysBrief: ReadonlySet<string> = new Set(['!_', '@in', 'contains', 'startsWith', 'endsWith']);
 /** Types that know an operator, if not for every second value: they say so in brief. */
 const comparisons: ReadonlySet<string> = new Set(['_<_', '_<=_', '_>_', '_>=_']);

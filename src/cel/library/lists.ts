@@ -1,3 +1,4 @@
+import { isInt64 } from '../../api/go-integers.js';
 import { listFrom } from '../collections.js';
 import { maxCost, perByte, type Range } from '../cost.js';
 import { spend } from '../effort.js';
@@ -19,7 +20,17 @@ import {
   timestamp,
   uint,
 } from '../types.js';
-import { Duration, Failure, isList, type ListValue, noSuchOverload, Timestamp, Uint, type Value } from '../values.js';
+import {
+  Duration,
+  Failure,
+  isList,
+  type ListValue,
+  noSuchOverload,
+  receivers,
+  Timestamp,
+  Uint,
+  type Value,
+} from '../values.js';
 import { refuseBeyondLimit, searching, sizeEstimate, sizeOf } from './call-costs.js';
 import { type Costs, global, member } from './declarations.js';
 import { longerDuration, longerTimestamp } from './timestamps.js';
@@ -71,8 +82,6 @@ const extreme =
     }
     return found ?? new Failure(`${name} called on empty list`);
   };
-
-const isInt64 = (value: bigint): boolean => BigInt.asIntN(64, value) === value;
 
 /** A duration, or the moment that one of them makes of it. */
 function later(sum: Value, next: Value): Value {
@@ -177,9 +186,6 @@ const wholeTypeName = (value: Value): string => {
   const name = typeNameOf(value);
   return name === 'list' ? 'list(dyn)' : name === 'map' ? 'map(dyn, dyn)' : name;
 };
-
-/** Values of these types cel-go asks themselves for what it does not know. */
-const receivers = new Set(['string', 'google.protobuf.Timestamp', 'google.protobuf.Duration']);
 
 function sort(list: Value): ListValue | Failure {
   if (isList(list)) return sortByKeys(list, list);

@@ -1,3 +1,4 @@
+import { isInt64 } from '../../api/go-integers.js';
 import { joined, listContains } from '../collections.js';
 import { type EstimateCall, perByte } from '../cost.js';
 import type { FunctionDeclaration, Library, Overload } from '../functions.js';
@@ -35,7 +36,7 @@ const listOfA = listOf(a);
 const mapOfAToB = mapOf(a, b);
 
 /** What an int or uint becomes; too large or small is a failure. */
-const intOf = (value: bigint): Value => (BigInt.asIntN(64, value) === value ? value : new Failure('integer overflow'));
+const intOf = (value: bigint): Value => (isInt64(value) ? value : new Failure('integer overflow'));
 const uintOf = (value: bigint): Value =>
   BigInt.asUintN(64, value) === value ? new Uint(value) : new Failure('unsigned integer overflow');
 

@@ -1,3 +1,4 @@
+import { isInt64 } from '../../api/go-integers.js';
 import { spend } from '../effort.js';
 import { Failure } from '../values.js';
 
@@ -60,7 +61,7 @@ function int64(text: string): bigint | Failure {
   const digits = text.replace(/^[+-]?0*/, '');
   const size = digits.length > 19 ? 2n ** 64n : BigInt(digits);
   const value = text.startsWith('-') ? -size : size;
-  return BigInt.asIntN(64, value) === value ? value : wrong('value out of range');
+  return isInt64(value) ? value : wrong('value out of range');
 }
 
 interface Zone {

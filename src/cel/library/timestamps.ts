@@ -1,3 +1,4 @@
+import { isInt64 } from '../../api/go-integers.js';
 import type { FunctionDeclaration } from '../functions.js';
 import { duration, int, string, timestamp } from '../types.js';
 import { Duration, Failure, Timestamp, type Value } from '../values.js';
@@ -17,7 +18,7 @@ export const timestampOf = (nanoseconds: bigint, offset?: number): Value =>
     : new Timestamp(nanoseconds, offset);
 
 const durationOf = (nanoseconds: bigint): Value =>
-  BigInt.asIntN(64, nanoseconds) === nanoseconds ? new Duration(nanoseconds) : new Failure('integer overflow');
+  isInt64(nanoseconds) ? new Duration(nanoseconds) : new Failure('integer overflow');
 
 /** Whole seconds, towards the past. */
 export const floorSeconds = (nanoseconds: bigint): bigint =>
@@ -34,9 +35,7 @@ export const longerTimestamp =
   (sign: 1n | -1n) =>
   (moment: Timestamp, by: Duration): Value => {
     const length = sign * by.nanoseconds;
-    return BigInt.asIntN(64, length) === length
-      ? timestampOf(moment.nanoseconds + length, moment.offset)
-      : new Failure('integer overflow');
+    return isInt64(length) ? timestampOf(moment.nanoseconds + length, moment.offset) : new Failure('integer overflow');
   };
 
 /** What a duration can hold of the whole seconds decides, before parts of a second are added. */
