@@ -27,3 +27,6 @@ function endOfCharacters(bytes: Buffer, at: number): number {
   const mayBe = lead >= 0xc2 && ((bytes[at + 1] ?? 0) & 0xc0) === 0x80 && end <= bytes.length;
   return mayBe && isUtf8(bytes.subarray(at, end)) ? end : at;
 }
+
+/** Decodes UTF-8, byte order marks included; throws for anything else. */
+export const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

@@ -1,3 +1,4 @@
+import { strictUtf8 } from '../api/utf8-text.js';
 import { universal } from './der.js';
 
 /** The string types of names (X.520 DirectoryString and its relatives), decoded as Go decodes them. */
@@ -8,7 +9,6 @@ type BrokenString = 'PrintableString' | 'NumericString' | 'IA5String' | 'UTF-8 s
 /** PrintableString and the two characters that are tolerated in it, `*` and `&`. */
 const printable = /^[A-Za-z0-9 '()+,\-./:=?*&]*$/;
 const numeric = /^[0-9 ]*$/;
-const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 export const isAscii = (bytes: Buffer): boolean => bytes.every((byte) => byte < 0x80);
 

@@ -1,5 +1,6 @@
 import { parseDuration } from '../../api/go-duration.js';
 import { maxInt64, maxUint64, minInt64 } from '../../api/go-integers.js';
+import { strictUtf8 } from '../../api/utf8-text.js';
 import { maxCost, perByte } from '../cost.js';
 import { spend } from '../effort.js';
 import type { FunctionDeclaration } from '../functions.js';
@@ -106,10 +107,9 @@ const truths: ReadonlyMap<string, boolean> = new Map([
   ...['0', 'f', 'F', 'FALSE', 'false', 'False'].map((text) => [text, false] as const),
 ]);
 
-const strictText = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 function textFromBytes(value: Uint8Array): Value {
   try {
-    return strictText.decode(value);
+    return strictUtf8.decode(value);
   } catch {
     return new Failure('invalid UTF-8 in bytes, cannot convert to string');
   }

@@ -1,6 +1,7 @@
 import { goFixed, goScientific } from '../../api/go-float.js';
 import { maxInt64 } from '../../api/go-integers.js';
 import { quote } from '../../api/go-text.js';
+import { strictUtf8 } from '../../api/utf8-text.js';
 import { spend, spendOnText } from '../effort.js';
 import { compareTexts } from '../ordering.js';
 import { typeName } from '../runtime-types.js';
@@ -244,8 +245,6 @@ function literalText(value: Value): string | Failure {
   return value instanceof Uint8Array && typeof text === 'string' ? `b${quote(text)}` : text;
 }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
 function scalarText(value: Value): string | Failure | undefined {
   if (typeof value === 'string' || typeof value === 'boolean' || typeof value === 'bigint') return String(value);
   if (value === null) return 'null';
@@ -256,7 +255,7 @@ function scalarText(value: Value): string | Failure | undefined {
   if (value instanceof TypeValue) return value.name;
   if (!(value instanceof Uint8Array)) return undefined;
   try {
-    return utf8.decode(value);
+    return strictUtf8.decode(value);
   } catch {
     return new Failure('could not convert argument "invalid UTF-8 in bytes, cannot convert to string" to string');
   }
