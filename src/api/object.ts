@@ -177,3 +177,6 @@ export function setMember<T>(object: Record<string, T>, name: string, value: T):
     Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
   } else object[name] = value;
 }
+
+/** An API object is JSON; its type only says so member by member. */
+export const asJson = (object: ApiObject): JsonObject => object as unknown as JsonObject;

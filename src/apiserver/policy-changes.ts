@@ -4,14 +4,21 @@ import { ApiError, internalError } from '../api/errors.js';
 import { quote } from '../api/go-text.js';
 import type { ReadText } from '../api/json-exact.js';
 import { messageOf } from '../api/message-of.js';
-import { type ApiObject, groupVersion, isList, type Json, type JsonObject, shortVersion } from '../api/object.js';
+import {
+  type ApiObject,
+  asJson,
+  groupVersion,
+  isList,
+  type Json,
+  type JsonObject,
+  shortVersion,
+} from '../api/object.js';
 import { maxRequestBytes } from '../api/request-size.js';
 import type { Steps } from '../api/steps.js';
 import { unnamedScheme } from '../api/unregistered-kind.js';
 import { atomicsIn } from '../apply/atomics.js';
 import { checkShape, joinErrors } from '../apply/check.js';
 import { noVersionOfKind } from '../apply/comparisons.js';
-import { asJson } from '../apply/json-value.js';
 import { UnidentifiedItem } from '../apply/list-items.js';
 import { merge } from '../apply/merge.js';
 import { shapeOfObject } from '../apply/shape.js';

@@ -1,5 +1,5 @@
 import { type ApiError, untyped } from '../api/errors.js';
-import { type ApiObject, groupVersion, type JsonObject } from '../api/object.js';
+import { type ApiObject, asJson, groupVersion, type JsonObject } from '../api/object.js';
 import { atOnce, type Steps } from '../api/steps.js';
 import { timestamp } from '../api/time.js';
 import { sameInSteps } from '../schema/same.js';
@@ -10,7 +10,6 @@ import { conflictError, FieldConflicts } from './conflicts.js';
 import { recursiveDifference } from './field-set.js';
 import { fieldSetOf } from './field-set-of.js';
 import { objectOr, pruned } from './given-up.js';
-import { asJson } from './json-value.js';
 import { lastAppliedFields, refreshLastApplied } from './last-applied.js';
 import { UnidentifiedItem } from './list-items.js';
 import { identityOf, type Owners } from './managed-fields.js';

@@ -73,11 +73,7 @@ export function* checkShape(
     let isOver = false;
     const checkItem = (index: number): void => {
       const entry = item[index] ?? null;
-      if (list.type === 'atomic') {
-        below(indexElement(index), list.items, entry);
-        return;
-      }
-      if (isForeign(entry) && list.type === 'set') {
+      if (list.type === 'atomic' || (list.type === 'set' && isForeign(entry))) {
         below(indexElement(index), list.items, entry);
         return;
       }

@@ -1,11 +1,10 @@
 import { type ApiError, badRequest, untyped } from '../api/errors.js';
 import { canonicalTime } from '../api/go-time.js';
 import { cannotUnmarshal } from '../api/json-exact.js';
-import { groupVersion, isList, isObject, type Json, type JsonObject } from '../api/object.js';
+import { asJson, groupVersion, isList, isObject, type Json, type JsonObject } from '../api/object.js';
 import type { Steps } from '../api/steps.js';
 import { checkShape, joinErrors } from './check.js';
 import { noVersionOfKind } from './comparisons.js';
-import { asJson } from './json-value.js';
 import { kindOf, kindText, objectName } from './object-name.js';
 import { managedFieldsOf, withoutOwners } from './object-owners.js';
 import { shapeOfObject } from './shape.js';

@@ -1,7 +1,7 @@
 import type { ApiObject, Json, JsonObject } from '../api/object.js';
+import { asJson } from '../api/object.js';
 import type { Steps } from '../api/steps.js';
 import { sameInSteps } from '../schema/same.js';
-import { asJson } from './json-value.js';
 
 /**
  * `next`, with the times of `live` where nothing but times of managedFields tells the two apart, and whether the

@@ -1,9 +1,6 @@
-import { type ApiObject, type Json, type JsonObject, setMember } from '../api/object.js';
+import { type Json, type JsonObject, setMember } from '../api/object.js';
 
 /** Telling JSON values apart, comparing and building them. Keys are data: `__proto__` is a member like any other. */
-
-/** An API object is JSON; its type only says so member by member. */
-export const asJson = (object: ApiObject): JsonObject => object as unknown as JsonObject;
 
 /** The object with one member set. */
 export function withMember(object: JsonObject, name: string, value: Json): JsonObject {

@@ -1,4 +1,5 @@
 import type { ApiObject, JsonObject } from '../api/object.js';
+import { asJson } from '../api/object.js';
 import type { Steps } from '../api/steps.js';
 import { compareText } from '../api/text-order.js';
 import { timestamp } from '../api/time.js';
@@ -6,7 +7,6 @@ import { same } from '../schema/same.js';
 import { Comparisons, LiveVersions, NotInVersion } from './comparisons.js';
 import { type FieldConflict, FieldConflicts } from './conflicts.js';
 import { difference, emptySet, type FieldSet, intersection, isEmpty, setOf, union } from './field-set.js';
-import { asJson } from './json-value.js';
 import { UnidentifiedItem } from './list-items.js';
 import {
   identityOf,

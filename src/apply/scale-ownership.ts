@@ -1,7 +1,7 @@
 import type { ApiObject } from '../api/object.js';
+import { asJson } from '../api/object.js';
 import { atOnce } from '../api/steps.js';
 import { difference, has, type Path, setOf } from './field-set.js';
-import { asJson } from './json-value.js';
 import type { Owner } from './managed-fields.js';
 import { storedOwners, withOwners } from './object-owners.js';
 import { fieldElement } from './path-element.js';

@@ -1,12 +1,11 @@
 import { badRequest } from '../../api/errors.js';
 import { cannotUnmarshal, type ReadText } from '../../api/json-exact.js';
-import { isObject, type JsonObject } from '../../api/object.js';
+import { asJson, isObject, type JsonObject } from '../../api/object.js';
 import type { FieldValidation } from '../../api/options.js';
 import type { Steps } from '../../api/steps.js';
 import { readYaml, YamlError } from '../../api/yaml.js';
 import { type Applied, applyConfiguration, unconvertible } from '../../apply/apply-configuration.js';
 import { wrongOwners } from '../../apply/configuration-rules.js';
-import { asJson } from '../../apply/json-value.js';
 import type { Applying } from '../../apply/writing.js';
 import { inTurns, TurnTaking } from '../../runtime/turn-taking.js';
 import type { Emptied } from '../../schema/decode.js';

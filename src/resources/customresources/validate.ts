@@ -1,5 +1,5 @@
 import type { CustomResourceScale } from '../../api/kinds/custom-resource-definition.js';
-import type { ApiObject, Json, JsonObject } from '../../api/object.js';
+import { type ApiObject, asJson, type Json } from '../../api/object.js';
 import type { Steps } from '../../api/steps.js';
 import { type CauseReason, invalid, type Violation } from '../../api/violations.js';
 import { embeddedViolations } from '../../schema/embedded.js';
@@ -94,8 +94,6 @@ export function customResourceRules(version: {
 }
 
 // Objects are made of JSON.
-const asJson = (object: ApiObject): JsonObject => object as unknown as JsonObject;
-
 function typeMetaViolations(
   { kind, apiVersion }: ApiObject,
   expected: { readonly kind: string; readonly apiVersion: string },
