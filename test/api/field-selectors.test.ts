@@ -1,18 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ApiError } from '../../src/api/errors.js';
 import { escapeFieldValue, parseFieldSelector } from '../../src/api/field-selectors.js';
 import { expectShort } from '../processor-time.js';
-
-const messageOf = (run: () => unknown): string => {
-  try {
-    run();
-  } catch (error) {
-    if (error instanceof ApiError && error.reason === 'BadRequest') return error.message;
-    throw error;
-  }
-  return 'accepted';
-};
+import { messageOf } from './bad-request.js';
 
 test('selectors longer than any URL are refused before they are split', () => {
   expect(messageOf(() => parseFieldSelector('a=b,'.repeat(50_000)))).toContain('longer than 131072 characters');

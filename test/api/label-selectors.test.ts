@@ -1,21 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ApiError } from '../../src/api/errors.js';
 import { labelSelectorFrom, parseLabelSelector, validateLabelSelector } from '../../src/api/label-selectors.js';
 import { atOnce } from '../../src/api/steps.js';
 import { expectShort } from '../processor-time.js';
+import { messageOf } from './bad-request.js';
 
 const wrongIn = (...given: Parameters<typeof validateLabelSelector>) => atOnce(validateLabelSelector(...given));
-
-const messageOf = (run: () => unknown): string => {
-  try {
-    run();
-  } catch (error) {
-    if (error instanceof ApiError && error.reason === 'BadRequest') return error.message;
-    throw error;
-  }
-  return 'accepted';
-};
 
 test('selectors longer than any URL are refused before they are split', () => {
   const text = '!a,'.repeat(50_000);
