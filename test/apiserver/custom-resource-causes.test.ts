@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Served, serve, served, widgets } from './served.js';
+import { define, type Served, serve, widgets } from './served.js';
 
 /** What a refused custom resource is told, each field as often as kube-apiserver 1.36.3 names it. */
 
@@ -20,8 +20,7 @@ beforeAll(async () => {
   };
   const scale = { specReplicasPath: '.spec.r', statusReplicasPath: '.status.r' };
   const definition = widgets(spec, { subresources: { status: {}, scale } });
-  await it.ask('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', { body: definition });
-  await served(it, at);
+  await define(it, definition, at);
   await it.ask('POST', at, { body: { apiVersion, kind: 'Widget', metadata: { name: 'w' }, spec: { n: 3 } } });
 });
 afterAll(() => it.stop());

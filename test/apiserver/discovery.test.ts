@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { atOnce } from '../../src/api/steps.js';
 import { discoverySchemas } from '../../src/resources/discovery-schemas.js';
 import { decodeProtobuf, readEnvelope } from '../../src/schema/protobuf.js';
-import { definitionOf, type Served, serve, served, type Tree, versionOf, widgets } from './served.js';
+import { define, definitionOf, type Served, serve, type Tree, versionOf, widgets } from './served.js';
 
 const v2 = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 let it: Served;
@@ -98,8 +98,7 @@ test('groups and versions tell no other story than the one document', async () =
 test('a custom resource changes the tag, and what was known of others stays', async () => {
   const before = (await get('/apis', v2)).headers['etag'];
   const core = (await get('/api', v2)).headers['etag'];
-  await it.ask('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', { body: widgets() });
-  await served(it, '/apis/example.com/v1');
+  await define(it, widgets(), '/apis/example.com/v1');
   await expect.poll(async () => (await get('/apis', v2)).headers['etag'] !== before).toBe(true);
   expect((await get('/api', v2)).headers['etag']).toBe(core);
   const items = (await get('/apis', v2)).json().items as readonly Tree[];
@@ -129,8 +128,7 @@ test('what stands for the storage of a kind is told in each of its versions, whe
   ] as const) {
     const versions = [versionOf('v1', {}, { served: isServed }), versionOf('v2')];
     const body = definitionOf({ group, plural: 'gadgets', kind: 'Gadget' }, versions);
-    await it.ask('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', { body });
-    await served(it, `/apis/${group}/v2`);
+    await define(it, body, `/apis/${group}/v2`);
     hashes.push((await get(`/apis/${group}/v2`)).json().resources[0].storageVersionHash);
   }
   expect(hashes).toEqual([expect.stringMatching(/^.{12}$/), undefined]);

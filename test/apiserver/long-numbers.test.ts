@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Served, serve, served, widgets } from './served.js';
+import { define, type Served, serve, widgets } from './served.js';
 
 /** Whole numbers that no double holds keep all their digits on every way into and out of the store. */
 
@@ -14,10 +14,7 @@ beforeAll(async () => {
     ...free,
     properties: { big: { type: 'integer', maximum: 2 ** 53 }, n: { type: 'integer', format: 'int64' } },
   };
-  expect(
-    (await it.ask('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', { body: widgets(schema) })).code,
-  ).toBe(201);
-  await served(it, '/apis/example.com/v1/widgets');
+  await define(it, widgets(schema), '/apis/example.com/v1/widgets');
 });
 afterAll(() => it.stop());
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ManagedFieldsEntry } from '../../src/api/object.js';
-import { type Served, serve, served } from './served.js';
+import { define, type Served, serve } from './served.js';
 
 /** Who owns what of custom resources with several versions and a scale. */
 
@@ -15,21 +15,22 @@ const version = (name: string, subresources: object) => ({
 });
 const scaled = (path: string) => ({ scale: { specReplicasPath: path, statusReplicasPath: '.status.replicas' } });
 
-async function define(plural: string, kind: string, versions: readonly object[]): Promise<void> {
-  await it.ask('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
-    body: {
+async function defineKind(plural: string, kind: string, versions: readonly object[]): Promise<void> {
+  await define(
+    it,
+    {
       apiVersion: 'apiextensions.k8s.io/v1',
       kind: 'CustomResourceDefinition',
       metadata: { name: `${plural}.${group}` },
       spec: { group, scope: 'Cluster', names: { plural, kind }, versions },
     },
-  });
-  await served(it, `/apis/${group}/v1/${plural}`);
+    `/apis/${group}/v1/${plural}`,
+  );
 }
 
 beforeAll(async () => {
   it = await serve({ controllers: ['crd-names', 'crd-established'] });
-  await define('parts', 'Part', [version('v1', scaled('.spec.size')), version('v2', scaled('.spec.count'))]);
+  await defineKind('parts', 'Part', [version('v1', scaled('.spec.size')), version('v2', scaled('.spec.count'))]);
 });
 afterAll(() => it.stop());
 
@@ -172,7 +173,7 @@ test('fields stay named in the version they were written in', async () => {
 });
 
 test('nobody owns anything after a status was sent as another kind', async () => {
-  await define('widgets', 'Widget', [version('v1', { status: {} })]);
+  await defineKind('widgets', 'Widget', [version('v1', { status: {} })]);
   const widget = { ...part('v1', 'w', { a: 1 }), kind: 'Widget' };
   await send('POST', 'v1/widgets', 'maker', widget);
   const patched = (await send('PATCH', 'v1/widgets/w/status', 'other', { status: { b: 1 } })).json();
@@ -225,7 +226,9 @@ test('a write that changes nothing takes no list from its owner, whatever its it
 
 test('an object that is atomic as a whole has no owners, and an apply replaces all of it, its resourceVersion too', async () => {
   const schema = { type: 'object', 'x-kubernetes-map-type': 'atomic', properties: { size: { type: 'integer' } } };
-  await define('blocks', 'Block', [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: schema } }]);
+  await defineKind('blocks', 'Block', [
+    { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: schema } },
+  ]);
   const block = (size: number, metadata: object = {}) => ({
     apiVersion: `${group}/v1`,
     kind: 'Block',

@@ -7,7 +7,7 @@ import { configMaps } from '../../src/resources/configmaps/definition.js';
 import { partialMetadataSchema } from '../../src/resources/partial-metadata-schema.js';
 import { decodeEnvelope, readEnvelope } from '../../src/schema/protobuf.js';
 import { expectShort } from '../processor-time.js';
-import { type Answer, type Served, serve, served, type Tree, widgets } from './served.js';
+import { type Answer, define, type Served, serve, type Tree, widgets } from './served.js';
 
 /** Every form an answer can take, asked for in every way, of built-in kinds and of custom resources. */
 
@@ -34,16 +34,17 @@ const body = (path: string, name: string): object =>
 beforeAll(async () => {
   it = await serve({ controllers: 'all' });
   const columns = [{ name: 'Size', type: 'integer', jsonPath: '.spec.size' }];
-  await it.ask('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
-    body: widgets(
+  await define(
+    it,
+    widgets(
       { 'x-kubernetes-preserve-unknown-fields': true },
       {
         additionalPrinterColumns: columns,
         subresources: { scale: { specReplicasPath: '.spec.size', statusReplicasPath: '.status.size' } },
       },
     ),
-  });
-  await served(it, custom);
+    custom,
+  );
   for (const [, path] of either) for (const name of ['a', 'b']) await it.ask('POST', path, { body: body(path, name) });
 });
 afterAll(() => it.stop());

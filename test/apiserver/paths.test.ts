@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Served, serve, served, widgets } from './served.js';
+import { define, type Served, serve, widgets } from './served.js';
 
 let it: Served;
 beforeAll(async () => {
   it = await serve({ controllers: 'all' });
   const definition = widgets({}, { subresources: { status: {} } });
-  await it.ask('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', { body: definition });
-  await served(it, '/apis/example.com/v1/widgets');
+  await define(it, definition, '/apis/example.com/v1/widgets');
 });
 afterAll(() => it.stop());
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type AskOptions, definitionOf, type Served, serve, served, type Tree, versionOf, widgets } from './served.js';
+import { type AskOptions, define, definitionOf, type Served, serve, type Tree, versionOf, widgets } from './served.js';
 
 /** Parameters and bodies as kube-apiserver reads them, one request each. */
 
@@ -616,8 +616,10 @@ test('a status that is applied as null is none where there is none, and empty wh
   const crd = widgets({}, { subresources: { status: {} } });
   const { spec } = crd;
   const schema = { type: 'object', properties: { status: { type: 'object', properties: { n: { type: 'integer' } } } } };
-  await it.ask('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
-    body: {
+  const at = '/apis/states.example.com/v1/states';
+  await define(
+    it,
+    {
       ...crd,
       metadata: { name: 'states.states.example.com' },
       spec: {
@@ -627,9 +629,8 @@ test('a status that is applied as null is none where there is none, and empty wh
         versions: [{ ...spec.versions[0], schema: { openAPIV3Schema: schema } }],
       },
     },
-  });
-  const at = '/apis/states.example.com/v1/states';
-  await served(it, at);
+    at,
+  );
   const state = { kind: 'State', apiVersion: 'states.example.com/v1', metadata: { name: 'a' } };
   await it.ask('POST', at, { body: state });
   const apply = async (status: unknown) => {
@@ -674,10 +675,11 @@ test('a collection is deleted as it was at a version', async () => {
 
 test('bodies of custom resources spell kind and apiVersion in one way', async () => {
   const gadgets = '/apis/example.com/v1/widgets';
-  await it.ask('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
-    body: widgets({ properties: { replicas: { type: 'integer' } } }, { deprecated: true, subresources: { scale } }),
-  });
-  await served(it, gadgets);
+  await define(
+    it,
+    widgets({ properties: { replicas: { type: 'integer' } } }, { deprecated: true, subresources: { scale } }),
+    gadgets,
+  );
   const refusal = async (body: string) => (await it.ask('POST', gadgets, { body })).json().message;
   const named = '"metadata":{"name":"a"}';
   expect(await refusal(`{"KIND":"Widget","apiVersion":"example.com/v1",${named}}`)).toContain(
@@ -1012,9 +1014,8 @@ test('the answer to a scale that is written is what was kept of it', async () =>
     versionOf('v1', { spec: { type: 'object', properties: { inner } } }, scaled('.spec.inner.wanted')),
     versionOf('v2', { spec: { type: 'object', properties: { inner, other: integer } } }, scaled('.spec.other')),
   ]);
-  await it.ask('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', { body });
   const at = (version: string) => `/apis/example.com/${version}/dials`;
-  await served(it, at('v1'));
+  await define(it, body, at('v1'));
   const dial = { apiVersion: 'example.com/v1', kind: 'Dial', metadata: { name: 'd' }, spec: { inner: null } };
   expect((await it.ask('POST', at('v1'), { body: dial })).code).toBe(201);
   const ask = async (version: string) =>
@@ -1190,9 +1191,8 @@ test('what is seen or applied is placed by the URL before its name and its uid a
   );
   const names = { plural: 'gadgets', kind: 'Gadget' };
   const body = { ...rest, metadata: { name: 'gadgets.example.com' }, spec: { ...spec, scope: 'Namespaced', names } };
-  await it.ask('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', { body });
   const at = '/apis/example.com/v1/namespaces/default/gadgets';
-  await served(it, at);
+  await define(it, body, at);
   const gadget = { kind: 'Gadget', apiVersion: 'example.com/v1', metadata: { name: 'g' }, spec: { replicas: 1 } };
   expect((await it.ask('POST', at, { body: gadget })).code).toBe(201);
   const elsewhere = { metadata: { name: 'h', namespace: 'other', uid: 'x' } };

@@ -1,8 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Agent, request } from 'node:https';
+import { expect } from 'vitest';
 import { readYaml } from '../../src/api/yaml.js';
 import { createServer, type Server } from '../../src/embed.js';
 import type { ServerOptions } from '../../src/server/options.js';
+import { eventually } from '../../src/testing/until.js';
 
 /** A server in this process, asked over its socket, so that what is compared is what went over the wire. */
 export interface Served {
@@ -116,11 +118,15 @@ export const widgets = (schema: object = {}, more: object = {}) =>
     versionOf('v1', { spec: { type: 'object', ...schema } }, more),
   ]);
 
-/** Asks until the answer has the code. */
-export async function served({ ask }: Served, path: string): Promise<void> {
-  for (let tries = 0; tries < 2_000; tries++) {
-    if ((await ask('GET', path)).code === 200) return;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  throw new Error(`${path} was not served in time`);
+/** Creates a definition, and waits until what it defines is served at the path. */
+export async function define({ ask }: Served, definition: object, path: string): Promise<void> {
+  const { code, text } = await ask('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
+    body: definition,
+  });
+  expect(code, text).toBe(201);
+  await eventually(
+    () => ask('GET', path),
+    ({ code: there }) => there === 200,
+    { timeoutMs: 40_000, what: path },
+  );
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { maxRequestBytes } from '../../../src/api/request-size.js';
 import { tooLargeToStore } from '../../../src/apiserver/write/document-size.js';
-import { type Served, serve, served, widgets } from '../served.js';
+import { define, type Served, serve, widgets } from '../served.js';
 
 /** No object grows without limit, and what is at its limit can still be ended. */
 
@@ -35,10 +35,7 @@ const widget = (name: string, more: object): object => ({
 
 beforeAll(async () => {
   it = await serve({ controllers: 'all' });
-  await it.ask('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
-    body: widgets({ 'x-kubernetes-preserve-unknown-fields': true }),
-  });
-  await served(it, path);
+  await define(it, widgets({ 'x-kubernetes-preserve-unknown-fields': true }), path);
 });
 afterAll(() => it.stop());
 
