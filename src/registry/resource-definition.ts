@@ -6,8 +6,11 @@ import type { Findings, Violation } from '../api/violations.js';
 import type { Schema } from '../schema/schema.js';
 import type { Revision } from '../store/store.js';
 
-/** When the rules of one kind look at metadata; see `ResourceDefinition`. */
-type MetadataChecks = 'always' | 'on change' | 'as if new' | 'never';
+/**
+ * Rules that a kind has for an update: what holds of its metadata and of its contents in any object, and what must not
+ * change of each.
+ */
+export type UpdateRules = 'metadata' | 'metadata change' | 'contents' | 'change';
 
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection';
 
@@ -24,12 +27,11 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Res
   /** The rule in the place of `nameRule` where the name must fit the rest of the object. Pure. */
   nameRuleOf?(object: T): NameRule;
   /**
-   * When the kind's own rules look at metadata, which the generic ones do for every kind: what is wrong on an update
-   * then stands twice among the causes. `on change`: of an updated object only against what it was before.
-   * `as if new`: of an updated object only what holds for new ones. Where they never do, metadata is looked at once
-   * the rest is found valid. Default: `always`.
+   * Rules of the kind for an update, in the order in which what is wrong is told. Where they look at metadata, which
+   * the generic ones do for every kind, it stands more than once among the causes. A kind whose own rules never do has
+   * its metadata looked at once the rest is found valid. Default: `metadata change`, `metadata`, `contents`.
    */
-  readonly checksMetadata?: MetadataChecks;
+  readonly updateRules?: readonly UpdateRules[];
   /** Finalizers need not be qualified by a domain. Always so for custom resources. */
   readonly anyFinalizer?: boolean;
   /** PUT of an absent object creates it. */
@@ -98,6 +100,8 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Res
   typeViolations?(next: T): readonly Violation[];
   /** Every rule the object breaks, beyond schema and metadata; in steps where that can take long. Pure. */
   validate?(next: T, previous: T | undefined, context: RequestContext, known?: Known): Findings;
+  /** What an update changes that cannot be changed, where that is told apart from the contents (`updateRules`). Pure. */
+  validateChange?(next: T, previous: T, context: RequestContext, known?: Known): Findings;
   /** Warnings for the client about an accepted object. Pure. */
   warnings?(next: T, previous: T | undefined): readonly string[];
   /** Told of every update that was stored. Must not throw. */
@@ -191,8 +195,8 @@ export interface SubresourceView<T extends ApiObject> {
   readonly resetFields?: readonly (readonly string[])[];
   /** False where the server has no table for this subresource. */
   readonly tables?: boolean;
-  /** When the rules of this subresource look at metadata. Default: as the kind's. */
-  readonly checksMetadata?: MetadataChecks;
+  /** Rules of this subresource for an update, in their order. Default: as the kind's. */
+  readonly updateRules?: readonly UpdateRules[];
   /** Keeps everything of `previous` that this subresource may not change. Pure. */
   prepare(next: T, previous: T, context: RequestContext): T;
   validate?(next: T, previous: T, context: RequestContext, known?: Known): Findings;

@@ -17,11 +17,11 @@ interface Markable {
  */
 export function* validateImmutableContents<T extends Markable>(
   next: T,
-  previous: T | undefined,
+  previous: T,
   members: readonly (keyof T & string)[],
   emptied: ReadonlySet<string> = new Set(),
 ): Steps<readonly Violation[]> {
-  if (previous?.immutable !== true) return [];
+  if (previous.immutable !== true) return [];
   const broken: string[] = next.immutable === true ? [] : ['immutable'];
   for (const member of members) {
     const contents = (next[member] ?? {}) as Readonly<Record<string, string>>;

@@ -105,3 +105,54 @@ test.each<[string, string, () => Promise<object>]>([
     );
   }
 });
+
+const rbac = '/apis/rbac.authorization.k8s.io/v1';
+const name = 'metadata.finalizers[0]';
+test.each<[string, string, object, object, readonly string[]]>([
+  [
+    'the metadata before the mark of a ConfigMap and after it',
+    '/api/v1/namespaces/default/configmaps',
+    { immutable: true },
+    { data: { 'a b': '' } },
+    [labels, labels, labels, name, 'data', labels, name, 'data[a b]'],
+  ],
+  [
+    'the metadata before the type of a Secret and after it',
+    '/api/v1/namespaces/default/secrets',
+    { type: 'a' },
+    { type: 'b', data: { 'a b': '' } },
+    [labels, labels, labels, name, 'type', labels, name, 'data[a b]'],
+  ],
+  [
+    'what changes of the metadata after the rules of a role',
+    `${rbac}/clusterroles`,
+    {},
+    { rules: [{ verbs: [], nonResourceURLs: ['/a'] }] },
+    [labels, labels, labels, name, 'rules[0].verbs', labels, name],
+  ],
+  [
+    'what changes of the metadata between the contents of a binding and its role',
+    `${rbac}/clusterrolebindings`,
+    { roleRef: { kind: 'ClusterRole', name: 'a' } },
+    { roleRef: { kind: 'ClusterRole', name: '' } },
+    [labels, labels, labels, name, 'roleRef.name', labels, name, 'roleRef'],
+  ],
+  [
+    'the name of a namespace before what changes of its metadata',
+    '/api/v1/namespaces',
+    {},
+    { metadata: { finalizers: ['a'], generateName: 'G_' } },
+    [prefix, name, name],
+  ],
+])('causes of an update name %s', async (_, at, created, change, fields) => {
+  const metadata = { name: 'order-of-causes' };
+  expect((await it.ask('POST', at, { body: { metadata, ...created } })).code).toBe(201);
+  const { metadata: more, ...rest } = change as { readonly metadata?: object };
+  const { code, json } = await it.ask('PATCH', `${at}/order-of-causes`, {
+    body: { metadata: more ?? { labels: { 'a b': 'x' }, finalizers: ['a'] }, ...rest },
+    headers: { 'content-type': 'application/merge-patch+json' },
+  });
+  expect(code).toBe(422);
+  const causes: readonly { readonly field: string }[] = json().details.causes;
+  expect(causes.map(({ field }) => field)).toEqual(fields);
+});

@@ -54,10 +54,20 @@ export function write<T extends ApiObject>(
   const next = prepared(definition, read(definition, body), before);
   return {
     object: shown(definition, next),
-    violations: texts(definition.validate?.(next, before, context)),
+    violations: rulesOf(definition, before).flatMap((rule) =>
+      rule === 'contents'
+        ? texts(definition.validate?.(next, before, context))
+        : texts(before && definition.validateChange?.(next, before, context)),
+    ),
     warnings: definition.warnings?.(next, before) ?? [],
   };
 }
+
+/** The rules of a definition that are not about metadata, in their order. */
+const rulesOf = <T extends ApiObject>({ updateRules }: ResourceDefinition<T>, previous: T | undefined) =>
+  previous === undefined || updateRules === undefined
+    ? ['contents' as const]
+    : updateRules.filter((rule) => rule === 'contents' || rule === 'change');
 
 const prepared = <T extends ApiObject>(definition: ResourceDefinition<T>, next: T, previous: T | undefined): T =>
   definition.prepare?.(next, previous, context) ?? next;

@@ -8,7 +8,12 @@ import {
   validateMetadata,
   validateMetadataUpdate,
 } from '../../registry/metadata-rules.js';
-import type { RequestContext, ResourceDefinition, SubresourceView } from '../../registry/resource-definition.js';
+import type {
+  RequestContext,
+  ResourceDefinition,
+  SubresourceView,
+  UpdateRules,
+} from '../../registry/resource-definition.js';
 
 /** A write, as far as rules ask about it. */
 interface Judged {
@@ -18,17 +23,23 @@ interface Judged {
   readonly view?: SubresourceView<ApiObject> | undefined;
 }
 
+const defaultRules: readonly UpdateRules[] = ['metadata change', 'metadata', 'contents'];
+
+/** Do the kind's own rules look at metadata, if only on updates? */
+const looksAtMetadata = ({ updateRules: rules = defaultRules }: ResourceDefinition): boolean =>
+  rules.includes('metadata') || rules.includes('metadata change');
+
 /** What keeps a new object from being stored. */
 export function* createViolations({ definition, context }: Judged, next: ApiObject): Steps<readonly Violation[]> {
   const type = definition.typeViolations?.(next) ?? [];
-  const isUnchecked = type.length > 0 || definition.checksMetadata === 'never';
+  const isUnchecked = type.length > 0 || !looksAtMetadata(definition);
   const metadata = isUnchecked ? type : yield* validateMetadata(next, metadataRules(definition, next));
   yield;
   const own = [
     ...metadata,
     ...(yield* resultOf(definition.validate?.(next, undefined, context, { inMetadata: metadata }) ?? [])),
   ];
-  const isChecked = definition.checksMetadata !== 'never' && impliesGeneric(definition);
+  const isChecked = looksAtMetadata(definition) && impliesGeneric(definition);
   return isChecked || own.length > 0 ? own : yield* validateMetadata(next, genericRules(definition));
 }
 
@@ -41,23 +52,27 @@ export function* updateViolations(
 ): Steps<readonly Violation[]> {
   // Kubernetes checks metadata once for all kinds and once more in the kind's own rules; causes keep every copy.
   const rules = metadataRules(definition, next);
-  const updated = yield* validateMetadataUpdate(next, previous);
+  const change = yield* validateMetadataUpdate(next, previous);
   yield;
-  const finalizers = rules.strictFinalizers ? validateFinalizerNames(next.metadata) : [];
   const asNew = yield* validateMetadata(next, rules);
   yield;
   const isChecked = asNew.length === 0 && impliesGeneric(definition);
   const generic = isChecked ? asNew : yield* validateMetadata(next, genericRules(definition));
-  const own = view ?? definition;
+  const finalizers = rules.strictFinalizers ? validateFinalizerNames(next.metadata) : [];
   const type = definition.typeViolations?.(next) ?? [];
-  const checks = view?.checksMetadata ?? definition.checksMetadata ?? 'always';
-  const again = [
-    ...(checks === 'always' || checks === 'on change' ? [...updated, ...finalizers] : []),
-    ...(checks === 'always' || checks === 'as if new' ? asNew : []),
-  ];
-  const metadata = type.length > 0 ? type : again;
-  const kind = yield* resultOf(own.validate?.(next, previous, context, { inMetadata: metadata, emptied }) ?? []);
-  return [...generic, ...updated, ...metadata, ...kind];
+  const ofMetadata: Partial<Record<UpdateRules, readonly Violation[]>> =
+    type.length > 0 ? {} : { metadata: asNew, 'metadata change': [...change, ...finalizers] };
+  const order = view?.updateRules ?? definition.updateRules ?? defaultRules;
+  const own = view ?? definition;
+  const known = { inMetadata: [...type, ...order.flatMap((rule) => ofMetadata[rule] ?? [])], emptied };
+  const found = [generic, change, type];
+  for (const rule of order) {
+    if (rule === 'contents') found.push(yield* resultOf(own.validate?.(next, previous, context, known) ?? []));
+    else if (rule === 'change')
+      found.push(yield* resultOf(definition.validateChange?.(next, previous, context, known) ?? []));
+    else found.push(ofMetadata[rule] ?? []);
+  }
+  return found.flat();
 }
 
 /** What holds for every kind: the name can stand in a URL. */

@@ -121,6 +121,7 @@ export function certificateSigningRequestDefinition(
     origin: 'built-in',
     schema: certificateSigningRequestSchema,
     nameRule: nameRules.any,
+    updateRules: ['metadata', 'contents', 'metadata change'],
     unconditionalUpdate: true,
     selectableFields: { 'spec.signerName': ({ spec }) => spec?.signerName ?? '' },
     columns,

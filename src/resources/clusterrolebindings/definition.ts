@@ -3,7 +3,14 @@ import { nameRules } from '../../api/names.js';
 import { defineResource, type ResourceDefinition } from '../../registry/resource-definition.js';
 import { field, structsOf } from '../../schema/builder.js';
 import { objectMembers } from '../../schema/meta.js';
-import { bindingColumns, roleRef, subjects, validateBinding, withGroups } from '../rolebindings/binding.js';
+import {
+  bindingColumns,
+  roleRef,
+  subjects,
+  validateBinding,
+  validateBindingChange,
+  withGroups,
+} from '../rolebindings/binding.js';
 
 const struct = structsOf('io.k8s.api.rbac.v1');
 
@@ -28,6 +35,7 @@ export const clusterRoleBindingDefinition = (group: string): ResourceDefinition<
     schema: clusterRoleBindingSchema,
     nameRule: nameRules.pathSegment,
     createOnUpdate: true,
+    updateRules: ['metadata', 'contents', 'metadata change', 'change'],
     unconditionalUpdate: true,
     columns: bindingColumns({
       noun: 'clusterRoleBinding',
@@ -35,5 +43,6 @@ export const clusterRoleBindingDefinition = (group: string): ResourceDefinition<
         'RoleRef can only reference a ClusterRole in the global namespace. If the RoleRef cannot be resolved, the Authorizer must return an error.',
     }),
     defaults: (binding) => withGroups(binding, group),
-    validate: (next, previous) => validateBinding(next, previous, { namespaced: false, roles: ['ClusterRole'], group }),
+    validate: (next) => validateBinding(next, { namespaced: false, roles: ['ClusterRole'], group }),
+    validateChange: validateBindingChange,
   });

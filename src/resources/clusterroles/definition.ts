@@ -52,6 +52,7 @@ export const clusterRoles = defineResource<ClusterRole>({
   schema: clusterRoleSchema,
   nameRule: nameRules.pathSegment,
   createOnUpdate: true,
+  updateRules: ['metadata', 'contents', 'metadata change'],
   unconditionalUpdate: true,
   columns: [createdAt],
   *validate({ rules, aggregationRule }) {

@@ -3,7 +3,6 @@ import { type ClusterTrustBundle, ClusterTrustBundles } from '../../api/kinds/cl
 import { signerNameViolations } from '../../api/signer-name.js';
 import type { Steps } from '../../api/steps.js';
 import { invalid, type Violation } from '../../api/violations.js';
-import { validateMetadataChange } from '../../registry/metadata-rules.js';
 import { defineResource, type ResourceDefinition } from '../../registry/resource-definition.js';
 import { field, string, structsOf } from '../../schema/builder.js';
 import { objectMembers } from '../../schema/meta.js';
@@ -50,16 +49,17 @@ const schemaOf = (version: string): Schema => {
 
 function* violations(next: ClusterTrustBundle, previous: ClusterTrustBundle | undefined): Steps<readonly Violation[]> {
   const { signerName = '', trustBundle = '' } = next.spec ?? {};
-  const signerBefore = previous?.spec?.signerName ?? '';
   const unchanged = previous !== undefined && trustBundle === (previous.spec?.trustBundle ?? '');
   return [
     ...(signerName === '' ? [] : signerNameViolations('spec.signerName', signerName)),
     ...(unchanged ? [] : yield* anchorViolations(trustBundle)),
-    ...(previous === undefined ? [] : yield* validateMetadataChange(next, previous)),
-    ...(previous !== undefined && signerName !== signerBefore
-      ? [invalid('spec.signerName', signerName, 'field is immutable')]
-      : []),
   ];
+}
+
+function changeViolations({ spec }: ClusterTrustBundle, previous: ClusterTrustBundle): readonly Violation[] {
+  const signerName = spec?.signerName ?? '';
+  if (signerName === (previous.spec?.signerName ?? '')) return [];
+  return [invalid('spec.signerName', signerName, 'field is immutable')];
 }
 
 /** ClusterTrustBundle in one version, its group named by these domains. */
@@ -76,8 +76,7 @@ export const clusterTrustBundleDefinition = ({
     version,
     origin: 'built-in',
     schema: schemaOf(version),
-    // Against the old metadata the rules of this kind look themselves, after the anchors.
-    checksMetadata: 'as if new',
+    updateRules: ['metadata', 'contents', 'metadata change', 'change'],
     nameRuleOf:
       ({ spec }) =>
       (name, options) =>
@@ -92,4 +91,5 @@ export const clusterTrustBundleDefinition = ({
       ),
     ],
     validate: violations,
+    validateChange: changeViolations,
   });

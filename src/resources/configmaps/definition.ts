@@ -51,6 +51,7 @@ export const configMaps = defineResource<ConfigMap>({
   origin: 'built-in',
   schema: configMapSchema,
   nameRule: nameRules.dnsSubdomain,
+  updateRules: ['metadata change', 'change', 'metadata', 'contents'],
   unconditionalUpdate: true,
   columns: [
     column(
@@ -64,13 +65,11 @@ export const configMaps = defineResource<ConfigMap>({
     const binaryData = withoutNulls(configMap.binaryData);
     return binaryData === configMap.binaryData || binaryData === undefined ? configMap : { ...configMap, binaryData };
   },
-  *validate(next, previous, _, known) {
+  validate: validateContents,
+  validateChange(next, previous, _, known) {
     // Kubernetes gives every ConfigMap data, if only empty ones.
     const emptied = new Set(known?.emptied);
     emptied.delete('data');
-    return [
-      ...(yield* validateImmutableContents(next, previous, ['data', 'binaryData'], emptied)),
-      ...(yield* validateContents(next)),
-    ];
+    return validateImmutableContents(next, previous, ['data', 'binaryData'], emptied);
   },
 });

@@ -37,7 +37,7 @@ export function customResourceDefinitions({
     origin: 'built-in',
     storedAsJson: true,
     anyFinalizer: true,
-    checksMetadata: 'on change',
+    updateRules: ['metadata change', 'contents'],
     nameRuleOf:
       ({ spec }) =>
       (name, options) =>

@@ -126,7 +126,7 @@ function customResource(
       }
       return hasStatus ? withStatusOf(next, previous) : next;
     },
-    checksMetadata: 'on change',
+    updateRules: ['metadata change', 'contents'],
     typeViolations: (next) => rules().typeViolations(next),
     validate: (next, previous, { warn }, known) =>
       rules().validate(next, previous, { warn, inMetadata: known?.inMetadata }),

@@ -187,6 +187,7 @@ export const deviceClasses: ResourceDefinition<DeviceClass> = defineResource<Dev
   origin: 'built-in',
   schema: deviceClassSchema,
   nameRule: nameRules.longName,
+  updateRules: ['metadata', 'metadata change', 'contents'],
   unconditionalUpdate: true,
   answersDeleted: true,
   columns: [age],

@@ -49,7 +49,7 @@ export const coreEvents = defineResource<Event>({
   ...Events,
   ...both,
   schema: eventSchema,
-  checksMetadata: 'never',
+  updateRules: ['contents'],
   selectableFields: {
     ...involved('involvedObject'),
     reason,
@@ -85,7 +85,7 @@ export function newerEvents(domains: Domains): ResourceDefinition<EventsV1Event>
       store: (event) => coreEvent(event) as unknown as JsonObject,
     },
     // The rules of this group look at it themselves, after those of the core group.
-    checksMetadata: 'never',
+    updateRules: ['contents'],
     selectableFields: Object.fromEntries(Object.entries(selectable).map(([name, read]) => [name, onCore(read)])),
     columns: eventColumns.map(column),
     *validate(event, previous) {

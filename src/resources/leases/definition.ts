@@ -62,7 +62,7 @@ export const leases = defineResource<Lease>({
   ...Leases,
   origin: 'built-in',
   anyFinalizer: true,
-  checksMetadata: 'on change',
+  updateRules: ['metadata change', 'contents'],
   schema: leaseSchema,
   nameRule: nameRules.dnsSubdomain,
   createOnUpdate: true,

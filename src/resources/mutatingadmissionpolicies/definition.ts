@@ -84,7 +84,7 @@ export const mutatingAdmissionPolicies: ResourceDefinition<MutatingAdmissionPoli
     origin: 'built-in',
     anyFinalizer: true,
     schema,
-    checksMetadata: 'as if new',
+    updateRules: ['metadata', 'contents'],
     nameRule: nameRules.dnsSubdomain,
     newGeneration: hasNewSpec,
     columns: policyColumns(

@@ -36,7 +36,7 @@ export const mutatingAdmissionPolicyBindings: ResourceDefinition<MutatingAdmissi
     origin: 'built-in',
     anyFinalizer: true,
     schema,
-    checksMetadata: 'as if new',
+    updateRules: ['metadata', 'contents'],
     nameRule: nameRules.dnsSubdomain,
     newGeneration: hasNewSpec,
     columns: bindingColumns,

@@ -114,6 +114,7 @@ export function namespaceDefinition(domains: Domains = defaultDomains): Resource
     schema: namespaceSchema,
     verbs: ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'],
     nameRule: nameRules.dnsLabel,
+    updateRules: ['metadata', 'metadata change'],
     unconditionalUpdate: true,
     answersDeleted: 'untold',
     selectableFields: { 'status.phase': ({ status }) => status?.phase ?? '' },
@@ -138,15 +139,12 @@ export function namespaceDefinition(domains: Domains = defaultDomains): Resource
       return { ...labelled, spec: { ...previous.spec }, status: { ...previous.status } };
     },
 
-    validate: ({ spec }, previous) =>
-      previous === undefined
-        ? ofEach(spec?.finalizers ?? [], (name) => validateFinalizer(name, 'spec.finalizers'))
-        : [],
+    validate: ({ spec }) => ofEach(spec?.finalizers ?? [], (name) => validateFinalizer(name, 'spec.finalizers')),
 
     subresources: {
       finalize: {
         type: 'view',
-        checksMetadata: 'on change',
+        updateRules: ['metadata change', 'contents'],
         verbs: ['update'],
         tables: false,
         resetFields: [['status']],
@@ -156,7 +154,7 @@ export function namespaceDefinition(domains: Domains = defaultDomains): Resource
       },
       status: {
         type: 'view',
-        checksMetadata: 'on change',
+        updateRules: ['metadata change', 'contents'],
         resetFields: [['spec']],
         prepare: (next, previous) => ({ ...atOnce(withNameLabel(next, label)), spec: { ...previous.spec } }),
         validate: validatePhase,

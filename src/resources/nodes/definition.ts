@@ -36,6 +36,7 @@ export const nodes = defineResource<Node>({
   origin: 'built-in',
   schema: nodeSchema,
   nameRule: nameRules.dnsSubdomain,
+  updateRules: ['metadata', 'contents', 'metadata change'],
   unconditionalUpdate: true,
   selectableFields: { 'spec.unschedulable': ({ spec }) => String(spec?.unschedulable === true) },
   columns: nodeColumns,
@@ -52,7 +53,7 @@ export const nodes = defineResource<Node>({
   subresources: {
     status: {
       type: 'view',
-      checksMetadata: 'on change',
+      updateRules: ['metadata change', 'contents'],
       resetFields: [['spec']],
       prepare: (next, { spec = {} }) => withNodeDefaults({ ...withoutConfiguration(next), spec }),
     },

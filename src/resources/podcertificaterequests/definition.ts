@@ -61,7 +61,7 @@ export const podCertificateRequestDefinition = (
     group: `certificates.${domains.api}`,
     origin: 'built-in',
     schema: podCertificateRequestSchema,
-    checksMetadata: 'on change',
+    updateRules: ['metadata change', 'contents'],
     selectsNamespace: false,
     selectableFields: {
       'spec.signerName': ({ spec }) => spec?.signerName ?? '',

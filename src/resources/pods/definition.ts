@@ -80,7 +80,7 @@ export function podDefinition(domains: Domains): ResourceDefinition<Pod> {
     subresources: {
       status: {
         type: 'view',
-        checksMetadata: 'on change',
+        updateRules: ['metadata change', 'contents'],
         validate: (next, previous) => mirrorChangeViolations(next, previous, mirror),
         resetFields: [['metadata', 'deletionTimestamp'], ['metadata', 'ownerReferences'], ['spec']],
         prepare: (next, { metadata: { ownerReferences = [], deletionTimestamp }, spec = {}, status }) => {

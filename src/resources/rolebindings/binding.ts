@@ -73,17 +73,17 @@ export const withGroups = <T extends Binding>(binding: T, group: string): T => (
 /** What is wrong with a binding; `roles` are the kinds it may refer to. */
 export function validateBinding(
   next: Binding,
-  previous: Binding | undefined,
   scope: { readonly namespaced: boolean; readonly roles: readonly string[]; readonly group: string },
 ): readonly Violation[] {
   return [
     ...validateRoleRef(next.roleRef, scope),
     ...ofEach(next.subjects ?? [], (subject, at) => validateSubject(subject, scope, index('subjects', at))),
-    ...(previous === undefined || sameRef(next.roleRef, previous.roleRef)
-      ? []
-      : [invalid('roleRef', internalForm(next.roleRef), 'cannot change roleRef')]),
   ];
 }
+
+/** A binding keeps its role. */
+export const validateBindingChange = ({ roleRef }: Binding, previous: Binding): readonly Violation[] =>
+  sameRef(roleRef, previous.roleRef) ? [] : [invalid('roleRef', internalForm(roleRef), 'cannot change roleRef')];
 
 function validateRoleRef(
   { apiGroup, kind, name }: RoleRef,

@@ -3,7 +3,7 @@ import { nameRules } from '../../api/names.js';
 import { defineResource, type ResourceDefinition } from '../../registry/resource-definition.js';
 import { field, structsOf } from '../../schema/builder.js';
 import { objectMembers } from '../../schema/meta.js';
-import { bindingColumns, roleRef, subjects, validateBinding, withGroups } from './binding.js';
+import { bindingColumns, roleRef, subjects, validateBinding, validateBindingChange, withGroups } from './binding.js';
 
 const struct = structsOf('io.k8s.api.rbac.v1');
 
@@ -28,6 +28,7 @@ export const roleBindingDefinition = (group: string): ResourceDefinition<RoleBin
     schema: roleBindingSchema,
     nameRule: nameRules.pathSegment,
     createOnUpdate: true,
+    updateRules: ['metadata', 'contents', 'metadata change', 'change'],
     unconditionalUpdate: true,
     columns: bindingColumns({
       noun: 'roleBinding',
@@ -35,6 +36,6 @@ export const roleBindingDefinition = (group: string): ResourceDefinition<RoleBin
         'RoleRef can reference a Role in the current namespace or a ClusterRole in the global namespace. If the RoleRef cannot be resolved, the Authorizer must return an error.',
     }),
     defaults: (binding) => withGroups(binding, group),
-    validate: (next, previous) =>
-      validateBinding(next, previous, { namespaced: true, roles: ['Role', 'ClusterRole'], group }),
+    validate: (next) => validateBinding(next, { namespaced: true, roles: ['Role', 'ClusterRole'], group }),
+    validateChange: validateBindingChange,
   });

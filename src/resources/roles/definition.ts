@@ -23,6 +23,7 @@ export const roles = defineResource<Role>({
   schema: roleSchema,
   nameRule: nameRules.pathSegment,
   createOnUpdate: true,
+  updateRules: ['metadata', 'contents', 'metadata change'],
   unconditionalUpdate: true,
   columns: [createdAt],
   validate: ({ rules }) => validatePolicyRules(rules, { namespaced: true }),

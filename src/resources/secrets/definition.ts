@@ -131,10 +131,8 @@ function* validateContents(secret: Secret, typeRules: TypeRules): Steps<readonly
   ];
 }
 
-const validateType = (next: Secret, previous: Secret | undefined): readonly Violation[] =>
-  previous === undefined || next.type === previous.type
-    ? []
-    : [invalidWord('type', next.type ?? '', 'field is immutable')];
+const validateType = (next: Secret, previous: Secret): readonly Violation[] =>
+  next.type === previous.type ? [] : [invalidWord('type', next.type ?? '', 'field is immutable')];
 
 /** Secrets; the types that have rules are under the signer domain. */
 export function secretDefinition(domains: Domains = defaultDomains): ResourceDefinition<Secret> {
@@ -145,6 +143,7 @@ export function secretDefinition(domains: Domains = defaultDomains): ResourceDef
     origin: 'built-in',
     schema: secretSchema,
     nameRule: nameRules.dnsSubdomain,
+    updateRules: ['metadata change', 'change', 'metadata', 'contents'],
     unconditionalUpdate: true,
     selectableFields: { type: ({ type }) => type ?? '' },
     columns: [
@@ -163,11 +162,12 @@ export function secretDefinition(domains: Domains = defaultDomains): ResourceDef
 
     defaults: withDefaults,
 
-    *validate(next, previous, _, known) {
+    validate: (next) => validateContents(next, typeRules),
+
+    *validateChange(next, previous, _, known) {
       return [
         ...validateType(next, previous),
         ...(yield* validateImmutableContents(next, previous, ['data'], known?.emptied)),
-        ...(yield* validateContents(next, typeRules)),
       ];
     },
 

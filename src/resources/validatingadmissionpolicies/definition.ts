@@ -19,7 +19,7 @@ export const validatingAdmissionPolicies: ResourceDefinition<ValidatingAdmission
     origin: 'built-in',
     anyFinalizer: true,
     schema: validatingAdmissionPolicySchema,
-    checksMetadata: 'as if new',
+    updateRules: ['metadata', 'contents'],
     nameRule: nameRules.dnsSubdomain,
     resetFields: [['status']],
     newGeneration: hasNewSpec,
@@ -36,7 +36,7 @@ export const validatingAdmissionPolicies: ResourceDefinition<ValidatingAdmission
     subresources: {
       status: {
         type: 'view',
-        checksMetadata: 'never',
+        updateRules: ['contents'],
         resetFields: [['spec'], ['metadata']],
         prepare: ({ metadata, status = {} }, previous) => ({
           ...previous,

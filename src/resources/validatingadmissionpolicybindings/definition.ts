@@ -81,7 +81,7 @@ export const validatingAdmissionPolicyBindings: ResourceDefinition<ValidatingAdm
     origin: 'built-in',
     anyFinalizer: true,
     schema,
-    checksMetadata: 'as if new',
+    updateRules: ['metadata', 'contents'],
     nameRule: nameRules.dnsSubdomain,
     newGeneration: hasNewSpec,
     columns: bindingColumns,

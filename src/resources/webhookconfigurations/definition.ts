@@ -23,7 +23,7 @@ export const webhookConfigurations = <
     anyFinalizer: true,
     schema,
     nameRule: nameRules.dnsSubdomain,
-    checksMetadata: 'as if new',
+    updateRules: ['metadata', 'contents'],
     newGeneration: (next, previous) => !isDeepStrictEqual(next.webhooks ?? [], previous.webhooks ?? []),
     generationOfEmpty: 'webhooks',
     columns: [
