@@ -2,7 +2,7 @@ import { goJson, quote } from '../../api/go-text.js';
 import { maxDepth, parseJson } from '../../api/json-text.js';
 import { isList, isObject, type Json, type JsonObject, setMember } from '../../api/object.js';
 import type { PatchOperation } from '../../api/patch-operation.js';
-import type { Postponed, Steps } from '../../api/steps.js';
+import { nothingPostponed, type Postponed, type Steps } from '../../api/steps.js';
 import { sortTexts } from '../../api/text-order.js';
 import { same } from '../../schema/same.js';
 import { copyOf, written } from './spelling.js';
@@ -101,9 +101,10 @@ export class Patching {
     return { container: at, key };
   }
 
-  /** A copy that shares nothing with the value. */
-  copy(value: Json): Json {
-    if (isDeeperThan(maxDepth, value)) throw new DoesNotApply('what is to be copied is nested too deeply');
+  /** A copy that shares nothing with the value, written as that is: what was walked through has its members in order. */
+  copy(source: Json): Json {
+    if (isDeeperThan(maxDepth, source)) throw new DoesNotApply('what is to be copied is nested too deeply');
+    const value = this.ordered(source, nothingPostponed);
     const text = this.#isOdd ? written(value) : jsonText(value);
     this.#copied += Buffer.byteLength(text);
     if (this.#copied > maxCopied) {

@@ -26,6 +26,15 @@ const failure = (act: () => unknown): ApiError => {
   throw new Error('nothing was thrown');
 };
 
+test('what was walked through is copied with its members in order, anything else as it was', () => {
+  const document = { from: { b: { d: 1, c: 2 }, a: 3 }, to: null };
+  const copied = (operations: readonly Json[]): string =>
+    JSON.stringify(patch(document, [...operations, { op: 'copy', from: '/from', path: '/to' }])['to']);
+  expect(copied([])).toBe('{"b":{"d":1,"c":2},"a":3}');
+  expect(copied([{ op: 'replace', path: '/from/a', value: 4 }])).toBe('{"a":4,"b":{"d":1,"c":2}}');
+  expect(copied([{ op: 'replace', path: '/from/b/d', value: 4 }])).toBe('{"a":3,"b":{"c":2,"d":4}}');
+});
+
 describe('operations', () => {
   test.each<[string, JsonObject, readonly Json[], JsonObject]>([
     ['add a member', { a: 1 }, [{ op: 'add', path: '/b', value: [2] }], { a: 1, b: [2] }],
