@@ -184,6 +184,24 @@ test('nobody owns anything after a status was sent as another kind', async () =>
   expect(resourceVersion).not.toBe(patched.metadata.resourceVersion);
 });
 
+test('a status that was sent in another version belongs to its manager in that of the URL, and in one that there is not to nobody', async () => {
+  await defineKind('gears', 'Gear', [version('v1', { status: {} }), version('v2', { status: {} })]);
+  await send('POST', 'v1/gears', 'maker', { ...part('v1', 'g', { a: 1 }), kind: 'Gear' });
+  const owned = async (apiVersion: string, b: number): Promise<unknown> => {
+    const { json } = await send('PATCH', 'v1/gears/g/status', 'other', { apiVersion, status: { b } });
+    const entries: readonly { readonly manager: string; readonly apiVersion: string }[] =
+      json().metadata.managedFields ?? [];
+    return entries.map((entry) => `${entry.manager} ${entry.apiVersion}`);
+  };
+  expect(await owned(`${group}/v2`, 1)).toEqual([`maker ${group}/v1`, `other ${group}/v1`]);
+  for (const unknown of ['v1', 'example.com/v1', `${group}/v9`]) {
+    await send('POST', 'v1/gears', 'maker', { ...part('v1', 'h', { a: 1 }), kind: 'Gear' });
+    const { code, json } = await send('PATCH', 'v1/gears/h/status', 'other', { apiVersion: unknown, status: { b: 1 } });
+    expect([code, json().metadata.managedFields]).toEqual([200, undefined]);
+    await it.ask('DELETE', `/apis/${group}/v1/gears/h`);
+  }
+});
+
 test('an apply that names a uid creates nothing', async () => {
   const body = { ...part('v1', 'd', {}), metadata: { name: 'd', uid: 'u' } };
   const { code, text } = await apply('v1/parts/d', 'm', body);

@@ -1,5 +1,6 @@
-import type { ApiObject } from '../../api/object.js';
+import { type ApiObject, groupVersion } from '../../api/object.js';
 import { recordUpdate } from '../../apply/ownership.js';
+import type { ResourceDefinition } from '../../registry/resource-definition.js';
 import { inTurns, type TurnTaking } from '../../runtime/turn-taking.js';
 import { withVersions } from '../conversions.js';
 import type { WriteRequest } from './request.js';
@@ -12,15 +13,15 @@ export function own(
   turns: TurnTaking,
 ): Promise<ApiObject> {
   const { definition, view, context } = request;
-  // A status that was sent as another kind has nothing to be compared with.
-  if (live !== undefined && next.kind !== live.kind) return Promise.resolve(unowned(next));
+  // A status that was sent as another kind, or in a version that there is not, has nothing to be compared with.
+  if (live !== undefined && !isOneOf(definition, next)) return Promise.resolve(unowned(next));
   const owned = withVersions(definition, (versions) => {
     const steps = recordUpdate({
       live,
       next,
       schema: definition.schema,
       manager: request.manager,
-      apiVersion: next.apiVersion,
+      apiVersion: groupVersion(definition),
       subresource: request.managedSubresource,
       now: context.now,
       resetFields: (view === undefined ? definition.resetFields : view.resetFields) ?? [],
@@ -32,6 +33,10 @@ export function own(
   // Ownership cannot be expressed in a version that the object cannot be converted to: all entries are dropped.
   return owned.catch(() => unowned(next));
 }
+
+const isOneOf = (definition: ResourceDefinition, { apiVersion, kind }: ApiObject): boolean =>
+  kind === definition.kind &&
+  (definition.siblings?.() ?? [definition]).some((sibling) => apiVersion === groupVersion(sibling));
 
 function unowned(object: ApiObject): ApiObject {
   const { managedFields: _managed, ...metadata } = object.metadata;
