@@ -24,7 +24,16 @@ export interface EventRecorder {
   flush(): Promise<void>;
 }
 
-const limits = { remembered: 4_096, waiting: 1_000, burst: 25, perSecond: 1 / 300 };
+type Told = Parameters<EventRecorder['record']>[1];
+
+const limits = { remembered: 4_096, waiting: 1_000, burst: 25, perSecond: 1 / 300, similar: 10, similarForMs: 600_000 };
+
+/** Messages of one object, type and reason. */
+interface Similar {
+  readonly messages: Set<string>;
+  /** When the last one came (of the `monotonic` clock). */
+  readonly at: number;
+}
 
 interface Known {
   readonly name: string;
@@ -37,7 +46,8 @@ interface RecorderContext extends Pick<ReconcileContext, 'client' | 'clock' | 'l
 }
 
 /**
- * Records events of one component. The same event again counts up instead of being written anew; of one object at
+ * Records events of one component. The same event again counts up instead of being written anew, and so do, as one,
+ * those that differ in their message only once there are ten messages within ten minutes of each other; of one object at
  * most 25 come at once and one in five minutes after that; when the server cannot keep up, events are dropped. What cannot
  * be written is lost; a warning in the log says so, once for each reason of events and of failures. Who asks with the
  * same client gets the same recorder, so `reconcile` may ask each time; it outlasts a call with a time limit.
@@ -73,6 +83,7 @@ function newRecorder(
 ): EventRecorder {
   const resource = client.resource(Events);
   const known = new BoundedMap<string, Known>(limits.remembered);
+  const similar = new BoundedMap<string, Similar>(limits.remembered);
   const buckets = new BoundedMap<string, TokenBucket>(limits.remembered);
   const warned = new BoundedMap<string, true>(limits.remembered);
   /** Others may record about the same object at the same time. */
@@ -81,13 +92,29 @@ function newRecorder(
   let serial = 0;
   let last: Promise<void> = Promise.resolve();
 
-  const write = async (object: ApiObject, { type, reason, message }: Parameters<EventRecorder['record']>[1]) => {
+  /** The message as it is written, and what events have in common that are counted as one. */
+  const combined = (object: ApiObject, { type, reason, ...event }: Told) => {
+    const message = firstCharacters(event.message);
+    const kind = JSON.stringify([subjectOf(object), type, reason]);
+    const at = clock.monotonic();
+    const before = similar.get(kind);
+    const messages =
+      before !== undefined && at - before.at <= limits.similarForMs ? before.messages : new Set<string>();
+    similar.set(kind, { messages: messages.add(message), at });
+    if (messages.size < limits.similar) return { id: JSON.stringify([kind, message]), message };
+    const [oldest = message] = messages;
+    messages.delete(oldest);
+    return { id: kind, message: firstCharacters(`(combined from similar events): ${message}`) };
+  };
+
+  const write = async (object: ApiObject, event: Told) => {
+    const { type, reason } = event;
+    const { id, message } = combined(object, event);
     const now = timestamp(clock.now());
-    const id = JSON.stringify([subjectOf(object), type, reason, message]);
     const before = known.get(id);
     if (before !== undefined) {
       const again = { ...before, count: before.count + 1 };
-      const body = { count: again.count, lastTimestamp: now };
+      const body = { count: again.count, lastTimestamp: now, message };
       try {
         await resource.patch({ namespace: before.namespace, name: before.name }, { type: 'merge', body }, options);
         known.set(id, again);
@@ -169,7 +196,7 @@ const newEvent = (given: {
     },
     type,
     reason,
-    message: firstCharacters(message),
+    message,
     count: 1,
     firstTimestamp: now,
     lastTimestamp: now,

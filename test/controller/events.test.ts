@@ -62,6 +62,24 @@ describe('an event recorder', () => {
     ]);
   });
 
+  test('combines what differs in its message only, from the tenth message on and until there was none for ten minutes', async () => {
+    const { clock, recorder, events } = world();
+    const record = async (message: string): Promise<void> => {
+      recorder.record(object('a', 'n'), { ...event, message });
+      await recorder.flush();
+    };
+    const told = async () => (await events()).map(({ message, count }) => `${message} ${count}`).sort();
+    for (let i = 0; i < 9; i++) await record(`m${i}`);
+    await record('m0');
+    expect(await told()).toEqual(['m0 2', ...Array.from({ length: 8 }, (_, i) => `m${i + 1} 1`)]);
+    for (let i = 9; i < 12; i++) await record(`m${i}`);
+    expect((await told())[0]).toBe('(combined from similar events): m11 3');
+    recorder.record(object('a', 'n'), { ...event, reason: 'Other', message: 'o' });
+    await clock.advance(600_001);
+    await record('m12');
+    expect((await told()).filter((text) => /o 1|m12/.test(text))).toEqual(['m12 1', 'o 1']);
+  });
+
   test('tells objects apart that have a name in common and no uid', async () => {
     const { recorder, events } = world();
     const failed = [
@@ -100,7 +118,7 @@ describe('an event recorder', () => {
 
   test('does not flood', async () => {
     const { recorder, events } = world();
-    for (let i = 0; i < 200; i++) recorder.record(object('a', 'n'), { ...event, message: `number ${i}` });
+    for (let i = 0; i < 200; i++) recorder.record(object('a', 'n'), { ...event, reason: `Number${i}` });
     recorder.record(object('b', 'n'), event);
     await recorder.flush();
     expect((await events()).length).toBe(26);
