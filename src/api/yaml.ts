@@ -123,11 +123,7 @@ function contentBehind(text: string, end: number): number | undefined {
   return line < 0 ? undefined : breaksIn(text.slice(0, end)) + line + 1;
 }
 
-export const finished = (
-  exact: ExactJson,
-  repeated: readonly string[],
-  lineBehind: ReadYaml['lineBehind'],
-): ReadYaml => ({
+const finished = (exact: ExactJson, repeated: readonly string[], lineBehind: ReadYaml['lineBehind']): ReadYaml => ({
   format: 'yaml',
   value: plainJson(exact),
   exact,

@@ -1,10 +1,22 @@
 import { ApiError } from '../api/errors.js';
 import { messageOf } from '../api/message-of.js';
+import type { Logger } from '../runtime/logger.js';
 
 /** How often it is told that trouble lasts. */
 const tellEveryMs = 600_000;
 /** Kinds of trouble that are told apart. */
 const most = 20;
+
+/** A failure of something elsewhere, for the log. */
+interface Trouble {
+  readonly error: unknown;
+  /** Of the `monotonic` clock. */
+  readonly now: number;
+  readonly fields?: object;
+  readonly message: string;
+  /** It is a warning each time: what it was needed for has failed. */
+  readonly always?: boolean;
+}
 
 /** What is told of trouble with a server that is asked again and again: each kind of it once, and that it lasts every ten minutes. */
 export class Troubles {
@@ -28,6 +40,12 @@ export class Troubles {
     return true;
   }
 
+  /** Logs trouble: a warning if it is news, for those who debug if not. */
+  tell(log: Logger, { error, now, fields = {}, message, always = false }: Trouble): void {
+    const level = always || this.isNews(error, now) ? 'warn' : 'debug';
+    log[level]({ err: fromElsewhere(error), ...fields }, message);
+  }
+
   /** Whether any was told of what is over now. */
   over(): boolean {
     const wasTold = this.#told.size > 0;
@@ -38,8 +56,9 @@ export class Troubles {
 
 /** What kind of trouble it is: messages have versions, ports and times in them. */
 function troubleOf(error: unknown): string {
-  if (error instanceof ApiError && error.reason !== undefined) return error.reason;
-  return error instanceof Error && 'code' in error ? String(error.code) : messageOf(error);
+  if (error instanceof ApiError) return error.reason ?? String(error.code);
+  // A number is a status of HTTP, which many kinds have in common.
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : messageOf(error);
 }
 
 /** For the log: of what a server answered, or a connection did, a stack tells nothing, and the message all. */
@@ -49,7 +68,7 @@ export const withoutStack = (error: unknown): unknown =>
     : error;
 
 /** For the log: an error that says what happened elsewhere, and what it came of, without where that was noticed. */
-export const fromElsewhere = (error: unknown): unknown =>
+const fromElsewhere = (error: unknown): unknown =>
   error instanceof Error ? stackless(error, fromElsewhere(error.cause)) : error;
 
 const stackless = (error: Error, cause: unknown): object =>

@@ -7,7 +7,7 @@ import { goJson } from '../api/go-text.js';
 import type { CustomResourceDefinition } from '../api/kinds/custom-resource-definition.js';
 import type { JsonObject } from '../api/object.js';
 import { reviewVersion } from '../api/review-versions.js';
-import { fromElsewhere, Troubles } from '../client/troubles.js';
+import { Troubles } from '../client/troubles.js';
 import {
   type ConversionFailure,
   type ConvertElsewhere,
@@ -76,10 +76,13 @@ export function conversionWebhook(
   };
   const troubles = new Troubles();
   /** Every watch and list that needs it meets the same trouble. */
-  const tell = (error: InvalidConversion, to: string): void => {
-    const level = troubles.isNews(error, parts.clock.monotonic()) ? 'warn' : 'debug';
-    parts.log[level]({ definition: metadata.name, to, err: fromElsewhere(error) }, 'a conversion webhook failed');
-  };
+  const tell = (error: InvalidConversion, to: string): void =>
+    troubles.tell(parts.log, {
+      error,
+      now: parts.clock.monotonic(),
+      fields: { definition: metadata.name, to },
+      message: 'a conversion webhook failed',
+    });
   return async (objects, to) => {
     // What is there in this version already is not sent, nor what has nothing to convert.
     const isSent = (object: JsonObject): boolean => object['apiVersion'] !== to && !isBare(object);

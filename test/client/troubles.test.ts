@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { serviceUnavailable } from '../../src/api/errors.js';
-import { fromElsewhere, Troubles } from '../../src/client/troubles.js';
+import { Troubles } from '../../src/client/troubles.js';
+import { type Logger, silentLogger } from '../../src/runtime/logger.js';
 
 test('each kind of trouble is told once, and every ten minutes that it lasts', () => {
   const troubles = new Troubles();
@@ -28,11 +29,32 @@ test('trouble of ever new kinds is told of no more after twenty', () => {
   expect(told.lastIndexOf(true)).toBe(19);
 });
 
-test('what happened elsewhere is told with what it came of, and not with where that was noticed', () => {
-  const cause = new Error('refused');
-  const error = Object.assign(new Error('no answer', { cause }), { code: 503 });
-  const told = fromElsewhere(error) as Error;
-  expect(told).toMatchObject({ message: 'no answer', code: 503, stack: undefined });
-  expect(told.cause).toMatchObject({ message: 'refused', stack: undefined });
-  expect(fromElsewhere('text')).toBe('text');
+test('failures with one status of HTTP are told apart by what they say', () => {
+  const troubles = new Troubles();
+  const failure = (message: string): Error => Object.assign(new Error(message), { code: 500 });
+  const told = ['timed out', 'timed out', 'unknown authority'].map((text) => troubles.isNews(failure(text), 0));
+  expect(told).toEqual([true, false, true]);
+});
+
+test('what happened elsewhere is logged with what it came of, and not with where that was noticed', () => {
+  const lines: { level: string; err?: unknown; hook?: string; message: string }[] = [];
+  const log: Logger = {
+    ...silentLogger,
+    debug: (fields, message) => void lines.push({ level: 'debug', ...fields, message }),
+    warn: (fields, message) => void lines.push({ level: 'warn', ...fields, message }),
+  };
+  const troubles = new Troubles();
+  const error = new Error('no answer', { cause: new Error('refused') });
+  const trouble = { error, now: 0, fields: { hook: 'h' }, message: 'a hook failed' };
+  troubles.tell(log, trouble);
+  troubles.tell(log, trouble);
+  troubles.tell(log, { ...trouble, always: true });
+  troubles.tell(log, { ...trouble, error: 'text' });
+  expect(lines.map(({ level }) => level)).toEqual(['warn', 'debug', 'warn', 'warn']);
+  expect(lines[0]).toMatchObject({
+    hook: 'h',
+    message: 'a hook failed',
+    err: { message: 'no answer', stack: undefined, cause: { message: 'refused', stack: undefined } },
+  });
+  expect(lines[3]?.err).toBe('text');
 });

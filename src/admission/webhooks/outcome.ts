@@ -1,5 +1,5 @@
 import { internalError } from '../../api/errors.js';
-import { fromElsewhere, Troubles } from '../../client/troubles.js';
+import { Troubles } from '../../client/troubles.js';
 import type { AdmissionAttributes } from '../admission-step.js';
 import { HookDenied, HookFailed, type WebhookParts } from './ask.js';
 import type { Hook } from './hooks.js';
@@ -44,12 +44,14 @@ export async function settled<T>(
     }
     const ignores = failurePolicy === 'Ignore';
     count(error.code, ignores ? undefined : 'calling_webhook_error');
-    // Of requests that go on all the same a dead webhook would fill the log.
-    const level = ignores && !troublesWith(hook).isNews(error, clock.monotonic()) ? 'debug' : 'warn';
-    log[level](
-      { err: fromElsewhere(error), webhook, configuration: hook.configuration, ignores },
-      'an admission webhook failed',
-    );
+    troublesWith(hook).tell(log, {
+      error,
+      now: clock.monotonic(),
+      fields: { webhook, configuration: hook.configuration, ignores },
+      message: 'an admission webhook failed',
+      // Of requests that go on all the same a dead webhook would fill the log.
+      always: !ignores,
+    });
     if (!ignores) throw internalError(error.message, error);
     metrics?.failedOpen(webhook, sort);
     return { ignored: error };

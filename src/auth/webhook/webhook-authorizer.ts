@@ -1,6 +1,6 @@
 import type { Domains } from '../../api/domains.js';
 import { messageOf } from '../../api/message-of.js';
-import { fromElsewhere, Troubles } from '../../client/troubles.js';
+import { Troubles } from '../../client/troubles.js';
 import { BoundedMap } from '../../runtime/bounded-map.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../runtime/logger.js';
@@ -46,11 +46,6 @@ export function webhookAuthorizer(options: WebhookAuthorizerOptions): Authorizer
     remembered.set(question, { decision, until: clock.monotonic() + keepMs });
   };
   const troubles = new Troubles();
-  /** Of requests about which others decide all the same a dead webhook would fill the log. */
-  const tell = (error: unknown): void => {
-    const isNews = onFailure !== 'no-opinion' || troubles.isNews(error, clock.monotonic());
-    log[isNews ? 'warn' : 'debug']({ err: fromElsewhere(error) }, 'the webhook for access does not answer');
-  };
   const failed = (error: unknown): Decision => ({ verdict: onFailure, reason: '', error: messageOf(error) });
   return {
     async authorize(attributes) {
@@ -76,7 +71,10 @@ export function webhookAuthorizer(options: WebhookAuthorizerOptions): Authorizer
         remember(question, decision);
         return decision;
       } catch (error) {
-        tell(error);
+        // Of requests about which others decide all the same a dead webhook would fill the log.
+        const always = onFailure !== 'no-opinion';
+        const message = 'the webhook for access does not answer';
+        troubles.tell(log, { error, now: clock.monotonic(), message, always });
         if (onFailure === 'no-opinion') metrics?.failedOpen(resultOfFailure(error));
         return failed(error);
       }

@@ -2,7 +2,7 @@ import type { Domains } from '../../api/domains.js';
 import { messageOf } from '../../api/message-of.js';
 import { isObject } from '../../api/object.js';
 import type { UserInfo } from '../../api/user.js';
-import { fromElsewhere, Troubles } from '../../client/troubles.js';
+import { Troubles } from '../../client/troubles.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../runtime/logger.js';
 import { commonAudiences } from '../audience-agnostic.js';
@@ -28,10 +28,7 @@ export function webhookTokens(options: WebhookTokenOptions): TokenAuthenticator 
   const troubles = new Troubles();
   // Strangers choose how often it is asked.
   const failed = (error: unknown): void =>
-    log[troubles.isNews(error, clock.monotonic()) ? 'warn' : 'debug'](
-      { err: fromElsewhere(error) },
-      'the webhook for tokens does not answer',
-    );
+    troubles.tell(log, { error, now: clock.monotonic(), message: 'the webhook for tokens does not answer' });
   return new TokenCache(
     { authenticateToken: (token, wanted) => review(options, { token, wanted, failed }) },
     { clock, keepMs },
