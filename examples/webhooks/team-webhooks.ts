@@ -18,9 +18,9 @@ export const membersOnly = validatingWebhook({
   for: Teams,
   validate({ operation, oldObject, object, userInfo }, { warn }) {
     if (object?.spec?.members?.length === 1) warn('a team of one has nobody to take over');
-    if (operation === 'CREATE' || userInfo.groups.includes(admins)) return;
+    if (operation === 'CREATE' || userInfo.groups.includes(admins)) return undefined;
     const members = oldObject?.spec?.members ?? [];
-    if (!members.includes(userInfo.username)) return `${userInfo.username} is no member of the team`;
+    return members.includes(userInfo.username) ? undefined : `${userInfo.username} is no member of the team`;
   },
 });
 

@@ -35,8 +35,9 @@ export const isTrue = (conditions: readonly Condition[] | null | undefined, type
   return found !== undefined && (found.status ?? 'True') === 'True';
 };
 
-/** `isTrue` for an object. */
-export const hasCondition = (object: Conditioned, type: string): boolean => isTrue(object.status?.conditions, type);
+/** `isTrue` for an object; false if there is none. */
+export const hasCondition = (object: Conditioned | undefined, type: string): boolean =>
+  isTrue(object?.status?.conditions, type);
 
 /**
  * The list with this condition in it: in the place of the one of the same type, else at the end.

@@ -54,12 +54,12 @@ export function openObjectCache(
   type: ResourceType,
   options: ObjectCacheOptions & MetadataOnly,
 ): ObjectCache<ApiObject>;
-export function openObjectCache<T extends ApiObject>(
+export function openObjectCache<const T extends ApiObject>(
   client: Client,
   type: ResourceType<T>,
   options: ObjectCacheOptions<T>,
 ): ObjectCache<T>;
-export function openObjectCache<T extends ApiObject>(
+export function openObjectCache<const T extends ApiObject>(
   client: Client,
   type: ResourceType<T>,
   options: ObjectCacheOptions<T>,

@@ -1,5 +1,5 @@
 import { type ApiObject, keyOf, keyText, type ResourceType } from '../api/object.js';
-import type { Runnable } from './controller.js';
+import type { ReconcileResult, Runnable } from './controller.js';
 import { defineController } from './define-controller.js';
 import { deleteIfPresent } from './delete-if-present.js';
 
@@ -31,7 +31,7 @@ export const defineCleaner = <T extends ApiObject>({
     metadataOnly,
     dueAt: expiresAt,
 
-    async reconcile(object, { client, clock, log }) {
+    async reconcile(object, { client, clock, log }): Promise<ReconcileResult> {
       const at = expiresAt(object);
       if (at === undefined) return;
       const waitMs = at - clock.now();

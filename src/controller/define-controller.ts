@@ -21,9 +21,10 @@ import { runTrigger } from './trigger.js';
  * object that is not selected is none of the controller's, like one that is gone. Throws BadRequest if a selector of
  * it or of a trigger cannot be read, Error if a number is none.
  */
-export function defineController<T extends ApiObject, const S extends readonly ApiObject[] = readonly ApiObject[]>(
-  spec: ControllerSpec<T, S>,
-): Runnable {
+export function defineController<
+  const T extends ApiObject,
+  const S extends readonly ApiObject[] = readonly ApiObject[],
+>(spec: ControllerSpec<T, S>): Runnable {
   const read = selectedReader<T>(spec);
   checkNumbers(spec.name, spec);
   for (const trigger of spec.alsoOn ?? []) readSelectors(trigger);

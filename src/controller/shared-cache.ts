@@ -28,12 +28,12 @@ export function sharedCache(
   type: ResourceType,
   watch: SharedCacheOptions<ApiObject> & MetadataOnly,
 ): ObjectCache<ApiObject>;
-export function sharedCache<T extends ApiObject>(
+export function sharedCache<const T extends ApiObject>(
   context: ReconcileContext,
   type: ResourceType<T>,
   watch?: SharedCacheOptions<T>,
 ): ObjectCache<T>;
-export function sharedCache<T extends ApiObject>(
+export function sharedCache<const T extends ApiObject>(
   context: ReconcileContext,
   type: ResourceType<T>,
   watch: SharedCacheOptions<T> = {},

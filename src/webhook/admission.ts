@@ -100,7 +100,7 @@ export const validatingWebhook = <T extends ApiObject = Unstructured>({
   admissionWebhook<T>(kind, async (request, context) => ({ verdict: (await validate(request, context)) || undefined }));
 
 /** A webhook for a MutatingWebhookConfiguration. The difference to the object it returns is sent as a JSON Patch. */
-export const mutatingWebhook = <T extends ApiObject = Unstructured>({
+export const mutatingWebhook = <const T extends ApiObject = Unstructured>({
   for: kind,
   mutate,
 }: MutatingWebhookSpec<T>): Webhook =>

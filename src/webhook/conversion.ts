@@ -32,7 +32,7 @@ const maxReviewBytes = 32 * 1_048_576;
  * A webhook for `spec.conversion` of a CustomResourceDefinition, with a hub as controller-runtime has it: for any number of
  * versions, two functions for each but the hub. Name, uid and the like must stay; a server refuses what changes them.
  */
-export function conversionWebhook<H extends ApiObject, const S extends readonly ApiObject[]>({
+export function conversionWebhook<const H extends ApiObject, const S extends readonly ApiObject[]>({
   hub,
   spokes,
 }: ConversionWebhookSpec<H, S>): Webhook {

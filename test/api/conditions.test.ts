@@ -31,6 +31,10 @@ test.each([
   expect(hasCondition({ status: { conditions: conditions ?? null } }, type)).toBe(expected);
 });
 
+test('nothing has no condition', () => {
+  expect(hasCondition(undefined, 'Ready')).toBe(false);
+});
+
 test('a new condition goes to the end and is dated now', () => {
   expect(setCondition([other], { type: 'Ready', status: 'True' }, now)).toEqual([
     other,

@@ -353,7 +353,7 @@ describe('a controller', () => {
       reconcile: async () => ({ requeueAfterMs: 3_600_000 }),
       deleted: async ({ metadata }, context) => {
         seen.push(`${metadata.uid} ${context.clock.now() - begun}`);
-        if (--rounds > 0) return { requeueAfterMs: 1_000 };
+        return --rounds > 0 ? { requeueAfterMs: 1_000 } : undefined;
       },
     });
     await things.create(thing('a'));

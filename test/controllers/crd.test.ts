@@ -364,7 +364,7 @@ describe('the controllers', () => {
     const name = { name: 'widgets.example.com' };
     const define = async (scope: string): Promise<void> => {
       await crds.create({ ...crd('widgets'), spec: { ...spec, scope, versions } } as CustomResourceDefinition);
-      await until(crds, name, (one) => one !== undefined && hasCondition(one, 'NamesAccepted'));
+      await until(crds, name, (one) => hasCondition(one, 'NamesAccepted'));
     };
     await define('Namespaced');
     await server.client.resource(Widgets).create(widget('default', 'a'));
@@ -384,7 +384,7 @@ describe('the controllers', () => {
     const { spec } = crd('widgets');
     await crds.create({ ...crd('widgets'), spec: { ...spec, versions } } as CustomResourceDefinition);
     const name = { name: 'widgets.example.com' };
-    await until(crds, name, (found) => found !== undefined && hasCondition(found, 'Established'));
+    await until(crds, name, (found) => hasCondition(found, 'Established'));
     await crds.subresource('status').patch(name, { type: 'merge', body: { status: { storedVersions: ['v0', 'v1'] } } });
     await crds.delete(name);
     expect(await until(crds, name, (found) => found === undefined)).toBeUndefined();

@@ -89,7 +89,7 @@ test('nothing is left of a definition that went while another server was storing
     metadata: name,
     spec: { group: 'example.com', scope: 'Cluster', names, versions },
   } as unknown as CustomResourceDefinition);
-  await until(crds, name, (one) => one !== undefined && hasCondition(one, 'Established'));
+  await until(crds, name, (one) => hasCondition(one, 'Established'));
   const type = resourceType<ApiObject>({ group: 'example.com', version: 'v1', ...names, namespaced: false });
   const widget = { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'w' } };
   await tooLate('example.com/widgets/w', type, widget, async () => {

@@ -26,11 +26,7 @@ test('a definition goes although there are instances that were left in another s
   try {
     const crds = server.client().resource(CustomResourceDefinitions);
     await crds.create(definition);
-    await until(
-      crds,
-      definition.metadata as { name: string },
-      (one) => one !== undefined && hasCondition(one, 'Established'),
-    );
+    await until(crds, definition.metadata as { name: string }, (one) => hasCondition(one, 'Established'));
     const metadata = { name: 'a', namespace: 'n', uid: 'u', finalizers: ['example.com/hold'] };
     const left = { apiVersion: 'example.com/v1', kind: 'Widget', metadata };
     const document = { bytes: Buffer.from(JSON.stringify(left)), revisionAt: -1 };

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ApiError } from '../../src/api/errors.js';
 import { type ConfigMap, ConfigMaps } from '../../src/api/kinds/config-map.js';
-import type { JsonObject } from '../../src/api/object.js';
+import { type JsonObject, type Resource, resourceType } from '../../src/api/object.js';
 import { type AdmissionVerdict, mutatingWebhook, validatingWebhook } from '../../src/webhook/admission.js';
 import { UnreadableReview } from '../../src/webhook/webhook.js';
 import { configMap, request, reviewContext } from './review.js';
@@ -134,4 +134,19 @@ test.each<[string, JsonObject, string]>([
   const refused = webhook.respond(request(members), reviewContext());
   await expect(refused).rejects.toThrow(UnreadableReview);
   await expect(refused).rejects.toThrow(message);
+});
+
+test('what a function answers may be written with the words that its kind knows', () => {
+  type Site = Resource<{ readonly plan?: 'free' | 'paid' }>;
+  const sites = resourceType<Site>({ group: 'a.b', version: 'v1', plural: 'sites', kind: 'Site', namespaced: true });
+  const webhook = mutatingWebhook({
+    for: sites,
+    mutate: ({ object }) => (object === undefined ? 'no' : { ...object, spec: { ...object.spec, plan: 'free' } }),
+  });
+  expect(webhook).toBeDefined();
+  mutatingWebhook({
+    for: sites,
+    // @ts-expect-error: there is no such plan
+    mutate: ({ object }) => (object === undefined ? 'no' : { ...object, spec: { ...object.spec, plan: 'dear' } }),
+  });
 });

@@ -49,7 +49,7 @@ beforeAll(async () => {
       versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: open } }],
     },
   } as never);
-  await until(crds, { name: 'things.example.com' }, (crd) => crd !== undefined && hasCondition(crd, 'Established'));
+  await until(crds, { name: 'things.example.com' }, (crd) => hasCondition(crd, 'Established'));
 });
 afterAll(async () => {
   await server.stop();

@@ -61,7 +61,7 @@ const answers: Readonly<Record<string, (review: Review, rest: string) => object 
     await until(crds, { name }, (crd) => crd === undefined);
     const scope = spec.scope === 'Cluster' ? 'Namespaced' : 'Cluster';
     await crds.create({ ...meta(CustomResourceDefinitions), metadata: { name }, spec: { ...spec, scope } } as never);
-    await until(crds, { name }, (crd) => crd !== undefined && hasCondition(crd, 'Established'));
+    await until(crds, { name }, (crd) => hasCondition(crd, 'Established'));
     return { allowed: true };
   },
 };
@@ -543,7 +543,7 @@ describe('versions that a webhook converts', () => {
     } as never);
     await eventually(
       () => server.client.resource(CustomResourceDefinitions).get({ name: 'gadgets.example.com' }),
-      (crd) => crd !== undefined && hasCondition(crd, 'Established'),
+      (crd) => hasCondition(crd, 'Established'),
     );
     await convertAt('/convert');
     await in1().create(gadget('one', 'v1', { host: 'h', port: '1' }));
@@ -829,7 +829,7 @@ describe('a custom resource with defaults', () => {
     const versions = [{ name: 'v1', served: true, storage: true, schema }];
     const spec = { group: 'example.com', names: { plural: 'pots', kind: 'Pot' }, scope: 'Cluster', versions };
     await crds.create({ ...meta(CustomResourceDefinitions), metadata, spec } as never);
-    await until(crds, metadata, (crd) => crd !== undefined && hasCondition(crd, 'Established'));
+    await until(crds, metadata, (crd) => hasCondition(crd, 'Established'));
   });
 
   test.each([
@@ -866,7 +866,7 @@ describe('what waited while its definition', () => {
       metadata: { name, finalizers },
       spec: { group: 'example.com', names: { plural: 'passings', kind: 'Passing' }, scope: 'Cluster', versions },
     } as never);
-    await until(crds(), { name }, (crd) => crd !== undefined && hasCondition(crd, 'Established'));
+    await until(crds(), { name }, (crd) => hasCondition(crd, 'Established'));
   };
 
   test.each([
