@@ -11,6 +11,7 @@ export {
   isTrue,
   removeCondition,
   setCondition,
+  type Undated,
 } from './api/conditions.js';
 // The vocabulary of the API.
 export { controllerReference } from './api/controller-reference.js';

@@ -39,15 +39,28 @@ export const isTrue = (conditions: readonly Condition[] | null | undefined, type
 export const hasCondition = (object: Conditioned | undefined, type: string): boolean =>
   isTrue(object?.status?.conditions, type);
 
+/** A condition as it is set: when its status changed is known only beside the one before. */
+export type Undated<C extends Condition> = Condition & Omit<C, 'lastTransitionTime'>;
+
 /**
  * The list with this condition in it: in the place of the one of the same type, else at the end.
  * `lastTransitionTime` is `now` (RFC 3339) unless the status stays as it was. Returns the same list if nothing changes.
  */
 export function setCondition<C extends Condition>(
-  conditions: readonly C[] | null | undefined,
-  wanted: C,
+  conditions: C[] | null | undefined,
+  wanted: Undated<C>,
   now: string,
-): readonly C[] {
+): C[];
+export function setCondition<C extends Condition>(
+  conditions: readonly C[] | null | undefined,
+  wanted: Undated<C>,
+  now: string,
+): readonly C[];
+export function setCondition(
+  conditions: readonly Condition[] | null | undefined,
+  wanted: Condition,
+  now: string,
+): readonly Condition[] {
   const list = conditions ?? [];
   const previous = findCondition(list, wanted.type);
   if (previous === undefined) return [...list, { ...wanted, lastTransitionTime: wanted.lastTransitionTime ?? now }];
@@ -59,10 +72,13 @@ export function setCondition<C extends Condition>(
 }
 
 /** The list without conditions of this type; the same list if there are none. */
-export const removeCondition = <C extends Condition>(conditions: readonly C[], type: string): readonly C[] =>
-  conditions.some((condition) => condition.type === type)
+export function removeCondition<C extends Condition>(conditions: C[], type: string): C[];
+export function removeCondition<C extends Condition>(conditions: readonly C[], type: string): readonly C[];
+export function removeCondition(conditions: readonly Condition[], type: string): readonly Condition[] {
+  return conditions.some((condition) => condition.type === type)
     ? conditions.filter((condition) => condition.type !== type)
     : conditions;
+}
 
 const members = [
   'type',

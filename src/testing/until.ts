@@ -145,16 +145,19 @@ async function watching<T extends ApiObject, S>(
   throw new NeverHeld(`${what}: not within ${timeoutMs} ms; ${why}`, { cause: refusal });
 }
 
-/** Asks again and again until the answer holds. Answers it. Fails with NeverHeld, and with what `ask` or `holds` throws. */
-export async function eventually<R>(
+/**
+ * Asks again and again until the answer holds. Answers it, of the type that `holds` proves. Fails with NeverHeld, and with
+ * what `ask` or `holds` throws.
+ */
+export async function eventually<R, F extends R = R>(
   ask: () => R | Promise<R>,
-  holds: (answer: R) => boolean,
+  holds: ((answer: R) => answer is F) | ((answer: R) => boolean),
   { timeoutMs = patienceMs(), what = 'condition' }: UntilOptions = {},
-): Promise<R> {
+): Promise<F> {
   const deadline = systemClock.now() + timeoutMs;
   for (;;) {
     const answer = await ask();
-    if (holds(answer)) return answer;
+    if (holds(answer)) return answer as F;
     if (systemClock.now() >= deadline) {
       throw new NeverHeld(`${what}: not within ${timeoutMs} ms; last answer: ${shown(answer)}`);
     }

@@ -68,3 +68,18 @@ test.each([
 ])('%j and %j are the same: %s', (a, b, same) => {
   expect(sameConditions(a, b)).toBe(same);
 });
+
+test('types that generators make are kept: lists that may be changed, and a date that must be there', () => {
+  interface Generated {
+    type: string;
+    status: 'True' | 'False' | 'Unknown';
+    reason: string;
+    lastTransitionTime: string;
+  }
+  const list: Generated[] = setCondition<Generated>([], { type: 'Ready', status: 'True', reason: 'Up' }, now);
+  expect(list).toEqual([{ type: 'Ready', status: 'True', reason: 'Up', lastTransitionTime: now }]);
+  const none: Generated[] = removeCondition(list, 'Ready');
+  expect(none).toEqual([]);
+  // @ts-expect-error: it has a reason
+  setCondition<Generated>(list, { type: 'Ready', status: 'True' }, now);
+});

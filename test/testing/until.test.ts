@@ -171,3 +171,12 @@ test('what a list never came to is told with what was there, and with what was s
   );
   expect(await failure(asked)).not.toHaveProperty('message', expect.stringContaining('managedFields'));
 });
+
+test('what is waited for has the type that the function proves', async () => {
+  let rounds = 0;
+  const found = await eventually(
+    () => (++rounds < 3 ? undefined : { rounds }),
+    (answer) => answer !== undefined,
+  );
+  expect(found.rounds).toBe(3);
+});
