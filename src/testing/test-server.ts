@@ -1,13 +1,12 @@
 import { setMaxListeners } from 'node:events';
 import type { ApiError } from '../api/errors.js';
-import type { ServiceAccount } from '../api/kinds/service-account.js';
 import type { ApiObject, Unstructured } from '../api/object.js';
 import type { UserInfo } from '../api/user.js';
 import { serviceAccountUser, serviceAccountUsername, wellKnown } from '../api/user.js';
 import type { Client, ClientOptions, FieldValidation } from '../client/client.js';
 import { clientUntil } from '../controller/client-until.js';
 import type { Runnable } from '../controller/controller.js';
-import { createManager } from '../controller/manager.js';
+import { createManager, type Manager } from '../controller/manager.js';
 import { openServer, type Server } from '../embed.js';
 import { systemClock } from '../runtime/clock.js';
 import { silentLogger } from '../runtime/logger.js';
@@ -144,11 +143,14 @@ export async function testServer(options: TestServerOptions = {}): Promise<TestS
   const stopping = new AbortController();
   setMaxListeners(0, stopping.signal);
   let served: ServedWebhooks | undefined;
-  let account: ServiceAccount | undefined;
+  let manager: Manager | undefined;
   try {
     served = webhooks && (await serveWebhooks(webhooks, { client: actor(), clock, log, signal: stopping.signal }));
     await install(admin, objects, (object) => served?.pointedHere(object) ?? object);
-    account = runAs && (await findAccount(admin, runAs));
+    const account = runAs && (await findAccount(admin, runAs));
+    const client = actor(account?.metadata.uid);
+    const limit = graceMs === undefined ? {} : { graceMs };
+    if (runnables.length > 0) manager = createManager({ client, clock, log, ...limit }).add(...runnables);
   } catch (error) {
     stopping.abort();
     await served?.stop();
@@ -156,17 +158,7 @@ export async function testServer(options: TestServerOptions = {}): Promise<TestS
     throw error;
   }
   if (runAs !== undefined) refusals.watch(runAs);
-  const running =
-    runnables.length === 0
-      ? Promise.resolve()
-      : createManager({
-          client: actor(account?.metadata.uid),
-          clock,
-          log,
-          ...(graceMs === undefined ? {} : { graceMs }),
-        })
-          .add(...runnables)
-          .run(stopping.signal);
+  const running = manager?.run(stopping.signal) ?? Promise.resolve();
   running.catch((error: unknown) => failed.abort(error));
   let isTold = false;
   const ending = clientUntil(failed.signal, mine, () => {

@@ -49,6 +49,22 @@ test('a server of which an object cannot be there does not start', async () => {
   await expect(testServer({ controllers: [], objects: [wrong] })).rejects.toThrow('unknown field "dta"');
 });
 
+test('one whose runnables cannot run together does not start, and nothing of it is left', async () => {
+  const twin = (): Runnable => defineController({ name: 'twin', for: ConfigMaps, reconcile: async () => {} });
+  let url = '';
+  const started = testServer({
+    listen: { port: 0 },
+    onListening: async (listening) => {
+      url = listening.url;
+    },
+    runnables: [twin(), twin()],
+  });
+  await expect(started).rejects.toThrow('there are two controllers named twin');
+  const { port } = new URL(url);
+  const again = await testServer({ controllers: [], listen: { port: Number(port) } });
+  await again.stop();
+});
+
 test('a test lets requests fail and wait, and knows what was asked', async () => {
   const asked: string[] = [];
   let conflicts = 2;
