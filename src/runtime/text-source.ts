@@ -13,6 +13,8 @@ export interface Following {
   readonly log: Logger;
   /** Ends the following. */
   readonly signal: AbortSignal;
+  /** The option that is the text where it is no file: errors name it. */
+  readonly option?: string;
   /** Told, once until it can be again, that a file cannot be read any more. */
   unreadable?(): void;
 }
@@ -32,11 +34,14 @@ export async function followText(
   take: (text: string) => void | Promise<void>,
   following: Following,
 ): Promise<void> {
-  if (typeof source === 'string') return take(source);
+  if (typeof source === 'string') return named(following.option, () => take(source));
   const { file, option } = source;
   const opened = (): Promise<void> => followFiles([file], ([text = '']) => take(text), following);
-  await (option === undefined ? opened() : naming(option, opened));
+  await named(option, opened);
 }
+
+const named = <T>(option: string | undefined, open: () => T | Promise<T>): T | Promise<T> =>
+  option === undefined ? open() : naming(option, open);
 
 /** Where it fails, the error begins with the name of what could not be opened. */
 export async function naming<T>(name: string, open: () => T | Promise<T>): Promise<T> {

@@ -169,7 +169,7 @@ async function openKeys(
       signing = readSigningKey(pem);
       combine();
     },
-    following,
+    { ...following, option: 'serviceAccountSigningKey' },
   );
   for (const [at, source] of verificationKeys.entries()) {
     await followText(
@@ -178,7 +178,7 @@ async function openKeys(
         others[at] = readVerificationKeys(pem);
         combine();
       },
-      following,
+      { ...following, option: `serviceAccountVerificationKeys[${at}]` },
     );
   }
   return {
@@ -195,7 +195,7 @@ async function openClientCas(
   following: Following,
 ): Promise<() => string> {
   if (moreClientCas === undefined) return clientCa;
-  return joined(clientCa, await followCertificates(moreClientCas, following), '\n');
+  return joined(clientCa, await followCertificates(moreClientCas, { ...following, option: 'clientCa' }), '\n');
 }
 
 async function followCertificates(source: TextSource, following: Following): Promise<() => string> {
@@ -222,7 +222,7 @@ async function openStaticTokens(
     (csv) => {
       tokens = staticTokens(csv);
     },
-    following,
+    { ...following, option: 'staticTokens' },
   );
   return { authenticateToken: async (token, audiences) => tokens?.authenticateToken(token, audiences) };
 }
@@ -235,5 +235,5 @@ async function openFrontProxy(
 ): Promise<OpenedProxy | undefined> {
   if (settings === undefined) return undefined;
   const { ca, allowedNames = [], ...headers } = { ...usualProxyHeaders, ...settings };
-  return { ...headers, allowedNames, bundle: await followCertificates(ca, following) };
+  return { ...headers, allowedNames, bundle: await followCertificates(ca, { ...following, option: 'frontProxy.ca' }) };
 }

@@ -57,7 +57,8 @@ export async function openAuthorizers(options: GivenOptions, given: Given): Prom
     current = await open(configured);
     if (before !== undefined) void clock.sleep(farewellMs, signal).then(before.close);
   };
-  await followConfiguration(source, take, { clock, log, signal, tell: counted?.configured });
+  const option = 'authorizationConfiguration';
+  await followConfiguration(source, take, { clock, log, signal, option, tell: counted?.configured });
   const now = (): Opened => current as Opened;
   return {
     authorizer: {

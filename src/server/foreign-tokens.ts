@@ -76,7 +76,8 @@ export async function openForeignTokens(
     take(text, isFirst).finally(() => metrics?.keepIssuers(urls));
   if (configuration !== undefined) {
     const { signal } = given;
-    await followConfiguration(configuration, takeKeeping, { clock, log, signal, tell: metrics?.configured });
+    const option = 'authenticationConfiguration';
+    await followConfiguration(configuration, takeKeeping, { clock, log, signal, option, tell: metrics?.configured });
   }
   return {
     tokens: { authenticateToken: (token, audiences) => tokens.authenticateToken(token, audiences) },

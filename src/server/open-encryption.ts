@@ -62,7 +62,7 @@ export async function openEncryption(
       isOpen = true;
       if (signal.aborted) closeAll(next);
     },
-    { ...following, tell: metrics?.configured },
+    { ...following, option: 'encryptionConfiguration', tell: metrics?.configured },
   );
   return { ...latest(() => current.encryption), problem: () => problemOf(current) };
 }

@@ -188,4 +188,20 @@ describe('options of a server', () => {
     await expect(createServer({ stroe: 'level:x' } as ServerOptions)).rejects.toThrow('option stroe is unknown');
     await expect(testServer({ controllers: 'none' as 'all' })).rejects.toThrow('option controllers must be');
   });
+
+  test.each<[ServerOptions, string]>([
+    [{ clientCa: 'x' }, 'clientCa: there is no certificate in the CA bundle'],
+    [{ frontProxy: { ca: 'x' } }, 'frontProxy.ca: there is no certificate in the CA bundle'],
+    [{ staticTokens: 'a' }, 'staticTokens: token file must have at least 3 columns'],
+    [{ serviceAccountSigningKey: 'x' }, 'serviceAccountSigningKey: no PEM private key found'],
+    [{ serviceAccountVerificationKeys: ['x'] }, 'serviceAccountVerificationKeys[0]: no PEM key found'],
+    [{ authenticationConfiguration: 'kind: X' }, 'authenticationConfiguration: must be AuthenticationConfiguration'],
+    [{ authorizationConfiguration: 'kind: X' }, 'authorizationConfiguration: must be AuthorizationConfiguration'],
+    [
+      { store: 'level:never-opened', encryptionConfiguration: 'kind: X' },
+      'encryptionConfiguration: must be EncryptionConfiguration',
+    ],
+  ])('whose text cannot be used are named: %j', async (options, message) => {
+    await expect(createServer(options)).rejects.toThrow(message);
+  });
 });
