@@ -272,5 +272,7 @@ const failureOf =
     if (code === status.PERMISSION_DENIED) return new Error(`etcd at ${where} does not allow it: ${details}`);
     // A document that is too large, say, or an etcd that has no room left: it does answer.
     if (refusals.has(code)) return new Error(details, { cause: error });
-    return new StoreUnavailable(`etcd at ${where} does not answer${how}: ${details}`, { cause: error });
+    // The library ends it with notes of its resolver, of which there are none for most addresses.
+    const why = details.replace(/\. Resolution note: $/, '');
+    return new StoreUnavailable(`etcd at ${where} does not answer${how}: ${why}`, { cause: error });
   };
