@@ -38,7 +38,7 @@ import { putObject } from './verbs/put.js';
 import { checkConvertible, watchObjects } from './verbs/watch.js';
 import { admitAction } from './write/action.js';
 import { createObject } from './write/create.js';
-import { longestWriteMs, resultOf, type WriteRequest, writeRequest } from './write/request.js';
+import { keyOfUrl, longestWriteMs, resultOf, type WriteRequest, writeRequest } from './write/request.js';
 
 export interface Answer {
   readonly result: Result;
@@ -81,7 +81,6 @@ export async function runResourceRequest(
       name: info.name === '' ? undefined : info.name,
     },
     subresource: info.subresource === '' ? undefined : info.subresource,
-    dryRun: false,
     now,
     warn,
     annotate:
@@ -199,14 +198,11 @@ async function remove(
     readSelection(definition, selected);
     return inShard(parts, definition, selected, async (shard) => {
       const parameters = readDeleteParameters(query, await readDeleteBody(request));
-      const acting = { ...context, dryRun: parameters.dryRun };
-      return deleteCollection(parts, collectionOf(request, definition, shard), selected, parameters, acting);
+      return deleteCollection(parts, collectionOf(request, definition, shard), selected, parameters, context);
     });
   }
   const parameters = readDeleteParameters(query, await readDeleteBody(request));
-  const acting = { ...context, dryRun: parameters.dryRun };
-  const key = { namespace: context.key.namespace, name: info.name };
-  return deleteObject(parts, { definition, key, parameters, context: acting });
+  return deleteObject(parts, { definition, key: keyOfUrl(context), parameters, context });
 }
 
 const collectionOf = (request: ApiRequest, definition: ResourceDefinition, shard?: ShardSelector) => ({
@@ -240,7 +236,7 @@ async function readPosted(
   const object = await readObject(parts, request, definition, parameters, context);
   return {
     object,
-    write: writeRequest(request, definition, { ...context, dryRun: parameters.dryRun }, parameters),
+    write: writeRequest(request, { definition, subresource: undefined }, context, parameters),
   };
 }
 
@@ -253,7 +249,7 @@ async function answer(
 ): Promise<Result> {
   const { object: given, write } = await readPosted(parts, request, definition, context);
   const admitted = await admitAction(parts, write, given);
-  const object = await definition.answer?.(admitted, write.context);
+  const object = await definition.answer?.(admitted, context);
   return { type: 'object', code: 201, definition, object: object ?? admitted };
 }
 
@@ -267,10 +263,9 @@ async function act(
 ): Promise<Result> {
   const asked = ownDefinition(definition, subresource.request);
   const { object: given, write } = await readPosted(parts, request, asked, context);
-  const acting = write.context;
-  const key = { namespace: context.key.namespace, name: context.key.name ?? '' };
-  const prepare = (object: ApiObject): Promise<ApiObject> => subresource.prepare(key, object, acting);
+  const key = keyOfUrl(context);
+  const prepare = (object: ApiObject): Promise<ApiObject> => subresource.prepare(key, object, context);
   const admitted = await admitAction(parts, write, given, definition, prepare);
-  const object = await subresource.answer(key, admitted, acting);
+  const object = await subresource.answer(key, admitted, context);
   return { type: 'object', code: 201, definition: asked, object };
 }

@@ -266,7 +266,6 @@ export interface RequestContext {
   /** Name and namespace of the URL; the name is absent on POST. */
   readonly key: { readonly namespace?: string | undefined; readonly name?: string | undefined };
   readonly subresource: string | undefined;
-  readonly dryRun: boolean;
   /** Milliseconds; the same throughout one request. */
   readonly now: number;
   /** Sends a Warning header with the answer. */

@@ -38,7 +38,6 @@ export function storedInstances(given: {
           user: controllerUser('crd-finalizer'),
           key: {},
           subresource: undefined,
-          dryRun: false,
           now: parts.clock.now(),
           warn: () => {},
         },

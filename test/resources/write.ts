@@ -21,7 +21,6 @@ export const context: RequestContext = {
   user: { username: 'tester', groups: [] },
   key: { namespace: undefined, name: undefined },
   subresource: undefined,
-  dryRun: false,
   now: Date.parse('2024-05-06T07:08:09Z'),
   warn: () => {},
 };

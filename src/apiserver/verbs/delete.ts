@@ -36,7 +36,7 @@ export async function deleteObject(parts: Parts, deletion: Deletion): Promise<Re
     object: undefined,
     previous,
     user: context.user,
-    dryRun: context.dryRun,
+    dryRun: parameters.dryRun,
     // What ends step by step is always the one that was found.
     options: optionsOf(parameters, definition.deletion && previous.metadata.uid),
     warn: (text) => context.warn(text),

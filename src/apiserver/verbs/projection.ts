@@ -36,7 +36,7 @@ export async function projectedWrite(
       const changed = await change(live);
       const { uid } = changed.object.metadata;
       if (checkUid && uid && uid !== current.metadata.uid) {
-        throw uidMismatch(write.definition, key, write.context, [uid, current.metadata.uid ?? '']);
+        throw uidMismatch(write, key, [uid, current.metadata.uid ?? '']);
       }
       const owned = changed.managed ? changed.object : own(write, projection, live, changed.object);
       const projected = await mutated(parts, attributesOf(write, 'UPDATE', owned, live));

@@ -6,7 +6,7 @@ import type { Parts } from '../parts.js';
 import type { ApiRequest, Result } from '../request.js';
 import type { Target } from '../target.js';
 import { dedupeOwners, placedByUrl } from '../write/given-object.js';
-import { mayCreate, resultOf, writeRequest } from '../write/request.js';
+import { keyOfUrl, mayCreate, resultOf, writeRequest } from '../write/request.js';
 import { updateObject } from '../write/update.js';
 import { projectedWrite, readProjected } from './projection.js';
 
@@ -19,9 +19,8 @@ export async function putObject(
 ): Promise<Result> {
   const { definition, subresource } = target;
   const parameters = readWriteParameters(request.query, { kind: 'UpdateOptions' });
-  const acting = { ...context, dryRun: parameters.dryRun };
-  const key = { namespace: context.key.namespace, name: context.key.name ?? '' };
-  const write = writeRequest(request, definition, acting, parameters);
+  const key = keyOfUrl(context);
+  const write = writeRequest(request, target, context, parameters);
   if (subresource?.type === 'projection') {
     const seen = ownDefinition(definition, subresource.of);
     const sent = placedByUrl(seen, context, await readProjected(parts, request, seen, parameters, context));
@@ -30,16 +29,11 @@ export async function putObject(
   }
   const { object, emptied } = await readSent(parts, request, definition, parameters, context);
   const sent = dedupeOwners(placedByUrl(definition, context, object), context, 'request');
-  const written = await updateObject(
-    parts,
-    { ...write, view: subresource?.type === 'view' ? subresource : undefined },
-    key,
-    {
-      change: async () => ({ object: sent, emptied, managed: false }),
-      checkUid: true,
-      create: definition.createOnUpdate ?? false,
-      mayCreate: mayCreate(parts, request, context.user),
-    },
-  );
+  const written = await updateObject(parts, write, key, {
+    change: async () => ({ object: sent, emptied, managed: false }),
+    checkUid: true,
+    create: definition.createOnUpdate ?? false,
+    mayCreate: mayCreate(parts, request, context.user),
+  });
   return resultOf(definition, written);
 }

@@ -87,7 +87,7 @@ async function admitted(
   // Only what a POST says of itself is wiped, neither what others make of it nor what a PUT or an apply says.
   const wiped = byUpdate === undefined ? wipeSystemFields(placed) : placed;
   // In a dry run nothing gives the object a version, and what was sent comes back.
-  const storable = context.dryRun ? (all: ApiObject): ApiObject => all : withoutUnstored;
+  const storable = request.dryRun ? (all: ApiObject): ApiObject => all : withoutUnstored;
   let sent = dedupeOwners(storable(wiped), context, 'request');
   if (!managed) sent = await own(request, undefined, sent, turns);
   if (turns.isDue) await turns.next();
@@ -99,7 +99,7 @@ async function admitted(
     attributes,
     answered: answerOf(definition, managed || made !== sent),
     checkVersions() {
-      const mayNameVersion = context.dryRun || byUpdate !== undefined;
+      const mayNameVersion = request.dryRun || byUpdate !== undefined;
       checkNoVersion(given, mayNameVersion);
       if (made.metadata.resourceVersion !== undefined) checkNoVersion(made, mayNameVersion);
     },
@@ -137,7 +137,7 @@ async function createOnce(
 
   checkVersions();
   // In a dry run nothing is stored, in whatever version.
-  const document = context.dryRun ? undefined : await encode(definition, next, turns);
+  const document = request.dryRun ? undefined : await encode(definition, next, turns);
   if (turns.isDue) await turns.next();
   const tooLarge = document && tooLargeToStore(document.bytes.length);
   if (tooLarge !== undefined) throw tooLarge;

@@ -6,6 +6,7 @@ import { storageKey } from '../../registry/keys.js';
 import { withoutRepeatedOwners } from '../../registry/metadata-rules.js';
 import type { RequestContext, ResourceDefinition } from '../../registry/resource-definition.js';
 import { apiVersionMissing, isVersionless } from '../given-kind.js';
+import type { WriteRequest } from './request.js';
 
 /** What a caller says about the object it writes that must agree with the request and with what is there. */
 
@@ -94,9 +95,8 @@ export const preconditionFailed = (what: 'UID' | 'ResourceVersion', given: strin
 
 /** Of a PUT with the uid of another object. */
 export const uidMismatch = (
-  definition: ResourceDefinition,
+  { definition, dryRun }: Pick<WriteRequest, 'definition' | 'dryRun'>,
   key: ObjectKey,
-  { dryRun }: RequestContext,
   [given, actual]: readonly [given: string, actual: string],
 ): ApiError =>
   conflict(

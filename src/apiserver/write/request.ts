@@ -1,5 +1,5 @@
 import type { AdmissionAttributes, WriteAttributes } from '../../admission/admission-step.js';
-import type { ApiObject } from '../../api/object.js';
+import type { ApiObject, ObjectKey } from '../../api/object.js';
 import type { WriteParameters } from '../../api/options.js';
 import type { UserInfo } from '../../api/user.js';
 import { managerName } from '../../apply/manager-name.js';
@@ -8,6 +8,7 @@ import type { Entry } from '../../store/store.js';
 import { accessOf, requireAccess } from '../access.js';
 import type { Parts } from '../parts.js';
 import type { ApiRequest, Result } from '../request.js';
+import type { Target } from '../target.js';
 
 /** A write as the write path takes it: `createObject`, `updateObject` and `admitAction`. */
 export interface WriteRequest {
@@ -15,6 +16,8 @@ export interface WriteRequest {
   /** The second door this write came through, if any. */
   readonly view?: SubresourceView<ApiObject> | undefined;
   readonly context: RequestContext;
+  /** Everything is done but storing. */
+  readonly dryRun: boolean;
   /** Who is recorded as managing the fields written. */
   readonly manager: string;
   /** Name of the subresource recorded with them. */
@@ -44,21 +47,26 @@ export const longestWriteMs = 34_000;
 /** A request as the write path takes it. */
 export const writeRequest = (
   request: ApiRequest,
-  definition: ResourceDefinition,
+  { definition, subresource }: Target,
   context: RequestContext,
-  { givenDryRun: dryRun, fieldManager, givenFieldValidation: fieldValidation }: WriteParameters,
+  { dryRun, givenDryRun, fieldManager, givenFieldValidation: fieldValidation }: WriteParameters,
 ): WriteRequest => ({
   definition,
+  view: subresource?.type === 'view' ? subresource : undefined,
   context,
+  dryRun,
   manager: managerName(fieldManager, request.header('user-agent')),
   managedSubresource: context.subresource,
   options: {
-    ...(dryRun.length > 0 ? { dryRun } : {}),
+    ...(givenDryRun.length > 0 ? { dryRun: givenDryRun } : {}),
     ...(fieldManager === undefined ? {} : { fieldManager }),
     ...(fieldValidation === undefined ? {} : { fieldValidation }),
   },
   abandoned: () => request.signal.aborted,
 });
+
+/** The object that the URL names. */
+export const keyOfUrl = ({ key: { namespace, name = '' } }: RequestContext): ObjectKey => ({ namespace, name });
 
 /** A write as an answer: the stored bytes where there are any. */
 export function resultOf(definition: ResourceDefinition, { created, entry, object }: Written): Result {
@@ -76,7 +84,7 @@ export const answerOf = ({ reader }: ResourceDefinition, made: boolean): ((objec
   made && reader !== undefined ? reader.settled : (object) => object;
 
 export function attributesOf(
-  { definition, context, options }: WriteRequest,
+  { definition, context, dryRun, options }: WriteRequest,
   operation: AdmissionAttributes['operation'],
   object: ApiObject,
   previous: ApiObject | undefined,
@@ -89,7 +97,7 @@ export function attributesOf(
     object,
     previous,
     user: context.user,
-    dryRun: context.dryRun,
+    dryRun,
     options,
     warn: (text) => context.warn(text),
     annotate: context.annotate,

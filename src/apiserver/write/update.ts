@@ -87,7 +87,7 @@ async function createByUpdate(parts: Parts, request: WriteRequest, key: ObjectKe
   if (!update.create || request.view !== undefined) throw notFound(subject(definition, key.name));
   const { object, managed } = await update.change(undefined);
   const { uid } = object.metadata;
-  if (uid) throw uidMismatch(definition, key, request.context, [uid, '']);
+  if (uid) throw uidMismatch(request, key, [uid, '']);
   // One that is no version is refused, although there is nothing to compare it with.
   readGivenVersion(object);
   return createObject(parts, request, object, { managed, byUpdate: key, mayCreate: update.mayCreate });
@@ -113,7 +113,7 @@ async function updateOnce(
   const placed = isAdmitted ? inNamespace(definition, context, sent) : sent;
 
   // Generic rules see the object as sent; the kind's own see it with what this door may not change restored.
-  const named = keepSystemFields(placed, previous, context);
+  const named = keepSystemFields(placed, previous, request);
   const whole =
     view === undefined
       ? (definition.prepare?.(named, previous, context) ?? named)
@@ -138,7 +138,7 @@ async function updateOnce(
   if (!isReleased(definition, next, previous)) {
     return storeUpdated(parts, request, { entry, previous, next, made }, turns);
   }
-  if (!context.dryRun) await parts.store.commit({ key: entry.key, document: undefined, expect: entry.revision });
+  if (!request.dryRun) await parts.store.commit({ key: entry.key, document: undefined, expect: entry.revision });
   // Nothing of it was stored, and it is answered as it was sent.
   return { created: false, entry: undefined, object: withVersion(seen, entry) };
 }
@@ -159,12 +159,11 @@ async function admitted(
   { key, update, previous }: { readonly key: ObjectKey; readonly update: Update; readonly previous: ApiObject },
   turns: TurnTaking,
 ): Promise<AdmittedUpdate> {
-  const { definition, context } = request;
   const { object, managed, emptied } = await update.change(previous);
   if (turns.isDue) await turns.next();
   const givenUid = object.metadata.uid;
   if (update.checkUid && givenUid && givenUid !== previous.metadata.uid) {
-    throw uidMismatch(definition, key, context, [givenUid, previous.metadata.uid ?? '']);
+    throw uidMismatch(request, key, [givenUid, previous.metadata.uid ?? '']);
   }
   const sent = managed ? object : await own(request, previous, object, turns);
   if (turns.isDue) await turns.next();
@@ -172,7 +171,7 @@ async function admitted(
     request.judgedAs === undefined ? await mutated(parts, attributesOf(request, 'UPDATE', sent, previous)) : sent;
   const isAdmitted = next !== sent;
   return {
-    object: dedupeOwners(next, context, 'admission'),
+    object: dedupeOwners(next, request.context, 'admission'),
     isAdmitted,
     made: managed || isAdmitted,
     // Whoever admits it sees, and gives back, an object without what is empty.
@@ -191,7 +190,7 @@ interface AgreedUpdate {
 
 async function storeUpdated(
   parts: Parts,
-  { definition, context }: WriteRequest,
+  { definition, dryRun }: WriteRequest,
   { entry, previous, next: agreed, made }: AgreedUpdate,
   turns: TurnTaking,
 ): Promise<Written> {
@@ -203,7 +202,7 @@ async function storeUpdated(
   if (turns.isDue) await turns.next();
   if (sameDocument(document, entry) && !parts.store.isStale?.(entry))
     return { created: false, entry, object: previous };
-  if (context.dryRun) {
+  if (dryRun) {
     return { created: false, entry: undefined, object: withVersion(await asIfStored(definition, next), entry) };
   }
   const tooLarge = tooLargeToStore(document.bytes.length, {

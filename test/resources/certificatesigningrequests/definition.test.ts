@@ -22,7 +22,6 @@ const context = (user: UserInfo = { username: 'alice', groups: ['system:authenti
   user,
   key: { name: 'a' },
   subresource: undefined,
-  dryRun: false,
   now,
   warn: () => {},
 });

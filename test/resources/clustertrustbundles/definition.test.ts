@@ -26,7 +26,6 @@ const context: RequestContext = {
   user: { username: 'u', groups: [] },
   key: {},
   subresource: undefined,
-  dryRun: false,
   now: 0,
   warn: () => {},
 };

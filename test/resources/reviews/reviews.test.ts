@@ -14,7 +14,6 @@ const context: RequestContext = {
   user,
   key: {},
   subresource: undefined,
-  dryRun: false,
   now: Date.UTC(2026, 0, 1),
   warn: () => {},
 };

@@ -35,7 +35,6 @@ const context = (name: string): RequestContext => ({
   user: { username: 'u', groups: [] },
   key: { namespace: 'ns', name },
   subresource: 'token',
-  dryRun: false,
   now: clock.now(),
   warn: (text) => warnings.push(text),
 });
