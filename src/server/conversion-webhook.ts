@@ -25,7 +25,6 @@ const patienceMs = 30_000;
 /** As much as an answer to the largest batch can be. */
 const maxBytes = 16 * 1_048_576;
 const maxValues = 150_000;
-const never = new AbortController().signal;
 
 const unsupported = (): InvalidConversion =>
   new InvalidConversion('failed: no supported conversion review versions', 'conversion_webhook_call_failure');
@@ -60,7 +59,6 @@ export function conversionWebhook(
         target: targetOf(webhook.clientConfig ?? {}, parts.services, { blankMeansNone: true }),
         body: goJson(conversionReview({ apiVersion: `${group}/${version}`, uid, to, objects })),
         milliseconds: patienceMs,
-        signal: never,
         maxBytes,
       });
       const review = await readReply(reply, { group, version, kind: 'ConversionReview', maxValues });

@@ -59,8 +59,6 @@ const maxAnswerBytes = 8 * 1_048_576;
 const maxAnswerValues = 50_000;
 const usualSeconds = 10;
 
-const never = new AbortController().signal;
-
 /**
  * Asks one webhook about a request as it sees it; passes on its warnings and audit annotations.
  *
@@ -89,7 +87,7 @@ export async function ask(
       credentials: parts.credentials?.(target.authority),
       body: goJson(review),
       milliseconds: timeFor(webhook.timeoutSeconds, attributes, parts.clock),
-      signal: attributes.caller?.signal ?? never,
+      signal: attributes.caller?.signal,
       maxBytes: maxAnswerBytes,
     });
     const expected = { group, version, kind: 'AdmissionReview', maxValues: maxAnswerValues, exact: true };

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
-import { isIP } from 'node:net';
 import { connect } from 'node:tls';
 import type { ClientCredentials } from '../../client/cluster-access.js';
 import { type Certificate, readCertificate, readPemCertificates } from '../../pki/certificate.js';
 import { verifyChain } from '../../pki/certificate-chain.js';
 import { oids } from '../../pki/oids.js';
 import { PkiError } from '../../pki/pki-error.js';
+import { nameToAskFor } from './server-name.js';
 import type { HookAddress } from './target.js';
 
 /**
@@ -42,8 +42,7 @@ export async function vouchedBy(
   const { address, serverName, shown, now, signal } = given;
   const socket = connect({
     ...address,
-    // An address is no name that could be asked for.
-    servername: isIP(serverName) === 0 ? serverName : '',
+    servername: nameToAskFor(serverName),
     ALPNProtocols: ['http/1.1'],
     rejectUnauthorized: false,
     ...(shown.certificate === undefined ? {} : { cert: shown.certificate, key: shown.key }),

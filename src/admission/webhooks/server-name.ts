@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import type { PeerCertificate } from 'node:tls';
 
 /** A certificate is of somebody else. */
@@ -5,14 +6,17 @@ export class NameMismatch extends Error {
   override readonly name = 'NameMismatch';
 }
 
+/** The name by which a server is asked for its certificate (SNI). An address is none. */
+export const nameToAskFor = (host: string): string => (isIP(host) === 0 ? host : '');
+
 /** Does a certificate name this host? Only subject alternative names count. Answers what is wrong. */
-export function nameMismatch(host: string, isAddress: boolean, certificate: PeerCertificate): NameMismatch | undefined {
+export function nameMismatch(host: string, certificate: PeerCertificate): NameMismatch | undefined {
   const names = alternativeNames(certificate.subjectaltname ?? '');
   const commonName = certificate.subject?.CN;
   if (names.length === 0 && typeof commonName === 'string' && namesHost(commonName, host)) {
     return new NameMismatch('certificate relies on legacy Common Name field, use SANs instead');
   }
-  if (isAddress) {
+  if (isIP(host) !== 0) {
     const addresses = names.filter(({ type }) => type === 'IP Address').map(({ value }) => value);
     if (addresses.some((one) => sameAddress(one, host))) return undefined;
     return new NameMismatch(

@@ -393,7 +393,7 @@ describe('failures', () => {
         failurePolicy: 'Ignore',
         answer: (_, { signal }) => {
           gone.abort(reason);
-          throw signal.reason;
+          throw signal?.reason;
         },
       },
     ]);

@@ -1,0 +1,111 @@
+import { Agent } from 'node:https';
+import type { ClientCredentials, CredentialSource } from '../../client/cluster-access.js';
+import { BoundedMap } from '../../runtime/bounded-map.js';
+import type { Clock } from '../../runtime/clock.js';
+import { exchange, type HookReply, type Moved, type Progress, StaleConnection } from './exchange.js';
+import { looksSelfSigned, type Vouched, vouchedBy } from './self-issued.js';
+import { nameMismatch, nameToAskFor } from './server-name.js';
+import type { HookAddress, HookTarget } from './target.js';
+
+/** What a webhook is sent. */
+export interface HookPost {
+  readonly target: HookTarget;
+  /** What the webhook gets to see of who asks; absent: nothing. */
+  readonly credentials?: CredentialSource | undefined;
+  /** JSON. */
+  readonly body: string;
+  /** Most bytes of an answer. */
+  readonly maxBytes: number;
+}
+
+/** To a target that can be reached. */
+export interface ReachablePost extends HookPost {
+  readonly address: HookAddress;
+  readonly progress: Progress;
+}
+
+/** Most targets whose connections are kept. */
+const maxAgents = 200;
+const idleMs = 90_000;
+
+/** Connections with TLS, kept for each target, what verifies it, and the certificate that it is shown. */
+export class HookConnections {
+  readonly #agents = new BoundedMap<string, Agent>(maxAgents, retire);
+  /** Certificates that show no issuer but themselves, which the CAs of their targets have issued all the same. */
+  readonly #vouched = new BoundedMap<string, Vouched>(maxAgents);
+  readonly #clock: Clock;
+  readonly #userAgent: string;
+
+  constructor({ clock, userAgent }: { readonly clock: Clock; readonly userAgent: string }) {
+    this.#clock = clock;
+    this.#userAgent = userAgent;
+  }
+
+  /** Sends it to a path of the target, once. Rejects as `exchange` does, but over a connection that is not stale. */
+  async post(post: ReachablePost, path: string, signal: AbortSignal): Promise<HookReply & Moved> {
+    const shown = (await post.credentials?.current()) ?? {};
+    const { target, address, body, maxBytes, progress } = post;
+    const { authority, serverName, ca } = target;
+    const asked = { address, authority, path, userAgent: this.#userAgent, body, maxBytes, progress, signal };
+    const key = agentKey(target, shown);
+    let looked = false;
+    for (;;) {
+      try {
+        return await exchange({
+          ...asked,
+          agent: this.#agentFor(key, target, shown),
+          authorization: shown.authorization,
+        });
+      } catch (error) {
+        if (signal.aborted) throw error;
+        // Another is taken, which may have been closed as well; there are ever fewer of them.
+        if (error instanceof StaleConnection) continue;
+        if (looked || ca === undefined || !looksSelfSigned(error)) throw error;
+        looked = true;
+        const found = await vouchedBy(ca, { address, serverName, shown, now: this.#clock.now(), signal });
+        if (found === undefined) throw error;
+        this.#vouched.set(key, found);
+      }
+    }
+  }
+
+  #agentFor(key: string, target: HookTarget, shown: ClientCredentials): Agent {
+    const own = this.#vouched.get(key);
+    if (own === undefined || this.#clock.now() >= own.validUntil) return this.#kept(key, target, shown);
+    return this.#kept(`${key}${own.certificate}`, { ...target, ca: `${target.ca}\n${own.certificate}` }, shown);
+  }
+
+  #kept(key: string, target: HookTarget, shown: ClientCredentials): Agent {
+    const agent = this.#agents.get(key) ?? newAgent(target, shown);
+    this.#agents.set(key, agent);
+    return agent;
+  }
+
+  /** Ends all of them. */
+  close(): void {
+    for (const agent of this.#agents.values()) agent.destroy();
+    this.#agents.clear();
+  }
+}
+
+const agentKey = ({ authority, address, ca }: HookTarget, { certificate }: ClientCredentials): string =>
+  JSON.stringify([authority, address, ca ?? null, certificate ?? null]);
+
+function newAgent({ serverName, ca }: HookTarget, { certificate, key }: ClientCredentials): Agent {
+  return new Agent({
+    keepAlive: true,
+    scheduling: 'lifo',
+    timeout: idleMs,
+    ALPNProtocols: ['http/1.1'],
+    servername: nameToAskFor(serverName),
+    checkServerIdentity: (_host, certificate) => nameMismatch(serverName, certificate),
+    // Any certificate of the bundle is an anchor, also one that somebody else has signed.
+    ...(ca === undefined ? {} : { ca, allowPartialTrustChain: true }),
+    ...(certificate === undefined ? {} : { cert: certificate, key }),
+  });
+}
+
+/** Requests under way keep their connections; those come to their end when they are idle. */
+function retire(agent: Agent): void {
+  for (const socket of Object.values(agent.freeSockets).flat()) socket?.destroy();
+}
