@@ -38,6 +38,38 @@ const results: Readonly<Record<ReconcileOutcome, string>> = {
 
 /** Counts under the names that dashboards for controllers know. */
 export function controllerMetrics(metrics: Metrics): ControllerMetrics {
+  const reconciles = reconcileMetrics(metrics);
+  const { worked, ...queue } = queueMetrics(metrics);
+  const workers = workerMetrics(metrics);
+  const master = metrics.gauge({
+    name: 'leader_election_master_status',
+    help: 'Whether this process has the lease: 1 or 0.',
+    labels: ['name'],
+  });
+  const failing = metrics.gauge({
+    name: 'kedge_watches_failing',
+    help: 'Watches of controllers that fail to list or watch.',
+    labels: ['controller', 'resource'],
+  });
+  return {
+    ...queue,
+    reconciled(controller, outcome, seconds) {
+      reconciles.ended(controller, outcome, seconds);
+      worked(controller, seconds);
+    },
+    timedOut: reconciles.timedOut,
+    started(controller, count) {
+      reconciles.begin(controller);
+      return workers.started(controller, count);
+    },
+    took: workers.took,
+    watchFailing: (controller, resource, change) => failing.of({ controller, resource }).add(change),
+    leading: (name, isLeading) => master.set({ name }, isLeading ? 1 : 0),
+    reviewing: reviewMetrics(metrics),
+  };
+}
+
+function reconcileMetrics(metrics: Metrics) {
   const total = metrics.counter({
     name: 'controller_runtime_reconcile_total',
     help: 'Reconciles by controller and result.',
@@ -64,36 +96,56 @@ export function controllerMetrics(metrics: Metrics): ControllerMetrics {
     labels: ['controller'],
     buckets: exponentialBuckets(0.001, 4, 9),
   });
-  const most = metrics.gauge({
-    name: 'controller_runtime_max_concurrent_reconciles',
-    help: 'Workers that there are.',
-    labels: ['controller'],
-  });
-  const master = metrics.gauge({
-    name: 'leader_election_master_status',
-    help: 'Whether this process has the lease: 1 or 0.',
-    labels: ['name'],
-  });
-  const queue = ['controller', 'name'] as const;
-  const depth = metrics.gauge({ name: 'workqueue_depth', help: 'Keys that wait for a worker.', labels: queue });
-  const adds = metrics.counter({ name: 'workqueue_adds_total', help: 'Keys put into the queue.', labels: queue });
-  const retries = metrics.counter({
-    name: 'workqueue_retries_total',
-    help: 'Keys that are to wait later.',
-    labels: queue,
-  });
+  return {
+    /** Known to scrapes before anything happens: the first is an increase, too. */
+    begin(controller: string): void {
+      for (const result of Object.values(results)) total.add({ controller, result }, 0);
+      for (const counter of [errors, terminal, timeouts]) counter.add({ controller }, 0);
+    },
+    ended(controller: string, outcome: ReconcileOutcome, seconds: number): void {
+      total.add({ controller, result: results[outcome] });
+      if (outcome === 'retry' || outcome === 'terminal') errors.add({ controller });
+      if (outcome === 'terminal') terminal.add({ controller });
+      time.observe({ controller }, seconds);
+    },
+    timedOut: (controller: string): void => timeouts.add({ controller }),
+  };
+}
+
+const queueLabels = ['controller', 'name'] as const;
+
+function queueMetrics(metrics: Metrics) {
+  const labels = queueLabels;
   const buckets = exponentialBuckets(1e-8, 10, 10);
+  const depth = metrics.gauge({ name: 'workqueue_depth', help: 'Keys that wait for a worker.', labels });
+  const adds = metrics.counter({ name: 'workqueue_adds_total', help: 'Keys put into the queue.', labels });
+  const retries = metrics.counter({ name: 'workqueue_retries_total', help: 'Keys that are to wait later.', labels });
   const waits = metrics.histogram({
     name: 'workqueue_queue_duration_seconds',
     help: 'How long keys waited for a worker.',
-    labels: queue,
+    labels,
     buckets,
   });
   const works = metrics.histogram({
     name: 'workqueue_work_duration_seconds',
     help: 'How long workers had keys.',
-    labels: queue,
+    labels,
     buckets,
+  });
+  return {
+    queued: (controller: string, change: number): void => depth.of({ controller, name: controller }).add(change),
+    added: (controller: string): void => adds.add({ controller, name: controller }),
+    delayed: (controller: string): void => retries.add({ controller, name: controller }),
+    waited: (controller: string, seconds: number): void => waits.observe({ controller, name: controller }, seconds),
+    worked: (controller: string, seconds: number): void => works.observe({ controller, name: controller }, seconds),
+  };
+}
+
+function workerMetrics(metrics: Metrics) {
+  const most = metrics.gauge({
+    name: 'controller_runtime_max_concurrent_reconciles',
+    help: 'Workers that there are.',
+    labels: ['controller'],
   });
   /** How long workers have had their keys. */
   const ages = new Map<string, Set<() => number>>();
@@ -115,7 +167,7 @@ export function controllerMetrics(metrics: Metrics): ControllerMetrics {
     {
       name: 'workqueue_unfinished_work_seconds',
       help: 'How long workers have had the keys they have, together.',
-      labels: queue,
+      labels: queueLabels,
     },
     measured((seconds) => seconds.reduce((sum, one) => sum + one, 0)),
   );
@@ -123,66 +175,47 @@ export function controllerMetrics(metrics: Metrics): ControllerMetrics {
     {
       name: 'workqueue_longest_running_processor_seconds',
       help: 'How long the slowest worker has had its key.',
-      labels: queue,
+      labels: queueLabels,
     },
     measured((seconds) => Math.max(0, ...seconds)),
   );
-  const failing = metrics.gauge({
-    name: 'kedge_watches_failing',
-    help: 'Watches of controllers that fail to list or watch.',
-    labels: ['controller', 'resource'],
-  });
-  const webhook = ['webhook'] as const;
-  const reviews = metrics.counter({
-    name: 'controller_runtime_webhook_requests_total',
-    help: 'Reviews by webhook and HTTP status.',
-    labels: ['webhook', 'code'],
-  });
-  const underReview = metrics.gauge({
-    name: 'controller_runtime_webhook_requests_in_flight',
-    help: 'Reviews that are being answered.',
-    labels: webhook,
-  });
-  const reviewTime = metrics.histogram({
-    name: 'controller_runtime_webhook_latency_seconds',
-    help: 'How long reviews took.',
-    labels: webhook,
-    buckets: exponentialBuckets(0.001, 4, 9),
-  });
   return {
-    reconciled(controller, outcome, seconds) {
-      total.add({ controller, result: results[outcome] });
-      if (outcome === 'retry' || outcome === 'terminal') errors.add({ controller });
-      if (outcome === 'terminal') terminal.add({ controller });
-      time.observe({ controller }, seconds);
-      works.observe({ controller, name: controller }, seconds);
-    },
-    timedOut: (controller) => timeouts.add({ controller }),
-    started(controller, workers) {
-      // Known to scrapes before anything happens: the first is an increase, too.
-      for (const result of Object.values(results)) total.add({ controller, result }, 0);
-      for (const counter of [errors, terminal, timeouts]) counter.add({ controller }, 0);
+    started(controller: string, workers: number): () => void {
       agesOf(controller);
       most.of({ controller }).add(workers);
       return () => most.of({ controller }).add(-workers);
     },
-    queued: (controller, change) => depth.of({ controller, name: controller }).add(change),
-    added: (controller) => adds.add({ controller, name: controller }),
-    delayed: (controller) => retries.add({ controller, name: controller }),
-    waited: (controller, seconds) => waits.observe({ controller, name: controller }, seconds),
-    took(controller, age) {
+    took(controller: string, age: () => number): () => void {
       const taken = agesOf(controller).add(age);
       return () => void taken.delete(age);
     },
-    watchFailing: (controller, resource, change) => failing.of({ controller, resource }).add(change),
-    leading: (name, isLeading) => master.set({ name }, isLeading ? 1 : 0),
-    reviewing(webhook) {
-      underReview.of({ webhook }).add(1);
-      return (code, seconds) => {
-        underReview.of({ webhook }).add(-1);
-        reviews.add({ webhook, code: String(code) });
-        reviewTime.observe({ webhook }, seconds);
-      };
-    },
+  };
+}
+
+function reviewMetrics(metrics: Metrics): NonNullable<ControllerMetrics['reviewing']> {
+  const labels = ['webhook'] as const;
+  const total = metrics.counter({
+    name: 'controller_runtime_webhook_requests_total',
+    help: 'Reviews by webhook and HTTP status.',
+    labels: ['webhook', 'code'],
+  });
+  const inFlight = metrics.gauge({
+    name: 'controller_runtime_webhook_requests_in_flight',
+    help: 'Reviews that are being answered.',
+    labels,
+  });
+  const time = metrics.histogram({
+    name: 'controller_runtime_webhook_latency_seconds',
+    help: 'How long reviews took.',
+    labels,
+    buckets: exponentialBuckets(0.001, 4, 9),
+  });
+  return (webhook) => {
+    inFlight.of({ webhook }).add(1);
+    return (code, seconds) => {
+      inFlight.of({ webhook }).add(-1);
+      total.add({ webhook, code: String(code) });
+      time.observe({ webhook }, seconds);
+    };
   };
 }
