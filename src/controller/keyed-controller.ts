@@ -7,7 +7,7 @@ import { isTerminal, type ReconcileContext, type ReconcileResult, type Runnable 
 import type { ReconcileOutcome } from './controller-metrics.js';
 import { sharingFor } from './shared-cache.js';
 import { observerOf } from './watches.js';
-import { createWorkQueue, drain, type Lease } from './work-queue.js';
+import { createWorkQueue, drain, type Lease, type WorkQueue } from './work-queue.js';
 
 /** Puts a key into the queue, at once or after so many milliseconds; `cause` is logged. */
 export type Wake<K> = (key: K, cause: string, delayMs?: number) => void;
@@ -80,9 +80,70 @@ export function checkNumbers(
 
 /** Runs until the signal aborts. One log line per reconcile. */
 async function workThrough<K>(name: string, work: KeyedWork<K>, context: ReconcileContext): Promise<void> {
-  const { clock, log, signal, metrics } = context;
-  const { identity } = work;
+  const { signal, metrics } = context;
+  const { identity, timeoutMs } = work;
   checkNumbers(name, work);
+  const { queue, leave } = countedQueue(name, work, context);
+  /** Why keys wait. */
+  const causes = new Map<string, string>();
+
+  const wake: Wake<K> = (key, cause, delayMs = 0) => {
+    if (delayMs > 0) {
+      queue.add(key, delayMs);
+      return;
+    }
+    const object = identity(key);
+    if (!causes.has(object)) causes.set(object, cause);
+    queue.add(key);
+  };
+
+  const workOn = async (lease: Lease<K>): Promise<void> => {
+    const { key, attempt } = lease;
+    const object = identity(key);
+    const cause = causes.get(object) ?? (attempt > 1 ? 'retry' : 'requeue');
+    causes.delete(object);
+    const about = { object, cause, attempt };
+    const report = reportOf(name, about, context);
+    try {
+      const result = await withinTime({ name, object, timeoutMs }, context, (limited) => work.reconcile(key, limited));
+      const outcome = result ? { afterMs: finite(result.requeueAfterMs) } : 'done';
+      report(result ? 'requeue' : 'done');
+      lease.settle(outcome);
+    } catch (error) {
+      const terminal = isTerminal(error);
+      try {
+        report(terminal ? 'terminal' : 'retry', error);
+      } catch {
+        // Anything may be thrown, also what fails when it is looked at. That is the trouble of this key alone.
+        context.log.warn(about, 'reconcile failed with what cannot be told');
+      }
+      lease.settle(terminal ? 'done' : 'retry');
+    }
+  };
+
+  signal.addEventListener('abort', () => queue.shutDown(), { once: true });
+  const workers = work.concurrency ?? 1;
+  const ended = metrics?.started?.(name, workers);
+  try {
+    await work.start(wake);
+    await Promise.all(Array.from({ length: workers }, () => drain(queue, signal, workOn)));
+  } finally {
+    leave();
+    ended?.();
+  }
+  await work.stopped?.();
+}
+
+/** The queue of a controller, which the metrics follow. */
+function countedQueue<K>(
+  name: string,
+  { identity, backoff, rateLimit }: KeyedWork<K>,
+  { clock, metrics }: ReconcileContext,
+): {
+  readonly queue: WorkQueue<K>;
+  /** What still waits is taken by nobody. */
+  leave(): void;
+} {
   /** Keys that wait for a worker. */
   let waiting = 0;
   const waits = (change: number): void => {
@@ -92,7 +153,7 @@ async function workThrough<K>(name: string, work: KeyedWork<K>, context: Reconci
   const queue = createWorkQueue<K>({
     clock,
     identity,
-    backoff: defaultBackoff(clock, work.backoff, work.rateLimit),
+    backoff: defaultBackoff(clock, backoff, rateLimit),
     events: metrics && {
       added() {
         metrics.added?.(name);
@@ -105,74 +166,34 @@ async function workThrough<K>(name: string, work: KeyedWork<K>, context: Reconci
       delayed: () => metrics.delayed?.(name),
     },
   });
-  /** Why keys wait. */
-  const causes = new Map<string, string>();
+  return { queue, leave: () => waits(-waiting) };
+}
 
-  const doOne = async (lease: Lease<K>): Promise<void> => {
-    const { key, attempt } = lease;
-    const object = identity(key);
-    const cause = causes.get(object) ?? (attempt > 1 ? 'retry' : 'requeue');
-    causes.delete(object);
-    const startedAt = clock.monotonic();
-    const done = metrics?.took?.(name, () => (clock.monotonic() - startedAt) / 1_000);
-    const report = (result: ReconcileOutcome, err?: unknown): void => {
-      const tookMs = clock.monotonic() - startedAt;
-      done?.();
-      metrics?.reconciled(name, result, tookMs / 1_000, err);
-      const fields = {
-        object,
-        cause,
-        attempt,
-        durationMs: Math.round(tookMs),
-        result,
-        // Where it was that a server answered so is told the first time.
-        ...(err === undefined ? {} : { err: attempt > 1 ? withoutStack(err) : err }),
-      };
-      if (result === 'terminal') log.error(fields, 'reconcile failed for good');
-      else if (result !== 'retry') log.info(fields, 'reconciled');
-      else if (signal.aborted || (attempt <= racesLost && isLostRace(object, err)))
-        log.debug(fields, 'reconcile failed');
-      else log.warn(fields, 'reconcile failed');
+/** For a reconcile that begins now: how it ended is told to it, once, and by it to the metrics and the log. */
+function reportOf(
+  name: string,
+  about: { readonly object: string; readonly cause: string; readonly attempt: number },
+  { clock, log, signal, metrics }: ReconcileContext,
+): (result: ReconcileOutcome, err?: unknown) => void {
+  const startedAt = clock.monotonic();
+  const done = metrics?.took?.(name, () => (clock.monotonic() - startedAt) / 1_000);
+  return (result, err) => {
+    const tookMs = clock.monotonic() - startedAt;
+    done?.();
+    metrics?.reconciled(name, result, tookMs / 1_000, err);
+    const { object, attempt } = about;
+    const fields = {
+      ...about,
+      durationMs: Math.round(tookMs),
+      result,
+      // Where it was that a server answered so is told the first time.
+      ...(err === undefined ? {} : { err: attempt > 1 ? withoutStack(err) : err }),
     };
-    try {
-      const result = await withinTime({ name, object, timeoutMs: work.timeoutMs }, context, (limited) =>
-        work.reconcile(key, limited),
-      );
-      const outcome = result ? { afterMs: finite(result.requeueAfterMs) } : 'done';
-      report(result ? 'requeue' : 'done');
-      lease.settle(outcome);
-    } catch (error) {
-      const terminal = isTerminal(error);
-      try {
-        report(terminal ? 'terminal' : 'retry', error);
-      } catch {
-        // Anything may be thrown, also what fails when it is looked at. That is the trouble of this key alone.
-        log.warn({ object, cause, attempt }, 'reconcile failed with what cannot be told');
-      }
-      lease.settle(terminal ? 'done' : 'retry');
-    }
+    if (result === 'terminal') log.error(fields, 'reconcile failed for good');
+    else if (result !== 'retry') log.info(fields, 'reconciled');
+    else if (signal.aborted || (attempt <= racesLost && isLostRace(object, err))) log.debug(fields, 'reconcile failed');
+    else log.warn(fields, 'reconcile failed');
   };
-
-  signal.addEventListener('abort', () => queue.shutDown(), { once: true });
-  const workers = work.concurrency ?? 1;
-  const ended = metrics?.started?.(name, workers);
-  try {
-    await work.start((key, cause, delayMs = 0) => {
-      if (delayMs > 0) {
-        queue.add(key, delayMs);
-        return;
-      }
-      const object = identity(key);
-      if (!causes.has(object)) causes.set(object, cause);
-      queue.add(key);
-    });
-    await Promise.all(Array.from({ length: workers }, () => drain(queue, signal, doOne)));
-  } finally {
-    // What still waits is taken by nobody.
-    waits(-waiting);
-    ended?.();
-  }
-  await work.stopped?.();
 }
 
 /** Calls `work` with the context, or for a limited time with one that ends. */

@@ -73,6 +73,35 @@ export function createManager(options: ManagerOptions): Manager {
   const { log = silentLogger, clock = systemClock, metrics, graceMs = 30_000, unsynced = unsyncedWatches() } = options;
   const runnables: Runnable[] = [];
   let started = false;
+  const clientOf = clientsOf(options.client, log);
+
+  const manager: Manager = {
+    add(...more) {
+      if (started) throw new Error('a manager takes no further runnables once it runs');
+      refuseTwins([...runnables, ...more]);
+      runnables.push(...more);
+      return manager;
+    },
+    async run(given) {
+      if (started) throw new Error('a manager runs once');
+      started = true;
+      if (runnables.length === 0) log.warn({}, 'there is nothing to run');
+      const run = (runnable: Runnable, signal: AbortSignal): Promise<void> => {
+        const { name } = runnable;
+        const client = clientOf(name, signal);
+        return runnable.run({ client, log: runnableLog(name, log), clock, metrics, unsynced, signal });
+      };
+      await runTogether(runnables, run, { signal: given, clock, log, graceMs });
+    },
+  };
+  return manager;
+}
+
+/**
+ * What runnables ask of the server is their own, and fails once the signal aborts; what they watch they share, if they
+ * have one client. Warnings of the server are logged, each text once.
+ */
+function clientsOf(given: ManagerOptions['client'], log: Logger): (name: string, signal: AbortSignal) => Client {
   const warned = new Set<string>();
   const tellWarnings = (name: string, client: Client): Client =>
     tellingTo((warning) => {
@@ -82,81 +111,74 @@ export function createManager(options: ManagerOptions): Manager {
       log.warn({ runnable: name, warning }, 'the server warns');
     }, client);
   const caches = new Map<Client, SharedCaches>();
-  /** What runnables of one client ask of the server is their own; what they watch they share. */
-  const clientOf = (name: string, signal: AbortSignal): Client => {
-    const client = typeof options.client === 'function' ? options.client(name) : options.client;
+  return (name, signal) => {
+    const client = typeof given === 'function' ? given(name) : given;
     const until = clientUntil(signal, tellWarnings(name, client));
     const shared = caches.get(client) ?? new SharedCaches(until);
     caches.set(client, shared);
     return sharing(until, shared);
   };
+}
 
-  const manager: Manager = {
-    add(...more) {
-      if (started) throw new Error('a manager takes no further runnables once it runs');
-      refuseTwins([...runnables, ...more]);
-      runnables.push(...more);
-      return manager;
-    },
-    async run(signal) {
-      if (started) throw new Error('a manager runs once');
-      started = true;
-      const stop = new AbortController();
-      setMaxListeners(0, stop.signal);
-      // Every watch, queue and timer of every controller listens to it.
-      const abort = (): void => stop.abort();
-      if (signal.aborted) abort();
-      signal.addEventListener('abort', abort, { once: true });
-      dueWith(stop.signal, [signal]);
+/** Texts remembered as told: one that names objects may come in ever new forms. */
+const warningsKept = 1_000;
 
-      if (runnables.length === 0) log.warn({}, 'there is nothing to run');
-      const running = new Set<Runnable>();
-      const failures: unknown[] = [];
-      const all = Promise.all([
-        // One that ended at once would look as if all were well.
-        runnables.length === 0 ? untilAborted(stop.signal, clock) : undefined,
-        ...runnables.map(async (runnable) => {
-          running.add(runnable);
-          try {
-            await runnable.run({
-              client: clientOf(runnable.name, stop.signal),
-              log: runnableLog(runnable.name, log),
-              clock,
-              metrics,
-              unsynced,
-              signal: stop.signal,
-            });
-          } catch (error) {
-            const isLate = stop.signal.aborted && failures.length === 0;
-            if (isLate && !(error instanceof RunnablesLeftBehind)) {
-              if (error !== stop.signal.reason)
-                log.warn({ runnable: runnable.name, err: error }, 'runnable failed while it stopped');
-              return;
-            }
-            failures.push(error);
-            log.error({ runnable: runnable.name, err: error }, 'runnable failed');
-            abort();
-          } finally {
-            running.delete(runnable);
-          }
-        }),
-      ]);
-      await Promise.race([all, aborted(stop.signal)]);
-      await endWithin(clock, graceMs, all);
-      signal.removeEventListener('abort', abort);
-      if (running.size > 0) {
-        log.warn({ runnables: Array.from(running, ({ name }) => name) }, 'runnables did not stop in time');
-        throw leftBehind(running, graceMs, failures[0]);
-      }
-      if (failures.length > 0) throw failures[0];
-    },
+/** Runs all until the signal aborts or one of them fails, and stops the rest. Fails as a manager does. */
+async function runTogether(
+  runnables: readonly Runnable[],
+  run: (runnable: Runnable, signal: AbortSignal) => Promise<void>,
+  {
+    signal,
+    clock,
+    log,
+    graceMs,
+  }: { readonly signal: AbortSignal; readonly clock: Clock; readonly log: Logger; readonly graceMs: number },
+): Promise<void> {
+  const stop = new AbortController();
+  // Every watch, queue and timer of every controller listens to it.
+  setMaxListeners(0, stop.signal);
+  const abort = (): void => stop.abort();
+  if (signal.aborted) abort();
+  signal.addEventListener('abort', abort, { once: true });
+  dueWith(stop.signal, [signal]);
+
+  const running = new Set<Runnable>();
+  const failures: unknown[] = [];
+  const failed = (runnable: string, error: unknown): void => {
+    const isLate = stop.signal.aborted && failures.length === 0;
+    if (isLate && !(error instanceof RunnablesLeftBehind)) {
+      if (error !== stop.signal.reason) log.warn({ runnable, err: error }, 'runnable failed while it stopped');
+      return;
+    }
+    failures.push(error);
+    log.error({ runnable, err: error }, 'runnable failed');
+    abort();
   };
-  return manager;
+  const all = Promise.all([
+    // One that ended at once would look as if all were well.
+    runnables.length === 0 ? untilAborted(stop.signal, clock) : undefined,
+    ...runnables.map(async (runnable) => {
+      running.add(runnable);
+      try {
+        await run(runnable, stop.signal);
+      } catch (error) {
+        failed(runnable.name, error);
+      } finally {
+        running.delete(runnable);
+      }
+    }),
+  ]);
+  await Promise.race([all, aborted(stop.signal)]);
+  await endWithin(clock, graceMs, all);
+  signal.removeEventListener('abort', abort);
+  if (running.size > 0) {
+    log.warn({ runnables: Array.from(running, ({ name }) => name) }, 'runnables did not stop in time');
+    throw leftBehind(running, graceMs, failures[0]);
+  }
+  if (failures.length > 0) throw failures[0];
 }
 
 const dayMs = 86_400_000;
-/** Texts remembered as told: one that names objects may come in ever new forms. */
-const warningsKept = 1_000;
 
 /** By the clock, whose timers keep a program from ending meanwhile. */
 async function untilAborted(signal: AbortSignal, clock: Clock): Promise<void> {
