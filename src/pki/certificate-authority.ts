@@ -108,26 +108,10 @@ const serialBytes = 16;
 const endOfTime = Date.UTC(9999, 11, 31, 23, 59, 59);
 
 /** A new self-signed CA as certificate and key, to be kept and loaded again. */
-export async function createAuthorityKeyPair(
+export const createAuthorityKeyPair = (
   options: AuthorityOptions,
   clock: Pick<Clock, 'now'> = systemClock,
-): Promise<KeyPair> {
-  const key = await generateKey(options.keyType ?? 'P-256');
-  const subjectDer = writeName({ commonName: options.commonName });
-  const spki = spkiOf(key);
-  const now = clock.now();
-  const dates = validity({ now, seconds: options.seconds ?? defaultAuthoritySeconds, issuerNotAfter: endOfTime });
-  const extensions = authorityExtensions({ keyId: keyIdentifier(readPublicKeyInfo(spki).raw), issuerKeyId: undefined });
-  const der = await signed(keyInMemory(key), {
-    subjectDer,
-    issuerDer: subjectDer,
-    spki,
-    extensions,
-    serial: randomBytes(serialBytes),
-    ...dates,
-  });
-  return { certificate: encodePem('CERTIFICATE', der), key: privateKeyPem(key) };
-}
+): Promise<KeyPair> => newAuthority(options, clock);
 
 /** A new self-signed CA that lives in memory only. */
 export const createCertificateAuthority = async (
@@ -190,74 +174,40 @@ function isSelfSigned(certificate: Certificate): boolean {
 
 const pemOf = (certificates: readonly Certificate[]): string => encodeCertificates(certificates.map(({ der }) => der));
 
-interface Authority {
+/** What a certificate gets from who issues it. */
+interface Issuer {
+  readonly certificate: Pick<Certificate, 'subjectDer' | 'subjectKeyId' | 'notAfter'>;
+  readonly key: SigningKey;
+}
+
+interface Authority extends Issuer {
   readonly certificate: Certificate;
   readonly chain: readonly Certificate[];
-  readonly key: SigningKey;
   readonly clock: Pick<Clock, 'now'>;
 }
 
-function authority({ certificate, chain, key, clock }: Authority): CertificateAuthority {
+function authority(ca: Authority): CertificateAuthority {
+  const { certificate, chain, clock } = ca;
+  const { notAfter: issuerNotAfter } = certificate;
   const intermediates = pemOf(chain.filter((link) => !isSelfSigned(link)));
   const above = pemOf(chain);
 
-  const datesFor = (seconds: number, now = clock.now()): Validity =>
-    validity({ now, seconds, issuerNotAfter: certificate.notAfter });
+  const leaf = async (contents: LeafContents, options: IssueOptions, dates: Validity): Promise<string> =>
+    (await issueLeaf(ca, contents, options, dates)) + intermediates;
 
-  const issueDer = (given: {
-    readonly subjectDer: Buffer;
-    readonly spki: Buffer;
-    readonly extensions: readonly Buffer[];
-    readonly dates: Validity;
-  }): Promise<Buffer> =>
-    signed(key, {
-      ...given.dates,
-      subjectDer: given.subjectDer,
-      issuerDer: certificate.subjectDer,
-      spki: given.spki,
-      extensions: given.extensions,
-      serial: randomBytes(serialBytes),
-    });
+  const datesFor = ({ seconds, now = clock.now() }: Pick<IssueOptions, 'seconds' | 'now'>): Validity =>
+    validity({ now, seconds, issuerNotAfter });
 
-  const issueLeaf = async (given: {
-    readonly subjectDer: Buffer;
-    readonly names: AlternativeNames;
-    readonly spki: Buffer;
-    readonly options: IssueOptions;
-    readonly dates?: Validity;
-  }): Promise<string> => {
-    const { subjectDer, names, spki, options, dates = datesFor(options.seconds, options.now) } = given;
-    const extensions = leafExtensions({
-      usages: options.usages,
-      names,
-      subjectDer,
-      // As Kubernetes has it: who is called like the CA gets no pointer to its key.
-      issuerKeyId: subjectDer.equals(certificate.subjectDer) ? undefined : certificate.subjectKeyId,
-    });
-    return encodePem('CERTIFICATE', await issueDer({ subjectDer, spki, extensions, dates })) + intermediates;
-  };
-
-  const issueKeyPair = async (
-    { commonName, organizations = [], keyType = 'P-256', seconds, now }: KeyPairOptions,
-    names: AlternativeNames,
-    purpose: string,
-  ): Promise<KeyPair> => {
+  const keyPair = async (options: KeyPairOptions, names: AlternativeNames, purpose: string): Promise<KeyPair> => {
+    const { commonName, organizations = [], keyType = 'P-256', seconds } = options;
     const subjectDer = writeName({ commonName, organizations });
     if (subjectDer.equals(certificate.subjectDer))
       throw new Error(`a certificate called ${commonName}, as its CA is, would be taken for self-signed by OpenSSL`);
-    const leafKey = await generateKey(keyType);
+    const key = await generateKey(keyType);
     const transport = keyType.startsWith('RSA') ? ['key encipherment'] : [];
-    const issued = await issueLeaf({
-      subjectDer,
-      names,
-      spki: spkiOf(leafKey),
-      options: {
-        seconds,
-        usages: ['digital signature', ...transport, purpose],
-        ...(now === undefined ? {} : { now }),
-      },
-    });
-    return { certificate: issued, key: privateKeyPem(leafKey) };
+    const usages = ['digital signature', ...transport, purpose];
+    const contents = { subjectDer, names, spki: spkiOf(key) };
+    return { certificate: await leaf(contents, { seconds, usages }, datesFor(options)), key: privateKeyPem(key) };
   };
 
   return {
@@ -269,48 +219,95 @@ function authority({ certificate, chain, key, clock }: Authority): CertificateAu
 
     async issue(request, options) {
       const read = isRead(request) ? request : readCertificateRequest(request);
-      return issueLeaf({
-        subjectDer: writeName(read.subject),
-        names: read,
-        spki: read.publicKey.spki,
-        options,
-      });
+      const contents = { subjectDer: writeName(read.subject), names: read, spki: read.publicKey.spki };
+      return leaf(contents, options, datesFor(options));
     },
 
     async issueForPod({ subject = {}, publicKey, ...names }, options) {
       const { seconds, now = clock.now() } = options;
-      return issueLeaf({
+      const contents = {
         subjectDer: writeName(subject),
         names: { ...noAlternativeNames, ...names },
         spki: publicKey.spki,
-        options,
-        dates: podValidity({ now, seconds, issuerNotAfter: certificate.notAfter }),
-      });
+      };
+      return leaf(contents, options, podValidity({ now, seconds, issuerNotAfter }));
     },
 
-    issueClient: (options) => issueKeyPair(options, noAlternativeNames, 'client auth'),
+    issueClient: (options) => keyPair(options, noAlternativeNames, 'client auth'),
 
-    issueServing: (options) => issueKeyPair(options, { ...noAlternativeNames, ...options }, 'server auth'),
+    issueServing: (options) => keyPair(options, { ...noAlternativeNames, ...options }, 'server auth'),
 
-    async issueAuthority({ commonName, keyType = 'P-256', seconds = defaultAuthoritySeconds }) {
-      const subjectKey = await generateKey(keyType);
-      const spki = spkiOf(subjectKey);
-      const subjectDer = writeName({ commonName });
-      const extensions = authorityExtensions({
-        keyId: keyIdentifier(readPublicKeyInfo(spki).raw),
-        issuerKeyId: certificate.subjectKeyId,
-      });
-      const der = await issueDer({ subjectDer, spki, extensions, dates: datesFor(seconds) });
-      return { certificate: encodePem('CERTIFICATE', der) + above, key: privateKeyPem(subjectKey) };
+    async issueAuthority(options) {
+      const made = await newAuthority(options, clock, ca);
+      return { certificate: made.certificate + above, key: made.key };
     },
   };
 }
 
+/** A CA with a new key, issued by itself unless by another. */
+async function newAuthority(
+  { commonName, keyType = 'P-256', seconds = defaultAuthoritySeconds }: AuthorityOptions,
+  clock: Pick<Clock, 'now'>,
+  by?: Issuer,
+): Promise<KeyPair> {
+  const key = await generateKey(keyType);
+  const subjectDer = writeName({ commonName });
+  const spki = spkiOf(key);
+  const issuer = by ?? {
+    certificate: { subjectDer, subjectKeyId: undefined, notAfter: endOfTime },
+    key: keyInMemory(key),
+  };
+  const { subjectKeyId: issuerKeyId, notAfter: issuerNotAfter } = issuer.certificate;
+  const extensions = authorityExtensions({ keyId: keyIdentifier(readPublicKeyInfo(spki).raw), issuerKeyId });
+  const dates = validity({ now: clock.now(), seconds, issuerNotAfter });
+  return {
+    certificate: await issueCertificate(issuer, { subjectDer, spki, extensions, dates }),
+    key: privateKeyPem(key),
+  };
+}
+
+/** Whom a certificate is for that is no CA's. */
+interface LeafContents {
+  readonly subjectDer: Buffer;
+  readonly names: AlternativeNames;
+  readonly spki: Buffer;
+}
+
+function issueLeaf(
+  issuer: Issuer,
+  { subjectDer, names, spki }: LeafContents,
+  { usages }: Pick<IssueOptions, 'usages'>,
+  dates: Validity,
+): Promise<string> {
+  const { certificate } = issuer;
+  // As Kubernetes has it: who is called like the CA gets no pointer to its key.
+  const issuerKeyId = subjectDer.equals(certificate.subjectDer) ? undefined : certificate.subjectKeyId;
+  const extensions = leafExtensions({ usages, names, subjectDer, issuerKeyId });
+  return issueCertificate(issuer, { subjectDer, spki, extensions, dates });
+}
+
+/** A certificate in PEM, signed. */
+async function issueCertificate(
+  { certificate, key }: Issuer,
+  {
+    dates,
+    ...contents
+  }: {
+    readonly subjectDer: Buffer;
+    readonly spki: Buffer;
+    readonly extensions: readonly Buffer[];
+    readonly dates: Validity;
+  },
+): Promise<string> {
+  const data = toBeSigned({
+    ...contents,
+    ...dates,
+    issuerDer: certificate.subjectDer,
+    serial: randomBytes(serialBytes),
+    algorithm: key.identifier,
+  });
+  return encodePem('CERTIFICATE', await signedCertificate(data, key.identifier, await key.sign(data)));
+}
+
 const isRead = (request: CertificateRequest | Uint8Array | string): request is CertificateRequest =>
   typeof request !== 'string' && !(request instanceof Uint8Array);
-
-/** A certificate in DER, signed. */
-async function signed(key: SigningKey, contents: Omit<Parameters<typeof toBeSigned>[0], 'algorithm'>): Promise<Buffer> {
-  const data = toBeSigned({ ...contents, algorithm: key.identifier });
-  return signedCertificate(data, key.identifier, await key.sign(data));
-}
