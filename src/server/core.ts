@@ -5,7 +5,7 @@ import { type UserInfo, wellKnown } from '../api/user.js';
 import { Catalogue } from '../apiserver/catalogue.js';
 import type { FeatureGates } from '../apiserver/feature-gates.js';
 import { localClient } from '../apiserver/local-client.js';
-import { nonResourceRoutes } from '../apiserver/non-resource.js';
+import { type NonResourceRoutes, nonResourceRoutes } from '../apiserver/non-resource.js';
 import { settling } from '../apiserver/operations/passage.js';
 import type { Parts } from '../apiserver/parts.js';
 import { handle } from '../apiserver/pipeline.js';
@@ -20,7 +20,7 @@ import type { Logger } from '../runtime/logger.js';
 import { type Following, naming } from '../runtime/text-source.js';
 import { takingTurns } from '../runtime/turn-taking.js';
 import type { Revision } from '../store/store.js';
-import { openAccess } from './access.js';
+import { type Access, openAccess } from './access.js';
 import type { Authentication } from './authentication.js';
 import { type Credentials, openCredentials } from './credentials.js';
 import { openDefinitions } from './definitions.js';
@@ -106,7 +106,7 @@ export async function openCore(
   ground: Ground,
   { isNew, seams }: { readonly isNew: boolean; readonly seams: Seams },
 ): Promise<Core> {
-  const { operations, featureGates, domains, encryption, clock, log, signal } = ground;
+  const { operations, featureGates, domains, clock, log, signal } = ground;
   const { store, metrics } = operations;
   const state: ServerState = { phase: 'opening', address: 'localhost', clientIssuers: () => '', firstRevision: 0n };
   const drained = new AbortController();
@@ -118,19 +118,8 @@ export async function openCore(
 
   const credentials = await credentialsFor(options, ground, isNew);
   const objects = new StoredObjects(store, { clock, log });
-  const { authentication, authorizer, roles, nodeRestriction } = await openAccess(options, {
-    credentials,
-    objects,
-    domains,
-    clock,
-    log,
-    signal,
-    serverAddress: () => state.address,
-    signerIssuers: () => state.clientIssuers(),
-    secretTokenUsed: recordTokenUse({ client: ownClient, domains, clock, log }),
-    certificateLifetimeLeft: (seconds) => operations.onClientCertificate(seconds),
-    metrics,
-  });
+  const access = await accessTo(options, ground, { state, credentials, objects, client: ownClient });
+  const { authentication, authorizer } = access;
   const { webhooks, judges } = await openJudges(options, ground, {
     objects,
     authorizer,
@@ -139,13 +128,10 @@ export async function openCore(
     isOpen: () => state.phase !== 'opening',
   });
   const { definitions, admission } = openDefinitions({
-    authentication,
-    authorizer,
-    roles,
+    ...access,
     objects,
     domains,
     clock,
-    nodeRestriction,
     maxTokenSeconds: options.serviceAccountMaxTokenSeconds,
     extendTokens: options.extendServiceAccountTokens,
     metrics,
@@ -175,22 +161,7 @@ export async function openCore(
     intercept: options.intercept,
     ...(seams.ids ?? randomIds),
   };
-  const routes = nonResourceRoutes({
-    catalogue,
-    clock,
-    checks: healthChecks({
-      store,
-      objects,
-      clock,
-      signal: drained.signal,
-      ...(encryption === undefined ? {} : { keyServices: encryption.problem }),
-      bootstrapped: () => state.phase !== 'opening',
-      stopping: () => state.phase === 'stopping',
-    }),
-    serverAddress: () => state.address,
-    ...(metrics === undefined ? {} : { metrics: () => metrics.expose() }),
-    ...(authentication.openId === undefined ? {} : { openId: authentication.openId }),
-  });
+  const routes = routesBeside(ground, { state, objects, catalogue, authentication, drained: drained.signal });
   const plain: Handle = (request) => handle(parts, routes, request);
   const answer = seams.answers?.(plain) ?? plain;
   const answerInProcess = takingTurns(settling(answer));
@@ -227,6 +198,31 @@ async function credentialsFor(
   });
 }
 
+/** Who may call the server, and do what. */
+const accessTo = (
+  options: ServerOptions,
+  { operations, domains, clock, log, signal }: Ground,
+  {
+    state,
+    credentials,
+    objects,
+    client,
+  }: Pick<Core, 'state' | 'credentials' | 'objects'> & { readonly client: () => Client },
+): Promise<Access> =>
+  openAccess(options, {
+    credentials,
+    objects,
+    domains,
+    clock,
+    log,
+    signal,
+    serverAddress: () => state.address,
+    signerIssuers: () => state.clientIssuers(),
+    secretTokenUsed: recordTokenUse({ client, domains, clock, log }),
+    certificateLifetimeLeft: (seconds) => operations.onClientCertificate(seconds),
+    metrics: operations.metrics,
+  });
+
 /** Whom the users of a server have judge writes: policies, and webhooks after them. */
 async function openJudges(
   { webhookServices, webhookKubeconfig }: ServerOptions,
@@ -243,6 +239,35 @@ async function openJudges(
       validating: [...policies.validating, ...webhooks.validating],
     },
   };
+}
+
+/** What is served beside resources: discovery, health, metrics and the like. */
+function routesBeside(
+  { operations: { store, metrics }, encryption, clock }: Ground,
+  {
+    state,
+    objects,
+    catalogue,
+    authentication: { openId },
+    drained,
+  }: Pick<Core, 'state' | 'objects' | 'catalogue' | 'authentication'> & { readonly drained: AbortSignal },
+): NonResourceRoutes {
+  return nonResourceRoutes({
+    catalogue,
+    clock,
+    checks: healthChecks({
+      store,
+      objects,
+      clock,
+      signal: drained,
+      ...(encryption === undefined ? {} : { keyServices: encryption.problem }),
+      bootstrapped: () => state.phase !== 'opening',
+      stopping: () => state.phase === 'stopping',
+    }),
+    serverAddress: () => state.address,
+    ...(metrics === undefined ? {} : { metrics: () => metrics.expose() }),
+    ...(openId === undefined ? {} : { openId }),
+  });
 }
 
 /** The serving certificate that the options name, if they do. */
