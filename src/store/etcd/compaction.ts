@@ -1,7 +1,8 @@
 import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../runtime/logger.js';
 import type { Revision } from '../store.js';
-import { type EtcdClient, RevisionOutOfRange } from './etcd-client.js';
+import type { EtcdClient } from './etcd-client.js';
+import { RevisionOutOfRange } from './etcd-failures.js';
 import { endOfRange, type WatchResponse } from './messages.js';
 
 /** How far back the history of an etcd goes, and how it is cut off. */

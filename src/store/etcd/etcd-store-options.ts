@@ -1,5 +1,5 @@
 import { fields } from '../../api/checks.js';
-import { isSecure } from './etcd-client.js';
+import { isSecure } from './etcd-members.js';
 import { type EtcdOptions, etcdChecks } from './etcd-options.js';
 import type { EtcdFiles } from './etcd-secrets.js';
 import type { EtcdStoreOptions } from './etcd-store.js';

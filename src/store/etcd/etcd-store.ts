@@ -24,8 +24,9 @@ import {
 import { StoreUnavailable } from '../store-unavailable.js';
 import { changeOf, checkWrite } from '../write.js';
 import { compactNowAndThen, compactTo, oldestKept } from './compaction.js';
-import { type EtcdClient, type EtcdClientOptions, RevisionOutOfRange } from './etcd-client.js';
+import type { EtcdClient, EtcdClientOptions } from './etcd-client.js';
 import { EtcdEntries } from './etcd-entries.js';
+import { RevisionOutOfRange } from './etcd-failures.js';
 import { etcdDefaults } from './etcd-options.js';
 import type { EtcdFiles } from './etcd-secrets.js';
 import { EtcdWatch } from './etcd-watch.js';

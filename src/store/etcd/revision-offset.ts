@@ -1,6 +1,7 @@
 import type { Revision } from '../store.js';
 import { compactTo } from './compaction.js';
-import { type EtcdClient, RevisionOutOfRange } from './etcd-client.js';
+import type { EtcdClient } from './etcd-client.js';
+import { RevisionOutOfRange } from './etcd-failures.js';
 import { type Compare, endOfRange, type KeyValue, type WatchEvent, type WatchResponse } from './messages.js';
 
 /** The key, under the prefix, that says how far the store's revisions are ahead of etcd's own; absent for not at all. */

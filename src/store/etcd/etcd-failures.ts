@@ -1,0 +1,54 @@
+import { type ServiceError, status } from '@grpc/grpc-js';
+import { StoreUnavailable } from '../store-unavailable.js';
+
+/** etcd says that a revision is compacted, or has not happened yet. */
+export class RevisionOutOfRange extends Error {
+  override readonly name = 'RevisionOutOfRange';
+  readonly why: 'compacted' | 'future';
+  constructor(why: 'compacted' | 'future') {
+    super(`the revision is ${why === 'compacted' ? 'compacted' : 'in the future'}`);
+    this.why = why;
+  }
+}
+
+/** etcd did nothing, because it does not know, or no longer, who asks. */
+export class Unauthenticated extends Error {
+  override readonly name = 'Unauthenticated';
+}
+
+/** Has the member failed, rather than refused? Null: it ended what was asked. */
+export const isTransport = (error: ServiceError | null): boolean =>
+  error === null || error.code === status.UNAVAILABLE || error.code === status.DEADLINE_EXCEEDED;
+
+/** What etcd answers who asks without a token that counts, after which it is certain that nothing happened. */
+const unauthenticated: ReadonlySet<string> = new Set([
+  'etcdserver: user name is empty',
+  'etcdserver: invalid auth token',
+  'etcdserver: revision of auth store is old',
+]);
+/** What is answered who logs in where nobody has to. */
+export const notEnabled = 'etcdserver: authentication is not enabled';
+
+const refusals: ReadonlySet<status> = new Set([
+  status.INVALID_ARGUMENT,
+  status.RESOURCE_EXHAUSTED,
+  status.FAILED_PRECONDITION,
+]);
+
+/** What is told of a failure of the etcd there, and `how` it was asked if it does not answer. */
+export const failureOf =
+  (where: string, how: string) =>
+  (error: ServiceError | null): Error => {
+    if (error === null) return new StoreUnavailable(`etcd at ${where} ended the answer early`);
+    const { code, details } = error;
+    if (code === status.OUT_OF_RANGE)
+      return new RevisionOutOfRange(details.includes('compacted') ? 'compacted' : 'future');
+    if (unauthenticated.has(details))
+      return new Unauthenticated(`etcd at ${where} wants a user (etcd.user): ${details}`);
+    if (code === status.PERMISSION_DENIED) return new Error(`etcd at ${where} does not allow it: ${details}`);
+    // A document that is too large, say, or an etcd that has no room left: it does answer.
+    if (refusals.has(code)) return new Error(details, { cause: error });
+    // The library ends it with notes of its resolver, of which there are none for most addresses.
+    const why = details.replace(/\. Resolution note: $/, '');
+    return new StoreUnavailable(`etcd at ${where} does not answer${how}: ${why}`, { cause: error });
+  };

@@ -1,0 +1,59 @@
+import type { Client, ClientDuplexStream, Metadata, ServiceError } from '@grpc/grpc-js';
+import { StoreUnavailable } from '../store-unavailable.js';
+import { asBuffer } from '../wire.js';
+import { decodeWatch, encodeWatch, type WatchRequest, type WatchResponse } from './messages.js';
+
+export interface WatchHandlers {
+  response(response: WatchResponse): void;
+  /** Called once, unless the watch was stopped: nothing more comes. */
+  ended(error: StoreUnavailable): void;
+}
+
+/** A member that can be asked, with what it is to be shown. */
+export interface Reached {
+  readonly member: Client;
+  readonly metadata: Metadata;
+  /** What it was shown counts no more. */
+  refused(): void;
+  /** It is of no use: the next one is asked from now on. Null: it ended what was asked. */
+  failed(error: ServiceError | null): Error;
+}
+
+/** Watches until it is told to stop, which it answers how to do, or until the member that is watched fails. */
+export function openWatch(
+  request: WatchRequest,
+  { response, ended }: WatchHandlers,
+  reach: () => Promise<Reached>,
+): () => void {
+  let stream: ClientDuplexStream<Uint8Array, WatchResponse> | undefined;
+  let over = false;
+  const end = (error: Error): void => {
+    if (over) return;
+    over = true;
+    ended(error instanceof StoreUnavailable ? error : new StoreUnavailable(error.message, { cause: error }));
+  };
+  const begin = async (): Promise<void> => {
+    const { member, metadata, refused, failed } = await reach();
+    if (over) return;
+    // A member that has lost the others ends the watch, instead of saying nothing for as long as that lasts.
+    metadata.set('hasleader', 'true');
+    stream = member.makeBidiStreamRequest('/etcdserverpb.Watch/Watch', asBuffer, decodeWatch, metadata);
+    stream.on('data', (message: WatchResponse) => {
+      if (over) return;
+      // Of a token that counts no more it is said that the right is missing.
+      if (message.canceled) refused();
+      response(message);
+    });
+    const fail = (error: ServiceError | null): void => {
+      if (!over) end(failed(error));
+    };
+    stream.on('error', fail);
+    stream.on('end', () => fail(null));
+    stream.write(encodeWatch(request));
+  };
+  begin().catch(end);
+  return () => {
+    over = true;
+    stream?.cancel();
+  };
+}
