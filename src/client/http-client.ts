@@ -1,17 +1,16 @@
 import { setMaxListeners } from 'node:events';
-import type { IncomingMessage } from 'node:http';
 import { goJson } from '../api/go-text.js';
 import type { ApiObject, ResourceType } from '../api/object.js';
 import { type Clock, systemClock } from '../runtime/clock.js';
 import type { Client, ClientOptions, WriteOptions } from './client.js';
 import type { ClusterAccess } from './cluster-access.js';
-import { isConnectionReset } from './connection-reset.js';
 import { discover } from './discover.js';
 import { endingBy, endingWith } from './ending.js';
 import { documentFrom, readAnswer } from './http-answer.js';
 import { type Asked, json, ofCall, resourceClient, type Wire } from './http-resource.js';
-import { type HttpRequest, type HttpTransport, httpTransport } from './http-transport.js';
-import { type OnWarning, tellingBy, tellingTo, warningTexts } from './warnings.js';
+import { HttpSender } from './http-sender.js';
+import { httpTransport } from './http-transport.js';
+import { type OnWarning, tellingBy, tellingTo } from './warnings.js';
 import { type WrittenQuery, writeQuery } from './written-options.js';
 
 /** A client over HTTP, with connections of its own. */
@@ -38,40 +37,7 @@ export interface HttpClientOptions extends ClientOptions {
 export function httpClient(access: ClusterAccess, options: HttpClientOptions = {}): RemoteClient {
   const { clock = systemClock, userAgent = 'kedge', fieldValidation } = options;
   const transport = httpTransport(access, userAgent);
-  const closing = new AbortController();
-  // Every request that waits to be sent again listens.
-  setMaxListeners(0, closing.signal);
-
-  /** Once more if a kept connection turned out to be dead; only what cannot have done anything yet is repeated. */
-  const reach = async (request: HttpRequest): ReturnType<HttpTransport['send']> => {
-    try {
-      return await transport.send(request);
-    } catch (error) {
-      if (request.method !== 'GET' || !isConnectionReset(error)) throw error;
-      return transport.send(request);
-    }
-  };
-
-  /** Not longer than the request or the client lasts: sending again then fails. */
-  const pause = (waitMs: number, signal: AbortSignal | undefined): Promise<void> =>
-    clock.sleep(waitMs, signal === undefined ? closing.signal : AbortSignal.any([signal, closing.signal]));
-
-  /** Sends until the server takes it: with new credentials if the old were refused, later if it asks for time. */
-  const send = async (request: HttpRequest, onWarning?: OnWarning): Promise<IncomingMessage> => {
-    let renewed = false;
-    for (let tries = 1; ; tries++) {
-      const { answer, presented } = await reach(request);
-      const renews: boolean = answer.statusCode === 401 && !renewed && access.credentials.refused(presented);
-      const waitMs = renews ? 0 : tries < maxTries ? askedToWait(answer) : undefined;
-      if (waitMs === undefined) {
-        if (onWarning !== undefined) for (const text of warningTexts(answer.headers.warning)) onWarning(text);
-        return answer;
-      }
-      renewed ||= renews;
-      answer.resume();
-      if (waitMs > 0) await pause(waitMs, request.signal);
-    }
-  };
+  const sender = new HttpSender(transport, { credentials: access.credentials, clock });
 
   /** Without the query, which differs each time: logs report the same failure only once. */
   const asked = ({ method, path }: Asked): string => `${method} ${transport.urlOf(path.replace(/\?.*/s, ''))}`;
@@ -91,7 +57,7 @@ export function httpClient(access: ClusterAccess, options: HttpClientOptions = {
         signal,
       };
       try {
-        const answer = await send(sent, onWarning);
+        const answer = await sender.send(sent, onWarning);
         return read(await readAnswer(answer, asked(request), request.type));
       } catch (error) {
         signal?.throwIfAborted();
@@ -106,7 +72,7 @@ export function httpClient(access: ClusterAccess, options: HttpClientOptions = {
 
   const clientUntil = (signal?: AbortSignal, onWarning = options.onWarning): Client => {
     const call = callUntil(signal, onWarning);
-    const wire: Wire = { call, send: (request) => send(request, onWarning), asked, written };
+    const wire: Wire = { call, send: (request) => sender.send(request, onWarning), asked, written };
     const client: Client = {
       resource: <T extends ApiObject>(type: ResourceType<T>) => resourceClient<T>(wire, type),
       discover: (options) => discover((path, accept) => call({ method: 'GET', path, accept }, documentFrom), options),
@@ -127,20 +93,10 @@ export function httpClient(access: ClusterAccess, options: HttpClientOptions = {
     return typeof answer?.gitVersion === 'string' ? answer.gitVersion : '';
   };
   const close = (): void => {
-    closing.abort();
+    sender.close();
     transport.close();
   };
   const remote: RemoteClient = { ...client, ca: access.ca ?? '', serverVersion, close };
   if (options.onWarning === undefined) tellingBy(remote, (onWarning) => tellingTo(onWarning, client));
   return endingBy(remote, (signal) => endingWith(signal, client));
-}
-
-const maxTries = 6;
-const maxWaitMs = 30_000;
-
-/** Milliseconds the server asks to wait before trying again. */
-function askedToWait({ statusCode = 0, headers }: IncomingMessage): number | undefined {
-  if (statusCode !== 429 && statusCode < 500) return undefined;
-  const seconds = Number(headers['retry-after']);
-  return headers['retry-after'] === undefined || !(seconds >= 0) ? undefined : Math.min(maxWaitMs, seconds * 1_000);
 }

@@ -1,0 +1,74 @@
+import { setMaxListeners } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import type { Clock } from '../runtime/clock.js';
+import type { CredentialSource } from './cluster-access.js';
+import { isConnectionReset } from './connection-reset.js';
+import type { HttpRequest, HttpTransport } from './http-transport.js';
+import { type OnWarning, warningTexts } from './warnings.js';
+
+const maxTries = 6;
+const maxWaitMs = 30_000;
+
+/** Sends requests, and sends them again where that helps. */
+export class HttpSender {
+  readonly #transport: HttpTransport;
+  readonly #credentials: CredentialSource;
+  readonly #clock: Clock;
+  readonly #closing = new AbortController();
+
+  constructor(
+    transport: HttpTransport,
+    { credentials, clock }: { readonly credentials: CredentialSource; readonly clock: Clock },
+  ) {
+    this.#transport = transport;
+    this.#credentials = credentials;
+    this.#clock = clock;
+    // Every request that waits to be sent again listens.
+    setMaxListeners(0, this.#closing.signal);
+  }
+
+  /** Sends until the server takes it: with new credentials if the old were refused, later if it asks for time. */
+  async send(request: HttpRequest, onWarning?: OnWarning): Promise<IncomingMessage> {
+    let renewed = false;
+    for (let tries = 1; ; tries++) {
+      const { answer, presented } = await this.#reach(request);
+      const renews: boolean = answer.statusCode === 401 && !renewed && this.#credentials.refused(presented);
+      const waitMs = renews ? 0 : tries < maxTries ? askedToWait(answer) : undefined;
+      if (waitMs === undefined) {
+        if (onWarning !== undefined) for (const text of warningTexts(answer.headers.warning)) onWarning(text);
+        return answer;
+      }
+      renewed ||= renews;
+      answer.resume();
+      if (waitMs > 0) await this.#pause(waitMs, request.signal);
+    }
+  }
+
+  /** Once more if a kept connection turned out to be dead; only what cannot have done anything yet is repeated. */
+  async #reach(request: HttpRequest): ReturnType<HttpTransport['send']> {
+    try {
+      return await this.#transport.send(request);
+    } catch (error) {
+      if (request.method !== 'GET' || !isConnectionReset(error)) throw error;
+      return this.#transport.send(request);
+    }
+  }
+
+  /** Not longer than the request or the client lasts: sending again then fails. */
+  #pause(waitMs: number, signal: AbortSignal | undefined): Promise<void> {
+    const closing = this.#closing.signal;
+    return this.#clock.sleep(waitMs, signal === undefined ? closing : AbortSignal.any([signal, closing]));
+  }
+
+  /** Nobody waits any more. */
+  close(): void {
+    this.#closing.abort();
+  }
+}
+
+/** Milliseconds the server asks to wait before trying again. */
+function askedToWait({ statusCode = 0, headers }: IncomingMessage): number | undefined {
+  if (statusCode !== 429 && statusCode < 500) return undefined;
+  const seconds = Number(headers['retry-after']);
+  return headers['retry-after'] === undefined || !(seconds >= 0) ? undefined : Math.min(maxWaitMs, seconds * 1_000);
+}
