@@ -64,6 +64,33 @@ export interface Schema {
   readonly wire?: WireFacts;
 }
 
+/** Keywords of JSON Schema with no schemas in their values, in the order in which they are published. */
+export const plainKeywords = [
+  'description',
+  'title',
+  'type',
+  'format',
+  'default',
+  'nullable',
+  'enum',
+  'minimum',
+  'exclusiveMinimum',
+  'maximum',
+  'exclusiveMaximum',
+  'multipleOf',
+  'minLength',
+  'maxLength',
+  'pattern',
+  'minItems',
+  'maxItems',
+  'uniqueItems',
+  'minProperties',
+  'maxProperties',
+  'required',
+  'example',
+  'externalDocs',
+] as const satisfies readonly (keyof Schema)[];
+
 /** A CEL rule of a node (`x-kubernetes-validations[]`). */
 export interface ValidationRule {
   readonly rule: string;

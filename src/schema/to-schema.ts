@@ -1,29 +1,8 @@
 import type { SchemaProps } from './json-schema-props.js';
-import type { Schema } from './schema.js';
+import { plainKeywords, type Schema } from './schema.js';
 
 const alike = [
-  'format',
-  'title',
-  'description',
-  'required',
-  'nullable',
-  'default',
-  'enum',
-  'minimum',
-  'exclusiveMinimum',
-  'maximum',
-  'exclusiveMaximum',
-  'multipleOf',
-  'minLength',
-  'maxLength',
-  'pattern',
-  'minItems',
-  'maxItems',
-  'uniqueItems',
-  'minProperties',
-  'maxProperties',
-  'example',
-  'externalDocs',
+  ...plainKeywords,
   'listMapKeys',
   'embeddedResource',
   'intOrString',
@@ -32,13 +11,12 @@ const alike = [
 
 /** The schema that the rest of the server works with. Keywords that cannot be structural are left out. */
 export function toSchema(props: SchemaProps): Schema {
-  const { type, listType, mapType, items, allOf, anyOf, oneOf, not, properties, additionalProperties } = props;
+  const { listType, mapType, items, allOf, anyOf, oneOf, not, properties, additionalProperties } = props;
   const kept: Partial<Record<(typeof alike)[number], unknown>> = {};
   for (const name of alike) if (props[name] !== undefined) kept[name] = props[name];
   return {
-    ...(kept as Schema),
     // A type that nobody knows is kept: no default has it.
-    ...(type === undefined ? {} : { type: type as NonNullable<Schema['type']> }),
+    ...(kept as Schema),
     ...(properties && properties.size > 0
       ? { properties: new Map([...properties].map(([name, inner]) => [name, toSchema(inner)])) }
       : {}),

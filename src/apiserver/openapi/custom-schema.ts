@@ -1,5 +1,5 @@
 import { type Json, type JsonObject, setMember } from '../../api/object.js';
-import type { Schema } from '../../schema/schema.js';
+import { plainKeywords, type Schema } from '../../schema/schema.js';
 import type { Dialect } from './dialect.js';
 
 /** Schemas of custom resources as they are published: all of it in OpenAPI 3, what clients of OpenAPI 2 bear in 2. */
@@ -20,32 +20,6 @@ const embeddedTexts = {
     "Standard object's metadata. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata",
 };
 
-const plain = [
-  'description',
-  'title',
-  'type',
-  'format',
-  'default',
-  'nullable',
-  'enum',
-  'minimum',
-  'exclusiveMinimum',
-  'maximum',
-  'exclusiveMaximum',
-  'multipleOf',
-  'minLength',
-  'maxLength',
-  'pattern',
-  'minItems',
-  'maxItems',
-  'uniqueItems',
-  'minProperties',
-  'maxProperties',
-  'required',
-  'example',
-  'externalDocs',
-] as const satisfies readonly (keyof Schema)[];
-
 const extensions = [
   ['preserveUnknownFields', 'preserve-unknown-fields'],
   ['embeddedResource', 'embedded-resource'],
@@ -59,7 +33,7 @@ const extensions = [
 export function customSchema(given: Schema, options: CustomSchemaOptions): JsonObject {
   const schema = options.dialect.version === 2 ? forV2(given) : unfolded(given);
   const out: Record<string, Json> = {};
-  for (const name of plain) {
+  for (const name of plainKeywords) {
     const value = schema[name];
     // An empty list of required members is none.
     if (value !== undefined && !(name === 'required' && schema.required?.length === 0)) out[name] = value as Json;
