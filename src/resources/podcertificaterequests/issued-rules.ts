@@ -4,10 +4,10 @@ import {
   type PodCertificateRequestStatus,
   usualPodCertificateSeconds,
 } from '../../api/kinds/pod-certificate-request.js';
+import { isMailAddress } from '../../api/mail-address.js';
 import type { Steps } from '../../api/steps.js';
 import { invalid, required, tooLong, type Violation } from '../../api/violations.js';
 import { type Certificate, readCertificate } from '../../pki/certificate.js';
-import { isMailAddress } from '../../pki/mail-address.js';
 import { type PemBlock, pemBlocks } from '../../pki/pem.js';
 import { PkiError } from '../../pki/pki-error.js';
 import { podCertificateKey } from '../../pki/pod-certificate-key.js';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isMailAddress } from '../../src/pki/mail-address.js';
+import { isMailAddress } from '../../src/api/mail-address.js';
 
 /** What Go's mail.ParseAddress says of each. */
 const addresses: readonly string[] = [
@@ -21,6 +21,7 @@ const addresses: readonly string[] = [
   '"a\\"b" c <d@e>',
   'x (a (b) c) y <a@b> (d)',
   'a@b (\\))',
+  '=?utf-8?q?a?= <a@b>',
 ];
 const others: readonly string[] = [
   'group: (c) a@b (d) ;',
@@ -49,6 +50,7 @@ const others: readonly string[] = [
   'group: other: a@b;;',
   'a@b (c',
   '<a@b',
+  '=?x?q?a?= <a@b>',
 ];
 
 test.each(addresses)('%j is an address', (text) => expect(isMailAddress(text)).toBe(true));
