@@ -1,3 +1,4 @@
+import { maxInt64 } from './go-integers.js';
 import { quote } from './go-text.js';
 
 /** Reads IP addresses and prefixes as Go's `net/netip` does, with its complaints. */
@@ -39,7 +40,7 @@ export function parsePrefix(text: string): { readonly bytes: Buffer; readonly bi
   if ('wrong' in address) return complain(address.wrong);
   if (address.zone !== '') return complain('IPv6 zones cannot be present in a prefix');
   const digits = text.slice(slash + 1);
-  if (!/^(?:[0-9]|[1-9][0-9]{1,18})$/.test(digits) || BigInt(digits) >= 2n ** 63n) {
+  if (!/^(?:[0-9]|[1-9][0-9]{1,18})$/.test(digits) || BigInt(digits) > maxInt64) {
     return complain(`bad bits after slash: ${quote(digits)}`);
   }
   const bits = Number(digits);

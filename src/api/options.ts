@@ -1,5 +1,6 @@
 import { badRequest, invalidObject } from './errors.js';
 import { type FieldSelector, parseFieldSelector } from './field-selectors.js';
+import { isInt64, maxUint64 } from './go-integers.js';
 import { quote } from './go-text.js';
 import { type LabelSelector, parseLabelSelector } from './label-selectors.js';
 import { pathSegment } from './names.js';
@@ -39,7 +40,7 @@ function readInteger(value: string | undefined): number | undefined {
   if (value === undefined) return undefined;
   if (!/^[+-]?\d+$/.test(value)) throw badRequest(`strconv.ParseInt: parsing ${quote(value)}: invalid syntax`);
   const number = wholeOf(value);
-  if (number > 9223372036854775807n || number < -9223372036854775808n) {
+  if (!isInt64(number)) {
     throw badRequest(`strconv.ParseInt: parsing ${quote(value)}: value out of range`);
   }
   return Number(number);
@@ -49,9 +50,7 @@ function readInteger(value: string | undefined): number | undefined {
 export function parseResourceVersion(text: string): bigint | { readonly wrong: string } {
   if (!/^\d+$/.test(text)) return { wrong: `strconv.ParseUint: parsing ${quote(text)}: invalid syntax` };
   const number = wholeOf(text);
-  return number > 18446744073709551615n
-    ? { wrong: `strconv.ParseUint: parsing ${quote(text)}: value out of range` }
-    : number;
+  return number > maxUint64 ? { wrong: `strconv.ParseUint: parsing ${quote(text)}: value out of range` } : number;
 }
 
 export interface ListParameters {

@@ -1,5 +1,6 @@
 import { isIP, isIPv6 } from 'node:net';
 import { parseDuration } from './go-duration.js';
+import { maxInt64 } from './go-integers.js';
 import { parseGoRequestUrl } from './go-url.js';
 import { isMailAddress } from './mail-address.js';
 
@@ -175,7 +176,7 @@ export function durationInWords(text: string): bigint | undefined {
   let sum: bigint | undefined;
   for (const [, amount = '', word = ''] of text.matchAll(amounts)) {
     const count = BigInt(amount);
-    if (count > 9_223_372_036_854_775_807n) return undefined;
+    if (count > maxInt64) return undefined;
     const unit = word.toLowerCase();
     for (const [names, nanoseconds] of units) {
       if (names.includes(unit) || unit.startsWith(names.at(-1) ?? '')) sum = (sum ?? 0n) + count * nanoseconds;

@@ -1,5 +1,6 @@
 import { type Domains, signerKeyIn } from '../../api/domains.js';
 import { forbidden } from '../../api/errors.js';
+import { parseBoolean } from '../../api/go-boolean.js';
 import { quote } from '../../api/go-text.js';
 import { mirrorAnnotation, type Pod, type PodSpec, Pods } from '../../api/kinds/pod.js';
 import {
@@ -175,10 +176,8 @@ function withPullSecrets(pod: Pod, { imagePullSecrets = [] }: ServiceAccount): P
   return withSpec(pod, { imagePullSecrets: imagePullSecrets.map(({ name }) => (name ? { name } : {})) });
 }
 
-/** The texts that Go reads as true. */
-const truths: readonly string[] = ['1', 't', 'T', 'true', 'TRUE', 'True'];
 const enforcesSecrets = ({ metadata }: ServiceAccount, domains: Domains): boolean =>
-  truths.includes(metadata.annotations?.[signerKeyIn(domains, enforceMountableSecretsAnnotation)] ?? '');
+  parseBoolean(metadata.annotations?.[signerKeyIn(domains, enforceMountableSecretsAnnotation)] ?? '') === true;
 
 const containerTitles: readonly (readonly [ContainerList, string])[] = [
   ['initContainers', 'init container'],

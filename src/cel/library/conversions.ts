@@ -1,3 +1,4 @@
+import { parseBoolean } from '../../api/go-boolean.js';
 import { parseDuration } from '../../api/go-duration.js';
 import { maxInt64, maxUint64, minInt64 } from '../../api/go-integers.js';
 import { strictUtf8 } from '../../api/utf8-text.js';
@@ -102,11 +103,6 @@ function hexadecimalValue(text: string): number | undefined {
   return (sign === '-' ? -value : value) * 2 ** half * 2 ** (scale - half);
 }
 
-const truths: ReadonlyMap<string, boolean> = new Map([
-  ...['1', 't', 'T', 'TRUE', 'true', 'True'].map((text) => [text, true] as const),
-  ...['0', 'f', 'F', 'FALSE', 'false', 'False'].map((text) => [text, false] as const),
-]);
-
 function textFromBytes(value: Uint8Array): Value {
   try {
     return strictUtf8.decode(value);
@@ -135,7 +131,7 @@ export const conversions: readonly FunctionDeclaration[] = [
   { name: 'dyn', overloads: [global('to_dyn', [a], dyn, same)] },
   conversion('bool', bool, [
     ['bool_to_bool', bool, same],
-    ['string_to_bool', string, (text: string) => truths.get(text) ?? impossible('string', 'bool')],
+    ['string_to_bool', string, (text: string) => parseBoolean(text) ?? impossible('string', 'bool')],
   ]),
   conversion('bytes', bytes, [
     ['bytes_to_bytes', bytes, same],
