@@ -1,6 +1,7 @@
 import { goJson } from '../api/go-text.js';
+import { Namespaces } from '../api/kinds/namespace.js';
 import { checkPlace } from '../api/looked-up.js';
-import type { ResourceType } from '../api/object.js';
+import { isType, type ResourceType } from '../api/object.js';
 import { type Query, selectedName } from '../api/options.js';
 import type { UserInfo } from '../api/user.js';
 import type { FieldValidation } from '../client/client.js';
@@ -34,7 +35,7 @@ export function requestOf(call: LocalCall, { user, agent, signal, fieldValidatio
   const isRead = call.verb === 'list' || call.verb === 'watch';
   checkPlace({ ...call, isInOne: call.type.namespaced && !isRead });
   const { verb, method, type, namespace = '', name = '', subresource = '', query = {}, body, contentType } = call;
-  const isOfNamespaces = type.group === '' && type.plural === 'namespaces';
+  const isOfNamespaces = isType(type, Namespaces);
   const path = `/${type.group === '' ? 'api' : `apis/${type.group}`}/${type.version}/${namespace ? `namespaces/${namespace}/` : ''}${type.plural}${name && `/${name}`}${subresource && `/${subresource}`}`;
   const given = (key: string): string | undefined => {
     const own = Object.hasOwn(query, key) ? query[key] : undefined;

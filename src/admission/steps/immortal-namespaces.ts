@@ -1,4 +1,6 @@
 import { forbidden } from '../../api/errors.js';
+import { Namespaces } from '../../api/kinds/namespace.js';
+import { isType } from '../../api/object.js';
 import type { AdmissionStep } from '../admission-step.js';
 import { admissionSubject } from '../admission-subject.js';
 
@@ -10,11 +12,7 @@ export const immortalNamespaces: AdmissionStep = {
   name: 'NamespaceLifecycle',
 
   handles: ({ operation, resource, subresource, key }) =>
-    operation === 'DELETE' &&
-    resource.group === '' &&
-    resource.plural === 'namespaces' &&
-    !subresource &&
-    immortal.includes(key.name),
+    operation === 'DELETE' && isType(resource, Namespaces) && !subresource && immortal.includes(key.name),
 
   async beforeDeletion(attributes) {
     throw forbidden(admissionSubject(attributes), 'this namespace may not be deleted');

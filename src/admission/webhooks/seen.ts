@@ -1,5 +1,6 @@
 import { ApiError, internalError } from '../../api/errors.js';
-import type { ApiObject, JsonObject, ResourceType } from '../../api/object.js';
+import { Namespaces } from '../../api/kinds/namespace.js';
+import { type ApiObject, isType, type JsonObject, type ResourceType } from '../../api/object.js';
 import type { AdmissionAttributes } from '../admission-step.js';
 
 /** How a webhook came into a request. */
@@ -87,5 +88,4 @@ const isSameKind = (a: SeenAs['kind'], b: SeenAs['kind']): boolean =>
 export const namespaceOf = ({ resource, key }: AdmissionAttributes): string =>
   isNamespace(resource) ? key.name : (key.namespace ?? '');
 
-export const isNamespace = ({ group, plural }: Pick<ResourceType, 'group' | 'plural'>): boolean =>
-  group === '' && plural === 'namespaces';
+export const isNamespace = (resource: Pick<ResourceType, 'group' | 'plural'>): boolean => isType(resource, Namespaces);
