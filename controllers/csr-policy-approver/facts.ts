@@ -1,5 +1,4 @@
-import type { CertificateSigningRequest } from '../../src/api/kinds/certificate-signing-request.js';
-import { requestPem } from '../../src/api/kinds/certificate-signing-request.js';
+import { type CertificateSigningRequest, requestPem } from '../../src/api/kinds/certificate-signing-request.js';
 import { type CertificateRequest, readCertificateRequest } from '../../src/pki/certificate-request.js';
 import { unusualPart } from '../../src/pki/unusual-request.js';
 import type { Substitutes } from './pattern.js';

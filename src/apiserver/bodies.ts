@@ -1,7 +1,7 @@
 import { ApiError, badRequest } from '../api/errors.js';
 import { goJson, quote } from '../api/go-text.js';
 import { dumpBody } from '../api/json-text.js';
-import { type ApiObject, groupVersion, type JsonObject, shortVersion } from '../api/object.js';
+import { type ApiObject, asJson, groupVersion, type JsonObject, shortVersion } from '../api/object.js';
 import type { FieldValidation, WriteParameters } from '../api/options.js';
 import { resultOf, type Steps } from '../api/steps.js';
 import type { TypeMeta } from '../api/type-meta.js';
@@ -69,7 +69,7 @@ export async function readSent(
   const decoding = definition.origin === 'custom' ? decodeCustom(given) : decodeBuiltIn(catalogue.current(), given);
   const sent = await inTurns(decoding, turns);
   if (turns.isDue) await turns.next();
-  request.record?.sent(sent.object as unknown as JsonObject, (object) => textInOrder(definition, object));
+  request.record?.sent(asJson(sent.object), (object) => textInOrder(definition, object));
   return sent;
 }
 
@@ -153,7 +153,7 @@ export function* decodedAs(
 /** Defaults of the schema, then those it cannot say. */
 export function* withDefaults(definition: ResourceDefinition, object: ApiObject): Steps<ApiObject> {
   yield;
-  const filled = applyDefaults(object as unknown as JsonObject, definition.schema) as unknown as ApiObject;
+  const filled = applyDefaults(asJson(object), definition.schema) as unknown as ApiObject;
   yield;
   return yield* resultOf(definition.defaults?.(filled) ?? filled);
 }

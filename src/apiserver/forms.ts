@@ -1,5 +1,5 @@
 import { largeJson } from '../api/json-pieces.js';
-import { type ApiObject, isObject, type JsonObject, type ObjectMeta } from '../api/object.js';
+import { type ApiObject, asJson, isObject, type JsonObject, type ObjectMeta } from '../api/object.js';
 import { Postponed, type Steps } from '../api/steps.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
 import { inTurns, TurnTaking } from '../runtime/turn-taking.js';
@@ -190,7 +190,7 @@ function storageType(definition: ResourceDefinition): EncodedType {
 export const kept = ({ origin, storedAsJson, schema }: ResourceDefinition, object: ApiObject): ApiObject =>
   origin === 'custom' || storedAsJson === true
     ? object
-    : (withoutEmpty(schema, object as unknown as JsonObject) as unknown as ApiObject);
+    : (withoutEmpty(schema, asJson(object)) as unknown as ApiObject);
 
 /**
  * The bytes an object is stored as, its resourceVersion still to be written; others have turns on the way. Rejects with

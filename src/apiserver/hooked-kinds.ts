@@ -2,7 +2,7 @@ import type { HookedKinds, SeenAs } from '../admission/webhooks/seen.js';
 import { internalError, untyped } from '../api/errors.js';
 import type { ReadText } from '../api/json-exact.js';
 import { readJson } from '../api/json-text.js';
-import { type ApiObject, groupVersion, type JsonObject, type ResourceType } from '../api/object.js';
+import { type ApiObject, asJson, groupVersion, type JsonObject, type ResourceType } from '../api/object.js';
 import { storagePrefix } from '../registry/keys.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
 import { ownKindOf, subresourceOf } from '../registry/subresource.js';
@@ -66,7 +66,7 @@ export function hookedKinds(catalogue: Catalogue): HookedKinds {
       }
       if (object.apiVersion === apiVersion) return object;
       const { versions, codec } = definition;
-      const given = object as unknown as JsonObject;
+      const given = asJson(object);
       if (isCustom) checkGroup(definition, given);
       if (versions?.elsewhere !== undefined) {
         return (await versions.elsewhere(given, apiVersion)) as unknown as ApiObject;
@@ -82,9 +82,7 @@ export function hookedKinds(catalogue: Catalogue): HookedKinds {
 
     shown(object, as) {
       const definition = shapeOf(as);
-      return definition === undefined
-        ? (object as unknown as JsonObject)
-        : inOrder(definition, object as unknown as JsonObject);
+      return definition === undefined ? asJson(object) : inOrder(definition, asJson(object));
     },
 
     readPatch(bytes) {
@@ -95,7 +93,7 @@ export function hookedKinds(catalogue: Catalogue): HookedKinds {
           const definition = shapeOf(as);
           if (definition === undefined) throw internalError('the kind is no longer served');
           try {
-            const given = inOrder(definition, object as unknown as JsonObject);
+            const given = inOrder(definition, asJson(object));
             const { result, text } = await inTurns(patch.apply(given));
             const made = await inTurns(readAs(catalogue.current(), definition, result, text));
             return { object: made.object, isChanged: !same(made.read, given) };

@@ -1,6 +1,6 @@
 import { goJson } from '../api/go-text.js';
 import { parseJson } from '../api/json-text.js';
-import { groupVersion, type JsonObject } from '../api/object.js';
+import { asJson, groupVersion, type JsonObject } from '../api/object.js';
 import type { Steps } from '../api/steps.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
 import { discoverySchemas } from '../resources/discovery-schemas.js';
@@ -68,7 +68,7 @@ function* encodeEntries(result: ListResult, partial: Shape | undefined): Steps<B
   const { definition, entries } = result;
   const objects: JsonObject[] = [];
   if (partial !== undefined) objects.push(...((yield* partial(result))['items'] as readonly JsonObject[]));
-  else for (const entry of entries) objects.push((yield* readStored(definition, entry)) as unknown as JsonObject);
+  else for (const entry of entries) objects.push(asJson(yield* readStored(definition, entry)));
   yield;
   const schema = partial === undefined ? definition.schema : partialMetadataSchema;
   return entries.some(isLarge) ? yield* encodeItemsInSteps(schema, objects) : encodeItems(schema, objects);

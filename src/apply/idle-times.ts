@@ -1,5 +1,4 @@
-import type { ApiObject, Json, JsonObject } from '../api/object.js';
-import { asJson } from '../api/object.js';
+import { type ApiObject, asJson, type Json, type JsonObject } from '../api/object.js';
 import type { Steps } from '../api/steps.js';
 import { sameInSteps } from '../schema/same.js';
 

@@ -1,5 +1,4 @@
-import type { ApiObject, JsonObject } from '../api/object.js';
-import { asJson } from '../api/object.js';
+import { type ApiObject, asJson, type JsonObject } from '../api/object.js';
 import type { Steps } from '../api/steps.js';
 import { compareText } from '../api/text-order.js';
 import { timestamp } from '../api/time.js';

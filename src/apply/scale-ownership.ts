@@ -1,5 +1,4 @@
-import type { ApiObject } from '../api/object.js';
-import { asJson } from '../api/object.js';
+import { type ApiObject, asJson } from '../api/object.js';
 import { atOnce } from '../api/steps.js';
 import { difference, has, type Path, setOf } from './field-set.js';
 import type { Owner } from './managed-fields.js';

@@ -48,7 +48,7 @@ export function unhashableType(value: Value): string | undefined {
   return unhashable.has(name) ? name : undefined;
 }
 
-/** The same for a type the checker knows; `dyn` for what only it knows. */
+/** The name of a type that the checker knows; `dyn` for one that only it knows. */
 export function nameOfType(type: Type): string {
   switch (type.kind) {
     case 'null':

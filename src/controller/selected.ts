@@ -1,6 +1,6 @@
 import { escapeFieldValue, type FieldRequirement, parseFieldSelector } from '../api/field-selectors.js';
 import { parseLabelSelector } from '../api/label-selectors.js';
-import { type ApiObject, isObject, type Json, type JsonObject, member, type ObjectKey } from '../api/object.js';
+import { type ApiObject, asJson, isObject, type Json, member, type ObjectKey } from '../api/object.js';
 import type { ResourceClient } from '../client/client.js';
 
 export interface Selectors {
@@ -48,7 +48,7 @@ export function selectedReader<T extends ApiObject>(selectors: Selectors): Selec
 /** The text of a field that is named by its path; undefined if no text, number or boolean stands there. */
 function fieldText(object: ApiObject, field: string): string | undefined {
   if (field === 'metadata.namespace') return object.metadata.namespace ?? '';
-  let value: Json | undefined = object as unknown as JsonObject;
+  let value: Json | undefined = asJson(object);
   for (const name of field.split('.')) value = value !== undefined && isObject(value) ? member(value, name) : undefined;
   return value === undefined || value === null || typeof value === 'object' ? undefined : String(value);
 }

@@ -1,8 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { ApiError } from '../api/errors.js';
 import type { ApiObject, Unstructured } from '../api/object.js';
-import type { UserInfo } from '../api/user.js';
-import { serviceAccountUser, serviceAccountUsername, wellKnown } from '../api/user.js';
+import { serviceAccountUser, serviceAccountUsername, type UserInfo, wellKnown } from '../api/user.js';
 import type { Client, ClientOptions, FieldValidation } from '../client/client.js';
 import { clientUntil } from '../controller/client-until.js';
 import type { Runnable } from '../controller/controller.js';

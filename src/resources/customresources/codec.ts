@@ -1,5 +1,5 @@
 import { badRequest, untyped } from '../../api/errors.js';
-import { type ApiObject, isObject, type Json, type JsonObject, shortVersion } from '../../api/object.js';
+import { type ApiObject, asJson, isObject, type Json, type JsonObject, shortVersion } from '../../api/object.js';
 import type { Steps } from '../../api/steps.js';
 import type { BodyReader, Codec } from '../../registry/resource-definition.js';
 import { DecodeError } from '../../schema/decode-error.js';
@@ -38,7 +38,7 @@ export function readerOf(parts: CodecParts): BodyReader<ApiObject> {
   return {
     decode: (body, { made }) => (made ? readMade(body, parts) : decodeCustom(body, parts)),
     settled: (object) =>
-      reshape(object as unknown as JsonObject, parts.schemaOf(parts.version) ?? nothing, parts) as unknown as ApiObject,
+      reshape(asJson(object), parts.schemaOf(parts.version) ?? nothing, parts) as unknown as ApiObject,
   };
 }
 
@@ -64,8 +64,7 @@ export function codecOf(parts: CodecParts): Codec<ApiObject> {
   const convert = elsewhere === undefined ? convertNone : unchanged;
   return {
     read: (object) => readable(object, convert(shaped(object), served)),
-    store: (object) =>
-      storable(convert(object as unknown as JsonObject, stored), { drop: object.apiVersion === stored }),
+    store: (object) => storable(convert(asJson(object), stored), { drop: object.apiVersion === stored }),
     ...(elsewhere === undefined ? { readMetadata: generated } : { elsewhere: convertedElsewhere(elsewhere) }),
   };
 
@@ -79,8 +78,8 @@ export function codecOf(parts: CodecParts): Codec<ApiObject> {
         return objects.map((object, at) => readable(object, converted[at] ?? object));
       },
       async store(object) {
-        const [converted] = await ask([object as unknown as JsonObject], stored);
-        return storable(converted ?? (object as unknown as JsonObject), { drop: false });
+        const [converted] = await ask([asJson(object)], stored);
+        return storable(converted ?? asJson(object), { drop: false });
       },
     };
   }

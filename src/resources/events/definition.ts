@@ -1,7 +1,7 @@
 import { type Domains, groupIn } from '../../api/domains.js';
 import { type Event, Events, type EventsV1Event, EventsV1Events } from '../../api/kinds/event.js';
 import { nameRules } from '../../api/names.js';
-import { type ApiObject, groupVersion, type JsonObject } from '../../api/object.js';
+import { type ApiObject, asJson, groupVersion } from '../../api/object.js';
 import type { Steps } from '../../api/steps.js';
 import type { Violation } from '../../api/violations.js';
 import { validateMetadata, validateMetadataChange } from '../../registry/metadata-rules.js';
@@ -82,7 +82,7 @@ export function newerEvents(domains: Domains): ResourceDefinition<EventsV1Event>
     codec: {
       read: (stored) => eventsV1Event(stored as unknown as Event, apiVersion),
       readMetadata: (stored) => stored,
-      store: (event) => coreEvent(event) as unknown as JsonObject,
+      store: (event) => asJson(coreEvent(event)),
     },
     // The rules of this group look at it themselves, after those of the core group.
     updateRules: ['contents'],

@@ -1,5 +1,4 @@
-import type { ApiError } from '../../api/errors.js';
-import { badRequest, internalError } from '../../api/errors.js';
+import { type ApiError, badRequest, internalError } from '../../api/errors.js';
 import { type TokenReview, type TokenReviewStatus, TokenReviews } from '../../api/kinds/token-review.js';
 import { commonAudiences } from '../../auth/audience-agnostic.js';
 import {
