@@ -113,36 +113,20 @@ const quantifierOfTwo = (name: string, parts: Quantifier): Macro => ({
   },
 });
 
-const mapping = (args: 2 | 3): Macro => ({
-  name: 'map',
+/** Makes a list of what comes of each item, or of each that meets the predicate. */
+const collecting = (
+  name: string,
+  args: 2 | 3,
+  parts: (given: readonly [Expr, Expr, Expr]) => { readonly element: Expr; readonly predicate?: Expr },
+): Macro => ({
+  name,
   args,
   member: true,
   expand: (macro) => {
     const variable = variableOf(macro.args[0]!, 'argument is not an identifier');
     if (variable instanceof Refused) return variable;
     const { fold, list, literal, call, accumulated, stepIf } = nodesOf(macro);
-    const element = macro.args[args - 1]!;
-    return fold({
-      range: macro.target!,
-      variable,
-      second: undefined,
-      start: list(),
-      condition: literal(true),
-      step: stepIf(args === 3 ? macro.args[1] : undefined, call('_+_', accumulated(), list(element))),
-      result: accumulated(),
-    });
-  },
-});
-
-const filtering: Macro = {
-  name: 'filter',
-  args: 2,
-  member: true,
-  expand: (macro) => {
-    const [element, predicate] = macro.args as readonly [Expr, Expr];
-    const variable = variableOf(element, 'argument is not an identifier');
-    if (variable instanceof Refused) return variable;
-    const { fold, list, literal, call, accumulated, stepIf } = nodesOf(macro);
+    const { element, predicate } = parts(macro.args as readonly [Expr, Expr, Expr]);
     return fold({
       range: macro.target!,
       variable,
@@ -153,7 +137,11 @@ const filtering: Macro = {
       result: accumulated(),
     });
   },
-};
+});
+
+const mapping = collecting('map', 2, ([, element]) => ({ element }));
+const mappingSome = collecting('map', 3, ([, predicate, element]) => ({ element, predicate }));
+const filtering = collecting('filter', 2, ([element, predicate]) => ({ element, predicate }));
 
 const presence: Macro = {
   name: 'has',
@@ -264,7 +252,7 @@ const sorting: Macro = {
       return new Refused(`sortBy can only be applied to ${takes}`, target.at);
     }
     const { ident } = nodesOf(macro);
-    const keys = mapping(2).expand({ ...macro, target: ident(sorted) });
+    const keys = mapping.expand({ ...macro, target: ident(sorted) });
     if (keys === undefined || 'refused' in keys) return keys;
     const ordered = macro.trees.call(macro.at, '@sortByAssociatedKeys', ident(sorted), [keys]);
     return binding(macro, sorted, target, ordered);
@@ -277,8 +265,8 @@ export const standardMacros: readonly Macro[] = [
   quantifier('all', everyOne),
   quantifier('exists', anyOne),
   quantifier('exists_one', onlyOne),
-  mapping(2),
-  mapping(3),
+  mapping,
+  mappingSome,
   filtering,
 ];
 

@@ -9,7 +9,7 @@ import type { AuditRecord } from './audit-log.js';
 import { isLongRunning, kindOf } from './in-flight.js';
 import { Latencies } from './latencies.js';
 import type { Operations } from './operations.js';
-import { scopeOf } from './request-metrics.js';
+import { scopeOf } from './request-labels.js';
 
 /** What is recorded of an answer that took too long: the end of the work on it, as in Kubernetes. */
 const late = resultOf(deadlineExceeded({}));
