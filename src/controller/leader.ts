@@ -8,11 +8,11 @@ import { microTimestamp } from '../api/time.js';
 import type { Client, ResourceClient } from '../client/client.js';
 import { endingWith } from '../client/ending.js';
 import { Troubles, withoutStack } from '../client/troubles.js';
-import { dueBy, within } from '../runtime/abort.js';
-import { type Clock, endingClock } from '../runtime/clock.js';
+import { dueBy, inTime, within } from '../runtime/abort.js';
+import { endingClock } from '../runtime/clock.js';
 import { clientUntil, lastingClient } from './client-until.js';
 import type { ReconcileContext, Runnable } from './controller.js';
-import { endWithin, leftBehind, RunnablesLeftBehind, refuseTwins } from './manager.js';
+import { leftBehind, RunnablesLeftBehind, refuseTwins } from './manager.js';
 import { runnableLog } from './runnable-log.js';
 
 /** By which Lease it is agreed who leads, and how long that holds. */
@@ -115,7 +115,7 @@ class Candidate {
 
   /** Until told to stop, until one fails, or until the lease is lost. */
   async #lead(runnables: readonly Runnable[], heldSince: number): Promise<void> {
-    const { signal, log } = this.#context;
+    const { clock, signal, log } = this.#context;
     log.info({ lease: this.#options.lease, identity: this.#identity }, 'became leader');
     this.#tellLeading(true);
 
@@ -143,7 +143,7 @@ class Candidate {
     const wasTold = signal.aborted;
     abort();
     const { graceMs = 20_000 } = this.#options;
-    const worked = await endWithin(this.#context.clock, graceMs, Promise.allSettled(work));
+    const worked = await inTime(endingClock(clock), graceMs, Promise.allSettled(work));
     signal.removeEventListener('abort', abort);
     await renewal;
     if (worked === undefined) throw leftBehind(running, graceMs);
@@ -166,7 +166,7 @@ class Candidate {
       const askedAt = clock.monotonic();
       const leftMs = this.#leftMs();
       // A server that does not answer must not keep us leading beyond the deadline.
-      const isRenewed = leftMs > 0 && (await orNothingAfter(clock, leftMs, this.#tryHold(client, signal)));
+      const isRenewed = leftMs > 0 && (await inTime(clock, leftMs, this.#tryHold(client, signal)));
       if (isRenewed) this.#renewedAt = askedAt;
       if (signal.aborted) return;
       const holder = this.#otherHolder;
@@ -300,13 +300,6 @@ class Candidate {
     const spec = { ...found.spec, holderIdentity: '', leaseDurationSeconds: 1, acquireTime: now, renewTime: now };
     await leases.update({ ...found, spec });
   }
-}
-
-/** An answer, or undefined if there is none in time. */
-async function orNothingAfter<T>(clock: Clock, milliseconds: number, answer: Promise<T>): Promise<T | undefined> {
-  const answered = new AbortController();
-  const late = clock.sleep(Math.max(0, milliseconds), answered.signal).then(() => undefined);
-  return Promise.race([answer, late]).finally(() => answered.abort());
 }
 
 /** What a Lease can say: whole seconds, and never less than was meant. */

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Client } from '../client/client.js';
 import { tellingTo } from '../client/warnings.js';
-import { aborted, dueWith } from '../runtime/abort.js';
+import { aborted, dueWith, inTime } from '../runtime/abort.js';
 import { type Clock, endingClock, systemClock } from '../runtime/clock.js';
 import { type Logger, silentLogger } from '../runtime/logger.js';
 import { clientUntil } from './client-until.js';
@@ -27,13 +27,6 @@ export class RunnablesLeftBehind extends Error {
 export function leftBehind(running: Iterable<Runnable>, graceMs: number, cause?: unknown): RunnablesLeftBehind {
   const names = Array.from(running, ({ name }) => name).join(', ');
   return new RunnablesLeftBehind(`${names} did not stop within ${graceMs} ms`, { cause });
-}
-
-/** The outcome of what was told to stop; undefined if it has not ended when the time is over by the clock or that of the system. */
-export async function endWithin<R>(clock: Clock, graceMs: number, work: Promise<R>): Promise<R | undefined> {
-  const ended = new AbortController();
-  const late = endingClock(clock).sleep(graceMs, ended.signal);
-  return Promise.race([work, late.then(() => undefined)]).finally(() => ended.abort());
 }
 
 /** Starts runnables together and stops them together. */
@@ -169,7 +162,7 @@ async function runTogether(
     }),
   ]);
   await Promise.race([all, aborted(stop.signal)]);
-  await endWithin(clock, graceMs, all);
+  await inTime(endingClock(clock), graceMs, all);
   signal.removeEventListener('abort', abort);
   if (running.size > 0) {
     log.warn({ runnables: Array.from(running, ({ name }) => name) }, 'runnables did not stop in time');

@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2SecureServer, IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
 import type { SecureContextOptions } from 'node:tls';
+import { inTime } from '../runtime/abort.js';
 import { endingClock } from '../runtime/clock.js';
 import { openFileLimit } from '../runtime/open-files.js';
 import { type ConnectionLimits, connectionsAtMost, defaultConnectionLimits } from './connection-limits.js';
@@ -214,11 +215,9 @@ export class Listener {
       else resolve();
     });
     this.#sessions.close();
-    const over = new AbortController();
-    await Promise.race([this.#answered(), clock.sleep(graceMs, over.signal)]);
+    await inTime(clock, graceMs, this.#answered());
     for (const [socket, plain] of this.#sockets) if (plain?.isIdle) socket.end();
-    if (this.#running.size === 0) await Promise.race([closed, clock.sleep(farewellMs, over.signal)]);
-    over.abort();
+    if (this.#running.size === 0) await inTime(clock, farewellMs, closed);
     this.#sessions.destroy();
     for (const socket of [...this.#sockets.keys(), ...this.#connections]) socket.destroy();
     await closed;
@@ -227,9 +226,7 @@ export class Listener {
 
   /** Whoever was cut off is at work until they notice, and what became of them is told then; but not for ever. */
   async #givenUp(): Promise<void> {
-    const over = new AbortController();
-    await Promise.race([this.#answered(), endingClock(this.#parts.clock).sleep(farewellMs, over.signal)]);
-    over.abort();
+    await inTime(endingClock(this.#parts.clock), farewellMs, this.#answered());
   }
 
   /** Also what still came in on the way. */

@@ -87,6 +87,13 @@ export function timeLimit({ clock, milliseconds, signals }: Limits): {
   };
 }
 
+/** The outcome of some work, or undefined if there is none when the time is over. The work goes on. */
+export async function inTime<T>(clock: Clock, milliseconds: number, work: Promise<T>): Promise<T | undefined> {
+  const ended = new AbortController();
+  const late = clock.sleep(milliseconds, ended.signal).then(() => undefined);
+  return Promise.race([work, late]).finally(() => ended.abort(noLongerNeeded));
+}
+
 /** The outcome of some work that cannot be broken off, or the signal's reason if that comes first. */
 export async function beforeAbort<T>(signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
   if (signal === undefined) return work;

@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { expect, onTestFinished, test } from 'vitest';
-import { TimeoutError, within } from '../../src/runtime/abort.js';
+import { inTime, TimeoutError, within } from '../../src/runtime/abort.js';
 import { FakeClock } from '../../src/testing/fake-clock.js';
 
 const never = (): Promise<never> => new Promise(() => {});
@@ -46,4 +46,14 @@ test('any number are limited by one signal at a time, without a warning of the p
   finish();
   await all;
   expect([warnings, getEventListeners(signal, 'abort')]).toEqual([[], []]);
+});
+
+test('work that is done in time is answered, and leaves nobody asleep; of other work there is no outcome', async () => {
+  const clock = new FakeClock();
+  expect(await inTime(clock, 1_000, Promise.resolve('done'))).toBe('done');
+  await expect(inTime(clock, 1_000, Promise.reject(new Error('no')))).rejects.toThrow('no');
+  expect(clock.sleeping).toBe(0);
+  const outcome = inTime(clock, 1_000, never());
+  await clock.advance(1_000);
+  expect(await outcome).toBeUndefined();
 });
