@@ -4,7 +4,7 @@ import { readReply } from '../admission/webhooks/reply.js';
 import { type ServiceAddresses, targetOf, UnusableTarget } from '../admission/webhooks/target.js';
 import { untyped } from '../api/errors.js';
 import { goJson } from '../api/go-text.js';
-import type { CustomResourceDefinition } from '../api/kinds/custom-resource-definition.js';
+import type { CustomResourceConversion, CustomResourceDefinition } from '../api/kinds/custom-resource-definition.js';
 import type { JsonObject } from '../api/object.js';
 import { reviewVersion } from '../api/review-versions.js';
 import { Troubles } from '../client/troubles.js';
@@ -29,49 +29,26 @@ const maxValues = 150_000;
 const unsupported = (): InvalidConversion =>
   new InvalidConversion('failed: no supported conversion review versions', 'conversion_webhook_call_failure');
 
+/** What calling a webhook for conversion takes. */
+interface ConversionParts {
+  readonly client: HookClient;
+  readonly services: ServiceAddresses;
+  readonly api: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics?: ConversionMetrics | undefined;
+}
+
 /** Converts custom resources by the webhook of their definition; undefined if it has none. */
 export function conversionWebhook(
   { metadata, spec }: CustomResourceDefinition,
-  parts: {
-    readonly client: HookClient;
-    readonly services: ServiceAddresses;
-    readonly api: string;
-    readonly clock: Clock;
-    readonly log: Logger;
-    readonly metrics?: ConversionMetrics | undefined;
-  },
+  parts: ConversionParts,
 ): ConvertElsewhere | undefined {
   const { conversion } = spec;
   const webhook = conversion?.strategy === 'Webhook' ? conversion.webhook : undefined;
   if (webhook === undefined) return undefined;
-  const group = `apiextensions.${parts.api}`;
   const isVersion = (apiVersion: unknown): boolean =>
     spec.versions.some(({ name }) => apiVersion === `${spec.group}/${name}`);
-  const call = async (objects: Parameters<ConvertElsewhere>[0], to: string): ReturnType<ConvertElsewhere> => {
-    const version = reviewVersion(webhook.conversionReviewVersions);
-    if (version === undefined) throw unsupported();
-    const uid = randomUUID();
-    const begun = parts.clock.monotonic();
-    const count = (failure?: ConversionFailure): void =>
-      parts.metrics?.called((parts.clock.monotonic() - begun) / 1_000, failure);
-    try {
-      const reply = await parts.client.post({
-        target: targetOf(webhook.clientConfig ?? {}, parts.services, { blankMeansNone: true }),
-        body: goJson(conversionReview({ apiVersion: `${group}/${version}`, uid, to, objects })),
-        milliseconds: patienceMs,
-        maxBytes,
-      });
-      const review = await readReply(reply, { group, version, kind: 'ConversionReview', maxValues });
-      const converted = convertedObjects(review, { uid, group, version, to, objects });
-      count();
-      return converted;
-    } catch (error) {
-      const isCall = error instanceof CallFailed || error instanceof UnusableTarget;
-      const failure = isCall ? callFailed(error.message) : error;
-      if (failure instanceof InvalidConversion) count(failure.failure);
-      throw failure;
-    }
-  };
   const troubles = new Troubles();
   /** Every watch and list that needs it meets the same trouble. */
   const tell = (error: InvalidConversion, to: string): void =>
@@ -92,7 +69,7 @@ export function conversionWebhook(
       throw untyped(`request to convert CR from an invalid group/version: ${String(unknown['apiVersion'])}`);
     }
     try {
-      const converted = (await call(sent, to)).values();
+      const converted = (await ask(webhook, parts, sent, to)).values();
       return objects.map((object) => (isSent(object) ? (converted.next().value ?? object) : inVersion(object, to)));
     } catch (error) {
       if (!(error instanceof InvalidConversion)) throw error;
@@ -100,6 +77,38 @@ export function conversionWebhook(
       throw untyped(`conversion for ${first['apiVersion']}, Kind=${first['kind']} ${error.message}`);
     }
   };
+}
+
+/** Has objects converted, and counts how it went. Fails with InvalidConversion for all that a webhook can do wrong. */
+async function ask(
+  webhook: NonNullable<CustomResourceConversion['webhook']>,
+  { client, services, api, clock, metrics }: ConversionParts,
+  objects: readonly JsonObject[],
+  to: string,
+): Promise<readonly JsonObject[]> {
+  const version = reviewVersion(webhook.conversionReviewVersions);
+  if (version === undefined) throw unsupported();
+  const group = `apiextensions.${api}`;
+  const uid = randomUUID();
+  const begun = clock.monotonic();
+  const count = (failure?: ConversionFailure): void => metrics?.called((clock.monotonic() - begun) / 1_000, failure);
+  try {
+    const reply = await client.post({
+      target: targetOf(webhook.clientConfig ?? {}, services, { blankMeansNone: true }),
+      body: goJson(conversionReview({ apiVersion: `${group}/${version}`, uid, to, objects })),
+      milliseconds: patienceMs,
+      maxBytes,
+    });
+    const review = await readReply(reply, { group, version, kind: 'ConversionReview', maxValues });
+    const converted = convertedObjects(review, { uid, group, version, to, objects });
+    count();
+    return converted;
+  } catch (error) {
+    const isCall = error instanceof CallFailed || error instanceof UnusableTarget;
+    const failure = isCall ? callFailed(error.message) : error;
+    if (failure instanceof InvalidConversion) count(failure.failure);
+    throw failure;
+  }
 }
 
 /** An object with nothing but its type: what an apply comes to on its way when all that was applied before is taken out. */
