@@ -5,7 +5,7 @@ import type { Decision } from '../../auth/authorizer.js';
 import type { Impersonated } from '../../auth/impersonation.js';
 import { Observable } from '../../runtime/observable.js';
 import type { ApiRequest, ApiResponse, Outcome, Result, WatchResult } from '../request.js';
-import type { AuditRecord } from './audit-log.js';
+import type { AuditRecord } from './audit-record.js';
 import { isLongRunning, kindOf } from './in-flight.js';
 import { Latencies } from './latencies.js';
 import type { Operations } from './operations.js';

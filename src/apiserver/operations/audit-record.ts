@@ -1,0 +1,245 @@
+import { randomUUID } from 'node:crypto';
+import type { Status } from '../../api/errors.js';
+import { goJson, htmlEscaped } from '../../api/go-text.js';
+import { compacted, isJson, parseJson } from '../../api/json-text.js';
+import { messageOf } from '../../api/message-of.js';
+import { isList, isObject, type Json, type JsonObject } from '../../api/object.js';
+import type { UserInfo } from '../../api/user.js';
+import type { Decision } from '../../auth/authorizer.js';
+import type { Impersonated } from '../../auth/impersonation.js';
+import { TurnTaking } from '../../runtime/turn-taking.js';
+import { represent } from '../represent.js';
+import { type ApiRequest, plainJson, type RequestBody, type RequestRecord, type Result } from '../request.js';
+import { type AuditFacts, type AuditStatus, type ObjectReference, sourceAddresses } from './audit-event.js';
+import { type AuditRequirement, reaches, type Stage } from './audit-policy.js';
+import { isLongRunning } from './in-flight.js';
+
+/** What a record needs of the log that it is for. */
+export interface RecordParts {
+  readonly required: AuditRequirement;
+  readonly received: number;
+  write(stage: Stage, facts: AuditFacts): void;
+  failed(error: unknown): void;
+}
+
+/** Bytes of a body in an event; larger ones are left out, and an annotation says so. */
+const largestBody = 1024 * 1024;
+
+/** What is known of one request so far. */
+export class AuditRecord implements RequestRecord {
+  readonly #request: ApiRequest;
+  /** Requests of this process bring none. */
+  readonly #id: string;
+  readonly #parts: RecordParts;
+  readonly #annotations = new Map<string, string>();
+  readonly #sourceIPs: readonly string[];
+  #object: ObjectReference | undefined;
+  readonly #user: UserInfo | undefined;
+  #impersonated: Impersonated | undefined;
+  #requestObject: string | undefined;
+  #status: AuditStatus | undefined;
+  #answer: Result | undefined;
+  #isStarted = false;
+
+  constructor(request: ApiRequest, user: UserInfo | undefined, parts: RecordParts) {
+    this.#request = request;
+    this.#id = request.auditId ?? randomUUID();
+    this.#parts = parts;
+    this.#user = user;
+    this.#sourceIPs = sourceAddresses(request);
+    const { info } = request;
+    this.#object = info.isResource
+      ? {
+          resource: info.resource,
+          namespace: info.namespace,
+          name: info.name,
+          uid: '',
+          apiGroup: info.group,
+          apiVersion: info.version,
+          resourceVersion: '',
+          subresource: info.subresource,
+        }
+      : undefined;
+  }
+
+  impersonating(impersonated: Impersonated): void {
+    this.#impersonated = impersonated;
+  }
+
+  annotate(key: string, value: string, fromLevel?: 'Request'): void {
+    if (fromLevel !== undefined && !reaches(this.#parts.required.level, fromLevel)) return;
+    if (!this.#annotations.has(key)) this.#annotations.set(key, value);
+  }
+
+  decided({ verdict, reason, error }: Decision): void {
+    const failed = verdict !== 'allow' && error !== undefined;
+    if (!failed) this.annotate('authorization.k8s.io/decision', verdict === 'allow' ? 'allow' : 'forbid');
+    this.annotate('authorization.k8s.io/reason', failed ? 'internal error' : reason);
+  }
+
+  deprecated(): void {
+    this.annotate('k8s.io/deprecated', 'true');
+  }
+
+  sent(object: JsonObject, text: (object: JsonObject) => string): void {
+    const { metadata } = object;
+    if (this.#object !== undefined && isObject(metadata)) {
+      const of = (name: string): string => {
+        const value = metadata[name];
+        return typeof value === 'string' ? value : '';
+      };
+      this.#object = {
+        ...this.#object,
+        namespace: this.#object.namespace || of('namespace'),
+        name: this.#object.name || of('name'),
+        uid: of('uid'),
+        resourceVersion: of('resourceVersion'),
+      };
+    }
+    if (!reaches(this.#parts.required.level, 'Request')) return;
+    try {
+      this.#keepRequest(text(this.#parts.required.omitManagedFields ? withoutManagedFields(object) : object));
+    } catch (error) {
+      this.#parts.failed(error);
+    }
+  }
+
+  async sentPatch(body: RequestBody): Promise<void> {
+    if (!reaches(this.#parts.required.level, 'Request')) return;
+    try {
+      if (body.bytes.length > largestBody) return this.#tooLarge();
+      const text = body.bytes.toString('utf8');
+      if (isJson(text)) return this.#keepRequest(htmlEscaped(compacted(text)));
+      if (!body.contentType?.includes('yaml')) return;
+      const { readYaml } = await import('../../api/yaml.js');
+      const turns = new TurnTaking();
+      this.#keepRequest(goJson((await readYaml(body.bytes, () => turns.next())).value));
+    } catch {
+      // What cannot be read is refused, and the answer says why.
+    }
+  }
+
+  #keepRequest(text: string): void {
+    if (text.length > largestBody) this.#tooLarge();
+    else this.#requestObject = text;
+  }
+
+  #tooLarge(): void {
+    this.annotate('audit.k8s.io/truncated', 'true');
+  }
+
+  /** The request was taken on. */
+  received(): void {
+    this.#emit('RequestReceived');
+  }
+
+  /** The answer, or the beginning of one. */
+  answered(result: Result): void {
+    if (result.type === 'object' && result.definition === undefined && isStatus(result.object)) {
+      this.#status = result.object;
+    }
+    this.#answer = result;
+  }
+
+  /** The headers of a long answer are out. */
+  started(): void {
+    this.#isStarted = true;
+    this.#status = { code: 200 };
+    this.#emit('ResponseStarted');
+  }
+
+  /** Nobody knows who it was, and this is what they were told. */
+  async unidentified(result: Result): Promise<void> {
+    this.answered(result);
+    this.#emit('ResponseStarted', await this.#answerOnRecord());
+  }
+
+  /** The answer is out. */
+  async complete(code: number): Promise<void> {
+    this.#status = this.#status?.code === code ? this.#status : { ...this.#status, code };
+    const text = await this.#answerOnRecord();
+    // A watch that is refused has an answer with a beginning and an end, too.
+    if (isLongRunning(this.#request.info) && !this.#isStarted) this.#emit('ResponseStarted', text);
+    this.#emit('ResponseComplete', text);
+  }
+
+  /** A fault of the server kept it from answering. */
+  panicked(error: unknown): void {
+    this.#status = {
+      status: 'Failure',
+      message: `APIServer panic'd: ${messageOf(error)}`,
+      reason: 'InternalError',
+      code: 500,
+    };
+    this.#emit('Panic');
+  }
+
+  /** The answer, if it is to be recorded. */
+  async #answerOnRecord(): Promise<string | undefined> {
+    if (!reaches(this.#parts.required.level, 'RequestResponse')) return undefined;
+    try {
+      return await this.#answerText();
+    } catch (error) {
+      this.#parts.failed(error);
+      return undefined;
+    }
+  }
+
+  async #answerText(): Promise<string | undefined> {
+    const answer = this.#answer;
+    if (answer === undefined || answer.type === 'watch' || answer.type === 'text' || answer.type === 'bytes')
+      return undefined;
+    const entries = answer.type === 'list' ? answer.entries : answer.type === 'entry' ? [answer.entry] : [];
+    if (entries.reduce((sum, { bytes }) => sum + bytes.length, 0) > largestBody) {
+      this.#tooLarge();
+      return undefined;
+    }
+    const { body } = await represent(answer, plainJson, this.#parts.received);
+    const text = Buffer.concat([...body.chunks])
+      .toString('utf8')
+      .trimEnd();
+    if (text.length > largestBody) {
+      this.#tooLarge();
+      return undefined;
+    }
+    if (!this.#parts.required.omitManagedFields) return text;
+    return goJson(withoutManagedFields(parseJson(text) as JsonObject));
+  }
+
+  #emit(stage: Stage, responseObject?: string): void {
+    const { required, received } = this.#parts;
+    if (required.omitStages.has(stage)) return;
+    const { info, uri } = this.#request;
+    this.#parts.write(stage, {
+      level: required.level,
+      auditId: this.#id,
+      uri,
+      verb: info.verb,
+      user: this.#user,
+      impersonated: this.#impersonated?.user,
+      constraint: this.#impersonated?.constraint,
+      sourceIPs: this.#sourceIPs,
+      userAgent: this.#request.header('user-agent') ?? '',
+      object: this.#object,
+      status: this.#status,
+      requestObject: this.#requestObject,
+      responseObject,
+      received,
+      annotations: this.#annotations,
+    });
+  }
+}
+
+const isStatus = (object: object): object is Status => 'kind' in object && object.kind === 'Status';
+
+/** An object, or each item of a list, without metadata.managedFields. */
+function withoutManagedFields(object: JsonObject): JsonObject {
+  const { items } = object;
+  return isList(items) ? { ...object, items: items.map(bare) } : (bare(object) as JsonObject);
+}
+
+function bare(value: Json): Json {
+  if (!isObject(value) || !isObject(value['metadata'])) return value;
+  const { managedFields: _left, ...rest } = value['metadata'];
+  return { ...value, metadata: rest };
+}
