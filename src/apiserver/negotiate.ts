@@ -1,4 +1,5 @@
 import { type ApiError, badRequest, notAcceptable } from '../api/errors.js';
+import { goJson } from '../api/go-text.js';
 import type { Query } from '../api/options.js';
 import { withoutOuterSpaces } from '../api/trim.js';
 import type { Representation } from './request.js';
@@ -175,7 +176,7 @@ export function readIncludeObject({ as }: Representation, query: Query): 'Metada
   const found = inclusions.find((one) => one === given);
   if (found === undefined) {
     throw badRequest(
-      `Unable to convert to Table as requested: includeObject: Invalid value: ${JSON.stringify(given)}: must be 'Metadata', 'Object', 'None', or empty`,
+      `Unable to convert to Table as requested: includeObject: Invalid value: ${goJson(given)}: must be 'Metadata', 'Object', 'None', or empty`,
     );
   }
   return found;

@@ -252,11 +252,16 @@ describe('a list', () => {
     expect(empty.rows).toEqual([]);
     const roles = '/apis/rbac.authorization.k8s.io/v1/roles?labelSelector=l%3Dnone';
     expect((await get(roles, as('Table'))).json().rows).toBe(null);
-    const wrong = await get(`${builtIn}?includeObject=x`, as('Table'));
-    expect([wrong.code, wrong.json().message]).toEqual([
-      400,
-      `Unable to convert to Table as requested: includeObject: Invalid value: "x": must be 'Metadata', 'Object', 'None', or empty`,
-    ]);
+    for (const [given, shown] of [
+      ['x', '"x"'],
+      ['<', '"\\u003c"'],
+    ] as const) {
+      const wrong = await get(`${builtIn}?includeObject=${given}`, as('Table'));
+      expect([wrong.code, wrong.json().message]).toEqual([
+        400,
+        `Unable to convert to Table as requested: includeObject: Invalid value: ${shown}: must be 'Metadata', 'Object', 'None', or empty`,
+      ]);
+    }
     // Who asks for no table asks for nothing to be included.
     expect((await get(`${builtIn}?includeObject=x`)).code).toBe(200);
   });

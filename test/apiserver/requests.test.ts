@@ -940,6 +940,17 @@ test.each([
   await it.ask('PATCH', `${configMaps}/${name}`, { headers: merge, body: { metadata: { finalizers: null } } });
 });
 
+test('a deletion that means another object names the one that is there as Go quotes it', async () => {
+  const roles = '/apis/rbac.authorization.k8s.io/v1/clusterroles';
+  const name = 'a\u00a0"b';
+  expect((await it.ask('POST', roles, { body: { metadata: { name } } })).code).toBe(201);
+  const { message, details } = (await it.ask('DELETE', `${roles}/${encodeURIComponent(name)}?uid=1`)).json();
+  expect(message).toMatch(
+    /^Operation cannot be fulfilled on ClusterRole\.rbac\.authorization\.k8s\.io "a\\u00a0\\"b": the UID/,
+  );
+  expect(details).toEqual({ name, group: 'rbac.authorization.k8s.io', kind: 'ClusterRole' });
+});
+
 test('a link that is sent comes back from a dry run, and is not stored', async () => {
   const body = { metadata: { selfLink: '/a', annotations: { link: 'sent' } } };
   const linked = async (query: string) =>

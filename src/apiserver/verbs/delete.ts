@@ -1,6 +1,6 @@
 import type { AdmissionAttributes } from '../../admission/admission-step.js';
-import { ApiError, conflict, notFound, type Status } from '../../api/errors.js';
-import { type ApiObject, groupKind, type ObjectKey } from '../../api/object.js';
+import { conflict, notFound, type Status } from '../../api/errors.js';
+import type { ApiObject, ObjectKey } from '../../api/object.js';
 import type { DeleteParameters, DeletionPolicy } from '../../api/options.js';
 import { timestamp } from '../../api/time.js';
 import { checkLookedUp, storageKey } from '../../registry/keys.js';
@@ -179,15 +179,7 @@ function checkPreconditions(
   if (definition.deletion !== undefined) throw conflict({ ...definition, name: metadata.name }, wrong);
   // Kubernetes names the kind here where it otherwise names the plural, and as it is stored.
   const { group, kind } = { ...definition, ...definition.storedAs };
-  throw new ApiError({
-    reason: 'Conflict',
-    message: `Operation cannot be fulfilled on ${groupKind({ group, kind })} ${JSON.stringify(metadata.name)}: ${wrong}`,
-    details: {
-      ...(metadata.name ? { name: metadata.name } : {}),
-      ...(group ? { group } : {}),
-      kind,
-    },
-  });
+  throw conflict({ group, plural: kind, name: metadata.name }, wrong);
 }
 
 const preconditionText = (
