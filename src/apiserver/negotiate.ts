@@ -147,11 +147,15 @@ export function requireStream({ mediaType }: Representation): void {
   if (mediaType === 'yaml') throw refusal(streamTypes);
 }
 
+/** Is one of the media types in a header such a one? As routes do it, by the name alone. */
+export const namesOne = (header: string, isOne: (name: string) => boolean): boolean =>
+  header.split(',').some((clause) => isOne(withoutOuterSpaces(clause.split(';', 1)[0] ?? '')));
+
 /** Routes look for one of their media types by its name alone, know no wildcard but one, and refuse what names none. */
 export function requireRoute(accept: string | undefined, produced: string): void {
   if (!accept) return;
   const types = new Set(['*/*', ...produced.split(', ')]);
-  if (accept.split(',').some((clause) => types.has(withoutOuterSpaces(clause.split(';', 1)[0] ?? '')))) return;
+  if (namesOne(accept, (name) => types.has(name))) return;
   throw notAcceptable(`406: Not Acceptable\n\nAvailable representations: ${produced}`, {});
 }
 

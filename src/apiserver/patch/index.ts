@@ -4,13 +4,12 @@ import { readJsonInSteps } from '../../api/json-text.js';
 import { type ApiObject, isObject, type Json, type JsonObject } from '../../api/object.js';
 import type { FieldValidation } from '../../api/options.js';
 import { Postponed, resultOf, type Steps } from '../../api/steps.js';
-import { withoutOuterSpaces } from '../../api/trim.js';
 import { invalid } from '../../api/violations.js';
 import { type Emptied, typeMetaOf } from '../../schema/decode.js';
 import { DecodeError } from '../../schema/decode-error.js';
 import type { Schema } from '../../schema/schema.js';
 import { unknownFormat } from '../body-format.js';
-import { mediaTypes, requireRoute } from '../negotiate.js';
+import { mediaTypes, namesOne, requireRoute } from '../negotiate.js';
 import type { RequestBody } from '../request.js';
 import { jsonPatch } from './json.js';
 import { mergePatch } from './merge.js';
@@ -38,8 +37,7 @@ export function patchTypeOf(
   accept?: string,
 ): PatchType | 'apply' {
   if (origin === 'built-in') {
-    const names = (contentType ?? '').split(',').map((one) => withoutOuterSpaces(one.split(';', 1)[0] ?? ''));
-    if (!names.some((name) => Object.hasOwn(patchTypes, name)))
+    if (!namesOne(contentType ?? '', (name) => Object.hasOwn(patchTypes, name)))
       throw unsupportedMediaType('415: Unsupported Media Type', {});
     requireRoute(accept, mediaTypes);
   }
