@@ -6,6 +6,7 @@ import { type ApiObject, groupVersion } from '../api/object.js';
 import { timestamp } from '../api/time.js';
 import type { Client, WriteOptions } from '../client/client.js';
 import { BoundedMap } from '../runtime/bounded-map.js';
+import type { Clock } from '../runtime/clock.js';
 import { type TokenBucket, tokenBucket } from './backoff.js';
 import type { ReconcileContext } from './controller.js';
 import { lastingContext } from './lasting-context.js';
@@ -83,7 +84,7 @@ function newRecorder(
 ): EventRecorder {
   const resource = client.resource(Events);
   const known = new BoundedMap<string, Known>(limits.remembered);
-  const similar = new BoundedMap<string, Similar>(limits.remembered);
+  const similar = new SimilarEvents(clock);
   const buckets = new BoundedMap<string, TokenBucket>(limits.remembered);
   const warned = new BoundedMap<string, true>(limits.remembered);
   /** Others may record about the same object at the same time. */
@@ -92,24 +93,9 @@ function newRecorder(
   let serial = 0;
   let last: Promise<void> = Promise.resolve();
 
-  /** The message as it is written, and what events have in common that are counted as one. */
-  const combined = (object: ApiObject, { type, reason, ...event }: Told) => {
-    const message = firstCharacters(event.message);
-    const kind = JSON.stringify([subjectOf(object), type, reason]);
-    const at = clock.monotonic();
-    const before = similar.get(kind);
-    const messages =
-      before !== undefined && at - before.at <= limits.similarForMs ? before.messages : new Set<string>();
-    similar.set(kind, { messages: messages.add(message), at });
-    if (messages.size < limits.similar) return { id: JSON.stringify([kind, message]), message };
-    const [oldest = message] = messages;
-    messages.delete(oldest);
-    return { id: kind, message: firstCharacters(`(combined from similar events): ${message}`) };
-  };
-
   const write = async (object: ApiObject, event: Told) => {
     const { type, reason } = event;
-    const { id, message } = combined(object, event);
+    const { id, message } = similar.counted(object, event);
     const now = timestamp(clock.now());
     const before = known.get(id);
     if (before !== undefined) {
@@ -155,6 +141,31 @@ function newRecorder(
     },
     flush: () => last,
   };
+}
+
+/** Events of one object, type and reason, of which some that differ in their message are counted as one. */
+class SimilarEvents {
+  readonly #clock: Clock;
+  readonly #known = new BoundedMap<string, Similar>(limits.remembered);
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** The message as it is written, and what events have in common that are counted as one. */
+  counted(object: ApiObject, { type, reason, ...event }: Told): { readonly id: string; readonly message: string } {
+    const message = firstCharacters(event.message);
+    const kind = JSON.stringify([subjectOf(object), type, reason]);
+    const at = this.#clock.monotonic();
+    const before = this.#known.get(kind);
+    const isLately = before !== undefined && at - before.at <= limits.similarForMs;
+    const messages = isLately ? before.messages : new Set<string>();
+    this.#known.set(kind, { messages: messages.add(message), at });
+    if (messages.size < limits.similar) return { id: JSON.stringify([kind, message]), message };
+    const [oldest = message] = messages;
+    messages.delete(oldest);
+    return { id: kind, message: firstCharacters(`(combined from similar events): ${message}`) };
+  }
 }
 
 /** Which object is meant; one that could not be created has no uid. */
