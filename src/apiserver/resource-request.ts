@@ -202,7 +202,7 @@ async function remove(
     });
   }
   const parameters = readDeleteParameters(query, await readDeleteBody(request));
-  return deleteObject(parts, { definition, key: keyOfUrl(context), parameters, context });
+  return deleteObject(parts, { definition, parameters, context });
 }
 
 const collectionOf = (request: ApiRequest, definition: ResourceDefinition, shard?: ShardSelector) => ({

@@ -52,7 +52,7 @@ async function deleteEach(
     const key = keyOf({ metadata });
     try {
       const found = { uid: metadata.uid };
-      await deleteObject(parts, { definition, key, parameters, context: { ...context, key }, found });
+      await deleteObject(parts, { definition, parameters, context: { ...context, key }, found });
     } catch (error) {
       // Somebody else was faster, and it is gone all the same. What took its name meanwhile was not meant.
       if (!isReason(error, 'NotFound')) throw error;

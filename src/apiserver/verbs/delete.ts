@@ -1,6 +1,6 @@
 import type { AdmissionAttributes } from '../../admission/admission-step.js';
 import { conflict, notFound, type Status } from '../../api/errors.js';
-import type { ApiObject, ObjectKey } from '../../api/object.js';
+import type { ApiObject } from '../../api/object.js';
 import type { DeleteParameters, DeletionPolicy } from '../../api/options.js';
 import { timestamp } from '../../api/time.js';
 import { checkLookedUp, storageKey } from '../../registry/keys.js';
@@ -10,13 +10,14 @@ import { readInTurns } from '../forms.js';
 import type { Parts } from '../parts.js';
 import type { Result } from '../request.js';
 import { preconditionFailed } from '../write/given-object.js';
+import { keyOfUrl } from '../write/request.js';
 import { replaceStored, withVersion } from '../write/update.js';
 
 /** What is to be deleted. */
 export interface Deletion {
   readonly definition: ResourceDefinition;
-  readonly key: ObjectKey;
   readonly parameters: DeleteParameters;
+  /** Its key names the object. */
   readonly context: RequestContext;
   /** It was found in a collection that is deleted: nothing else of its name is meant. */
   readonly found?: { readonly uid: string | undefined };
@@ -27,7 +28,8 @@ export interface Deletion {
  * finalizer is removed.
  */
 export async function deleteObject(parts: Parts, deletion: Deletion): Promise<Result> {
-  const { definition, key, parameters, context, found } = deletion;
+  const { definition, parameters, context, found } = deletion;
+  const key = keyOfUrl(context);
   const attributes = (previous: ApiObject): AdmissionAttributes => ({
     operation: 'DELETE',
     resource: definition,
