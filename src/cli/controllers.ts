@@ -12,13 +12,14 @@ import { whileLeading } from '../controller/leader.js';
 import { createManager } from '../controller/manager.js';
 import { probeServer } from '../controller/probe-server.js';
 import { systemClock } from '../runtime/clock.js';
-import { openMetrics } from '../runtime/metrics.js';
+import type { Logger } from '../runtime/logger.js';
+import { type Metrics, openMetrics } from '../runtime/metrics.js';
 import { createLogger } from '../runtime/pino-logger.js';
 import { measureCaEnds } from '../server/certificate-metrics.js';
 import { certificateControllers } from '../server/certificate-rights.js';
 import { rotationMetrics } from '../server/rotation-metrics.js';
 import { measureWaitingRequests, signerRequests } from '../server/signer-metrics.js';
-import { openSigners } from '../server/signers.js';
+import { type OpenedSigners, openSigners } from '../server/signers.js';
 import { certificatesOptions, signingCaFiles } from './certificates-options.js';
 import { readConfiguration } from './configuration.js';
 import { firstCrash } from './crash-log.js';
@@ -86,28 +87,9 @@ export async function runControllers(flags: ControllersFlags): Promise<void> {
     // Otherwise somebody else tells what verifies the API server, and knows better than a kubeconfig does.
     ...(names === 'all' || names.includes('root-ca-publisher') ? { rootCa: () => remote.ca } : {}),
   }).filter(({ name }) => names === 'all' || names.includes(name));
-  const runs = (controller: string): boolean => wanted.some(({ name }) => name === controller);
-  const kinds = [
-    ...(runs('csr-signer') ? ['certificates' as const] : []),
-    ...(runs('pod-certificate-signer') ? ['pods' as const] : []),
-  ];
-  if (metrics && kinds.length > 0) {
-    measureCaEnds(metrics, signers, systemClock);
-    measureWaitingRequests(metrics, signers, {
-      kinds,
-      client: () => client,
-      clock: systemClock,
-      log,
-      signal: stopping.signal,
-    });
-  }
   const running = [...new Set(wanted.map(({ name }) => name))];
-  const absent = onlyInServer.filter((name) => names === 'all' || names.includes(name));
-  if (absent.length > 0)
-    log[names === 'all' ? 'info' : 'warn']({ controllers: absent }, 'not run here: only the server has what they need');
-  const idle = names === 'all' ? [] : names.filter((name) => ![...running, ...onlyInServer].includes(name));
-  if (idle.length > 0) log.warn({ controllers: idle }, 'chosen, but nothing is configured for them to do');
-  log.info({ controllers: running }, 'running');
+  if (metrics) measureSigners(metrics, signers, { running, client, log, signal: stopping.signal });
+  tellRunning(log, names, running);
   const managed = createManager({ client, log, graceMs, metrics: metrics && controllerMetrics(metrics) })
     .add(
       ...(flags.lease === undefined
@@ -122,6 +104,44 @@ export async function runControllers(flags: ControllersFlags): Promise<void> {
   await ended;
   log.info({}, 'stopped');
   if (crash !== undefined) throw new Error(`stopped after a fault: ${crash.message}`, { cause: crash });
+}
+
+/** What requests wait for, and until when CAs last, if it is signed here. */
+function measureSigners(
+  metrics: Metrics,
+  signers: OpenedSigners['signers'],
+  {
+    running,
+    client,
+    log,
+    signal,
+  }: {
+    readonly running: readonly string[];
+    readonly client: Client;
+    readonly log: Logger;
+    readonly signal: AbortSignal;
+  },
+): void {
+  const kinds = [
+    ...(running.includes('csr-signer') ? ['certificates' as const] : []),
+    ...(running.includes('pod-certificate-signer') ? ['pods' as const] : []),
+  ];
+  if (kinds.length === 0) return;
+  measureCaEnds(metrics, signers, systemClock);
+  measureWaitingRequests(metrics, signers, { kinds, client: () => client, clock: systemClock, log, signal });
+}
+
+/** Tells what runs, and what of what was chosen does not. */
+function tellRunning(log: Logger, chosen: 'all' | readonly string[], running: readonly string[]): void {
+  const absent = onlyInServer.filter((name) => chosen === 'all' || chosen.includes(name));
+  if (absent.length > 0)
+    log[chosen === 'all' ? 'info' : 'warn'](
+      { controllers: absent },
+      'not run here: only the server has what they need',
+    );
+  const idle = chosen === 'all' ? [] : chosen.filter((name) => ![...running, ...onlyInServer].includes(name));
+  if (idle.length > 0) log.warn({ controllers: idle }, 'chosen, but nothing is configured for them to do');
+  log.info({ controllers: running }, 'running');
 }
 
 /** How long what is running may take to stop. */
