@@ -6,3 +6,15 @@ export function once<T>(make: () => T): () => T {
     return made.value;
   };
 }
+
+/** Makes something of each object the first time it is asked for, and answers the same for as long as the object is there. */
+export function oncePer<K extends object, V>(make: (of: K) => V): (of: K) => V {
+  const made = new WeakMap<K, V>();
+  return (of) => {
+    const known = made.get(of);
+    if (known !== undefined || made.has(of)) return known as V;
+    const value = make(of);
+    made.set(of, value);
+    return value;
+  };
+}

@@ -1,5 +1,6 @@
 import { keyOfGiven } from '../api/looked-up.js';
 import { type ApiObject, groupResource, type JsonObject, type ObjectKey, type ResourceType } from '../api/object.js';
+import { oncePer } from '../api/once.js';
 import { statusTexts } from '../api/status-texts.js';
 import type {
   Client,
@@ -52,11 +53,7 @@ const discovered = (catalogue: Catalogue): readonly DiscoveredResource[] =>
   catalogue.current().groups.flatMap(discoveredIn);
 
 /** Kept with the group, because controllers ask whenever another one changed. */
-const discoveries = new WeakMap<ServedGroup, readonly DiscoveredResource[]>();
-
-function discoveredIn(of: ServedGroup): readonly DiscoveredResource[] {
-  const known = discoveries.get(of);
-  if (known !== undefined) return known;
+const discoveredIn = oncePer((of: ServedGroup): readonly DiscoveredResource[] => {
   const found = of.versions.flatMap(({ definitions }, at) =>
     definitions.map((definition) => {
       const { group, version, plural, singular, kind, listKind, namespaced, shortNames, categories } = definition;
@@ -69,9 +66,8 @@ function discoveredIn(of: ServedGroup): readonly DiscoveredResource[] {
       };
     }),
   );
-  discoveries.set(of, found);
   return found;
-}
+});
 
 type Call = (parts: LocalCall) => Promise<Result>;
 

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../api/object.js';
+import { oncePer } from '../api/once.js';
 import type { Steps } from '../api/steps.js';
 import { omitsEmpty } from '../schema/presence.js';
 import type { Schema } from '../schema/schema.js';
@@ -15,14 +16,8 @@ export function* misfit(schema: Schema, object: JsonObject): Steps<string | unde
 /** Objects of built-in kinds have been decoded, and so fit their schema, but for keys that may be lacking. */
 export const isBuiltIn = ({ wire }: Schema): boolean => wire !== undefined;
 
-const lackingKeys = new WeakMap<Schema, boolean>();
-
 /** Whether a kind has a list whose items are told apart by members which are all left out when they are empty. */
-function mayLackKeys(kind: Schema): boolean {
-  const known = lackingKeys.get(kind) ?? hasKeylessItems(kind, new Set());
-  lackingKeys.set(kind, known);
-  return known;
-}
+const mayLackKeys = oncePer((kind: Schema): boolean => hasKeylessItems(kind, new Set()));
 
 /** `seen`: schemas may contain themselves. */
 function hasKeylessItems(schema: Schema, seen: Set<Schema>): boolean {

@@ -1,5 +1,6 @@
 import { maxDepth } from '../api/json-text.js';
 import { isList, isObject, type Json } from '../api/object.js';
+import { oncePer } from '../api/once.js';
 import { wireShape } from '../schema/go-types.js';
 import { objectMeta, typeMeta } from '../schema/meta.js';
 import { zeroOf } from '../schema/presence.js';
@@ -70,12 +71,8 @@ const scalarShapes = Object.fromEntries(
 ) as Record<ScalarKind, Shape>;
 
 const known = { strict: new WeakMap<Schema, Shape>(), preserving: new WeakMap<Schema, Shape>() };
-const roots = new WeakMap<Schema, Shape>();
-
 /** Shape of a whole object. Its metadata has the shape every object's has, whatever the schema says. */
-export function shapeOfObject(schema: Schema): Shape {
-  const cached = roots.get(schema);
-  if (cached !== undefined) return cached;
+export const shapeOfObject = oncePer((schema: Schema): Shape => {
   const { map } = shapeOf(schema, false);
   const fields = new Map(map?.fields ?? []);
   for (const [name, field] of Object.entries(typeMeta)) fields.set(name, shapeOf(field, false));
@@ -84,9 +81,8 @@ export function shapeOfObject(schema: Schema): Shape {
   const others = map?.others ?? (bare ? deducedShape : undefined);
   const atomic = map?.atomic ?? false;
   const shape: Shape = { scalar: undefined, list: undefined, map: { atomic, fields, others, deduced: false } };
-  roots.set(schema, shape);
   return shape;
-}
+});
 
 /** `preserving`: a schema further out keeps unknown fields, which then holds here as well. */
 function shapeOf(schema: Schema, preserving: boolean): Shape {

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../api/object.js';
+import { oncePer } from '../api/once.js';
 import { isEmpty } from '../schema/presence.js';
 import type { Schema } from '../schema/schema.js';
 import { withMember, withoutMember } from './json-value.js';
@@ -12,16 +13,10 @@ export function withoutUnwritten(schema: Schema, object: JsonObject): JsonObject
 
 type Path = readonly string[];
 
-const known = new WeakMap<Schema, readonly Path[]>();
-
 /** Where a kind has such members: next to none has any. */
-function pathsOf(schema: Schema): readonly Path[] {
-  const cached = known.get(schema);
-  if (cached !== undefined) return cached;
-  const paths = schema.wire === undefined ? [] : [...pathsWithin(schema)].filter(([root]) => root !== 'metadata');
-  known.set(schema, paths);
-  return paths;
-}
+const pathsOf = oncePer((schema: Schema): readonly Path[] =>
+  schema.wire === undefined ? [] : [...pathsWithin(schema)].filter(([root]) => root !== 'metadata'),
+);
 
 /** Not in lists and maps: what is in a list of structs is owned as a whole, and only there do schemas contain themselves. */
 function* pathsWithin(schema: Schema): Generator<Path> {

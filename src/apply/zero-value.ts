@@ -1,21 +1,16 @@
 import { type Json, type JsonObject, setMember } from '../api/object.js';
+import { oncePer } from '../api/once.js';
 import { wireShape } from '../schema/go-types.js';
 import { presenceOf, zeroOf } from '../schema/presence.js';
 import type { Schema } from '../schema/schema.js';
-
-const known = new WeakMap<Schema, JsonObject>();
 
 /**
  * What an object that nobody has filled in looks like: a built-in kind writes its structs and its always-written
  * fields even then. The comparison that a creation is recorded by starts here. A custom resource starts empty.
  */
-export function zeroObject(schema: Schema): JsonObject {
-  const cached = known.get(schema);
-  if (cached !== undefined) return cached;
-  const zero = schema.wire === undefined ? {} : zeroStruct(schema);
-  known.set(schema, zero);
-  return zero;
-}
+export const zeroObject = oncePer(
+  (schema: Schema): JsonObject => (schema.wire === undefined ? {} : zeroStruct(schema)),
+);
 
 function zeroStruct(schema: Schema): JsonObject {
   const out: Record<string, Json> = {};

@@ -3,6 +3,7 @@ import { firstWithin } from '../api/first-within.js';
 import { aggregate, quote } from '../api/go-text.js';
 import type { PolicyRule } from '../api/kinds/role.js';
 import type { RoleRef } from '../api/kinds/role-binding.js';
+import { oncePer } from '../api/once.js';
 import type { UserInfo } from '../api/user.js';
 import { inTurns, TurnTaking } from '../runtime/turn-taking.js';
 import type { AccessAttributes, Authorizer, ResourceRule } from './authorizer.js';
@@ -122,18 +123,14 @@ const maxListed = 1_048_576;
 
 /** What a rule is in JSON without anything in it. */
 const membersLength = '{"verbs":[],"apiGroups":[],"resources":[],"resourceNames":[]},'.length;
-const lengths = new WeakMap<PolicyRule, number>();
-function lengthOf(rule: PolicyRule): number {
-  const known = lengths.get(rule);
-  if (known !== undefined) return known;
+const lengthOf = oncePer((rule: PolicyRule): number => {
   const texts = [rule.verbs, rule.apiGroups, rule.resources, rule.resourceNames, rule.nonResourceURLs];
   const length = texts.reduce(
     (sum, list) => (list ?? []).reduce((total, text) => total + text.length + 3, sum),
     membersLength,
   );
-  lengths.set(rule, length);
   return length;
-}
+});
 
 const resourceRule = ({ verbs, apiGroups, resources, resourceNames }: PolicyRule): ResourceRule => ({
   verbs: verbs ?? [],

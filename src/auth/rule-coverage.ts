@@ -1,4 +1,5 @@
 import type { PolicyRule } from '../api/kinds/role.js';
+import { oncePer } from '../api/once.js';
 import { atOnce, type Steps } from '../api/steps.js';
 import { type FindCandidates, makeRuleIndex, type Sought } from './rule-index.js';
 import { hasWord, includes, resourcesCovering, urlCovers } from './rule-matching.js';
@@ -26,18 +27,13 @@ export const atomCount = (rules: readonly PolicyRule[]): number =>
   }, 0);
 
 /** How many words there are in rules; to be looked at before they are compared with anything. */
-export function wordCount(rules: readonly PolicyRule[]): number {
-  const known = wordCounts.get(rules);
-  if (known !== undefined) return known;
+export const wordCount = oncePer((rules: readonly PolicyRule[]): number => {
   const count = rules.reduce((sum, { verbs, apiGroups, resources, resourceNames, nonResourceURLs }) => {
     const lists = [verbs, apiGroups, resources, resourceNames, nonResourceURLs];
     return lists.reduce((words, list) => words + (list?.length ?? 0), sum);
   }, 0);
-  wordCounts.set(rules, count);
   return count;
-}
-
-const wordCounts = new WeakMap<readonly PolicyRule[], number>();
+});
 
 /** The atoms of `rules` that no single rule of `held` covers, in the order written. */
 export const uncovered = (held: readonly PolicyRule[], rules: readonly PolicyRule[]): readonly RuleAtom[] =>

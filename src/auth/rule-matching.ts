@@ -1,4 +1,5 @@
 import type { PolicyRule } from '../api/kinds/role.js';
+import { oncePer } from '../api/once.js';
 import { withoutTrailing } from '../api/trim.js';
 import type { AccessAttributes } from './authorizer.js';
 
@@ -7,18 +8,11 @@ export const all = '*';
 
 /** From so many words on they are looked up, which takes more memory. */
 const manyWords = 16;
-const lookups = new WeakMap<readonly string[], ReadonlySet<string>>();
+const lookupOf = oncePer((words: readonly string[]): ReadonlySet<string> => new Set(words));
 
 /** Is it one of these words, however many they are? */
-export function includes(words: readonly string[], word: string): boolean {
-  if (words.length < manyWords) return words.includes(word);
-  let lookup = lookups.get(words);
-  if (lookup === undefined) {
-    lookup = new Set(words);
-    lookups.set(words, lookup);
-  }
-  return lookup.has(word);
-}
+export const includes = (words: readonly string[], word: string): boolean =>
+  words.length < manyWords ? words.includes(word) : lookupOf(words).has(word);
 
 /** Is it one of these words, or are they for everything? */
 export const hasWord = (words: readonly string[] | null | undefined, word: string): boolean =>

@@ -1,3 +1,4 @@
+import { oncePer } from '../api/once.js';
 import { dyn, isAny, type Type } from './types.js';
 
 /** The types that a type is made of. */
@@ -134,16 +135,10 @@ export class Substitutions {
   }
 }
 
-const answers = new WeakMap<Type, boolean>();
-
 /** Is no parameter in the type? Remembered, because deep types are made of types that were asked about before. */
-export function isConcrete(type: Type): boolean {
-  const known = answers.get(type);
-  if (known !== undefined) return known;
-  const answer = type.kind !== 'parameter' && partsOf(type).every(isConcrete);
-  answers.set(type, answer);
-  return answer;
-}
+export const isConcrete: (type: Type) => boolean = oncePer(
+  (type: Type): boolean => type.kind !== 'parameter' && partsOf(type).every(isConcrete),
+);
 
 /** The same type with other types in the places of those that it is made of. */
 export function withParts(type: Type, change: (part: Type) => Type): Type {

@@ -1,3 +1,4 @@
+import { oncePer } from '../api/once.js';
 import type { Steps } from '../api/steps.js';
 import { type Checked, check, type Declarations } from './checker.js';
 import type { FunctionDeclaration, Library, Overload } from './functions.js';
@@ -89,11 +90,7 @@ interface Declared {
 }
 
 /** Many environments have the same libraries. */
-const known = new WeakMap<readonly Library[], Declared>();
-
-function declaredBy(libraries: readonly Library[]): Declared {
-  const before = known.get(libraries);
-  if (before !== undefined) return before;
+const declaredBy = oncePer((libraries: readonly Library[]): Declared => {
   const functions = new Map<string, FunctionDeclaration>();
   const overloads = new Map<string, Overload>();
   const types = new Map<string, Type>(namedTypes.map(([name, type]) => [name, typeOf(type)]));
@@ -112,9 +109,8 @@ function declaredBy(libraries: readonly Library[]): Declared {
     }
   }
   const declared = { functions, overloads, types };
-  known.set(libraries, declared);
   return declared;
-}
+});
 
 export function environmentOf({ variables, libraries, bindings = false, written }: EnvironmentParts): Environment {
   const { functions, overloads, types } = declaredBy(libraries);

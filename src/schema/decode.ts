@@ -9,6 +9,7 @@ import {
   RepeatedMembers,
 } from '../api/json-exact.js';
 import { type Json, setMember } from '../api/object.js';
+import { oncePer } from '../api/once.js';
 import { atOnce, type Steps } from '../api/steps.js';
 import { sortedNames, sortTexts } from '../api/text-order.js';
 import { type TypeMeta, typeMetaIn } from '../api/type-meta.js';
@@ -35,17 +36,12 @@ import { inOrderOfNames } from './sorted.js';
  */
 export type Decoder = (value: ExactJson, report?: DecodeReport) => Json;
 
-const compiled = new WeakMap<Schema, Decoder>();
-
 /** Compiles a schema once. The decoder throws DecodeError. */
-export function compileDecoder(schema: Schema): Decoder {
-  const known = compiled.get(schema);
-  if (known !== undefined) return known;
+export const compileDecoder = oncePer((schema: Schema): Decoder => {
   const root = nodeOf(schema);
   const decoder: Decoder = (value, report) => atOnce(decodeRoot(root, value, new DecodeState(report)));
-  compiled.set(schema, decoder);
   return decoder;
-}
+});
 
 function* decodeRoot(root: Node, value: ExactJson, state: DecodeState): Steps<Json> {
   const decoded = value === null ? undefined : root.decode(value, state);
@@ -107,16 +103,8 @@ function namesAndValues(value: Members): {
   return { names, valueAt: (at) => value[names[at] as string] ?? null };
 }
 
-const nodes = new WeakMap<Schema, Node>();
-
 /** Compiled on first use, so that schemas may contain themselves. */
-function nodeOf(schema: Schema): Node {
-  const known = nodes.get(schema);
-  if (known !== undefined) return known;
-  const node = makers[wireShape(schema)](schema);
-  nodes.set(schema, node);
-  return node;
-}
+const nodeOf = oncePer((schema: Schema): Node => makers[wireShape(schema)](schema));
 
 /** Objects made by code may have members that are undefined. */
 const isAbsent = (value: ExactJson | undefined): value is null | undefined => value === null || value === undefined;

@@ -1,4 +1,5 @@
 import { isList, isObject, type Json, type JsonObject, setMember } from '../api/object.js';
+import { oncePer } from '../api/once.js';
 import { isEmpty, omitsEmpty } from './presence.js';
 import { mapList, mapObject } from './prune.js';
 import type { Schema } from './schema.js';
@@ -76,18 +77,13 @@ interface WholeDefault {
   readonly size: number;
 }
 
-const wholeDefaults = new WeakMap<Schema, WholeDefault>();
-
-function wholeDefault(schema: Schema): WholeDefault {
-  const known = wholeDefaults.get(schema);
-  if (known !== undefined) return known;
+const wholeDefault = oncePer((schema: Schema): WholeDefault => {
   const given = givenDefault(schema) ?? null;
   const room = { left: maxDefaulted };
   const value = fill(given, schema, room);
   const whole = { value, size: room.left < 0 ? Infinity : countValues(given) + maxDefaulted - room.left };
-  wholeDefaults.set(schema, whole);
   return whole;
-}
+});
 
 const sizeOfText = (text: string): number => Math.floor(text.length / charactersOfValue);
 
@@ -138,14 +134,8 @@ function givenDefault(schema: Schema): Json | undefined {
 }
 const hasDefault = (schema: Schema): boolean => (givenDefault(schema) ?? null) !== null;
 
-const propertyLists = new WeakMap<Schema, readonly (readonly [string, Schema])[]>();
-
-function propertiesWithDefault(schema: Schema): readonly (readonly [string, Schema])[] {
-  const known = propertyLists.get(schema);
-  if (known !== undefined) return known;
-  const found = [...(schema.properties ?? [])].filter(([, property]) => hasDefault(property));
-  propertyLists.set(schema, found);
-  return found;
-}
+const propertiesWithDefault = oncePer((schema: Schema): readonly (readonly [string, Schema])[] =>
+  [...(schema.properties ?? [])].filter(([, property]) => hasDefault(property)),
+);
 
 const hasDefaults = somewhere(hasDefault);

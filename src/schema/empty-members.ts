@@ -1,4 +1,5 @@
 import { isList, isObject, type Json, type JsonObject } from '../api/object.js';
+import { oncePer } from '../api/once.js';
 import { itemsOf, valuesOf, wireShape } from './go-types.js';
 import { isEmpty, presenceOf } from './presence.js';
 import type { Schema } from './schema.js';
@@ -14,16 +15,8 @@ export function withoutEmpty(schema: Schema, value: JsonObject): JsonObject {
 
 type Forget = (value: Json) => Json;
 
-/** undefined: nothing in such values can be empty and written. */
-const forgetters = new WeakMap<Schema, Forget | undefined>();
-
-function forgetterOf(schema: Schema): Forget | undefined {
-  if (forgetters.has(schema)) return forgetters.get(schema);
-  // No schema of what is kept as protocol buffers contains itself.
-  const compiled = compile(schema);
-  forgetters.set(schema, compiled);
-  return compiled;
-}
+/** undefined: nothing in such values can be empty and written. No schema of what is kept as protocol buffers contains itself. */
+const forgetterOf = oncePer(compile);
 
 function compile(schema: Schema): Forget | undefined {
   const shape = wireShape(schema);

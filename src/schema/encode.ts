@@ -1,5 +1,6 @@
 import { goJson, goJsonInSteps } from '../api/go-text.js';
 import { groupVersion, isObject, type Json, type JsonObject, setMember } from '../api/object.js';
+import { oncePer } from '../api/once.js';
 import { nothingPostponed, type Postponed, type Steps } from '../api/steps.js';
 import { hasSurrogates, sortedNames } from '../api/text-order.js';
 import { itemsOf, valuesOf, type WireShape, wireShape } from './go-types.js';
@@ -38,15 +39,11 @@ export interface Encoder {
   writeInSteps(ordered: JsonObject): Steps<EncodedObject>;
 }
 
-const encoders = new WeakMap<EncodedType, Encoder>();
-
 /**
  * The encoder of a type's stored form; compiled once per definition. `kind` and `apiVersion` are the type's, whatever
  * the object says; its resourceVersion is left out, and its place kept.
  */
-export function compileEncoder(type: EncodedType): Encoder {
-  const known = encoders.get(type);
-  if (known !== undefined) return known;
+export const compileEncoder = oncePer((type: EncodedType): Encoder => {
   const apiVersion = groupVersion(type);
   const encoder: Encoder = {
     order(object, later) {
@@ -67,9 +64,8 @@ export function compileEncoder(type: EncodedType): Encoder {
       return byBytes === undefined ? encoded(ordered, text) : encoded(byBytes, yield* goJsonInSteps(byBytes));
     },
   };
-  encoders.set(type, encoder);
   return encoder;
-}
+});
 
 /** The text of an object in the order of the type's wire form. */
 export function textInOrder(type: EncodedType, object: JsonObject): string {

@@ -1,5 +1,6 @@
 import { largeJson } from '../../api/json-pieces.js';
 import { type Json, type JsonObject, setMember } from '../../api/object.js';
+import { oncePer } from '../../api/once.js';
 import type { Steps } from '../../api/steps.js';
 import { sortedNames } from '../../api/text-order.js';
 import { goFieldName, itemsOf, structName, valuesOf, type WireShape, wireShape } from '../go-types.js';
@@ -38,16 +39,8 @@ interface Field {
   readonly embedded?: Message;
 }
 
-const messages = new WeakMap<Schema, Message>();
-
 /** The message of a struct; made once for each schema. */
-export function messageOf(schema: Schema): Message {
-  const known = messages.get(schema);
-  if (known !== undefined) return known;
-  const message = structMessage(schema);
-  messages.set(schema, message);
-  return message;
-}
+export const messageOf = oncePer((schema: Schema): Message => structMessage(schema));
 
 /** Shapes that Go's code leaves out when they are nil, pointer or not. */
 const nilable: ReadonlySet<WireShape> = new Set<WireShape>(['list', 'map', 'bytes', 'union']);
@@ -174,12 +167,8 @@ function readPacked(codec: Codec, reader: WireReader, depth: number, previous: J
   return out ?? [];
 }
 
-const codecs = new WeakMap<Schema, Codec>();
-
 /** The codec of a field: lists and maps are repeated fields, unless they are messages of their own. */
-function fieldCodec(schema: Schema): Codec {
-  const known = codecs.get(schema);
-  if (known !== undefined) return known;
+const fieldCodec = oncePer((schema: Schema): Codec => {
   const shape = wireShape(schema);
   const codec =
     shape === 'list' && schema.wire?.wrapped !== true
@@ -187,9 +176,8 @@ function fieldCodec(schema: Schema): Codec {
       : shape === 'map'
         ? entries(schema)
         : elementCodec(schema);
-  codecs.set(schema, codec);
   return codec;
-}
+});
 
 /** The codec of a single value. A list that is one is a message with the items in field 1. */
 function elementCodec(schema: Schema): Codec {

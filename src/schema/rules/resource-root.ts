@@ -1,3 +1,4 @@
+import { oncePer } from '../../api/once.js';
 import type { Schema } from '../schema.js';
 
 const text: Schema = { type: 'string' };
@@ -8,15 +9,11 @@ const metadata: Schema = {
     ['generateName', text],
   ]),
 };
-const completed = new WeakMap<Schema, Schema>();
-
 /**
  * The schema of an object, with the members that every object has and expressions may see: `apiVersion`, `kind`,
  * `metadata.name` and `metadata.generateName`. The same answer for the same schema.
  */
-export function withObjectMembers(schema: Schema): Schema {
-  const known = completed.get(schema);
-  if (known !== undefined) return known;
+export const withObjectMembers = oncePer((schema: Schema): Schema => {
   const { properties } = schema;
   const meta = properties?.get('metadata');
   const isComplete =
@@ -31,6 +28,5 @@ export function withObjectMembers(schema: Schema): Schema {
         ...schema,
         properties: new Map([...(properties ?? []), ['kind', text], ['apiVersion', text], ['metadata', metadata]]),
       };
-  completed.set(schema, complete);
   return complete;
-}
+});
