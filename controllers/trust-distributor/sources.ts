@@ -1,6 +1,7 @@
 import { ClusterTrustBundles } from '../../src/api/kinds/cluster-trust-bundle.js';
 import { ConfigMaps } from '../../src/api/kinds/config-map.js';
 import { Secrets } from '../../src/api/kinds/secret.js';
+import { member } from '../../src/api/object.js';
 import type { Client } from '../../src/client/client.js';
 import { readLimitedText } from '../../src/runtime/read-limited.js';
 import { type SourceText, UnfitSource } from './combine.js';
@@ -61,7 +62,7 @@ async function textOf(
 function membersOf(from: string, data: Readonly<Record<string, string>> | undefined, key: string | undefined): string {
   if (data === undefined) throw new UnfitSource(`${from}: it does not exist, or is empty`);
   if (key === undefined) return Object.values(data).join('\n');
-  const value = Object.hasOwn(data, key) ? data[key] : undefined;
+  const value = member(data, key);
   if (value === undefined) throw new UnfitSource(`${from}: there is no key ${JSON.stringify(key)}`);
   return value;
 }

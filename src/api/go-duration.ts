@@ -1,4 +1,5 @@
 import { goTimeQuote } from './go-time.js';
+import { member } from './object.js';
 
 /** A length of time, or what is wrong with the text. */
 export type ParsedDuration =
@@ -32,7 +33,7 @@ export function parseDuration(text: string): ParsedDuration {
     rest = rest.slice(number.length);
     const unitName = /^[^.\d]+/.exec(rest)?.[0];
     if (unitName === undefined) return { wrong: `time: missing unit in duration ${goTimeQuote(text)}` };
-    const unit = Object.hasOwn(unitNanoseconds, unitName) ? unitNanoseconds[unitName] : undefined;
+    const unit = member(unitNanoseconds, unitName);
     if (unit === undefined) {
       return { wrong: `time: unknown unit ${goTimeQuote(unitName)} in duration ${goTimeQuote(text)}` };
     }

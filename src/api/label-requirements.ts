@@ -3,6 +3,7 @@ import { badRequest } from './errors.js';
 import { maxInt64, minInt64 } from './go-integers.js';
 import { aggregate } from './go-text.js';
 import { labelValue, qualifiedName } from './names.js';
+import { member } from './object.js';
 import { sortTexts } from './text-order.js';
 import { invalid, type Violation } from './violations.js';
 
@@ -54,7 +55,7 @@ export const operatorTests: Readonly<
 
 /** Does an object with these labels meet a requirement? */
 export const isMet = ({ key, operator, values }: LabelRequirement, labels: Labels): boolean =>
-  operatorTests[operator](Object.hasOwn(labels, key) ? labels[key] : undefined, values);
+  operatorTests[operator](member(labels, key), values);
 
 /** A 64-bit integer as Go reads it; undefined for any other text. */
 export function toInt64(text: string | undefined): bigint | undefined {

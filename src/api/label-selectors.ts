@@ -12,6 +12,7 @@ import {
 } from './label-requirements.js';
 import { parseRequirements } from './label-selector-text.js';
 import { labelValue, qualifiedName } from './names.js';
+import { member } from './object.js';
 import { checkLength } from './selector-length.js';
 import { atOnce, type Steps } from './steps.js';
 import { compareText, sortedNames } from './text-order.js';
@@ -72,7 +73,7 @@ export function* labelSelectorInSteps(spec: LabelSelectorSpec | undefined): Step
     yield;
   }
   for (const { key = '', operator = '', values = [] } of spec.matchExpressions ?? []) {
-    const known = Object.hasOwn(objectOperators, operator) ? objectOperators[operator] : undefined;
+    const known = member(objectOperators, operator);
     if (known === undefined) throw badRequest(`${quote(operator)} is not a valid label selector operator`);
     requirements.push(checkedRequirement(key, known, values));
     yield;

@@ -12,7 +12,7 @@ export const isObject = (value: unknown): value is JsonObject =>
 export const isList = (value: unknown): value is readonly Json[] => Array.isArray(value);
 
 /** The own member of that name, never one inherited from Object. */
-export const member = (object: JsonObject, name: string): Json | undefined =>
+export const member = <T>(object: { readonly [member: string]: T }, name: string): T | undefined =>
   Object.hasOwn(object, name) ? object[name] : undefined;
 
 /**

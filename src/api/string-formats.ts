@@ -3,6 +3,7 @@ import { parseDuration } from './go-duration.js';
 import { maxInt64 } from './go-integers.js';
 import { parseGoRequestUrl } from './go-url.js';
 import { isMailAddress } from './mail-address.js';
+import { member } from './object.js';
 
 /** Formats of strings that are checked, one tester each; all others are ignored. Names are compared without `-`. */
 type Tester = (text: string) => boolean;
@@ -60,7 +61,7 @@ const numeric: Readonly<Record<string, readonly string[]>> = {
 /** How a string format is checked; undefined if it is not. */
 export function stringFormat(format: string): Tester | undefined {
   const normal = format.replaceAll('-', '');
-  return Object.hasOwn(testers, normal) ? testers[normal] : undefined;
+  return member(testers, normal);
 }
 
 /** Is this format checked for values of this type ('' for none)? */

@@ -1,7 +1,7 @@
 import { goJson } from '../api/go-text.js';
 import { Namespaces } from '../api/kinds/namespace.js';
 import { checkPlace } from '../api/looked-up.js';
-import { isType, type ResourceType } from '../api/object.js';
+import { isType, member, type ResourceType } from '../api/object.js';
 import { type Query, selectedName } from '../api/options.js';
 import type { UserInfo } from '../api/user.js';
 import type { FieldValidation } from '../client/client.js';
@@ -38,7 +38,7 @@ export function requestOf(call: LocalCall, { user, agent, signal, fieldValidatio
   const isOfNamespaces = isType(type, Namespaces);
   const path = `/${type.group === '' ? 'api' : `apis/${type.group}`}/${type.version}/${namespace ? `namespaces/${namespace}/` : ''}${type.plural}${name && `/${name}`}${subresource && `/${subresource}`}`;
   const given = (key: string): string | undefined => {
-    const own = Object.hasOwn(query, key) ? query[key] : undefined;
+    const own = member(query, key);
     const value = own ?? (key === 'fieldValidation' ? fieldValidation : undefined);
     return value === undefined ? undefined : String(value);
   };

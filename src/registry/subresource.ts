@@ -1,4 +1,4 @@
-import type { ApiObject } from '../api/object.js';
+import { type ApiObject, member } from '../api/object.js';
 import type {
   ResourceDefinition,
   Subresource,
@@ -11,8 +11,7 @@ import type {
 export const subresourceOf = (
   { subresources }: Pick<ResourceDefinition, 'subresources'>,
   name: string,
-): Subresource<ApiObject> | undefined =>
-  subresources !== undefined && Object.hasOwn(subresources, name) ? subresources[name] : undefined;
+): Subresource<ApiObject> | undefined => subresources && member(subresources, name);
 
 export const verbsOfSubresource = (subresource: Subresource<ApiObject>): readonly Verb[] =>
   subresource.type === 'action' ? ['create'] : (subresource.verbs ?? ['get', 'patch', 'update']);

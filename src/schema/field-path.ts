@@ -1,3 +1,4 @@
+import { member } from '../api/object.js';
 import { child, mapKey } from '../api/violations.js';
 import type { SchemaProps } from './json-schema-props.js';
 import type { Schema } from './schema.js';
@@ -102,7 +103,7 @@ const escapes: Readonly<Record<string, string>> = {
 function unquoted(text: string): string | undefined {
   let wrong = false;
   const out = text.replace(/\\([\s\S]?)/g, (_, character: string) => {
-    const plain = Object.hasOwn(escapes, character) ? escapes[character] : undefined;
+    const plain = member(escapes, character);
     if (plain === undefined) wrong = true;
     return plain ?? '';
   });

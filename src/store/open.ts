@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { member } from '../api/object.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
 import type { Encryption } from './encryption/encryption.js';
@@ -51,7 +52,7 @@ const schemes: Readonly<Record<string, (rest: string, options: OpenStoreOptions)
 export async function openStore(address: string, options: OpenStoreOptions): Promise<Store> {
   const colon = address.indexOf(':');
   const scheme = address.slice(0, Math.max(colon, 0));
-  const open = Object.hasOwn(schemes, scheme) ? schemes[scheme] : undefined;
+  const open = member(schemes, scheme);
   if (open === undefined) {
     throw bad(
       address,

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Domains, defaultDomains, isWithinDomain } from '../../api/domains.js';
 import { quote } from '../../api/go-text.js';
 import type { Node } from '../../api/kinds/node.js';
-import type { ApiObject } from '../../api/object.js';
+import { type ApiObject, member } from '../../api/object.js';
 import { nameOf } from '../admission-subject.js';
 import { type NodeRule, valueIn } from './node-write.js';
 
@@ -65,8 +65,7 @@ function forbiddenLabels(next: Node | undefined, last: Node | undefined, domains
     const isOurs = isWithinDomain(domain, domains.signer) || isWithinDomain(domain, domains.api);
     return isOurs && !own.has(label) && !ownDomains.some((one) => isWithinDomain(domain, one));
   };
-  const read = (labels: Readonly<Record<string, string>>, key: string): string | undefined =>
-    Object.hasOwn(labels, key) ? labels[key] : undefined;
+  const read = (labels: Readonly<Record<string, string>>, key: string): string | undefined => member(labels, key);
   return [...new Set([...Object.keys(after), ...Object.keys(before)])]
     .filter((label) => read(after, label) !== read(before, label) && isForbidden(label))
     .sort();

@@ -2,7 +2,7 @@ import { bytesOfList, canonicalBase64 } from '../../api/base64.js';
 import { ApiError, type Reason, type StatusCause, type StatusDetails } from '../../api/errors.js';
 import { goJson, quote } from '../../api/go-text.js';
 import { jsonKind, literalOf } from '../../api/json-exact.js';
-import { isObject, type Json, type JsonObject } from '../../api/object.js';
+import { isObject, type Json, type JsonObject, member } from '../../api/object.js';
 import { otherUid } from '../../api/review-uid.js';
 import { CallFailed } from './call.js';
 
@@ -226,7 +226,7 @@ function texts(map: JsonObject | undefined): ReadonlyMap<string, string> {
 function reader(object: JsonObject, struct: string, path = '') {
   const pathOf = (name: string): string => (path === '' ? name : `${path}.${name}`);
   const value = (name: string): Json | undefined => {
-    const found = Object.hasOwn(object, name) ? object[name] : undefined;
+    const found = member(object, name);
     return found === null ? undefined : found;
   };
   const wrong = (name: string, found: Json, type: string): CallFailed => mismatch(found, struct, pathOf(name), type);

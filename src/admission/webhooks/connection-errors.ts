@@ -1,3 +1,4 @@
+import { member } from '../../api/object.js';
 import { maxAnswerHeaders } from '../../client/http-transport.js';
 import { NameMismatch } from './server-name.js';
 
@@ -6,7 +7,7 @@ export function connectionError(given: unknown): string {
   const error = firstOf(given);
   if (!(error instanceof Error)) return String(error);
   const { code = '', address, port, hostname } = error as Failure;
-  const refusal = Object.hasOwn(refusals, code) ? refusals[code] : undefined;
+  const refusal = member(refusals, code);
   if (refusal !== undefined) return `dial tcp ${hostPort(address ?? '', port ?? 0)}: connect: ${refusal}`;
   if (code === 'ENOTFOUND') return `dial tcp: lookup ${hostname ?? ''}: no such host`;
   if (code === 'EAI_AGAIN') return `dial tcp: lookup ${hostname ?? ''}: server misbehaving`;

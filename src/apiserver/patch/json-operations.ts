@@ -1,7 +1,7 @@
 import { badRequest, entityTooLarge } from '../../api/errors.js';
 import { quote } from '../../api/go-text.js';
 import { cannotUnmarshal, jsonKind, type Members, membersOf } from '../../api/json-exact.js';
-import { isList, isObject, type JsonObject } from '../../api/object.js';
+import { isList, isObject, type JsonObject, member } from '../../api/object.js';
 import type { PatchOperation } from '../../api/patch-operation.js';
 import { parsed, type ReadPatchText } from './patch-type.js';
 import { readSpelt } from './spelling.js';
@@ -103,7 +103,7 @@ function checkTypes(item: Members, refuse: (why: string) => Error): void {
 
 function operationOf(item: JsonObject): PatchOperation {
   const text = (name: string): string | undefined => {
-    const value = Object.hasOwn(item, name) ? item[name] : undefined;
+    const value = member(item, name);
     return typeof value === 'string' ? value : undefined;
   };
   return { op: text('op'), path: text('path'), from: text('from'), value: item['value'] };

@@ -1,6 +1,6 @@
 import { goJson, quote } from '../../api/go-text.js';
 import { maxDepth, parseJson } from '../../api/json-text.js';
-import { isList, isObject, type Json, type JsonObject, setMember } from '../../api/object.js';
+import { isList, isObject, type Json, type JsonObject, member, setMember } from '../../api/object.js';
 import type { PatchOperation } from '../../api/patch-operation.js';
 import { nothingPostponed, type Postponed, type Steps } from '../../api/steps.js';
 import { sortTexts } from '../../api/text-order.js';
@@ -284,7 +284,7 @@ function removeAt(patching: Patching, { container, key }: Place): void {
 /** The value there; undefined for a missing member. Throws DoesNotApply for an index that is none. */
 function valueAt(container: Json, key: string): Json | undefined {
   if (isList(container)) return container[indexIn(container, key)];
-  return isObject(container) && Object.hasOwn(container, key) ? container[key] : undefined;
+  return isObject(container) ? member(container, key) : undefined;
 }
 
 /** The container or value there; undefined if there is none. */

@@ -1,5 +1,5 @@
 import { wholeNumber } from '../../api/json-exact.js';
-import { isObject } from '../../api/object.js';
+import { isObject, member } from '../../api/object.js';
 import { withoutOuterSpaces } from '../../api/trim.js';
 
 /**
@@ -339,7 +339,7 @@ function filter(text: string, depth: number): Step {
       if (lefts.length === 0) return false;
       const rights = follow(right, [item], work);
       if (rights.length === 0) return false;
-      const compare = Object.hasOwn(comparisons, operator) ? comparisons[operator] : undefined;
+      const compare = member(comparisons, operator);
       if (lefts.length > 1 || rights.length > 1 || compare === undefined) throw new Impassable();
       return compare(lefts[0], rights[0]);
     });

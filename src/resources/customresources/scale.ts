@@ -3,7 +3,15 @@ import { goTypeName, goValue } from '../../api/go-print.js';
 import { quote } from '../../api/go-text.js';
 import type { CustomResourceDefinition, CustomResourceScale } from '../../api/kinds/custom-resource-definition.js';
 import type { Scale } from '../../api/kinds/scale.js';
-import { type ApiObject, isObject, type Json, type JsonObject, setMember, unstructured } from '../../api/object.js';
+import {
+  type ApiObject,
+  isObject,
+  type Json,
+  type JsonObject,
+  member,
+  setMember,
+  unstructured,
+} from '../../api/object.js';
 import { invalid, type Violation } from '../../api/violations.js';
 import type { SubresourceProjection } from '../../registry/resource-definition.js';
 import { age, column } from '../columns.js';
@@ -147,7 +155,7 @@ function withValue(object: unknown, names: readonly string[], value: Json, depth
   const name = names[depth] ?? '';
   const copy: Record<string, Json> = {};
   for (const member of Object.keys(object ?? {})) setMember(copy, member, object?.[member] ?? null);
-  const inner = object !== undefined && Object.hasOwn(object, name) ? object[name] : undefined;
+  const inner = object && member(object, name);
   setMember(copy, name, depth === names.length - 1 ? value : withValue(inner, names, value, depth + 1));
   return copy;
 }

@@ -1,4 +1,5 @@
 import type { ContainerStatus, Pod, Terminated } from '../../api/kinds/pod.js';
+import { member } from '../../api/object.js';
 import type { Column, RowCondition } from '../../registry/resource-definition.js';
 import { age, column, since } from '../columns.js';
 
@@ -173,6 +174,6 @@ const endings: Readonly<Record<string, string>> = {
 /** Nothing more happens to a pod that has ended. */
 export function podCompleted({ status }: Pod): RowCondition | undefined {
   const { phase: reason = '' } = status ?? {};
-  const message = Object.hasOwn(endings, reason) ? endings[reason] : undefined;
+  const message = member(endings, reason);
   return message === undefined ? undefined : { type: 'Completed', status: 'True', reason, message };
 }

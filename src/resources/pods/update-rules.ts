@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Pod } from '../../api/kinds/pod.js';
 import { type ContainerList, containersIn } from '../../api/kinds/pod-references.js';
-import type { ObjectMeta } from '../../api/object.js';
+import { member, type ObjectMeta } from '../../api/object.js';
 import {
   child,
   forbiddenField,
@@ -144,5 +144,4 @@ export function mirrorChangeViolations(next: Pod, previous: Pod, mirror: string)
 }
 
 const annotationPath = (key: string): string => mapKey('metadata.annotations', key);
-const ownAnnotation = ({ annotations = {} }: ObjectMeta, key: string): string | undefined =>
-  Object.hasOwn(annotations, key) ? annotations[key] : undefined;
+const ownAnnotation = ({ annotations = {} }: ObjectMeta, key: string): string | undefined => member(annotations, key);

@@ -4,7 +4,7 @@ import { cannotUnmarshal } from '../../api/json-exact.js';
 import { JsonSyntaxError, readJson } from '../../api/json-text.js';
 import { type Secret, Secrets, secretTypes, serviceAccountNameAnnotation } from '../../api/kinds/secret.js';
 import { configKey, nameRules } from '../../api/names.js';
-import { isObject, type Json, setMember } from '../../api/object.js';
+import { isObject, type Json, member, setMember } from '../../api/object.js';
 import { Postponed, type Steps } from '../../api/steps.js';
 import { sortedNames } from '../../api/text-order.js';
 import {
@@ -60,8 +60,7 @@ function* withDefaults({ stringData, ...secret }: Secret): Steps<Secret> {
   };
 }
 
-const valueAt = ({ data }: Secret, key: string): string | undefined =>
-  data !== undefined && Object.hasOwn(data, key) ? data[key] : undefined;
+const valueAt = ({ data }: Secret, key: string): string | undefined => data && member(data, key);
 const bytesOf = (secret: Secret, key: string): Buffer => Buffer.from(valueAt(secret, key) ?? '', 'base64');
 
 /** The keys that must be present, each with a violation of its own. */
