@@ -54,7 +54,7 @@ const discovered = (catalogue: Catalogue): readonly DiscoveredResource[] =>
 
 /** Kept with the group, because controllers ask whenever another one changed. */
 const discoveredIn = oncePer((of: ServedGroup): readonly DiscoveredResource[] => {
-  const found = of.versions.flatMap(({ definitions }, at) =>
+  return of.versions.flatMap(({ definitions }, at) =>
     definitions.map((definition) => {
       const { group, version, plural, singular, kind, listKind, namespaced, shortNames, categories } = definition;
       return {
@@ -66,7 +66,6 @@ const discoveredIn = oncePer((of: ServedGroup): readonly DiscoveredResource[] =>
       };
     }),
   );
-  return found;
 });
 
 type Call = (parts: LocalCall) => Promise<Result>;

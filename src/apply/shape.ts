@@ -80,8 +80,7 @@ export const shapeOfObject = oncePer((schema: Schema): Shape => {
   const bare = schema.properties === undefined && schema.additionalProperties === undefined;
   const others = map?.others ?? (bare ? deducedShape : undefined);
   const atomic = map?.atomic ?? false;
-  const shape: Shape = { scalar: undefined, list: undefined, map: { atomic, fields, others, deduced: false } };
-  return shape;
+  return { scalar: undefined, list: undefined, map: { atomic, fields, others, deduced: false } };
 });
 
 /** `preserving`: a schema further out keeps unknown fields, which then holds here as well. */

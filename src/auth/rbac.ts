@@ -125,11 +125,7 @@ const maxListed = 1_048_576;
 const membersLength = '{"verbs":[],"apiGroups":[],"resources":[],"resourceNames":[]},'.length;
 const lengthOf = oncePer((rule: PolicyRule): number => {
   const texts = [rule.verbs, rule.apiGroups, rule.resources, rule.resourceNames, rule.nonResourceURLs];
-  const length = texts.reduce(
-    (sum, list) => (list ?? []).reduce((total, text) => total + text.length + 3, sum),
-    membersLength,
-  );
-  return length;
+  return texts.reduce((sum, list) => (list ?? []).reduce((total, text) => total + text.length + 3, sum), membersLength);
 });
 
 const resourceRule = ({ verbs, apiGroups, resources, resourceNames }: PolicyRule): ResourceRule => ({

@@ -28,11 +28,10 @@ export const atomCount = (rules: readonly PolicyRule[]): number =>
 
 /** How many words there are in rules; to be looked at before they are compared with anything. */
 export const wordCount = oncePer((rules: readonly PolicyRule[]): number => {
-  const count = rules.reduce((sum, { verbs, apiGroups, resources, resourceNames, nonResourceURLs }) => {
+  return rules.reduce((sum, { verbs, apiGroups, resources, resourceNames, nonResourceURLs }) => {
     const lists = [verbs, apiGroups, resources, resourceNames, nonResourceURLs];
     return lists.reduce((words, list) => words + (list?.length ?? 0), sum);
   }, 0);
-  return count;
 });
 
 /** The atoms of `rules` that no single rule of `held` covers, in the order written. */

@@ -108,8 +108,7 @@ const declaredBy = oncePer((libraries: readonly Library[]): Declared => {
       }
     }
   }
-  const declared = { functions, overloads, types };
-  return declared;
+  return { functions, overloads, types };
 });
 
 export function environmentOf({ variables, libraries, bindings = false, written }: EnvironmentParts): Environment {

@@ -39,8 +39,7 @@ export type Decoder = (value: ExactJson, report?: DecodeReport) => Json;
 /** Compiles a schema once. The decoder throws DecodeError. */
 export const compileDecoder = oncePer((schema: Schema): Decoder => {
   const root = nodeOf(schema);
-  const decoder: Decoder = (value, report) => atOnce(decodeRoot(root, value, new DecodeState(report)));
-  return decoder;
+  return (value, report) => atOnce(decodeRoot(root, value, new DecodeState(report)));
 });
 
 function* decodeRoot(root: Node, value: ExactJson, state: DecodeState): Steps<Json> {

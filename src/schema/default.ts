@@ -81,8 +81,7 @@ const wholeDefault = oncePer((schema: Schema): WholeDefault => {
   const given = givenDefault(schema) ?? null;
   const room = { left: maxDefaulted };
   const value = fill(given, schema, room);
-  const whole = { value, size: room.left < 0 ? Infinity : countValues(given) + maxDefaulted - room.left };
-  return whole;
+  return { value, size: room.left < 0 ? Infinity : countValues(given) + maxDefaulted - room.left };
 });
 
 const sizeOfText = (text: string): number => Math.floor(text.length / charactersOfValue);

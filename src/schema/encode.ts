@@ -45,7 +45,7 @@ export interface Encoder {
  */
 export const compileEncoder = oncePer((type: EncodedType): Encoder => {
   const apiVersion = groupVersion(type);
-  const encoder: Encoder = {
+  return {
     order(object, later) {
       const { metadata } = object as JsonObject;
       const given: JsonObject = { ...object, kind: type.kind, apiVersion };
@@ -64,7 +64,6 @@ export const compileEncoder = oncePer((type: EncodedType): Encoder => {
       return byBytes === undefined ? encoded(ordered, text) : encoded(byBytes, yield* goJsonInSteps(byBytes));
     },
   };
-  return encoder;
 });
 
 /** The text of an object in the order of the type's wire form. */

@@ -170,13 +170,8 @@ function readPacked(codec: Codec, reader: WireReader, depth: number, previous: J
 /** The codec of a field: lists and maps are repeated fields, unless they are messages of their own. */
 const fieldCodec = oncePer((schema: Schema): Codec => {
   const shape = wireShape(schema);
-  const codec =
-    shape === 'list' && schema.wire?.wrapped !== true
-      ? repeated(elementCodec(itemsOf(schema)))
-      : shape === 'map'
-        ? entries(schema)
-        : elementCodec(schema);
-  return codec;
+  if (shape === 'list' && schema.wire?.wrapped !== true) return repeated(elementCodec(itemsOf(schema)));
+  return shape === 'map' ? entries(schema) : elementCodec(schema);
 });
 
 /** The codec of a single value. A list that is one is a message with the items in field 1. */

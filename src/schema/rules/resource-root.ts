@@ -22,11 +22,10 @@ export const withObjectMembers = oncePer((schema: Schema): Schema => {
     meta?.type === 'object' &&
     meta.properties?.get('name')?.type === 'string' &&
     meta.properties.get('generateName')?.type === 'string';
-  const complete: Schema = isComplete
+  return isComplete
     ? schema
     : {
         ...schema,
         properties: new Map([...(properties ?? []), ['kind', text], ['apiVersion', text], ['metadata', metadata]]),
       };
-  return complete;
 });
