@@ -5,7 +5,7 @@ import type { TypeMeta } from '../api/type-meta.js';
 import { internalGroup, notRegistered, unnamedScheme } from '../api/unregistered-kind.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
 import { DecodeError } from '../schema/decode-error.js';
-import { isExtensionGroup, isRegistered, isRegisteredIn, isUnversioned } from './registered-kinds.js';
+import { isExtensionGroup, isRegistered, isRegisteredIn, isScaleGroup, isUnversioned } from './registered-kinds.js';
 
 /** What a body says that it is, held against what is expected, in Kubernetes' words. */
 
@@ -30,7 +30,7 @@ export function kindComplaint(definition: ResourceDefinition, meta: TypeMeta, sc
   const group = internalGroup(meta.apiVersion);
   if (group !== undefined) return internalComplaint(definition, { group, kind: meta.kind }, scheme);
   if (!isRegistered(meta, definition.group)) return notRegistered(meta, scheme);
-  if (meta.kind === definition.kind) return undefined;
+  if (meta.kind === definition.kind && !isScaleGroup(definition.group)) return undefined;
   const version = isUnversioned(meta) ? 'v1' : shortVersion(meta.apiVersion);
   return `converting (${version}.${meta.kind}) to (${internalPackage(definition.group)}.${definition.kind}): unknown conversion`;
 }

@@ -177,13 +177,18 @@ const extensions = 'apiextensions.';
 /** The group of definitions, which has a scheme of its own. */
 export const isExtensionGroup = (group: string): boolean => group.startsWith(extensions);
 
+/** The group of scales, which have a scheme of their own: none of its versions is made another. */
+export const isScaleGroup = (group: string): boolean => group === 'autoscaling';
+
 /**
  * Known where objects of a group are read: the extension group knows no kinds of others, only options in the core
- * group's version and events of watches in any, and no other knows it.
+ * group's version and events of watches in any, and no other knows it. Where scales are read, the versions are known
+ * that have one.
  */
 export function isRegistered({ apiVersion, kind }: TypeMeta, group: string): boolean {
   if (unversioned.has(kind)) return true;
   if (!known.has(`${apiVersion} ${kind}`)) return false;
+  if (isScaleGroup(group)) return known.has(`${apiVersion} Scale`);
   if (!isExtensionGroup(group)) return !apiVersion.startsWith(extensions);
   return (
     apiVersion.startsWith(`${group}/`) || kind === 'WatchEvent' || (apiVersion === 'v1' && everywhere.includes(kind))

@@ -1015,6 +1015,15 @@ test('subresources of custom resources', async () => {
   ] as const) {
     expect(await asked('PATCH', '', { headers: merge, body })).toEqual([code, expect.stringContaining(why)]);
   }
+  for (const [apiVersion, kind, why] of [
+    ['extensions/v1beta1', 'Scale', 'converting (v1beta1.Scale) to (v1.Scale): unknown conversion'],
+    ['apps/v1beta2', 'Deployment', 'converting (v1beta2.Deployment) to (v1.Scale): unknown conversion'],
+    ['apps/v1', 'Deployment', 'no kind "Deployment" is registered for version "apps/v1"'],
+    ['v1', 'ConfigMap', 'no kind "ConfigMap" is registered for version "v1"'],
+  ]) {
+    const body = { apiVersion, kind, spec: { replicas: 3 } };
+    expect(await asked('PATCH', '/scale', { headers: merge, body })).toEqual([422, expect.stringContaining(why ?? '')]);
+  }
 });
 
 test('the answer to a scale that is written is what was kept of it', async () => {
