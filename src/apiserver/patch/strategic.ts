@@ -367,9 +367,12 @@ function leftWhereNothingWas(value: Json): Json {
 /** The same of the items of a list that merges by a key. */
 function leftOfItems(given: readonly Json[], live: readonly Json[], { schema, strategy, key }: Strategy): Json {
   if (strategy !== 'merge' || key === '') return given;
-  const places = ordered(live, key);
+  // What is deleted or replaced is not merged with.
+  const special = withSpecialItems(live, given, key);
+  if (special.given.length === 0) return given;
+  const places = ordered(special.live, key);
   return given.map((item) => {
-    const there = isObject(item) ? live[places.get(member(item, key)) ?? -1] : undefined;
+    const there = isObject(item) ? special.live[places.get(member(item, key)) ?? -1] : undefined;
     if (!isObject(item) || !isObject(there) || Object.hasOwn(item, directive)) return item;
     return leftOf(item, there, schema.items ?? {});
   });

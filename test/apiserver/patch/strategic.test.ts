@@ -57,6 +57,18 @@ test('what is quoted of a patch has no directives that were carried out, also be
   expect(read.shown(result)).toBe('map[items:[map[name:x value:n] map[$retainKeys:[] name:y]]]');
 });
 
+test.each(['delete', 'replace'])('what is quoted of a patch has directives that were not carried out: %s', (word) => {
+  const patch = {
+    items: [
+      { name: 'x', $retainKeys: ['name'] },
+      { name: 'x', $patch: word },
+    ],
+  };
+  const read = strategicPatch.read(() => readJson(JSON.stringify(patch)), { fieldValidation: 'Warn' });
+  const result = atOnce(resultOf(read.apply({ items: [{ name: 'x' }] }, schema, new Postponed())));
+  expect(read.shown(result)).toBe(`map[items:[map[$retainKeys:[name] name:x] map[$patch:${word} name:x]]]`);
+});
+
 test('what is quoted of a patch has no directives below values that are new', () => {
   const gone = { $patch: 'delete', name: 'z' };
   const patch = { a: { of: [gone], is: gone, $patch2: 'k' }, b: [gone, { of: [gone] }], c: gone };
