@@ -232,13 +232,7 @@ const byName =
   (value, read) =>
     isObject(value) ? new Map(Object.keys(value).map((name) => [name, item(value[name] ?? null, read)])) : undefined;
 const schemaOrMany: Read = (value, read) =>
-  isList(value)
-    ? { schemas: value.map((item) => read(item) ?? {}) }
-    : isObject(value)
-      ? { schema: read(value) }
-      : value === null
-        ? undefined
-        : {};
+  isList(value) ? { schemas: value.map((item) => read(item) ?? {}) } : isObject(value) ? { schema: read(value) } : {};
 const schemaOrBool: Read = (value, read) =>
   typeof value === 'boolean' ? { allows: value } : isObject(value) ? { allows: true, schema: read(value) } : undefined;
 const schemaOrNames = (value: Json, read: (value: Json) => SchemaProps | undefined): unknown =>

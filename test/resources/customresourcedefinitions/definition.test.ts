@@ -309,6 +309,22 @@ test('in protobuf there is one number for both, and the usual prefix is read', (
   ).toMatchObject({ items: { additionalProperties: { type: 'string' } }, not: { additionalProperties: false } });
 });
 
+test.each<[Json, string]>([
+  [null, 'Required value: must have a schema if x-kubernetes-list-type is map'],
+  [
+    5,
+    'Invalid value: {"Schema":null,"JSONSchemas":null}: must only have a single schema if x-kubernetes-list-type is map',
+  ],
+])('the items of a map list that are no schema: %j', (items, why) => {
+  const list = { type: 'array', items, 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['k'] };
+  const { causes } = create(body({ type: 'object', properties: { list } }));
+  const field = 'spec.validation.openAPIV3Schema.properties[list].items';
+  expect(causes.map(([, ...rest]) => rest)).toEqual([
+    [field, 'Required value: must be specified'],
+    [field, why],
+  ]);
+});
+
 test('a schema that nests too deep is refused, quickly and by name', () => {
   let schema: JsonObject = { type: 'object' };
   for (let i = 0; i < 4_000; i++) schema = { type: 'object', properties: { a: schema } };
