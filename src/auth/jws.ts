@@ -2,6 +2,7 @@ import { constants, type KeyObject, sign, verify } from 'node:crypto';
 import { bytesOfUnpaddedUrlBase64 } from '../api/base64.js';
 import { readJson } from '../api/json-text.js';
 import { isObject } from '../api/object.js';
+import { hasReadableMembers, isTextOrNone } from './jws-header.js';
 
 /** JSON Web Signatures in compact form (RFC 7515), by the asymmetric algorithms of RFC 7518. */
 
@@ -58,7 +59,8 @@ interface JwsHeader {
 }
 
 /**
- * undefined for what is no token: not three parts of unpadded base64url, header or payload no JSON object.
+ * undefined for what is no token: not three parts of unpadded base64url, header or payload no JSON object, members of the
+ * header that come twice or cannot be read.
  * White space counts nowhere, as in go-jose; within the payload only ends of lines may stand, as in Go's base64.
  */
 export function parseToken(token: string): UnverifiedToken | undefined {
@@ -67,9 +69,9 @@ export function parseToken(token: string): UnverifiedToken | undefined {
   const [header, payload, signature] = parts.map(bytesOfUnpaddedUrlBase64);
   if (header === undefined || payload === undefined || signature === undefined) return undefined;
   const [head, claims] = [jsonObject(header), jsonObject(payload)];
-  if (head === undefined || claims === undefined) return undefined;
+  if (head === undefined || claims === undefined || readJson(header).duplicates.length > 0) return undefined;
   const { alg, kid, crit } = head;
-  if (!isTextOrNone(alg) || !isTextOrNone(kid)) return undefined;
+  if (!isTextOrNone(alg) || !isTextOrNone(kid) || !hasReadableMembers(head)) return undefined;
   return {
     header: { alg: alg ?? '', ...(kid ? { kid } : {}), ...(crit === undefined ? {} : { crit }) },
     claims,
@@ -78,9 +80,6 @@ export function parseToken(token: string): UnverifiedToken | undefined {
     signature,
   };
 }
-
-const isTextOrNone = (value: unknown): value is string | null | undefined =>
-  typeof value === 'string' || value === null || value === undefined;
 
 function jsonObject(bytes: Buffer): Readonly<Record<string, unknown>> | undefined {
   try {

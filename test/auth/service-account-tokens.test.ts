@@ -251,6 +251,25 @@ describe('forgeries', () => {
     generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
   );
 
+  const twice = Buffer.from(JSON.stringify(header).replace('{', '{"alg":"ES256",')).toString('base64url');
+  const rsaKey = { kty: 'RSA', n: 'AQAB', e: 'AQAB' };
+  const unreadable = [
+    ...[5, 'x', [], {}, { kty: 5 }, { kty: 'oct', k: 'AA' }, { ...rsaKey, e: '!' }, { ...rsaKey, d: 'AQAB' }],
+    ...[
+      { ...rsaKey, use: 5 },
+      { kty: 'EC', crv: 'P-256', x: 'AA', y: 'AA' },
+      { kty: 'EC', crv: 'P-1' },
+    ],
+  ].map((jwk): object => ({ jwk }));
+  unreadable.push({ nonce: 5 }, { x5c: 5 }, { x5c: ['!'] });
+  const readable = [
+    { jwk: null },
+    { jwk: rsaKey },
+    { jwk: { kty: 'OKP', crv: 'Ed25519', x: 'AA' } },
+    { x5c: [] },
+    { typ: 5 },
+  ];
+
   test.each<[string, string, string | undefined]>([
     ['no algorithm', `${encoded({ alg: 'none' })}.${encoded(payload)}.`, badSignature],
     ...['none', 'HS256', 'ES384'].map((alg): [string, string, string] => [
@@ -293,6 +312,17 @@ describe('forgeries', () => {
       badSignature,
     ],
     ['a number for an algorithm', `${encoded({ alg: 5 })}.${encoded(payload)}.${signature(issueNow())}`, undefined],
+    ['an algorithm that comes twice', `${twice}.${encoded(payload)}.${signature(issueNow())}`, undefined],
+    ...unreadable.map((more): [string, string, undefined] => [
+      `in the header ${JSON.stringify(more)}`,
+      `${encoded({ ...header, ...more })}.${encoded(payload)}.${signature(issueNow())}`,
+      undefined,
+    ]),
+    ...readable.map((more): [string, string, string] => [
+      `in the header ${JSON.stringify(more)}`,
+      `${encoded({ ...header, ...more })}.${encoded(payload)}.${signature(issueNow())}`,
+      badSignature,
+    ]),
     ['issuer unknown', signToken({ ...payload, iss: 'https://evil.example.com' }, signer), undefined],
     ['issuer no text', signToken({ ...payload, iss: [issuer] }, signer), undefined],
     ['opaque', 'opaque', undefined],
