@@ -1,5 +1,6 @@
 import { wholeNumber } from '../../api/json-exact.js';
 import { isObject, member } from '../../api/object.js';
+import { unprintable } from '../../api/options.js';
 import { withoutOuterSpaces } from '../../api/trim.js';
 
 /**
@@ -23,6 +24,7 @@ class Impassable extends Error {
     this.reached = reached;
   }
 }
+/** Says why, in the words of Kubernetes' parser. */
 class Unreadable extends Error {}
 
 /**
@@ -41,6 +43,17 @@ class Work {
   spend(values: number): void {
     this.#left -= values;
     if (this.#left < 0) throw new Impassable();
+  }
+}
+
+/** Why a path cannot be read; undefined if it can. */
+export function jsonPathFault(text: string): string | undefined {
+  try {
+    parse(text, 0);
+    return undefined;
+  } catch (error) {
+    if (error instanceof Unreadable) return error.message;
+    throw error;
   }
 }
 
@@ -81,7 +94,7 @@ const longest = 10_000;
 const terminators = /[ \t\r\n.,[\]$@{}]/;
 
 function parse(text: string, depth: number): readonly Step[] {
-  if (depth > deepest || text.length > longest) throw new Unreadable();
+  if (depth > deepest || text.length > longest) throw new Unreadable('too long or too deep');
   const steps: Step[] = [];
   let at = 0;
   let afterRecursion = false;
@@ -89,7 +102,7 @@ function parse(text: string, depth: number): readonly Step[] {
     const start = at;
     let name = '';
     while (at < text.length && !terminators.test(text[at] ?? '')) {
-      if (text[at] === '\\' && ++at === text.length) throw new Unreadable();
+      if (text[at] === '\\' && ++at === text.length) throw new Unreadable(unclosed);
       name += text[at] ?? '';
       at++;
     }
@@ -104,7 +117,7 @@ function parse(text: string, depth: number): readonly Step[] {
       steps.push(filter(text.slice(at + 3, end), depth));
       at = end + 2;
     } else if (text.startsWith('..', at)) {
-      if (wasRecursion) throw new Unreadable();
+      if (wasRecursion) throw new Unreadable('invalid multiple recursive descent');
       at += 2;
       steps.push(descend);
       afterRecursion = true;
@@ -115,7 +128,7 @@ function parse(text: string, depth: number): readonly Step[] {
     } else if (character === ' ' || character === '@' || character === '$') at++;
     else if (character === '[') {
       const end = text.indexOf(']', at);
-      if (end < 0 || text.slice(at, end).includes('\n')) throw new Unreadable();
+      if (end < 0 || text.slice(at, end).includes('\n')) throw new Unreadable('unterminated array');
       steps.push(bracket(text.slice(at + 1, end), depth));
       at = end + 1;
     } else if (character === '.') {
@@ -137,6 +150,17 @@ function parse(text: string, depth: number): readonly Step[] {
   return steps;
 }
 
+const unclosed = 'unclosed action';
+
+/** A character that begins nothing; an end of line counts as the end of the path. */
+function unexpected(text: string, at: number): string {
+  const character = String.fromCodePoint(text.codePointAt(at) ?? 0);
+  if (character === '\r' || character === '\n') return unclosed;
+  const code = `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
+  const shown = unprintable.test(character) ? '' : ` '${character}'`;
+  return `unrecognized character in action: ${code}${shown}`;
+}
+
 function literal(text: string, at: number): readonly [Step, number] {
   const constant =
     (value: number | bigint | boolean | FloatLiteral): Step =>
@@ -144,11 +168,11 @@ function literal(text: string, at: number): readonly [Step, number] {
       values.map(() => value);
   const [number] = /^[-+]?[0-9.]*/.exec(text.slice(at)) ?? [''];
   if (number !== '') {
-    if (!/^[-+]?(?:\d+\.?\d*|\.\d+)$/.test(number)) throw new Unreadable();
+    if (!/^[-+]?(?:\d+\.?\d*|\.\d+)$/.test(number)) throw new Unreadable(`cannot parse number ${number}`);
     return [constant(wholeNumber(number.replace(/^\+/, '')) ?? new FloatLiteral(Number(number))), at + number.length];
   }
   const [word] = /^[\p{L}\p{Nd}_][^ \t\r\n.,[\]$@{}]*/u.exec(text.slice(at)) ?? [''];
-  if (word === '') throw new Unreadable();
+  if (word === '') throw new Unreadable(unexpected(text, at));
   const end = at + word.length;
   return [word === 'true' || word === 'false' ? constant(word === 'true') : unknownWord, end];
 }
@@ -181,11 +205,18 @@ function quoted(text: string, start: number): readonly [string, number] {
     if (character === '\\') {
       at++;
       const plain = escapes[text[at] ?? ''];
-      if (plain === undefined) throw new Unreadable();
+      if (plain === undefined) throw badQuote(text, start);
       value += plain;
     } else value += character;
   }
-  throw new Unreadable();
+  throw new Unreadable('unterminated quoted string');
+}
+
+function badQuote(text: string, start: number): Unreadable {
+  let end = start + 1;
+  while (end < text.length && text[end] !== '\n' && (text[end] !== text[start] || text[end - 1] === '\\')) end++;
+  if (text[end] !== text[start]) return new Unreadable('unterminated quoted string');
+  return new Unreadable(`unquote string ${text.slice(start, end + 1)} error invalid syntax`);
 }
 
 /** Index of the `)` of `)]`; one text in quotes may contain any. */
@@ -199,11 +230,11 @@ function endOfFilter(text: string, start: number): number {
       if (open === '') open = character;
       else if (character === open && text[at - 1] !== '\\') closed = true;
     } else if (character === ')' && (open !== '') === closed) {
-      if (text[at + 1] !== ']') break;
+      if (text[at + 1] !== ']') throw new Unreadable('unclosed array expect ]');
       return at;
     }
   }
-  throw new Unreadable();
+  throw new Unreadable('unterminated filter');
 }
 
 const field =
@@ -262,7 +293,7 @@ function bracket(text: string, depth: number): Step {
     return (values, work) => follow(steps, values, work);
   }
   const slice = /^(-?\d*)(?::(-?\d*))?(?::(-?\d*))?$/.exec(text === '*' ? ':' : text);
-  if (slice === null) throw new Unreadable();
+  if (slice === null) throw new Unreadable(`invalid array index ${text}`);
   return ofSlice(slice);
 }
 
@@ -270,7 +301,7 @@ function ofSlice([, from, to, by]: RegExpExecArray): Step {
   const number = (digits: string | undefined): number | undefined => {
     if (digits === undefined || digits === '') return undefined;
     const value = Number(digits);
-    if (!Number.isSafeInteger(value)) throw new Unreadable();
+    if (!Number.isSafeInteger(value)) throw new Unreadable(`array index ${digits} is not a number`);
     return value;
   };
   const [start, end, step] = [number(from), number(to), number(by)];

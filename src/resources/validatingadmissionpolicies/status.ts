@@ -1,8 +1,9 @@
 import { trimSpace } from '../../api/go-text.js';
 import type { ExpressionWarning, ValidatingAdmissionPolicy } from '../../api/kinds/validating-admission-policy.js';
 import type { Steps } from '../../api/steps.js';
-import { child, index, ofEachInSteps, required, type Violation } from '../../api/violations.js';
+import { child, index, invalid, ofEachInSteps, required, type Violation } from '../../api/violations.js';
 import { conditionsViolations } from '../condition-rules.js';
+import { jsonPathFault } from '../customresources/json-path.js';
 
 /** What is wrong with a policy's status. */
 export function* statusViolations({ status = {} }: ValidatingAdmissionPolicy): Steps<readonly Violation[]> {
@@ -16,5 +17,11 @@ export function* statusViolations({ status = {} }: ValidatingAdmissionPolicy): S
 
 const warningViolations = ({ fieldRef = '', warning = '' }: ExpressionWarning, path: string): readonly Violation[] => [
   ...(warning === '' ? [required(child(path, 'warning'))] : []),
-  ...(trimSpace(fieldRef) === '' ? [required(child(path, 'fieldRef'))] : []),
+  ...pathViolations(trimSpace(fieldRef), child(path, 'fieldRef')),
 ];
+
+function pathViolations(fieldRef: string, path: string): readonly Violation[] {
+  if (fieldRef === '') return [required(path)];
+  const fault = jsonPathFault(fieldRef);
+  return fault === undefined ? [] : [invalid(path, fieldRef, `invalid JSONPath: ${fault}`)];
+}

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parseJsonPath, TextByte } from '../../../src/resources/customresources/json-path.js';
+import { jsonPathFault, parseJsonPath, TextByte } from '../../../src/resources/customresources/json-path.js';
 
 const object = {
   spec: { a: 'x', l: [1, 2, 3, 4], m: { 'a.b': 1 }, n: null },
@@ -117,4 +117,26 @@ test('no path and no object make it throw', () => {
     }),
     { numRuns: 1_000 },
   );
+});
+
+test.each<[string, string | undefined]>([
+  ['spec.validations[0].expression', undefined],
+  ['a}{b', undefined],
+  ['a....b', 'invalid multiple recursive descent'],
+  ['a[0', 'unterminated array'],
+  ['a[0,x]', 'invalid array index x'],
+  ['a[99999999999999999999]', 'array index 99999999999999999999 is not a number'],
+  ['a[?(@.b', 'unterminated filter'],
+  ['a[?(@.b)x', 'unclosed array expect ]'],
+  ['"x', 'unterminated quoted string'],
+  ["'x\\z'", "unquote string 'x\\z' error invalid syntax"],
+  ["'x\\z", 'unterminated quoted string'],
+  ['1.2.3', 'cannot parse number 1.2.3'],
+  ['.a\\', 'unclosed action'],
+  ['a\nb', 'unclosed action'],
+  ['a,b', "unrecognized character in action: U+002C ','"],
+  ['\u0001', 'unrecognized character in action: U+0001'],
+  ['😀', "unrecognized character in action: U+1F600 '😀'"],
+])('why a path cannot be read: %j', (text, why) => {
+  expect(jsonPathFault(text)).toBe(why);
 });
