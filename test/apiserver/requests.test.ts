@@ -582,6 +582,30 @@ test('what a caller says that only the server sets is wiped from what is posted,
   expect([applied.code, applied.json().metadata]).toEqual([201, expect.objectContaining(said)]);
 });
 
+test('a patch may make an event one of the other group, which has other names', async () => {
+  const [core, newer] = ['v1', 'events.k8s.io/v1'];
+  const at = (version: string) => `/${version === core ? 'api' : 'apis'}/${version}/namespaces/default/events`;
+  const involved = { kind: 'ConfigMap', namespace: 'default' };
+  const body = { metadata: { name: 'two-names' }, involvedObject: involved, message: 'old' };
+  expect((await it.ask('POST', at(core), { body })).code).toBe(201);
+  const asked = async (path: string, patch: object) => {
+    const { code, json } = await it.ask('PATCH', `${at(path)}/two-names`, { headers: merge, body: patch });
+    return [code, json()] as const;
+  };
+  expect(await asked(core, { apiVersion: newer, note: 'n' })).toEqual([
+    200,
+    expect.objectContaining({ apiVersion: core, involvedObject: {}, message: 'n' }),
+  ]);
+  expect(await asked(core, { apiVersion: newer, regarding: involved, note: 'n' })).toEqual([
+    200,
+    expect.objectContaining({ apiVersion: core, involvedObject: involved, message: 'n' }),
+  ]);
+  expect(await asked(newer, { apiVersion: core, involvedObject: involved, message: 'm' })).toEqual([
+    422,
+    expect.objectContaining({ message: expect.stringContaining('message: Invalid value: "m": field is immutable') }),
+  ]);
+});
+
 test('events are read without a cache: pages of any age, and no waiting for a version to come', async () => {
   const events = '/api/v1/namespaces/default/events';
   for (const name of ['read-1', 'read-2']) {

@@ -1,6 +1,6 @@
 import { goJson } from '../../api/go-text.js';
 import { plainText, type ReadText } from '../../api/json-exact.js';
-import { type ApiObject, groupVersion, type JsonObject } from '../../api/object.js';
+import { type ApiObject, groupOf, groupVersion, type JsonObject } from '../../api/object.js';
 import { readWriteParameters, type WriteParameters } from '../../api/options.js';
 import type { Steps } from '../../api/steps.js';
 import { internalGroup, unnamedScheme } from '../../api/unregistered-kind.js';
@@ -111,6 +111,8 @@ function patchChange(
             const internal = isProjected ? undefined : inInternalForm(definition, result);
             if (internal !== undefined) return internal;
             yield* checkKind(catalogue.current(), definition, result);
+            const other = otherForm(catalogue.current(), definition, result);
+            if (other !== undefined) return yield* decodeOtherForm(definition, other, { result, text });
           }
           return yield* decodeResult(definition, result, { text, converts });
         },
@@ -139,6 +141,24 @@ function inInternalForm(definition: ResourceDefinition, result: JsonObject): Dec
   if (complaint !== undefined) throw new DecodeError(complaint);
   const object = { apiVersion: groupVersion(definition), kind: definition.kind, metadata: {} };
   return { object, strict: unknownToInternal(result) };
+}
+
+/** The built-in kind in another group, if a patch has made that of the object; its versions differ in nothing. */
+function otherForm(served: Served, { origin, group, kind }: ResourceDefinition, result: JsonObject) {
+  const given = groupOf(typeMetaOf(result).apiVersion);
+  if (origin !== 'built-in' || given === group) return undefined;
+  return served.definitions.find((one) => one.origin === origin && one.group === given && one.kind === kind);
+}
+
+/** Reads the object as what it says it is, and makes the one that is expected of it. */
+function* decodeOtherForm(
+  { codec }: ResourceDefinition,
+  other: ResourceDefinition,
+  { result, text }: { readonly result: JsonObject; readonly text: ReadText },
+): Steps<Decoded> {
+  const { object, strict } = yield* decodeResult(other, result, { text });
+  const stored = other.codec?.store(object) ?? (object as unknown as JsonObject);
+  return { object: codec?.read(stored) ?? (stored as unknown as ApiObject), strict };
 }
 
 /** A patch that knows nothing of the kind may have made another of it. */
