@@ -68,8 +68,8 @@ export function parseToken(token: string): UnverifiedToken | undefined {
   if (parts.length !== 3) return undefined;
   const [header, payload, signature] = parts.map(bytesOfUnpaddedUrlBase64);
   if (header === undefined || payload === undefined || signature === undefined) return undefined;
-  const [head, claims] = [jsonObject(header), jsonObject(payload)];
-  if (head === undefined || claims === undefined || readJson(header).duplicates.length > 0) return undefined;
+  const [head, claims] = [readHeader(header), jsonObject(payload)];
+  if (head === undefined || claims === undefined) return undefined;
   const { alg, kid, crit } = head;
   if (!isTextOrNone(alg) || !isTextOrNone(kid) || !hasReadableMembers(head)) return undefined;
   return {
@@ -79,6 +79,17 @@ export function parseToken(token: string): UnverifiedToken | undefined {
     signed: Buffer.from(`${parts[0]}.${parts[1]}`, 'latin1'),
     signature,
   };
+}
+
+/** Of a header whose members come once each. */
+function readHeader(bytes: Buffer): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const { value, duplicates } = readJson(bytes);
+    return isObject(value) && duplicates.length === 0 ? value : undefined;
+  } catch {
+    // Also one that contains itself too deep.
+    return undefined;
+  }
 }
 
 function jsonObject(bytes: Buffer): Readonly<Record<string, unknown>> | undefined {

@@ -252,6 +252,7 @@ describe('forgeries', () => {
   );
 
   const twice = Buffer.from(JSON.stringify(header).replace('{', '{"alg":"ES256",')).toString('base64url');
+  const tooDeep = Buffer.from(`{"alg":"ES256","x":${'['.repeat(1_000)}${']'.repeat(1_000)}}`).toString('base64url');
   const rsaKey = { kty: 'RSA', n: 'AQAB', e: 'AQAB' };
   const unreadable = [
     ...[5, 'x', [], {}, { kty: 5 }, { kty: 'oct', k: 'AA' }, { ...rsaKey, e: '!' }, { ...rsaKey, d: 'AQAB' }],
@@ -312,6 +313,7 @@ describe('forgeries', () => {
       badSignature,
     ],
     ['a number for an algorithm', `${encoded({ alg: 5 })}.${encoded(payload)}.${signature(issueNow())}`, undefined],
+    ['a header that nests too deep', `${tooDeep}.${encoded(payload)}.${signature(issueNow())}`, undefined],
     ['an algorithm that comes twice', `${twice}.${encoded(payload)}.${signature(issueNow())}`, undefined],
     ...unreadable.map((more): [string, string, undefined] => [
       `in the header ${JSON.stringify(more)}`,
