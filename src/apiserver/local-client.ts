@@ -53,8 +53,8 @@ const discovered = (catalogue: Catalogue): readonly DiscoveredResource[] =>
   catalogue.current().groups.flatMap(discoveredIn);
 
 /** Kept with the group, because controllers ask whenever another one changed. */
-const discoveredIn = oncePer((of: ServedGroup): readonly DiscoveredResource[] => {
-  return of.versions.flatMap(({ definitions }, at) =>
+const discoveredIn = oncePer((of: ServedGroup): readonly DiscoveredResource[] =>
+  of.versions.flatMap(({ definitions }, at) =>
     definitions.map((definition) => {
       const { group, version, plural, singular, kind, listKind, namespaced, shortNames, categories } = definition;
       return {
@@ -65,8 +65,8 @@ const discoveredIn = oncePer((of: ServedGroup): readonly DiscoveredResource[] =>
         preferred: at === 0,
       };
     }),
-  );
-});
+  ),
+);
 
 type Call = (parts: LocalCall) => Promise<Result>;
 

@@ -71,6 +71,7 @@ const scalarShapes = Object.fromEntries(
 ) as Record<ScalarKind, Shape>;
 
 const known = { strict: new WeakMap<Schema, Shape>(), preserving: new WeakMap<Schema, Shape>() };
+
 /** Shape of a whole object. Its metadata has the shape every object's has, whatever the schema says. */
 export const shapeOfObject = oncePer((schema: Schema): Shape => {
   const { map } = shapeOf(schema, false);

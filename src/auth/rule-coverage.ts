@@ -27,12 +27,12 @@ export const atomCount = (rules: readonly PolicyRule[]): number =>
   }, 0);
 
 /** How many words there are in rules; to be looked at before they are compared with anything. */
-export const wordCount = oncePer((rules: readonly PolicyRule[]): number => {
-  return rules.reduce((sum, { verbs, apiGroups, resources, resourceNames, nonResourceURLs }) => {
+export const wordCount = oncePer((rules: readonly PolicyRule[]): number =>
+  rules.reduce((sum, { verbs, apiGroups, resources, resourceNames, nonResourceURLs }) => {
     const lists = [verbs, apiGroups, resources, resourceNames, nonResourceURLs];
     return lists.reduce((words, list) => words + (list?.length ?? 0), sum);
-  }, 0);
-});
+  }, 0),
+);
 
 /** The atoms of `rules` that no single rule of `held` covers, in the order written. */
 export const uncovered = (held: readonly PolicyRule[], rules: readonly PolicyRule[]): readonly RuleAtom[] =>

@@ -65,9 +65,8 @@ function forbiddenLabels(next: Node | undefined, last: Node | undefined, domains
     const isOurs = isWithinDomain(domain, domains.signer) || isWithinDomain(domain, domains.api);
     return isOurs && !own.has(label) && !ownDomains.some((one) => isWithinDomain(domain, one));
   };
-  const read = (labels: Readonly<Record<string, string>>, key: string): string | undefined => member(labels, key);
   return [...new Set([...Object.keys(after), ...Object.keys(before)])]
-    .filter((label) => read(after, label) !== read(before, label) && isForbidden(label))
+    .filter((label) => member(after, label) !== member(before, label) && isForbidden(label))
     .sort();
 }
 

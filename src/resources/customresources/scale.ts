@@ -154,7 +154,7 @@ function withValue(object: unknown, names: readonly string[], value: Json, depth
   }
   const name = names[depth] ?? '';
   const copy: Record<string, Json> = {};
-  for (const member of Object.keys(object ?? {})) setMember(copy, member, object?.[member] ?? null);
+  for (const key of Object.keys(object ?? {})) setMember(copy, key, object?.[key] ?? null);
   const inner = object && member(object, name);
   setMember(copy, name, depth === names.length - 1 ? value : withValue(inner, names, value, depth + 1));
   return copy;

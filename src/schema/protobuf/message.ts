@@ -40,7 +40,7 @@ interface Field {
 }
 
 /** The message of a struct; made once for each schema. */
-export const messageOf = oncePer((schema: Schema): Message => structMessage(schema));
+export const messageOf = oncePer(structMessage);
 
 /** Shapes that Go's code leaves out when they are nil, pointer or not. */
 const nilable: ReadonlySet<WireShape> = new Set<WireShape>(['list', 'map', 'bytes', 'union']);

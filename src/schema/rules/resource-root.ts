@@ -9,6 +9,7 @@ const metadata: Schema = {
     ['generateName', text],
   ]),
 };
+
 /**
  * The schema of an object, with the members that every object has and expressions may see: `apiVersion`, `kind`,
  * `metadata.name` and `metadata.generateName`. The same answer for the same schema.
