@@ -38,7 +38,7 @@ import { putObject } from './verbs/put.js';
 import { checkConvertible, watchObjects } from './verbs/watch.js';
 import { admitAction } from './write/action.js';
 import { createObject } from './write/create.js';
-import { keyOfUrl, longestWriteMs, resultOf, type WriteRequest, writeRequest } from './write/request.js';
+import { longestWriteMs, objectKeyOf, resultOf, type WriteRequest, writeRequest } from './write/request.js';
 
 export interface Answer {
   readonly result: Result;
@@ -263,7 +263,7 @@ async function act(
 ): Promise<Result> {
   const asked = ownDefinition(definition, subresource.request);
   const { object: given, write } = await readPosted(parts, request, asked, context);
-  const key = keyOfUrl(context);
+  const key = objectKeyOf(context);
   const prepare = (object: ApiObject): Promise<ApiObject> => subresource.prepare(key, object, context);
   const admitted = await admitAction(parts, write, given, definition, prepare);
   const object = await subresource.answer(key, admitted, context);

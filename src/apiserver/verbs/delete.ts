@@ -10,7 +10,7 @@ import { readInTurns } from '../forms.js';
 import type { Parts } from '../parts.js';
 import type { Result } from '../request.js';
 import { preconditionFailed } from '../write/given-object.js';
-import { keyOfUrl } from '../write/request.js';
+import { objectKeyOf } from '../write/request.js';
 import { replaceStored, withVersion } from '../write/update.js';
 
 /** What is to be deleted. */
@@ -29,7 +29,7 @@ export interface Deletion {
  */
 export async function deleteObject(parts: Parts, deletion: Deletion): Promise<Result> {
   const { definition, parameters, context, found } = deletion;
-  const key = keyOfUrl(context);
+  const key = objectKeyOf(context);
   const attributes = (previous: ApiObject): AdmissionAttributes => ({
     operation: 'DELETE',
     resource: definition,

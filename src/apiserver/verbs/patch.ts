@@ -30,7 +30,7 @@ import { isRegistered } from '../registered-kinds.js';
 import type { ApiRequest, RequestBody, Result } from '../request.js';
 import type { Target } from '../target.js';
 import { checkVersioned, placedByUrl, uidOfNothing } from '../write/given-object.js';
-import { keyOfUrl, mayCreate, resultOf, type WriteRequest, writeRequest } from '../write/request.js';
+import { mayCreate, objectKeyOf, resultOf, type WriteRequest, writeRequest } from '../write/request.js';
 import { type Update, updateObject } from '../write/update.js';
 import { projectedWrite } from './projection.js';
 
@@ -44,7 +44,7 @@ export async function patchObject(
   const { definition, subresource } = target;
   const type = patchTypeOf(request.header('content-type'), definition.origin);
   const parameters = readWriteParameters(request.query, { kind: 'PatchOptions', apply: type === 'apply' });
-  const key = keyOfUrl(context);
+  const key = objectKeyOf(context);
   if (request.record !== undefined) await request.record.sentPatch(await request.body());
   const write = writeRequest(request, target, context, parameters);
   const projection = subresource?.type === 'projection' ? subresource : undefined;

@@ -6,7 +6,7 @@ import type { Parts } from '../parts.js';
 import type { ApiRequest, Result } from '../request.js';
 import type { Target } from '../target.js';
 import { dedupeOwners, placedByUrl } from '../write/given-object.js';
-import { keyOfUrl, mayCreate, resultOf, writeRequest } from '../write/request.js';
+import { mayCreate, objectKeyOf, resultOf, writeRequest } from '../write/request.js';
 import { updateObject } from '../write/update.js';
 import { projectedWrite, readProjected } from './projection.js';
 
@@ -19,7 +19,7 @@ export async function putObject(
 ): Promise<Result> {
   const { definition, subresource } = target;
   const parameters = readWriteParameters(request.query, { kind: 'UpdateOptions' });
-  const key = keyOfUrl(context);
+  const key = objectKeyOf(context);
   const write = writeRequest(request, target, context, parameters);
   if (subresource?.type === 'projection') {
     const seen = ownDefinition(definition, subresource.of);

@@ -65,8 +65,8 @@ export const writeRequest = (
   abandoned: () => request.signal.aborted,
 });
 
-/** The object that the URL names. */
-export const keyOfUrl = ({ key: { namespace, name = '' } }: RequestContext): ObjectKey => ({ namespace, name });
+/** Of the object that the request is about: named by the URL, or one of the collection that is. */
+export const objectKeyOf = ({ key: { namespace, name = '' } }: RequestContext): ObjectKey => ({ namespace, name });
 
 /** A write as an answer: the stored bytes where there are any. */
 export function resultOf(definition: ResourceDefinition, { created, entry, object }: Written): Result {
