@@ -1,4 +1,7 @@
-import { type ChannelCredentials, Client, credentials } from '@grpc/grpc-js';
+import { isIP } from 'node:net';
+import { checkServerIdentity } from 'node:tls';
+import { type ChannelCredentials, Client, credentials, type VerifyOptions } from '@grpc/grpc-js';
+import { splitHost } from '../../api/go-url.js';
 import type { EtcdTls } from './etcd-secrets.js';
 
 const keepAlive = { 'grpc.keepalive_time_ms': 10_000, 'grpc.keepalive_timeout_ms': 5_000 };
@@ -54,10 +57,24 @@ export const isSecure = (endpoint: string): boolean => endpoint.startsWith(secur
 
 function clientsOf(endpoints: readonly string[], tls: EtcdTls = {}): readonly Client[] {
   const pem = (text: string | undefined): Buffer | null => (text === undefined ? null : Buffer.from(text));
-  let secure: ChannelCredentials | undefined;
+  const secured = (options?: VerifyOptions): ChannelCredentials =>
+    credentials.createSsl(pem(tls.ca), pem(tls.key), pem(tls.certificate), options);
+  let named: ChannelCredentials | undefined;
   return endpoints.map((endpoint) => {
     if (!isSecure(endpoint)) return new Client(endpoint, credentials.createInsecure(), channelOptions);
-    secure ??= credentials.createSsl(pem(tls.ca), pem(tls.key), pem(tls.certificate));
-    return new Client(endpoint.slice(secureScheme.length), secure, channelOptions);
+    const target = endpoint.slice(secureScheme.length);
+    const { name } = splitHost(target);
+    if (isIP(name) === 0) {
+      named ??= secured();
+      return new Client(target, named, channelOptions);
+    }
+    const addressed = secured({ checkServerIdentity: (_, shown) => checkServerIdentity(name, shown) });
+    return new Client(target, addressed, { ...channelOptions, 'grpc.ssl_target_name_override': nameOfAddress });
   });
 }
+
+/**
+ * The server that TLS asks for by an address: names of servers are no addresses (RFC 6066), and Node.js 26 refuses one
+ * that the library gives it. The certificate must be that of the address all the same.
+ */
+const nameOfAddress = 'etcd.invalid';

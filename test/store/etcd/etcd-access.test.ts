@@ -176,4 +176,16 @@ describe.skipIf(!etcdInstalled)('an etcd with TLS that knows its users', () => {
     );
     await expect(open(`etcd:${etcd.endpoint}`, { prefix: '/ours' })).rejects.toThrow('(it was asked without TLS)');
   });
+
+  test('is trusted under the names and addresses alone that its certificate has', async () => {
+    const pair = await ca.issueServing({ commonName: 'etcd', seconds: 3_600, dnsNames: ['localhost'] });
+    const certificateFile = file('localhost.crt', pair.certificate);
+    await etcd.kill();
+    await etcd.start({ ...serving, certificateFile, keyFile: file('localhost.key', pair.key) });
+    const options = { ...(await shown('kedge')), prefix: '/ours' };
+    await expect(open(address, options)).rejects.toThrow("IP: 127.0.0.1 is not in the cert's list");
+    const store = await open(address.replace('127.0.0.1', 'localhost'), options);
+    await works(store, '/by-name');
+    await store.close();
+  });
 });
