@@ -56,14 +56,18 @@ export const spkiOf = (key: KeyObject): Buffer => createPublicKey(key).export({ 
 
 /** Reads a private key in PEM (PKCS#8, SEC 1 or PKCS#1, unencrypted). Throws PkiError (`authority`). */
 export function readPrivateKey(pem: string): KeyObject {
+  let cause: unknown;
   try {
-    return createPrivateKey(pem);
-  } catch (cause) {
-    const set = mlDsaSets.find(({ identifier }) => firstPemBlock(pem)?.bytes.includes(identifier));
-    if (set !== undefined) throw mlDsaMissing(set.name, cause);
-    const problem = pem.includes('ENCRYPTED') ? 'is encrypted' : 'cannot be read';
-    throw new PkiError('authority', `the private key ${problem}`, { cause });
+    const key = createPrivateKey(pem);
+    // OpenSSL may read more kinds than Node.js knows.
+    if (key.asymmetricKeyType !== undefined) return key;
+  } catch (error) {
+    cause = error;
   }
+  const set = mlDsaSets.find(({ identifier }) => firstPemBlock(pem)?.bytes.includes(identifier));
+  if (set !== undefined) throw mlDsaMissing(set.name, cause);
+  const problem = pem.includes('ENCRYPTED') ? 'is encrypted' : 'cannot be read';
+  throw new PkiError('authority', `the private key ${problem}`, { cause });
 }
 
 export interface SigningAlgorithm {

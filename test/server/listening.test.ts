@@ -1,6 +1,8 @@
+import { X509Certificate } from 'node:crypto';
 import { get } from 'node:https';
+import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { checkServerIdentity as checkIdentity, connect, type PeerCertificate } from 'node:tls';
+import { connect, type PeerCertificate } from 'node:tls';
 import { afterEach, expect, test } from 'vitest';
 import { createServer } from '../../src/embed.js';
 import { readPemCertificates } from '../../src/pki/certificate.js';
@@ -150,7 +152,12 @@ test('others are told the first of its names, and its certificate has all of the
   const documentsAs = (host: string): Promise<string> =>
     new Promise((resolve, reject) => {
       const cert = shown('client-certificate-data');
-      const checkServerIdentity = (_: string, peer: PeerCertificate) => checkIdentity(host, peer);
+      // Not by Node's own check, which in version 22.23 knows no IPv6.
+      const checkServerIdentity = (_: string, { raw }: PeerCertificate): Error | undefined => {
+        const peer = new X509Certificate(raw);
+        const found = isIP(host) === 0 ? peer.checkHost(host) : peer.checkIP(host);
+        return found === undefined ? new Error(`the certificate is not that of ${host}`) : undefined;
+      };
       const tls = { ca: server.ca, cert, key: shown('client-key-data'), agent: false, checkServerIdentity };
       get({ ...tls, hostname, port, path: '/.well-known/openid-configuration' }, async (response) => {
         resolve((await response.toArray()).join(''));
@@ -163,7 +170,7 @@ test('others are told the first of its names, and its certificate has all of the
       jwks_uri: `https://kedge.acme.test:${port}/openid/v1/jwks`,
     });
   }
-  await expect(documentsAs('other.acme.test')).rejects.toThrow("does not match certificate's altnames");
+  await expect(documentsAs('other.acme.test')).rejects.toThrow('is not that of other.acme.test');
 });
 
 const memberOf = (yaml: string, name: string): string =>
