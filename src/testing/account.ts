@@ -1,7 +1,10 @@
 import { type ServiceAccount, ServiceAccounts } from '../api/kinds/service-account.js';
 import type { TokenRequest } from '../api/kinds/token-request.js';
 import { keyText } from '../api/object.js';
+import { serviceAccountUsername } from '../api/user.js';
 import type { Client } from '../client/client.js';
+import type { Server } from '../embed.js';
+import { kubeconfigText } from '../server/kubeconfig-text.js';
 
 /** Names a ServiceAccount. */
 export interface AccountKey {
@@ -19,8 +22,19 @@ export async function findAccount(client: Client, key: AccountKey): Promise<Serv
 /** Longer than what a test plays. */
 const tokenSeconds = 365 * 86_400;
 
-/** A token of an account. Fails as `findAccount`. */
-export async function accountToken(client: Client, key: AccountKey): Promise<string> {
+/** A kubeconfig of an account at a server that listens; Errors where there is no such account, or no port. */
+export async function accountKubeconfig(
+  client: Client,
+  key: AccountKey,
+  { url, ca }: Pick<Server, 'url' | 'ca'>,
+): Promise<string> {
+  if (url === undefined) throw new Error('a server that does not listen has no kubeconfig');
+  const { namespace, name } = key;
+  const token = await accountToken(client, key);
+  return kubeconfigText({ url, ca, user: serviceAccountUsername(namespace, name), namespace, credentials: { token } });
+}
+
+async function accountToken(client: Client, key: AccountKey): Promise<string> {
   await findAccount(client, key);
   const request = {
     apiVersion: 'authentication.k8s.io/v1',

@@ -1,26 +1,25 @@
 import { setMaxListeners } from 'node:events';
 import type { ApiError } from '../api/errors.js';
 import type { ApiObject, Unstructured } from '../api/object.js';
-import { serviceAccountUser, serviceAccountUsername, type UserInfo, wellKnown } from '../api/user.js';
+import { once } from '../api/once.js';
+import { serviceAccountUser, type UserInfo, wellKnown } from '../api/user.js';
 import type { Client, ClientOptions, FieldValidation } from '../client/client.js';
 import { clientUntil } from '../controller/client-until.js';
 import type { Runnable } from '../controller/controller.js';
-import { createManager, type Manager } from '../controller/manager.js';
 import { openServer, type Server } from '../embed.js';
 import { systemClock } from '../runtime/clock.js';
 import { silentLogger } from '../runtime/logger.js';
-import { kubeconfigText } from '../server/kubeconfig-text.js';
 import type { ServerOptions } from '../server/options.js';
 import type { Store } from '../store/store.js';
 import type { Webhook } from '../webhook/webhook.js';
-import { type AccountKey, accountToken, findAccount } from './account.js';
+import { type AccountKey, accountKubeconfig } from './account.js';
+import { startActors } from './actors.js';
 import { testAuthority, testKey, testPodRequest, testRequest, testSigningRequest } from './certificates.js';
 import { compactStore } from './compaction.js';
-import { controllersFor, install } from './install.js';
+import { controllersFor } from './install.js';
 import { OpenWatches } from './open-watches.js';
 import { AccountRefused, Refusals } from './refusals.js';
 import { ReportedFailures } from './reported-failures.js';
-import { type ServedWebhooks, serveWebhooks } from './served-webhooks.js';
 import { stableIds } from './stable-ids.js';
 
 /** As of any server, and what a test wants to be there, to run, or to be told. */
@@ -137,66 +136,35 @@ export async function testServer(options: TestServerOptions = {}): Promise<TestS
   const asking = { fieldValidation, onWarning };
   const mine = server.client(user, asking);
   const admin = server.client(testAdmin, asking);
-  const actor = (uid?: string): Client =>
+  const actorOf = (uid?: string): Client =>
     runAs === undefined ? mine : clientOf(serviceAccountUser(runAs.namespace, runAs.name, uid), runAs.name, asking);
-  const stopping = new AbortController();
-  setMaxListeners(0, stopping.signal);
-  let served: ServedWebhooks | undefined;
-  let manager: Manager | undefined;
-  try {
-    served = webhooks && (await serveWebhooks(webhooks, { client: actor(), clock, log, signal: stopping.signal }));
-    await install(admin, objects, (object) => served?.pointedHere(object) ?? object);
-    const account = runAs && (await findAccount(admin, runAs));
-    const client = actor(account?.metadata.uid);
-    const limit = graceMs === undefined ? {} : { graceMs };
-    if (runnables.length > 0) manager = createManager({ client, clock, log, ...limit }).add(...runnables);
-  } catch (error) {
-    stopping.abort();
-    await served?.stop();
+  const acting = { webhooks, objects, runnables, graceMs, runAs, refusals, admin, clientOf: actorOf, clock, log };
+  const actors = await startActors(acting).catch(async (error: unknown) => {
     await server.stop();
     throw error;
-  }
-  if (runAs !== undefined) refusals.watch(runAs);
-  const running = manager?.run(stopping.signal) ?? Promise.resolve();
-  running.catch((error: unknown) => failed.abort(error));
+  });
+  actors.running.catch((error: unknown) => failed.abort(error));
   let isTold = false;
   const ending = clientUntil(failed.signal, mine, () => {
     isTold = true;
   });
-  const client = failures.toldBy(ending);
-  let stopped: Promise<void> | undefined;
-  const stop = (): Promise<void> => {
-    stopped ??= (async () => {
-      stopping.abort();
-      try {
-        await running;
-      } finally {
-        // Whoever still writes is answered.
-        await served?.stop();
-        await server.stop();
-      }
-      if (onRefused === undefined && refusals.all !== undefined) throw refusals.all;
-    })();
-    return stopped;
-  };
+  const stop = once(async () => {
+    try {
+      await actors.stop();
+    } finally {
+      await server.stop();
+    }
+    if (onRefused === undefined && refusals.all !== undefined) throw refusals.all;
+  });
   return {
     server,
-    client,
+    client: failures.toldBy(ending),
     user,
     certificates,
-    async kubeconfig(key) {
-      const { url } = server;
-      if (url === undefined) throw new Error('a server that does not listen has no kubeconfig');
-      const { namespace } = key;
-      const token = await accountToken(admin, key);
-      refusals.watch(key);
-      return kubeconfigText({
-        url,
-        ca: server.ca,
-        user: serviceAccountUsername(namespace, key.name),
-        namespace,
-        credentials: { token },
-      });
+    async kubeconfig(account) {
+      const text = await accountKubeconfig(admin, account, server);
+      refusals.watch(account);
+      return text;
     },
     endWatches: () => watches.end(),
     async compact() {
