@@ -16,6 +16,14 @@ export function bytesOfUrlBase64(text: string): Buffer | { readonly illegalAt: n
   return typeof canonical === 'string' ? Buffer.from(canonical, 'base64') : canonical;
 }
 
+/** Bytes in base64url without padding as Go's `base64.RawURLEncoding` takes it, or the offset at which that stops. */
+export function bytesOfRawUrlBase64(text: string): Buffer | { readonly illegalAt: number } {
+  const illegalAt = Buffer.from(text).findIndex((byte) => !/[A-Za-z0-9_\r\n-]/.test(String.fromCharCode(byte)));
+  if (illegalAt >= 0) return { illegalAt };
+  const isCutOff = text.replace(/[\r\n]/g, '').length % 4 === 1;
+  return isCutOff ? { illegalAt: text.length - 1 } : Buffer.from(text, 'base64url');
+}
+
 /** Bytes in base64url without padding, as in tokens; undefined for any other text. */
 export const bytesOfUnpaddedUrlBase64 = (text: string): Buffer | undefined =>
   /^[A-Za-z0-9_-]*$/.test(text) && text.length % 4 !== 1 ? Buffer.from(text, 'base64url') : undefined;

@@ -1,3 +1,4 @@
+import { bytesOfRawUrlBase64 } from '../api/base64.js';
 import { type ApiError, badRequest, expired } from '../api/errors.js';
 import { asciiLowerCase } from '../api/go-text.js';
 import { type ExactJson, isMembers, membersOf, RepeatedMembers } from '../api/json-exact.js';
@@ -40,20 +41,13 @@ const inLowerCase = (token: ExactJson): ExactJson =>
 
 const detours: ReadonlySet<string> = new Set(['', '.', '..']);
 
-/** Where Go's decoder of unpadded base64url stops, which reads over ends of lines; undefined if it does not. */
-function illegalBase64(text: string): number | undefined {
-  const at = Buffer.from(text).findIndex((byte) => !/[A-Za-z0-9_\r\n-]/.test(String.fromCharCode(byte)));
-  if (at >= 0) return at;
-  return text.replace(/[\r\n]/g, '').length % 4 === 1 ? text.length - 1 : undefined;
-}
-
 /** Throws BadRequest for anything this server would not have written. */
 export function readContinue(text: string): ContinueToken {
-  const illegal = illegalBase64(text);
-  if (illegal !== undefined) return bad(`illegal base64 data at input byte ${illegal}`);
+  const bytes = bytesOfRawUrlBase64(text);
+  if (!Buffer.isBuffer(bytes)) return bad(`illegal base64 data at input byte ${bytes.illegalAt}`);
   let decoded: Json;
   try {
-    decoded = compileDecoder(tokenSchema)(inLowerCase(readJson(Buffer.from(text, 'base64url')).exact));
+    decoded = compileDecoder(tokenSchema)(inLowerCase(readJson(bytes).exact));
   } catch (error) {
     if (error instanceof JsonSyntaxError || error instanceof DecodeError) return bad(error.message);
     throw error;

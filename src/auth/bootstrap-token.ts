@@ -2,6 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Domains } from '../api/domains.js';
 import { momentOf } from '../api/go-time.js';
 import { type Secret, Secrets } from '../api/kinds/secret.js';
+import { member } from '../api/object.js';
 import type { Clock } from '../runtime/clock.js';
 import type { TokenAuthenticator } from './bearer-token.js';
 import type { ObjectSource } from './object-source.js';
@@ -35,8 +36,8 @@ export const bootstrapTokens = (given: {
   },
 });
 
-const value = ({ data }: Secret, key: string): string =>
-  Buffer.from(data !== undefined && Object.hasOwn(data, key) ? (data[key] ?? '') : '', 'base64').toString('utf8');
+const value = ({ data = {} }: Secret, key: string): string =>
+  Buffer.from(member(data, key) ?? '', 'base64').toString('utf8');
 
 /** A date that cannot be read has passed. */
 const hasExpired = (expiration: string, now: number): boolean =>

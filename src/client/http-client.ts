@@ -7,9 +7,9 @@ import type { ClusterAccess } from './cluster-access.js';
 import { discover } from './discover.js';
 import { endingBy, endingWith } from './ending.js';
 import { documentFrom, readAnswer } from './http-answer.js';
-import { type Asked, json, ofCall, resourceClient, type Wire } from './http-resource.js';
+import { type Asked, ofCall, resourceClient, type Wire } from './http-resource.js';
 import { HttpSender } from './http-sender.js';
-import { httpTransport } from './http-transport.js';
+import { httpTransport, json } from './http-transport.js';
 import { type OnWarning, tellingBy, tellingTo } from './warnings.js';
 import { type WrittenQuery, writeQuery } from './written-options.js';
 

@@ -14,7 +14,7 @@ import type {
 } from './client.js';
 import { AccessError } from './cluster-access.js';
 import { listFrom, objectFrom, readAnswer } from './http-answer.js';
-import type { HttpRequest } from './http-transport.js';
+import { type HttpRequest, json } from './http-transport.js';
 import { orUndefined } from './or-undefined.js';
 import { objectPath, readPath, withQuery, writtenPath } from './resource-paths.js';
 import { linesOf, watchEvent } from './watch-stream.js';
@@ -49,8 +49,6 @@ export function ofCall(asked: string, error: unknown): unknown {
   const told = new Error(`${asked}: ${message || code}`, { cause: error });
   return code === undefined ? told : Object.assign(told, { code });
 }
-
-export const json = 'application/json';
 
 /** Servers that cannot give metadata alone give everything. */
 const acceptOf = ({ metadataOnly }: { readonly metadataOnly?: boolean }, kind: string): string =>

@@ -9,6 +9,9 @@ import { AccessError, type ClientCredentials, type ClusterAccess } from './clust
  */
 export const maxAnswerHeaders = 10 * 1_048_576;
 
+/** The media type of what is sent and asked for. */
+export const json = 'application/json';
+
 /** One request over a kept connection. */
 export interface HttpRequest {
   readonly method: string;

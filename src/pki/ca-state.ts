@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { member } from '../api/object.js';
 import { type Certificate, readPemCertificates } from './certificate.js';
 import type { KeyPair } from './certificate-authority.js';
 import { encodePem } from './pem.js';
@@ -58,8 +59,8 @@ interface Facts {
   readonly retiring: readonly RetiringCa[];
 }
 
-const textIn = (data: SecretData, member: string): string =>
-  Object.hasOwn(data, member) ? Buffer.from(data[member] ?? '', 'base64').toString('utf8') : '';
+const textIn = (data: SecretData, name: string): string =>
+  Buffer.from(member(data, name) ?? '', 'base64').toString('utf8');
 
 /** The certificate and the key in two members of a Secret; undefined if it lacks either. */
 function pairIn(data: SecretData, certificateMember: string, keyMember: string): KeyPair | undefined {

@@ -2,7 +2,7 @@ import { internalError } from '../../api/errors.js';
 import { quote } from '../../api/go-text.js';
 import { JsonSyntaxError, readJson } from '../../api/json-text.js';
 import { readMediaType } from '../../api/media-type.js';
-import { isObject, type Json, type JsonObject, shortVersion } from '../../api/object.js';
+import { isObject, type Json, type JsonObject, member, shortVersion } from '../../api/object.js';
 import { reviewVersions } from '../../api/review-versions.js';
 import { statusTexts } from '../../api/status-texts.js';
 import { type TypeMeta, typeMetaIn } from '../../api/type-meta.js';
@@ -108,7 +108,7 @@ function shownText(contentType: string | undefined, body: Buffer): string {
 }
 
 function genericMessage(status: number, shown: string): string {
-  const known = Object.hasOwn(statusTexts, status) ? statusTexts[status as keyof typeof statusTexts] : undefined;
+  const known = member<string>(statusTexts, String(status));
   if (known !== undefined) return known;
   if (status === 403 || status === 415) return shown;
   if (status === 406) {

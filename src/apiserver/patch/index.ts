@@ -1,7 +1,7 @@
 import { type ApiError, invalidObject, unsupportedMediaType } from '../../api/errors.js';
 import { plainText, type ReadText } from '../../api/json-exact.js';
 import { readJsonInSteps } from '../../api/json-text.js';
-import { type ApiObject, isObject, type Json, type JsonObject } from '../../api/object.js';
+import { type ApiObject, isObject, type Json, type JsonObject, member } from '../../api/object.js';
 import type { FieldValidation } from '../../api/options.js';
 import { Postponed, resultOf, type Steps } from '../../api/steps.js';
 import { invalid } from '../../api/violations.js';
@@ -42,7 +42,7 @@ export function patchTypeOf(
     requireRoute(accept, mediaTypes);
   }
   const [mediaType = ''] = (contentType ?? '').split(';', 1);
-  const type = Object.hasOwn(patchTypes, mediaType) ? patchTypes[mediaType as keyof typeof patchTypes] : undefined;
+  const type = member<PatchType | 'apply'>(patchTypes, mediaType);
   if (type !== undefined && serves(type, origin)) return type;
   throw unknownFormat(servedPatchTypes(origin).join(', '));
 }

@@ -46,7 +46,7 @@ export class Patching {
   *run(operations: readonly PatchOperation[]): Steps<Json> {
     for (const operation of operations) {
       yield;
-      const act = Object.hasOwn(actions, operation.op ?? '') ? actions[operation.op ?? ''] : undefined;
+      const act = member(actions, operation.op ?? '');
       if (act === undefined) throw new DoesNotApply(`Unexpected kind: ${operation.op ?? 'unknown'}`);
       act(this, operation);
     }
