@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { isMailAddress } from '../../src/api/mail-address.js';
+import { expectShort } from '../processor-time.js';
 
 /** What Go's mail.ParseAddress says of each. */
 const addresses: readonly string[] = [
@@ -56,10 +57,8 @@ const others: readonly string[] = [
 test.each(addresses)('%j is an address', (text) => expect(isMailAddress(text)).toBe(true));
 test.each(others)('%j is none', (text) => expect(isMailAddress(text)).toBe(false));
 
-test('long texts take no time', () => {
+test('long texts take no time', async () => {
   for (const text of ['('.repeat(100_000), 'a.'.repeat(100_000), '"'.repeat(100_000), 'a '.repeat(100_000)]) {
-    const before = performance.now();
-    isMailAddress(text);
-    expect(performance.now() - before).toBeLessThan(200);
+    await expectShort(200, () => isMailAddress(text));
   }
 });
