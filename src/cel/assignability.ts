@@ -1,7 +1,7 @@
 import { oncePer } from '../api/once.js';
 import { dyn, isAny, type Type } from './types.js';
 
-/** The types that a type is made of. */
+/** The types of the parts of a type: elements, keys and values, parameters. */
 export function partsOf(type: Type): readonly Type[] {
   switch (type.kind) {
     case 'list':
@@ -20,7 +20,7 @@ export function partsOf(type: Type): readonly Type[] {
 const nameOf = (type: Type): string =>
   type.kind === 'struct' || type.kind === 'opaque' || type.kind === 'parameter' ? type.name : type.kind;
 
-/** Are both the same type, to the names of their parameters? */
+/** Whether both are the same type, including the names of their parameters. */
 export function isSameType(one: Type, other: Type): boolean {
   if (one === other) return true;
   if (one.kind !== other.kind || nameOf(one) !== nameOf(other) || isAny(one) !== isAny(other)) return false;
@@ -33,7 +33,7 @@ export function isSameType(one: Type, other: Type): boolean {
 export const withinOptional = (type: Type): Type | undefined =>
   type.kind === 'opaque' && type.name === 'optional_type' ? type.parameters[0] : undefined;
 
-/** Does the first say as much as the second, or less? */
+/** Whether the first type is at most as specific as the second. */
 function isLessSpecific(one: Type, other: Type): boolean {
   if (one.kind === 'dyn' || one.kind === 'parameter') return true;
   if (other.kind === 'dyn' || other.kind === 'parameter' || one.kind !== other.kind) return false;
@@ -47,16 +47,16 @@ function isLessSpecific(one: Type, other: Type): boolean {
   );
 }
 
-/** Of two types that fit each other, the one that says less. */
+/** The less specific one of two types that are assignable to each other. */
 export const mostGeneral = (one: Type, other: Type): Type => (isLessSpecific(one, other) ? one : other);
 
 const isNullable = ({ kind }: Type): boolean =>
   kind === 'null' || kind === 'opaque' || kind === 'struct' || kind === 'duration' || kind === 'timestamp';
 
-/** What is known about the parameters of types while an expression is checked. */
+/** The types that type parameters stand for, as far as they are known while an expression is checked. */
 export class Substitutions {
   readonly #known = new Map<string, Type>();
-  /** What was known before each change, the last first to be undone. */
+  /** The previous value of each change, for undoing them in reverse order. */
   readonly #undo: { readonly name: string; readonly before: Type | undefined }[] = [];
 
   #find(type: Type): Type | undefined {
@@ -69,7 +69,7 @@ export class Substitutions {
     this.#known.set(name, type);
   }
 
-  /** Does the second take each value of the first? What that says about parameters is remembered if so. */
+  /** Whether a value of the first type can be used as one of the second. If so, remembers what that implies for parameters. */
   isAssignable(one: Type, other: Type): boolean {
     return this.areAssignable([one], [other]);
   }
@@ -84,7 +84,7 @@ export class Substitutions {
     return false;
   }
 
-  /** The type with all that is known put in; what is not known stays, or becomes `dyn`. */
+  /** The type with known parameters substituted; unknown ones stay, or become `dyn`. */
   substitute(type: Type, unknownToDyn: boolean): Type {
     if (isConcrete(type)) return type;
     const known = this.#find(type);
@@ -111,7 +111,7 @@ export class Substitutions {
     return one.kind === other.kind && nameOf(one) === nameOf(other) && this.#fitAll(partsOf(one), partsOf(other));
   }
 
-  /** May the parameter stand for the type? And is it known already what it stands for? */
+  /** Whether the parameter can stand for the type, and whether it already stands for one. */
   #stands(type: Type, parameter: Type): { readonly valid: boolean; readonly known: boolean } {
     if (isSameType(type, parameter)) return { valid: true, known: true };
     const known = this.#find(parameter);
@@ -135,12 +135,12 @@ export class Substitutions {
   }
 }
 
-/** Is no parameter in the type? Remembered, because deep types are made of types that were asked about before. */
+/** Whether the type has no parameters. Cached, because deep types consist of types that were asked about before. */
 export const isConcrete: (type: Type) => boolean = oncePer(
   (type: Type): boolean => type.kind !== 'parameter' && partsOf(type).every(isConcrete),
 );
 
-/** The same type with other types in the places of those that it is made of. */
+/** The type with each of its parts replaced. */
 export function withParts(type: Type, change: (part: Type) => Type): Type {
   switch (type.kind) {
     case 'list':

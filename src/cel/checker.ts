@@ -50,11 +50,11 @@ interface Reference {
   readonly overloads?: readonly string[];
 }
 
-/** What expressions may name. */
+/** The names that expressions can use. */
 export interface Declarations {
   /** Variables and names of types. */
   ident(name: string): Type | undefined;
-  /** Names of types alone: what can be written out with fields. */
+  /** Names of types only: those of struct literals. */
   type(name: string): Type | undefined;
   function(name: string): FunctionDeclaration | undefined;
 }
@@ -62,7 +62,7 @@ export interface Declarations {
 /** Parts that a type may have: types double where a map has one both for its keys and values. */
 const mostParts = 10_000;
 
-/** Finds the types of all nodes, as cel-go's checker does; what is wrong is added to the issues. */
+/** Finds the types of all nodes as cel-go's checker does. Adds errors to `issues`. */
 export function check(expr: Expr, declarations: Declarations, issues: Issues): Steps<Checked> {
   return new Checker(declarations, issues).check(expr);
 }
@@ -275,7 +275,7 @@ class Checker {
     return this.#note(call, bool);
   }
 
-  /** The types of an overload, with new variables in the places of its parameters. */
+  /** The types of an overload with fresh variables for its type parameters. */
   #instance(overload: Overload): Pick<Overload, 'parameters' | 'result'> {
     const { parameters, result } = overload;
     if (isConcrete(result) && parameters.every(isConcrete)) return overload;
@@ -290,7 +290,7 @@ class Checker {
     return { parameters: parameters.map(change), result: changedResult };
   }
 
-  /** What a list or map of both has for elements: what both fit, or anything. */
+  /** The element type of a list or map that holds both types: the more general one, or `dyn`. */
   #join(before: Type | undefined, type: Type): Type {
     if (before === undefined) return type;
     return this.#substitutions.isAssignable(before, type) ? mostGeneral(before, type) : dyn;

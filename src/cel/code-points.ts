@@ -6,7 +6,7 @@ import { spend } from './effort.js';
  */
 export function codePoints(text: string): number {
   if (text.length < longText) return count(text);
-  // To find it, it may be compared with the one that is known.
+  // Looking it up may compare it with the cached text.
   spend(text.length >> 11);
   const known = sizes.get(text);
   if (known !== undefined) return known;

@@ -1,20 +1,20 @@
 import { spend } from './effort.js';
 import { compared, equal } from './equality.js';
-import { Aborted } from './evaluation/frame.js';
+import { EvaluationAborted } from './evaluation/frame.js';
 import { unhashableType } from './runtime-types.js';
 import {
   Duration,
+  type EqualityResult,
   Failure,
   type ListValue,
   type MapValue,
-  type Sameness,
   Timestamp,
   TypeValue,
   Uint,
   type Value,
 } from './values.js';
 
-/** A list of values at hand. The array must not change any more. */
+/** A list over an array, which must not change any more. */
 export function listFrom(values: readonly Value[]): ListValue {
   return { kind: 'list', size: values.length, at: (index) => values[index] as Value };
 }
@@ -110,14 +110,14 @@ class Joined implements ListValue {
   }
 }
 
-/** A map of the entries, in their order; of entries with one key the last counts. */
+/** A map of the entries, in their order; the last one of equal keys wins. */
 export function mapFrom(entries: Iterable<readonly [Value, Value]>): MapValue {
   const map = new Map<unknown, readonly [Value, Value]>();
   for (const entry of entries) map.set(hashOf(entry[0]), entry);
   return mapOfHashed(map);
 }
 
-/** A map over entries by the `hashOf` of their keys. The entries must not change any more. */
+/** A map over entries by the `hashOf` of their keys; the entries must not change any more. */
 const mapOfHashed = (map: ReadonlyMap<unknown, readonly [Value, Value]>): MapValue => ({
   kind: 'map',
   size: map.size,
@@ -148,7 +148,7 @@ export function hashOf(key: Value): unknown {
   if (key instanceof Timestamp) return `${mark}t${key.nanoseconds}`;
   if (key instanceof TypeValue) return `${mark}y${key.name}`;
   const unhashable = unhashableType(key);
-  if (unhashable !== undefined) throw new Aborted(`runtime error: hash of unhashable type ${unhashable}`);
+  if (unhashable !== undefined) throw new EvaluationAborted(`runtime error: hash of unhashable type ${unhashable}`);
   return key;
 }
 
@@ -161,8 +161,8 @@ const wholeHash = (value: bigint): number | bigint => {
 /** Begins the hash of a key that is no text; a text that begins so gets a second one. */
 const mark = '\0';
 
-/** Is there an element equal to the value? In a list of a resource it counts where one cannot be compared with it. */
-export function listContains(list: ListValue, value: Value): Sameness {
+/** Whether an element equals the value. In a list of a resource, an element that cannot be compared is a failure. */
+export function listContains(list: ListValue, value: Value): EqualityResult {
   if (list.ofResource) {
     if (value instanceof Failure) return value;
     let failure: Failure | undefined;
@@ -229,7 +229,7 @@ export class GrowingMap implements MapValue {
     return this.#map.keys();
   }
 
-  /** false: there is such a key already. */
+  /** Returns false if the key exists. */
   insert(key: Value, value: Value): boolean {
     spend(24);
     const hash = hashOf(key);

@@ -26,7 +26,7 @@ export type EstimateCall = (
   args: readonly EstimatedNode[],
 ) => { readonly cost: Range; readonly resultSize?: Range };
 
-/** What looking through one byte of a text costs. */
+/** Cost of reading one byte of a text. */
 export const perByte = 0.1;
 /** What making a text of so many bytes for a regular expression costs per byte of the pattern. */
 export const perPatternByte = 0.25;

@@ -1,4 +1,4 @@
-/** What cel-go says of an evaluation that was ended because it cost too much. */
+/** cel-go's message for an evaluation that exceeded its cost limit. */
 export const tooCostly = 'operation cancelled: actual cost limit exceeded';
 
 /**
@@ -21,7 +21,7 @@ export function spend(steps: number): void {
   if (left < 0) throw new EffortExceeded();
 }
 
-/** Runs something that may take so many steps. What runs within something else has steps of its own. */
+/** Runs something with a limit of its own, which nested calls do not share. */
 export function withEffort<T>(steps: number, run: () => T): T {
   const before = left;
   left = steps;

@@ -5,7 +5,7 @@ import type { FunctionDeclaration, Library, Overload } from './functions.js';
 import { type Issue, Issues } from './issues.js';
 import { bindMacros, listMacros, optionalMacros, standardMacros, twoVariableMacros } from './macros.js';
 import { parse } from './parser.js';
-import type { Macro } from './trees.js';
+import type { Macro } from './tree-builder.js';
 import {
   bool,
   bytes,
@@ -41,14 +41,14 @@ type Compiled =
   | { readonly checked: Checked; readonly issues?: undefined }
   | { readonly issues: readonly Issue[]; readonly checked?: undefined };
 
-/** What expressions can use: variables, functions and macros. */
+/** The variables, functions and macros of expressions. */
 export interface Environment {
   overload(id: string): Overload | undefined;
-  /** All that a function has. */
+  /** All overloads of a function. */
   overloadsOf(name: string): readonly Overload[];
-  /** Is there a type of the name when expressions are evaluated? */
+  /** Whether the name is a type at evaluation. */
   hasType(name: string): boolean;
-  /** The tree of an expression with its types; or all that is wrong with it, in the words of cel-go. */
+  /** Parses and checks an expression; returns the typed tree, or all errors in cel-go's words. */
   compile(text: string): Steps<Compiled>;
 }
 

@@ -2,12 +2,12 @@ import { spend, stepsOf } from './effort.js';
 import { compare, isNumber } from './ordering.js';
 import {
   Duration,
+  type EqualityResult,
   Failure,
   type ListValue,
   type MapValue,
   noSuchOverload,
   Optional,
-  type Sameness,
   type StructValue,
   Timestamp,
   TypeValue,
@@ -16,7 +16,7 @@ import {
 } from './values.js';
 
 /**
- * Are two values the same (cel-spec "Equality")? Numbers are compared across their types; what is not a number is not even
+ * Whether two values are equal (cel-spec "Equality"). Numbers are compared across their types; what is not a number is not even
  * itself; values of different types are different. A list or map with an equality of its own decides as the left one. Works on
  * values of any depth.
  */
@@ -27,7 +27,7 @@ export const equal = (a: Value, b: Value): boolean => compared(a, b) === true;
  * right. cel-go overlooks that in its own lists and maps, and Kubernetes does not in those of a resource: `inside` says that
  * both values come from there, where null is nothing special either.
  */
-export function compared(a: Value, b: Value, place?: 'inside'): Sameness {
+export function compared(a: Value, b: Value, place?: 'inside'): EqualityResult {
   if (place === undefined && b === null) return a === null;
   /** Pairs that must be equal too, one behind the other, each with whether failures matter. */
   let open: Open | undefined;
@@ -83,7 +83,7 @@ function together(a: Value | undefined, b: Value | undefined, open: Open): boole
   return true;
 }
 
-function sameShape(a: Exclude<Value, Simple>, b: Value, open: Open): Sameness {
+function sameShape(a: Exclude<Value, Simple>, b: Value, open: Open): EqualityResult {
   spend(1);
   if (a instanceof Failure) return a;
   if (a instanceof Uint) return isNumber(b) && compare(a, b) === 0;
@@ -122,7 +122,7 @@ function isComparable(a: Exclude<Value, Simple>, b: Value): boolean {
   }
 }
 
-function sameLists(a: ListValue, b: ListValue, open: Open): Sameness {
+function sameLists(a: ListValue, b: ListValue, open: Open): EqualityResult {
   if (a.equals !== undefined) return a.equals(b);
   if (a.size !== b.size) return false;
   open.matters = false;
@@ -145,7 +145,7 @@ function sameLists(a: ListValue, b: ListValue, open: Open): Sameness {
   return index === size;
 }
 
-function sameMaps(a: MapValue, b: MapValue, open: Open): Sameness {
+function sameMaps(a: MapValue, b: MapValue, open: Open): EqualityResult {
   if (a.equals !== undefined) return a.equals(b);
   if (a.size !== b.size) return false;
   open.matters = false;

@@ -10,13 +10,13 @@ export interface Path {
 
 export const emptyPath: Path = { steps: [], length: 0, room: 0 };
 
-export function extended(path: Path, step: string): Path {
+export function appended(path: Path, step: string): Path {
   if (path.length < path.room) {
     path.steps[path.length] = step;
     return { ...path, length: path.length + 1 };
   }
   const length = path.length + 1;
-  return { steps: [...stepsOf(path), step], length, room: Math.max(1, path.room * 2) };
+  return { steps: [...pathSteps(path), step], length, room: Math.max(1, path.room * 2) };
 }
 
-export const stepsOf = ({ steps, length }: Path): readonly string[] => steps.slice(0, length);
+export const pathSteps = ({ steps, length }: Path): readonly string[] => steps.slice(0, length);

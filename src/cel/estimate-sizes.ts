@@ -2,7 +2,7 @@ import type { Expr } from './ast.js';
 import type { Checked } from './checker.js';
 import { codePoints } from './code-points.js';
 import type { Range } from './cost.js';
-import { emptyPath, type Path, stepsOf } from './estimate-path.js';
+import { emptyPath, type Path, pathSteps } from './estimate-path.js';
 import { anySize, exactly, union } from './ranges.js';
 import { dyn, type Type } from './types.js';
 
@@ -10,7 +10,7 @@ import { dyn, type Type } from './types.js';
 export type SizeOf = (path: readonly string[]) => Range | undefined;
 
 /** Sizes of what is within a list or map. */
-export interface Entries {
+export interface EntrySizes {
   readonly of: 'list' | 'map';
   readonly key: Range;
   readonly value: Range;
@@ -19,23 +19,23 @@ export interface Entries {
 interface Local {
   readonly path: Path;
   readonly size: Range | undefined;
-  readonly entries: Entries | undefined;
+  readonly entries: EntrySizes | undefined;
 }
 
 /** Of two lists or maps of which one is meant. */
-export const unionOfEntries = (one: Entries | undefined, other: Entries | undefined): Entries | undefined =>
+export const unionOfEntries = (one: EntrySizes | undefined, other: EntrySizes | undefined): EntrySizes | undefined =>
   one && other && { of: one.of, key: union(one.key, other.key), value: union(one.value, other.value) };
 
 const one: Range = exactly(1);
 
-/** What is known of the sizes of an expression's values: where they come from, and what they are made of. */
-export class Sizes {
+/** Estimated sizes of the values of an expression, by the variables they come from and the literals they consist of. */
+export class SizeEstimates {
   readonly #checked: Checked;
   readonly #sizeOfPath: SizeOf;
   readonly #paths = new Map<number, Path>();
   readonly #locals = new Map<string, Local[]>();
   readonly #sizes = new Map<number, Range>();
-  readonly #entries = new Map<number, Entries>();
+  readonly #entries = new Map<number, EntrySizes>();
 
   constructor(checked: Checked, sizeOf: SizeOf) {
     this.#checked = checked;
@@ -71,7 +71,7 @@ export class Sizes {
     return this.local(expr)?.path ?? this.#paths.get(expr.id) ?? emptyPath;
   }
 
-  /** What is known of the size of the value at a path. */
+  /** The size of the value at a path, if it is known. */
   sizeAt(path: readonly string[]): Range | undefined {
     return path.length === 0 ? undefined : this.#sizeOfPath(path);
   }
@@ -79,7 +79,7 @@ export class Sizes {
   size(expr: Expr): Range | undefined {
     const known = this.#sizes.get(expr.id) ?? literalSize(expr);
     if (known !== undefined) return known;
-    const limited = this.sizeAt(stepsOf(this.path(expr)));
+    const limited = this.sizeAt(pathSteps(this.path(expr)));
     if (limited !== undefined) this.#sizes.set(expr.id, limited);
     return limited ?? (isScalar(this.typeOf(expr)) ? one : this.local(expr)?.size);
   }
@@ -93,11 +93,11 @@ export class Sizes {
   }
 
   /** Sizes of what is within a list or map, if they are known. */
-  entriesOf(expr: Expr): Entries | undefined {
+  entriesOf(expr: Expr): EntrySizes | undefined {
     return this.#entries.get(expr.id) ?? this.local(expr)?.entries;
   }
 
-  setEntries(expr: Expr, entries: Entries | undefined): void {
+  setEntries(expr: Expr, entries: EntrySizes | undefined): void {
     if (entries !== undefined) this.#entries.set(expr.id, entries);
   }
 }

@@ -11,12 +11,12 @@ import {
   type Range,
 } from './cost.js';
 import type { Environment } from './environment.js';
-import { extended, stepsOf } from './estimate-path.js';
-import { type SizeOf, Sizes, unionOfEntries } from './estimate-sizes.js';
+import { appended, pathSteps } from './estimate-path.js';
+import { SizeEstimates, type SizeOf, unionOfEntries } from './estimate-sizes.js';
 import { anySize, exactly, plus, scaled, times, union } from './ranges.js';
 
 /**
- * What the evaluation of an expression may cost, as cel-go's checker and Kubernetes' estimates of functions say it.
+ * The estimated cost of an expression, as cel-go's checker and Kubernetes' estimates for functions have it.
  * Beyond 2^53 the numbers are inexact.
  */
 export function estimate(checked: Checked, environment: Environment, sizeOf: SizeOf): Steps<Range> {
@@ -39,13 +39,13 @@ interface CallEstimate {
 class Estimator {
   readonly #checked: Checked;
   readonly #environment: Environment;
-  readonly #sizes: Sizes;
+  readonly #sizes: SizeEstimates;
   #seen = 0;
 
   constructor(checked: Checked, environment: Environment, sizeOf: SizeOf) {
     this.#checked = checked;
     this.#environment = environment;
-    this.#sizes = new Sizes(checked, sizeOf);
+    this.#sizes = new SizeEstimates(checked, sizeOf);
   }
 
   *cost(expr: Expr): Steps<Range> {
@@ -77,7 +77,7 @@ class Estimator {
     const cost = yield* this.cost(expr.operand);
     if (expr.test) return cost;
     const { kind } = this.#sizes.typeOf(expr.operand);
-    this.#sizes.setPath(expr, extended(this.#sizes.path(expr.operand), expr.field));
+    this.#sizes.setPath(expr, appended(this.#sizes.path(expr.operand), expr.field));
     return kind === 'map' || kind === 'struct' || kind === 'parameter' ? plus(cost, one) : cost;
   }
 
@@ -124,7 +124,7 @@ class Estimator {
     const bind = (name: string, what: 'key' | 'value'): void => {
       const step =
         container === 'list' ? (what === 'key' ? '@indices' : '@items') : what === 'key' ? '@keys' : '@values';
-      const path = extended(this.#sizes.path(expr.range), step);
+      const path = appended(this.#sizes.path(expr.range), step);
       this.#sizes.push(name, { path, size: entries?.[what], entries: undefined });
     };
     if (expr.second === undefined) bind(expr.variable, container === 'list' ? 'value' : 'key');
@@ -189,7 +189,7 @@ class Estimator {
       if (estimated.size !== undefined) size = widened(size, estimated.size);
       if (first !== undefined && (overload === 'index_list' || overload === 'index_map')) {
         size = this.#sizes.entriesOf(first)?.value;
-        this.#sizes.setPath(expr, extended(this.#sizes.path(first), overload === 'index_list' ? '@items' : '@values'));
+        this.#sizes.setPath(expr, appended(this.#sizes.path(first), overload === 'index_list' ? '@items' : '@values'));
       }
       size ??= this.#sizes.size(expr);
     }
@@ -205,7 +205,7 @@ class Estimator {
       literal: expr.kind === 'literal' ? expr.value : undefined,
       type: this.#sizes.typeOf(expr),
     };
-    const items = isKnown ? this.#sizes.sizeAt([...stepsOf(path), '@items']) : undefined;
+    const items = isKnown ? this.#sizes.sizeAt([...pathSteps(path), '@items']) : undefined;
     return items === undefined ? node : { ...node, itemSize: items };
   }
 

@@ -2,13 +2,13 @@ import type { Steps } from '../api/steps.js';
 import type { Checked } from './checker.js';
 import { perCallLimit } from './cost.js';
 import { EffortExceeded, withEffort } from './effort.js';
-import { Aborted, CostExceeded, Frame, ProgramFailed, type Step } from './evaluation/frame.js';
+import { CostExceeded, EvaluationAborted, Frame, ProgramFailed, type Step } from './evaluation/frame.js';
 import { type Names, Planner, stepOf } from './evaluation/planner.js';
 import { Failure, type Value } from './values.js';
 
 export { ProgramFailed };
 
-/** An expression ready to be evaluated, as often as one likes, also within itself. */
+/** A compiled expression; can be evaluated any number of times, and reentrantly. */
 export interface Program {
   /**
    * Evaluates with the variables asked for by their full names (undefined: there is none) and counts what it costs as
@@ -18,7 +18,7 @@ export interface Program {
   evaluate(variables: (name: string) => Value | undefined, budget?: { readonly limit: number }): Outcome;
 }
 
-/** What an evaluation came to. */
+/** The result of an evaluation. */
 export interface Outcome {
   readonly value: Value;
   /** Units of `cost.ts`. */
@@ -44,7 +44,7 @@ function* planned(planner: Planner, { expr }: Checked): Steps<Step> {
     return stepOf(yield* planner.plan(expr, undefined));
   } catch (error) {
     // A constant part came to grief.
-    throw error instanceof Aborted ? new ProgramFailed(error.message) : error;
+    throw error instanceof EvaluationAborted ? new ProgramFailed(error.message) : error;
   }
 }
 
@@ -53,7 +53,7 @@ function attempt(step: Step, frame: Frame): Outcome {
     const value = withEffort(mostSteps, () => step(frame));
     return { value, cost: frame.cost };
   } catch (error) {
-    if (error instanceof Aborted) return { value: new Failure(error.message), cost: frame.cost };
+    if (error instanceof EvaluationAborted) return { value: new Failure(error.message), cost: frame.cost };
     if (!(error instanceof CostExceeded) && !(error instanceof EffortExceeded)) throw error;
     return { value: new Failure(error.message), cost: frame.cost, isOverLimit: true };
   }

@@ -6,7 +6,7 @@ import { nameOfType } from './runtime-types.js';
 import { typeText } from './type-text.js';
 import { dyn, errorType, type StructType, type Type } from './types.js';
 
-/** The types of fields, of values and of structures that are written out; what is wrong is added to the issues. */
+/** Types of fields and struct literals; adds errors to the issues. */
 export class FieldTypes {
   readonly #substitutions: Substitutions;
   readonly #issues: Issues;

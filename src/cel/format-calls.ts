@@ -1,7 +1,7 @@
 import type { Call, Expr } from './ast.js';
 import type { Checked } from './checker.js';
 import type { Issues } from './issues.js';
-import { type Clause, complaints, readFormat } from './library/format-text.js';
+import { acceptedTypes, type Clause, readFormat } from './library/format-text.js';
 import { nameOfType } from './runtime-types.js';
 import { errorType, isAny, type Type } from './types.js';
 import { Failure } from './values.js';
@@ -38,7 +38,7 @@ export function checkFormatCall(call: Call, { types, references }: Checked, issu
         element === undefined ? undefined : firstRefused(element, verb === 's', (expr) => takes(verb, typeOf(expr)));
       if (wrong === undefined) return '';
       at = wrong.at;
-      return new Failure(`${complaints[verb]}, was given ${nameOfType(typeOf(wrong))}`);
+      return new Failure(`${acceptedTypes[verb]}, was given ${nameOfType(typeOf(wrong))}`);
     });
   let result = read(elements.length);
   if (result instanceof Failure && result.message.startsWith('index ')) {

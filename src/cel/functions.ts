@@ -2,11 +2,11 @@ import type { EstimateCall } from './cost.js';
 import type { Type } from './types.js';
 import type { Value } from './values.js';
 
-/** One way to call a function: what it takes and gives, what it does, what it costs. */
+/** One overload of a function: parameters, result, implementation and cost. */
 export interface Overload {
   /** Unique among all, as Kubernetes names it: `string_split_string`. */
   readonly id: string;
-  /** Is the first parameter the target: `target.name(...)`? */
+  /** Whether the first parameter is the target: `target.name(...)`. */
   readonly member: boolean;
   /** The target first, if there is one. */
   readonly parameters: readonly Type[];

@@ -1,6 +1,6 @@
 import type { Source } from './source.js';
 
-/** What is wrong with an expression. */
+/** An error in an expression. */
 export interface Issue {
   /** The place in the text, -1 if it was lost; undefined for what concerns all of it. */
   readonly at: number | undefined;
@@ -13,7 +13,7 @@ export interface Issue {
 const longestShownLine = 16_384;
 const mostIssues = 100;
 
-/** Collects issues. As cel-go does it, a hundred are told and the others are counted. */
+/** Collects errors. As in cel-go, a hundred are kept and the rest are counted. */
 export class Issues {
   readonly #source: Source;
   readonly #found: { readonly at: number | undefined; readonly message: string }[] = [];

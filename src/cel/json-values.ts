@@ -2,9 +2,9 @@ import { isList, type Json, type JsonObject, member } from '../api/object.js';
 import { memberNames } from './member-names.js';
 import type { ListValue, MapValue, Value } from './values.js';
 
-/** What an expression sees of JSON that has no other form. */
-export interface Plain {
-  readonly plain: Json;
+/** A list or map that is a view of JSON. */
+export interface JsonBacked {
+  readonly json: Json;
 }
 
 /** JSON as expressions see it where no schema tells them more: whole numbers are `int`, others `double`. */
@@ -15,44 +15,44 @@ export function jsonValue(json: Json): Value {
 }
 
 /** Its items are made when they are looked at. */
-class JsonList implements ListValue, Plain {
+class JsonList implements ListValue, JsonBacked {
   readonly kind = 'list';
-  readonly plain: readonly Json[];
+  readonly json: readonly Json[];
   readonly #made: Value[] = [];
 
   constructor(json: readonly Json[]) {
-    this.plain = json;
+    this.json = json;
   }
 
   get size(): number {
-    return this.plain.length;
+    return this.json.length;
   }
 
   at(index: number): Value {
-    const made = this.#made[index] ?? jsonValue(this.plain[index] ?? null);
+    const made = this.#made[index] ?? jsonValue(this.json[index] ?? null);
     this.#made[index] = made;
     return made;
   }
 }
 
-class JsonMap implements MapValue, Plain {
+class JsonMap implements MapValue, JsonBacked {
   readonly kind = 'map';
-  readonly plain: JsonObject;
+  readonly json: JsonObject;
 
   constructor(json: JsonObject) {
-    this.plain = json;
+    this.json = json;
   }
 
   get size(): number {
-    return memberNames(this.plain).length;
+    return memberNames(this.json).length;
   }
 
   get(key: Value): Value | undefined {
-    const value = typeof key === 'string' ? member(this.plain, key) : undefined;
+    const value = typeof key === 'string' ? member(this.json, key) : undefined;
     return value === undefined ? undefined : jsonValue(value);
   }
 
   keys(): readonly string[] {
-    return memberNames(this.plain);
+    return memberNames(this.json);
   }
 }

@@ -53,12 +53,12 @@ export interface Token {
   readonly end: number;
 }
 
-/** A text that begins no token. */
-export interface Unreadable {
+/** Characters that begin no token. */
+export interface InvalidToken {
   readonly kind: 'unreadable';
   readonly text: string;
   readonly at: number;
-  /** Where reading goes on. */
+  /** Where the lexer continues. */
   readonly end: number;
 }
 
@@ -89,7 +89,7 @@ const words: ReadonlyMap<string, TokenKind> = new Map([
  * The token at or after a place: the longest that fits. White space and comments are left out. What begins no token is
  * told as cel-go's lexer does: up to and with the first character that fits nothing.
  */
-export function tokenAt(source: Source, from: number): Token | Unreadable {
+export function tokenAt(source: Source, from: number): Token | InvalidToken {
   let at = from;
   for (;;) {
     const point = source.point(at);
@@ -101,7 +101,7 @@ export function tokenAt(source: Source, from: number): Token | Unreadable {
   const point = source.point(at);
   if (point === undefined) return { kind: 'EOF', text: '<EOF>', at, end: at };
   const token = (kind: TokenKind, end: number): Token => ({ kind, text: source.slice(at, end), at, end });
-  const unreadable = (failed: number): Unreadable => ({
+  const unreadable = (failed: number): InvalidToken => ({
     kind: 'unreadable',
     text: source.slice(at, failed + 1),
     at,

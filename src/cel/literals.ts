@@ -3,8 +3,8 @@ import type { Literal } from './ast.js';
 import type { Token } from './lexer.js';
 import { Uint } from './values.js';
 
-/** What a literal says, or what is wrong with it. */
-export type Read<T> =
+/** The value of a literal, or its error. */
+export type LiteralResult<T> =
   | { readonly value: T; readonly refused?: undefined }
   | { readonly refused: string; readonly value?: undefined };
 
@@ -12,7 +12,7 @@ export type Read<T> =
 const significant = (digits: string): string => digits.replace(/^(0x)?0+(?=[0-9a-f])/i, '$1');
 
 /** The value of a token that is a literal, with the sign before it. */
-export function readLiteral({ kind, text }: Token, negative: boolean): Read<Literal['value']> {
+export function readLiteral({ kind, text }: Token, negative: boolean): LiteralResult<Literal['value']> {
   switch (kind) {
     case 'NUM_INT': {
       const value = readInteger(text, negative);
@@ -61,7 +61,11 @@ const parts = /\\(?:[xX]([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0
  * The text in quotes with its escapes read. In bytes an escape of a number is one byte, told as a number;
  * elsewhere it is a code point.
  */
-function readQuoted<T>(quoted: string, bytes: boolean, join: (points: readonly (string | number)[]) => T): Read<T> {
+function readQuoted<T>(
+  quoted: string,
+  bytes: boolean,
+  join: (points: readonly (string | number)[]) => T,
+): LiteralResult<T> {
   const text = quoted.replace(/\r\n?/g, '\n');
   const raw = /^r/i.test(text);
   const opened = raw ? text.slice(1) : text;

@@ -1,5 +1,5 @@
 import type { Comprehension, Expr } from './ast.js';
-import type { Macro, MacroCall } from './trees.js';
+import type { Macro, MacroCall } from './tree-builder.js';
 
 /** Name of the variable that folds accumulate in; nobody can write it. */
 const accumulator = '@result';
@@ -21,20 +21,20 @@ type Fold = Pick<Comprehension, 'range' | 'variable' | 'second' | 'start' | 'con
 };
 
 /** Nodes of an expanded macro, all at the place of the call. */
-function nodesOf({ trees, at }: MacroCall) {
-  const call = (name: string, ...args: readonly Expr[]): Expr => trees.call(at, name, undefined, args);
+function nodesOf({ builder, at }: MacroCall) {
+  const call = (name: string, ...args: readonly Expr[]): Expr => builder.call(at, name, undefined, args);
   return {
     call,
-    memberCall: (name: string, target: Expr): Expr => trees.call(at, name, target, []),
-    literal: (value: boolean | bigint): Expr => trees.literal(at, value),
-    ident: (name: string): Expr => trees.ident(at, name),
-    list: (...elements: readonly Expr[]): Expr => trees.list(at, elements),
-    map: (): Expr => trees.map(at, []),
-    accumulated: (): Expr => trees.ident(at, accumulator),
+    memberCall: (name: string, target: Expr): Expr => builder.call(at, name, target, []),
+    literal: (value: boolean | bigint): Expr => builder.literal(at, value),
+    ident: (name: string): Expr => builder.ident(at, name),
+    list: (...elements: readonly Expr[]): Expr => builder.list(at, elements),
+    map: (): Expr => builder.map(at, []),
+    accumulated: (): Expr => builder.ident(at, accumulator),
     /** `step` if the condition holds; what is accumulated stays as it is otherwise. */
     stepIf: (condition: Expr | undefined, step: Expr): Expr =>
-      condition === undefined ? step : call('_?_:_', condition, step, trees.ident(at, accumulator)),
-    fold: (parts: Fold): Expr => ({ kind: 'comprehension', id: trees.id(), at, accumulator, ...parts }),
+      condition === undefined ? step : call('_?_:_', condition, step, builder.ident(at, accumulator)),
+    fold: (parts: Fold): Expr => ({ kind: 'comprehension', id: builder.id(), at, accumulator, ...parts }),
   };
 }
 
@@ -147,9 +147,9 @@ const presence: Macro = {
   name: 'has',
   args: 1,
   member: false,
-  expand: ({ trees, at, args: [asked] }) =>
+  expand: ({ builder, at, args: [asked] }) =>
     asked?.kind === 'select'
-      ? trees.select(at, asked.operand, asked.field, true)
+      ? builder.select(at, asked.operand, asked.field, true)
       : new Refused('invalid argument to has() macro', asked!.at),
 };
 
@@ -254,7 +254,7 @@ const sorting: Macro = {
     const { ident } = nodesOf(macro);
     const keys = mapping.expand({ ...macro, target: ident(sorted) });
     if (keys === undefined || 'refused' in keys) return keys;
-    const ordered = macro.trees.call(macro.at, '@sortByAssociatedKeys', ident(sorted), [keys]);
+    const ordered = macro.builder.call(macro.at, '@sortByAssociatedKeys', ident(sorted), [keys]);
     return binding(macro, sorted, target, ordered);
   },
 };

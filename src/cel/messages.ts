@@ -2,7 +2,7 @@ import { maxInt64, minInt64 } from '../api/go-integers.js';
 import { int, type Type } from './types.js';
 import { Duration, Failure, Optional, Timestamp, TypeValue, Uint, type Value } from './values.js';
 
-/** What expressions can write out: a structure, or a message of protobuf that stands for a value of the language. */
+/** A type that struct literals can have: a structure, or a protobuf message for a CEL value. */
 export interface Message {
   readonly fields: { get(field: string): Type | undefined };
   /** The value of a message with these fields, or why there is none. */

@@ -6,19 +6,19 @@ import { readLiteral } from './literals.js';
 import { operators } from './operators.js';
 import { isReserved } from './reserved.js';
 import { Source } from './source.js';
-import { TreeOfGaps, withoutQuotes } from './syntax/gaps.js';
-import { Hopeless, Machine, mostNested, Stopped } from './syntax/machine.js';
-import { type Macro, macroKey, TooManyNodes, Trees } from './trees.js';
+import { RecoveredTreeBuilder, withoutBackticks } from './syntax/recovered-tree.js';
+import { maxNesting, ParserLimitExceeded, ParserStopped, RecoveringParser } from './syntax/recovering-parser.js';
+import { type Macro, macroKey, TooManyNodes, TreeBuilder } from './tree-builder.js';
 
-/** The tree of an expression, macros expanded, or what is wrong with it, in the order of places. */
-export type Parsed =
+/** The syntax tree with macros expanded, or the errors in the order of their places. */
+export type ParseResult =
   | { readonly expr: Expr; readonly source: Source; readonly issues?: undefined }
   | { readonly issues: readonly Issue[]; readonly expr?: undefined };
 
 const mostCodePoints = 100_000;
 
-/** Reads an expression (cel-spec, "Syntax"); what is wrong is told as cel-go tells it. */
-export function* parse(text: string, macros: readonly Macro[]): Steps<Parsed> {
+/** Parses an expression (cel-spec, "Syntax"); errors are in cel-go's words. */
+export function* parse(text: string, macros: readonly Macro[]): Steps<ParseResult> {
   const source = new Source(text);
   const issues = new Issues(source);
   if (source.length > mostCodePoints) {
@@ -27,38 +27,38 @@ export function* parse(text: string, macros: readonly Macro[]): Steps<Parsed> {
     return { issues: issues.list() };
   }
   const byKey = new Map(macros.map((macro) => [macroKey(macro.name, macro.args, macro.member), macro]));
-  const expr = yield* readFast(source, new Trees(issues, byKey));
+  const expr = yield* parseValid(source, new TreeBuilder(issues, byKey));
   if (expr !== undefined && issues.count === 0) return { expr, source };
   yield;
-  return { issues: yield* whatIsWrong(source, byKey) };
+  return { issues: yield* syntaxIssues(source, byKey) };
 }
 
-function* readFast(source: Source, trees: Trees): Steps<Expr | undefined> {
+function* parseValid(source: Source, builder: TreeBuilder): Steps<Expr | undefined> {
   try {
-    return yield* new Reader(source, trees).read();
+    return yield* new Parser(source, builder).read();
   } catch (error) {
-    if (error instanceof Unfit || error instanceof TooManyNodes) return undefined;
+    if (error instanceof NotParsed || error instanceof TooManyNodes) return undefined;
     throw error;
   }
 }
 
-/** Reads it again, slowly, going on after each thing that is wrong. */
-function* whatIsWrong(source: Source, macros: ReadonlyMap<string, Macro>): Steps<readonly Issue[]> {
+/** Parses the text again with error recovery, to find all errors. */
+function* syntaxIssues(source: Source, macros: ReadonlyMap<string, Macro>): Steps<readonly Issue[]> {
   const issues = new Issues(source);
-  const machine = new Machine(source, (at, message) => issues.add(at, message));
+  const machine = new RecoveringParser(source, (at, message) => issues.add(at, message));
   try {
     const found = yield* machine.run();
     yield;
-    yield* new TreeOfGaps(new Trees(issues, macros), () => issues.count).expr(found);
+    yield* new RecoveredTreeBuilder(new TreeBuilder(issues, macros), () => issues.count).expr(found);
   } catch (error) {
-    if (error instanceof Hopeless || error instanceof TooManyNodes) issues.add(undefined, error.message);
-    else if (!(error instanceof Stopped)) throw error;
+    if (error instanceof ParserLimitExceeded || error instanceof TooManyNodes) issues.add(undefined, error.message);
+    else if (!(error instanceof ParserStopped)) throw error;
   }
   return issues.list();
 }
 
-/** Thrown when a text is no expression; what exactly is wrong is found out by reading it again. */
-class Unfit extends Error {}
+/** Thrown for a text with a syntax error; the recovering parser then finds out which. */
+class NotParsed extends Error {}
 
 const literalKinds: ReadonlySet<TokenKind> = new Set<TokenKind>([
   'NUM_FLOAT',
@@ -71,12 +71,12 @@ const literalKinds: ReadonlySet<TokenKind> = new Set<TokenKind>([
   "'null'",
 ]);
 
-/** Reads texts that are expressions, and gives up at those that are not. */
-class Reader {
+/** A fast parser for valid expressions; gives up at the first error. */
+class Parser {
   readonly #source: Source;
   readonly #tokens: Token[] = [];
-  readonly #trees: Trees;
-  #readTo = 0;
+  readonly #builder: TreeBuilder;
+  #readUpTo = 0;
   #index = 0;
   #pauseAt = itemsInStep;
   /** How deep each kind of rule is nested at this place. */
@@ -84,25 +84,25 @@ class Reader {
   /** Of operators, members and calls within each other, in what was read last. */
   #height = 0;
 
-  constructor(source: Source, trees: Trees) {
+  constructor(source: Source, builder: TreeBuilder) {
     this.#source = source;
-    this.#trees = trees;
+    this.#builder = builder;
   }
 
   *read(): Steps<Expr> {
     const expr = yield* this.#expr();
     this.#take('EOF');
-    if (this.#height > mostNested) throw new Unfit();
+    if (this.#height > maxNesting) throw new NotParsed();
     return expr;
   }
 
   #peek(ahead = 0): TokenKind {
     const index = this.#index + ahead;
     while (this.#tokens.length <= index) {
-      const token = tokenAt(this.#source, this.#readTo);
-      if (token.kind === 'unreadable') throw new Unfit();
+      const token = tokenAt(this.#source, this.#readUpTo);
+      if (token.kind === 'unreadable') throw new NotParsed();
       this.#tokens.push(token);
-      this.#readTo = token.end;
+      this.#readUpTo = token.end;
     }
     return this.#tokens[index]!.kind;
   }
@@ -113,7 +113,7 @@ class Reader {
   }
 
   #take(kind: TokenKind): Token {
-    if (this.#peek() !== kind) throw new Unfit();
+    if (this.#peek() !== kind) throw new NotParsed();
     return this.#next();
   }
 
@@ -122,7 +122,7 @@ class Reader {
   }
 
   #enter(rule: 'expr' | 'relation' | 'calc'): void {
-    if (++this.#depth[rule] > mostNested) throw new Unfit();
+    if (++this.#depth[rule] > maxNesting) throw new NotParsed();
   }
 
   get #isPauseDue(): boolean {
@@ -131,7 +131,7 @@ class Reader {
     return true;
   }
 
-  /** Reads a part; answers it, and remembers the greater height of it and of what was read before. */
+  /** Parses a part, and keeps the greater height of it and of what was parsed before. */
   *#and(part: Steps<Expr>): Steps<Expr> {
     const before = this.#height;
     const expr = yield* part;
@@ -148,7 +148,7 @@ class Reader {
       this.#take("':'");
       const otherwise = yield* this.#and(this.#expr());
       this.#height++;
-      expr = this.#trees.call(question.at, '_?_:_', undefined, [expr, chosen, otherwise]);
+      expr = this.#builder.call(question.at, '_?_:_', undefined, [expr, chosen, otherwise]);
     }
     this.#depth.expr--;
     return expr;
@@ -163,7 +163,7 @@ class Reader {
     const places: number[] = [];
     for (;;) {
       const token = this.#takeIf(operator);
-      if (token === undefined) return this.#trees.logic(name, terms, places);
+      if (token === undefined) return this.#builder.logic(name, terms, places);
       places.push(token.at);
       terms.push(yield* this.#and(term()));
     }
@@ -179,7 +179,7 @@ class Reader {
       const { at } = this.#next();
       const right = yield* this.#and(this.#relation(false));
       this.#height++;
-      left = this.#trees.call(at, operator.name, undefined, [left, right]);
+      left = this.#builder.call(at, operator.name, undefined, [left, right]);
     }
     this.#depth.relation--;
     return left;
@@ -196,7 +196,7 @@ class Reader {
       const above = operator.precedence + 1;
       const right = yield* this.#and(this.#calc(above));
       this.#height++;
-      left = this.#trees.call(at, operator.name, undefined, [left, right]);
+      left = this.#builder.call(at, operator.name, undefined, [left, right]);
     }
     this.#depth.calc--;
     return left;
@@ -218,7 +218,7 @@ class Reader {
       if (this.#isPauseDue) yield;
     }
     const member = yield* this.#member();
-    return count % 2 === 0 ? member : this.#trees.call(at, name, undefined, [member]);
+    return count % 2 === 0 ? member : this.#builder.call(at, name, undefined, [member]);
   }
 
   #isNegativeLiteral(): boolean {
@@ -242,16 +242,16 @@ class Reader {
     if (!optional && this.#peek() === 'IDENTIFIER' && this.#peek(1) === "'('") {
       const { text } = this.#next();
       const { at } = this.#next();
-      return yield* this.#trees.callOrMacro(at, text, operand, yield* this.#arguments());
+      return yield* this.#builder.callOrMacro(at, text, operand, yield* this.#arguments());
     }
     const { at, name } = this.#fieldName();
-    if (!optional) return this.#trees.select(dot.at, operand, name);
-    return this.#trees.call(dot.at, '_?._', undefined, [operand, this.#trees.literal(at, name)]);
+    if (!optional) return this.#builder.select(dot.at, operand, name);
+    return this.#builder.call(dot.at, '_?._', undefined, [operand, this.#builder.literal(at, name)]);
   }
 
   #fieldName(): { readonly at: number; readonly name: string } {
     const escaped = this.#takeIf('ESC_IDENTIFIER');
-    if (escaped !== undefined) return { at: escaped.at, name: withoutQuotes(escaped.text) };
+    if (escaped !== undefined) return { at: escaped.at, name: withoutBackticks(escaped.text) };
     const { at, text } = this.#take('IDENTIFIER');
     return { at, name: text };
   }
@@ -260,7 +260,7 @@ class Reader {
     const optional = this.#takeIf("'?'") !== undefined;
     const index = yield* this.#and(this.#expr());
     this.#take("']'");
-    return this.#trees.call(bracket.at, optional ? '_[?_]' : '_[_]', undefined, [operand, index]);
+    return this.#builder.call(bracket.at, optional ? '_[?_]' : '_[_]', undefined, [operand, index]);
   }
 
   /** Up to and with the closing parenthesis. */
@@ -287,11 +287,11 @@ class Reader {
     if (kind === "'{'") return yield* this.#map();
     if (kind === "'.'" || kind === 'IDENTIFIER') return yield* this.#named();
     const sign = this.#isNegativeLiteral() ? this.#next() : undefined;
-    if (!literalKinds.has(this.#peek())) throw new Unfit();
+    if (!literalKinds.has(this.#peek())) throw new NotParsed();
     const token = this.#next();
     const read = readLiteral(token, sign !== undefined);
     const at = sign?.at ?? token.at;
-    return read.refused === undefined ? this.#trees.literal(at, read.value) : this.#trees.refuse(at, read.refused);
+    return read.refused === undefined ? this.#builder.literal(at, read.value) : this.#builder.refuse(at, read.refused);
   }
 
   /** A name, a call of a function, or a structure. */
@@ -301,10 +301,10 @@ class Reader {
     let last = 0;
     while (this.#peek(last) === "'.'" && this.#peek(last + 1) === 'IDENTIFIER') last += 2;
     if (this.#peek(last) === "'{'") return yield* this.#struct(dot + name.text);
-    if (isReserved(name.text)) throw new Unfit();
+    if (isReserved(name.text)) throw new NotParsed();
     const open = this.#takeIf("'('");
-    if (open === undefined) return this.#trees.ident(name.at, dot + name.text);
-    return yield* this.#trees.callOrMacro(open.at, dot + name.text, undefined, yield* this.#arguments());
+    if (open === undefined) return this.#builder.ident(name.at, dot + name.text);
+    return yield* this.#builder.callOrMacro(open.at, dot + name.text, undefined, yield* this.#arguments());
   }
 
   *#list(): Steps<Expr> {
@@ -316,17 +316,17 @@ class Reader {
       elements.push(yield* this.#and(this.#expr()));
       if (this.#peek() !== "','" || this.#peek(1) === "']'") break;
       this.#next();
-      if (this.#peek() === "','") throw new Unfit();
+      if (this.#peek() === "','") throw new NotParsed();
     }
     this.#takeIf("','");
     this.#take("']'");
-    return this.#trees.list(at, elements, optional);
+    return this.#builder.list(at, elements, optional);
   }
 
   *#map(): Steps<Expr> {
     const { at } = this.#take("'{'");
     const entries = yield* this.#members(() => this.#entry());
-    return this.#trees.map(at, entries);
+    return this.#builder.map(at, entries);
   }
 
   *#entry(): Steps<MapLiteral['entries'][number]> {
@@ -334,7 +334,7 @@ class Reader {
     const key = yield* this.#and(this.#expr());
     this.#take("':'");
     const value = yield* this.#and(this.#expr());
-    return { id: this.#trees.id(), key, value, optional };
+    return { id: this.#builder.id(), key, value, optional };
   }
 
   *#struct(first: string): Steps<Expr> {
@@ -342,7 +342,7 @@ class Reader {
     while (this.#takeIf("'.'") !== undefined) name += `.${this.#take('IDENTIFIER').text}`;
     const { at } = this.#take("'{'");
     const fields = yield* this.#members(() => this.#field());
-    return this.#trees.struct(at, name, fields);
+    return this.#builder.struct(at, name, fields);
   }
 
   *#field(): Steps<StructLiteral['fields'][number]> {
@@ -350,7 +350,7 @@ class Reader {
     const { name } = this.#fieldName();
     const colon = this.#take("':'");
     const value = yield* this.#and(this.#expr());
-    return { id: this.#trees.id(), at: colon.at, name, value, optional };
+    return { id: this.#builder.id(), at: colon.at, name, value, optional };
   }
 
   /** Members of a map or structure up to and with the closing brace; a comma may come before it. */
@@ -360,7 +360,7 @@ class Reader {
       members.push(yield* read());
       if (this.#peek() !== "','" || this.#peek(1) === "'}'") break;
       this.#next();
-      if (this.#peek() === "','") throw new Unfit();
+      if (this.#peek() === "','") throw new NotParsed();
     }
     this.#takeIf("','");
     this.#take("'}'");

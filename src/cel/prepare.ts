@@ -4,7 +4,7 @@ import type { Environment } from './environment.js';
 import { type Program, ProgramFailed, program } from './evaluator.js';
 import type { Type } from './types.js';
 
-/** An expression that can be evaluated, or what is wrong with it, in kube-apiserver's words. */
+/** A compiled expression, or its errors in kube-apiserver's words. */
 export type Prepared =
   | { readonly program: Program; readonly checked: Checked; readonly wrong?: undefined }
   | {
@@ -15,14 +15,14 @@ export type Prepared =
     };
 
 export interface PrepareOptions {
-  /** Says what is wrong with the type of the expression's value, if anything. */
+  /** Returns an error if the expression's type is not allowed. */
   readonly wrongType: (type: Type) => string | undefined;
-  /** Stands before what is wrong. */
+  /** Prefix of errors. */
   readonly compilation?: string;
   readonly instantiation?: string;
 }
 
-/** Compiles an expression for the places where Kubernetes takes some. */
+/** Compiles an expression as Kubernetes does for its API fields. */
 export function* prepare(
   environment: Environment,
   text: string,

@@ -22,5 +22,5 @@ const words: ReadonlySet<string> = new Set([
   'while',
 ]);
 
-/** May this word not be the name of a variable or function? Fields may have it. */
+/** Whether the word is reserved: it cannot name a variable or function, only a field. */
 export const isReserved = (word: string): boolean => words.has(word);

@@ -69,7 +69,7 @@ export function nameOfType(type: Type): string {
 const takesAll = ({ kind }: Type): boolean => kind === 'parameter' || kind === 'dyn' || kind === 'error';
 
 /**
- * Can a value be given for a parameter of this type? Of lists and maps one member speaks for all, as in cel-go; a type's
+ * Whether a value fits a parameter of this type. Of lists and maps one member speaks for all, as in cel-go; a type's
  * own parameters take everything.
  */
 export function fits(type: Type, value: Value): boolean {

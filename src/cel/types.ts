@@ -34,14 +34,14 @@ type SimpleKind =
   | 'bytes'
   | 'duration'
   | 'timestamp'
-  /** What an expression that was complained about has; fits everywhere, so that nothing is said twice. */
+  /** The type of an expression with an error; fits everywhere, so that no error is reported twice. */
   | 'error';
 
 export const dyn: Type = { kind: 'dyn' };
 export const any: Type = { kind: 'dyn', packed: true };
 export const isAny = (type: Type): boolean => type.kind === 'dyn' && type.packed === true;
 export const nullType: Type = { kind: 'null' };
-/** Of what was found wrong: nothing more is said of it. */
+/** The type of an expression with an error. */
 export const errorType: Type = { kind: 'error' };
 export const bool: Type = { kind: 'bool' };
 export const int: Type = { kind: 'int' };

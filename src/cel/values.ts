@@ -28,7 +28,7 @@ export class Failure {
   }
 }
 
-/** What is said of values that nothing has been declared for. */
+/** The failure of a call without a matching overload. */
 export const noSuchOverload = new Failure('no such overload');
 /** Types whose values cel-go asks themselves for what it does not know: they say so in brief. */
 export const receivers: ReadonlySet<string> = new Set([
@@ -65,7 +65,7 @@ export class Duration {
 }
 
 /** A failure: what is compared is one or has one in it, or the left value cannot be compared with one like the right. */
-export type Sameness = boolean | Failure;
+export type EqualityResult = boolean | Failure;
 
 /** Elements may be made when asked for. */
 export interface ListValue {
@@ -74,7 +74,7 @@ export interface ListValue {
   /** `index` is within the list. */
   at(index: number): Value;
   /** Where a list has an equality of its own (sets, maps by keys). */
-  readonly equals?: (other: ListValue) => Sameness;
+  readonly equals?: (other: ListValue) => EqualityResult;
   /** Where adding means merging. */
   readonly plus?: (other: ListValue) => ListValue;
   /**
@@ -93,7 +93,7 @@ export interface MapValue {
   get(key: Value): Value | undefined;
   keys(): Iterable<Value>;
   /** Where a map has an equality of its own (objects with a schema). */
-  readonly equals?: (other: MapValue) => Sameness;
+  readonly equals?: (other: MapValue) => EqualityResult;
   /** As in a list. */
   readonly ofResource?: boolean;
 }
@@ -123,14 +123,14 @@ export class TypeValue {
   }
 }
 
-/** What only functions can look into. */
+/** A value that only functions can look into. */
 export interface OpaqueValue {
   readonly kind: 'opaque';
   /** Name of its type, as in its `Type`. */
   readonly name: string;
-  /** What counts as its size where sizes make costs; 1 if nothing is said. */
+  /** Its size for costs; 1 by default. */
   readonly size?: number;
   equals(other: OpaqueValue): boolean;
-  /** Can `==` tell whether it equals that one of its type? So it can if nothing is said. */
+  /** Whether `==` can compare it with another value of its type; true by default. */
   isComparable?(other: OpaqueValue): boolean;
 }

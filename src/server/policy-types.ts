@@ -1,7 +1,7 @@
 import { type ServedKind, typeWarnings } from '../admission/policies/type-check.js';
 import type { ExpressionWarning, ValidatingAdmissionPolicy } from '../api/kinds/validating-admission-policy.js';
 import type { Catalogue } from '../apiserver/catalogue.js';
-import { typeOf } from '../cel/declared.js';
+import { typeOf } from '../cel/decl-type.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
 import { inTurns } from '../runtime/turn-taking.js';
 import { declare } from '../schema/rules/declare.js';

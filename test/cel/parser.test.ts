@@ -3,7 +3,7 @@ import { atOnce } from '../../src/api/steps.js';
 import type { Expr } from '../../src/cel/ast.js';
 import { bindMacros, optionalMacros, standardMacros, twoVariableMacros } from '../../src/cel/macros.js';
 import { parse } from '../../src/cel/parser.js';
-import type { Macro } from '../../src/cel/trees.js';
+import type { Macro } from '../../src/cel/tree-builder.js';
 import { Uint } from '../../src/cel/values.js';
 
 const macros = [...standardMacros, ...twoVariableMacros, ...optionalMacros];

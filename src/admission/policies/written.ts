@@ -3,10 +3,10 @@ import type { JsonObject } from '../../api/object.js';
 import type { PatchOperation } from '../../api/patch-operation.js';
 import { maxRequestBytes } from '../../api/request-size.js';
 import type { Steps } from '../../api/steps.js';
+import { objectTypeName, PatchStruct } from '../../cel/patch-types.js';
+import { configurationOf, InvalidPatchValue, type OutputBudget, patchValueOf } from '../../cel/patch-values.js';
 import { typeName } from '../../cel/runtime-types.js';
 import { Failure, isList, type Value } from '../../cel/values.js';
-import { objectTypeName, Written } from '../../cel/written.js';
-import { configurationOf, patchValueOf, type Room, WrongValue } from '../../cel/written-values.js';
 import { inTurns, type TurnTaking } from '../../runtime/turn-taking.js';
 import { ChangeFailed } from './changes.js';
 import type { CompiledMutation } from './compiled.js';
@@ -19,30 +19,30 @@ const mostValues = 200_000;
 
 /** The change that an expression of a mutation has come to. Throws ChangeFailed. */
 export async function changeOf({ patchType }: CompiledMutation, value: Value, turns: TurnTaking): Promise<Change> {
-  const room: Room = { values: mostValues, bytes: maxRequestBytes };
+  const room: OutputBudget = { values: mostValues, bytes: maxRequestBytes };
   return patchType === 'JSONPatch'
     ? { operations: await inTurns(operationsOf(value, room), turns) }
     : { configuration: await inTurns(configurationIn(value, room), turns) };
 }
 
-function* configurationIn(value: Value, room: Room): Steps<JsonObject> {
-  if (!(value instanceof Written)) {
+function* configurationIn(value: Value, room: OutputBudget): Steps<JsonObject> {
+  if (!(value instanceof PatchStruct)) {
     throw new ChangeFailed(`unsupported return type from ApplyConfiguration expression: ${typeName(value)}`);
   }
   checkNames(value, objectTypeName);
   try {
     return yield* configurationOf(value, room);
   } catch (error) {
-    throw error instanceof WrongValue ? new ChangeFailed(error.message, { cause: error }) : error;
+    throw error instanceof InvalidPatchValue ? new ChangeFailed(error.message, { cause: error }) : error;
   }
 }
 
-function* operationsOf(value: Value, room: Room): Steps<readonly PatchOperation[]> {
+function* operationsOf(value: Value, room: OutputBudget): Steps<readonly PatchOperation[]> {
   if (!isList(value)) throw new ChangeFailed('type mismatch: JSONPatchType.expression should evaluate to array');
   const operations: PatchOperation[] = [];
   for (let at = 0; at < value.size; at++) {
     const operation = value.at(at);
-    if (!(operation instanceof Written)) {
+    if (!(operation instanceof PatchStruct)) {
       throw new ChangeFailed('type mismatch: JSONPatchType.expression should evaluate to array of JSONPatch');
     }
     operations.push(yield* operationOf(operation, room));
@@ -50,13 +50,13 @@ function* operationsOf(value: Value, room: Room): Steps<readonly PatchOperation[
   return operations;
 }
 
-function* operationOf(written: Written, room: Room): Steps<PatchOperation> {
+function* operationOf(written: PatchStruct, room: OutputBudget): Steps<PatchOperation> {
   const text = (field: string): string => {
     const value = written.get(field);
     return typeof value === 'string' ? value : '';
   };
   const value = written.get('value');
-  if (value instanceof Written) checkNames(value, value.name);
+  if (value instanceof PatchStruct) checkNames(value, value.name);
   const from = text('from');
   try {
     return {
@@ -66,7 +66,7 @@ function* operationOf(written: Written, room: Room): Steps<PatchOperation> {
       value: value === undefined ? undefined : yield* patchValueOf(value, room),
     };
   } catch (error) {
-    if (!(error instanceof WrongValue)) throw error;
+    if (!(error instanceof InvalidPatchValue)) throw error;
     const why = 'JSONPath valueExpression evaluated to a type that could not marshal to JSON';
     throw new ChangeFailed(`${why}: ${error.message}`, { cause: error });
   }
@@ -82,14 +82,14 @@ function readable(text: string): string | undefined {
 }
 
 /** What is written out in a field must be named after where it stands: `Object.spec` in the field `spec` of an `Object`. */
-function checkNames(written: Written, expected: string): void {
+function checkNames(written: PatchStruct, expected: string): void {
   const wrong: string[] = [];
   let left = mostValues;
   const open: { readonly value: Value; readonly name: string }[] = [{ value: written, name: expected }];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { value, name } = next;
     if (--left < 0) throw new ChangeFailed('what the expression makes is too large');
-    if (value instanceof Written) {
+    if (value instanceof PatchStruct) {
       if (value.name !== name) {
         wrong.push(
           `unexpected type name ${goJson(value.name)}, expected ${goJson(name)}, which matches field name path from root Object type`,

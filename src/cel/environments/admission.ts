@@ -5,10 +5,10 @@ import type { Library } from '../functions.js';
 import { kubernetesLibraries } from '../kubernetes.js';
 import { authorizerType, resourceCheckType } from '../library/authorizer.js';
 import { jsonPatches } from '../library/json-patch.js';
+import { objectTypeName, operationTypeName, patchType } from '../patch-types.js';
 import { type Prepared, prepare } from '../prepare.js';
 import { bool, dyn, int, listOf, mapOf, string, type Type, timestamp } from '../types.js';
-import { objectTypeName, operationTypeName, patchType } from '../written.js';
-import { only, onlyOf } from './result-type.js';
+import { requireKind, requireType } from './result-type.js';
 import { struct, userInfo } from './structures.js';
 
 /**
@@ -24,7 +24,7 @@ const environment = ({
 }: {
   readonly hasAuthorizer?: boolean;
   readonly hasParams?: boolean;
-  /** May changes be written out? */
+  /** Whether `Object{...}` and `JSONPatch{...}` are available. */
   readonly hasPatchTypes?: boolean;
   readonly variables?: Type | undefined;
   readonly types?: KnownTypes | undefined;
@@ -102,7 +102,7 @@ const namespace = struct('kubernetes.Namespace', {
 
 /** A condition, ready to be evaluated, or what is wrong with it in kube-apiserver's words. */
 export const compileCondition = (expression: string): Steps<Prepared> =>
-  prepare(conditionEnvironment(), expression, { wrongType: onlyOf(['bool']) });
+  prepare(conditionEnvironment(), expression, { wrongType: requireKind(['bool']) });
 
 /** What is known of the objects that a policy sees; absent: nothing. */
 export interface KnownTypes {
@@ -110,7 +110,7 @@ export interface KnownTypes {
   readonly params?: Type | undefined;
 }
 
-/** Compiles the expressions of one policy, each in what it may use. */
+/** Compiles the expressions of one policy, each with the variables it can use. */
 export interface PolicyCompiler {
   /** To be called in the order of the variables: each may use those before it. */
   variable(name: string, expression: string): Steps<Prepared>;
@@ -150,17 +150,17 @@ export function policyCompiler({
       fields.set(name, prepared.wrong === undefined ? fieldType(prepared.checked.type) : dyn);
       return prepared;
     },
-    condition: (expression) => prepare(withoutVariables(), expression, { wrongType: onlyOf(['bool']) }),
-    validation: (expression) => prepare(whole(), expression, { wrongType: onlyOf(['bool']) }),
-    message: (expression) => prepare(withoutAuthorizer(), expression, { wrongType: onlyOf(['string']) }),
-    annotation: (expression) => prepare(whole(), expression, { wrongType: onlyOf(['string', 'null']) }),
+    condition: (expression) => prepare(withoutVariables(), expression, { wrongType: requireKind(['bool']) }),
+    validation: (expression) => prepare(whole(), expression, { wrongType: requireKind(['bool']) }),
+    message: (expression) => prepare(withoutAuthorizer(), expression, { wrongType: requireKind(['string']) }),
+    annotation: (expression) => prepare(whole(), expression, { wrongType: requireKind(['string', 'null']) }),
     configuration: (expression) =>
       prepare(withPatchTypes(), expression, {
-        wrongType: only(objectTypeName, (type) => isWritten(objectTypeName, type)),
+        wrongType: requireType(objectTypeName, (type) => isWritten(objectTypeName, type)),
       }),
     operations: (expression) =>
       prepare(withPatchTypes(), expression, {
-        wrongType: only(
+        wrongType: requireType(
           `list(${operationTypeName})`,
           (type) => type.kind === 'list' && isWritten(operationTypeName, type.element),
         ),

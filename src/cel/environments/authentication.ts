@@ -34,7 +34,7 @@ export const compileClaimRule = (expression: string): Steps<Prepared> =>
 export const compileUserRule = (expression: string): Steps<Prepared> =>
   prepare(aboutUser(), expression, { wrongType: onlyBool });
 
-/** Does an expression ask for a claim by its name: `claims.email`, `has(claims.email)` or `claims.?email`? */
+/** Whether an expression refers to a claim by name: `claims.email`, `has(claims.email)` or `claims.?email`. */
 export function asksForClaim(expression: Expr, claim: string): boolean {
   const isClaims = (expr: Expr | undefined): boolean => expr?.kind === 'ident' && fullName(expr.name) === 'claims';
   const left = [expression];

@@ -4,7 +4,7 @@ import { environmentOf } from '../environment.js';
 import { kubernetesLibraries } from '../kubernetes.js';
 import { type Prepared, prepare } from '../prepare.js';
 import { listOf, mapOf, string } from '../types.js';
-import { onlyOf } from './result-type.js';
+import { requireKind } from './result-type.js';
 import { struct } from './structures.js';
 
 const requirement = struct('kubernetes.SelectorRequirement', {
@@ -40,4 +40,4 @@ const environment = once(() =>
 
 /** A condition under which an authorizer is asked (KEP-3221): about the `request` that is to be allowed. */
 export const compileReviewCondition = (expression: string): Steps<Prepared> =>
-  prepare(environment(), expression, { wrongType: onlyOf(['bool']) });
+  prepare(environment(), expression, { wrongType: requireKind(['bool']) });

@@ -1,6 +1,6 @@
 import { once } from '../../api/once.js';
 import type { Steps } from '../../api/steps.js';
-import { type Declared, sizesWithin, typeOf } from '../declared.js';
+import { type DeclType, sizesWithin, typeOf } from '../decl-type.js';
 import { type Environment, environmentOf } from '../environment.js';
 import { estimate } from '../estimate.js';
 import { kubernetesLibraries } from '../kubernetes.js';
@@ -11,19 +11,19 @@ import { any, bool, isAny, string, type Type } from '../types.js';
 
 /** Expressions about a device (KEP-4381), whose parts have known limits. */
 
-const text = (maxElements: number): Declared => ({ type: string, maxElements });
+const text = (maxElements: number): DeclType => ({ type: string, maxElements });
 const maxQualified = 32;
 const domain = text(63);
 const id = text(32);
-const attribute: Declared = { type: any, maxElements: 64 };
-const byDomain = (element: Declared): Declared => ({
+const attribute: DeclType = { type: any, maxElements: 64 };
+const byDomain = (element: DeclType): DeclType => ({
   key: domain,
   element: { key: id, element, maxElements: maxQualified },
   maxElements: maxQualified,
 });
-const device: Declared = {
+const device: DeclType = {
   maxElements: 0,
-  fields: new Map<string, Declared>([
+  fields: new Map<string, DeclType>([
     ['driver', text(63)],
     ['attributes', byDomain(attribute)],
     ['capacity', byDomain({ type: quantityType, maxElements: 0 })],
@@ -44,7 +44,7 @@ const environment = once(
     }),
 );
 
-/** What a selector may cost at most, or what is wrong with it in kube-apiserver's words. */
+/** The maximum cost of a selector, or its errors in kube-apiserver's words. */
 export function* checkSelector(
   expression: string,
 ): Steps<{ readonly cost: number } | Extract<Prepared, { readonly wrong: string }>> {

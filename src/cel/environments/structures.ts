@@ -7,7 +7,7 @@ export const struct = (name: string, fields: Readonly<Record<string, Type>>): Ty
   fields: new Map(Object.entries(fields)),
 });
 
-/** Who somebody is. */
+/** The user of a request. */
 export const userInfo = struct('kubernetes.UserInfo', {
   username: string,
   uid: string,

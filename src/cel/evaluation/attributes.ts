@@ -76,7 +76,7 @@ function follow(root: Value, qualifiers: readonly Qualifier[], frame: Frame): Va
     const { keyStep } = qualifier;
     const key = keyStep === undefined ? qualifier.key : keyStep(frame);
     optional ||= qualifier.optional;
-    const wrong = keyStep === undefined ? undefined : unusable(key);
+    const wrong = keyStep === undefined ? undefined : invalidKey(key);
     if (wrong !== undefined) {
       if (!optional) frame.charge(1);
       return wrong;
@@ -104,7 +104,7 @@ function follow(root: Value, qualifiers: readonly Qualifier[], frame: Frame): Va
 const withoutSchema = (value: Value): Value =>
   typeof value === 'object' && value !== null && 'plain' in value ? jsonValue(value.plain as Json) : value;
 
-/** What a list, map or structure has at the place; undefined if nothing. Other values have nothing. */
+/** The value at a key or index of a list, map or structure; undefined if there is none, and for other values. */
 function find(value: Value, key: Value): Value | undefined {
   if (typeof value !== 'object' || value === null || !('kind' in value)) return undefined;
   switch (value.kind) {
@@ -119,8 +119,8 @@ function find(value: Value, key: Value): Value | undefined {
   }
 }
 
-/** Why the value can be no key or index: only texts, numbers and truths can. */
-export function unusable(key: Value): Failure | undefined {
+/** The failure of a value that cannot be a key or index: only strings, numbers and booleans can. */
+export function invalidKey(key: Value): Failure | undefined {
   if (key instanceof Failure) return key;
   if (typeof key !== 'object' || key instanceof Uint) return undefined;
   return new Failure(`invalid qualifier type: ${goTypeName(key)}`);

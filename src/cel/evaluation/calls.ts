@@ -4,7 +4,7 @@ import { longerDuration } from '../library/timestamps.js';
 import { fits, typeName } from '../runtime-types.js';
 import { duration, type Type } from '../types.js';
 import { Duration, Failure, noSuchOverload, receivers, type Value } from '../values.js';
-import { Aborted, type Frame, ProgramFailed, type Step } from './frame.js';
+import { EvaluationAborted, type Frame, ProgramFailed, type Step } from './frame.js';
 
 /**
  * A call of the overload that the values of the operands fit, of those the checker left possible; then, if the values
@@ -55,7 +55,7 @@ export function callStep(
   const compared = comparesItself.exec(overload.id)?.[1];
   const failed = (frame: Frame, values: readonly Value[], failure: Failure): Failure => {
     if (compared !== undefined && values[compared === 'sortByAssociatedKeys' ? 1 : 0] instanceof Failure) {
-      throw new Aborted('interface conversion: *types.Err is not traits.Lister: missing method Add');
+      throw new EvaluationAborted('interface conversion: *types.Err is not traits.Lister: missing method Add');
     }
     frame.charge(costs === undefined ? 1 : costs(values, failure));
     return failure;

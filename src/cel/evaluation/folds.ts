@@ -14,7 +14,7 @@ export const localStep = (place: number, start: Step | undefined): Step =>
         return value;
       };
 
-/** Goes through a list, the keys of a map, or both with their other half. Tells what is no such thing. */
+/** Iterates over a list or the keys of a map, or over both with index or value. Returns a failure for any other value. */
 export function loop(
   condition: Step,
   step: Step,

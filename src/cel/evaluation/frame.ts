@@ -1,7 +1,7 @@
 import { tooCostly } from '../effort.js';
 import type { Value } from '../values.js';
 
-/** The limit on what an evaluation may cost was passed; nothing is known of its value. */
+/** Thrown when an evaluation exceeds its cost limit. */
 export class CostExceeded extends Error {
   constructor() {
     super(tooCostly);
@@ -9,15 +9,15 @@ export class CostExceeded extends Error {
   }
 }
 
-/** cel-go's interpreter would have come to grief here: nothing is saved by `||`, the whole evaluation fails so. */
-export class Aborted extends Error {
+/** Thrown where cel-go's interpreter panics: the whole evaluation fails, whatever `||` would make of a failure. */
+export class EvaluationAborted extends Error {
   constructor(message: string) {
     super(`internal error: ${message}`);
     this.name = 'Aborted';
   }
 }
 
-/** A part of an expression that is constant fails: `int('a')`. Nothing can be evaluated. */
+/** Thrown for an expression with a constant part that fails, such as `int('a')`. */
 export class ProgramFailed extends Error {
   constructor(message: string) {
     super(message);
@@ -25,7 +25,7 @@ export class ProgramFailed extends Error {
   }
 }
 
-/** Everything that changes while an expression is evaluated. */
+/** The state of one evaluation. */
 export class Frame {
   /** Variables of folds, each at a place of its own; undefined for a sum that nobody asked for yet. */
   readonly locals: (Value | undefined)[];

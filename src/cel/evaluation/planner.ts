@@ -7,7 +7,7 @@ import type { Overload } from '../functions.js';
 import { messageOf } from '../messages.js';
 import { fullName } from '../qualified-names.js';
 import { Failure, isList, type ListValue, Optional, TypeValue, type Value } from '../values.js';
-import { type Attribute, addQualifier, path, resolve, unusable } from './attributes.js';
+import { type Attribute, addQualifier, invalidKey, path, resolve } from './attributes.js';
 import { callStep } from './calls.js';
 import { localStep, loop } from './folds.js';
 import { Frame, ProgramFailed, type Step } from './frame.js';
@@ -352,7 +352,7 @@ function index(plans: readonly Plan[], optional: boolean): Plan {
   const attribute = openPath(operand);
   if (key.kind === 'constant') {
     const { value } = key;
-    const wrong = unusable(value);
+    const wrong = invalidKey(value);
     if (wrong !== undefined) throw new ProgramFailed(wrong.message);
     addQualifier(attribute, { key: value, keyStep: undefined, optional, test: false });
     return { kind: 'path', attribute };

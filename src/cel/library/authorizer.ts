@@ -8,7 +8,7 @@ import { Failure, type OpaqueValue } from '../values.js';
 import { sizeEstimate, sizeOf } from './call-costs.js';
 import { type Costs, member } from './declarations.js';
 
-/** Asking whether somebody may do something: Kubernetes' `authz` and `authzSelectors` libraries. */
+/** Authorization checks: Kubernetes' `authz` and `authzSelectors` libraries. */
 
 const names = {
   authorizer: 'kubernetes.authorization.Authorizer',
@@ -51,7 +51,7 @@ export interface CheckDecision {
   readonly error?: string;
 }
 
-/** Answers at once, or undefined where it has to be found out first. */
+/** Returns undefined if the decision is not known yet. */
 export type Decide = (attributes: CheckedAttributes) => CheckDecision | undefined;
 
 /** Thrown by a check that cannot be decided at once: evaluate again when it is. */

@@ -5,7 +5,7 @@ import { anySize, exactly, plus, scaled, times } from '../ranges.js';
 import type { Value } from '../values.js';
 import type { Costs } from './declarations.js';
 
-/** What calls of the libraries cost in Kubernetes (`k8s.io/apiserver/pkg/cel/library/cost.go`). */
+/** Costs of library calls in Kubernetes (`k8s.io/apiserver/pkg/cel/library/cost.go`). */
 
 /** Code points of a text, bytes, items, members; 1 for all else. */
 export function sizeOf(value: Value | undefined): number {

@@ -54,7 +54,7 @@ const contains = ({ bytes, bits }: CidrValue, address: Buffer): boolean =>
 
 const containsIp = (cidr: CidrValue, { bytes }: IpValue): boolean => contains(cidr, bytes);
 
-/** What is no address answers no overload, as in Kubernetes. */
+/** A text that is no address has no overload, as in Kubernetes. */
 function containsIpText(cidr: CidrValue, text: string): boolean | Failure {
   const address = ipOf(text);
   return address instanceof Failure ? new Failure('no such overload') : containsIp(cidr, address);

@@ -12,7 +12,7 @@ export interface Costs {
 }
 
 /** Of a function that is declared for its types only, since the evaluator has its own ways for it. */
-export const onlyTypes = (): Value => noSuchOverload;
+export const declaredOnly = (): Value => noSuchOverload;
 
 /** `target.name(...)`; the first parameter is the target. */
 export const member = (

@@ -20,14 +20,14 @@ import { refuseLonger } from './call-costs.js';
 import { timestampText } from './timestamps.js';
 import { doubleText, durationText } from './value-text.js';
 
-/** What a `%` in a format asks for. `precision` is what follows a dot, if there is one. */
+/** A formatting clause, such as `%.2f`; `precision` is the number after the dot. */
 export interface Clause {
   readonly verb: 's' | 'd' | 'f' | 'e' | 'b' | 'x' | 'X' | 'o';
   readonly precision: number | undefined;
 }
 
-/** What values each verb takes, as complaints put it. */
-export const complaints: Readonly<Record<Clause['verb'], string>> = {
+/** The values that each verb accepts, as error messages put it. */
+export const acceptedTypes: Readonly<Record<Clause['verb'], string>> = {
   s: 'string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps',
   d: 'decimal clause can only be used on integers',
   f: 'fixed-point clause can only be used on doubles',
@@ -144,7 +144,7 @@ function printed({ verb, precision }: Clause, value: Value): string | Failure {
 }
 
 const wrongFor = (verb: Clause['verb'], value: Value): Failure =>
-  new Failure(`${complaints[verb]}, was given ${typeName(value)}`);
+  new Failure(`${acceptedTypes[verb]}, was given ${typeName(value)}`);
 const wholeNumber = (value: Value): bigint | undefined =>
   typeof value === 'bigint' ? value : value instanceof Uint ? value.value : undefined;
 const numberNames: ReadonlyMap<string, number> = new Map([

@@ -3,7 +3,7 @@ import type { Library } from '../functions.js';
 import { bool, dyn, int, listOf, mapOf, optionalOf, parameter, string } from '../types.js';
 import { Duration, Failure, type ListValue, Optional, Timestamp, Uint, type Value } from '../values.js';
 import { sizeOf } from './call-costs.js';
-import { global, member, onlyTypes } from './declarations.js';
+import { declaredOnly, global, member } from './declarations.js';
 
 /**
  * Optional values (cel-go's `optional` library). `_?._`, `_[?_]`, `_[_]`, `or` and `orValue` are here for their types
@@ -18,7 +18,7 @@ const mapKToV = mapOf(k, v);
 const none = new Optional();
 const zeroTime = -62_135_596_800_000_000_000n;
 
-/** Is it what a variable of its type has before it is given a value? */
+/** Whether it is the zero value of its type. */
 function isZero(value: Value): boolean {
   if (value === null || value === false || value === 0n || value === 0 || value === '') return true;
   if (value instanceof Uint) return value.value === 0n;
@@ -70,23 +70,23 @@ export const optionals: Library = {
       name: 'hasValue',
       overloads: [member('optional_hasValue', [optionalV], bool, ({ value }: Optional) => value !== undefined)],
     },
-    { name: 'or', overloads: [member('optional_or_optional', [optionalV, optionalV], optionalV, onlyTypes)] },
-    { name: 'orValue', overloads: [member('optional_orValue_value', [optionalV, v], v, onlyTypes)] },
-    { name: '_?._', overloads: [global('select_optional_field', [dyn, string], optionalV, onlyTypes)] },
+    { name: 'or', overloads: [member('optional_or_optional', [optionalV, optionalV], optionalV, declaredOnly)] },
+    { name: 'orValue', overloads: [member('optional_orValue_value', [optionalV, v], v, declaredOnly)] },
+    { name: '_?._', overloads: [global('select_optional_field', [dyn, string], optionalV, declaredOnly)] },
     {
       name: '_[?_]',
       overloads: [
-        global('list_optindex_optional_int', [listV, int], optionalV, onlyTypes),
-        global('optional_list_optindex_optional_int', [optionalOf(listV), int], optionalV, onlyTypes),
-        global('map_optindex_optional_value', [mapKToV, k], optionalV, onlyTypes),
-        global('optional_map_optindex_optional_value', [optionalOf(mapKToV), k], optionalV, onlyTypes),
+        global('list_optindex_optional_int', [listV, int], optionalV, declaredOnly),
+        global('optional_list_optindex_optional_int', [optionalOf(listV), int], optionalV, declaredOnly),
+        global('map_optindex_optional_value', [mapKToV, k], optionalV, declaredOnly),
+        global('optional_map_optindex_optional_value', [optionalOf(mapKToV), k], optionalV, declaredOnly),
       ],
     },
     {
       name: '_[_]',
       overloads: [
-        global('optional_list_index_int', [optionalOf(listV), int], optionalV, onlyTypes),
-        global('optional_map_index_value', [optionalOf(mapKToV), k], optionalV, onlyTypes),
+        global('optional_list_index_int', [optionalOf(listV), int], optionalV, declaredOnly),
+        global('optional_map_index_value', [optionalOf(mapKToV), k], optionalV, declaredOnly),
       ],
     },
     { name: 'first', overloads: [member('list_first', [listV], optionalV, (list: ListValue) => element(list, 0))] },

@@ -2,13 +2,13 @@ import { listContains } from '../collections.js';
 import type { Library } from '../functions.js';
 import { exactly, plus, scaled, times } from '../ranges.js';
 import { bool, listOf, parameter } from '../types.js';
-import type { ListValue, Sameness, Value } from '../values.js';
+import type { EqualityResult, ListValue, Value } from '../values.js';
 import { refuseBeyondLimit, sizeEstimate, sizeOf } from './call-costs.js';
 import { type Costs, global } from './declarations.js';
 
 /** Lists as sets: cel-go's `sets` extension. */
 
-function contains(list: ListValue, others: ListValue): Sameness {
+function contains(list: ListValue, others: ListValue): EqualityResult {
   for (let at = 0; at < others.size; at++) {
     const isThere = listContains(list, others.at(at));
     if (isThere !== true) return isThere;
@@ -16,7 +16,7 @@ function contains(list: ListValue, others: ListValue): Sameness {
   return true;
 }
 
-function equivalent(a: ListValue, b: ListValue): Sameness {
+function equivalent(a: ListValue, b: ListValue): EqualityResult {
   const isContained = contains(a, b);
   return isContained === true ? contains(b, a) : isContained;
 }
@@ -28,7 +28,7 @@ function intersects(a: ListValue, b: ListValue): boolean {
 
 const T = parameter('T');
 
-function comparison(name: string, evaluate: (a: ListValue, b: ListValue) => Sameness, factor: number) {
+function comparison(name: string, evaluate: (a: ListValue, b: ListValue) => EqualityResult, factor: number) {
   const cost = (values: readonly Value[]): number => 1 + sizeOf(values[0]) * sizeOf(values[1]) * factor;
   const costs: Costs = {
     cost,
@@ -36,7 +36,7 @@ function comparison(name: string, evaluate: (a: ListValue, b: ListValue) => Same
       cost: plus(scaled(times(sizeEstimate(a), sizeEstimate(b)), factor), exactly(1)),
     }),
   };
-  const bounded = (a: ListValue, b: ListValue): Sameness => {
+  const bounded = (a: ListValue, b: ListValue): EqualityResult => {
     refuseBeyondLimit(cost([a, b]));
     return evaluate(a, b);
   };

@@ -22,7 +22,7 @@ import {
 import { Failure, type ListValue, type MapValue, Uint, type Value } from '../values.js';
 import { matching, sizeEstimate, sizeOf, traversal } from './call-costs.js';
 import { conversions } from './conversions.js';
-import { type Costs, global, member, onlyTypes } from './declarations.js';
+import { type Costs, declaredOnly, global, member } from './declarations.js';
 import { expressionFor } from './regex.js';
 import { longerDuration, longerTimestamp, timeBetween, timeFunctions } from './timestamps.js';
 
@@ -170,13 +170,13 @@ const comparisons: readonly FunctionDeclaration[] = [
 ];
 
 const logic: readonly FunctionDeclaration[] = [
-  { name: '_?_:_', overloads: [global('conditional', [bool, a, a], a, onlyTypes)] },
-  { name: '_&&_', overloads: [global('logical_and', [bool, bool], bool, onlyTypes)] },
-  { name: '_||_', overloads: [global('logical_or', [bool, bool], bool, onlyTypes)] },
+  { name: '_?_:_', overloads: [global('conditional', [bool, a, a], a, declaredOnly)] },
+  { name: '_&&_', overloads: [global('logical_and', [bool, bool], bool, declaredOnly)] },
+  { name: '_||_', overloads: [global('logical_or', [bool, bool], bool, declaredOnly)] },
   { name: '!_', overloads: [global('logical_not', [bool], bool, (value: boolean) => !value)] },
-  { name: '@not_strictly_false', overloads: [global('not_strictly_false', [bool], bool, onlyTypes)] },
-  { name: '_==_', overloads: [global('equals', [a, a], bool, onlyTypes, { estimate: comparing })] },
-  { name: '_!=_', overloads: [global('not_equals', [a, a], bool, onlyTypes, { estimate: comparing })] },
+  { name: '@not_strictly_false', overloads: [global('not_strictly_false', [bool], bool, declaredOnly)] },
+  { name: '_==_', overloads: [global('equals', [a, a], bool, declaredOnly, { estimate: comparing })] },
+  { name: '_!=_', overloads: [global('not_equals', [a, a], bool, declaredOnly, { estimate: comparing })] },
 ];
 
 /** Sizes, one way to ask as a function and one as a method. */
@@ -195,7 +195,10 @@ const sizes = (
 const collections: readonly FunctionDeclaration[] = [
   {
     name: '_[_]',
-    overloads: [global('index_list', [listOfA, int], a, onlyTypes), global('index_map', [mapOfAToB, a], b, onlyTypes)],
+    overloads: [
+      global('index_list', [listOfA, int], a, declaredOnly),
+      global('index_map', [mapOfAToB, a], b, declaredOnly),
+    ],
   },
   {
     name: '@in',
@@ -213,7 +216,7 @@ const collections: readonly FunctionDeclaration[] = [
   { name: 'size', overloads: sizes },
 ];
 
-/** Does any part of the text match the pattern (RE2)? What would take too long is not begun. */
+/** Whether any part of the text matches the pattern (RE2); refuses what would take too long. */
 function matches(text: string, pattern: string): Value {
   const expression = expressionFor(text, pattern);
   return expression instanceof Failure ? expression : expression.test(text);

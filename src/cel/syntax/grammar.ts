@@ -1,29 +1,28 @@
 import type { TokenKind } from '../lexer.js';
 
 /**
- * The grammar of expressions (cel-spec, "Syntax") as a network of states, for telling what is wrong with a text.
- * cel-go's parser is made by a generator from a grammar of this shape; which of its states a text fails in decides
- * what it says.
+ * The grammar of expressions (cel-spec, "Syntax") as a transition network, for error messages. ANTLR generates cel-go's
+ * parser from a grammar of this shape, and the state in which a text fails decides what the message says.
  */
 export interface State {
   readonly id: number;
   readonly rule: string;
-  /** What a parser does here that finds no way on: skip a token, or give up the rule; or go on to the token itself. */
+  /** What the parser does here with a token that fits no transition: skip it, give up the rule, or go on to match it. */
   readonly role: 'plain' | 'choice' | 'loop end' | 'rule end';
-  readonly ways: Way[];
+  readonly transitions: Transition[];
 }
 
-export type Way =
-  | { readonly kind: 'free'; readonly to: State }
+export type Transition =
+  | { readonly kind: 'epsilon'; readonly to: State }
   | { readonly kind: 'token'; readonly tokens: ReadonlySet<TokenKind>; readonly to: State }
-  /** Through another rule, that goes on with operators of at least this precedence. */
+  /** Enters another rule, which continues with operators of at least this precedence. */
   | { readonly kind: 'rule'; readonly rule: Rule; readonly precedence: number; readonly to: State }
   /** Only where operators of this precedence may follow. */
   | { readonly kind: 'precedence'; readonly precedence: number; readonly to: State }
-  /** From the end of a rule to where it may have been called; `outermost`: it is called without a precedence there. */
+  /** From the end of a rule to where it can have been called; `outermost`: it is called without a precedence there. */
   | { readonly kind: 'return'; readonly to: State; readonly outermost: boolean };
 
-/** What a parser does, one after the other. Labels name what is found for the tree. */
+/** What the parser does for one alternative, in order. Labels name the tokens and children of the parse node. */
 export type Step =
   | { readonly do: 'token'; readonly tokens: ReadonlySet<TokenKind>; readonly label: string; readonly at: State }
   | {
@@ -37,9 +36,9 @@ export type Step =
   | {
       readonly do: 'repeat';
       readonly steps: readonly Step[];
-      /** At least once? */
+      /** At least once. */
       readonly some: boolean;
-      /** Does it take more than the next token to know whether it goes on? */
+      /** Whether it takes more than the next token to decide about another round. */
       readonly looksAhead: boolean;
       readonly at: State;
       readonly again: State;
@@ -72,9 +71,9 @@ export interface Rule {
 }
 
 let states = 0;
-const state = (rule: string, role: State['role'] = 'plain'): State => ({ id: states++, rule, role, ways: [] });
-const free = (from: State, to: State): void => {
-  from.ways.push({ kind: 'free', to });
+const state = (rule: string, role: State['role'] = 'plain'): State => ({ id: states++, rule, role, transitions: [] });
+const epsilon = (from: State, to: State): void => {
+  from.transitions.push({ kind: 'epsilon', to });
 };
 
 /** A piece of a rule: adds states that lead on from one, to a given one if it can, and answers the step and the last. */
@@ -103,8 +102,8 @@ const token =
     const tokens: ReadonlySet<TokenKind> = new Set(typeof kinds === 'string' ? [kinds] : kinds);
     const at = state(from.rule);
     const to = target ?? state(from.rule);
-    free(from, at);
-    at.ways.push({ kind: 'token', tokens, to });
+    epsilon(from, at);
+    at.transitions.push({ kind: 'token', tokens, to });
     return { step: { do: 'token', tokens, label, at }, to };
   };
 
@@ -114,10 +113,10 @@ const call =
     const rule = ruleOf(name);
     const at = state(from.rule);
     const to = target ?? state(from.rule);
-    free(from, at);
-    at.ways.push({ kind: 'rule', rule, precedence, to });
+    epsilon(from, at);
+    at.transitions.push({ kind: 'rule', rule, precedence, to });
     const outermost = precedence === 0 && recursive.has(name);
-    rule.end.ways.push({ kind: 'return', to, outermost });
+    rule.end.transitions.push({ kind: 'return', to, outermost });
     return { step: { do: 'rule', rule, precedence, label, at }, to };
   };
 
@@ -132,7 +131,7 @@ function sequence(from: State, pieces: readonly Piece[], target: State): readonl
     steps.push(added.step);
     to = added.to;
   }
-  if (to !== target) free(to, target);
+  if (to !== target) epsilon(to, target);
   return steps;
 }
 
@@ -142,9 +141,9 @@ const optional =
     const at = state(from.rule, 'choice');
     const first = state(from.rule);
     const after = state(from.rule);
-    free(from, at);
-    free(at, first);
-    free(at, after);
+    epsilon(from, at);
+    epsilon(at, first);
+    epsilon(at, after);
     const steps = sequence(first, pieces, after);
     return { step: { do: 'optional', steps, at, first }, to: after };
   };
@@ -156,11 +155,11 @@ const any =
     const first = state(from.rule);
     const again = state(from.rule, 'loop end');
     const after = state(from.rule);
-    free(from, at);
-    free(at, first);
-    free(at, after);
+    epsilon(from, at);
+    epsilon(at, first);
+    epsilon(at, after);
     const steps = sequence(first, pieces, again);
-    free(again, at);
+    epsilon(again, at);
     return { step: { do: 'repeat', steps, some: false, looksAhead, at, again, first }, to: after };
   };
 
@@ -170,10 +169,10 @@ const some =
     const at = state(from.rule, 'choice');
     const again = state(from.rule, 'loop end');
     const after = state(from.rule);
-    free(from, at);
+    epsilon(from, at);
     const steps = sequence(at, pieces, again);
-    free(again, at);
-    free(again, after);
+    epsilon(again, at);
+    epsilon(again, after);
     return { step: { do: 'repeat', steps, some: true, looksAhead, at, again, first: at }, to: after };
   };
 
@@ -191,25 +190,25 @@ function define(name: string, forms: readonly Form[], { simple = false, suffixes
   const last = state(name);
   const choice = forms.length > 1 ? state(name, 'choice') : undefined;
   rule.choice = choice;
-  if (choice !== undefined) free(rule.start, choice);
+  if (choice !== undefined) epsilon(rule.start, choice);
   for (const { name: alternative, pieces } of forms) {
     const steps = sequence(branch(choice ?? rule.start), pieces, last);
     rule.alternatives.push({ name: alternative, steps });
   }
   if (suffixes.length === 0) {
-    free(last, rule.end);
+    epsilon(last, rule.end);
     return;
   }
   const at = state(name, 'choice');
   const again = state(name, 'loop end');
   const inner = state(name, 'choice');
-  free(last, at);
-  free(at, inner);
-  free(at, rule.end);
-  free(again, at);
+  epsilon(last, at);
+  epsilon(at, inner);
+  epsilon(at, rule.end);
+  epsilon(again, at);
   const alternatives = suffixes.map(({ name: alternative, pieces, precedence = 0 }) => {
     const first = state(name);
-    branch(inner).ways.push({ kind: 'precedence', precedence, to: first });
+    branch(inner).transitions.push({ kind: 'precedence', precedence, to: first });
     const steps = sequence(first, pieces, again);
     return { name: alternative, steps };
   });
@@ -218,7 +217,7 @@ function define(name: string, forms: readonly Form[], { simple = false, suffixes
 
 function branch(from: State): State {
   const first = state(from.rule);
-  free(from, first);
+  epsilon(from, first);
   return first;
 }
 
@@ -339,5 +338,5 @@ define('literal', [
   form('literal', token("'null'", 'tok')),
 ]);
 
-/** The rule that a whole text follows. */
+/** The rule of a whole expression. */
 export const startRule = ruleOf('start');

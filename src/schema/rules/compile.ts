@@ -2,7 +2,7 @@ import { trimSpace } from '../../api/go-text.js';
 import { once } from '../../api/once.js';
 import type { Steps } from '../../api/steps.js';
 import type { Range } from '../../cel/cost.js';
-import { type Declared, sizesWithin, typeOf } from '../../cel/declared.js';
+import { type DeclType, sizesWithin, typeOf } from '../../cel/decl-type.js';
 import { type Environment, environmentOf } from '../../cel/environment.js';
 import { estimate } from '../../cel/estimate.js';
 import type { SizeOf } from '../../cel/estimate-sizes.js';
@@ -39,7 +39,7 @@ export interface NodeRule {
  * The rules of one node (KEP-2876) in their order, each compiled the first time it is asked for. `declared` is what the
  * node's values are; texts are kube-apiserver's.
  */
-export function nodeRules(schema: Schema, declared: Declared): readonly NodeRule[] {
+export function nodeRules(schema: Schema, declared: DeclType): readonly NodeRule[] {
   const self = typeOf(declared, 'selfType');
   const environment = (oldSelf: Type): Environment =>
     environmentOf({

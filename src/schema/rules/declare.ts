@@ -1,6 +1,6 @@
 import type { Json } from '../../api/object.js';
 import { maxRequestBytes } from '../../api/request-size.js';
-import type { Declared } from '../../cel/declared.js';
+import type { DeclType } from '../../cel/decl-type.js';
 import { escapeField } from '../../cel/field-names.js';
 import { bool, bytes, double, duration, dyn, int, string, type Type, timestamp } from '../../cel/types.js';
 import type { Schema } from '../schema.js';
@@ -10,7 +10,7 @@ import { withObjectMembers } from './resource-root.js';
  * What expressions may know of values of a schema: their type, and how large they can be within one request. Sizes are
  * kube-apiserver's estimates (`k8s.io/apiserver/pkg/cel/common`).
  */
-export interface DeclaredSchema extends Declared {
+export interface DeclaredSchema extends DeclType {
   /** Of its JSON, in bytes. */
   readonly minSize: number;
 }

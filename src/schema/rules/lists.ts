@@ -3,9 +3,9 @@ import { once } from '../../api/once.js';
 import { joined as listsJoined } from '../../cel/collections.js';
 import { spend } from '../../cel/effort.js';
 import { compared } from '../../cel/equality.js';
-import { Aborted } from '../../cel/evaluation/frame.js';
+import { EvaluationAborted } from '../../cel/evaluation/frame.js';
 import { escapeField } from '../../cel/field-names.js';
-import type { Plain } from '../../cel/json-values.js';
+import type { JsonBacked } from '../../cel/json-values.js';
 import { Duration, Failure, type ListValue, Timestamp, Uint, type Value } from '../../cel/values.js';
 
 /**
@@ -138,10 +138,10 @@ function items(list: ListValue): readonly Value[] {
   return Array.from({ length: list.size }, (_, index) => list.at(index));
 }
 
-const isPlain = (value: Value): value is Value & Plain =>
+const isPlain = (value: Value): value is Value & JsonBacked =>
   value !== null && typeof value === 'object' && 'plain' in value;
 const isPlainObject = (value: Value): value is Value & { readonly plain: JsonObject } =>
-  isPlain(value) && isObject(value.plain);
+  isPlain(value) && isObject(value.json);
 
 export const notMap = new Failure('invalid data, expected a map for the provided schema with type=object');
 
@@ -167,7 +167,7 @@ function seenKey(value: Value): string | undefined {
   if (value instanceof Timestamp) return `time ${value.nanoseconds}`;
   if (value instanceof Duration) return `duration ${value.nanoseconds}`;
   if (value instanceof Uint) return `uint ${value.value}`;
-  if (isPlain(value)) return givenKey(value.plain);
+  if (isPlain(value)) return givenKey(value.json);
   if (value === null || value instanceof Failure) return undefined;
   if (typeof value !== 'object') return `${typeof value} ${String(value)}`;
   if (!('kind' in value)) return undefined;
@@ -176,7 +176,8 @@ function seenKey(value: Value): string | undefined {
   return undefined;
 }
 
-const unhashable = (type: string): Aborted => new Aborted(`runtime error: hash of unhashable type ${type}`);
+const unhashable = (type: string): EvaluationAborted =>
+  new EvaluationAborted(`runtime error: hash of unhashable type ${type}`);
 
 /** The values of up to three keys count with their types, those of more as a text in which nothing divides them. */
 function itemKey(item: JsonObject, fields: readonly string[]): string {

@@ -1,4 +1,4 @@
-import type { Declared } from '../../cel/declared.js';
+import type { DeclType } from '../../cel/decl-type.js';
 import { escapeField } from '../../cel/field-names.js';
 import type { Schema } from '../schema.js';
 import { type NodeRule, nodeRules } from './compile.js';
@@ -24,7 +24,7 @@ export interface Node {
 export function nodeOf(
   ruled: Schema,
   schema: Schema,
-  { isRoot, declared }: { readonly isRoot: boolean; readonly declared: Declared | undefined },
+  { isRoot, declared }: { readonly isRoot: boolean; readonly declared: DeclType | undefined },
 ): Node | undefined {
   const below = (inner: Schema | boolean | undefined, at: Schema | boolean | undefined): Node | undefined =>
     typeof inner === 'object' && typeof at === 'object'

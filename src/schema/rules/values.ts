@@ -7,11 +7,11 @@ import { spend } from '../../cel/effort.js';
 import { compared } from '../../cel/equality.js';
 import { escapeField, unescapeField } from '../../cel/field-names.js';
 import { goTypeOf as goTypeOfValue } from '../../cel/go-values.js';
-import type { Plain } from '../../cel/json-values.js';
+import type { JsonBacked } from '../../cel/json-values.js';
 import { lazyList } from '../../cel/lazy-list.js';
 import { momentFromText } from '../../cel/library/timestamps.js';
 import { memberNames } from '../../cel/member-names.js';
-import { Duration, Failure, type MapValue, noSuchOverload, type Sameness, type Value } from '../../cel/values.js';
+import { Duration, type EqualityResult, Failure, type MapValue, noSuchOverload, type Value } from '../../cel/values.js';
 import { same } from '../same.js';
 import type { Schema } from '../schema.js';
 import { atomicList, keyedList, notMap, setList } from './lists.js';
@@ -67,30 +67,30 @@ const unlike = (expected: string, found: string): Failure =>
   new Failure(`invalid data, expected ${expected}, got ${found}`);
 
 /** What has no type that expressions know; it can only be compared. */
-class Unknown implements Plain {
+class Unknown implements JsonBacked {
   readonly kind = 'opaque';
   readonly name = 'unknown';
-  readonly plain: Json;
+  readonly json: Json;
   constructor(value: Json) {
-    this.plain = value;
+    this.json = value;
   }
   equals(other: unknown): boolean {
-    return other instanceof Unknown && same(this.plain, other.plain);
+    return other instanceof Unknown && same(this.json, other.json);
   }
 }
 
-class ObjectValue implements MapValue, Plain {
+class ObjectValue implements MapValue, JsonBacked {
   readonly kind = 'map';
   readonly ofResource = true;
-  readonly plain: JsonObject;
+  readonly json: JsonObject;
   readonly #schema: Schema;
   constructor(value: JsonObject, schema: Schema) {
-    this.plain = value;
+    this.json = value;
     this.#schema = schema;
   }
 
   get size(): number {
-    return memberNames(this.plain).length;
+    return memberNames(this.json).length;
   }
 
   get(key: Value): Value | undefined {
@@ -101,7 +101,7 @@ class ObjectValue implements MapValue, Plain {
   }
 
   *keys(): Iterable<Value> {
-    for (const name of memberNames(this.plain)) {
+    for (const name of memberNames(this.json)) {
       if (this.#schemaOf(name) === undefined) continue;
       yield this.#schema.properties === undefined ? name : (escapeField(name) ?? name);
     }
@@ -111,9 +111,9 @@ class ObjectValue implements MapValue, Plain {
    * Both sides are asked for the members by their own names, not by those that `keys()` gives; what has no schema can be
    * compared only with the same of another object.
    */
-  readonly equals = (other: MapValue): Sameness => {
+  readonly equals = (other: MapValue): EqualityResult => {
     if (this.size !== other.size) return false;
-    for (const name of memberNames(this.plain)) {
+    for (const name of memberNames(this.json)) {
       const isSame =
         this.#schemaOf(name) === undefined
           ? this.#sameUnknown(name, other)
@@ -123,10 +123,10 @@ class ObjectValue implements MapValue, Plain {
     return true;
   };
 
-  #sameUnknown(name: string, other: MapValue): Sameness {
+  #sameUnknown(name: string, other: MapValue): EqualityResult {
     if (!(other instanceof ObjectValue)) return noSuchOverload;
-    const theirs = member(other.plain, name);
-    return theirs === undefined || same(this.plain[name], theirs);
+    const theirs = member(other.json, name);
+    return theirs === undefined || same(this.json[name], theirs);
   }
 
   #schemaOf(name: string): Schema | undefined {
@@ -136,7 +136,7 @@ class ObjectValue implements MapValue, Plain {
   }
 
   #member(name: string): Value | undefined {
-    const value = member(this.plain, name);
+    const value = member(this.json, name);
     const schema = this.#schemaOf(name);
     if (value === undefined || schema === undefined) return undefined;
     // A field that is null counts as absent; a member of a map does not.
@@ -145,7 +145,7 @@ class ObjectValue implements MapValue, Plain {
   }
 }
 
-const sameMembers = (ours: Value | undefined, theirs: Value | undefined): Sameness =>
+const sameMembers = (ours: Value | undefined, theirs: Value | undefined): EqualityResult =>
   ours === undefined || theirs === undefined ? ours === theirs : compared(ours, theirs, 'inside');
 
 function listValue(value: Json, { items, listType, listMapKeys = [] }: Schema): Value {

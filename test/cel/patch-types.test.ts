@@ -4,9 +4,9 @@ import type { Json } from '../../src/api/object.js';
 import { atOnce } from '../../src/api/steps.js';
 import { policyCompiler } from '../../src/cel/environments/admission.js';
 import { jsonValue } from '../../src/cel/json-values.js';
+import { PatchStruct } from '../../src/cel/patch-types.js';
+import { configurationOf, patchValueOf } from '../../src/cel/patch-values.js';
 import { isList, type Value } from '../../src/cel/values.js';
-import { Written } from '../../src/cel/written.js';
-import { configurationOf, patchValueOf } from '../../src/cel/written-values.js';
 
 const compiler = policyCompiler({ hasParams: false, hasVariables: false });
 const object = jsonValue({ l: [1, [2]], m: { n: { o: 1.5 } } });
@@ -21,14 +21,14 @@ const room = () => ({ values: 1_000, bytes: 1_000 });
 /** What `Object{f: <expression>}` is merged as. */
 function merged(expression: string): Json | undefined {
   const value = evaluated(compiler.configuration(`Object{f: ${expression}}`));
-  if (!(value instanceof Written)) throw new Error('no object');
+  if (!(value instanceof PatchStruct)) throw new Error('no object');
   return atOnce(configurationOf(value, room()))['f'];
 }
 /** What `JSONPatch{value: <expression>}` sets. */
 function set(expression: string): Json {
   const value = evaluated(compiler.operations(`[JSONPatch{value: ${expression}}]`));
   const operation = isList(value) ? value.at(0) : undefined;
-  if (!(operation instanceof Written)) throw new Error('no operation');
+  if (!(operation instanceof PatchStruct)) throw new Error('no operation');
   return atOnce(patchValueOf(operation.get('value') ?? null, room()));
 }
 

@@ -3,9 +3,10 @@ import { quote } from '../api/go-text.js';
 import { type Json, type JsonObject, setMember } from '../api/object.js';
 import { itemsInStep, type Steps } from '../api/steps.js';
 import { foreign, goRune } from './go-values.js';
-import type { Plain } from './json-values.js';
+import type { JsonBacked } from './json-values.js';
 import { timestampText } from './library/timestamps.js';
 import { durationText } from './library/value-text.js';
+import { PatchStruct } from './patch-types.js';
 import { goTypeName } from './runtime-types.js';
 import {
   Duration,
@@ -19,23 +20,22 @@ import {
   Uint,
   type Value,
 } from './values.js';
-import { Written } from './written.js';
 
-/** Why what an expression has written out is not taken. */
-export class WrongValue extends Error {
+/** Thrown for a value that cannot become a patch. */
+export class InvalidPatchValue extends Error {
   override readonly name = 'WrongValue';
 }
 
-/** Values and bytes that are left to be written out: lists that were joined with themselves have no end. */
-export interface Room {
+/** How many values and bytes can still be written; lists that are concatenated with themselves grow exponentially. */
+export interface OutputBudget {
   values: number;
   bytes: number;
 }
 
-const tooLarge = (): WrongValue => new WrongValue('what the expression makes is too large');
+const tooLarge = (): InvalidPatchValue => new InvalidPatchValue('what the expression makes is too large');
 
 /** Text and bytes of members and texts count; everything else is one value. */
-function take(room: Room, bytes: number): void {
+function take(room: OutputBudget, bytes: number): void {
   room.values -= 1;
   room.bytes -= bytes;
   if (room.values < 0 || room.bytes < 0) throw tooLarge();
@@ -43,11 +43,11 @@ function take(room: Room, bytes: number): void {
 
 /**
  * What was written out as `Object{...}`, as it is merged. Of lists and maps in it only what stands in them itself is taken
- * over, as in Kubernetes: what JSON has no form for is `Foreign`. Throws WrongValue.
+ * over, as in Kubernetes: what JSON has no form for is `Foreign`. Throws InvalidPatchValue.
  */
-export function* configurationOf(written: Written, room: Room): Steps<JsonObject> {
-  const object = yield* new Writing(room).object(written);
-  if (object instanceof NoMember) throw new WrongValue('invalid return type: *dynamic.ObjectVal');
+export function* configurationOf(written: PatchStruct, room: OutputBudget): Steps<JsonObject> {
+  const object = yield* new PatchValueWriter(room).object(written);
+  if (object instanceof NoMember) throw new InvalidPatchValue('invalid return type: *dynamic.ObjectVal');
   return object;
 }
 
@@ -55,11 +55,11 @@ export function* configurationOf(written: Written, room: Room): Steps<JsonObject
  * A value as JSON Patch sets it: whole numbers that doubles cannot hold, durations, times and bytes become text. Throws
  * WrongValue.
  */
-export function* patchValueOf(value: Value, room: Room): Steps<Json> {
-  return yield* new Writing(room).json(value);
+export function* patchValueOf(value: Value, room: OutputBudget): Steps<Json> {
+  return yield* new PatchValueWriter(room).json(value);
 }
 
-/** A key that is no text has made an object none. */
+/** An object that cannot be written because a key is no string. */
 class NoMember {
   readonly foreign: Json;
 
@@ -68,15 +68,15 @@ class NoMember {
   }
 }
 
-class Writing {
-  readonly #room: Room;
+class PatchValueWriter {
+  readonly #room: OutputBudget;
   #seen = 0;
 
-  constructor(room: Room) {
+  constructor(room: OutputBudget) {
     this.#room = room;
   }
 
-  *object(written: Written): Steps<JsonObject | NoMember> {
+  *object(written: PatchStruct): Steps<JsonObject | NoMember> {
     const out: Record<string, Json> = {};
     for (const field of written.fields()) {
       take(this.#room, field.length);
@@ -90,7 +90,7 @@ class Writing {
   /** Lists and maps with what is in them; there no more lists and maps that were written out may follow. */
   *#field(given: Value, field: string): Steps<Json | NoMember> {
     const value = given instanceof Optional ? (given.value ?? null) : given;
-    if (!isContainer(value) || value.plain !== undefined) return yield* this.#native(value);
+    if (!isContainer(value) || value.json !== undefined) return yield* this.#native(value);
     if (value.kind === 'list') {
       const items: Json[] = [];
       for (let at = 0; at < value.size; at++) items.push(yield* this.#native(value.at(at)));
@@ -113,12 +113,12 @@ class Writing {
   *#native(value: Value): Steps<Json> {
     if (++this.#seen % itemsInStep === 0) yield;
     take(this.#room, 0);
-    if (value instanceof Failure) throw new WrongValue(value.message);
-    if (value instanceof Written) {
+    if (value instanceof Failure) throw new InvalidPatchValue(value.message);
+    if (value instanceof PatchStruct) {
       const object = yield* this.object(value);
       return object instanceof NoMember ? object.foreign : object;
     }
-    if (isContainer(value) && value.plain !== undefined) return this.#plain(value.plain);
+    if (isContainer(value) && value.json !== undefined) return this.#plain(value.json);
     if (typeof value === 'string') return this.#text(value);
     if (typeof value === 'boolean' || typeof value === 'number') return value;
     if (typeof value === 'bigint') return whole(value);
@@ -134,23 +134,23 @@ class Writing {
     if (value === null || typeof value === 'boolean' || typeof value === 'number') return value;
     if (typeof value === 'string') return this.#text(value);
     if (typeof value === 'bigint') return safe(value);
-    if (value instanceof Failure) throw new WrongValue(value.message);
+    if (value instanceof Failure) throw new InvalidPatchValue(value.message);
     if (value instanceof Uint) return safe(value.value);
     if (value instanceof Uint8Array) return this.#text(Buffer.from(value).toString('base64'));
     if (value instanceof Timestamp) return timestampText(value);
     if (value instanceof Duration) return durationText(value);
-    if (value instanceof TypeValue) throw new WrongValue("type conversion not supported for 'type'");
+    if (value instanceof TypeValue) throw new InvalidPatchValue("type conversion not supported for 'type'");
     if (value instanceof Optional) {
-      if (value.value === undefined) throw new WrongValue('optional.none() dereference');
+      if (value.value === undefined) throw new InvalidPatchValue('optional.none() dereference');
       return yield* this.json(value.value);
     }
     if (isContainer(value)) {
-      return value.plain === undefined ? yield* this.#container(value) : this.#plain(value.plain);
+      return value.json === undefined ? yield* this.#container(value) : this.#plain(value.json);
     }
-    if (value instanceof Written) return yield* this.#struct(value);
-    if (value.kind === 'struct') throw new WrongValue(`disallowed conversion from ${quote(value.name)} to ""`);
+    if (value instanceof PatchStruct) return yield* this.#struct(value);
+    if (value.kind === 'struct') throw new InvalidPatchValue(`disallowed conversion from ${quote(value.name)} to ""`);
     const { name } = value as OpaqueValue;
-    throw new WrongValue(`type conversion error from '${shortName(name)}' to '*structpb.Value'`);
+    throw new InvalidPatchValue(`type conversion error from '${shortName(name)}' to '*structpb.Value'`);
   }
 
   *#container(value: Container): Steps<Json> {
@@ -161,14 +161,14 @@ class Writing {
     }
     const out: Record<string, Json> = {};
     for (const key of value.keys()) {
-      if (typeof key !== 'string') throw new WrongValue(noKey(key));
+      if (typeof key !== 'string') throw new InvalidPatchValue(noKey(key));
       take(this.#room, key.length);
       setMember(out, key, yield* this.json(value.get(key) ?? null));
     }
     return out;
   }
 
-  *#struct(value: Written): Steps<Json> {
+  *#struct(value: PatchStruct): Steps<Json> {
     const out: Record<string, Json> = {};
     for (const field of value.fields()) {
       take(this.#room, field.length);
@@ -198,7 +198,7 @@ class Writing {
   }
 }
 
-type Container = (ListValue | MapValue) & Partial<Plain>;
+type Container = (ListValue | MapValue) & Partial<JsonBacked>;
 
 const isContainer = (value: Value): value is Container =>
   typeof value === 'object' && value !== null && 'kind' in value && (value.kind === 'list' || value.kind === 'map');
@@ -218,6 +218,6 @@ const noKey = (key: Value): string =>
     ? "type conversion error from bool to 'string'"
     : `unsupported type conversion from '${key instanceof Uint ? 'uint' : 'int'}' to string`;
 
-/** What its own package calls it. */
+/** The name within its own package. */
 const shortName = (name: string): string =>
   name.startsWith('kubernetes.authorization.') ? name : name.slice(name.lastIndexOf('.') + 1);

@@ -2,25 +2,25 @@ import type { Range } from './cost.js';
 import { isReserved } from './reserved.js';
 import { listOf, mapOf, type Type } from './types.js';
 
-/** What is known of a value before there is one: its type, and how large it can be. */
-export interface Declared {
-  /** Of a scalar; what is made of others follows from their parts. */
+/** What is declared about a value: its type, and how large it can be (Kubernetes' `DeclType`). */
+export interface DeclType {
+  /** Only for scalars; other types follow from their parts. */
   readonly type?: Type;
   /** Bytes of a text, items of a list, members of a map; 0 for what has no size. */
   readonly maxElements: number;
-  /** Of a structure, by the name that expressions use. */
-  readonly fields?: ReadonlyMap<string, Declared>;
-  /** Of a map's keys. */
-  readonly key?: Declared;
-  /** Of a list's items or a map's values. */
-  readonly element?: Declared;
+  /** The fields of a structure, by the names that expressions use. */
+  readonly fields?: ReadonlyMap<string, DeclType>;
+  /** The keys of a map. */
+  readonly key?: DeclType;
+  /** The items of a list or values of a map. */
+  readonly element?: DeclType;
 }
 
 /**
  * The type of what was declared. Structures are named after where they stand below `name`, as in `self.spec`; their
  * fields are made when asked for, because most expressions look at few.
  */
-export function typeOf({ type, key, element, fields }: Declared, name: string): Type {
+export function typeOf({ type, key, element, fields }: DeclType, name: string): Type {
   if (type !== undefined) return type;
   if (element && key) return mapOf(typeOf(key, name), typeOf(element, `${name}.@elem`));
   if (element) return listOf(typeOf(element, `${name}.@idx`));
@@ -49,9 +49,9 @@ export function typeOf({ type, key, element, fields }: Declared, name: string): 
  * `@keys` and `@values` stand for what is within lists and maps. `fieldOfMap`: what `map.name` is.
  */
 export const sizesWithin =
-  (root: Declared, fieldOfMap?: (map: Declared) => Declared | undefined) =>
+  (root: DeclType, fieldOfMap?: (map: DeclType) => DeclType | undefined) =>
   ([, ...path]: readonly string[]): Range | undefined => {
-    let here: Declared | undefined = root;
+    let here: DeclType | undefined = root;
     for (const step of path) {
       if (step === '@items' || step === '@values') here = here.element;
       else if (step === '@keys') here = here.key;

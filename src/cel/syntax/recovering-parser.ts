@@ -1,28 +1,28 @@
 import type { Steps } from '../../api/steps.js';
 import { type Token, type TokenKind, tokenAt, tokenKinds } from '../lexer.js';
 import type { Source } from '../source.js';
-import { expectedAt } from './expected.js';
+import { expectedTokensAt } from './expected-tokens.js';
 import { type Rule, type State, type Step, startRule } from './grammar.js';
 import { predict } from './prediction.js';
 
-/** What was found of one rule; a text that is no expression leaves gaps. */
-export interface Found {
+/** A node of the parse tree: one rule. Tokens and children are missing where the text has errors. */
+export interface ParseNode {
   readonly rule: string;
-  /** Of its alternatives; the name of the rule while none was chosen. */
+  /** The name of the chosen alternative; that of the rule before one is chosen. */
   readonly name: string;
   readonly start: Token;
   /** By label. */
   readonly tokens: (readonly [string, Token])[];
-  readonly parts: (readonly [string, Found])[];
+  readonly children: (readonly [string, ParseNode])[];
 }
 
-/** Thrown when nothing more is to be read; what there is to say was said before. */
-export class Stopped extends Error {}
-/** Thrown for what concerns all of the text. */
-export class Hopeless extends Error {}
+/** Thrown to stop after an error that was reported already. */
+export class ParserStopped extends Error {}
+/** Thrown when a limit of the parser is exceeded; the message is the only error then. */
+export class ParserLimitExceeded extends Error {}
 
-/** Thrown within a rule that cannot go on. */
-class Lost extends Error {
+/** Thrown within a rule that cannot continue (ANTLR's RecognitionException). */
+class RecognitionError extends Error {
   readonly complaint: string;
   readonly token: Token;
   constructor(complaint: string, token: Token) {
@@ -32,63 +32,63 @@ class Lost extends Error {
   }
 }
 
-interface Ask {
+interface RuleCall {
   readonly rule: Rule;
   readonly precedence: number;
   readonly to: State | undefined;
 }
-/** Asks for what is found of a rule within, or for nothing: only a pause. */
-type Following<T> = Generator<Ask | undefined, T, Found>;
+/** Yields the rule to parse next, and is resumed with its node; yields undefined to pause. */
+type RuleSteps<T> = Generator<RuleCall | undefined, T, ParseNode>;
 
-/** A rule that is being followed: where its caller goes on. */
+/** A rule that was entered: the state in which its caller continues. */
 interface Frame {
   readonly to: State | undefined;
   readonly outer: Frame | undefined;
 }
 
-/** Of nested parts, and of operators and members within each other, as cel-go counts them. */
-export const mostNested = 250;
-/** So many rules are followed in a step. */
+/** Nested expressions, and operators and members within each other, as cel-go counts them. */
+export const maxNesting = 250;
+/** Rules that are parsed before a pause. */
 const rulesInStep = 2_000;
-const mostReported = 100;
-const mostRecoveries = 30;
-const mostSkipped = 256;
+const maxErrors = 100;
+const maxRecoveries = 30;
+const maxSkipped = 256;
 
 /**
- * Reads a text as the parser of cel-go does, with what it does when it finds something wrong: a token may be left out or
- * taken for granted, or the rest of a rule is skipped, and it goes on, telling each time.
+ * Parses as cel-go's generated parser does, with ANTLR's error recovery: it deletes or inserts a token, or skips the rest of
+ * a rule, reports that, and continues.
  */
-export class Machine {
+export class RecoveringParser {
   readonly #source: Source;
-  readonly #tell: (at: number, message: string) => void;
+  readonly #onError: (at: number, message: string) => void;
   readonly #tokens: Token[] = [];
   readonly #unreadable: { readonly at: number; readonly end: number }[] = [];
   readonly #depths = new Map<string, number>();
-  #readTo = 0;
+  #readUpTo = 0;
   #index = 0;
   #state: State = startRule.start;
   #frame: Frame | undefined;
   #reported = 0;
   #recoveries = 0;
-  /** How many more tokens may be skipped for the present trouble. */
-  #skips = Number.POSITIVE_INFINITY;
-  /** After something was told, until a token fits again. */
+  /** Tokens that the current recovery may still skip. */
+  #skipsLeft = Number.POSITIVE_INFINITY;
+  /** From an error until a token matches again; further errors are not reported meanwhile. */
   #recovering = false;
   #lastIndex = -1;
   readonly #lastStates = new Set<State>();
 
   constructor(source: Source, tell: (at: number, message: string) => void) {
     this.#source = source;
-    this.#tell = tell;
+    this.#onError = tell;
   }
 
-  *run(): Steps<Found> {
+  *run(): Steps<ParseNode> {
     const open = [this.#rule(startRule, 0, undefined)];
-    let found: Found | undefined;
+    let found: ParseNode | undefined;
     for (let count = 1; ; count++) {
       if (count % rulesInStep === 0) yield;
-      // The first answer is not looked at.
-      const { done, value } = open.at(-1)!.next(found as Found);
+      // A generator ignores what it is started with.
+      const { done, value } = open.at(-1)!.next(found as ParseNode);
       if (!done) {
         found = undefined;
         if (value === undefined) yield;
@@ -104,8 +104,8 @@ export class Machine {
   #token(ahead: number): Token {
     const index = this.#index + ahead - 1;
     while (this.#tokens.length <= index && this.#tokens.at(-1)?.kind !== 'EOF') {
-      const token = tokenAt(this.#source, this.#readTo);
-      this.#readTo = token.end;
+      const token = tokenAt(this.#source, this.#readUpTo);
+      this.#readUpTo = token.end;
       if (token.kind === 'unreadable') {
         this.#unreadable.push(token);
         this.#report(token.at, `token recognition error at: '${token.text}'`);
@@ -120,23 +120,24 @@ export class Machine {
     return this.#token(ahead).kind;
   }
 
-  /** Goes beyond the next token, but not beyond the end. */
+  /** Moves past the next token, but not past the end. */
   #consume(): void {
-    if (this.#skips-- <= 0) throw new Hopeless(`error recovery token lookahead limit exceeded: ${mostSkipped}`);
+    if (this.#skipsLeft-- <= 0)
+      throw new ParserLimitExceeded(`error recovery token lookahead limit exceeded: ${maxSkipped}`);
     if (this.#kind() === 'EOF') return;
     this.#index++;
-    // What is unreadable before the next token is told now.
+    // Reports what is no token before the next one.
     this.#token(1);
   }
 
   #report(at: number, message: string): void {
-    const many = this.#reported >= mostReported;
+    const many = this.#reported >= maxErrors;
     this.#reported++;
-    this.#tell(at, `Syntax error: ${many ? `More than ${mostReported} syntax errors` : message}`);
-    if (many) throw new Stopped();
+    this.#onError(at, `Syntax error: ${many ? `More than ${maxErrors} syntax errors` : message}`);
+    if (many) throw new ParserStopped();
   }
 
-  #complain(token: Token, message: string): void {
+  #reportOnce(token: Token, message: string): void {
     if (this.#recovering) return;
     this.#recovering = true;
     this.#report(token.at, message);
@@ -148,45 +149,45 @@ export class Machine {
     this.#lastIndex = -1;
   }
 
-  /** Follows a rule; asks for what is found of the rules within, so that nesting takes no stack. */
-  *#rule(rule: Rule, precedence: number, to: State | undefined): Following<Found> {
+  /** Parses a rule. Rules within it are yielded rather than called, so that nesting takes no stack. */
+  *#rule(rule: Rule, precedence: number, to: State | undefined): RuleSteps<ParseNode> {
     const depth = (this.#depths.get(rule.name) ?? 0) + 1;
     this.#depths.set(rule.name, depth);
-    if (depth > mostNested) throw new Hopeless(`expression recursion limit exceeded: ${mostNested}`);
+    if (depth > maxNesting) throw new ParserLimitExceeded(`expression recursion limit exceeded: ${maxNesting}`);
     const outer = this.#frame;
     this.#frame = { to, outer };
     this.#state = rule.start;
-    let found = newFound(rule.name, rule.name, this.#token(1));
+    let found = newNode(rule.name, rule.name, this.#token(1));
     try {
-      let way = 1;
+      let chosen = 1;
       if (rule.choice !== undefined) {
-        this.#enter(rule.choice);
-        way = rule.simple ? this.#simpleChoice(rule) : this.#predict(rule.choice, precedence, false);
+        this.#sync(rule.choice);
+        chosen = rule.simple ? this.#chooseByToken(rule) : this.#predict(rule.choice, precedence, false);
       }
-      const alternative = rule.alternatives[way - 1]!;
-      if (alternative.name !== rule.name) found = newFound(rule.name, alternative.name, found.start);
+      const alternative = rule.alternatives[chosen - 1]!;
+      if (alternative.name !== rule.name) found = newNode(rule.name, alternative.name, found.start);
       for (const step of alternative.steps) yield* this.#step(step, found, precedence);
       const { suffixes } = rule;
       if (suffixes !== undefined) {
-        this.#enter(suffixes.at);
+        this.#sync(suffixes.at);
         for (let count = 1; this.#predict(suffixes.at, precedence, true) === 1; count++) {
           if (count % rulesInStep === 0) yield;
           let which = 1;
           if (suffixes.choice !== undefined) {
-            this.#enter(suffixes.choice);
+            this.#sync(suffixes.choice);
             which = this.#predict(suffixes.choice, precedence, false);
           }
           const suffix = suffixes.alternatives[which - 1]!;
           const left = found;
-          found = newFound(rule.name, suffix.name, left.start);
-          found.parts.push(['left', left]);
+          found = newNode(rule.name, suffix.name, left.start);
+          found.children.push(['left', left]);
           for (const step of suffix.steps) yield* this.#step(step, found, precedence);
-          this.#enter(suffixes.again);
+          this.#sync(suffixes.again);
         }
       }
     } catch (error) {
-      if (!(error instanceof Lost)) throw error;
-      this.#complain(error.token, error.complaint);
+      if (!(error instanceof RecognitionError)) throw error;
+      this.#reportOnce(error.token, error.complaint);
       this.#recover();
     }
     this.#frame = outer;
@@ -194,7 +195,7 @@ export class Machine {
     return found;
   }
 
-  *#step(step: Step, found: Found, precedence: number): Following<void> {
+  *#step(step: Step, found: ParseNode, precedence: number): RuleSteps<void> {
     switch (step.do) {
       case 'token': {
         this.#state = step.at;
@@ -204,53 +205,56 @@ export class Machine {
       }
       case 'rule': {
         this.#state = step.at;
-        const [way] = step.at.ways;
-        const part: Found = yield { rule: step.rule, precedence: step.precedence, to: way?.to };
-        if (step.label !== '') found.parts.push([step.label, part]);
+        const [transition] = step.at.transitions;
+        const child: ParseNode = yield { rule: step.rule, precedence: step.precedence, to: transition?.to };
+        if (step.label !== '') found.children.push([step.label, child]);
         this.#state = step.at;
         return;
       }
       case 'optional':
-        this.#enter(step.at);
-        if (!expectedAt(step.first).tokens.has(this.#kind())) return;
+        this.#sync(step.at);
+        if (!expectedTokensAt(step.first).tokens.has(this.#kind())) return;
         for (const inner of step.steps) yield* this.#step(inner, found, precedence);
         return;
       case 'repeat': {
-        this.#enter(step.at);
+        this.#sync(step.at);
         const goesOn = (): boolean =>
           step.looksAhead
             ? this.#predict(step.some ? step.again : step.at, precedence, false) === 1
-            : expectedAt(step.first).tokens.has(this.#kind());
+            : expectedTokensAt(step.first).tokens.has(this.#kind());
         let on = step.some || goesOn();
         while (on) {
           for (const inner of step.steps) yield* this.#step(inner, found, precedence);
-          this.#enter(step.again);
+          this.#sync(step.again);
           on = goesOn();
         }
       }
     }
   }
 
-  #simpleChoice(rule: Rule): number {
+  #chooseByToken(rule: Rule): number {
     const kind = this.#kind();
-    const way = rule.choice?.ways.findIndex(({ to }) => expectedAt(to).tokens.has(kind)) ?? -1;
-    if (way < 0) throw this.#noWay(this.#token(1), this.#token(1));
-    return way + 1;
+    const index = rule.choice?.transitions.findIndex(({ to }) => expectedTokensAt(to).tokens.has(kind)) ?? -1;
+    if (index < 0) throw this.#noViableAlternative(this.#token(1), this.#token(1));
+    return index + 1;
   }
 
   #predict(from: State, precedence: number, loop: boolean): number {
     const prediction = predict(from, precedence, loop, this.#kindAhead);
-    if (prediction.failedAt === undefined) return prediction.way;
-    throw this.#noWay(this.#token(1), this.#token(prediction.failedAt));
+    if (prediction.failedAt === undefined) return prediction.alternative;
+    throw this.#noViableAlternative(this.#token(1), this.#token(prediction.failedAt));
   }
 
-  #noWay(start: Token, offending: Token): Lost {
+  #noViableAlternative(start: Token, offending: Token): RecognitionError {
     const input = start.kind === 'EOF' ? '<EOF>' : this.#textOf(start, offending);
-    const complaint = `no viable alternative at input ${shown(input)}`;
-    return new Lost(complaint.replace(reservedAfterDot, "mismatched input '$1' expecting IDENTIFIER"), offending);
+    const complaint = `no viable alternative at input ${escaped(input)}`;
+    return new RecognitionError(
+      complaint.replace(reservedAfterDot, "mismatched input '$1' expecting IDENTIFIER"),
+      offending,
+    );
   }
 
-  /** All between, but for what began no token. */
+  /** The text from one token to another, without what is no token. */
   #textOf(start: Token, last: Token): string {
     const end = last.kind === 'EOF' ? last.at : last.end;
     let text = '';
@@ -263,31 +267,34 @@ export class Machine {
     return text + this.#source.slice(from, end);
   }
 
-  #mismatch(): Lost {
+  #mismatch(): RecognitionError {
     const token = this.#token(1);
-    return new Lost(`mismatched input ${shown(token.text)} expecting ${listed(this.#expected(this.#state))}`, token);
+    return new RecognitionError(
+      `mismatched input ${escaped(token.text)} expecting ${listed(this.#expected(this.#state))}`,
+      token,
+    );
   }
 
   #match(tokens: ReadonlySet<TokenKind>): Token {
     const token = this.#token(1);
-    if (!tokens.has(token.kind)) return this.#matchOtherwise();
+    if (!tokens.has(token.kind)) return this.#recoverInline();
     this.#matched();
     this.#consume();
     return token;
   }
 
-  #matchOtherwise(): Token {
+  #recoverInline(): Token {
     return this.#limited(() => {
-      const deleted = this.#leaveOut();
+      const deleted = this.#singleTokenDeletion();
       if (deleted !== undefined) {
         this.#consume();
         return deleted;
       }
-      const [way] = this.#state.ways;
+      const [transition] = this.#state.transitions;
       const token = this.#token(1);
-      if (way === undefined || !this.#expected(way.to).has(token.kind)) throw this.#mismatch();
+      if (transition === undefined || !this.#expected(transition.to).has(token.kind)) throw this.#mismatch();
       const expected = this.#expected(this.#state);
-      this.#complain(token, `missing ${listed(expected)} at ${shown(token.text)}`);
+      this.#reportOnce(token, `missing ${listed(expected)} at ${escaped(token.text)}`);
       const kind = tokenKinds.find((name) => expected.has(name)) ?? 'EOF';
       const name = kind === 'EOF' ? 'EOF' : kind.startsWith("'") ? kind : 'undefined';
       const { at, end } = token.kind === 'EOF' && this.#index > 0 ? this.#token(0) : token;
@@ -295,53 +302,53 @@ export class Machine {
     });
   }
 
-  /** Leaves a token out if the one after it is expected; answers that. */
-  #leaveOut(): Token | undefined {
+  /** Skips a token if the one after it is expected, and returns that one. */
+  #singleTokenDeletion(): Token | undefined {
     if (!this.#expected(this.#state).has(this.#kind(2))) return undefined;
-    this.#unwanted();
+    this.#reportUnwanted();
     this.#consume();
     const matched = this.#token(1);
     this.#matched();
     return matched;
   }
 
-  #unwanted(): void {
+  #reportUnwanted(): void {
     const token = this.#token(1);
-    this.#complain(token, `extraneous input ${shown(token.text)} expecting ${listed(this.#expected(this.#state))}`);
+    this.#reportOnce(token, `extraneous input ${escaped(token.text)} expecting ${listed(this.#expected(this.#state))}`);
   }
 
-  /** Comes to a state where what is next is looked at before anything is decided. */
-  #enter(state: State): void {
+  /** Enters a state, and recovers at once if the next token is not expected there (ANTLR's sync). */
+  #sync(state: State): void {
     this.#state = state;
     if (this.#recovering) return;
-    const { tokens, end } = expectedAt(state);
+    const { tokens, end } = expectedTokensAt(state);
     if (end || tokens.has(this.#kind())) return;
     if (state.role === 'choice') {
-      if (this.#leaveOut() === undefined) throw this.#mismatch();
+      if (this.#singleTokenDeletion() === undefined) throw this.#mismatch();
     } else {
-      this.#unwanted();
+      this.#reportUnwanted();
       this.#skipTo(new Set([...this.#expected(state), ...this.#followers()]));
     }
   }
 
-  /** Tokens that may come at a state, also beyond the end of its rule. */
+  /** The tokens that can follow a state, also beyond the end of its rule. */
   #expected(state: State): ReadonlySet<TokenKind> {
-    const here = expectedAt(state);
+    const here = expectedTokensAt(state);
     if (!here.end) return here.tokens;
     const tokens = new Set(here.tokens);
     for (let frame = this.#frame; frame?.to !== undefined; frame = frame.outer) {
-      const next = expectedAt(frame.to);
+      const next = expectedTokensAt(frame.to);
       for (const kind of next.tokens) tokens.add(kind);
       if (!next.end) return tokens;
     }
     return tokens.add('EOF');
   }
 
-  /** Tokens that may follow any of the rules that are being followed. */
+  /** The tokens that can follow any of the entered rules. */
   #followers(): ReadonlySet<TokenKind> {
     const tokens = new Set<TokenKind>();
     for (let frame = this.#frame; frame?.to !== undefined; frame = frame.outer) {
-      for (const kind of expectedAt(frame.to).tokens) tokens.add(kind);
+      for (const kind of expectedTokensAt(frame.to).tokens) tokens.add(kind);
     }
     return tokens;
   }
@@ -359,32 +366,32 @@ export class Machine {
     });
   }
 
-  /** One attempt to go on; there are only so many, and each may skip only so many tokens. */
+  /** Runs one recovery; their number, and the tokens that each may skip, are limited. */
   #limited<T>(attempt: () => T): T {
-    if (this.#recoveries++ === mostRecoveries) {
-      this.#report(this.#token(1).at, `error recovery attempt limit exceeded: ${mostRecoveries}`);
-      throw new Stopped();
+    if (this.#recoveries++ === maxRecoveries) {
+      this.#report(this.#token(1).at, `error recovery attempt limit exceeded: ${maxRecoveries}`);
+      throw new ParserStopped();
     }
-    this.#skips = mostSkipped;
+    this.#skipsLeft = maxSkipped;
     try {
       return attempt();
     } finally {
-      this.#skips = Number.POSITIVE_INFINITY;
+      this.#skipsLeft = Number.POSITIVE_INFINITY;
     }
   }
 }
 
 const reservedAfterDot = /no viable alternative at input '.(true|false|null)'/gu;
 
-const newFound = (rule: string, name: string, start: Token): Found => ({
+const newNode = (rule: string, name: string, start: Token): ParseNode => ({
   rule,
   name,
   start,
   tokens: [],
-  parts: [],
+  children: [],
 });
 
-const shown = (text: string): string =>
+const escaped = (text: string): string =>
   `'${text.replaceAll('\t', '\\t').replaceAll('\n', '\\n').replaceAll('\r', '\\r')}'`;
 
 /** `'+'`, or `{'+', '-'}`. */

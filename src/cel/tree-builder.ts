@@ -5,23 +5,23 @@ import type { Issues } from './issues.js';
 /** `optMap` doubles its target: trees stop growing here. */
 const mostNodes = 100_000;
 
-/** Thrown for a tree that would get too large; cel-go would run out of memory. */
+/** Thrown for a tree that would become too large; cel-go would run out of memory. */
 export class TooManyNodes extends Error {}
 
-/** A call of this form stands for another expression, made when it is read (cel-spec, "Macros"). */
+/** A call that the parser expands into another expression (cel-spec, "Macros"). */
 export interface Macro {
   readonly name: string;
   readonly args: number;
-  /** Is it called on a target? */
+  /** Whether it is called on a target. */
   readonly member: boolean;
-  /** Does what it stands for have the target twice? */
+  /** Whether the expansion contains the target twice. */
   readonly copiesTarget?: boolean;
-  /** What the call stands for; what is wrong with it; or undefined when it is none of this macro. */
+  /** Returns the expansion, an error, or undefined if the call is not one of this macro. */
   readonly expand: (call: MacroCall) => Expr | { readonly refused: string; readonly at: number } | undefined;
 }
 
 export interface MacroCall {
-  readonly trees: Trees;
+  readonly builder: TreeBuilder;
   readonly at: number;
   readonly target: Expr | undefined;
   /** Of the target, for a macro that asks for it. */
@@ -29,8 +29,8 @@ export interface MacroCall {
   readonly args: readonly Expr[];
 }
 
-/** Makes the nodes of one tree, and puts what macros stand for in their places. */
-export class Trees {
+/** Creates the nodes of a syntax tree and expands macros. */
+export class TreeBuilder {
   readonly #issues: Issues;
   readonly #macros: ReadonlyMap<string, Macro>;
   #next = 1;
@@ -73,22 +73,22 @@ export class Trees {
     return { kind: 'struct', id: this.id(), at, name, fields };
   }
 
-  /** Stands where something is wrong, after an issue about it. */
+  /** A placeholder for a part with an error that was reported. */
   broken(at: number): Expr {
     return this.literal(at, null);
   }
 
-  /** Tells an issue and stands for what it is about. */
+  /** Reports an error and returns a placeholder. */
   refuse(at: number | undefined, message: string): Expr {
     this.#issues.add(at, message);
     return this.broken(at ?? 0);
   }
 
-  /** A call, or what it stands for when it is one of a macro. */
+  /** A call, or the expansion if it is a macro. */
   *callOrMacro(at: number, name: string, target: Expr | undefined, args: readonly Expr[]): Steps<Expr> {
     const macro = this.#macros.get(macroKey(name, args.length, target !== undefined));
     const copied = macro?.copiesTarget === true && target !== undefined ? yield* this.#copy(target, at) : undefined;
-    const expanded = macro?.expand({ trees: this, at, target, copied, args });
+    const expanded = macro?.expand({ builder: this, at, target, copied, args });
     if (expanded === undefined) return this.call(at, name, target, args);
     if ('refused' in expanded) return this.refuse(expanded.at, expanded.refused);
     return expanded;

@@ -18,7 +18,7 @@ const objectType = (name: string): StructType => ({
   kind: 'struct',
   name,
   fields: { get: () => dyn },
-  make: (values) => new Written(name, values),
+  make: (values) => new PatchStruct(name, values),
 });
 
 /** Fields that no operation has are of no type, which fits nothing that has one. */
@@ -41,12 +41,12 @@ const operationType: StructType = {
       if (field === 'value' || typeof value === 'string') continue;
       return new Failure(`unexpected type ${goTypeOf(value)} for JSONPatchType '${field}' field`);
     }
-    return new Written(operationTypeName, values);
+    return new PatchStruct(operationTypeName, values);
   },
 };
 
-/** A structure as it was written out. */
-export class Written implements StructValue {
+/** The value of such a struct literal. */
+export class PatchStruct implements StructValue {
   readonly kind = 'struct';
   readonly name: string;
   readonly #values: ReadonlyMap<string, Value>;
