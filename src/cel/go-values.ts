@@ -1,6 +1,7 @@
 import { Foreign } from '../api/go-print.js';
 import { goDuration, quote } from '../api/go-text.js';
 import type { Json } from '../api/object.js';
+import { isJsonBacked } from './json-values.js';
 import { timestampText } from './library/timestamps.js';
 import { valueText } from './library/value-text.js';
 import { Duration, isList, Optional, Timestamp, TypeValue, Uint, type Value } from './values.js';
@@ -20,8 +21,8 @@ export function goTypeOf(value: Value): string {
   if (value instanceof Timestamp) return 'time.Time';
   if (value instanceof Optional) return value.value === undefined ? '<nil>' : goTypeOf(value.value);
   if (!('kind' in value)) return '*types.Err';
-  if (value.kind === 'list') return 'plain' in value ? '[]interface {}' : '[]ref.Val';
-  if (value.kind === 'map') return 'plain' in value ? 'map[string]interface {}' : 'map[ref.Val]ref.Val';
+  if (value.kind === 'list') return isJsonBacked(value) ? '[]interface {}' : '[]ref.Val';
+  if (value.kind === 'map') return isJsonBacked(value) ? 'map[string]interface {}' : 'map[ref.Val]ref.Val';
   return value.kind === 'struct' ? 'map[string]interface {}' : value.name;
 }
 

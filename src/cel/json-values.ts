@@ -7,6 +7,10 @@ export interface JsonBacked {
   readonly json: Json;
 }
 
+/** Whether a value is a view of JSON, and not made by the expression. */
+export const isJsonBacked = (value: Value): value is Value & JsonBacked =>
+  typeof value === 'object' && value !== null && 'json' in value;
+
 /** JSON as expressions see it where no schema tells them more: whole numbers are `int`, others `double`. */
 export function jsonValue(json: Json): Value {
   if (typeof json === 'number') return Number.isSafeInteger(json) ? BigInt(json) : json;

@@ -35,18 +35,18 @@ export interface OutputBudget {
 const tooLarge = (): InvalidPatchValue => new InvalidPatchValue('what the expression makes is too large');
 
 /** Text and bytes of members and texts count; everything else is one value. */
-function take(room: OutputBudget, bytes: number): void {
-  room.values -= 1;
-  room.bytes -= bytes;
-  if (room.values < 0 || room.bytes < 0) throw tooLarge();
+function take(budget: OutputBudget, bytes: number): void {
+  budget.values -= 1;
+  budget.bytes -= bytes;
+  if (budget.values < 0 || budget.bytes < 0) throw tooLarge();
 }
 
 /**
  * What was written out as `Object{...}`, as it is merged. Of lists and maps in it only what stands in them itself is taken
  * over, as in Kubernetes: what JSON has no form for is `Foreign`. Throws InvalidPatchValue.
  */
-export function* configurationOf(written: PatchStruct, room: OutputBudget): Steps<JsonObject> {
-  const object = yield* new PatchValueWriter(room).object(written);
+export function* configurationOf(written: PatchStruct, budget: OutputBudget): Steps<JsonObject> {
+  const object = yield* new PatchValueWriter(budget).object(written);
   if (object instanceof NoMember) throw new InvalidPatchValue('invalid return type: *dynamic.ObjectVal');
   return object;
 }
@@ -55,8 +55,8 @@ export function* configurationOf(written: PatchStruct, room: OutputBudget): Step
  * A value as JSON Patch sets it: whole numbers that doubles cannot hold, durations, times and bytes become text. Throws
  * WrongValue.
  */
-export function* patchValueOf(value: Value, room: OutputBudget): Steps<Json> {
-  return yield* new PatchValueWriter(room).json(value);
+export function* patchValueOf(value: Value, budget: OutputBudget): Steps<Json> {
+  return yield* new PatchValueWriter(budget).json(value);
 }
 
 /** An object that cannot be written because a key is no string. */
@@ -69,17 +69,17 @@ class NoMember {
 }
 
 class PatchValueWriter {
-  readonly #room: OutputBudget;
+  readonly #budget: OutputBudget;
   #seen = 0;
 
-  constructor(room: OutputBudget) {
-    this.#room = room;
+  constructor(budget: OutputBudget) {
+    this.#budget = budget;
   }
 
   *object(written: PatchStruct): Steps<JsonObject | NoMember> {
     const out: Record<string, Json> = {};
     for (const field of written.fields()) {
-      take(this.#room, field.length);
+      take(this.#budget, field.length);
       const value = yield* this.#field(written.get(field) ?? null, field);
       if (value instanceof NoMember) return value;
       setMember(out, field, value);
@@ -103,7 +103,7 @@ class PatchValueWriter {
           `fail to convert field ${quote(field)}: map key ${goRune(key)} is of type ${goTypeName(key)}, not string`,
         );
       }
-      take(this.#room, key.length);
+      take(this.#budget, key.length);
       setMember(out, key, yield* this.#native(value.get(key) ?? null));
     }
     return out;
@@ -112,13 +112,13 @@ class PatchValueWriter {
   /** A value as Go holds it. */
   *#native(value: Value): Steps<Json> {
     if (++this.#seen % itemsInStep === 0) yield;
-    take(this.#room, 0);
+    take(this.#budget, 0);
     if (value instanceof Failure) throw new InvalidPatchValue(value.message);
     if (value instanceof PatchStruct) {
       const object = yield* this.object(value);
       return object instanceof NoMember ? object.foreign : object;
     }
-    if (isContainer(value) && value.json !== undefined) return this.#plain(value.json);
+    if (isContainer(value) && value.json !== undefined) return this.#counted(value.json);
     if (typeof value === 'string') return this.#text(value);
     if (typeof value === 'boolean' || typeof value === 'number') return value;
     if (typeof value === 'bigint') return whole(value);
@@ -130,7 +130,7 @@ class PatchValueWriter {
 
   *json(value: Value): Steps<Json> {
     if (++this.#seen % itemsInStep === 0) yield;
-    take(this.#room, 0);
+    take(this.#budget, 0);
     if (value === null || typeof value === 'boolean' || typeof value === 'number') return value;
     if (typeof value === 'string') return this.#text(value);
     if (typeof value === 'bigint') return safe(value);
@@ -145,7 +145,7 @@ class PatchValueWriter {
       return yield* this.json(value.value);
     }
     if (isContainer(value)) {
-      return value.json === undefined ? yield* this.#container(value) : this.#plain(value.json);
+      return value.json === undefined ? yield* this.#container(value) : this.#counted(value.json);
     }
     if (value instanceof PatchStruct) return yield* this.#struct(value);
     if (value.kind === 'struct') throw new InvalidPatchValue(`disallowed conversion from ${quote(value.name)} to ""`);
@@ -162,7 +162,7 @@ class PatchValueWriter {
     const out: Record<string, Json> = {};
     for (const key of value.keys()) {
       if (typeof key !== 'string') throw new InvalidPatchValue(noKey(key));
-      take(this.#room, key.length);
+      take(this.#budget, key.length);
       setMember(out, key, yield* this.json(value.get(key) ?? null));
     }
     return out;
@@ -171,30 +171,30 @@ class PatchValueWriter {
   *#struct(value: PatchStruct): Steps<Json> {
     const out: Record<string, Json> = {};
     for (const field of value.fields()) {
-      take(this.#room, field.length);
+      take(this.#budget, field.length);
       setMember(out, field, yield* this.json(value.get(field) ?? null));
     }
     return out;
   }
 
   #text(text: string): string {
-    this.#room.bytes -= text.length;
-    if (this.#room.bytes < 0) throw tooLarge();
+    this.#budget.bytes -= text.length;
+    if (this.#budget.bytes < 0) throw tooLarge();
     return text;
   }
 
-  /** JSON that was read is taken as it is; it counts all the same. */
-  #plain(plain: Json): Json {
-    const open: Json[] = [plain];
+  /** JSON is used as it is, and counts towards the limit. */
+  #counted(json: Json): Json {
+    const open: Json[] = [json];
     for (let next = open.pop(); next !== undefined; next = open.pop()) {
-      take(this.#room, typeof next === 'string' ? next.length : 0);
+      take(this.#budget, typeof next === 'string' ? next.length : 0);
       if (typeof next !== 'object' || next === null) continue;
       for (const [name, inner] of Object.entries(next)) {
-        take(this.#room, Array.isArray(next) ? 0 : name.length);
+        take(this.#budget, Array.isArray(next) ? 0 : name.length);
         open.push(inner);
       }
     }
-    return plain;
+    return json;
   }
 }
 

@@ -1,6 +1,5 @@
 import { isInt64 } from '../../api/go-integers.js';
-import type { Json } from '../../api/object.js';
-import { jsonValue } from '../json-values.js';
+import { isJsonBacked, jsonValue } from '../json-values.js';
 import { valueText } from '../library/value-text.js';
 import { goTypeName, typeName } from '../runtime-types.js';
 import { Failure, type ListValue, noSuchOverload, Optional, Uint, type Value } from '../values.js';
@@ -101,8 +100,7 @@ function follow(root: Value, qualifiers: readonly Qualifier[], frame: Frame): Va
 }
 
 /** Kubernetes takes the value out of its optional as plain JSON, whatever the schema says of an object. */
-const withoutSchema = (value: Value): Value =>
-  typeof value === 'object' && value !== null && 'plain' in value ? jsonValue(value.plain as Json) : value;
+const withoutSchema = (value: Value): Value => (isJsonBacked(value) ? jsonValue(value.json) : value);
 
 /** The value at a key or index of a list, map or structure; undefined if there is none, and for other values. */
 function find(value: Value, key: Value): Value | undefined {

@@ -5,7 +5,7 @@ import { spend } from '../../cel/effort.js';
 import { compared } from '../../cel/equality.js';
 import { EvaluationAborted } from '../../cel/evaluation/frame.js';
 import { escapeField } from '../../cel/field-names.js';
-import type { JsonBacked } from '../../cel/json-values.js';
+import { isJsonBacked } from '../../cel/json-values.js';
 import { Duration, Failure, type ListValue, Timestamp, Uint, type Value } from '../../cel/values.js';
 
 /**
@@ -81,11 +81,11 @@ export function keyedList(list: ListValue, keyFields: readonly string[], see: (i
   // Lists that are made of this one have the same items.
   const known = new WeakMap<object, string>();
   const keyOf: KeyOf = (item) => {
-    if (!isPlainObject(item)) return undefined;
-    const before = known.get(item.plain);
+    if (!isJsonObject(item)) return undefined;
+    const before = known.get(item.json);
     if (before !== undefined) return before;
-    const key = itemKey(item.plain, fields);
-    known.set(item.plain, key);
+    const key = itemKey(item.json, fields);
+    known.set(item.json, key);
     return key;
   };
   return listByKeys(list, keyOf, see);
@@ -119,7 +119,7 @@ function listByKeys(list: ListValue, keyOf: KeyOf, see: (item: JsonObject) => Va
       for (const item of items(other)) {
         const key = keyOf(item);
         const at = key === undefined ? undefined : places.get(key);
-        const seen = isPlainObject(item) ? see(item.plain) : notMap;
+        const seen = isJsonObject(item) ? see(item.json) : notMap;
         if (at === undefined) added.push(seen);
         else replaced[at] = seen;
       }
@@ -138,10 +138,8 @@ function items(list: ListValue): readonly Value[] {
   return Array.from({ length: list.size }, (_, index) => list.at(index));
 }
 
-const isPlain = (value: Value): value is Value & JsonBacked =>
-  value !== null && typeof value === 'object' && 'plain' in value;
-const isPlainObject = (value: Value): value is Value & { readonly plain: JsonObject } =>
-  isPlain(value) && isObject(value.json);
+const isJsonObject = (value: Value): value is Value & { readonly json: JsonObject } =>
+  isJsonBacked(value) && isObject(value.json);
 
 export const notMap = new Failure('invalid data, expected a map for the provided schema with type=object');
 
@@ -167,7 +165,7 @@ function seenKey(value: Value): string | undefined {
   if (value instanceof Timestamp) return `time ${value.nanoseconds}`;
   if (value instanceof Duration) return `duration ${value.nanoseconds}`;
   if (value instanceof Uint) return `uint ${value.value}`;
-  if (isPlain(value)) return givenKey(value.json);
+  if (isJsonBacked(value)) return givenKey(value.json);
   if (value === null || value instanceof Failure) return undefined;
   if (typeof value !== 'object') return `${typeof value} ${String(value)}`;
   if (!('kind' in value)) return undefined;

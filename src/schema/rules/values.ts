@@ -7,7 +7,7 @@ import { spend } from '../../cel/effort.js';
 import { compared } from '../../cel/equality.js';
 import { escapeField, unescapeField } from '../../cel/field-names.js';
 import { goTypeOf as goTypeOfValue } from '../../cel/go-values.js';
-import type { JsonBacked } from '../../cel/json-values.js';
+import { isJsonBacked, type JsonBacked } from '../../cel/json-values.js';
 import { lazyList } from '../../cel/lazy-list.js';
 import { momentFromText } from '../../cel/library/timestamps.js';
 import { memberNames } from '../../cel/member-names.js';
@@ -162,7 +162,7 @@ function addedValue(item: Value, schema: Schema): Value {
   if (item === null) return misread(schema, item);
   if (typeof item !== 'object') return celValue(item, schema);
   if (item instanceof Failure) return item;
-  if ('plain' in item) return celValue(item.plain as Json, schema);
+  if (isJsonBacked(item)) return celValue(item.json, schema);
   return 'ofResource' in item && item.ofResource ? item : misread(schema, item);
 }
 
