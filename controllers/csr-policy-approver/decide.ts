@@ -16,6 +16,7 @@ import {
   policyProblems,
   subjectFields,
 } from './policy.js';
+import { hasDotSegments, withoutDetours } from './uri-detours.js';
 
 /** What a policy says to a request. */
 export type Decision =
@@ -159,7 +160,10 @@ function lists({ effect, usages, subject = {}, names = {} }: PolicyRule): readon
 
 type Names = Readonly<Record<'dns' | 'email' | 'uri', (entry: string) => Fits>>;
 
-/** Nobody is approved the name of another who differs in case alone, nor a host by what stands behind it. */
+/**
+ * Nobody is approved the name of another who differs in case alone, nor a host by what stands behind it, nor a path that some
+ * read as one that leads elsewhere.
+ */
 const approvedNames: Names = {
   dns: (entry) => {
     const fits = patterned('.', { fold: asciiLowerCase })(entry);
@@ -169,14 +173,26 @@ const approvedNames: Names = {
     };
   },
   email: patterned('@'),
-  uri: patterned('/?#'),
+  uri: (entry) => {
+    const fits = patterned('/?#%\\')(entry);
+    return (facts) => {
+      const test = fits(facts);
+      return (uri) => !hasDotSegments(uri) && test(uri);
+    };
+  },
 };
 
-/** No case, no query and no wildcard in a name leads past a rule that denies. */
+/** No case, no query, no wildcard and no other way to write a name leads past a rule that denies. */
 const deniedNames: Names = {
   dns: patterned('.', { caseless: anywhereIn, wildcards: true }),
   email: patterned('@', { caseless: domainIn }),
-  uri: patterned('/', { caseless: hostIn }),
+  uri: (entry) => {
+    const fits = patterned('/', { caseless: hostIn })(entry);
+    return (facts) => {
+      const test = fits(facts);
+      return (uri) => test(uri) || test(withoutDetours(uri));
+    };
+  },
 };
 
 /** More and longer names than anybody needs are for a person to look at. */

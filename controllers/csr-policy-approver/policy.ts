@@ -43,7 +43,7 @@ export interface PolicyRule {
     readonly ip?: readonly string[];
     /** Patterns; parts end at `@`. */
     readonly email?: readonly string[];
-    /** Patterns; parts end at `/`, where something is approved at `?` and `#` too. */
+    /** Patterns; parts end at `/`, where something is approved at `?`, `#`, `%` and a backslash too. */
     readonly uri?: readonly string[];
     /** May DNS names with a `*` be approved? Default: no. */
     readonly wildcards?: boolean;

@@ -278,6 +278,26 @@ describe('an approving rule', () => {
       { uris: ['https://other.example#.shop.example/'] },
       'leave: team: URI "https://other.example#.shop.example/" is not allowed',
     ],
+    ...['..', 'a/../../../other/sa/a', 'a/./b', '%2e%2E/a', '..%2fa', 'a/..', '.\\a', '..?a'].map(
+      (rest): [string, Partial<PolicyRule>, Asking, string] => [
+        `takes no path for what ${rest} leads away from`,
+        { names: { uri: ['spiffe://x/ns/shop/sa/**'] } },
+        { uris: [`spiffe://x/ns/shop/sa/${rest}`] },
+        `leave: team: URI ${JSON.stringify(`spiffe://x/ns/shop/sa/${rest}`)} is not allowed`,
+      ],
+    ),
+    ...['a%2Fb', 'a%62', 'a\\b'].map((rest): [string, Partial<PolicyRule>, Asking, string] => [
+      `takes ${rest} for more than one part`,
+      { names: { uri: ['spiffe://x/ns/shop/sa/*'] } },
+      { uris: [`spiffe://x/ns/shop/sa/${rest}`] },
+      `leave: team: URI ${JSON.stringify(`spiffe://x/ns/shop/sa/${rest}`)} is not allowed`,
+    ]),
+    [
+      'takes what is spelled as in the rule',
+      { names: { uri: ['https://shop.example/a%20b/...', 'https://shop.example/a/.b./**'] } },
+      { uris: ['https://shop.example/a%20b/...', 'https://shop.example/a/.b./%2F'] },
+      'approve by team',
+    ],
     [
       'takes no name that ends early for some',
       { names: { dns: ['**.shop.example'] } },
@@ -415,6 +435,30 @@ describe('a denying rule', () => {
       { dnsNames: Array.from({ length: 40 }, (_, at) => `${'a'.repeat(2_000)}${at}`) },
       'leave: never: the 40 of DNS name are too long',
     ],
+    ...[
+      'spiffe://x/ns/kube%2Dsystem/sa/a',
+      'spiffe://x/ns/%6Bube-system%2fsa/a',
+      'spiffe://x/ns/shop/../kube-system/sa/a',
+      'spiffe://x/./ns/./kube-system/',
+      'spiffe://x//ns//kube-system/sa/a',
+      'spiffe://x/ns/shop/%2e%2E/kube-system/.',
+      'spiffe://X:/ns/kube-system/sa/a?b',
+      'spiffe://x:443/ns/kube-system/sa/a',
+      'spiffe://a:b@x/ns/kube-system/sa/a',
+    ].map((uri): [string, Partial<PolicyRule>, Asking, string] => [
+      `matches ${uri}`,
+      { names: { uri: ['spiffe://x/ns/kube-system/**'] } },
+      { uris: [uri] },
+      'deny by never',
+    ]),
+    ...['urn:a:1:%2e', 'spiffe://x/ns/kube-system', 'spiffe://x/ns/kube-systems/sa/a', 'a/..'].map(
+      (uri): [string, Partial<PolicyRule>, Asking, string] => [
+        `leaves ${uri}`,
+        { names: { uri: ['spiffe://x/ns/kube-system/**'] } },
+        { uris: [uri] },
+        'leave: never: no URI is named',
+      ],
+    ),
     [
       'is passed by with no query',
       { names: { uri: ['https://shop.example/*'] } },

@@ -1,0 +1,24 @@
+import querystring from 'node:querystring';
+
+/**
+ * Other ways to write the name that a URI is: percent-encoded letters, `.` and `..` among the segments of its path (RFC 3986,
+ * section 6.2.2), empty segments, a user and a port. Who reads a certificate may undo all of them, and Go decodes each path.
+ */
+
+/** Does the path have a segment `.` or `..`, however it is written? Some readers take a backslash for a slash. */
+export const hasDotSegments = (uri: string): boolean =>
+  /(?:^|[/\\])\.{1,2}(?:$|[/\\?#])/.test(querystring.unescape(uri));
+
+/** The URI after all of these have been undone. */
+export function withoutDetours(uri: string): string {
+  const [, scheme = '', authority = '', path = '', others = ''] =
+    /^([^/?#]*:)?(\/\/[^/?#]*)?([^?#]*)(.*)$/s.exec(querystring.unescape(uri)) ?? [];
+  const host = authority.replace(/^\/\/.*@/s, '//').replace(/:\d*$/, '');
+  const kept: string[] = [];
+  for (const segment of path.split('/')) {
+    if (segment === '..') kept.pop();
+    else if (segment !== '.' && segment !== '') kept.push(segment);
+  }
+  const end = kept.length > 0 && /\/\.{0,2}$/.test(path) ? '/' : '';
+  return `${scheme}${host}${path.startsWith('/') ? '/' : ''}${kept.join('/')}${end}${others}`;
+}
