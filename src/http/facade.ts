@@ -8,6 +8,7 @@ import { type EventEncoder, eventEncoder } from '../apiserver/represent-event.js
 import type { ApiRequest, ApiResponse, Outcome, WatchResult } from '../apiserver/request.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
+import { TurnTaking } from '../runtime/turn-taking.js';
 import { Cancellation } from './cancellation.js';
 import type { Exchange, OutgoingHeaders } from './exchange.js';
 import { ReceivedRequest } from './received-request.js';
@@ -31,6 +32,11 @@ export async function serve(parts: FacadeParts, exchange: Exchange): Promise<voi
   const cancellation = new Cancellation();
   exchange.onClosed(() => cancellation.abort());
   try {
+    if (headSize(exchange) >= largeHead) {
+      // Reading it takes a while, and strangers may send many at once.
+      await new TurnTaking().next();
+      if (cancellation.signal.aborted) return;
+    }
     const request = new ReceivedRequest(exchange, auditId, cancellation);
     if (isLongRunning(request.info)) cancellation.endWith(parts.stopping);
     const response = await parts.handle(request);
@@ -56,6 +62,15 @@ export async function serve(parts: FacadeParts, exchange: Exchange): Promise<voi
   } finally {
     cancellation.release();
   }
+}
+
+/** Characters. Those of clients have some hundred, or a few thousand with a token. */
+const largeHead = 8_192;
+
+function headSize({ url, rawHeaders }: Exchange): number {
+  let size = url.length;
+  for (const text of rawHeaders) size += text.length;
+  return size;
 }
 
 /** What Kubernetes answers before a request is one to the API; of a path that cannot be read not even with an audit ID. */

@@ -58,7 +58,7 @@ export class Http2Exchange implements Exchange {
 
   get peer(): Peer {
     const session = this.#session;
-    return session === undefined ? nobody : peerOf(session, session.socket);
+    return session === undefined || session.destroyed ? nobody : peerOf(session, session.socket);
   }
 
   onClosed(listener: () => void): void {

@@ -215,3 +215,43 @@ test('a header is read as UTF-8', async () => {
   await sent();
   expect(read).toBe('é/1');
 });
+
+test.each([
+  ['small', 100, 1],
+  ['large', 20_000, 5],
+])('requests with a %s head that come at once are looked at in as few turns as they need', async (_, length, turns) => {
+  const turnsTaken = new Set<number>();
+  let turn = 0;
+  const count = (): void => {
+    turn++;
+    counting = setImmediate(count);
+  };
+  let counting = setImmediate(count);
+  stops.push(() => clearImmediate(counting));
+  const parts = {
+    async handle(): Promise<ApiResponse> {
+      turnsTaken.add(turn);
+      // As long as it takes to read a selector of that length, on a slow machine.
+      const begun = performance.now();
+      while (performance.now() - begun < 10);
+      return {
+        result: { type: 'bytes', code: 200, bytes: Buffer.alloc(0), contentType: 'text/plain' },
+        warnings: [],
+        representation: { mediaType: 'json', pretty: false },
+      };
+    },
+    ...{ clock: new FakeClock(), log: silentLogger, stopping: new AbortController().signal },
+  };
+  const exchange = {
+    version: 1,
+    method: 'GET',
+    url: `/api?labelSelector=${'a'.repeat(length)}`,
+    rawHeaders: [],
+    header: () => undefined,
+    peer: { certificates: [], address: '' },
+    onClosed: () => {},
+    send: () => undefined,
+  } as unknown as Exchange;
+  await Promise.all(Array.from({ length: 5 }, () => serve(parts, exchange)));
+  expect(turnsTaken.size).toBe(turns);
+});
