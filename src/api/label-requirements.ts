@@ -80,24 +80,29 @@ export function checkedRequirement(
   given: readonly string[],
   refuse: (why: string) => Error = badRequest,
 ): LabelRequirement {
-  const complaints = [
-    ...keyComplaints(key, 'key'),
-    ...countComplaints(operator, given),
-    ...given.flatMap((value, at) => {
-      const wrong = labelValue(value);
-      return wrong.length === 0 ? [] : [line(invalid(`values[${at}][${key}]`, value, wrong.join('; ')))];
-    }),
-  ];
-  if (complaints.length > 0) throw refuse(aggregate(complaints));
-  return { key, operator, values: sortedSet(given) };
+  const wrongKey = keyComplaints(key, 'key');
+  const wrongCount = countComplaints(operator, given);
+  if (wrongKey.length + wrongCount.length > 0 || given.some((value) => labelValue(value).length > 0)) {
+    throw refuse(aggregate([...wrongKey, ...wrongCount, ...given.flatMap(valueComplaints(key))]));
+  }
+  return { key, operator, values: given.length < 2 ? given : sortedSet(given) };
 }
+
+const valueComplaints =
+  (key: string) =>
+  (value: string, at: number): readonly string[] => {
+    const wrong = labelValue(value);
+    return wrong.length === 0 ? none : [line(invalid(`values[${at}][${key}]`, value, wrong.join('; ')))];
+  };
+
+const none: readonly string[] = [];
 
 const line = ({ field, body }: Violation): string => `${field}: ${body}`;
 
 /** What is wrong with a key, as Kubernetes says it. */
 export const keyComplaints = (key: string, field: string): readonly string[] => {
   const wrong = qualifiedName(key);
-  return wrong.length === 0 ? [] : [line(invalid(field, key, wrong.join('; ')))];
+  return wrong.length === 0 ? none : [line(invalid(field, key, wrong.join('; ')))];
 };
 
 function countComplaints(operator: LabelOperator, values: readonly string[]): readonly string[] {
@@ -105,14 +110,14 @@ function countComplaints(operator: LabelOperator, values: readonly string[]): re
   if (operator === 'in' || operator === 'notin') {
     return values.length === 0
       ? [line(invalid('values', shown, "for 'in', 'notin' operators, values set can't be empty"))]
-      : [];
+      : none;
   }
   if (operator === 'exists' || operator === '!') {
     return values.length > 0
       ? [line(invalid('values', shown, 'values set must be empty for exists and does not exist'))]
-      : [];
+      : none;
   }
-  if (operator !== '>' && operator !== '<') return [];
+  if (operator !== '>' && operator !== '<') return none;
   return values.flatMap((value, at) =>
     toInt64(value) === undefined
       ? [line(invalid(`values[${at}]`, value, "for 'Gt', 'Lt' operators, the value must be an integer"))]

@@ -15,35 +15,34 @@ interface Token {
 }
 
 const endToken: Token = { type: 'end', text: '' };
-const symbols = new Set(['=', '!', '(', ')', ',', '>', '<']);
-const longSymbols = new Set(['==', '!=']);
-const blanks = new Set([' ', '\t', '\r', '\n']);
+const symbols: ReadonlyMap<string, Token> = new Map(
+  ['=', '!', '(', ')', ',', '>', '<', '==', '!='].map((text) => [text, { type: 'symbol', text }]),
+);
+const blanks = ' \t\r\n';
+/** Where an identifier ends, by character; all of them are ASCII. */
+const boundaries = new Uint8Array(128);
+for (const character of `${[...symbols.keys()].join('')}${blanks}\0`) boundaries[character.charCodeAt(0)] = 1;
 
 /** Splits into tokens. As in Go's lexer a NUL ends the text where a token could begin, and else the token. */
 function scan(text: string): readonly Token[] {
   const tokens: Token[] = [];
   let at = 0;
   while (at < text.length) {
-    const character = text.charAt(at);
-    if (blanks.has(character)) at++;
-    else if (character === '\0') break;
-    else if (symbols.has(character)) {
-      const long = text.slice(at, at + 2);
-      const symbol = longSymbols.has(long) ? long : character;
-      tokens.push({ type: 'symbol', text: symbol });
-      at += symbol.length;
-    } else {
-      const start = at;
-      while (at < text.length && !isBoundary(text.charAt(at))) at++;
+    const start = at;
+    while (at < text.length && boundaries[text.charCodeAt(at)] !== 1) at++;
+    if (at > start) {
       tokens.push({ type: 'identifier', text: text.slice(start, at) });
-      if (text.charAt(at) === '\0') at++;
+      if (text.charCodeAt(at) === 0) at++;
+      continue;
     }
+    const character = text.charAt(at);
+    if (character === '\0') break;
+    const symbol = symbols.get(text.slice(at, at + 2)) ?? symbols.get(character);
+    if (symbol !== undefined) tokens.push(symbol);
+    at += symbol?.text.length ?? 1;
   }
   return tokens;
 }
-
-const isBoundary = (character: string): boolean =>
-  symbols.has(character) || blanks.has(character) || character === '\0';
 
 const isSymbol = (token: Token, text: string): boolean => token.type === 'symbol' && token.text === text;
 const startsRequirement = (token: Token): boolean => token.type === 'identifier' || isSymbol(token, '!');

@@ -1,3 +1,4 @@
+import { firstNotBefore } from './binary-search.js';
 import { badRequest } from './errors.js';
 import { quote } from './go-text.js';
 import {
@@ -13,9 +14,10 @@ import {
 import { parseRequirements } from './label-selector-text.js';
 import { labelValue, qualifiedName } from './names.js';
 import { member } from './object.js';
+import { once } from './once.js';
 import { checkLength } from './selector-length.js';
 import { atOnce, type Steps } from './steps.js';
-import { compareText, sortedNames } from './text-order.js';
+import { sortedNames } from './text-order.js';
 import {
   child,
   eachInvalid,
@@ -145,61 +147,84 @@ export const selectorOperators: readonly string[] = Object.keys(objectOperators)
 
 function selectorOf(given: readonly LabelRequirement[]): LabelSelector {
   if (given.length === 0) return everything;
-  const requirements = [...given].sort((a, b) => compareText(a.key, b.key));
+  const requirements = [...given].sort(byKey);
+  // A watch holds on to its selector, and most are never looked up so.
+  const lookedUp = once(() => matchesAll(requirements));
   return {
     requirements,
     empty: false,
-    text: requirements.map(printRequirement).join(','),
+    get text() {
+      return requirements.map(printRequirement).join(',');
+    },
     matches:
       requirements.length > few
-        ? matchesAll(requirements)
+        ? (labels) => lookedUp()(labels)
         : (labels = {}) => requirements.every((one) => isMet(one, labels)),
   };
 }
 
-/** More requirements than this are put together by key, and looked up by the labels that an object has. */
+/** Keys that were checked have no surrogates. */
+const byKey = (a: LabelRequirement, b: LabelRequirement): number => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0);
+
+/** More requirements than this are looked up by the labels that an object has. */
 const few = 16;
 
-/** Takes time by the keys and by the labels, however many requirements there are of a key. */
+/**
+ * Takes time by the keys and by the labels, however many requirements there are of a key. Whoever may watch may send
+ * thousands of requirements with each watch, so what is kept of one is no more than it takes.
+ */
 function matchesAll(requirements: readonly LabelRequirement[]): LabelSelector['matches'] {
+  const asked = new Set<string>();
+  /** Of keys that have several requirements. */
   const demands = new Map<string, Demand>();
-  for (const one of requirements) {
-    const demand = demands.get(one.key) ?? new Demand();
-    demands.set(one.key, demand);
+  for (const [at, one] of requirements.entries()) {
+    const { key } = one;
+    if (asks(one)) asked.add(key);
+    if (key !== requirements[at - 1]?.key && key !== requirements[at + 1]?.key) continue;
+    const demand = demands.get(key) ?? new Demand();
+    demands.set(key, demand);
     demand.add(one);
   }
-  const asking = [...demands].filter(([, demand]) => demand.asks);
+  const asking = [...asked];
+  const allows = (key: string, value: string): boolean => {
+    const demand = demands.get(key);
+    if (demand !== undefined) return demand.allows(value);
+    const only = requirements[firstNotBefore(0, requirements.length, (at) => (requirements[at]?.key ?? '') < key)];
+    return only?.key !== key || operatorTests[only.operator](value, only.values);
+  };
   return (labels = {}) =>
-    asking.every(([key]) => Object.hasOwn(labels, key)) &&
-    Object.keys(labels).every((key) => demands.get(key)?.allows(labels[key] ?? '') !== false);
+    asking.every((key) => Object.hasOwn(labels, key)) &&
+    Object.keys(labels).every((key) => allows(key, labels[key] ?? ''));
 }
+
+/** Does it take a label? */
+const asks = ({ operator }: LabelRequirement): boolean => !operatorTests[operator](undefined, []);
 
 /** What all requirements of one key demand together. */
 class Demand {
-  /** There has to be a label. */
-  asks = false;
   /** There has to be none. */
   #refusesAny = false;
   /** It has to be one of these. */
   #wanted: ReadonlySet<string> | undefined;
-  readonly #refused = new Set<string>();
+  #refused: Set<string> | undefined;
   #above: bigint | undefined;
   #below: bigint | undefined;
 
   add({ operator, values }: LabelRequirement): void {
-    this.asks ||= !operatorTests[operator](undefined, []);
     if (operator === '!') this.#refusesAny = true;
     else if (operator === '>') this.#above = furthest(this.#above, values, (a, b) => a > b);
     else if (operator === '<') this.#below = furthest(this.#below, values, (a, b) => a < b);
-    else if (operator === 'notin' || operator === '!=') for (const value of values) this.#refused.add(value);
-    else if (operator !== 'exists') {
+    else if (operator === 'notin' || operator === '!=') {
+      this.#refused ??= new Set();
+      for (const value of values) this.#refused.add(value);
+    } else if (operator !== 'exists') {
       this.#wanted = new Set(values.filter((value) => this.#wanted?.has(value) !== false));
     }
   }
 
   /** May a label have this value? */
   allows(value: string): boolean {
-    if (this.#refusesAny || this.#refused.has(value) || this.#wanted?.has(value) === false) return false;
+    if (this.#refusesAny || this.#refused?.has(value) || this.#wanted?.has(value) === false) return false;
     if (this.#above === undefined && this.#below === undefined) return true;
     const number = toInt64(value);
     return (

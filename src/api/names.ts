@@ -101,8 +101,13 @@ export const pathSegment = (
   ...(text.includes('%') ? ["may not contain '%'"] : []),
 ];
 
+/** Most names and values are such, and thousands of them may come with one request. */
+const isShortQualified = (text: string): boolean => text.length <= 63 && patterns.qualified.test(text);
+const nothingWrong: readonly string[] = [];
+
 /** `[prefix/]name`: label keys, finalizers, annotation keys. */
 export function qualifiedName(text: string): readonly string[] {
+  if (isShortQualified(text)) return nothingWrong;
   const parts = text.split('/');
   if (parts.length > 2) {
     return [
@@ -124,10 +129,10 @@ export function qualifiedName(text: string): readonly string[] {
 }
 
 /** Value of a label: at most 63 bytes. */
-export const labelValue = (text: string): readonly string[] => [
-  ...(byteLength(text) > 63 ? [maxBytes(63)] : []),
-  ...(text === '' || patterns.qualified.test(text) ? [] : [texts.labelValue]),
-];
+export const labelValue = (text: string): readonly string[] =>
+  text === '' || isShortQualified(text)
+    ? nothingWrong
+    : [...(byteLength(text) > 63 ? [maxBytes(63)] : []), ...(patterns.qualified.test(text) ? [] : [texts.labelValue])];
 
 /** The reason of a condition (metav1.Condition), but for its length. */
 export const conditionReason = (text: string): readonly string[] =>

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { labelSelectorFrom, parseLabelSelector, validateLabelSelector } from '../../src/api/label-selectors.js';
 import { atOnce } from '../../src/api/steps.js';
+import { collectGarbage } from '../collect-garbage.js';
 import { expectShort } from '../processor-time.js';
 import { messageOf } from './bad-request.js';
 
@@ -35,6 +36,22 @@ test('a selector of many requirements selects what each of them does', () => {
     }),
     { numRuns: 1_000 },
   );
+});
+
+test.each(['', '!', '=a', '!=a', '>1'])('whoever watches sends little that takes much room: key%s', (rest) => {
+  const keys = Array.from({ length: 10_000 }, (_, at) => `b${at}`);
+  const text = keys.map((key) => (rest === '!' ? `!${key}` : `${key}${rest}`)).join();
+  const made = () => {
+    const selector = parseLabelSelector(text);
+    selector.matches({ a: '1' });
+    return selector;
+  };
+  made();
+  collectGarbage();
+  const before = process.memoryUsage().heapUsed;
+  const kept = Array.from({ length: 10 }, made);
+  collectGarbage();
+  expect((process.memoryUsage().heapUsed - before) / kept.length).toBeLessThan(35 * text.length);
 });
 
 test.each(['a', 'a!=x', 'a=1', 'a in (1)', 'a>0'])(
