@@ -59,13 +59,17 @@ export class InFlight {
     return hold(held, caller, () => gauge.fall());
   }
 
-  /** The same for a watch, until it ends; undefined: there are too many of this caller. */
-  enterWatch({ username, groups }: UserInfo): (() => void) | undefined {
+  /**
+   * The same for a watch, until it ends; undefined: there are too many of this caller. What is selected by is held for as long:
+   * of a `uri` of more than a thousand characters each thousand counts as another watch.
+   */
+  enterWatch({ username, groups }: UserInfo, uri: string): (() => void) | undefined {
     const held = this.#held.watches;
     const caller = callerOf(username);
     const { watches } = this.#limits;
     const isFull = watches > 0 && (held.get(caller) ?? 0) >= watches;
-    return isFull && !groups.includes(wellKnown.masters) ? undefined : hold(held, caller, nothing);
+    if (isFull && !groups.includes(wellKnown.masters)) return undefined;
+    return hold(held, caller, nothing, 1 + Math.trunc(uri.length / longUri));
   }
 
   /** The most there were at a time since the second before `now`. */
@@ -77,14 +81,17 @@ export class InFlight {
 /** How many places each caller has that has any. */
 type Held = Map<string, number>;
 
-/** Takes a place and answers how to give it back, which counts once. */
-function hold(held: Held, caller: string, then: () => void): () => void {
-  held.set(caller, (held.get(caller) ?? 0) + 1);
+/** More than those of most watches have. */
+const longUri = 1_000;
+
+/** Takes places and answers how to give them back, which counts once. */
+function hold(held: Held, caller: string, then: () => void, places = 1): () => void {
+  held.set(caller, (held.get(caller) ?? 0) + places);
   let inside = true;
   return () => {
     if (!inside) return;
     inside = false;
-    const left = (held.get(caller) ?? 0) - 1;
+    const left = (held.get(caller) ?? 0) - places;
     if (left > 0) held.set(caller, left);
     else held.delete(caller);
     then();

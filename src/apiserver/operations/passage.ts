@@ -82,10 +82,10 @@ export class Passage {
   /** False: there are too many requests under way. Those of this process are not counted: it knows how many it makes. */
   enter(user: UserInfo): boolean {
     const { inFlight, metrics } = this.#operations;
-    const { info, caller } = this.#request;
+    const { info, caller, uri } = this.#request;
     if (inFlight === undefined || 'user' in caller) return true;
     this.#leave = isLongRunning(info)
-      ? inFlight.enterWatch(user)
+      ? inFlight.enterWatch(user, uri)
       : inFlight.enter(kindOf(info.verb), user, this.#operations.clock.monotonic());
     if (this.#leave !== undefined) return true;
     metrics?.of(this.#request).terminated(429);

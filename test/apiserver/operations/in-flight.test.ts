@@ -56,22 +56,38 @@ test('each caller may have so many watches, administrators any number, and they 
   const inFlight = new InFlight({ readOnly: 1, mutating: 1, watches: 2 });
   const account = (name: string) => ({ username: `system:serviceaccount:team-b:${name}`, groups: [] });
   for (const callers of [[alice, alice, alice], ['a', 'b', 'c'].map(account)]) {
-    const [first, second, third] = callers.map((caller) => inFlight.enterWatch(caller));
+    const [first, second, third] = callers.map((caller) => inFlight.enterWatch(caller, '/api'));
     expect([first, second, third]).toEqual([expect.any(Function), expect.any(Function), undefined]);
     first?.();
     first?.();
-    expect(callers.map((caller) => inFlight.enterWatch(caller) !== undefined)).toEqual([true, false, false]);
+    expect(callers.map((caller) => inFlight.enterWatch(caller, '/api') !== undefined)).toEqual([true, false, false]);
   }
-  expect([root, root, root].map((caller) => inFlight.enterWatch(caller) !== undefined)).toEqual([true, true, true]);
+  expect([root, root, root].map((caller) => inFlight.enterWatch(caller, '/api') !== undefined)).toEqual([
+    true,
+    true,
+    true,
+  ]);
   expect(inFlight.highest('readOnly', 0)).toBe(0);
   expect(inFlight.enter('readOnly', alice, 0)).toBeDefined();
+});
+
+test('a watch with a long selector counts as several, and the only one is always let in', () => {
+  const inFlight = new InFlight({ readOnly: 1, mutating: 1, watches: 5 });
+  const long = `/api?labelSelector=${'a'.repeat(4_000)}`;
+  expect(inFlight.enterWatch(alice, '/api')).toBeDefined();
+  const leave = inFlight.enterWatch(alice, long);
+  expect(leave).toBeDefined();
+  expect(inFlight.enterWatch(alice, '/api')).toBeUndefined();
+  leave?.();
+  expect(inFlight.enterWatch(alice, '/api')).toBeDefined();
+  expect(inFlight.enterWatch(root, long.repeat(10))).toBeDefined();
 });
 
 test('0 is no limit', () => {
   const inFlight = new InFlight(limits);
   for (let count = 0; count < 1_000; count++) {
     expect(inFlight.enter('mutating', alice, 0)).toBeDefined();
-    expect(inFlight.enterWatch(alice)).toBeDefined();
+    expect(inFlight.enterWatch(alice, '/api')).toBeDefined();
   }
 });
 
