@@ -60,6 +60,7 @@ export async function openSigners(given: SignersToOpen): Promise<OpenedSigners> 
     .flat()
     .filter((name) => !taken.has(name));
   const clientAuthorities = opened.filter(({ name }) => isClientSigner(wellKnownSigner(name, domains)));
+  warnOfSharedCas(opened, given);
   return {
     signers: [
       ...(authority === undefined ? [] : shared.map((serves) => caSigner({ serves, authority, domains, maxSeconds }))),
@@ -71,6 +72,28 @@ export async function openSigners(given: SignersToOpen): Promise<OpenedSigners> 
     ended: Promise.all([...opened.map(({ ended }) => ended), stoppedWith(given)]).then(() => {}),
   };
 }
+
+/**
+ * Warns of other people's signers with a CA that verifies clients: the rules of the client signers, such as that nobody becomes
+ * an administrator, do not hold for them.
+ */
+function warnOfSharedCas(
+  opened: readonly OpenedSigner[],
+  { ca, configured = [], domains, log }: Pick<SignersToOpen, 'ca' | 'configured' | 'domains' | 'log'>,
+): void {
+  const cas = configured.map((signer, at) => ({
+    name: signer.name,
+    kind: wellKnownSigner(signer.name, domains),
+    // One in a Secret is not known yet.
+    ca: 'secret' in signer ? signer.secret : (opened[at]?.issuers() ?? ''),
+  }));
+  const verifying = new Set([ca?.issuer, ...cas.filter(({ kind }) => isClientSigner(kind)).map((signer) => signer.ca)]);
+  for (const { name, kind, ca: own } of cas)
+    if (kind === undefined && own !== '' && verifying.has(own)) log.warn({ signer: name }, sharedCa);
+}
+
+const sharedCa =
+  'the CA of this signer also verifies clients of this server: whoever may approve its requests can become anybody, also a member of system:masters';
 
 /** What the signers of a server serve, without opening any. */
 export function servedSigners({

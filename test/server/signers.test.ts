@@ -1,12 +1,17 @@
-import { expect, test } from 'vitest';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
 import { defaultDomains } from '../../src/api/domains.js';
+import { createAuthorityKeyPair, loadCertificateAuthority } from '../../src/pki/certificate-authority.js';
 import type { Signer } from '../../src/pki/signer.js';
 import { defineSigner } from '../../src/pki/signers/define-signer.js';
-import { silentLogger } from '../../src/runtime/logger.js';
+import { type Logger, silentLogger } from '../../src/runtime/logger.js';
 import { openSigners, type SignersToOpen } from '../../src/server/signers.js';
 import type { ConfiguredSigner } from '../../src/server/signing-options.js';
 import { FakeClock } from '../../src/testing/fake-clock.js';
 import { testServer } from '../../src/testing/test-server.js';
+import { FakeClient } from '../fake-client.js';
 
 const opened = (more: Partial<SignersToOpen>): Promise<unknown> =>
   openSigners({
@@ -46,6 +51,40 @@ test('of the CA for the well-known signers it is told whose it is', async () => 
   await expect(opened({ caFiles: { certificateFile: '/nowhere', keyFile: '/nowhere' } })).rejects.toThrow(
     'signing: the CA for the well-known signers: cannot read /nowhere: ENOENT',
   );
+});
+
+test('it is told which signers share a CA with those of clients', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'kedge-signers-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const inFiles = async (commonName: string) => {
+    const pair = await createAuthorityKeyPair({ commonName });
+    const files = { certificateFile: join(folder, `${commonName}.crt`), keyFile: join(folder, `${commonName}.key`) };
+    writeFileSync(files.certificateFile, pair.certificate);
+    writeFileSync(files.keyFile, pair.key);
+    return { files, ca: loadCertificateAuthority(pair) };
+  };
+  const [server, clients, other] = [await inFiles('server'), await inFiles('clients'), await inFiles('other')];
+  const told: unknown[] = [];
+  const log: Logger = {
+    ...silentLogger,
+    warn: (fields, message) => void (message?.includes('also verifies clients') && told.push(fields)),
+  };
+  await opened({
+    ca: server.ca,
+    configured: [
+      { name: 'kubernetes.io/kube-apiserver-client', ...clients.files },
+      { name: 'kubernetes.io/kubelet-serving', ...clients.files },
+      { name: 'kubernetes.io/kube-apiserver-client-kubelet', secret: 'pki/nodes' },
+      { name: 'a.test/clients', ...clients.files },
+      { name: 'a.test/server', ...server.files },
+      { name: 'a.test/other', ...other.files },
+      { name: 'a.test/nodes', secret: 'pki/nodes' },
+      { name: 'a.test/secret', secret: 'pki/other' },
+    ],
+    client: () => new FakeClient(new FakeClock()),
+    log,
+  });
+  expect(told).toEqual(['a.test/clients', 'a.test/server', 'a.test/nodes'].map((signer) => ({ signer })));
 });
 
 test('the signers of a program stop with the server, whatever one of them says', async () => {
