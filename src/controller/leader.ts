@@ -42,10 +42,10 @@ export class LeadershipLost extends Error {
  * LeadershipLost if the lease could not be renewed, after stopping the runnables; the process decides whether to start
  * over. All of them get the client of the runnable `leader`; to give each its own, run a manager inside. These clients
  * refuse calls from the moment they are asked to stop, since another process may lead soon after, and from the moment
- * they would have been, had the process not been suspended then. The lease is released when all have ended, and left to
- * expire if some were left behind or one failed. Runnables that have not stopped when the grace period is over are left
- * behind, by a manager or here: rejects with RunnablesLeftBehind, or with LeadershipLost if that is why they were asked
- * to stop.
+ * they would have been, had the process not been suspended then. The lease is renewed until all have ended, unless it
+ * was lost, and then released; it is left to expire if some were left behind or one failed. Runnables that have not
+ * stopped when the grace period is over are left behind, by a manager or here: rejects with RunnablesLeftBehind, or with
+ * LeadershipLost if that is why they were asked to stop.
  * Clocks of different machines are never compared: a lease counts as expired when it has not changed for its duration
  * by our own monotonic clock, which does not depend on the time of day. Throws an Error if the settings could let two
  * processes lead, or if two controllers have one name.
@@ -137,6 +137,11 @@ class Candidate {
       }
     });
     const renewal = this.#renew(client, stop.signal).finally(abort);
+    const ended = new AbortController();
+    // Nobody else is to begin while something of ours is still ending.
+    renewal
+      .then(() => this.#renew(endingWith(ended.signal, lastingClient(this.#context.client)), ended.signal))
+      .catch(() => {});
     // What failed is told when all have ended.
     await Promise.race([Promise.all(work), renewal]).catch(() => {});
     this.#tellLeading(false);
@@ -144,6 +149,7 @@ class Candidate {
     abort();
     const { graceMs = 20_000 } = this.#options;
     const worked = await inTime(endingClock(clock), graceMs, Promise.allSettled(work));
+    ended.abort();
     signal.removeEventListener('abort', abort);
     await renewal;
     if (worked === undefined) throw leftBehind(running, graceMs);

@@ -517,12 +517,28 @@ describe('leader election', () => {
     expect(await lease()).toMatchObject({ holderIdentity: 'a' });
   });
 
-  test('one whose work ends after its lease does not give away that of another', async () => {
-    const { clock, candidate, lease } = world();
+  test('nobody else leads while what led is still ending', async () => {
+    const { clock, leading, candidate } = world();
     const a = candidate('a', { options: { graceMs: 30_000 }, also: [busy(clock)] });
     await settled();
     candidate('b');
     a.stop();
+    await clock.advance(19_999);
+    expect([...leading]).toEqual([]);
+    await clock.advance(1);
+    await a.running;
+    await clock.advance(2_000);
+    expect([...leading]).toEqual(['b']);
+  });
+
+  test('one whose work ends after its lease does not give away that of another', async () => {
+    const { clock, candidate, lease } = world();
+    const { through, cut } = cable();
+    const a = candidate('a', { through, options: { graceMs: 30_000 }, also: [busy(clock)] });
+    await settled();
+    candidate('b');
+    a.stop();
+    cut();
     await clock.advance(19_999);
     expect(await lease()).toMatchObject({ holderIdentity: 'b' });
     await clock.advance(1);
