@@ -112,7 +112,7 @@ class Transport implements HttpTransport {
         this.#agents.ended(agent);
       });
       if (Number.isFinite(silenceMs)) {
-        request.setTimeout(silenceMs, () => request.destroy(new Error(`the server was silent for ${silenceMs} ms`)));
+        request.setTimeout(silenceMs, () => end(new Error(`the server was silent for ${silenceMs} ms`)));
       }
       request.on('socket', (socket) => socket.setKeepAlive(true, patience.keepAliveMs));
       request.on('error', reject);

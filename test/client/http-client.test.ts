@@ -11,6 +11,7 @@ import type { DiscoveryFailure } from '../../src/client/client.js';
 import { AccessError, type ClusterAccess, fixedCredentials } from '../../src/client/cluster-access.js';
 import { endingWith } from '../../src/client/ending.js';
 import { httpClient } from '../../src/client/http-client.js';
+import { httpTransport } from '../../src/client/http-transport.js';
 import { clientIn } from '../../src/client/in-domain.js';
 import { linesOf, watchEvent } from '../../src/client/watch-stream.js';
 import type { Clock } from '../../src/runtime/clock.js';
@@ -644,6 +645,17 @@ test('connections with credentials of before end with their last request, all of
   await expect.poll(() => connections.size).toBe(1);
   client.close();
   await expect.poll(() => connections.size).toBe(0);
+});
+
+test.each(['before its answer', 'within its answer'])('a server that is silent %s is given up', async (when) => {
+  const { port } = await listening((_, response) => void (when === 'within its answer' && response.write('{')));
+  const transport = httpTransport({ server: `http://127.0.0.1:${port}`, credentials: fixedCredentials({}) }, 'test/1');
+  open.push(() => transport.close());
+  const read = async () => {
+    const { answer } = await transport.send({ method: 'GET', path: '/', silenceMs: 50 });
+    for await (const _ of answer);
+  };
+  await expect(read()).rejects.toThrow('the server was silent for 50 ms');
 });
 
 test('credentials that take long to be found are waited for no longer than the call lasts', async () => {
