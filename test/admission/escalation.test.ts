@@ -294,6 +294,10 @@ describe('bindings', () => {
     expect(await bindEverywhere('weak', { as: 'carol' })).toBeDefined();
     expect(await bind('ClusterRole', 'later', { as: 'carol' })).toBeDefined();
     await expect(bindEverywhere('cluster-admin', { as: 'carol' })).rejects.toMatchObject({ reason: 'NotFound' });
+    await expect(bind('Role', 'later', { as: 'carol' })).rejects.toMatchObject({ reason: 'NotFound' });
+    grant('dave', [rule('bind', apiGroup, 'roles', 'later')], 'ns');
+    expect(await bind('Role', 'later', { as: 'dave' })).toBeDefined();
+    await expect(bind('ClusterRole', 'later', { as: 'dave' })).rejects.toMatchObject({ reason: 'NotFound' });
   });
 
   test('a missing role is not found, under the name of the binding’s resource', async () => {

@@ -514,6 +514,16 @@ describe('object cache', () => {
     expect(warned[0]).toMatchObject({ err: { message: 'the watch was never answered' } });
   });
 
+  test('a server that was not there at first is told to work by the list', async () => {
+    const { told, cacheObserver } = observed();
+    const { clock, client } = await open((api) => Object.assign(api, { fail: refused }), {
+      cacheObserver,
+    });
+    client.fail = () => undefined;
+    await clock.advance(800);
+    expect(told).toEqual(['things syncing 1', 'things failing 1', 'things failing 0', 'things syncing 0']);
+  });
+
   test('a server that is back and wants a list is told to work by the list', async () => {
     const { told, cacheObserver } = observed();
     const { clock, client } = await open(() => {}, { cacheObserver });

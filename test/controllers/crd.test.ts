@@ -7,6 +7,7 @@ import { withApiApproval } from '../../controllers/crd-names/api-approval.js';
 import { crdNames } from '../../controllers/crd-names/crd-names.js';
 import { decideNames } from '../../controllers/crd-names/names.js';
 import { hasCondition } from '../../src/api/conditions.js';
+import { staleWrite } from '../../src/api/errors.js';
 import {
   type CustomResourceDefinition,
   type CustomResourceDefinitionNames,
@@ -262,6 +263,16 @@ describe('the controllers', () => {
     expect(await accepted()).toEqual(['uid-as']);
   });
 
+  test('each group has names of its own', async () => {
+    const { crds, accepted } = await withConnection();
+    await crds.create(crd('as'));
+    const { spec } = crd('bs');
+    const metadata = { name: 'bs.example.org', uid: 'uid-bs' };
+    await crds.create(crd('bs', {}, { metadata, spec: { ...spec, group: 'example.org' } }));
+    await settled();
+    expect(await accepted()).toEqual(['uid-as', 'uid-bs']);
+  });
+
   test('a loser gets names that became free while no news came', async () => {
     const { clock, crds, accepted, cut, mend } = await withConnection();
     await crds.create(crd('as'));
@@ -353,6 +364,22 @@ describe('the controllers', () => {
     const left = await client.resource(CustomResourceDefinitions).get({ name: 'widgets.example.com' });
     expect(left?.metadata.finalizers).toEqual(['example.com/hold']);
     expect(summary(left?.status ?? {})[1]).toBe('Terminating False NeverEstablished: resource was never established');
+  });
+
+  test('a definition that was written meanwhile is let go of all the same', async () => {
+    let races = 1;
+    const { client, clock } = await runControllers([crdFinalizer()], async (api) => {
+      const { status, ...left } = terminating(false);
+      const conditions = (status?.conditions ?? []).map((one) => ({ ...one, reason: 'InstanceDeletionInProgress' }));
+      await api.resource(CustomResourceDefinitions).create({ ...left, status: { ...status, conditions } });
+      api.fail = ({ verb, subresource }) =>
+        verb === 'update' && subresource === 'status' && races-- > 0
+          ? staleWrite({ ...CustomResourceDefinitions, name: 'widgets.example.com' })
+          : undefined;
+      await api.resource(CustomResourceDefinitions).delete({ name: 'widgets.example.com' });
+    });
+    await clock.advance(1_000);
+    expect(await client.resource(CustomResourceDefinitions).get({ name: 'widgets.example.com' })).toBeUndefined();
   });
 
   test('what was made before a definition was established goes with it', async () => {

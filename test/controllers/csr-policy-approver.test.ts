@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { inRange, parseRange } from '../../controllers/csr-policy-approver/address-range.js';
@@ -25,6 +26,7 @@ import { runControllers } from './run-controllers.js';
 
 const signerName = 'example.test/clients';
 const usages = ['digital signature', 'client auth'];
+const weakKey = generateKeyPairSync('rsa', { modulusLength: 1_024 }).privateKey;
 
 type Asking = Partial<TestSigningRequestOptions> & { readonly username?: string; readonly groups?: readonly string[] };
 
@@ -318,6 +320,7 @@ describe('an approving rule', () => {
     ],
     ['allows a short lifetime', { maxExpirationSeconds: 3_600 }, { expirationSeconds: 3_600 }, 'approve by team'],
     ['takes usual keys', {}, { keyType: 'RSA-2048' }, 'approve by team'],
+    ['takes no weak ones', {}, { key: weakKey }, 'leave: team: a key of RSA with 1024 bits is not allowed'],
     [
       'takes the keys it names',
       { keys: [{ type: 'ECDSA', minBits: 384 }] },

@@ -153,8 +153,13 @@ const corp: TrustBundle = {
 
 describe('trust-distributor', () => {
   test('puts a bundle where it is wanted, and nowhere else', async () => {
-    const { read, stop } = await start([corp]);
+    const namespaces = { matchLabels: { team: 'a' } };
+    const targets = { configMaps: { name: 'roots', key: 'all.pem', namespaces }, secrets: { namespaces } };
+    const { read, stop } = await start([corp, { name: 'one', sources: [{ file }], targets }]);
     await until(async () => (await read(Secrets, 'b', 'trust')) !== undefined);
+    await until(async () => (await read(Secrets, 'a', 'one')) !== undefined);
+    expect((await read(ConfigMaps, 'a', 'roots'))?.data).toEqual({ 'all.pem': one });
+    expect((await read(Secrets, 'a', 'one'))?.data).toEqual({ 'ca.crt': base64(one) });
     expect((await read(ClusterTrustBundles, undefined))?.spec).toEqual({ trustBundle: one + two });
     for (const namespace of ['a', 'b'])
       expect((await read(ConfigMaps, namespace))?.data).toEqual({ 'ca.crt': one + two });
@@ -198,6 +203,15 @@ describe('trust-distributor', () => {
     refuses = false;
     await later(clock, () => has(ConfigMaps, 'a'));
     expect((await configMaps.list({ namespace: 'a' })).items.length).toBe(1);
+    await stop();
+  });
+
+  test('does not write again what is right', async () => {
+    const { client, read, clock, stop } = await start([corp]);
+    await until(async () => (await read(Secrets, 'b', 'trust')) !== undefined);
+    client.calls.length = 0;
+    await later(clock, async () => client.calls.filter(({ verb }) => verb === 'list').length > 6);
+    expect(client.writes).toEqual([]);
     await stop();
   });
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { defaultDomains } from '../../src/api/domains.js';
+import { internalError } from '../../src/api/errors.js';
 import { Namespaces } from '../../src/api/kinds/namespace.js';
 import { type ClusterRole, ClusterRoles } from '../../src/api/kinds/role.js';
 import {
@@ -85,6 +86,19 @@ test('a role that somebody writes meanwhile is completed all the same', async ()
   const now = await roles.get(key);
   const resources = (role: ClusterRole | undefined) => (role?.rules ?? []).flatMap((rule) => rule.resources).sort();
   expect([resources(now), now?.metadata.labels?.['note'], writes]).toEqual([resources(found), '2', 3]);
+});
+
+test('a write that fails otherwise is not tried again', async () => {
+  await using server = await testServer({ controllers: [] });
+  const roles = server.client.resource<ClusterRole>(ClusterRoles);
+  await roles.patch({ name: 'system:basic-user' }, { type: 'merge', body: { rules: [] } });
+  let writes = 0;
+  const failing = afterAnother(server.client, 'update', async () => {
+    writes++;
+    throw internalError('no room');
+  });
+  await expect(bootstrap(failing, defaultDomains, {})).rejects.toThrow('no room');
+  expect(writes).toBe(1);
 });
 
 test('a binding that somebody keeps from going keeps no server from starting', async () => {

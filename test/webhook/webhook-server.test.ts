@@ -445,8 +445,11 @@ test('a manager runs it, and it ends with the manager', async () => {
     async () => lines,
     ([served]) => served?.message === 'webhooks are served',
   );
+  const ask = asking(Object.assign({ port: 0 }, lines[0]?.fields).port);
+  expect(await ask('/allow')).toMatchObject({ code: 200 });
   stop.abort();
   await running;
+  await expect(ask('/allow')).rejects.toThrow();
 });
 
 test.each<[string, object, RegExp]>([

@@ -83,11 +83,17 @@ describe.skipIf(!etcdInstalled)('so does one that begins after another', () => {
 
   test('what is older is compacted also if whoever began it got no further than to say where', async () => {
     const prefix = `/test-${made++}`;
+    let closed = 0;
     const wrapClient = (client: EtcdClient): EtcdClient => ({
       ...client,
       compact: () => Promise.reject(new Error('stopped here')),
+      close: () => {
+        closed++;
+        client.close();
+      },
     });
     await expect(open({ prefix, after: 7_000_000_000n, wrapClient })).rejects.toThrow('stopped here');
+    expect(closed).toBe(1);
     const store = await open({ prefix, after: 8_000_000_000n });
     expect(await create(store, '/a')).toBeLessThan(8_000_000_000n);
     await expect(store.scan('', { at: 6_999_999_999n })).rejects.toThrow(HistoryCompacted);
