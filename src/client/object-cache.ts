@@ -180,7 +180,8 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
         const key = keyText(keyOf(object));
         found.set(key, this.#asKnown(key, this.#transform(object)));
       }
-      version = page.version;
+      // What changes between pages is told after the first, of servers that read each page anew as well.
+      if (next === undefined || page.whole) version = page.version;
       next = page.next;
     } while (next !== undefined && next !== '' && !this.#signal.aborted);
     if (this.#signal.aborted) return;

@@ -602,6 +602,26 @@ describe('object cache', () => {
     expect(seen.filter((line) => line === 'added a')).toEqual(['added a']);
   });
 
+  test('misses no change between pages, also of a server that reads each anew', async () => {
+    const key = { namespace: 'n', name: 'a' };
+    let pages = 0;
+    const { names, cache } = await open(
+      async (api) => {
+        const things = api.resource(Things);
+        for (const name of ['a', 'b', 'c']) await things.create(thing(name));
+        const a = await things.get(key);
+        api.fail = ({ verb }) => {
+          if (verb === 'list' && ++pages === 2 && a) void things.update({ ...a, spec: 'changed' });
+          return undefined;
+        };
+      },
+      { pageSize: 2 },
+    );
+    await settled();
+    expect(names()).toEqual(['a', 'b', 'c']);
+    expect(cache.get(key)).toMatchObject({ spec: 'changed' });
+  });
+
   test('a watch the server forgot to end is given up', async () => {
     const { clock, client } = await open();
     const watches = (): number => client.calls.filter(({ verb }) => verb === 'watch').length;
