@@ -63,6 +63,22 @@ test('what nobody waits for any more keeps nobody out', async () => {
   await expect(intake.answering(large, gone.signal, async () => {})).rejects.toBe(gone.signal.reason);
 });
 
+test('who leaves makes way for those behind that find room', async () => {
+  const intake = new ReviewIntake();
+  const log: string[] = [];
+  const jobs = Array.from({ length: 8 }, (_, at) => job(log, `job ${at}`));
+  const answers = jobs.map(({ work }) => intake.answering(1_000_000, heard, work));
+  const gone = new AbortController();
+  const first = intake.answering(1_000_000, gone.signal, async () => void log.push('first'));
+  const behind = intake.answering(1_000, heard, async () => void log.push('behind'));
+  gone.abort();
+  await expect(first).rejects.toBe(gone.signal.reason);
+  await behind;
+  expect(log.slice(8)).toEqual(['behind']);
+  for (const { finish } of jobs) finish();
+  await Promise.all(answers);
+});
+
 test('others are answered as long as there is room, and a failure leaves its room', async () => {
   const intake = new ReviewIntake();
   const log: string[] = [];
