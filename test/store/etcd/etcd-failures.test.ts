@@ -1,6 +1,6 @@
 import { Metadata, type ServiceError, status } from '@grpc/grpc-js';
 import { expect, test } from 'vitest';
-import { failureOf } from '../../../src/store/etcd/etcd-failures.js';
+import { failureOf, isTransport } from '../../../src/store/etcd/etcd-failures.js';
 
 const answered = (code: status, details: string): ServiceError =>
   Object.assign(new Error(details), { code, details, metadata: new Metadata() });
@@ -35,4 +35,13 @@ test.each<[string, ServiceError | null, string, string]>([
   ],
 ])('of %s is told what it means', (_, error, name, message) => {
   expect(failureOf('e:1', ' over TLS')(error)).toMatchObject({ name, message });
+});
+
+test.each<[string, ServiceError | null, boolean]>([
+  ['a stream that ended', null, true],
+  ['silence', answered(status.UNAVAILABLE, ''), true],
+  ['an answer that is late', answered(status.DEADLINE_EXCEEDED, ''), true],
+  ['a refusal', answered(status.PERMISSION_DENIED, ''), false],
+])('%s tells whether the member has failed', (_, error, has) => {
+  expect(isTransport(error)).toBe(has);
 });
