@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
@@ -354,5 +354,22 @@ describe('finding a server', () => {
     expect(access).toMatchObject({ server: 'https://[fd00::1]:443', ca: 'CA', namespace: 'n' });
     expect(await access.credentials.current()).toEqual({ authorization: 'Bearer t' });
     await expect(inCluster({}, clock, directory)).rejects.toThrow('KUBERNETES_SERVICE_HOST');
+  });
+
+  test('the account of the pod counts where nobody put a file', async () => {
+    const env = { KUBERNETES_SERVICE_HOST: '10.0.0.1', HOME: join(directory, 'home') };
+    const inPod = 'KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set';
+    await expect(findAccess({ env, clock })).rejects.toThrow(inPod);
+    await mkdir(join(env.HOME, '.kube'), { recursive: true });
+    await file('home/.kube/config', config({ token: 't' }, { server: 'https://own' }));
+    expect((await findAccess({ env, clock })).server).toBe('https://own');
+  });
+
+  test('of the users in a file that of the current context is the current one', async () => {
+    const users = ['a', 'b'].map((name) => ({ name, user: { token: name } }));
+    const contexts = ['a', 'b'].map((name) => ({ name, context: { user: name } }));
+    const path = await file('users', JSON.stringify({ users, contexts, 'current-context': 'b' }));
+    const { current } = await usersInFile(path, { clock, env: {} });
+    expect(await current?.current()).toEqual({ authorization: 'Bearer b' });
   });
 });
