@@ -72,6 +72,7 @@ describe('a token nobody uses', () => {
       }),
       'leave',
     ],
+    ['of an account of any uid', secret({ annotations: { 'kubernetes.io/service-account.name': 'sa' } }), 'invalidate'],
     ['of no account', secret({ annotations: {} }), 'leave'],
     ['that is none', secret({}, 'Opaque'), 'leave'],
   ])('%s', (_name, given, action) => {
