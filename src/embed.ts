@@ -7,7 +7,7 @@ import type { ApiRequest, ApiResponse } from './apiserver/request.js';
 import { controllerUser } from './auth/bootstrap/controller-roles.js';
 import type { Client, ClientOptions } from './client/client.js';
 import { fieldManagers } from './controller/field-manager.js';
-import { endingClock, systemClock } from './runtime/clock.js';
+import { shutdownClock, systemClock } from './runtime/clock.js';
 import { silentLogger } from './runtime/logger.js';
 import { type Metrics, openMetrics } from './runtime/metrics.js';
 import { publishAuthenticationInfo } from './server/authentication-info.js';
@@ -153,7 +153,7 @@ async function start(
   const stop = async (): Promise<void> => {
     const { shutdownDelayMs, graceMs = optionDefaults.graceMs } = options;
     core.state.phase = 'stopping';
-    if (listening !== undefined && shutdownDelayMs) await endingClock(ground.clock).sleep(shutdownDelayMs);
+    if (listening !== undefined && shutdownDelayMs) await shutdownClock(ground.clock).sleep(shutdownDelayMs);
     stopping.abort();
     await listening?.stop(graceMs);
     core.drained();

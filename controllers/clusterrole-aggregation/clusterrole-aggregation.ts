@@ -4,7 +4,7 @@ import type { Runnable } from '../../src/controller/controller.js';
 import { fieldManagers } from '../../src/controller/field-manager.js';
 import { defineKeyedController } from '../../src/controller/keyed-controller.js';
 import { sharedCache } from '../../src/controller/shared-cache.js';
-import { inTurns } from '../../src/runtime/turn-taking.js';
+import { runInTurns } from '../../src/runtime/turn-taking.js';
 import { aggregatedRules, sameRules } from './aggregate.js';
 
 const name = 'clusterrole-aggregation';
@@ -30,7 +30,7 @@ export const clusterRoleAggregation = (): Runnable =>
       async reconcile(key) {
         const role = await resource.get({ name: key });
         if (role === undefined || !isAggregated(role)) return;
-        const rules = await inTurns(aggregatedRules(role, cache.list()));
+        const rules = await runInTurns(aggregatedRules(role, cache.list()));
         if (sameRules(rules, role.rules ?? [])) return;
         const body = {
           apiVersion: groupVersion(ClusterRoles),

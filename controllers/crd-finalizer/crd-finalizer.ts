@@ -10,8 +10,8 @@ import { messageOf } from '../../src/api/message-of.js';
 import { timestamp } from '../../src/api/time.js';
 import type { ReconcileContext, ReconcileResult, Runnable } from '../../src/controller/controller.js';
 import { defineController } from '../../src/controller/define-controller.js';
+import { deletionPollMs } from '../../src/controller/deletion-poll.js';
 import { fieldManagers } from '../../src/controller/field-manager.js';
-import { nextLookMs } from '../../src/controller/next-look.js';
 import { writeStatus } from '../../src/controller/write-status.js';
 import { type CustomResourceInstances, instancesThrough } from './instances.js';
 import { patienceMs, steps } from './terminating.js';
@@ -48,7 +48,7 @@ async function finalize(
 
   const waitedMs = context.clock.now() - Date.parse(crd.metadata.deletionTimestamp ?? '');
   if (waitedMs > patienceMs) await say(crd, steps.stillThere('context deadline exceeded'), context);
-  return { requeueAfterMs: nextLookMs(waitedMs) };
+  return { requeueAfterMs: deletionPollMs(waitedMs) };
 }
 
 /** Runs one step; if it fails, the condition says so and the whole is tried again. */

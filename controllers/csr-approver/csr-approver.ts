@@ -6,7 +6,7 @@ import {
   requestPem,
 } from '../../src/api/kinds/certificate-signing-request.js';
 import { wellKnownSigner } from '../../src/api/well-known-signers.js';
-import { manyAtATime } from '../../src/controller/concurrency.js';
+import { highConcurrency } from '../../src/controller/concurrency.js';
 import type { ReconcileResult, Runnable } from '../../src/controller/controller.js';
 import { decideRequest, readOrGiveUp, requestOutline } from '../../src/controller/csr.js';
 import { defineController } from '../../src/controller/define-controller.js';
@@ -24,7 +24,7 @@ export const csrApprover = ({ domains = defaultDomains }: { readonly domains?: D
   defineController({
     name: 'csr-approver',
     for: CertificateSigningRequests,
-    concurrency: manyAtATime,
+    concurrency: highConcurrency,
     backoff: { baseMs: 200, capMs: 1_000_000 },
     transform: requestOutline,
     when: (csr) => isUndecided(csr) && wellKnownSigner(csr.spec.signerName ?? '', domains) === 'node-client',

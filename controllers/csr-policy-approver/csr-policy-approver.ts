@@ -4,7 +4,7 @@ import {
   CertificateSigningRequests,
   isUndecided,
 } from '../../src/api/kinds/certificate-signing-request.js';
-import { manyAtATime } from '../../src/controller/concurrency.js';
+import { highConcurrency } from '../../src/controller/concurrency.js';
 import type { ReconcileContext, Runnable } from '../../src/controller/controller.js';
 import { decideRequest, readOrGiveUp, requestOutline } from '../../src/controller/csr.js';
 import { defineController } from '../../src/controller/define-controller.js';
@@ -35,7 +35,7 @@ export function csrPolicyApprover({ policy, ...options }: PolicyApproverOptions)
     defineController<CertificateSigningRequest>({
       name,
       for: CertificateSigningRequests,
-      concurrency: manyAtATime,
+      concurrency: highConcurrency,
       backoff: { baseMs: 200, capMs: 1_000_000 },
       transform: requestOutline,
       when: isUndecided,

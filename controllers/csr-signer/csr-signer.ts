@@ -38,7 +38,7 @@ const aboutRequests: SigningSpec<CertificateSigningRequest, SigningRequest, Sign
     });
   },
 
-  answered: (csr, answer, now) => ({ ...csr, status: statusWith(csr.status ?? {}, answer, timestamp(now)) }),
+  withAnswer: (csr, answer, now) => ({ ...csr, status: statusWith(csr.status ?? {}, answer, timestamp(now)) }),
 };
 
 function statusWith(

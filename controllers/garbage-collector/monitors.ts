@@ -11,7 +11,7 @@ import type { DiscoveredResource } from '../../src/client/client.js';
 import { type ObjectCache, openObjectCache } from '../../src/client/object-cache.js';
 import { preferredResources } from '../../src/client/preferred-resources.js';
 import type { ReconcileContext } from '../../src/controller/controller.js';
-import { within } from '../../src/runtime/abort.js';
+import { withTimeout } from '../../src/runtime/abort.js';
 import { TurnTaking } from '../../src/runtime/turn-taking.js';
 
 export interface Listener {
@@ -132,7 +132,7 @@ export class Monitors {
       isListed = true;
     });
     const limits = { clock, milliseconds: initialSyncMs, signals: [stop.signal] };
-    const ready = within(limits, () => listed).catch(() => {
+    const ready = withTimeout(limits, () => listed).catch(() => {
       if (!stop.signal.aborted) log.warn({ resource: groupResource(type) }, 'going on without what cannot be listed');
     });
     return { type, cache, stop, ready, isListed: () => isListed };

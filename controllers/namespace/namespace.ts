@@ -4,8 +4,8 @@ import { timestamp } from '../../src/api/time.js';
 import type { Client } from '../../src/client/client.js';
 import type { Runnable } from '../../src/controller/controller.js';
 import { defineController } from '../../src/controller/define-controller.js';
+import { deletionPollMs } from '../../src/controller/deletion-poll.js';
 import { fieldManagers } from '../../src/controller/field-manager.js';
-import { nextLookMs } from '../../src/controller/next-look.js';
 import { writeStatus } from '../../src/controller/write-status.js';
 import { BoundedMap } from '../../src/runtime/bounded-map.js';
 import { emptyingConditions, isEmpty } from './conditions.js';
@@ -53,7 +53,7 @@ export const namespaceController = ({ settleMs = 0 }: { readonly settleMs?: numb
         return release(client, current);
       }
       const waitedMs = clock.now() - Date.parse(given.metadata.deletionTimestamp ?? '');
-      return { requeueAfterMs: nextLookMs(waitedMs) };
+      return { requeueAfterMs: deletionPollMs(waitedMs) };
     },
   });
 };

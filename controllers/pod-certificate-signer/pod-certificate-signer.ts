@@ -41,7 +41,7 @@ const aboutPods: SigningSpec<PodCertificateRequest, PodSigningRequest, PodSignin
       signerName: spec.signerName ?? '',
     }),
 
-  answered: (request, answer, now) => ({ ...request, status: statusOf(answer, timestamp(now)) }),
+  withAnswer: (request, answer, now) => ({ ...request, status: statusOf(answer, timestamp(now)) }),
 };
 
 function statusOf(answer: PodSigningResult, lastTransitionTime: string): PodCertificateRequestStatus {

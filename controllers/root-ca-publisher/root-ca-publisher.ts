@@ -5,7 +5,7 @@ import { isTerminating, type Namespace, Namespaces } from '../../src/api/kinds/n
 import type { Runnable } from '../../src/controller/controller.js';
 import { defineController } from '../../src/controller/define-controller.js';
 import { fieldManagers } from '../../src/controller/field-manager.js';
-import { isNamespaceGoing } from '../../src/controller/namespace-going.js';
+import { isNamespaceTerminating } from '../../src/controller/namespace-terminating.js';
 import { configMapName, repaired, wantedConfigMap } from './root-ca.js';
 
 /** What verifies the API server, and how often that is asked. */
@@ -46,7 +46,7 @@ export const rootCaPublisher = ({
         try {
           await configMaps.create(wantedConfigMap(namespace, bundle, domains), options);
         } catch (error) {
-          if (isReason(error, 'NotFound') || isNamespaceGoing(error)) return;
+          if (isReason(error, 'NotFound') || isNamespaceTerminating(error)) return;
           throw error;
         }
       } else {

@@ -5,7 +5,7 @@ import { groupVersion } from '../../src/api/object.js';
 import type { Runnable } from '../../src/controller/controller.js';
 import { defineController } from '../../src/controller/define-controller.js';
 import { fieldManagers } from '../../src/controller/field-manager.js';
-import { isNamespaceGoing } from '../../src/controller/namespace-going.js';
+import { isNamespaceTerminating } from '../../src/controller/namespace-terminating.js';
 
 /** Sees to it that every namespace has its service account `default`. */
 export const serviceAccountController = (): Runnable =>
@@ -31,7 +31,7 @@ export const serviceAccountController = (): Runnable =>
           { fieldManager: fieldManagers.controllers },
         );
       } catch (error) {
-        if (isReason(error, 'AlreadyExists') || isReason(error, 'NotFound') || isNamespaceGoing(error)) return;
+        if (isReason(error, 'AlreadyExists') || isReason(error, 'NotFound') || isNamespaceTerminating(error)) return;
         throw error;
       }
     },

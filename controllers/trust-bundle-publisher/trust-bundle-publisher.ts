@@ -8,7 +8,7 @@ import { fieldManagers } from '../../src/controller/field-manager.js';
 import { defineKeyedController } from '../../src/controller/keyed-controller.js';
 import { sharedCache } from '../../src/controller/shared-cache.js';
 import type { Signer } from '../../src/pki/signer.js';
-import { within } from '../../src/runtime/abort.js';
+import { withTimeout } from '../../src/runtime/abort.js';
 import { freshAnchors, plan } from './bundle.js';
 
 /** Where the anchors of a signer come from. */
@@ -85,7 +85,7 @@ async function publish(
   { client, clock, log, signal, told, current }: ReconcileContext & { readonly told: Told; readonly current: Current },
 ): Promise<number | undefined> {
   const limits = { clock, milliseconds: patienceMs, signals: [signal] };
-  const texts = await Promise.all(sources.map((source) => within(limits, async () => source.anchors())));
+  const texts = await Promise.all(sources.map((source) => withTimeout(limits, async () => source.anchors())));
   const { bundle, expired } = freshAnchors(texts, clock.now());
   const subjects = expired.map(({ subject, serial }) => subject.commonName || serial);
   if (subjects.length > 0 && subjects.join() !== told.get(signerName))

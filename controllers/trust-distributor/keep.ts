@@ -7,7 +7,7 @@ import { ownNames } from '../../src/api/own-names.js';
 import type { ReconcileContext } from '../../src/controller/controller.js';
 import { deleteIfPresent } from '../../src/controller/delete-if-present.js';
 import { fieldManagers } from '../../src/controller/field-manager.js';
-import { isNamespaceGoing } from '../../src/controller/namespace-going.js';
+import { isNamespaceTerminating } from '../../src/controller/namespace-terminating.js';
 import { isMarked, leftovers, marks, type Target } from './targets.js';
 
 const options = { fieldManager: fieldManagers.controllers };
@@ -46,7 +46,7 @@ async function keep(target: Target, { owner, bundle }: Kept, { client, log }: Re
       await resource.create(target.write(undefined), options);
     } catch (error) {
       // The namespace went away meanwhile.
-      if (!isReason(error, 'NotFound') && !isNamespaceGoing(error)) throw error;
+      if (!isReason(error, 'NotFound') && !isNamespaceTerminating(error)) throw error;
       log.debug({ object: keyText(target.key), kind: target.type.kind, err: error }, 'could not distribute a bundle');
     }
     return;

@@ -5,8 +5,8 @@ import type { PolicyRule } from '../api/kinds/role.js';
 import type { ApiObject } from '../api/object.js';
 import { type UserInfo, wellKnown } from '../api/user.js';
 import type { Rbac } from '../auth/rbac.js';
-import { atomCount, compacted, type RuleAtom, uncoveredWithin, wordCount } from '../auth/rule-coverage.js';
-import { inLaterTurns } from '../runtime/turn-taking.js';
+import { atomCount, compactRules, type RuleAtom, uncoveredWithin, wordCount } from '../auth/rule-coverage.js';
+import { runInLaterTurns } from '../runtime/turn-taking.js';
 import type { AdmissionAttributes } from './admission-step.js';
 import { namedSubject } from './admission-subject.js';
 
@@ -34,13 +34,13 @@ export async function escalationRefusal(
   const held = await rbac.rulesHeldBy(user, namespace, resource);
   const words = held.lists.reduce((sum, list) => sum + wordCount(list), 0);
   const isTooMuch = atomCount(rules) > maxAtoms || words > maxWords;
-  const missing = isTooMuch ? undefined : await inLaterTurns(uncoveredWithin(held.lists, rules, maxComparisons));
+  const missing = isTooMuch ? undefined : await runInLaterTurns(uncoveredWithin(held.lists, rules, maxComparisons));
   if (missing === undefined) {
     return forbidden(namedSubject(attributes), 'the rules amount to too many permissions to be checked');
   }
   if (missing.length === 0) return undefined;
   const named = firstWithin(missing, maxText, lengthOf);
-  const lines = [...new Set(compacted(named).map(ruleText))].sort();
+  const lines = [...new Set(compactRules(named).map(ruleText))].sort();
   if (named.length < missing.length) lines.push('...');
   const trouble = held.errors.length > 0 ? `; resolution errors: [${aggregate(held.errors)}]` : '';
   return forbidden(

@@ -10,7 +10,7 @@ import { strictWarnings } from '../api/yaml.js';
 import type { RequestContext, ResourceDefinition } from '../registry/resource-definition.js';
 import { scaleSchema } from '../resources/scale-schema.js';
 import { statusSchema } from '../resources/status-schema.js';
-import { inTurns, TurnTaking } from '../runtime/turn-taking.js';
+import { runInTurns, TurnTaking } from '../runtime/turn-taking.js';
 import { decodeText, type Emptied, typeMetaOf } from '../schema/decode.js';
 import { DecodeError } from '../schema/decode-error.js';
 import { applyDefaults } from '../schema/default.js';
@@ -67,7 +67,7 @@ export async function readSent(
   if (turns.isDue) await turns.next();
   const given: ParsedBody = { definition, parsed, validation: parameters.fieldValidation, context, unrecognized };
   const decoding = definition.origin === 'custom' ? decodeCustom(given) : decodeBuiltIn(catalogue.current(), given);
-  const sent = await inTurns(decoding, turns);
+  const sent = await runInTurns(decoding, turns);
   if (turns.isDue) await turns.next();
   request.record?.sent(asJson(sent.object), (object) => textInOrder(definition, object));
   return sent;

@@ -6,7 +6,7 @@ import { readMediaType } from '../api/media-type.js';
 import { messageOf } from '../api/message-of.js';
 import { atOnce } from '../api/steps.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
-import { inTurns, TurnTaking } from '../runtime/turn-taking.js';
+import { runInTurns, TurnTaking } from '../runtime/turn-taking.js';
 import type { Schema } from '../schema/schema.js';
 import { mediaTypes } from './negotiate.js';
 import type { RequestBody } from './request.js';
@@ -51,7 +51,7 @@ export async function parse(body: RequestBody, message: Schema | undefined, turn
   if (format === protobuf) {
     const { decodeEnvelope } = await import('../schema/protobuf.js');
     const steps = decodeEnvelope(message as Schema, bytes);
-    const value = bytes.length < largeJson ? atOnce(steps) : await inTurns(steps, turns);
+    const value = bytes.length < largeJson ? atOnce(steps) : await runInTurns(steps, turns);
     return { text: plainText(value), dump: dumpBody(bytes) };
   }
   if (format === yaml) {
@@ -62,7 +62,7 @@ export async function parse(body: RequestBody, message: Schema | undefined, turn
   // What is stored has more values than what was sent: who owns each of them.
   const limits = body.isOwn === true ? { maxValues: Number.POSITIVE_INFINITY } : {};
   const text =
-    bytes.length < largeJson ? readJson(bytes, limits) : await inTurns(readJsonInSteps(bytes, limits), turns);
+    bytes.length < largeJson ? readJson(bytes, limits) : await runInTurns(readJsonInSteps(bytes, limits), turns);
   return { text, dump: dumpBody(bytes), raw: bytes.toString('utf8') };
 }
 

@@ -2,7 +2,7 @@ import { largeJson } from '../api/json-pieces.js';
 import { type ApiObject, asJson, isObject, type JsonObject, type ObjectMeta } from '../api/object.js';
 import { Postponed, type Steps } from '../api/steps.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
-import { inTurns, TurnTaking } from '../runtime/turn-taking.js';
+import { runInTurns, TurnTaking } from '../runtime/turn-taking.js';
 import { withoutEmpty } from '../schema/empty-members.js';
 import { compileEncoder, type EncodedType } from '../schema/encode.js';
 import { sizeOf, withRevision } from '../store/document.js';
@@ -63,7 +63,7 @@ export async function readInTurns(
 ): Promise<ApiObject> {
   const preparation = ready(definition, [entry]);
   if (preparation !== undefined) await preparation;
-  return isLarge(entry) ? inTurns(readStored(definition, entry), turns) : stored(definition, entry);
+  return isLarge(entry) ? runInTurns(readStored(definition, entry), turns) : stored(definition, entry);
 }
 
 const readBefore = ({ foreign, objects }: Readings, entry: Entry): ApiObject | undefined =>
@@ -142,7 +142,7 @@ async function makeReady(
     await convertAll(conversion.elsewhere, readingsOf(definition).foreign, conversion.foreign);
   }
   const turns = new TurnTaking();
-  for (const entry of entries) if (isLarge(entry)) await inTurns(makeBytes(definition, entry), turns);
+  for (const entry of entries) if (isLarge(entry)) await runInTurns(makeBytes(definition, entry), turns);
 }
 
 function* makeBytes(definition: ResourceDefinition, entry: Entry): Steps<void> {
@@ -211,8 +211,8 @@ export function encode(
     if (!turns.isDue && later.isEmpty) return write(ordered);
     return turns
       .next()
-      .then(() => inTurns(later.rest(), turns))
-      .then(() => inTurns(writeInSteps(ordered), turns));
+      .then(() => runInTurns(later.rest(), turns))
+      .then(() => runInTurns(writeInSteps(ordered), turns));
   };
   if (codec === undefined) return written(object);
   if (codec.elsewhere === undefined || codec.elsewhere.isStoredAs(object)) return written(codec.store(object));

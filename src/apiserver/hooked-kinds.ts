@@ -6,7 +6,7 @@ import { type ApiObject, asJson, groupVersion, type JsonObject, type ResourceTyp
 import { storagePrefix } from '../registry/keys.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
 import { ownKindOf, subresourceOf } from '../registry/subresource.js';
-import { inTurns } from '../runtime/turn-taking.js';
+import { runInTurns } from '../runtime/turn-taking.js';
 import { typeMetaOf } from '../schema/decode.js';
 import { DecodeError } from '../schema/decode-error.js';
 import { inOrder } from '../schema/encode.js';
@@ -94,8 +94,8 @@ export function hookedKinds(catalogue: Catalogue): HookedKinds {
           if (definition === undefined) throw internalError('the kind is no longer served');
           try {
             const given = inOrder(definition, asJson(object));
-            const { result, text } = await inTurns(patch.apply(given));
-            const made = await inTurns(readAs(catalogue.current(), definition, result, text));
+            const { result, text } = await runInTurns(patch.apply(given));
+            const made = await runInTurns(readAs(catalogue.current(), definition, result, text));
             return { object: made.object, isChanged: !same(made.read, given) };
           } catch (error) {
             if (!(error instanceof DoesNotApply || error instanceof DecodeError)) throw error;

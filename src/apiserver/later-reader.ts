@@ -1,5 +1,5 @@
 import type { Steps } from '../api/steps.js';
-import { inTurns, TurnTaking } from '../runtime/turn-taking.js';
+import { runInTurns, TurnTaking } from '../runtime/turn-taking.js';
 import type { Pace } from './pace.js';
 
 type Work = () => Steps<void> | void;
@@ -32,7 +32,7 @@ export class LaterReader {
     const turns = new TurnTaking();
     await turns.next();
     try {
-      await inTurns(this.#readAll(), turns);
+      await runInTurns(this.#readAll(), turns);
     } catch (error) {
       this.#onError(error);
     }

@@ -1,7 +1,7 @@
 import { goJson, goJsonInSteps } from '../api/go-text.js';
 import type { Json, JsonObject } from '../api/object.js';
 import type { Steps } from '../api/steps.js';
-import { inTurns, TurnTaking } from '../runtime/turn-taking.js';
+import { runInTurns, TurnTaking } from '../runtime/turn-taking.js';
 import type { Entry } from '../store/store.js';
 import { isLarge } from './forms.js';
 import type { ListResult } from './request.js';
@@ -104,16 +104,16 @@ export async function listText(
   form: ListForm,
   prepare?: (entries: readonly Entry[]) => Promise<void> | undefined,
 ): Promise<readonly Buffer[]> {
-  const frame = await inTurns(shape({ ...result, entries: [] }));
-  if (result.entries.length === 0) return [Buffer.from(await inTurns(wholeText(form.frame(frame))))];
+  const frame = await runInTurns(shape({ ...result, entries: [] }));
+  if (result.entries.length === 0) return [Buffer.from(await runInTurns(wholeText(form.frame(frame))))];
   const member = Object.hasOwn(frame, 'rows') ? 'rows' : 'items';
   const empty = form.empty(member);
-  const text = await inTurns(wholeText(form.frame({ ...frame, [member]: [] })));
+  const text = await runInTurns(wholeText(form.frame({ ...frame, [member]: [] })));
   const at = text.indexOf(empty);
   let before = text.slice(0, at) + form.open(member);
   const part = async (entries: readonly Entry[]): Promise<Buffer> => {
-    const shaped = await inTurns(shape({ ...result, entries }));
-    const items = await inTurns(wholeText(form.items(shaped[member] as readonly Json[], entries.some(isLarge))));
+    const shaped = await runInTurns(shape({ ...result, entries }));
+    const items = await runInTurns(wholeText(form.items(shaped[member] as readonly Json[], entries.some(isLarge))));
     const made = Buffer.from(before + items);
     before = form.between;
     return made;

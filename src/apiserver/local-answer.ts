@@ -5,7 +5,7 @@ import { atOnce, type Steps } from '../api/steps.js';
 import type { ListOptions, WatchEvent, WatchOptions } from '../client/client.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
 import { Observable } from '../runtime/observable.js';
-import { inTurns, TurnTaking } from '../runtime/turn-taking.js';
+import { runInTurns, TurnTaking } from '../runtime/turn-taking.js';
 import type { Entry } from '../store/store.js';
 import { isLarge, readMetadata, readStored } from './forms.js';
 import { LaterReader } from './later-reader.js';
@@ -75,7 +75,7 @@ function readAs<T extends ApiObject>(
   turns?: TurnTaking,
 ): T | Promise<T> {
   const steps = readInSteps<T>(definition, entry, options);
-  return isLarge(entry) ? inTurns(steps, turns) : atOnce(steps);
+  return isLarge(entry) ? runInTurns(steps, turns) : atOnce(steps);
 }
 
 interface ReadOptions {

@@ -12,9 +12,9 @@ import type {
   SubresourceClient,
   WriteOptions,
 } from '../client/client.js';
-import { orUndefined } from '../client/or-undefined.js';
-import { tellingBy } from '../client/warnings.js';
-import { deletionOf, listQuery, patchRequest, watchQuery, writeQuery } from '../client/written-options.js';
+import { ignoreNotFound } from '../client/ignore-not-found.js';
+import { deleteOptionsBody, listQuery, patchRequest, watchQuery, writeQuery } from '../client/request-options.js';
+import { withWarningFactory } from '../client/warnings.js';
 import type { Catalogue, ServedGroup } from './catalogue.js';
 import { verbsOf } from './discovery.js';
 import { failOnStatus, listOf, objectOf, watchOf } from './local-answer.js';
@@ -37,7 +37,9 @@ export function localClient(given: LocalClientParts): Client {
     resource: <T extends ApiObject>(type: ResourceType<T>) => resourceClient<T>(call, type),
     discover: async () => discovered(given.catalogue),
   };
-  return onWarning === undefined ? tellingBy(client, (tell) => localClient({ ...given, onWarning: tell })) : client;
+  return onWarning === undefined
+    ? withWarningFactory(client, (tell) => localClient({ ...given, onWarning: tell }))
+    : client;
 }
 
 /** Of what nobody serves the server says as little as of any other path; who asked knows what for. As client-go words it. */
@@ -142,7 +144,8 @@ function objectClient<T extends ApiObject>(
 ): Pick<SubresourceClient<T>, 'get' | 'update' | 'patch'> {
   const at = (key: ObjectKey) => ({ type, ...placeOf(key), subresource });
   return {
-    get: (key) => orUndefined(call({ verb: 'get', method: 'GET', ...at(key) }).then((result) => objectOf<T>(result))),
+    get: (key) =>
+      ignoreNotFound(call({ verb: 'get', method: 'GET', ...at(key) }).then((result) => objectOf<T>(result))),
     update: async (body, options) =>
       objectOf<T>(
         await call({ verb: 'update', method: 'PUT', ...at(keyOfGiven(body)), query: writeQuery(options), body }),
@@ -161,6 +164,6 @@ const patchCall = (
 ): LocalCall => ({ verb: 'patch', method: 'PATCH', ...at, ...patchRequest(patch, writeQuery(options)) });
 
 const deleteBody = (options: DeleteOptions): JsonObject | undefined => {
-  const body = deletionOf(options);
+  const body = deleteOptionsBody(options);
   return Object.keys(body).length ? body : undefined;
 };

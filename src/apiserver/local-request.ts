@@ -5,7 +5,7 @@ import { isType, member, type ResourceType } from '../api/object.js';
 import { type Query, selectedName } from '../api/options.js';
 import type { UserInfo } from '../api/user.js';
 import type { FieldValidation } from '../client/client.js';
-import type { WrittenQuery } from '../client/written-options.js';
+import type { QueryParameters } from '../client/request-options.js';
 import type { ApiRequest, RequestInfo } from './request.js';
 
 /** One call of a client in the server's own process. */
@@ -16,7 +16,7 @@ export interface LocalCall {
   readonly namespace?: string | undefined;
   readonly name?: string | undefined;
   readonly subresource?: string | undefined;
-  readonly query?: WrittenQuery;
+  readonly query?: QueryParameters;
   readonly body?: unknown;
   readonly contentType?: string | undefined;
 }

@@ -5,7 +5,7 @@ import { type Authenticated, AuthenticationError } from '../auth/authenticator.j
 import type { AccessAttributes } from '../auth/authorizer.js';
 import { bearerWarning } from '../auth/bearer-token.js';
 import { asksToImpersonate } from '../auth/impersonation-headers.js';
-import { withoutStack } from '../client/troubles.js';
+import { withoutStack } from '../client/failure-log.js';
 import { StoreClosed } from '../store/store.js';
 import { accessOf, checkDecision } from './access.js';
 import { errorForm } from './negotiate.js';

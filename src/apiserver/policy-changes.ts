@@ -23,7 +23,7 @@ import { UnidentifiedItem } from '../apply/list-items.js';
 import { merge } from '../apply/merge.js';
 import { shapeOfObject } from '../apply/shape.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
-import { inTurns } from '../runtime/turn-taking.js';
+import { runInTurns } from '../runtime/turn-taking.js';
 import { typeMetaOf } from '../schema/decode.js';
 import { DecodeError } from '../schema/decode-error.js';
 import { inOrder } from '../schema/encode.js';
@@ -59,7 +59,7 @@ export function policyChanges(catalogue: Catalogue): PolicyChanges {
       const before = inOrder(definition, asJson(object));
       let patched: { readonly result: JsonObject; readonly text: ReadText };
       try {
-        patched = await inTurns(receivedPatch({ operations }).apply(before));
+        patched = await runInTurns(receivedPatch({ operations }).apply(before));
       } catch (error) {
         if (error instanceof DecodeError) throw internalError(error.message, error);
         if (!(error instanceof DoesNotApply)) throw error;
@@ -67,7 +67,7 @@ export function policyChanges(catalogue: Catalogue): PolicyChanges {
         throw new ChangeFailed(`JSON Patch: ${error.message}`, { cause: error });
       }
       refuseLarger(patched.result);
-      const made = await inTurns(decoded(catalogue.current(), definition, patched, groupVersion(given.kind)));
+      const made = await runInTurns(decoded(catalogue.current(), definition, patched, groupVersion(given.kind)));
       checkVersion(as, given);
       return made;
     },
@@ -77,9 +77,9 @@ export function policyChanges(catalogue: Catalogue): PolicyChanges {
       const before = inOrder(definition, asJson(object));
       // Schemas of kinds that only subresources are of are not told apart by kinds.
       const isNamed = groupVersion(as.kind) === groupVersion(as.resource);
-      const result = await inTurns(mergedInto(before, isNamed ? definition : undefined, configuration));
+      const result = await runInTurns(mergedInto(before, isNamed ? definition : undefined, configuration));
       refuseLarger(result);
-      const made = await inTurns(converted(definition, result));
+      const made = await runInTurns(converted(definition, result));
       checkVersion(as, given);
       return made;
     },

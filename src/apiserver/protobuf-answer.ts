@@ -6,7 +6,7 @@ import type { ResourceDefinition } from '../registry/resource-definition.js';
 import { discoverySchemas } from '../resources/discovery-schemas.js';
 import { partialMetadataSchema } from '../resources/partial-metadata-schema.js';
 import { statusSchema } from '../resources/status-schema.js';
-import { inTurns } from '../runtime/turn-taking.js';
+import { runInTurns } from '../runtime/turn-taking.js';
 import {
   encodeEnvelope,
   encodeItems,
@@ -28,8 +28,8 @@ type Shape = (result: Bodied) => Steps<JsonObject>;
 /** Answers in protobuf, for clients that ask for nothing else. */
 export async function encodeAnswer(result: Bodied, partial?: Shape): Promise<Buffer> {
   if (result.type === 'list') return encodeList(result, partial);
-  if (result.type === 'entry') return inTurns(encodeEntry(result.definition, result.entry, partial?.(result)));
-  if (partial !== undefined) return encodeObject(partialMetadataSchema, await inTurns(partial(result)));
+  if (result.type === 'entry') return runInTurns(encodeEntry(result.definition, result.entry, partial?.(result)));
+  if (partial !== undefined) return encodeObject(partialMetadataSchema, await runInTurns(partial(result)));
   const object = plain(result.object);
   return encodeObject(result.definition?.schema ?? discoverySchemas.get(object['kind']) ?? statusSchema, object);
 }
@@ -49,14 +49,14 @@ function* encodeEntry(
 
 async function encodeList(result: ListResult, partial: Shape | undefined): Promise<Buffer> {
   const { definition } = result;
-  const head = (partial && (await inTurns(partial({ ...result, entries: [] })))) ?? {
+  const head = (partial && (await runInTurns(partial({ ...result, entries: [] })))) ?? {
     apiVersion: groupVersion(definition),
     kind: definition.listKind,
     metadata: builtInListMeta(result),
   };
   const items = await inBatches(
     result.entries,
-    (entries) => inTurns(encodeEntries({ ...result, entries }, partial)),
+    (entries) => runInTurns(encodeEntries({ ...result, entries }, partial)),
     partial === undefined ? (entries) => ready(definition, entries) : undefined,
   );
   const { apiVersion, kind, metadata } = head;

@@ -4,7 +4,7 @@ import { messageOf } from '../api/message-of.js';
 import { type ApiObject, groupVersion, type JsonObject } from '../api/object.js';
 import { atOnce, type Steps } from '../api/steps.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
-import { inLaterTurns } from '../runtime/turn-taking.js';
+import { runInLaterTurns } from '../runtime/turn-taking.js';
 import { inOrder } from '../schema/encode.js';
 import type { Entry } from '../store/store.js';
 import { entryBytes, isLarge, readMetadata, readStored } from './forms.js';
@@ -160,7 +160,7 @@ function tables(
 
 /** Many may watch, each in its own form, so that not even the first step is taken while a change is told to all. */
 const writeEntry = (entry: Entry, steps: Steps<Buffer>): Buffer | Promise<Buffer> =>
-  isLarge(entry) ? inLaterTurns(steps) : atOnce(steps);
+  isLarge(entry) ? runInLaterTurns(steps) : atOnce(steps);
 
 function* objectIn(definition: ResourceDefinition, item: Told): Steps<ApiObject> {
   return 'entry' in item ? yield* readStored(definition, item.entry) : (specialObject(definition, item) as ApiObject);

@@ -5,7 +5,7 @@ import { parseJsonInSteps } from '../api/json-text.js';
 import { type ApiObject, groupVersion, type JsonObject, type ObjectMeta } from '../api/object.js';
 import type { Steps } from '../api/steps.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
-import { inTurns, TurnTaking } from '../runtime/turn-taking.js';
+import { runInTurns, TurnTaking } from '../runtime/turn-taking.js';
 import { inOrder, itemStart, textInOrder } from '../schema/encode.js';
 import { asStored, entryBytes, isLarge, readMetadata, readStored, ready } from './forms.js';
 import {
@@ -88,9 +88,9 @@ async function oneText(
   { frame }: ListForm,
   turns: TurnTaking,
 ): Promise<Buffer> {
-  const object = await inTurns(shape, turns);
+  const object = await runInTurns(shape, turns);
   if (turns.isDue) await turns.next();
-  return Buffer.from(await inTurns(wholeText(frame(object, large)), turns));
+  return Buffer.from(await runInTurns(wholeText(frame(object, large)), turns));
 }
 
 async function formOf({ mediaType, pretty }: Representation): Promise<ListForm> {

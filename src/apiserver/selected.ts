@@ -1,7 +1,7 @@
 import type { Labels } from '../api/label-requirements.js';
 import { atOnce, type Steps } from '../api/steps.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
-import { inTurns } from '../runtime/turn-taking.js';
+import { runInTurns } from '../runtime/turn-taking.js';
 import type { Entry } from '../store/store.js';
 import { isLarge, readMetadata, stored } from './forms.js';
 import type { Selection } from './selection.js';
@@ -36,7 +36,7 @@ export function readForSelection(
   if (selection.everything) return undefined;
   const large = entries.filter((entry) => entry !== undefined && isLarge(entry) && mayBeNamed(selection, entry));
   if (large.length === 0) return undefined;
-  const read = selection.byLabelsAlone ? (entry: Entry) => inTurns(readLabels(definition, entry)) : readWhole;
+  const read = selection.byLabelsAlone ? (entry: Entry) => runInTurns(readLabels(definition, entry)) : readWhole;
   return Promise.all((large as readonly Entry[]).map(read));
 }
 
@@ -46,7 +46,7 @@ const underWay = new WeakMap<Entry, Promise<unknown>>();
 function readWhole(entry: Entry): Promise<unknown> {
   const known = underWay.get(entry);
   if (known !== undefined) return known;
-  const reading = inTurns(entry.read()).finally(() => underWay.delete(entry));
+  const reading = runInTurns(entry.read()).finally(() => underWay.delete(entry));
   underWay.set(entry, reading);
   return reading;
 }

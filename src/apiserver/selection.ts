@@ -5,7 +5,7 @@ import { messageOf } from '../api/message-of.js';
 import type { ApiObject } from '../api/object.js';
 import type { ListParameters } from '../api/options.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
-import { inTurns } from '../runtime/turn-taking.js';
+import { runInTurns } from '../runtime/turn-taking.js';
 import { parseShardSelector, type ShardSelector } from './shard-selector.js';
 
 /** Which objects of a collection a request is about. */
@@ -59,7 +59,7 @@ export function readSelection(
 /** What `shardSelector` says; others have turns meanwhile, as bad ones take long to tell what is wrong. Rejects with ApiError. */
 export async function readShardSelector(text: string): Promise<ShardSelector> {
   try {
-    return await inTurns(parseShardSelector(text));
+    return await runInTurns(parseShardSelector(text));
   } catch (error) {
     throw untyped(`invalid shard selector: ${messageOf(error)}`);
   }

@@ -6,7 +6,7 @@ import { storageKey, storagePrefix } from '../registry/keys.js';
 import { type Clock, systemClock } from '../runtime/clock.js';
 import { type Logger, silentLogger } from '../runtime/logger.js';
 import type { Subscription } from '../runtime/observable.js';
-import { inTurns } from '../runtime/turn-taking.js';
+import { runInTurns } from '../runtime/turn-taking.js';
 import { type Change, type Entry, type Store, StoreClosed } from '../store/store.js';
 import { isLarge } from './forms.js';
 
@@ -36,7 +36,7 @@ export class StoredObjects implements ObjectSource {
 
   async get<T extends ApiObject>(type: ResourceType<T>, key: ObjectKey): Promise<T | undefined> {
     const entry = await this.#store.get(storageKey(type, key));
-    return (entry !== undefined && isLarge(entry) ? await inTurns(entry.read()) : entry?.value) as T | undefined;
+    return (entry !== undefined && isLarge(entry) ? await runInTurns(entry.read()) : entry?.value) as T | undefined;
   }
 
   list<T extends ApiObject>(type: ResourceType<T>): readonly T[] | Promise<readonly T[]> {
@@ -113,7 +113,7 @@ class Collection {
 
   async #load(): Promise<void> {
     const { entries, revision } = await this.#store.scan(this.#prefix, { tolerant: true });
-    const read = await inTurns(this.#readable(entries));
+    const read = await runInTurns(this.#readable(entries));
     read.sort((a, b) => (a.key < b.key ? -1 : 1));
     this.#keys = read.map(({ key }) => key);
     this.#objects = read.map(({ object }) => object);
@@ -168,7 +168,7 @@ class Collection {
   async #placeInTurns(before: Promise<void> | undefined, entry: Entry, isPut: boolean): Promise<void> {
     const loads = this.#loads;
     await before;
-    const object = isPut ? await inTurns(this.#objectInSteps(entry)) : undefined;
+    const object = isPut ? await runInTurns(this.#objectInSteps(entry)) : undefined;
     if (loads === this.#loads) this.#place(entry.key, object);
   }
 

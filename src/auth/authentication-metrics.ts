@@ -1,5 +1,5 @@
 import type { Clock } from '../runtime/clock.js';
-import { configurationMetrics, type TellConfiguration } from '../runtime/configuration-metrics.js';
+import { configurationMetrics, type ReportConfiguration } from '../runtime/configuration-metrics.js';
 import { hashOf, LastOutcomes, outcome } from '../runtime/last-outcomes.js';
 import type { Metrics } from '../runtime/metrics.js';
 
@@ -12,15 +12,15 @@ export interface AuthenticationMetrics {
   /** One with a time after which its holder should have fetched another was used, before or after that time. */
   renewedToken(isStale: boolean): void;
   /** A token was looked up among those remembered. */
-  lookedUp(isKnown: boolean, milliseconds: number): void;
+  cacheLookup(isKnown: boolean, milliseconds: number): void;
   /** Who a token belongs to was found out, or why it is good for nobody. */
-  foundOut(isError: boolean): void;
+  fetched(isError: boolean): void;
   /** An issuer of JWTs that is known from now on. */
   issuer(url: string): IssuerMetrics;
   /** No other issuers are known any more. */
   keepIssuers(urls: readonly string[]): void;
   /** The AuthenticationConfiguration. */
-  readonly configured: TellConfiguration;
+  readonly configured: ReportConfiguration;
 }
 
 /** `auto`: its account names the Secret, as accounts once did by themselves. `invalid`: it is marked as such. */
@@ -107,12 +107,12 @@ export function authenticationMetrics(metrics: Metrics, clock: Clock, serverId: 
     legacyToken: () => legacy.add(),
     secretToken: (how) => fromSecrets[how].add(),
     renewedToken: (isStale) => (isStale ? stale : valid).add(),
-    lookedUp(isKnown, milliseconds) {
+    cacheLookup(isKnown, milliseconds) {
       const status = isKnown ? 'hit' : 'miss';
       lookups.add({ status });
       lookupTime.observe({ status }, milliseconds / 1_000);
     },
-    foundOut: (isError) => fetches.add({ status: isError ? 'error' : 'ok' }),
+    fetched: (isError) => fetches.add({ status: isError ? 'error' : 'ok' }),
     issuer(url) {
       const told = issuers.get(url) ?? new LastOutcomes(clock);
       issuers.set(url, told);

@@ -4,12 +4,12 @@ import { type Authenticated, AuthenticationError, type Authenticator } from './a
 import { bearerWarning, type TokenAuthenticator } from './bearer-token.js';
 
 /** Asks in order; the first that knows the caller wins. If none does, what they threw is thrown together. */
-export const firstOf = (...authenticators: readonly Authenticator[]): Authenticator => ({
+export const unionAuthenticator = (...authenticators: readonly Authenticator[]): Authenticator => ({
   authenticate: (credentials) => firstKnown(authenticators, (one) => one.authenticate(credentials)),
 });
 
-/** `firstOf` for tokens. */
-export const firstTokenOf = (...authenticators: readonly TokenAuthenticator[]): TokenAuthenticator => ({
+/** `unionAuthenticator` for tokens. */
+export const unionTokenAuthenticator = (...authenticators: readonly TokenAuthenticator[]): TokenAuthenticator => ({
   authenticateToken: (token, audiences) => firstKnown(authenticators, (one) => one.authenticateToken(token, audiences)),
 });
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../runtime/clock.js';
-import { configurationMetrics, type TellConfiguration } from '../runtime/configuration-metrics.js';
+import { configurationMetrics, type ReportConfiguration } from '../runtime/configuration-metrics.js';
 import type { Metrics } from '../runtime/metrics.js';
 import { timedCounter } from '../runtime/timed-counter.js';
 import type { Decision } from './authorizer.js';
@@ -11,7 +11,7 @@ export interface AuthorizationMetrics {
   /** Of the webhook of this name. */
   webhook(name: string): AuthorizationWebhookMetrics;
   /** The AuthorizationConfiguration. */
-  readonly configured: TellConfiguration;
+  readonly configured: ReportConfiguration;
 }
 
 export interface AuthorizationWebhookMetrics {

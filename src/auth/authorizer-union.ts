@@ -7,7 +7,7 @@ export interface UnionMember {
 }
 
 /** The first answer that is not 'no-opinion' wins; if none, the reasons are joined and the request is forbidden. */
-export function union(...members: readonly UnionMember[]): Required<Authorizer> {
+export function unionAuthorizer(...members: readonly UnionMember[]): Required<Authorizer> {
   return {
     async authorize(attributes) {
       const undecided: Decision[] = [];

@@ -3,7 +3,12 @@ import { type AnonymousPolicy, anonymous } from './anonymous.js';
 import { forApiAudiences, requestForApiAudiences } from './audience-agnostic.js';
 import type { AuthenticationMetrics } from './authentication-metrics.js';
 import { AuthenticationError, type Authenticator } from './authenticator.js';
-import { firstOf, firstTokenOf, withAuthenticatedGroup, withBearerWarning } from './authenticator-union.js';
+import {
+  unionAuthenticator,
+  unionTokenAuthenticator,
+  withAuthenticatedGroup,
+  withBearerWarning,
+} from './authenticator-union.js';
 import {
   bearerToken,
   invalidBearerToken,
@@ -25,7 +30,7 @@ export interface AuthenticationOptions extends ServiceAccountTokenOptions {
   readonly staticTokens?: TokenAuthenticator | undefined;
   readonly frontProxy?: Omit<FrontProxyOptions, 'clock'> | undefined;
   /** Tokens that others answer for, asked last, in this order. They judge audiences themselves. */
-  readonly foreignTokens?: readonly TokenAuthenticator[] | undefined;
+  readonly externalTokens?: readonly TokenAuthenticator[] | undefined;
   readonly secretTokenUsed?: SecretTokenOptions['used'];
   readonly certificateLifetimeLeft?: ((seconds: number) => void) | undefined;
   /** Whom to take for `system:anonymous` of those who present nothing; as it is at the moment. */
@@ -38,16 +43,16 @@ export function defaultAuthenticator(options: AuthenticationOptions): Authentica
   const { apiAudiences, clock, domains } = options;
   const forUs = (tokens: TokenAuthenticator): TokenAuthenticator => forApiAudiences(tokens, apiAudiences);
   const tokens = new TokenCache(
-    firstTokenOf(
+    unionTokenAuthenticator(
       ...(options.staticTokens === undefined ? [] : [forUs(options.staticTokens)]),
       secretTokens({ ...options, used: options.secretTokenUsed }),
       serviceAccountTokens(options),
       forUs(bootstrapTokens(options)),
-      ...(options.foreignTokens ?? []),
+      ...(options.externalTokens ?? []),
     ),
     { clock, metrics: options.metrics },
   );
-  const known = firstOf(
+  const known = unionAuthenticator(
     ...(options.frontProxy === undefined
       ? []
       : [requestForApiAudiences(frontProxy({ ...options.frontProxy, clock }), apiAudiences)]),

@@ -2,7 +2,7 @@ import type { Clock } from '../runtime/clock.js';
 import { AuthenticationError, type Authenticator } from './authenticator.js';
 import { readExtraHeaders } from './extra-headers.js';
 import { PeerVerifier } from './peer-certificate.js';
-import { type FrontProxyHeaders, usualProxyHeaders } from './proxy-headers.js';
+import { defaultProxyHeaders, type FrontProxyHeaders } from './proxy-headers.js';
 
 /** Which proxies are believed when they say who asks, and in which headers they do. */
 export interface FrontProxyOptions extends Partial<FrontProxyHeaders> {
@@ -18,7 +18,7 @@ export interface FrontProxyOptions extends Partial<FrontProxyHeaders> {
  * user header, the headers mean nothing.
  */
 export function frontProxy(options: FrontProxyOptions): Authenticator {
-  const { allowedNames = [], ...given } = { ...usualProxyHeaders, ...options };
+  const { allowedNames = [], ...given } = { ...defaultProxyHeaders, ...options };
   const usernameHeaders = lowerCase(given.usernameHeaders);
   const uidHeaders = lowerCase(given.uidHeaders);
   const groupHeaders = lowerCase(given.groupHeaders);

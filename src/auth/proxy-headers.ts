@@ -7,7 +7,7 @@ export interface FrontProxyHeaders {
   readonly extraHeaderPrefixes: readonly string[];
 }
 
-export const usualProxyHeaders: FrontProxyHeaders = {
+export const defaultProxyHeaders: FrontProxyHeaders = {
   usernameHeaders: ['X-Remote-User'],
   uidHeaders: ['X-Remote-Uid'],
   groupHeaders: ['X-Remote-Group'],

@@ -5,11 +5,11 @@ import type { PolicyRule } from '../api/kinds/role.js';
 import type { RoleRef } from '../api/kinds/role-binding.js';
 import { oncePer } from '../api/once.js';
 import type { UserInfo } from '../api/user.js';
-import { inTurns, TurnTaking } from '../runtime/turn-taking.js';
+import { runInTurns, TurnTaking } from '../runtime/turn-taking.js';
 import type { AccessAttributes, Authorizer, ResourceRule } from './authorizer.js';
 import type { ObjectSource } from './object-source.js';
 import { type Grant, type RoleIndex, type RoleRules, roleIndexes } from './role-index.js';
-import { type FindCandidates, makeRuleIndex, ruleIndexOf, type Sought } from './rule-index.js';
+import { type FindCandidates, makeRuleIndex, type RuleQuery, ruleIndexOf } from './rule-index.js';
 import { ruleAllows } from './rule-matching.js';
 
 /** Rules somebody holds, those of each role in a list, and what kept more of them from being found. */
@@ -98,12 +98,12 @@ const fewRules = 16;
 /** Made in turns with others, in one go for all who wait for it. */
 const beingIndexed = new WeakMap<readonly PolicyRule[], Promise<FindCandidates>>();
 function indexed(rules: readonly PolicyRule[]): Promise<FindCandidates> {
-  const begun = beingIndexed.get(rules) ?? inTurns(makeRuleIndex(rules));
+  const begun = beingIndexed.get(rules) ?? runInTurns(makeRuleIndex(rules));
   beingIndexed.set(rules, begun);
   return begun;
 }
 
-function soughtBy({ verb, path, group, resource, subresource, name = '' }: AccessAttributes): Sought {
+function soughtBy({ verb, path, group, resource, subresource, name = '' }: AccessAttributes): RuleQuery {
   if (path !== undefined) return { verb, path };
   // What a review asks about may have slashes in both.
   return {

@@ -4,7 +4,7 @@ import type { ClusterRoleBinding, RoleBinding, RoleRef, Subject } from '../api/k
 import { ClusterRoleBindings, RoleBindings } from '../api/kinds/role-binding.js';
 import type { ApiObject } from '../api/object.js';
 import { serviceAccountUsername, type UserInfo } from '../api/user.js';
-import { followed, type Index } from './followed.js';
+import { type Index, incrementalIndex } from './incremental-index.js';
 import type { ObjectSource } from './object-source.js';
 
 /** Finds what a user was granted without looking at what others were. */
@@ -54,10 +54,10 @@ class FollowedRoles implements RoleIndex {
   readonly #clusterWide = new GrantsBySubject<ClusterRoleBinding>();
   readonly #namespaced = new GrantsBySubject<RoleBinding>();
   readonly #follow = {
-    clusterRoles: followed(this.#clusterRoles),
-    roles: followed(this.#roles),
-    clusterWide: followed(this.#clusterWide),
-    namespaced: followed(this.#namespaced),
+    clusterRoles: incrementalIndex(this.#clusterRoles),
+    roles: incrementalIndex(this.#roles),
+    clusterWide: incrementalIndex(this.#clusterWide),
+    namespaced: incrementalIndex(this.#namespaced),
   };
 
   asOf(

@@ -1,7 +1,7 @@
 import type { PolicyRule } from '../api/kinds/role.js';
 import { oncePer } from '../api/once.js';
 import { atOnce, type Steps } from '../api/steps.js';
-import { type FindCandidates, makeRuleIndex, type Sought } from './rule-index.js';
+import { type FindCandidates, makeRuleIndex, type RuleQuery } from './rule-index.js';
 import { hasWord, includes, resourcesCovering, urlCovers } from './rule-matching.js';
 
 /** The smallest right: one verb on one resource of one group (of one name), or one verb on one path. */
@@ -35,7 +35,7 @@ export const wordCount = oncePer((rules: readonly PolicyRule[]): number =>
 );
 
 /** The atoms of `rules` that no single rule of `held` covers, in the order written. */
-export const uncovered = (held: readonly PolicyRule[], rules: readonly PolicyRule[]): readonly RuleAtom[] =>
+export const uncoveredRules = (held: readonly PolicyRule[], rules: readonly PolicyRule[]): readonly RuleAtom[] =>
   atOnce(uncoveredWithin([held], rules, Number.POSITIVE_INFINITY)) ?? [];
 
 /** So many comparisons are a step. */
@@ -93,7 +93,7 @@ function* atomsOf(rule: PolicyRule): Generator<RuleAtom> {
   }
 }
 
-const soughtBy = (atom: RuleAtom): Sought =>
+const soughtBy = (atom: RuleAtom): RuleQuery =>
   'path' in atom ? atom : { ...atom, resources: resourcesCovering(atom.resource) };
 
 function covers(rule: PolicyRule, atom: RuleAtom): boolean {
@@ -107,7 +107,7 @@ function covers(rule: PolicyRule, atom: RuleAtom): boolean {
 }
 
 /** Atoms as rules again: verbs of the same group, resource and name together, in the order written. */
-export function compacted(atoms: readonly RuleAtom[]): readonly PolicyRule[] {
+export function compactRules(atoms: readonly RuleAtom[]): readonly PolicyRule[] {
   const rules: PolicyRule[] = [];
   const verbsOf = new Map<string, string[]>();
   for (const atom of atoms) {

@@ -1,9 +1,9 @@
 import type { PolicyRule } from '../api/kinds/role.js';
 import { itemsInStep, type Steps } from '../api/steps.js';
-import { all } from './rule-matching.js';
+import { wildcard } from './rule-matching.js';
 
 /** What rules are looked for: those that allow it have all of these words, or words for all of them. */
-export type Sought =
+export type RuleQuery =
   | {
       readonly verb: string;
       readonly group: string;
@@ -18,7 +18,7 @@ export type Sought =
  * Finds the rules that may allow something, in a few lists: of those with its verb, with its group, with its resource and
  * with its name the fewest. What they say together is still to be looked at.
  */
-export type FindCandidates = (sought: Sought) => readonly (readonly PolicyRule[])[];
+export type FindCandidates = (sought: RuleQuery) => readonly (readonly PolicyRule[])[];
 
 const known = new WeakMap<readonly PolicyRule[], FindCandidates>();
 
@@ -39,12 +39,12 @@ export function* makeRuleIndex(rules: readonly PolicyRule[]): Steps<FindCandidat
     if (at % itemsInStep === 0) yield;
   }
   const find: FindCandidates = (sought) => {
-    const withVerb = byVerb.with(all, sought.verb);
+    const withVerb = byVerb.with(wildcard, sought.verb);
     if ('path' in sought) return withVerb;
     const { group, resources, name } = sought;
     return fewest(
-      fewest(withVerb, byGroup.with(all, group)),
-      fewest(byResource.with(all, ...resources), byName.with(unnamed, ...nameOf(name))),
+      fewest(withVerb, byGroup.with(wildcard, group)),
+      fewest(byResource.with(wildcard, ...resources), byName.with(unnamed, ...nameOf(name))),
     );
   };
   known.set(rules, find);

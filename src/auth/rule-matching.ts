@@ -4,7 +4,7 @@ import { withoutTrailing } from '../api/trim.js';
 import type { AccessAttributes } from './authorizer.js';
 
 /** Every verb, group, resource or path. */
-export const all = '*';
+export const wildcard = '*';
 
 /** From so many words on they are looked up, which takes more memory. */
 const manyWords = 16;
@@ -16,12 +16,12 @@ export const includes = (words: readonly string[], word: string): boolean =>
 
 /** Is it one of these words, or are they for everything? */
 export const hasWord = (words: readonly string[] | null | undefined, word: string): boolean =>
-  words !== undefined && words !== null && (includes(words, all) || includes(words, word));
+  words !== undefined && words !== null && (includes(words, wildcard) || includes(words, word));
 
 /** `pods/log` is covered by itself and by the subresource of everything. */
 export function resourcesCovering(resource: string): readonly string[] {
   const slash = resource.indexOf('/');
-  return slash < 0 ? [resource] : [resource, `${all}/${resource.slice(slash + 1)}`];
+  return slash < 0 ? [resource] : [resource, `${wildcard}/${resource.slice(slash + 1)}`];
 }
 
 /** Does this rule allow the access? Resources and subresources are granted apart: `pods` does not cover `pods/log`. */
@@ -37,9 +37,9 @@ export function ruleAllows(rule: PolicyRule, attributes: AccessAttributes): bool
 }
 
 function resourceMatches(resources: readonly string[], { resource, subresource }: AccessAttributes): boolean {
-  if (includes(resources, all)) return true;
+  if (includes(resources, wildcard)) return true;
   if (!subresource) return includes(resources, resource);
-  return includes(resources, `${resource}/${subresource}`) || includes(resources, `${all}/${subresource}`);
+  return includes(resources, `${resource}/${subresource}`) || includes(resources, `${wildcard}/${subresource}`);
 }
 
 /** The empty name is what requests without one have. */
@@ -47,4 +47,4 @@ const nameMatches = (names: readonly string[], name = ''): boolean => names.leng
 
 /** `*` covers everything, `/a/*` what starts with `/a/`, any other text itself. */
 export const urlCovers = (granted: string, path: string): boolean =>
-  granted === path || (granted.endsWith(all) && path.startsWith(withoutTrailing(granted, all)));
+  granted === path || (granted.endsWith(wildcard) && path.startsWith(withoutTrailing(granted, wildcard)));

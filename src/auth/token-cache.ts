@@ -8,7 +8,7 @@ export interface TokenCacheOptions {
   readonly clock: Clock;
   readonly keepMs?: number;
   readonly limit?: number;
-  readonly metrics?: Pick<AuthenticationMetrics, 'lookedUp' | 'foundOut'> | undefined;
+  readonly metrics?: Pick<AuthenticationMetrics, 'cacheLookup' | 'fetched'> | undefined;
 }
 
 interface Remembered {
@@ -42,7 +42,7 @@ export class TokenCache implements TokenAuthenticator {
     const known = this.#remembered.get(key);
     const asked = this.#clock.monotonic();
     if (known !== undefined && asked < known.until) {
-      this.#metrics?.lookedUp(true, 0);
+      this.#metrics?.cacheLookup(true, 0);
       return known.found;
     }
     this.#remembered.delete(key);
@@ -54,8 +54,8 @@ export class TokenCache implements TokenAuthenticator {
       if (found !== undefined) this.#remember(key, found);
       return found;
     } finally {
-      this.#metrics?.foundOut(isError);
-      this.#metrics?.lookedUp(false, this.#clock.monotonic() - asked);
+      this.#metrics?.fetched(isError);
+      this.#metrics?.cacheLookup(false, this.#clock.monotonic() - asked);
     }
   }
 

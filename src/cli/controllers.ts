@@ -5,7 +5,7 @@ import { isReason } from '../api/errors.js';
 import { CertificateLedgerEntries } from '../api/kinds/certificate-ledger-entry.js';
 import { isOwnVersion } from '../apiserver/version.js';
 import type { Client } from '../client/client.js';
-import { clientIn } from '../client/in-domain.js';
+import { domainClient } from '../client/domain-client.js';
 import { connect } from '../client/remote-client.js';
 import { controllerMetrics } from '../controller/controller-metrics.js';
 import { whileLeading } from '../controller/leader.js';
@@ -53,7 +53,7 @@ export async function runControllers(flags: ControllersFlags): Promise<void> {
   const configuration = await readConfiguration(flags.config, {});
   const domains = { ...defaultDomains, ...configuration.domains };
   const remote = await connect({ kubeconfig: flags.kubeconfig });
-  const client = clientIn(domains, remote);
+  const client = domainClient(domains, remote);
   const stopping = new AbortController();
   const certificates = certificatesOptions(configuration);
   const { signers, rotated, ended } = await openSigners({

@@ -34,9 +34,9 @@ export async function demo({ kubeconfig }: { readonly kubeconfig?: string }): Pr
 }
 
 async function withOwnServer(directory: string, play: (kubeconfig: string) => Promise<void>): Promise<void> {
-  const [{ createServer }, { writeWhole }] = await Promise.all([
+  const [{ createServer }, { writeFileAtomically }] = await Promise.all([
     import('../embed.js'),
-    import('../runtime/whole-files.js'),
+    import('../runtime/atomic-file.js'),
   ]);
   const server = await createServer({
     store: `level:${join(directory, 'store')}`,
@@ -45,7 +45,7 @@ async function withOwnServer(directory: string, play: (kubeconfig: string) => Pr
   });
   try {
     const file = join(directory, 'admin.kubeconfig');
-    await writeWhole(file, server.adminKubeconfig, 0o600);
+    await writeFileAtomically(file, server.adminKubeconfig, 0o600);
     await play(file);
   } finally {
     await server.stop();

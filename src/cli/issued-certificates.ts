@@ -2,7 +2,7 @@ import type { LedgerRecord } from '../api/certificate-ledger.js';
 import { compareText } from '../api/text-order.js';
 import { humanDuration } from '../api/time.js';
 import { escapedValue } from '../pki/certificate-ledger.js';
-import { visible } from '../runtime/visible-text.js';
+import { escapeControls } from '../runtime/escape-controls.js';
 
 /** Which records somebody wants to see. */
 export interface CertificateQuery {
@@ -77,7 +77,7 @@ const ruleIn = (message: string | undefined): string | undefined => {
 const shortened = (text: string): string => (text.length > 60 ? `${text.slice(0, 59)}…` : text);
 
 export function table(rows: readonly (readonly string[])[]): string {
-  const clean = rows.map((row) => row.map((cell) => (cell === '' ? '-' : visible(cell))));
+  const clean = rows.map((row) => row.map((cell) => (cell === '' ? '-' : escapeControls(cell))));
   const widths = (clean[0] ?? []).map((_, at) => clean.reduce((most, row) => Math.max(most, row[at]?.length ?? 0), 0));
   return clean
     .map(

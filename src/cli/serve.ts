@@ -3,10 +3,10 @@ import { setFlagsFromString } from 'node:v8';
 import { defaultDomains } from '../api/domains.js';
 import { createServer } from '../embed.js';
 import type { ConnectionLimits } from '../http/connection-limits.js';
+import { writeFileAtomically } from '../runtime/atomic-file.js';
 import { systemClock } from '../runtime/clock.js';
 import { makeDirectory } from '../runtime/make-directory.js';
 import { createLogger } from '../runtime/pino-logger.js';
-import { writeWhole } from '../runtime/whole-files.js';
 import type { ServingFiles } from '../server/serving-files.js';
 import { accessOptions, inFile, withKubeconfig } from './access-options.js';
 import { certificatesOptions, signingCaFiles } from './certificates-options.js';
@@ -75,11 +75,11 @@ export async function serve(file: string | undefined, flags: Flags): Promise<voi
     graceMs: configuration.graceMs,
     onFailed,
     onListening: async ({ url, adminKubeconfig }) => {
-      await writeWhole(kubeconfig, adminKubeconfig, 0o600);
+      await writeFileAtomically(kubeconfig, adminKubeconfig, 0o600);
       if (pretty) process.stdout.write(greeting(url, kubeconfig));
       log.info({ url, kubeconfig }, 'ready');
     },
-    onRenewed: ({ adminKubeconfig }) => writeWhole(kubeconfig, adminKubeconfig, 0o600),
+    onRenewed: ({ adminKubeconfig }) => writeFileAtomically(kubeconfig, adminKubeconfig, 0o600),
   });
   const crash = await Promise.race([stopped, crashed, failed]);
   log.info({}, 'stopping');

@@ -2,7 +2,7 @@ import { isReason } from '../api/errors.js';
 import type { ResourceType } from '../api/object.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
-import { Troubles, withoutStack } from './troubles.js';
+import { FailureLog, withoutStack } from './failure-log.js';
 import { isFault, isOutdated, isRefused } from './watch-errors.js';
 
 /** Is told how caches of somebody fare. Each tells of a change once, and nothing is left to tell of one that has stopped. */
@@ -39,7 +39,7 @@ export class CacheHealth {
   #watchFails = false;
   /** Whether a watch wanted to begin anew, and none has worked since. */
   #beganAnew = false;
-  readonly #troubles = new Troubles();
+  readonly #troubles = new FailureLog();
 
   constructor(
     type: ResourceType,
@@ -140,14 +140,14 @@ export class CacheHealth {
     this.#isOut = true;
     if (!isUsual) this.#setFailing(true);
     const isKnown = isSynced && isReason(error, 'NotFound');
-    const isNews = !isUsual && this.#troubles.isNews(error, this.#clock.monotonic(), { isKnown });
+    const isNews = !isUsual && this.#troubles.shouldReport(error, this.#clock.monotonic(), { isKnown });
     this.#log[isNews ? 'warn' : 'debug']({ err: withoutStack(error), waitMs }, 'listing or watching failed');
   }
 
   #setFailing(isFailing: boolean): void {
     if (this.#isFailing === isFailing) return;
     this.#isFailing = isFailing;
-    this.#troubles.began(this.#clock.monotonic());
+    this.#troubles.failureBegan(this.#clock.monotonic());
     this.#observer?.failing(this.#type, isFailing ? 1 : -1);
   }
 
@@ -155,7 +155,7 @@ export class CacheHealth {
     this.#isOut = false;
     if (!this.#isFailing) return;
     this.#setFailing(false);
-    if (this.#troubles.over()) this.#log.info({}, 'listing and watching again');
+    if (this.#troubles.recovered()) this.#log.info({}, 'listing and watching again');
   }
 
   /** A watch has told something. */

@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import type { Clock } from '../runtime/clock.js';
 import { AccessError, type CredentialSource } from './cluster-access.js';
-import { reread } from './reread.js';
+import { reloadingCredentials } from './reloading-credentials.js';
 
 interface KeyPair {
   readonly certificate: string;
@@ -14,7 +14,7 @@ export const certificateFiles = (
   read: () => Promise<KeyPair | undefined>,
   clock: Clock,
 ): CredentialSource =>
-  reread(
+  reloadingCredentials(
     async () => {
       const found = await read();
       if (found === undefined || !isPair(found)) throw new AccessError('the certificate and the key do not match');

@@ -2,16 +2,16 @@ import { setMaxListeners } from 'node:events';
 import { goJson } from '../api/go-text.js';
 import type { ApiObject, ResourceType } from '../api/object.js';
 import { type Clock, systemClock } from '../runtime/clock.js';
+import { withAbort, withAbortFactory } from './abortable-client.js';
 import type { Client, ClientOptions, WriteOptions } from './client.js';
 import type { ClusterAccess } from './cluster-access.js';
 import { discover } from './discover.js';
-import { endingBy, endingWith } from './ending.js';
-import { documentFrom, readAnswer } from './http-answer.js';
-import { type Asked, ofCall, resourceClient, type Wire } from './http-resource.js';
+import { type RequestTarget, type ResourceTransport, resourceClient, wrapRequestError } from './http-resource.js';
+import { decodeDiscovery, readResponse } from './http-response.js';
 import { HttpSender } from './http-sender.js';
-import { httpTransport, json } from './http-transport.js';
-import { type OnWarning, tellingBy, tellingTo } from './warnings.js';
-import { type WrittenQuery, writeQuery } from './written-options.js';
+import { httpTransport, jsonMediaType } from './http-transport.js';
+import { type QueryParameters, writeQuery } from './request-options.js';
+import { type OnWarning, withWarningFactory, withWarnings } from './warnings.js';
 
 /** A client over HTTP, with connections of its own. */
 export interface RemoteClient extends Client {
@@ -40,45 +40,52 @@ export function httpClient(access: ClusterAccess, options: HttpClientOptions = {
   const sender = new HttpSender(transport, { credentials: access.credentials, clock });
 
   /** Without the query, which differs each time: logs report the same failure only once. */
-  const asked = ({ method, path }: Asked): string => `${method} ${transport.urlOf(path.replace(/\?.*/s, ''))}`;
+  const describe = ({ method, path }: RequestTarget): string =>
+    `${method} ${transport.urlOf(path.replace(/\?.*/s, ''))}`;
 
   const callUntil =
-    (signal?: AbortSignal, onWarning?: OnWarning): Wire['call'] =>
+    (signal?: AbortSignal, onWarning?: OnWarning): ResourceTransport['call'] =>
     async (request, read) => {
       const body = request.body === undefined ? undefined : goJson(request.body);
       const sent = {
         method: request.method,
         path: request.path,
         headers: {
-          accept: request.accept ?? json,
-          ...(body === undefined ? {} : { 'content-type': request.contentType ?? json }),
+          accept: request.accept ?? jsonMediaType,
+          ...(body === undefined ? {} : { 'content-type': request.contentType ?? jsonMediaType }),
         },
         ...(body === undefined ? {} : { body }),
         signal,
       };
       try {
         const answer = await sender.send(sent, onWarning);
-        return read(await readAnswer(answer, asked(request), request.type));
+        return read(await readResponse(answer, describe(request), request.type));
       } catch (error) {
         signal?.throwIfAborted();
-        throw ofCall(asked(request), error);
+        throw wrapRequestError(describe(request), error);
       }
     };
 
-  const written = (given: WriteOptions = {}): WrittenQuery => ({
+  const writeQueryWithDefaults = (given: WriteOptions = {}): QueryParameters => ({
     ...writeQuery(given),
     fieldValidation: given.fieldValidation ?? fieldValidation,
   });
 
   const clientUntil = (signal?: AbortSignal, onWarning = options.onWarning): Client => {
     const call = callUntil(signal, onWarning);
-    const wire: Wire = { call, send: (request) => sender.send(request, onWarning), asked, written };
+    const wire: ResourceTransport = {
+      call,
+      send: (request) => sender.send(request, onWarning),
+      describe,
+      writeQuery: writeQueryWithDefaults,
+    };
     const client: Client = {
       resource: <T extends ApiObject>(type: ResourceType<T>) => resourceClient<T>(wire, type),
-      discover: (options) => discover((path, accept) => call({ method: 'GET', path, accept }, documentFrom), options),
+      discover: (options) =>
+        discover((path, accept) => call({ method: 'GET', path, accept }, decodeDiscovery), options),
     };
-    if (onWarning === undefined) tellingBy(client, (tell) => clientUntil(signal, tell));
-    return endingBy(client, (other) => {
+    if (onWarning === undefined) withWarningFactory(client, (tell) => clientUntil(signal, tell));
+    return withAbortFactory(client, (other) => {
       const either = AbortSignal.any(signal === undefined ? [other] : [signal, other]);
       // Every call under way listens.
       setMaxListeners(0, either);
@@ -97,6 +104,6 @@ export function httpClient(access: ClusterAccess, options: HttpClientOptions = {
     transport.close();
   };
   const remote: RemoteClient = { ...client, ca: access.ca ?? '', serverVersion, close };
-  if (options.onWarning === undefined) tellingBy(remote, (onWarning) => tellingTo(onWarning, client));
-  return endingBy(remote, (signal) => endingWith(signal, client));
+  if (options.onWarning === undefined) withWarningFactory(remote, (onWarning) => withWarnings(onWarning, client));
+  return withAbortFactory(remote, (signal) => withAbort(signal, client));
 }

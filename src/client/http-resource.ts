@@ -13,16 +13,16 @@ import type {
   WriteOptions,
 } from './client.js';
 import { AccessError } from './cluster-access.js';
-import { listFrom, objectFrom, readAnswer } from './http-answer.js';
-import { type HttpRequest, json } from './http-transport.js';
-import { orUndefined } from './or-undefined.js';
-import { objectPath, readPath, withQuery, writtenPath } from './resource-paths.js';
+import { decodeList, decodeObject, readResponse } from './http-response.js';
+import { type HttpRequest, jsonMediaType } from './http-transport.js';
+import { ignoreNotFound } from './ignore-not-found.js';
+import { deleteOptionsBody, listQuery, patchRequest, type QueryParameters, watchQuery } from './request-options.js';
+import { objectPath, readPath, withQuery, writePath } from './resource-paths.js';
 import { linesOf, watchEvent } from './watch-stream.js';
-import { deletionOf, listQuery, patchRequest, type WrittenQuery, watchQuery } from './written-options.js';
 
 /** What a request asks for. */
-export type Asked = Pick<HttpRequest, 'method' | 'path'>;
-export interface Call extends Asked {
+export type RequestTarget = Pick<HttpRequest, 'method' | 'path'>;
+export interface ResourceRequest extends RequestTarget {
   readonly body?: unknown;
   readonly contentType?: string;
   readonly accept?: string;
@@ -30,19 +30,19 @@ export interface Call extends Asked {
   readonly type?: ResourceType;
 }
 /** How requests about resources are sent. */
-export interface Wire {
+export interface ResourceTransport {
   /** `read` throws on what is no answer to the request. */
-  call<R>(request: Call, read: (answer: unknown) => R): Promise<R>;
+  call<R>(request: ResourceRequest, read: (answer: unknown) => R): Promise<R>;
   send(request: HttpRequest): Promise<IncomingMessage>;
   /** What a failure says was asked. */
-  asked(request: Asked): string;
+  describe(request: RequestTarget): string;
   /** The query of a write. */
-  written(options: WriteOptions | undefined): WrittenQuery;
+  writeQuery(options: WriteOptions | undefined): QueryParameters;
 }
 const asItIs = (answer: unknown): unknown => answer;
 
 /** What failed on the way, or was no answer, with what was asked; by its code others know what may be tried again. */
-export function ofCall(asked: string, error: unknown): unknown {
+export function wrapRequestError(asked: string, error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof ApiError || error instanceof AccessError) return error;
   const { message, code } = error as NodeJS.ErrnoException;
   // Without a message are those of a name with several addresses.
@@ -52,32 +52,36 @@ export function ofCall(asked: string, error: unknown): unknown {
 
 /** Servers that cannot give metadata alone give everything. */
 const acceptOf = ({ metadataOnly }: { readonly metadataOnly?: boolean }, kind: string): string =>
-  metadataOnly ? `${json};as=${kind};g=meta.k8s.io;v=v1,${json}` : json;
+  metadataOnly ? `${jsonMediaType};as=${kind};g=meta.k8s.io;v=v1,${jsonMediaType}` : jsonMediaType;
 
 /** An object without anything but its metadata, under its own kind. */
 const bare = <T extends ApiObject>(type: ResourceType<T>, { metadata }: T): T =>
   ({ apiVersion: groupVersion(type), kind: type.kind, metadata }) as T;
 
-const deleteBody = (options: DeleteOptions) => ({ apiVersion: 'v1', kind: 'DeleteOptions', ...deletionOf(options) });
+const deleteBody = (options: DeleteOptions) => ({
+  apiVersion: 'v1',
+  kind: 'DeleteOptions',
+  ...deleteOptionsBody(options),
+});
 
-const patchCall = (at: string, patch: Patch, written: WrittenQuery): Call => {
+const patchCall = (at: string, patch: Patch, written: QueryParameters): ResourceRequest => {
   const { query, body, contentType } = patchRequest(patch, written);
   return { method: 'PATCH', path: withQuery(at, query), body, contentType };
 };
 
 /** The collection of a type and its objects. */
-export function resourceClient<T extends ApiObject>(wire: Wire, type: ResourceType<T>): ResourceClient<T> {
-  const { written } = wire;
-  const call: Wire['call'] = (request, read) => wire.call({ ...request, type }, read);
+export function resourceClient<T extends ApiObject>(wire: ResourceTransport, type: ResourceType<T>): ResourceClient<T> {
+  const { writeQuery } = wire;
+  const call: ResourceTransport['call'] = (request, read) => wire.call({ ...request, type }, read);
   const identity = { apiVersion: groupVersion(type), kind: type.kind };
-  const object = (request: Call): Promise<T> =>
-    call(request, (answer) => objectFrom<T>(answer, { orStatus: type.kind === 'Status' }));
+  const object = (request: ResourceRequest): Promise<T> =>
+    call(request, (answer) => decodeObject<T>(answer, { orStatus: type.kind === 'Status' }));
   return {
-    get: async (key) => orUndefined(object({ method: 'GET', path: objectPath(type, key) })),
+    get: async (key) => ignoreNotFound(object({ method: 'GET', path: objectPath(type, key) })),
     async list(options = {}) {
       const path = withQuery(readPath(type, options.namespace), listQuery(options));
       const accept = acceptOf(options, 'PartialObjectMetadataList');
-      const list = await call({ method: 'GET', path, accept }, listFrom<T>);
+      const list = await call({ method: 'GET', path, accept }, decodeList<T>);
       return {
         metadata: { ...list.metadata, resourceVersion: list.metadata?.resourceVersion ?? '' },
         // Items of built-in kinds come without kind and version.
@@ -86,18 +90,18 @@ export function resourceClient<T extends ApiObject>(wire: Wire, type: ResourceTy
     },
     watch: (options = {}) => watch<T>(wire, type, options),
     create: async (given, options) => {
-      const path = withQuery(writtenPath(type, given.metadata.namespace), written(options));
+      const path = withQuery(writePath(type, given.metadata.namespace), writeQuery(options));
       // What is done rather than kept, as a binding, is answered by a Status.
-      return call({ method: 'POST', path, body: given }, (answer) => objectFrom<T>(answer, { orStatus: true }));
+      return call({ method: 'POST', path, body: given }, (answer) => decodeObject<T>(answer, { orStatus: true }));
     },
     update: async (given, options) =>
-      object({ method: 'PUT', path: withQuery(objectPath(type, keyOfGiven(given)), written(options)), body: given }),
-    patch: async (key, patch, options) => object(patchCall(objectPath(type, key), patch, written(options))),
+      object({ method: 'PUT', path: withQuery(objectPath(type, keyOfGiven(given)), writeQuery(options)), body: given }),
+    patch: async (key, patch, options) => object(patchCall(objectPath(type, key), patch, writeQuery(options))),
     async delete(key, options = {}) {
       await call({ method: 'DELETE', path: objectPath(type, key), body: deleteBody(options) }, asItIs);
     },
     async deleteCollection(options = {}) {
-      const path = withQuery(writtenPath(type, options.namespace), listQuery(options));
+      const path = withQuery(writePath(type, options.namespace), listQuery(options));
       await call({ method: 'DELETE', path, body: deleteBody(options) }, asItIs);
     },
     subresource: <S extends ApiObject = T>(name: string) => subresourceClient<S>(wire, type, name),
@@ -105,24 +109,25 @@ export function resourceClient<T extends ApiObject>(wire: Wire, type: ResourceTy
 }
 
 function subresourceClient<S extends ApiObject>(
-  { call, written }: Wire,
+  { call, writeQuery }: ResourceTransport,
   type: ResourceType,
   subresource: string,
 ): SubresourceClient<S> {
   const path = (key: ObjectKey): string => objectPath(type, key, subresource);
-  const object = (request: Call): Promise<S> => call(request, (answer) => objectFrom<S>(answer, { orStatus: true }));
+  const object = (request: ResourceRequest): Promise<S> =>
+    call(request, (answer) => decodeObject<S>(answer, { orStatus: true }));
   return {
-    get: async (key) => orUndefined(object({ method: 'GET', path: path(key) })),
+    get: async (key) => ignoreNotFound(object({ method: 'GET', path: path(key) })),
     create: async (key, body, options) =>
-      object({ method: 'POST', path: withQuery(path(key), written(options)), body }),
+      object({ method: 'POST', path: withQuery(path(key), writeQuery(options)), body }),
     update: async (body, options) =>
-      object({ method: 'PUT', path: withQuery(path(keyOfGiven(body)), written(options)), body }),
-    patch: async (key, patch, options) => object(patchCall(path(key), patch, written(options))),
+      object({ method: 'PUT', path: withQuery(path(keyOfGiven(body)), writeQuery(options)), body }),
+    patch: async (key, patch, options) => object(patchCall(path(key), patch, writeQuery(options))),
   };
 }
 
 function watch<T extends ApiObject>(
-  { send, asked }: Wire,
+  { send, describe }: ResourceTransport,
   type: ResourceType<T>,
   options: WatchOptions,
 ): Observable<WatchEvent<T>> {
@@ -135,14 +140,14 @@ function watch<T extends ApiObject>(
       const headers = { accept: acceptOf(options, 'PartialObjectMetadata') };
       try {
         const answer = await send({ ...request, headers, signal: stop.signal, silenceMs: Number.POSITIVE_INFINITY });
-        if (answer.statusCode !== 200) await readAnswer(answer, asked(request), type);
+        if (answer.statusCode !== 200) await readResponse(answer, describe(request), type);
         options.onOpen?.();
         for await (const line of linesOf(answer)) {
           if (line !== '') subscriber.next(only(watchEvent<T>(line)));
           if (subscriber.closed) return;
         }
       } catch (error) {
-        throw ofCall(asked(request), error);
+        throw wrapRequestError(describe(request), error);
       }
     };
     run().then(

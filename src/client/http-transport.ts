@@ -1,16 +1,16 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
-import { beforeAbort } from '../runtime/abort.js';
+import { raceAbort } from '../runtime/abort.js';
 import { AccessError, type ClientCredentials, type ClusterAccess } from './cluster-access.js';
 
 /**
  * Most bytes of an answer's headers, for whomever is asked: as many as Go's client reads. Their number is not limited besides
  * (`maxHeadersCount`): Node passes over what is beyond its own limit without a word.
  */
-export const maxAnswerHeaders = 10 * 1_048_576;
+export const maxResponseHeaders = 10 * 1_048_576;
 
 /** The media type of what is sent and asked for. */
-export const json = 'application/json';
+export const jsonMediaType = 'application/json';
 
 /** One request over a kept connection. */
 export interface HttpRequest {
@@ -75,7 +75,7 @@ class Transport implements HttpTransport {
     given.signal?.throwIfAborted();
     if (this.#closed !== undefined) throw this.#closed;
     // To find out what to present may take longer than anybody waits.
-    const presented = await beforeAbort(given.signal, this.#access.credentials.current());
+    const presented = await raceAbort(given.signal, this.#access.credentials.current());
     if (this.#closed !== undefined) throw this.#closed;
     return { answer: await this.#sendWith(presented, given), presented };
   }
@@ -95,7 +95,7 @@ class Transport implements HttpTransport {
         agent,
         method: given.method,
         headers,
-        maxHeaderSize: maxAnswerHeaders,
+        maxHeaderSize: maxResponseHeaders,
         ...(given.signal === undefined ? {} : { signal: given.signal }),
       };
       let answer: IncomingMessage | undefined;

@@ -1,14 +1,14 @@
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { isObject, type JsonObject } from '../api/object.js';
 import type { Clock } from '../runtime/clock.js';
+import { displayPath, pathErrorCause } from '../runtime/display-path.js';
 import { readLimitedText } from '../runtime/read-limited.js';
-import { causeAbout, shownPath } from '../runtime/shown-path.js';
 import { AccessError } from './cluster-access.js';
 import type { ExecPlugin } from './exec-credential.js';
 
 /** What stands in kubeconfig files. */
 
-export interface Named<T> {
+export interface NamedEntry<T> {
   readonly name: string;
   readonly value: T;
   /** Directory of the file it stands in: relative paths start there. */
@@ -49,9 +49,9 @@ interface Context {
 }
 
 export interface Kubeconfig {
-  readonly clusters: readonly Named<Cluster>[];
-  readonly users: readonly Named<User>[];
-  readonly contexts: readonly Named<Context>[];
+  readonly clusters: readonly NamedEntry<Cluster>[];
+  readonly users: readonly NamedEntry<User>[];
+  readonly contexts: readonly NamedEntry<Context>[];
   readonly currentContext: string;
   /** The text of the file that says which context is current; for what is left to another reader. */
   readonly text: string;
@@ -64,12 +64,12 @@ export interface KubeconfigOptions {
   readonly context?: string | undefined;
 }
 
-export async function readFileIfThere(path: string): Promise<string | undefined> {
+export async function readFileIfExists(path: string): Promise<string | undefined> {
   try {
     return await readLimitedText(path);
   } catch (cause) {
     if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return undefined;
-    throw new AccessError(`cannot read the kubeconfig ${shownPath(path)}`, causeAbout(path, cause));
+    throw new AccessError(`cannot read the kubeconfig ${displayPath(path)}`, pathErrorCause(path, cause));
   }
 }
 
@@ -77,7 +77,7 @@ export async function readFileIfThere(path: string): Promise<string | undefined>
 export async function parseKubeconfig(text: string, path: string): Promise<Kubeconfig> {
   const config = await parse(text, path);
   const directory = dirname(resolve(path));
-  const named = <T>(list: string, member: string): readonly Named<T>[] => {
+  const named = <T>(list: string, member: string): readonly NamedEntry<T>[] => {
     const items: unknown = config[list];
     return (Array.isArray(items) ? items : []).filter(isObject).flatMap((item) => {
       // One that says no more than its name is there, as in client-go.
@@ -122,7 +122,7 @@ export const merge = (configs: readonly Kubeconfig[]): Kubeconfig => {
 };
 
 /** The first of that name. Throws AccessError if there is none. */
-export function pick<T>(list: readonly Named<T>[], name: string | undefined, what: string): Named<T> {
+export function findNamed<T>(list: readonly NamedEntry<T>[], name: string | undefined, what: string): NamedEntry<T> {
   const found = list.find((item) => item.name === name);
   if (found === undefined) throw new AccessError(`the kubeconfig has no ${what} ${JSON.stringify(name ?? '')}`);
   return found;
@@ -141,6 +141,6 @@ export async function inlineOrFile(
   try {
     return await readLimitedText(absolute);
   } catch (cause) {
-    throw new AccessError(`cannot read ${what} ${shownPath(absolute)}`, causeAbout(absolute, cause));
+    throw new AccessError(`cannot read ${what} ${displayPath(absolute)}`, pathErrorCause(absolute, cause));
   }
 }

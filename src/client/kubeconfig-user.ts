@@ -8,7 +8,7 @@ import {
   inlineOrFile,
   type Kubeconfig,
   type KubeconfigOptions,
-  type Named,
+  type NamedEntry,
   type User,
 } from './kubeconfig-file.js';
 import { tokenFile } from './token-file.js';
@@ -20,7 +20,7 @@ const execExtension = 'client.authentication.k8s.io/exec';
 
 /** Opens what a user of a kubeconfig presents. Fails with AccessError. */
 export async function credentialsOf(
-  { value: user, directory }: Named<User>,
+  { value: user, directory }: NamedEntry<User>,
   cluster: Pick<ClusterAccess, 'server' | 'ca' | 'insecure' | 'serverName'> & Pick<Cluster, 'extensions'>,
   kubeconfig: Kubeconfig,
   options: KubeconfigOptions,

@@ -1,16 +1,16 @@
 import { resolve } from 'node:path';
 import { usableRootCertificates } from '../pki/root-certificates.js';
-import { shownPath } from '../runtime/shown-path.js';
+import { displayPath } from '../runtime/display-path.js';
 import { AccessError, type ClusterAccess, type CredentialSource, fixedCredentials } from './cluster-access.js';
 import {
+  findNamed,
   inlineOrFile,
   type Kubeconfig,
   type KubeconfigOptions,
   merge,
-  type Named,
+  type NamedEntry,
   parseKubeconfig,
-  pick,
-  readFileIfThere,
+  readFileIfExists,
   type User,
 } from './kubeconfig-file.js';
 import { credentialsOf, impersonation } from './kubeconfig-user.js';
@@ -19,9 +19,9 @@ import { credentialsOf, impersonation } from './kubeconfig-user.js';
 
 /** The server and identity that kubeconfig files name. The first file that says something wins. Fails with AccessError. */
 export async function accessFromFiles(paths: readonly string[], options: KubeconfigOptions): Promise<ClusterAccess> {
-  const read = await Promise.all(paths.map(readFileIfThere));
+  const read = await Promise.all(paths.map(readFileIfExists));
   const files = read.flatMap((text, at) => (text === undefined ? [] : [{ text, path: paths[at] ?? '' }]));
-  if (files.length === 0) throw new AccessError(`there is no kubeconfig at ${paths.map(shownPath).join(' or ')}`);
+  if (files.length === 0) throw new AccessError(`there is no kubeconfig at ${paths.map(displayPath).join(' or ')}`);
   const configs = await Promise.all(files.map(({ text, path }) => parseKubeconfig(text, path)));
   return accessOf(merge(configs), options);
 }
@@ -41,10 +41,10 @@ export async function usersInFile(
   path: string,
   options: KubeconfigOptions,
 ): Promise<{ readonly byName: ReadonlyMap<string, CredentialSource>; readonly current: CredentialSource | undefined }> {
-  const text = await readFileIfThere(path);
-  if (text === undefined) throw new AccessError(`there is no kubeconfig at ${shownPath(path)}`);
+  const text = await readFileIfExists(path);
+  if (text === undefined) throw new AccessError(`there is no kubeconfig at ${displayPath(path)}`);
   const config = await parseKubeconfig(text, path);
-  const open = async (user: Named<User>): Promise<CredentialSource> => {
+  const open = async (user: NamedEntry<User>): Promise<CredentialSource> => {
     const called = `user ${JSON.stringify(user.name)} of the kubeconfig ${path}`;
     if (user.value['auth-provider']) throw new AccessError(`${called}: auth-provider is not supported here`);
     if (Object.keys(impersonation(user.value)).length > 0)
@@ -75,8 +75,8 @@ function openedLater(open: () => Promise<CredentialSource>): CredentialSource {
 async function accessOf(config: Kubeconfig, options: KubeconfigOptions): Promise<ClusterAccess> {
   const name = options.context ?? config.currentContext;
   if (name === '') throw new AccessError('the kubeconfig names no current-context');
-  const context = pick(config.contexts, name, 'context').value;
-  const { value: cluster, directory } = pick(config.clusters, context.cluster, 'cluster');
+  const context = findNamed(config.contexts, name, 'context').value;
+  const { value: cluster, directory } = findNamed(config.clusters, context.cluster, 'cluster');
   if (!cluster.server) throw new AccessError(`cluster ${JSON.stringify(context.cluster)} names no server`);
   if (cluster['proxy-url']) throw new AccessError('proxy-url of a cluster is not supported');
   if (
@@ -93,7 +93,7 @@ async function accessOf(config: Kubeconfig, options: KubeconfigOptions): Promise
     'certificate-authority',
   );
   const ca = given === undefined ? undefined : anchorsOf(given, context.cluster ?? '');
-  const user = context.user ? pick(config.users, context.user, 'user') : undefined;
+  const user = context.user ? findNamed(config.users, context.user, 'user') : undefined;
   const access = {
     server: cluster.server,
     ca,

@@ -1,6 +1,6 @@
 import { checkPlace } from '../api/looked-up.js';
 import type { ObjectKey, ResourceType } from '../api/object.js';
-import type { WrittenQuery } from './written-options.js';
+import type { QueryParameters } from './request-options.js';
 
 /** Where resources are on a server. */
 
@@ -11,7 +11,7 @@ export function readPath(type: ResourceType, namespace: string | undefined): str
 }
 
 /** Path of a collection that is written to. Fails with BadRequest also if it has to be in a namespace and none is given. */
-export function writtenPath(type: ResourceType, namespace: string | undefined): string {
+export function writePath(type: ResourceType, namespace: string | undefined): string {
   checkPlace({ namespace, isInOne: type.namespaced });
   return collectionPath(type, namespace);
 }
@@ -33,7 +33,7 @@ export function objectPath(type: ResourceType, { namespace, name }: ObjectKey, s
 
 const pathOf = (segments: readonly string[]): string => `/${segments.map(encodeURIComponent).join('/')}`;
 
-export function withQuery(path: string, query: WrittenQuery): string {
+export function withQuery(path: string, query: QueryParameters): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value));
   return search.size === 0 ? path : `${path}?${search}`;

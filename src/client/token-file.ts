@@ -1,11 +1,11 @@
 import type { Clock } from '../runtime/clock.js';
 import { readLimitedText } from '../runtime/read-limited.js';
 import { AccessError, type CredentialSource } from './cluster-access.js';
-import { reread } from './reread.js';
+import { reloadingCredentials } from './reloading-credentials.js';
 
 /** A token in a file that somebody renews. Until it can be read the other token counts, if there is one. */
 export const tokenFile = (path: string, clock: Clock, other?: string): CredentialSource =>
-  reread(
+  reloadingCredentials(
     async () => {
       const token = await readLimitedText(path).catch((cause: unknown) => {
         throw new AccessError(`cannot read the token in ${path}`, { cause });

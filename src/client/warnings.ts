@@ -7,13 +7,14 @@ export type OnWarning = (text: string) => void;
 const telling = new WeakMap<Client, (onWarning: OnWarning) => Client>();
 
 /** The client, with how the same is made that tells warnings. */
-export function tellingBy<C extends Client>(client: C, make: (onWarning: OnWarning) => Client): C {
+export function withWarningFactory<C extends Client>(client: C, make: (onWarning: OnWarning) => Client): C {
   telling.set(client, make);
   return client;
 }
 
 /** A client that tells warnings, where the one given tells nobody; else the client itself. */
-export const tellingTo = (onWarning: OnWarning, client: Client): Client => telling.get(client)?.(onWarning) ?? client;
+export const withWarnings = (onWarning: OnWarning, client: Client): Client =>
+  telling.get(client)?.(onWarning) ?? client;
 
 /** The texts of an answer's Warning headers (RFC 7234 section 5.5), joined as Node joins them; what is none is passed over. */
 export function warningTexts(header: string | undefined): readonly string[] {

@@ -1,7 +1,7 @@
 import type { ApiObject } from '../api/object.js';
+import { withAbort, withAbortFactory } from '../client/abortable-client.js';
 import type { Client, ResourceClient, SubresourceClient } from '../client/client.js';
-import { endingBy, endingWith } from '../client/ending.js';
-import { checkDue } from '../runtime/abort.js';
+import { throwIfDue } from '../runtime/abort.js';
 import { Observable } from '../runtime/observable.js';
 
 /** What clients that end were made of. */
@@ -13,14 +13,14 @@ const lasting = new WeakMap<Client, Client>();
  * before one fails so.
  */
 export function clientUntil(signal: AbortSignal, client: Client, told: () => void = () => {}): Client {
-  const within = endingWith(signal, client);
+  const within = withAbort(signal, client);
   const end: End = { signal, told };
   const ending: Client = {
     resource: (type) => resourceUntil(end, within.resource(type)),
     discover: (options) => unlessAborted(end, () => within.discover(options)),
   };
-  lasting.set(ending, lastingClient(client));
-  return endingBy(ending, (other) => clientUntil(signal, endingWith(other, client), told));
+  lasting.set(ending, underlyingClient(client));
+  return withAbortFactory(ending, (other) => clientUntil(signal, withAbort(other, client), told));
 }
 
 interface End {
@@ -29,12 +29,12 @@ interface End {
 }
 
 /** The client behind one that ends: for what can only be done when everything else has ended. */
-export const lastingClient = (client: Client): Client => lasting.get(client) ?? client;
+export const underlyingClient = (client: Client): Client => lasting.get(client) ?? client;
 
 function check({ signal, told }: End): void {
   if (signal.aborted) told();
   signal.throwIfAborted();
-  checkDue(signal);
+  throwIfDue(signal);
 }
 
 async function unlessAborted<R>(end: End, call: () => Promise<R>): Promise<R> {
@@ -54,7 +54,7 @@ function resourceUntil<T extends ApiObject>(ends: End, resource: ResourceClient<
       new Observable((subscriber) => {
         const end = (): void => subscriber.error(signal.reason);
         if (signal.aborted) return end();
-        checkDue(signal);
+        throwIfDue(signal);
         signal.addEventListener('abort', end, { once: true });
         subscriber.add(() => signal.removeEventListener('abort', end));
         return resource.watch(...given).subscribe(subscriber);

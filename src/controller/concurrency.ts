@@ -3,4 +3,4 @@
  * for a write to be durable, and writes that wait together share one: with 64 instead of 5 more than twice as many
  * certificates are issued.
  */
-export const manyAtATime = 64;
+export const highConcurrency = 64;

@@ -9,7 +9,7 @@ import {
   type ReconcileResult,
   type Runnable,
 } from './controller.js';
-import { Endings, isSame } from './endings.js';
+import { DeletionTracker, isSame } from './deletion-tracker.js';
 import { checkNumbers, defineKeyedController, type KeyedWork, type Wake } from './keyed-controller.js';
 import { readSelectors, type SelectedReader, selectedReader } from './selected.js';
 import { sharedCache } from './shared-cache.js';
@@ -41,7 +41,7 @@ class ObjectWork<T extends ApiObject> implements KeyedWork<ObjectKey> {
   readonly #read: SelectedReader<T>;
   readonly #context: ReconcileContext;
   /** undefined: nobody is to be told. */
-  readonly #endings: Endings<T> | undefined;
+  readonly #endings: DeletionTracker<T> | undefined;
   #cache: ObjectCache<T> | undefined;
   #triggers: readonly Promise<void>[] = [];
   #wake: Wake<ObjectKey> = () => {};
@@ -56,7 +56,7 @@ class ObjectWork<T extends ApiObject> implements KeyedWork<ObjectKey> {
     this.#context = context;
     this.#endings =
       spec.deleted &&
-      new Endings<T>({
+      new DeletionTracker<T>({
         clock: context.clock,
         signal: context.signal,
         knows: (object) => isSame(object, this.#cache?.get(keyOf(object))),
@@ -73,10 +73,10 @@ class ObjectWork<T extends ApiObject> implements KeyedWork<ObjectKey> {
     cache.changes.subscribe((change) => {
       const key = keyOf(change.object);
       if (change.type === 'deleted') {
-        if (this.#endings?.noticed(change.object)) wake(key, change.type);
+        if (this.#endings?.deleted(change.object)) wake(key, change.type);
         return;
       }
-      this.#endings?.heardOf(change.object);
+      this.#endings?.observed(change.object);
       const delayMs = delayOf(spec, change, clock.now());
       if (delayMs !== undefined) wake(key, change.type, delayMs);
     });
@@ -85,10 +85,10 @@ class ObjectWork<T extends ApiObject> implements KeyedWork<ObjectKey> {
 
   /** Deals with the deletions that were noticed, then with the object that is there now. */
   async reconcile(key: ObjectKey, context: ReconcileContext): Promise<ReconcileResult> {
-    const noticed = this.#endings?.at(key) ?? [];
+    const noticed = this.#endings?.pending(key) ?? [];
     const { object, isServed } = await this.#fresh(key, context);
     this.#endings?.readFresh(key, object, noticed);
-    if (isServed) this.#endings?.worksOn(key, object);
+    if (isServed) this.#endings?.workingOn(key, object);
     const { results, untold } = await this.#tellAll(key, object, context);
     try {
       if (object !== undefined && (this.#spec.when === undefined || this.#spec.when(object)))
@@ -134,7 +134,7 @@ class ObjectWork<T extends ApiObject> implements KeyedWork<ObjectKey> {
   async #tellAll(key: ObjectKey, object: T | undefined, context: ReconcileContext) {
     const results: ReconcileResult[] = [];
     const untold: unknown[] = [];
-    for (const last of this.#endings?.at(key) ?? []) {
+    for (const last of this.#endings?.pending(key) ?? []) {
       if (isSame(last, object)) continue;
       try {
         results.push(await this.#tell(key, last, context));
@@ -150,11 +150,11 @@ class ObjectWork<T extends ApiObject> implements KeyedWork<ObjectKey> {
     try {
       // Others hold it, too, and it is told again if that fails.
       const result = await this.#spec.deleted?.(structuredClone(last), context);
-      if (!result) this.#endings?.told(key, last);
+      if (!result) this.#endings?.delivered(key, last);
       return result;
     } catch (error) {
       if (isTerminal(error)) {
-        this.#endings?.told(key, last);
+        this.#endings?.delivered(key, last);
         // What else there is under the name is not given up with it.
         this.#wake(key, 'deleted');
       }

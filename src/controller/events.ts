@@ -9,8 +9,8 @@ import { BoundedMap } from '../runtime/bounded-map.js';
 import type { Clock } from '../runtime/clock.js';
 import { type TokenBucket, tokenBucket } from './backoff.js';
 import type { ReconcileContext } from './controller.js';
-import { lastingContext } from './lasting-context.js';
-import { isNamespaceGoing } from './namespace-going.js';
+import { controllerContext } from './controller-context.js';
+import { isNamespaceTerminating } from './namespace-terminating.js';
 
 /**
  * Tells people what a controller did to an object, as Events beside it. Never fails and never waits. Once the signal
@@ -58,7 +58,7 @@ export function eventRecorder(
   given: Pick<ReconcileContext, 'client' | 'clock' | 'log'> & { readonly signal?: AbortSignal | undefined },
   options: Pick<WriteOptions, 'fieldManager'> = {},
 ): EventRecorder {
-  const context: RecorderContext = lastingContext(given);
+  const context: RecorderContext = controllerContext(given);
   const { client, clock, signal } = context;
   const own = recorders.get(client) ?? new Map<string, Made>();
   recorders.set(client, own);
@@ -120,7 +120,7 @@ function newRecorder(
 
   const tell = (error: unknown, reason: string): void => {
     const id = JSON.stringify([reason, error instanceof ApiError ? error.reason : undefined]);
-    const isNews = !signal?.aborted && !isNamespaceGoing(error) && warned.get(id) === undefined;
+    const isNews = !signal?.aborted && !isNamespaceTerminating(error) && warned.get(id) === undefined;
     if (isNews) warned.set(id, true);
     log[isNews ? 'warn' : 'debug']({ err: error, reason }, 'event not written');
   };

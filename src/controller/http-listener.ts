@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { type Clock, endingClock } from '../runtime/clock.js';
+import { type Clock, shutdownClock } from '../runtime/clock.js';
 import { listenFailure } from '../runtime/listen-failure.js';
 
 /** How long headers may take, and whole requests: callers have to say something. Looked at every second. */
@@ -35,7 +35,7 @@ export class HttpListener {
 
   constructor(server: Server, clock: Clock) {
     this.#server = server;
-    this.#clock = endingClock(clock);
+    this.#clock = shutdownClock(clock);
     server.on('connection', (socket: Socket) => {
       const key = peerOf(socket);
       this.#connections.set(key, { socket, newUntil: this.#clock.monotonic() + newMs, requests: 0 });

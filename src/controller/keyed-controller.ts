@@ -1,13 +1,13 @@
 import { isReason } from '../api/errors.js';
-import { withoutStack } from '../client/troubles.js';
-import { TimeoutError, timeLimit } from '../runtime/abort.js';
+import { withoutStack } from '../client/failure-log.js';
+import { TimeoutError, timeoutSignal } from '../runtime/abort.js';
 import { defaultBackoff, type RateLimit } from './backoff.js';
-import { clientUntil, lastingClient } from './client-until.js';
+import { clientUntil, underlyingClient } from './client-until.js';
 import { isTerminal, type ReconcileContext, type ReconcileResult, type Runnable } from './controller.js';
 import type { ReconcileOutcome } from './controller-metrics.js';
-import { sharingFor } from './shared-cache.js';
+import { shareCachesWith } from './shared-cache.js';
 import { observerOf } from './watches.js';
-import { createWorkQueue, drain, type Lease, type WorkQueue } from './work-queue.js';
+import { createWorkQueue, processQueue, type WorkItem, type WorkQueue } from './work-queue.js';
 
 /** Puts a key into the queue, at once or after so many milliseconds; `cause` is logged. */
 export type Wake<K> = (key: K, cause: string, delayMs?: number) => void;
@@ -97,7 +97,7 @@ async function workThrough<K>(name: string, work: KeyedWork<K>, context: Reconci
     queue.add(key);
   };
 
-  const workOn = async (lease: Lease<K>): Promise<void> => {
+  const workOn = async (lease: WorkItem<K>): Promise<void> => {
     const { key, attempt } = lease;
     const object = identity(key);
     const cause = causes.get(object) ?? (attempt > 1 ? 'retry' : 'requeue');
@@ -126,7 +126,7 @@ async function workThrough<K>(name: string, work: KeyedWork<K>, context: Reconci
   const ended = metrics?.started?.(name, workers);
   try {
     await work.start(wake);
-    await Promise.all(Array.from({ length: workers }, () => drain(queue, signal, workOn)));
+    await Promise.all(Array.from({ length: workers }, () => processQueue(queue, signal, workOn)));
   } finally {
     leave();
     ended?.();
@@ -208,7 +208,7 @@ async function withinTime<R>(
 ): Promise<R> {
   if (timeoutMs === undefined) return work(context);
   const { clock, log, metrics } = context;
-  const { signal, end } = timeLimit({ clock, milliseconds: timeoutMs, signals: [context.signal] });
+  const { signal, end } = timeoutSignal({ clock, milliseconds: timeoutMs, signals: [context.signal] });
   const late = (): void => {
     if (!(signal.reason instanceof TimeoutError)) return;
     metrics?.timedOut?.(name);
@@ -218,8 +218,8 @@ async function withinTime<R>(
   signal.addEventListener('abort', late, { once: true });
   try {
     // The signal follows that of the controller. A client that ended with both would leave something at that one each time.
-    const client = clientUntil(signal, lastingClient(context.client));
-    return await work({ ...context, signal, client: sharingFor(context, client) });
+    const client = clientUntil(signal, underlyingClient(context.client));
+    return await work({ ...context, signal, client: shareCachesWith(context, client) });
   } finally {
     end(callOver);
   }

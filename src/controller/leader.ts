@@ -5,14 +5,14 @@ import { isReason } from '../api/errors.js';
 import { type Lease, type LeaseSpec, Leases } from '../api/kinds/lease.js';
 import { groupVersion } from '../api/object.js';
 import { microTimestamp } from '../api/time.js';
+import { withAbort } from '../client/abortable-client.js';
 import type { Client, ResourceClient } from '../client/client.js';
-import { endingWith } from '../client/ending.js';
-import { Troubles, withoutStack } from '../client/troubles.js';
-import { dueBy, inTime, within } from '../runtime/abort.js';
-import { endingClock } from '../runtime/clock.js';
-import { clientUntil, lastingClient } from './client-until.js';
+import { FailureLog, withoutStack } from '../client/failure-log.js';
+import { raceTimeout, registerDueCheck, withTimeout } from '../runtime/abort.js';
+import { shutdownClock } from '../runtime/clock.js';
+import { clientUntil, underlyingClient } from './client-until.js';
 import type { ReconcileContext, Runnable } from './controller.js';
-import { leftBehind, RunnablesLeftBehind, refuseTwins } from './manager.js';
+import { checkUniqueNames, leftBehindError, RunnablesLeftBehind } from './manager.js';
 import { runnableLog } from './runnable-log.js';
 
 /** By which Lease it is agreed who leads, and how long that holds. */
@@ -57,7 +57,7 @@ export function whileLeading(options: LeaderOptions, ...runnables: readonly Runn
   if (!(retryMs > 0)) throw new Error('retryMs must be more than 0');
   // A Lease without a holder is free to all.
   if (options.identity === '') throw new Error('identity must not be empty');
-  refuseTwins(runnables);
+  checkUniqueNames(runnables);
   return {
     name: 'leader',
     run: (context) => new Candidate({ ...options, leaseMs, renewDeadlineMs, retryMs }, context).run(runnables),
@@ -79,7 +79,7 @@ class Candidate {
   #seen: { readonly lease: Lease; readonly at: number } | undefined;
   /** Since when we hold it, by the monotonic clock. */
   #renewedAt = Number.NEGATIVE_INFINITY;
-  readonly #troubles = new Troubles();
+  readonly #troubles = new FailureLog();
 
   constructor(options: Settings, context: ReconcileContext) {
     this.#options = options;
@@ -125,7 +125,7 @@ class Candidate {
     const abort = (): void => stop.abort(signal.aborted ? signal.reason : undefined);
     signal.addEventListener('abort', abort, { once: true });
     this.#renewedAt = heldSince;
-    dueBy(stop.signal, () => this.#checkLeads());
+    registerDueCheck(stop.signal, () => this.#checkLeads());
     const client = clientUntil(stop.signal, this.#context.client);
     const context = { ...this.#context, client, signal: stop.signal };
     const running = new Set(runnables);
@@ -140,7 +140,7 @@ class Candidate {
     const ended = new AbortController();
     // Nobody else is to begin while something of ours is still ending.
     renewal
-      .then(() => this.#renew(endingWith(ended.signal, lastingClient(this.#context.client)), ended.signal))
+      .then(() => this.#renew(withAbort(ended.signal, underlyingClient(this.#context.client)), ended.signal))
       .catch(() => {});
     // What failed is told when all have ended.
     await Promise.race([Promise.all(work), renewal]).catch(() => {});
@@ -148,11 +148,11 @@ class Candidate {
     const wasTold = signal.aborted;
     abort();
     const { graceMs = 20_000 } = this.#options;
-    const worked = await inTime(endingClock(clock), graceMs, Promise.allSettled(work));
+    const worked = await raceTimeout(shutdownClock(clock), graceMs, Promise.allSettled(work));
     ended.abort();
     signal.removeEventListener('abort', abort);
     await renewal;
-    if (worked === undefined) throw leftBehind(running, graceMs);
+    if (worked === undefined) throw leftBehindError(running, graceMs);
     const failures = worked.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
     // Others wait out the lease while something of ours may still be at work; and where it fails by itself, so do we.
     const mayRelease = wasTold && !failures.some((failure) => failure instanceof RunnablesLeftBehind);
@@ -172,7 +172,7 @@ class Candidate {
       const askedAt = clock.monotonic();
       const leftMs = this.#leftMs();
       // A server that does not answer must not keep us leading beyond the deadline.
-      const isRenewed = leftMs > 0 && (await inTime(clock, leftMs, this.#tryHold(client, signal)));
+      const isRenewed = leftMs > 0 && (await raceTimeout(clock, leftMs, this.#tryHold(client, signal)));
       if (isRenewed) this.#renewedAt = askedAt;
       if (signal.aborted) return;
       const holder = this.#otherHolder;
@@ -218,7 +218,7 @@ class Candidate {
     const { log, clock } = this.#context;
     try {
       const isHeld = await this.#hold(client.resource(Leases));
-      this.#troubles.over();
+      this.#troubles.recovered();
       return isHeld;
     } catch (error) {
       const isExpected =
@@ -226,7 +226,7 @@ class Candidate {
         error instanceof LeadershipLost ||
         isReason(error, 'Conflict') ||
         isReason(error, 'AlreadyExists');
-      const isNews = !isExpected && this.#troubles.isNews(error, clock.monotonic());
+      const isNews = !isExpected && this.#troubles.shouldReport(error, clock.monotonic());
       const fields = { lease: this.#options.lease, identity: this.#identity, err: withoutStack(error) };
       log[isNews ? 'warn' : 'debug'](fields, 'could not take the lease');
       return false;
@@ -290,8 +290,8 @@ class Candidate {
     const { clock, log, client } = this.#context;
     try {
       // When everything else has ended.
-      await within({ clock: endingClock(clock), milliseconds: releaseMs, signals: [] }, (signal) =>
-        this.#giveBack(endingWith(signal, lastingClient(client)).resource(Leases)),
+      await withTimeout({ clock: shutdownClock(clock), milliseconds: releaseMs, signals: [] }, (signal) =>
+        this.#giveBack(withAbort(signal, underlyingClient(client)).resource(Leases)),
       );
     } catch (error) {
       const { lease } = this.#options;

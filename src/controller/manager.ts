@@ -1,18 +1,18 @@
 import { setMaxListeners } from 'node:events';
 import type { Client } from '../client/client.js';
-import { tellingTo } from '../client/warnings.js';
-import { aborted, dueWith, inTime } from '../runtime/abort.js';
-import { type Clock, endingClock, systemClock } from '../runtime/clock.js';
+import { withWarnings } from '../client/warnings.js';
+import { aborted, linkDueChecks, raceTimeout } from '../runtime/abort.js';
+import { type Clock, shutdownClock, systemClock } from '../runtime/clock.js';
 import { type Logger, silentLogger } from '../runtime/logger.js';
 import { clientUntil } from './client-until.js';
 import type { Runnable } from './controller.js';
 import type { ControllerMetrics } from './controller-metrics.js';
 import { runnableLog } from './runnable-log.js';
-import { SharedCaches, sharing } from './shared-cache.js';
+import { SharedCaches, shareCaches } from './shared-cache.js';
 import { type UnsyncedWatches, unsyncedWatches } from './watches.js';
 
 /** Throws an Error for two controllers of a name: their log lines and metrics could not be told apart. */
-export function refuseTwins(runnables: readonly Runnable[]): void {
+export function checkUniqueNames(runnables: readonly Runnable[]): void {
   const names = runnables.filter(({ isController }) => isController).map(({ name }) => name);
   const twin = names.find((name, at) => names.indexOf(name) !== at);
   if (twin !== undefined) throw new Error(`there are two controllers named ${twin}`);
@@ -24,7 +24,7 @@ export class RunnablesLeftBehind extends Error {
 }
 
 /** The error that names them, with the cause for which they were asked to stop if one of them failed. */
-export function leftBehind(running: Iterable<Runnable>, graceMs: number, cause?: unknown): RunnablesLeftBehind {
+export function leftBehindError(running: Iterable<Runnable>, graceMs: number, cause?: unknown): RunnablesLeftBehind {
   const names = Array.from(running, ({ name }) => name).join(', ');
   return new RunnablesLeftBehind(`${names} did not stop within ${graceMs} ms`, { cause });
 }
@@ -71,7 +71,7 @@ export function createManager(options: ManagerOptions): Manager {
   const manager: Manager = {
     add(...more) {
       if (started) throw new Error('a manager takes no further runnables once it runs');
-      refuseTwins([...runnables, ...more]);
+      checkUniqueNames([...runnables, ...more]);
       runnables.push(...more);
       return manager;
     },
@@ -97,7 +97,7 @@ export function createManager(options: ManagerOptions): Manager {
 function clientsOf(given: ManagerOptions['client'], log: Logger): (name: string, signal: AbortSignal) => Client {
   const warned = new Set<string>();
   const tellWarnings = (name: string, client: Client): Client =>
-    tellingTo((warning) => {
+    withWarnings((warning) => {
       if (warned.has(warning)) return;
       if (warned.size >= warningsKept) warned.clear();
       warned.add(warning);
@@ -109,7 +109,7 @@ function clientsOf(given: ManagerOptions['client'], log: Logger): (name: string,
     const until = clientUntil(signal, tellWarnings(name, client));
     const shared = caches.get(client) ?? new SharedCaches(until);
     caches.set(client, shared);
-    return sharing(until, shared);
+    return shareCaches(until, shared);
   };
 }
 
@@ -133,7 +133,7 @@ async function runTogether(
   const abort = (): void => stop.abort();
   if (signal.aborted) abort();
   signal.addEventListener('abort', abort, { once: true });
-  dueWith(stop.signal, [signal]);
+  linkDueChecks(stop.signal, [signal]);
 
   const running = new Set<Runnable>();
   const failures: unknown[] = [];
@@ -162,11 +162,11 @@ async function runTogether(
     }),
   ]);
   await Promise.race([all, aborted(stop.signal)]);
-  await inTime(endingClock(clock), graceMs, all);
+  await raceTimeout(shutdownClock(clock), graceMs, all);
   signal.removeEventListener('abort', abort);
   if (running.size > 0) {
     log.warn({ runnables: Array.from(running, ({ name }) => name) }, 'runnables did not stop in time');
-    throw leftBehind(running, graceMs, failures[0]);
+    throw leftBehindError(running, graceMs, failures[0]);
   }
   if (failures.length > 0) throw failures[0];
 }

@@ -8,8 +8,8 @@ import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
 import { Observable, type Subscriber } from '../runtime/observable.js';
 import type { ReconcileContext, SharedCacheOptions } from './controller.js';
+import { controllerContext, registerCallClient } from './controller-context.js';
 import { identityAndOwners } from './identity-and-owners.js';
-import { endingWithCall, lastingContext } from './lasting-context.js';
 
 type CacheUser = Pick<ReconcileContext, 'signal' | 'clock' | 'log' | 'cacheObserver'>;
 
@@ -38,7 +38,7 @@ export function sharedCache<const T extends ApiObject>(
   type: ResourceType<T>,
   watch: SharedCacheOptions<T> = {},
 ): ObjectCache<T> {
-  return cachesOf(context.client).open(type, watch, lastingContext(context));
+  return cachesOf(context.client).open(type, watch, controllerContext(context));
 }
 
 /** The caches of everybody who has a client. */
@@ -75,15 +75,15 @@ const mostForms = 20;
 const cachesByClient = new WeakMap<Client, SharedCaches>();
 
 /** Lets who has this client share caches with others who have another that may do the same. */
-export function sharing(client: Client, caches: SharedCaches): Client {
+export function shareCaches(client: Client, caches: SharedCaches): Client {
   cachesByClient.set(client, caches);
   return client;
 }
 
 /** Lets a client that ends with one call of a controller share the caches of that controller. */
-export function sharingFor(controller: ReconcileContext, client: Client): Client {
-  endingWithCall(controller, client);
-  return sharing(client, cachesOf(controller.client));
+export function shareCachesWith(controller: ReconcileContext, client: Client): Client {
+  registerCallClient(controller, client);
+  return shareCaches(client, cachesOf(controller.client));
 }
 
 function cachesOf(client: Client): SharedCaches {

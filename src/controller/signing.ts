@@ -4,10 +4,10 @@ import { type ApiObject, keyOf, keyText, type ResourceType } from '../api/object
 import { isSignerDomain } from '../api/signer-name.js';
 import type { Client } from '../client/client.js';
 import { type Signer, signerFor } from '../pki/signer.js';
-import { noLongerNeeded, timeLimit, within } from '../runtime/abort.js';
-import { endingClock } from '../runtime/clock.js';
-import { clientUntil, lastingClient } from './client-until.js';
-import { manyAtATime } from './concurrency.js';
+import { noLongerNeeded, timeoutSignal, withTimeout } from '../runtime/abort.js';
+import { shutdownClock } from '../runtime/clock.js';
+import { clientUntil, underlyingClient } from './client-until.js';
+import { highConcurrency } from './concurrency.js';
 import { isTerminal, type ReconcileContext, type Runnable, TerminalError } from './controller.js';
 import { defineController } from './define-controller.js';
 import { fieldManagers } from './field-manager.js';
@@ -54,7 +54,7 @@ export interface SigningSpec<T extends ApiObject, Q, A extends Answer> {
   isFresh?(answer: A, now: number): boolean;
   recordOf(request: T, issued: string): LedgerRecord;
   /** The request with the answer in its status. */
-  answered(request: T, answer: A, now: number): T;
+  withAnswer(request: T, answer: A, now: number): T;
 }
 
 /** What a signer said, and whether the ledger knows. */
@@ -105,12 +105,12 @@ function lasting({ client, clock, signal }: ReconcileContext): {
   const late = new AbortController();
   const ended = new AbortController();
   const stop = async (): Promise<void> => {
-    await endingClock(clock).sleep(finishMs, ended.signal);
+    await shutdownClock(clock).sleep(finishMs, ended.signal);
     late.abort(signal.reason);
   };
   signal.addEventListener('abort', stop, { once: true, signal: ended.signal });
   return {
-    client: clientUntil(late.signal, lastingClient(client)),
+    client: clientUntil(late.signal, underlyingClient(client)),
     late: late.signal,
     end: () => ended.abort(noLongerNeeded),
   };
@@ -136,7 +136,7 @@ function signingController<T extends ApiObject, Q, A extends Answer>(
     name: spec.name,
     for: spec.for,
     ...(isSignerDomain(signer.serves) ? {} : { fieldSelector: `spec.signerName=${signer.serves}` }),
-    concurrency: manyAtATime,
+    concurrency: highConcurrency,
     backoff: { baseMs: 200, capMs: 1_000_000 },
     transform: (request) => spec.outline(request),
     when: (request) => signerFor(signers, spec.signerNameOf(request)) === signer && spec.isDue(request),
@@ -154,7 +154,7 @@ function signingController<T extends ApiObject, Q, A extends Answer>(
         answers.set(uid, { answer, record, isRecorded: true });
       }
       const isWritten = await write(spec, client, request, (current) =>
-        spec.answered(current, answer, clock.now()),
+        spec.withAnswer(current, answer, clock.now()),
       ).catch((error: unknown) => {
         if (isTerminal(error)) answers.delete(uid);
         throw error;
@@ -191,10 +191,10 @@ async function ask<T extends ApiObject, Q, A extends Answer>(
 ): Promise<A> {
   const { timeoutMs: milliseconds = usualTimeoutMs } = signer;
   const question = spec.question(request);
-  const told = timeLimit({ clock, milliseconds, signals: [signal] });
+  const told = timeoutSignal({ clock, milliseconds, signals: [signal] });
   try {
     const answer = spec.result(
-      await within({ clock, milliseconds, signals: [late] }, () => spec.sign(signer, question, told.signal)),
+      await withTimeout({ clock, milliseconds, signals: [late] }, () => spec.sign(signer, question, told.signal)),
     );
     const problem = isIssued(answer) ? spec.problemWith(answer, question, clock.now()) : undefined;
     if (problem !== undefined) throw new TerminalError(problem);

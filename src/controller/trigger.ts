@@ -5,7 +5,7 @@ import type { ObjectCache } from '../client/object-cache.js';
 import { type ControllerSpec, isTerminal, type ReconcileContext, TerminalError, type Trigger } from './controller.js';
 import type { Wake } from './keyed-controller.js';
 import { sharedCache } from './shared-cache.js';
-import { createWorkQueue, drain } from './work-queue.js';
+import { createWorkQueue, processQueue } from './work-queue.js';
 
 /**
  * So many states may wait to be asked about again after `keys` failed for them, and so many beyond the last two of each
@@ -104,7 +104,7 @@ export async function runTrigger<T extends ApiObject>(
     if (waiting.tooManyWait) lookAtAll();
   });
   signal.addEventListener('abort', () => queue.shutDown(), { once: true });
-  await drain(queue, signal, async (lease) => {
+  await processQueue(queue, signal, async (lease) => {
     const id = keyText(lease.key);
     const failed: ApiObject[] = [];
     let trouble: unknown;

@@ -10,14 +10,14 @@ export interface WorkQueue<K> {
   /** With a delay the earliest time asked for wins. Ignored once shut down. */
   add(key: K, delayMs?: number): void;
   /** The next key, in the order they became due; undefined once shut down and drained. */
-  take(): Promise<Lease<K> | undefined>;
+  take(): Promise<WorkItem<K> | undefined>;
   /** Drops what is delayed, refuses what is new; what is due can still be taken. */
   shutDown(): void;
   /** Keys due and not taken. */
   readonly depth: number;
 }
 
-export interface Lease<K> {
+export interface WorkItem<K> {
   readonly key: K;
   /** 1 on the first try; grows with every retry; a success resets it. */
   readonly attempt: number;
@@ -46,10 +46,10 @@ interface QueueEvents {
 export const createWorkQueue = <K>(options: WorkQueueOptions<K>): WorkQueue<K> => new KeyedQueue(options);
 
 /** Works through a queue until it is shut down or the signal aborts. */
-export async function drain<K>(
+export async function processQueue<K>(
   queue: WorkQueue<K>,
   signal: AbortSignal,
-  work: (lease: Lease<K>) => Promise<void>,
+  work: (lease: WorkItem<K>) => Promise<void>,
 ): Promise<void> {
   for (let lease = await queue.take(); lease !== undefined && !signal.aborted; lease = await queue.take()) {
     await work(lease);
@@ -68,7 +68,7 @@ class KeyedQueue<K> implements WorkQueue<K> {
   readonly #working = new Set<string>();
   readonly #failures = new Map<string, number>();
   readonly #delayed = new Delays<K>();
-  readonly #takers: ((lease: Lease<K> | undefined) => void)[] = [];
+  readonly #takers: ((lease: WorkItem<K> | undefined) => void)[] = [];
   readonly #events: QueueEvents | undefined;
   #alarm: { readonly at: number; readonly stop: AbortController } | undefined;
   #closed = false;
@@ -99,7 +99,7 @@ class KeyedQueue<K> implements WorkQueue<K> {
     if (!this.#working.has(id)) this.#push(id);
   }
 
-  take(): Promise<Lease<K> | undefined> {
+  take(): Promise<WorkItem<K> | undefined> {
     const lease = this.#next();
     if (lease !== undefined || this.#closed) return Promise.resolve(lease);
     return new Promise((resolve) => this.#takers.push(resolve));
@@ -119,7 +119,7 @@ class KeyedQueue<K> implements WorkQueue<K> {
     if (taker !== undefined) taker(this.#next());
   }
 
-  #next(): Lease<K> | undefined {
+  #next(): WorkItem<K> | undefined {
     const id = this.#ready[this.#head];
     if (id === undefined) return undefined;
     this.#head++;
@@ -144,7 +144,7 @@ class KeyedQueue<K> implements WorkQueue<K> {
     };
   }
 
-  #settle(id: string, key: K, failures: number, outcome: Parameters<Lease<K>['settle']>[0]): void {
+  #settle(id: string, key: K, failures: number, outcome: Parameters<WorkItem<K>['settle']>[0]): void {
     this.#working.delete(id);
     if (outcome === 'retry') this.#failures.set(id, failures + 1);
     else this.#failures.delete(id);
@@ -179,7 +179,7 @@ export class Delays<K> {
   readonly #live = new Map<string, { readonly key: K; readonly at: number }>();
 
   /** Times kept, those that count no more as well. */
-  get kept(): number {
+  get size(): number {
     return this.#heap.length;
   }
 

@@ -4,8 +4,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2SecureServer, IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
 import type { SecureContextOptions } from 'node:tls';
-import { inTime } from '../runtime/abort.js';
-import { endingClock } from '../runtime/clock.js';
+import { raceTimeout } from '../runtime/abort.js';
+import { shutdownClock } from '../runtime/clock.js';
 import { openFileLimit } from '../runtime/open-files.js';
 import { type ConnectionLimits, connectionsAtMost, defaultConnectionLimits } from './connection-limits.js';
 import type { Exchange } from './exchange.js';
@@ -208,16 +208,16 @@ export class Listener {
    * (milliseconds), then closes whatever is left and gives what was at work for it a moment to end. Idempotent.
    */
   async stop(graceMs: number): Promise<void> {
-    const clock = endingClock(this.#parts.clock);
+    const clock = shutdownClock(this.#parts.clock);
     this.#stopping.abort();
     const closed = new Promise<void>((resolve) => {
       if (this.#server.listening) this.#server.close(() => resolve());
       else resolve();
     });
     this.#sessions.close();
-    await inTime(clock, graceMs, this.#answered());
+    await raceTimeout(clock, graceMs, this.#answered());
     for (const [socket, plain] of this.#sockets) if (plain?.isIdle) socket.end();
-    if (this.#running.size === 0) await inTime(clock, farewellMs, closed);
+    if (this.#running.size === 0) await raceTimeout(clock, farewellMs, closed);
     this.#sessions.destroy();
     for (const socket of [...this.#sockets.keys(), ...this.#connections]) socket.destroy();
     await closed;
@@ -226,7 +226,7 @@ export class Listener {
 
   /** Whoever was cut off is at work until they notice, and what became of them is told then; but not for ever. */
   async #givenUp(): Promise<void> {
-    await inTime(endingClock(this.#parts.clock), farewellMs, this.#answered());
+    await raceTimeout(shutdownClock(this.#parts.clock), farewellMs, this.#answered());
   }
 
   /** Also what still came in on the way. */

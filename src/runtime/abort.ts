@@ -16,15 +16,15 @@ const due = new WeakMap<AbortSignal, () => void>();
  * For a signal that aborts when a time is over: in a process that was suspended, what came meanwhile is acted on before the
  * timer has run. `check` throws if the time is over.
  */
-export const dueBy = (signal: AbortSignal, check: () => void): void => void due.set(signal, check);
+export const registerDueCheck = (signal: AbortSignal, check: () => void): void => void due.set(signal, check);
 
 /** Throws if the signal is due to abort, though nothing may have aborted it yet. */
-export const checkDue = (signal: AbortSignal): void => due.get(signal)?.();
+export const throwIfDue = (signal: AbortSignal): void => due.get(signal)?.();
 
 /** For a signal that aborts with others. */
-export function dueWith(signal: AbortSignal, others: readonly AbortSignal[]): void {
+export function linkDueChecks(signal: AbortSignal, others: readonly AbortSignal[]): void {
   const checks = others.flatMap((other) => due.get(other) ?? []);
-  if (checks.length > 0) dueBy(signal, () => checks.forEach((check) => void check()));
+  if (checks.length > 0) registerDueCheck(signal, () => checks.forEach((check) => void check()));
 }
 
 /** Resolves once the signal has aborted. */
@@ -38,8 +38,8 @@ export const aborted = (signal: AbortSignal): Promise<void> =>
  * Runs a function for so long at most. The signal it gets aborts when the time is over or one of `signals` aborts;
  * the function is not awaited after that. Rejects with TimeoutError, or with the reason of that signal.
  */
-export async function within<T>(limits: Limits, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const { signal, end } = timeLimit(limits);
+export async function withTimeout<T>(limits: TimeoutOptions, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const { signal, end } = timeoutSignal(limits);
   try {
     return await Promise.race([run(signal), rejection(signal)]);
   } finally {
@@ -48,7 +48,7 @@ export async function within<T>(limits: Limits, run: (signal: AbortSignal) => Pr
 }
 
 /** How long something may take. */
-export interface Limits {
+export interface TimeoutOptions {
   readonly clock: Clock;
   readonly milliseconds: number;
   /** It ends before its time if one of them aborts. */
@@ -59,7 +59,7 @@ export interface Limits {
  * A signal that aborts with a TimeoutError when the time is over, or with the reason of one of `signals` that aborts.
  * Throws the reason of one that has aborted.
  */
-export function timeLimit({ clock, milliseconds, signals }: Limits): {
+export function timeoutSignal({ clock, milliseconds, signals }: TimeoutOptions): {
   readonly signal: AbortSignal;
   /** Must be called: until then the timer and the other signals are listened to. Aborts the signal if a reason is given. */
   end(reason?: unknown): void;
@@ -73,7 +73,7 @@ export function timeLimit({ clock, milliseconds, signals }: Limits): {
     setMaxListeners(0, signal);
     signal.addEventListener('abort', stop, { once: true });
   }
-  dueWith(over.signal, signals);
+  linkDueChecks(over.signal, signals);
   void clock.sleep(milliseconds, ended.signal).then(() => {
     if (!ended.signal.aborted) over.abort(new TimeoutError(`not done within ${milliseconds} ms`));
   });
@@ -88,14 +88,14 @@ export function timeLimit({ clock, milliseconds, signals }: Limits): {
 }
 
 /** The outcome of some work, or undefined if there is none when the time is over. The work goes on. */
-export async function inTime<T>(clock: Clock, milliseconds: number, work: Promise<T>): Promise<T | undefined> {
+export async function raceTimeout<T>(clock: Clock, milliseconds: number, work: Promise<T>): Promise<T | undefined> {
   const ended = new AbortController();
   const late = clock.sleep(milliseconds, ended.signal).then(() => undefined);
   return Promise.race([work, late]).finally(() => ended.abort(noLongerNeeded));
 }
 
 /** The outcome of some work that cannot be broken off, or the signal's reason if that comes first. */
-export async function beforeAbort<T>(signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
+export async function raceAbort<T>(signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
   if (signal === undefined) return work;
   signal.throwIfAborted();
   const over = new AbortController();

@@ -30,7 +30,7 @@ export const systemClock: Clock = {
  * The clock by which an end is waited for: who sleeps by it wakes also when the time has passed by that of the system. A
  * clock that nobody moves would keep its program from ever stopping.
  */
-export function endingClock(clock: Clock): Clock {
+export function shutdownClock(clock: Clock): Clock {
   if (clock === systemClock) return clock;
   return {
     now: () => clock.now(),

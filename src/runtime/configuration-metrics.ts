@@ -1,10 +1,10 @@
 import type { Clock } from './clock.js';
 import { hashOf, LastOutcomes, outcome } from './last-outcomes.js';
 import type { Metrics } from './metrics.js';
-import { type Following, followText, type TextSource } from './text-source.js';
+import { type FollowOptions, followText, type TextSource } from './text-source.js';
 
 /** Notes the text that counts; undefined: one came that cannot be used. */
-export type TellConfiguration = (text: string | undefined, when: 'at start' | 'later') => void;
+export type ReportConfiguration = (text: string | undefined, when: 'at start' | 'later') => void;
 
 /** The metrics of kube-apiserver about a configuration that is read again when its file changes. */
 export function configurationMetrics(
@@ -22,7 +22,7 @@ export function configurationMetrics(
     /** Tells servers apart that are scraped together. */
     readonly serverId: string;
   },
-): TellConfiguration {
+): ReportConfiguration {
   const server = { apiserver_id_hash: hashOf(serverId) };
   const last = new LastOutcomes(clock);
   const reloads = metrics.counter({
@@ -60,7 +60,7 @@ export function configurationMetrics(
 export function followConfiguration(
   source: TextSource,
   take: (text: string, isFirst: boolean) => Promise<void>,
-  { tell, ...following }: Following & { readonly tell: TellConfiguration | undefined },
+  { tell, ...following }: FollowOptions & { readonly tell: ReportConfiguration | undefined },
 ): Promise<void> {
   let isFirst = true;
   const told = async (text: string): Promise<void> => {

@@ -163,7 +163,7 @@ interface Series {
 }
 
 /** Whoever keeps series at hand keeps no more of them: custom kinds come and go. */
-export const mostSeriesAtHand = 10_000;
+export const maxCachedSeries = 10_000;
 
 /** The series of a metric, one for each combination of label values. */
 class SeriesMap<L extends string, S extends Series> {

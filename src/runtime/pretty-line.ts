@@ -1,4 +1,4 @@
-import { visible } from './visible-text.js';
+import { escapeControls } from './escape-controls.js';
 
 /** Log lines for people: one line each, time, level, message, then the fields as `name=value`. */
 
@@ -15,15 +15,15 @@ export function prettyLine(json: string, options: { readonly colour: boolean }):
   const paint = (colour: keyof typeof colours, text: string): string =>
     options.colour ? `\u001b[${colours[colour]}m${text}\u001b[0m` : text;
   const fields = parse(json);
-  if (fields === undefined) return `${visible(json.trimEnd())}\n`;
+  if (fields === undefined) return `${escapeControls(json.trimEnd())}\n`;
   const { time, level, msg, err, ...rest } = fields;
   const label = String(level ?? 'info');
   const head = [
     paint('dim', String(time ?? '').slice(11, 23)),
     paint(levelColours[label] ?? 'cyan', label.toUpperCase().padEnd(5)),
-    visible(String(msg ?? '')),
+    escapeControls(String(msg ?? '')),
   ];
-  const tail = Object.entries(rest).map(([name, value]) => `${paint('cyan', visible(name))}=${shown(value)}`);
+  const tail = Object.entries(rest).map(([name, value]) => `${paint('cyan', escapeControls(name))}=${shown(value)}`);
   const error = err === undefined ? [] : [`${paint('red', 'err')}=${shown(errorText(err))}`];
   const place = faultPlace(err);
   if (place !== undefined) error.push(`${paint('red', 'at')}=${shown(place)}`);
@@ -65,4 +65,4 @@ const faultPlace = (err: unknown): string | undefined =>
 
 const plain = /^[\w./:@*+-]+$/;
 const shown = (value: unknown): string =>
-  typeof value === 'string' && plain.test(value) ? value : visible(JSON.stringify(value) ?? 'undefined');
+  typeof value === 'string' && plain.test(value) ? value : escapeControls(JSON.stringify(value) ?? 'undefined');

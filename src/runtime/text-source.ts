@@ -1,14 +1,14 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Clock } from './clock.js';
+import { displayPath, pathErrorCause } from './display-path.js';
 import type { Logger } from './logger.js';
 import { readLimitedText } from './read-limited.js';
-import { causeAbout, shownPath } from './shown-path.js';
 
 /** A text: itself, or a file that is followed as it changes, with the path of the option that names it. */
 export type TextSource = string | { readonly file: string; readonly option?: string };
 
-export interface Following {
+export interface FollowOptions {
   readonly clock: Clock;
   readonly log: Logger;
   /** Ends the following. */
@@ -32,7 +32,7 @@ export class NotYet extends Error {
 export async function followText(
   source: TextSource,
   take: (text: string) => void | Promise<void>,
-  following: Following,
+  following: FollowOptions,
 ): Promise<void> {
   if (typeof source === 'string') return named(following.option, () => take(source));
   const { file, option } = source;
@@ -41,10 +41,10 @@ export async function followText(
 }
 
 const named = <T>(option: string | undefined, open: () => T | Promise<T>): T | Promise<T> =>
-  option === undefined ? open() : naming(option, open);
+  option === undefined ? open() : prefixErrors(option, open);
 
 /** Where it fails, the error begins with the name of what could not be opened. */
-export async function naming<T>(name: string, open: () => T | Promise<T>): Promise<T> {
+export async function prefixErrors<T>(name: string, open: () => T | Promise<T>): Promise<T> {
   try {
     return await open();
   } catch (error) {
@@ -56,11 +56,11 @@ export async function naming<T>(name: string, open: () => T | Promise<T>): Promi
 export async function followFiles(
   files: readonly string[],
   take: (texts: readonly string[]) => void | Promise<void>,
-  { clock, log, signal, unreadable }: Following,
+  { clock, log, signal, unreadable }: FollowOptions,
 ): Promise<void> {
   const file = files.join(', ');
   let texts = await Promise.all(files.map(readText));
-  await naming(file, () => take(texts));
+  await prefixErrors(file, () => take(texts));
 
   const warn = (error: unknown): void => {
     if (!signal.aborted) log.warn({ file, err: error }, kept);
@@ -109,7 +109,7 @@ export async function followFiles(
 /** The text of a file. Fails with one sentence that names the file. */
 export const readText = (file: string): Promise<string> =>
   readLimitedText(file).catch((error: NodeJS.ErrnoException) => {
-    throw new Error(`cannot read ${shownPath(file)}: ${error.code ?? error.message}`, causeAbout(file, error));
+    throw new Error(`cannot read ${displayPath(file)}: ${error.code ?? error.message}`, pathErrorCause(file, error));
   });
 
 const kept = 'kept what was read before';

@@ -47,7 +47,7 @@ export class TurnTaking {
 }
 
 /** Goes through the steps of some work with turns for others in between. */
-export async function inTurns<R>(steps: Generator<void, R, void>, turns = new TurnTaking()): Promise<R> {
+export async function runInTurns<R>(steps: Generator<void, R, void>, turns = new TurnTaking()): Promise<R> {
   for (;;) {
     const { done, value } = steps.next();
     if (done) return value;
@@ -56,10 +56,10 @@ export async function inTurns<R>(steps: Generator<void, R, void>, turns = new Tu
 }
 
 /** The same, of which nothing is done before everybody else had a turn. */
-export async function inLaterTurns<R>(steps: Generator<void, R, void>): Promise<R> {
+export async function runInLaterTurns<R>(steps: Generator<void, R, void>): Promise<R> {
   const turns = new TurnTaking();
   await turns.next();
-  return inTurns(steps, turns);
+  return runInTurns(steps, turns);
 }
 
 /**

@@ -3,7 +3,7 @@ import { readYaml } from '../api/yaml.js';
 import { checkAuthenticationConfiguration } from '../auth/jwt/check-configuration.js';
 import { Expressions } from '../auth/jwt/expressions.js';
 import type { AuthenticationConfiguration } from '../auth/jwt/jwt-issuer.js';
-import { inTurns } from '../runtime/turn-taking.js';
+import { runInTurns } from '../runtime/turn-taking.js';
 import { boolean, field, list, optional, string, struct } from '../schema/builder.js';
 import { checkConfiguration, configurationVersions, decodeConfiguration } from '../schema/configuration-file.js';
 
@@ -90,7 +90,7 @@ export async function readAuthenticationConfiguration(
     kind: 'AuthenticationConfiguration',
     versions: configurationVersions(domains, versions),
   }) as object as AuthenticationConfiguration;
-  const expressions = await inTurns(Expressions.of(configuration.jwt ?? []));
+  const expressions = await runInTurns(Expressions.of(configuration.jwt ?? []));
   checkConfiguration(checkAuthenticationConfiguration(configuration, { ownIssuers, domains, expressions }));
   return { ...configuration, expressions };
 }

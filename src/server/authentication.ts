@@ -10,7 +10,7 @@ import { isDiscoverable, keySet, keySetPath, openIdConfiguration } from '../auth
 import type { FrontProxyOptions } from '../auth/front-proxy.js';
 import type { FetchText } from '../auth/jwt/fetch-text.js';
 import type { ObjectSource } from '../auth/object-source.js';
-import { type FrontProxyHeaders, usualProxyHeaders } from '../auth/proxy-headers.js';
+import { defaultProxyHeaders, type FrontProxyHeaders } from '../auth/proxy-headers.js';
 import {
   readSigningKey,
   readVerificationKeys,
@@ -22,7 +22,7 @@ import { type TokenIssuer, tokenIssuer } from '../auth/token-issuer.js';
 import { readPemCertificates } from '../pki/certificate.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
-import { type Following, followText, type TextSource } from '../runtime/text-source.js';
+import { type FollowOptions, followText, type TextSource } from '../runtime/text-source.js';
 import type { AuthenticationInfo } from './authentication-info.js';
 import { openForeignTokens } from './foreign-tokens.js';
 import { joined } from './joined.js';
@@ -110,7 +110,7 @@ export async function openAuthentication(options: AuthenticationOptions, given: 
     clientBundle: clientCa,
     staticTokens: await openStaticTokens(options.staticTokens, given),
     frontProxy: proxy,
-    foreignTokens: [foreign.tokens, ...(options.webhook === undefined ? [] : [options.webhook])],
+    externalTokens: [foreign.tokens, ...(options.webhook === undefined ? [] : [options.webhook])],
     secretTokenUsed: options.secretTokenUsed,
     certificateLifetimeLeft: options.certificateLifetimeLeft,
     anonymous: foreign.anonymous,
@@ -152,7 +152,7 @@ function checkIssuers(issuers: readonly string[]): void {
 /** The keys of service account tokens, as their files say now. */
 async function openKeys(
   { signingKey, verificationKeys }: AuthenticationOptions,
-  following: Following,
+  following: FollowOptions,
 ): Promise<{ signing(): TokenSigningKey; verifying(): readonly VerificationKey[] }> {
   let signing: TokenSigningKey | undefined;
   const others: (readonly VerificationKey[])[] = verificationKeys.map(() => []);
@@ -192,13 +192,13 @@ async function openKeys(
 
 async function openClientCas(
   { clientCa, moreClientCas }: AuthenticationOptions,
-  following: Following,
+  following: FollowOptions,
 ): Promise<() => string> {
   if (moreClientCas === undefined) return clientCa;
   return joined(clientCa, await followCertificates(moreClientCas, { ...following, option: 'clientCa' }), '\n');
 }
 
-async function followCertificates(source: TextSource, following: Following): Promise<() => string> {
+async function followCertificates(source: TextSource, following: FollowOptions): Promise<() => string> {
   let bundle = '';
   await followText(
     source,
@@ -213,7 +213,7 @@ async function followCertificates(source: TextSource, following: Following): Pro
 
 async function openStaticTokens(
   source: TextSource | undefined,
-  following: Following,
+  following: FollowOptions,
 ): Promise<TokenAuthenticator | undefined> {
   if (source === undefined) return undefined;
   let tokens: TokenAuthenticator | undefined;
@@ -231,9 +231,9 @@ type OpenedProxy = FrontProxyHeaders & Required<Pick<FrontProxyOptions, 'allowed
 
 async function openFrontProxy(
   settings: FrontProxySettings | undefined,
-  following: Following,
+  following: FollowOptions,
 ): Promise<OpenedProxy | undefined> {
   if (settings === undefined) return undefined;
-  const { ca, allowedNames = [], ...headers } = { ...usualProxyHeaders, ...settings };
+  const { ca, allowedNames = [], ...headers } = { ...defaultProxyHeaders, ...settings };
   return { ...headers, allowedNames, bundle: await followCertificates(ca, { ...following, option: 'frontProxy.ca' }) };
 }

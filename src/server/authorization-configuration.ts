@@ -19,7 +19,7 @@ import {
 import { readYaml } from '../api/yaml.js';
 import type { ReviewCondition } from '../auth/webhook/review-conditions.js';
 import { compileReviewCondition } from '../cel/environments/authorization.js';
-import { inTurns } from '../runtime/turn-taking.js';
+import { runInTurns } from '../runtime/turn-taking.js';
 import { boolean, field, list, optional, string, struct } from '../schema/builder.js';
 import { checkConfiguration, configurationVersions, decodeConfiguration } from '../schema/configuration-file.js';
 import { optionDefaults } from './option-defaults.js';
@@ -242,7 +242,7 @@ async function readConditions(
     else if (seen.has(text)) violations.push(duplicate(place, text));
     else {
       seen.add(text);
-      const prepared = await inTurns(compileReviewCondition(text));
+      const prepared = await runInTurns(compileReviewCondition(text));
       if (prepared.wrong === undefined) compiled.push({ text, program: prepared.program });
       else violations.push(wrongExpression(place, text, prepared));
     }

@@ -3,14 +3,14 @@ import type { Domains } from '../api/domains.js';
 import { alwaysAllow, alwaysDeny } from '../auth/always.js';
 import { type AuthorizationMetrics, authorizationMetrics } from '../auth/authorization-metrics.js';
 import type { Authorizer } from '../auth/authorizer.js';
-import { type UnionMember, union } from '../auth/authorizer-union.js';
+import { type UnionMember, unionAuthorizer } from '../auth/authorizer-union.js';
 import { nodeAuthorizer } from '../auth/node/node-authorizer.js';
 import type { ObjectSource } from '../auth/object-source.js';
 import { privilegedGroup } from '../auth/privileged-group.js';
 import type { Rbac } from '../auth/rbac.js';
 import { followConfiguration } from '../runtime/configuration-metrics.js';
 import type { Metrics } from '../runtime/metrics.js';
-import type { Following } from '../runtime/text-source.js';
+import type { FollowOptions } from '../runtime/text-source.js';
 import {
   authorizerName,
   type ConfiguredAuthorizer,
@@ -28,7 +28,7 @@ export interface Authorizers {
 
 type GivenOptions = Pick<ServerOptions, 'authorization' | 'authorizationWebhook' | 'authorizationConfiguration'>;
 
-interface Given extends Following {
+interface Given extends FollowOptions {
   readonly objects: ObjectSource;
   readonly roles: Rbac;
   readonly domains: Domains;
@@ -93,7 +93,7 @@ function opener(parts: Parts): (configured: readonly ConfiguredAuthorizer[]) => 
     if (types.has('AlwaysAllow'))
       log.warn({ modes: [...types] }, 'AUTHORIZATION IS OFF: everybody known to this server may do everything');
     return {
-      authorizer: union({ authorizer: privilegedGroup }, ...opened.map(({ member }) => member)),
+      authorizer: unionAuthorizer({ authorizer: privilegedGroup }, ...opened.map(({ member }) => member)),
       types,
       close() {
         for (const { close } of opened) close();

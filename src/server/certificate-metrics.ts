@@ -7,7 +7,7 @@ import { eachListed } from '../client/each-listed.js';
 import { readCertificates, readPemCertificates } from '../pki/certificate.js';
 import { pemBlocks } from '../pki/pem.js';
 import type { Signer } from '../pki/signer.js';
-import { within } from '../runtime/abort.js';
+import { withTimeout } from '../runtime/abort.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Metrics } from '../runtime/metrics.js';
 import { signerLabel } from './signer-metrics.js';
@@ -120,7 +120,7 @@ async function readLedger(client: Client, take: (record: LedgerRecord) => void):
 async function caEnd(signer: Signer, clock: Clock) {
   const asked = async (): Promise<number | undefined> => signer.caNotAfter?.() ?? firstAnchorEnd(signer);
   try {
-    const notAfter = await within({ clock, milliseconds: patienceMs, signals: [] }, asked);
+    const notAfter = await withTimeout({ clock, milliseconds: patienceMs, signals: [] }, asked);
     return notAfter === undefined ? undefined : { labels: { signer: signer.serves }, value: notAfter / 1_000 };
   } catch {
     return undefined;

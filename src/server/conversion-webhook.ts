@@ -7,7 +7,7 @@ import { goJson } from '../api/go-text.js';
 import type { CustomResourceConversion, CustomResourceDefinition } from '../api/kinds/custom-resource-definition.js';
 import type { JsonObject } from '../api/object.js';
 import { reviewVersion } from '../api/review-versions.js';
-import { Troubles } from '../client/troubles.js';
+import { FailureLog } from '../client/failure-log.js';
 import {
   type ConversionFailure,
   type ConvertElsewhere,
@@ -49,10 +49,10 @@ export function conversionWebhook(
   if (webhook === undefined) return undefined;
   const isVersion = (apiVersion: unknown): boolean =>
     spec.versions.some(({ name }) => apiVersion === `${spec.group}/${name}`);
-  const troubles = new Troubles();
+  const troubles = new FailureLog();
   /** Every watch and list that needs it meets the same trouble. */
   const tell = (error: InvalidConversion, to: string): void =>
-    troubles.tell(parts.log, {
+    troubles.report(parts.log, {
       error,
       now: parts.clock.monotonic(),
       fields: { definition: metadata.name, to },

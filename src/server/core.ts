@@ -14,10 +14,10 @@ import { StoredObjects } from '../apiserver/stored-objects.js';
 import { WriteTurns } from '../apiserver/write/turns.js';
 import { Impersonation } from '../auth/impersonation.js';
 import type { Client, ClientOptions } from '../client/client.js';
-import { clientIn } from '../client/in-domain.js';
+import { domainClient } from '../client/domain-client.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
-import { type Following, naming } from '../runtime/text-source.js';
+import { type FollowOptions, prefixErrors } from '../runtime/text-source.js';
 import { takingTurns } from '../runtime/turn-taking.js';
 import type { Revision } from '../store/store.js';
 import { type Access, openAccess } from './access.js';
@@ -113,7 +113,7 @@ export async function openCore(
   const catalogue = new Catalogue([]);
   // Parts that call the server itself do so when a request comes, which is when it can answer.
   const clientOf = (user: UserInfo, agent: string, given?: ClientOptions): Client =>
-    clientIn(domains, localClient({ ...given, user, handle: answerInProcess, catalogue, agent, signal }));
+    domainClient(domains, localClient({ ...given, user, handle: answerInProcess, catalogue, agent, signal }));
   const ownClient = (agent = 'kube-apiserver'): Client => clientOf(apiserver, agent);
 
   const credentials = await credentialsFor(options, ground, isNew);
@@ -273,10 +273,10 @@ function routesBeside(
 /** The serving certificate that the options name, if they do. */
 async function givenServing(
   listen: ServerOptions['listen'],
-  following: Following,
+  following: FollowOptions,
 ): Promise<OpenedServingFiles | undefined> {
   const { host = optionDefaults.host, servingNames = [], serving } = listen ?? {};
   if (serving === undefined) return undefined;
   const names = servingNames.length > 0 ? servingNames : [reachableHost(host)];
-  return naming('the serving certificate', () => openServingFiles(serving, { ...following, names }));
+  return prefixErrors('the serving certificate', () => openServingFiles(serving, { ...following, names }));
 }

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { messageOf } from '../api/message-of.js';
 import type { KeyPair } from '../pki/certificate-authority.js';
 import { certificateBlocks, encodeCertificates } from '../pki/pem.js';
-import { readIfThere, writeWhole } from '../runtime/whole-files.js';
+import { readFileIfExists, writeFileAtomically } from '../runtime/atomic-file.js';
 
 /** What others rely on: it is missed where another one takes its place. */
 export type ReliedOn = 'ca' | 'sa.key';
@@ -40,23 +40,23 @@ export function filesInDirectory(directory: string, onMade: (name: ReliedOn, fil
   // Both in one file, so that a crash never leaves halves that do not match; the readable copies are written after.
   const fileOf = (name: string): string => join(directory, `${name}.pem`);
   const write = async (name: string, made: KeyPair): Promise<KeyPair> => {
-    await writeWhole(fileOf(name), `${made.certificate}${made.key}`, 0o600);
+    await writeFileAtomically(fileOf(name), `${made.certificate}${made.key}`, 0o600);
     return copied(name, made);
   };
   const copied = async (name: string, pair: KeyPair): Promise<KeyPair> => {
     const path = join(directory, `${name}.crt`);
-    if ((await readIfThere(path)) !== pair.certificate) await writeWhole(path, pair.certificate, 0o644);
+    if ((await readFileIfExists(path)) !== pair.certificate) await writeFileAtomically(path, pair.certificate, 0o644);
     return pair;
   };
   return {
     fileOf,
     async pair(name, make, good) {
-      const found = await readIfThere(fileOf(name));
+      const found = await readFileIfExists(fileOf(name));
       const known = found === undefined ? undefined : split(found);
       return known !== undefined && holds(() => good(known)) ? copied(name, known) : write(name, await make());
     },
     async keep(name, make, read) {
-      const found = await readIfThere(fileOf(name));
+      const found = await readFileIfExists(fileOf(name));
       if (found === undefined) {
         const made = await write(name, await make());
         onMade(name, fileOf(name));
@@ -69,13 +69,13 @@ export function filesInDirectory(directory: string, onMade: (name: ReliedOn, fil
     },
     async text(name, make, good) {
       const path = join(directory, name);
-      const found = await readIfThere(path);
+      const found = await readFileIfExists(path);
       if (found !== undefined) {
         if (!good(found)) throw new Error(`${path} is damaged: it holds no private key`);
         return found;
       }
       const made = await make();
-      await writeWhole(path, made, 0o600);
+      await writeFileAtomically(path, made, 0o600);
       onMade(name, path);
       return made;
     },

@@ -1,7 +1,7 @@
 import { groupResource } from '../api/object.js';
 import { BoundedMap } from '../runtime/bounded-map.js';
 import type { Clock } from '../runtime/clock.js';
-import { configurationMetrics, type TellConfiguration } from '../runtime/configuration-metrics.js';
+import { configurationMetrics, type ReportConfiguration } from '../runtime/configuration-metrics.js';
 import { hashOf } from '../runtime/last-outcomes.js';
 import {
   type Counter,
@@ -9,7 +9,7 @@ import {
   type Histogram,
   type MetricLabels,
   type Metrics,
-  mostSeriesAtHand,
+  maxCachedSeries,
 } from '../runtime/metrics.js';
 import { type EncryptionMetrics, encryptedPrefix, type TransformationType } from '../store/encryption/encryption.js';
 import type { KeyService } from '../store/encryption/kms/key-service.js';
@@ -18,7 +18,7 @@ import { homeOf, resourceAt } from '../store/key-home.js';
 
 export interface ServerEncryptionMetrics extends EncryptionMetrics {
   /** The EncryptionConfiguration. */
-  readonly configured: TellConfiguration;
+  readonly configured: ReportConfiguration;
   /** Of the key service of this name. */
   readonly kms: (name: string) => KmsMetrics & {
     /** The service, whose calls are timed. */
@@ -73,7 +73,7 @@ export function encryptionMetrics(
       operation: operations.of({ ...about, resource: resourceName(home), status }),
       time: isGood ? seconds.of(about) : undefined,
     };
-    if (atHand.size < mostSeriesAtHand) atHand.set(name, made);
+    if (atHand.size < maxCachedSeries) atHand.set(name, made);
     return made;
   };
   return {

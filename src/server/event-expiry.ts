@@ -3,7 +3,7 @@ import { isObject, type Json, member } from '../api/object.js';
 import { storagePrefix } from '../registry/keys.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
-import { inTurns, TurnTaking } from '../runtime/turn-taking.js';
+import { runInTurns, TurnTaking } from '../runtime/turn-taking.js';
 import { UnreadEntry } from '../store/document.js';
 import { type Entry, type Revision, type Store, StoreClosed, WriteConflict } from '../store/store.js';
 
@@ -115,7 +115,7 @@ async function dated(entries: readonly Entry[], now: number): Promise<readonly (
   for (const entry of entries) {
     const { key, revision } = entry;
     const isReadable = !(entry instanceof UnreadEntry) || entry.isReadable();
-    const at = isReadable ? lastWritten((await inTurns(entry.member('metadata'), turns)) ?? null) : now;
+    const at = isReadable ? lastWritten((await runInTurns(entry.member('metadata'), turns)) ?? null) : now;
     found.push([key, { at: Math.min(at, now), revision }]);
     if (turns.isDue) await turns.next();
   }

@@ -2,13 +2,13 @@ import type { Domains } from '../api/domains.js';
 import type { AnonymousPolicy } from '../auth/anonymous.js';
 import { forApiAudiences } from '../auth/audience-agnostic.js';
 import type { AuthenticationMetrics } from '../auth/authentication-metrics.js';
-import { firstTokenOf } from '../auth/authenticator-union.js';
+import { unionTokenAuthenticator } from '../auth/authenticator-union.js';
 import type { TokenAuthenticator } from '../auth/bearer-token.js';
 import type { FetchText } from '../auth/jwt/fetch-text.js';
 import type { AnonymousConfiguration } from '../auth/jwt/jwt-issuer.js';
 import { type JwtTokens, jwtTokens } from '../auth/jwt/jwt-tokens.js';
 import { followConfiguration } from '../runtime/configuration-metrics.js';
-import { type Following, NotYet, type TextSource } from '../runtime/text-source.js';
+import { type FollowOptions, NotYet, type TextSource } from '../runtime/text-source.js';
 import { type ReadConfiguration, readAuthenticationConfiguration } from './authentication-configuration.js';
 
 export interface ForeignTokenOptions {
@@ -40,11 +40,11 @@ const tryAgainMs = 10_000;
  */
 export async function openForeignTokens(
   options: ForeignTokenOptions,
-  given: Following & { readonly domains: Domains },
+  given: FollowOptions & { readonly domains: Domains },
 ): Promise<ForeignTokens> {
   const { configuration, apiAudiences, issuers, fetch, metrics } = options;
   const { domains, clock, log } = given;
-  let tokens = firstTokenOf();
+  let tokens = unionTokenAuthenticator();
   let anonymous = options.anonymous;
   /** By what the configuration says of the issuer. */
   let known: ReadonlyMap<string, JwtTokens> = new Map();
@@ -68,7 +68,7 @@ export async function openForeignTokens(
     else await Promise.all(added.map((one) => reached(one, given)));
     known = opened;
     urls = (found.jwt ?? []).map(({ issuer }) => issuer.url);
-    tokens = forApiAudiences(firstTokenOf(...opened.values()), apiAudiences);
+    tokens = forApiAudiences(unionTokenAuthenticator(...opened.values()), apiAudiences);
     anonymous = found.anonymous === undefined ? options.anonymous : policyOf(found.anonymous);
   };
 
@@ -86,7 +86,7 @@ export async function openForeignTokens(
 }
 
 /** @throws NotYet if the issuer's keys cannot be had. */
-async function reached(one: JwtTokens, { clock, signal }: Pick<Following, 'clock' | 'signal'>): Promise<void> {
+async function reached(one: JwtTokens, { clock, signal }: Pick<FollowOptions, 'clock' | 'signal'>): Promise<void> {
   const end = clock.monotonic() + patienceMs;
   while (!(await one.warm())) {
     if (signal.aborted || clock.monotonic() >= end) throw new NotYet('an issuer of JWTs cannot be reached');

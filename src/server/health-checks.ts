@@ -4,7 +4,7 @@ import { messageOf } from '../api/message-of.js';
 import type { ResourceType } from '../api/object.js';
 import type { HealthCheck } from '../apiserver/health.js';
 import type { ObjectSource } from '../auth/object-source.js';
-import { TimeoutError, within } from '../runtime/abort.js';
+import { TimeoutError, withTimeout } from '../runtime/abort.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Store } from '../store/store.js';
 
@@ -27,7 +27,7 @@ export function healthChecks(server: {
 }): readonly HealthCheck[] {
   const { store, objects, clock, signal } = server;
   const soon = (work: () => Promise<unknown>): Promise<string | undefined> =>
-    within({ clock, milliseconds: patienceMs, signals: [signal] }, work).then(
+    withTimeout({ clock, milliseconds: patienceMs, signals: [signal] }, work).then(
       () => undefined,
       (error: unknown) => (error instanceof TimeoutError ? 'context deadline exceeded' : messageOf(error)),
     );

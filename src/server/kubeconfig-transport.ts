@@ -1,5 +1,5 @@
 import type { HttpTransport } from '../client/http-transport.js';
-import { naming } from '../runtime/text-source.js';
+import { prefixErrors } from '../runtime/text-source.js';
 
 /** Connections to the server of a kubeconfig that an option names. Fails, naming the option, if it cannot be read. */
 export async function kubeconfigTransport(option: string, kubeconfig: string): Promise<HttpTransport> {
@@ -7,6 +7,6 @@ export async function kubeconfigTransport(option: string, kubeconfig: string): P
     import('../client/remote-client.js'),
     import('../client/http-transport.js'),
   ]);
-  const access = await naming(option, () => findAccess({ kubeconfig }));
+  const access = await prefixErrors(option, () => findAccess({ kubeconfig }));
   return httpTransport(access, 'kedge');
 }

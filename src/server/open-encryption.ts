@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Domains } from '../api/domains.js';
 import { followConfiguration } from '../runtime/configuration-metrics.js';
-import { type Following, NotYet, type TextSource } from '../runtime/text-source.js';
+import { type FollowOptions, NotYet, type TextSource } from '../runtime/text-source.js';
 import {
   type Cipher,
   type Encryption,
@@ -38,7 +38,7 @@ export async function openEncryption(
     domains,
     metrics,
     ...following
-  }: Following & { readonly domains: Domains; readonly metrics?: ServerEncryptionMetrics },
+  }: FollowOptions & { readonly domains: Domains; readonly metrics?: ServerEncryptionMetrics },
 ): Promise<OpenedEncryption> {
   let current: Opened = { encryption: new ResourceEncryption(), services: new Map() };
   let isOpen = false;
@@ -67,7 +67,7 @@ export async function openEncryption(
   return { ...latest(() => current.encryption), problem: () => problemOf(current) };
 }
 
-type Parts = Pick<Following, 'clock' | 'log'> & { readonly metrics: ServerEncryptionMetrics | undefined };
+type Parts = Pick<FollowOptions, 'clock' | 'log'> & { readonly metrics: ServerEncryptionMetrics | undefined };
 
 interface Opened {
   readonly encryption: ResourceEncryption;

@@ -1,6 +1,6 @@
 import { ownNames } from '../api/own-names.js';
 import { defaultInFlightLimits } from '../apiserver/operations/in-flight.js';
-import { usualProxyHeaders } from '../auth/proxy-headers.js';
+import { defaultProxyHeaders } from '../auth/proxy-headers.js';
 import { defaultConnectionLimits } from '../http/connection-limits.js';
 import { usualCertificateSeconds } from '../pki/validity.js';
 import { etcdDefaults } from '../store/etcd/etcd-options.js';
@@ -16,7 +16,7 @@ export const optionDefaults = {
   authorization: ['Node', 'RBAC'],
   authenticationWebhook: { cacheSeconds: 120 },
   authorizationWebhook: { allowedSeconds: 300, refusedSeconds: 30 },
-  proxyHeaders: usualProxyHeaders,
+  proxyHeaders: defaultProxyHeaders,
   serviceAccountIssuers: ['https://kubernetes.default.svc'],
   signingSeconds: usualCertificateSeconds,
   trustOwner: ownNames.trustOwner,

@@ -3,14 +3,14 @@ import type { ExpressionWarning, ValidatingAdmissionPolicy } from '../api/kinds/
 import type { Catalogue } from '../apiserver/catalogue.js';
 import { typeOf } from '../cel/decl-type.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
-import { inTurns } from '../runtime/turn-taking.js';
+import { runInTurns } from '../runtime/turn-taking.js';
 import { declare } from '../schema/rules/declare.js';
 
 /** Compares the expressions of policies with the types of what is served now. */
 export const policyTypeCheck =
   (catalogue: Catalogue) =>
   ({ spec = {} }: ValidatingAdmissionPolicy): Promise<readonly ExpressionWarning[]> =>
-    inTurns(typeWarnings(spec, catalogue.current().definitions.map(servedKind)));
+    runInTurns(typeWarnings(spec, catalogue.current().definitions.map(servedKind)));
 
 /** Its schema is read only if somebody asks for the type. */
 function servedKind(definition: ResourceDefinition): ServedKind {

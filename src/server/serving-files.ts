@@ -9,7 +9,7 @@ import { oids } from '../pki/oids.js';
 import { certificateBlocks, encodeCertificates } from '../pki/pem.js';
 import { isSignedBy } from '../pki/signature.js';
 import { keyPairProblem } from '../resources/secrets/key-pair.js';
-import { type Following, followFiles, NotYet } from '../runtime/text-source.js';
+import { type FollowOptions, followFiles, NotYet } from '../runtime/text-source.js';
 
 /** PEM files of a serving certificate that others issued, with its chain, of its key, and of the CAs that verify it. */
 export interface ServingFiles {
@@ -39,7 +39,7 @@ export interface OpenedServingFiles {
  */
 export async function openServingFiles(
   { certificateFile, keyFile, caFile }: ServingFiles,
-  { names, ...following }: Following & { readonly names: readonly string[] },
+  { names, ...following }: FollowOptions & { readonly names: readonly string[] },
 ): Promise<OpenedServingFiles> {
   const { clock, log } = following;
   let current: (Serving & { readonly replace: AbortController }) | undefined;

@@ -12,7 +12,7 @@ import { type ObjectCacheOptions, openObjectCache } from '../client/object-cache
 import { requestOutline } from '../controller/csr.js';
 import type { SigningOutcome } from '../controller/signing.js';
 import { type Signer, signerFor } from '../pki/signer.js';
-import { within } from '../runtime/abort.js';
+import { withTimeout } from '../runtime/abort.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
 import type { Metrics } from '../runtime/metrics.js';
@@ -92,7 +92,7 @@ export function measureWaitingRequests(
   const bySigner = async (): Promise<ReadonlyMap<string, Waiting>> => {
     followed ??= kinds.map((kind) => follow[kind](client(), { clock, log, signal }));
     const all = Promise.all(followed.map(({ synced }) => synced));
-    await within({ clock, milliseconds: patienceMs, signals: [signal] }, () => all);
+    await withTimeout({ clock, milliseconds: patienceMs, signals: [signal] }, () => all);
     const now = clock.now();
     const waiting = followed.flatMap((requests) => requests.waiting(now));
     return waitingBySigner(waiting, signers, now);

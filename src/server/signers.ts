@@ -8,10 +8,10 @@ import type { Signer } from '../pki/signer.js';
 import { openCaFiles } from '../pki/signers/ca-files.js';
 import { type CaSignerOptions, caSigner } from '../pki/signers/ca-signer.js';
 import { spiffeId } from '../pki/signers/spiffe.js';
-import { aborted, within } from '../runtime/abort.js';
-import { type Clock, endingClock } from '../runtime/clock.js';
+import { aborted, withTimeout } from '../runtime/abort.js';
+import { type Clock, shutdownClock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
-import { naming } from '../runtime/text-source.js';
+import { prefixErrors } from '../runtime/text-source.js';
 import { rotatedCas } from './rotated-cas.js';
 import { openAuthority } from './signer-authority.js';
 import { openProgram } from './signer-program.js';
@@ -52,10 +52,10 @@ export async function openSigners(given: SignersToOpen): Promise<OpenedSigners> 
   /** Several signers may share one. */
   const secrets = new Map<string, SecretCa>();
   const opened = await Promise.all(
-    configured.map((signer) => naming(`signing: ${signer.name}`, () => openConfigured(signer, given, secrets))),
+    configured.map((signer) => prefixErrors(`signing: ${signer.name}`, () => openConfigured(signer, given, secrets))),
   );
   const taken = new Set(configured.flatMap(({ name }) => signerSpellings(name, domains)));
-  const authority = await naming('signing: the CA for the well-known signers', () => sharedAuthority(given));
+  const authority = await prefixErrors('signing: the CA for the well-known signers', () => sharedAuthority(given));
   const shared = Object.values(wellKnownSigners(domains))
     .flat()
     .filter((name) => !taken.has(name));
@@ -117,7 +117,9 @@ async function stoppedWith({ own, clock, log, signal }: SignersToOpen): Promise<
   await Promise.all(
     stopping.map(async (signer) => {
       try {
-        await within({ clock: endingClock(clock), milliseconds: stopMs, signals: [] }, async () => signer.stop?.());
+        await withTimeout({ clock: shutdownClock(clock), milliseconds: stopMs, signals: [] }, async () =>
+          signer.stop?.(),
+        );
       } catch (error) {
         log.error({ signer: signer.serves, err: error }, 'a signer did not stop');
       }

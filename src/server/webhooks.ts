@@ -19,7 +19,7 @@ import type { Authorizer } from '../auth/authorizer.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
 import type { Metrics } from '../runtime/metrics.js';
-import { naming } from '../runtime/text-source.js';
+import { prefixErrors } from '../runtime/text-source.js';
 
 /** How webhooks are reached. */
 export interface Webhooks {
@@ -84,6 +84,6 @@ export async function openWebhooks(given: {
 
 async function openCredentials(kubeconfig: string, clock: Clock): Promise<WebhookCredentials> {
   const { usersInFile } = await import('../client/kubeconfig.js');
-  const users = await naming('webhookKubeconfig', () => usersInFile(kubeconfig, { clock, env: process.env }));
+  const users = await prefixErrors('webhookKubeconfig', () => usersInFile(kubeconfig, { clock, env: process.env }));
   return credentialsByName(users);
 }

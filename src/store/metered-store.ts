@@ -1,5 +1,5 @@
 import type { Clock } from '../runtime/clock.js';
-import { type Metrics, mostSeriesAtHand } from '../runtime/metrics.js';
+import { type Metrics, maxCachedSeries } from '../runtime/metrics.js';
 import { homeOf, resourceAt } from './key-home.js';
 import { HistoryCompacted, RevisionInFuture, type Store, type Write, WriteConflict } from './store.js';
 
@@ -32,7 +32,7 @@ export function meteredStore(
     if (known !== undefined) return known;
     const about = { operation, ...resourceAt(home) };
     const made = { time: times.of(about), total: totals.of(about), errors: errors.of(about) };
-    if (series.size < mostSeriesAtHand) series.set(name, made);
+    if (series.size < maxCachedSeries) series.set(name, made);
     return made;
   };
   const timed = <T>(operation: Operation, key: string, work: Promise<T>): Promise<T> => {

@@ -1,6 +1,6 @@
 import { type ApiError, errorFromStatus, isReason } from '../api/errors.js';
 import { serviceAccountUsername } from '../api/user.js';
-import { isNamespaceGoing } from '../controller/namespace-going.js';
+import { isNamespaceTerminating } from '../controller/namespace-terminating.js';
 import type { Handle } from '../server/core.js';
 import type { AccountKey } from './account.js';
 
@@ -51,4 +51,4 @@ const deniedOtherwise = /(?:^|: )(?:admission webhook "|ValidatingAdmissionPolic
 
 /** What a webhook or a policy denies, and what comes to a namespace that is being deleted, says nothing of rights. */
 const isAboutRights = (refusal: ApiError): boolean =>
-  !isNamespaceGoing(refusal) && !deniedOtherwise.test(refusal.message);
+  !isNamespaceTerminating(refusal) && !deniedOtherwise.test(refusal.message);

@@ -9,8 +9,8 @@ import type { Steps } from '../api/steps.js';
 import type { ReconcileContext, Runnable } from '../controller/controller.js';
 import { HttpListener, requestLimits } from '../controller/http-listener.js';
 import { aborted } from '../runtime/abort.js';
-import { followFiles, naming } from '../runtime/text-source.js';
-import { inTurns } from '../runtime/turn-taking.js';
+import { followFiles, prefixErrors } from '../runtime/text-source.js';
+import { runInTurns } from '../runtime/turn-taking.js';
 import { type Exchange, type IntakeLimits, Overloaded, ReviewIntake } from './review-intake.js';
 import { type ReviewContext, UnreadableReview, type Webhook } from './webhook.js';
 
@@ -82,7 +82,7 @@ export async function openWebhookServer(
   };
   if ('certificateFile' in options)
     await followFiles([options.certificateFile, options.keyFile], take, { clock, log, signal });
-  else await naming('webhooks: certificate and key', () => take([options.certificate, options.key]));
+  else await prefixErrors('webhooks: certificate and key', () => take([options.certificate, options.key]));
   server.on('tlsClientError', (error) => log.debug({ err: error }, 'TLS handshake failed'));
   const listener = new HttpListener(server, clock);
   const bound = await listener.open({ host, port });
@@ -212,7 +212,7 @@ async function read(webhook: Webhook, body: Buffer, signal: AbortSignal) {
 
 async function json(body: Buffer, maxValues: number, signal: AbortSignal): Promise<Json> {
   try {
-    return (await inTurns(until(signal, readJsonInSteps(body, { maxValues })))).value;
+    return (await runInTurns(until(signal, readJsonInSteps(body, { maxValues })))).value;
   } catch (error) {
     throw error instanceof JsonSyntaxError ? new UnreadableReview(error.message) : error;
   }

@@ -7,7 +7,7 @@ import { defaultDomains } from '../../src/api/domains.js';
 import { type ClusterRole, ClusterRoles, type PolicyRule, Roles } from '../../src/api/kinds/role.js';
 import { ClusterRoleBindings, RoleBindings, type Subject } from '../../src/api/kinds/role-binding.js';
 import type { ApiObject, ObjectMeta, ResourceType } from '../../src/api/object.js';
-import { union } from '../../src/auth/authorizer-union.js';
+import { unionAuthorizer } from '../../src/auth/authorizer-union.js';
 import { privilegedGroup } from '../../src/auth/privileged-group.js';
 import { rbac } from '../../src/auth/rbac.js';
 import { FixedObjects } from '../auth/fixed-objects.js';
@@ -51,7 +51,7 @@ const write = (
   more: Partial<AdmissionAttributes> & { readonly as?: string; readonly groups?: readonly string[] } = {},
 ) => {
   const roles = rbac(objects, defaultDomains);
-  const parts = { rbac: roles, authorizer: union({ authorizer: privilegedGroup }, { authorizer: roles }) };
+  const parts = { rbac: roles, authorizer: unionAuthorizer({ authorizer: privilegedGroup }, { authorizer: roles }) };
   const whole: ApiObject = { apiVersion, kind: type.kind, ...object };
   return new AdmissionChain([roleEscalation(parts), bindingEscalation(parts)]).mutate({
     operation: 'CREATE',

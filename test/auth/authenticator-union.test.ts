@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { aggregateError } from '../../src/auth/aggregate.js';
 import { AuthenticationError, type Authenticator } from '../../src/auth/authenticator.js';
-import { firstOf, withAuthenticatedGroup, withBearerWarning } from '../../src/auth/authenticator-union.js';
+import { unionAuthenticator, withAuthenticatedGroup, withBearerWarning } from '../../src/auth/authenticator-union.js';
 import { credentials } from './credentials.js';
 
 const nobody: Authenticator = { authenticate: async () => undefined };
@@ -16,7 +16,7 @@ const refusing = (text: string): Authenticator => ({
 const ask = (authenticator: Authenticator) => authenticator.authenticate(credentials());
 
 test('the first who knows the caller wins, whatever went wrong before', async () => {
-  const found = await ask(firstOf(refusing('bad'), nobody, somebody('a'), somebody('b')));
+  const found = await ask(unionAuthenticator(refusing('bad'), nobody, somebody('a'), somebody('b')));
   expect(found?.user.username).toBe('a');
 });
 
@@ -26,18 +26,20 @@ test.each([
   [['one', 'one'], 'one'],
   [['two', 'one', 'two'], '[two, one]'],
 ])('refusals %j are told as %j', async (texts, message) => {
-  await expect(ask(firstOf(...texts.map(refusing), nobody))).rejects.toThrow(new AuthenticationError(message));
+  await expect(ask(unionAuthenticator(...texts.map(refusing), nobody))).rejects.toThrow(
+    new AuthenticationError(message),
+  );
 });
 
 test('aggregates within aggregates are flattened', async () => {
-  const inner = firstOf(refusing('b'), refusing('c'));
-  await expect(ask(firstOf(refusing('a'), inner))).rejects.toThrow('[a, b, c]');
+  const inner = unionAuthenticator(refusing('b'), refusing('c'));
+  await expect(ask(unionAuthenticator(refusing('a'), inner))).rejects.toThrow('[a, b, c]');
   expect(aggregateError([new AuthenticationError('x')]).message).toBe('x');
 });
 
 test('trouble that is no refusal is not swallowed', async () => {
   const broken: Authenticator = { authenticate: () => Promise.reject(new TypeError('oops')) };
-  await expect(ask(firstOf(broken, somebody('a')))).rejects.toThrow(TypeError);
+  await expect(ask(unionAuthenticator(broken, somebody('a')))).rejects.toThrow(TypeError);
 });
 
 test.each([

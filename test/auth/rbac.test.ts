@@ -7,7 +7,7 @@ import type { UserInfo } from '../../src/api/user.js';
 import { alwaysAllow, alwaysDeny } from '../../src/auth/always.js';
 import { authorizationMetrics } from '../../src/auth/authorization-metrics.js';
 import type { AccessAttributes, Authorizer } from '../../src/auth/authorizer.js';
-import { union } from '../../src/auth/authorizer-union.js';
+import { unionAuthorizer } from '../../src/auth/authorizer-union.js';
 import { accessDenied, refusal } from '../../src/auth/denial.js';
 import { privilegedGroup } from '../../src/auth/privileged-group.js';
 import { rbac } from '../../src/auth/rbac.js';
@@ -385,7 +385,8 @@ test('whatever rules there are, few or many, the same is allowed', () => {
 });
 
 describe('several authorizers', () => {
-  const of = (...authorizers: readonly Authorizer[]) => union(...authorizers.map((authorizer) => ({ authorizer })));
+  const of = (...authorizers: readonly Authorizer[]) =>
+    unionAuthorizer(...authorizers.map((authorizer) => ({ authorizer })));
 
   test('the first that decides wins; masters may do everything', async () => {
     const masters = asked({ user: { username: 'x', groups: ['system:masters'] } });
@@ -404,13 +405,13 @@ describe('several authorizers', () => {
     const metrics = openMetrics();
     const { decisionsOf } = authorizationMetrics(metrics, { clock: new FakeClock(), serverId: 's' });
     const refusing: Authorizer = { authorize: async () => ({ verdict: 'deny', reason: '' }) };
-    const all = union(
+    const all = unionAuthorizer(
       { authorizer: alwaysDeny, decided: decisionsOf('Node', 'node') },
       { authorizer: refusing, decided: decisionsOf('Webhook', 'default') },
       { authorizer: alwaysAllow, decided: decisionsOf('AlwaysAllow', 'alwaysallow') },
     );
     await all.authorize(asked());
-    await union({ authorizer: alwaysAllow, decided: decisionsOf('RBAC', 'rbac') }).authorize(asked());
+    await unionAuthorizer({ authorizer: alwaysAllow, decided: decisionsOf('RBAC', 'rbac') }).authorize(asked());
     expect(await seriesOf(metrics, 'apiserver_authorization_decisions_total')).toEqual([
       '{decision="denied",name="default",type="Webhook"} 1',
       '{decision="allowed",name="rbac",type="RBAC"} 1',

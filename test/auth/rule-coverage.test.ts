@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { PolicyRule } from '../../src/api/kinds/role.js';
 import { atOnce } from '../../src/api/steps.js';
-import { uncovered, uncoveredWithin, wordCount } from '../../src/auth/rule-coverage.js';
+import { uncoveredRules, uncoveredWithin, wordCount } from '../../src/auth/rule-coverage.js';
 import { countSteps } from '../count-steps.js';
 
 const rule = (verbs: string, apiGroups: string, resources: string, resourceNames = ''): PolicyRule => ({
@@ -29,7 +29,7 @@ test.each<[PolicyRule, PolicyRule, number]>([
   [rule('*', '*', '*'), paths('get', '/a'), 1],
   [paths('*', '*'), rule('get', 'a', 'x'), 1],
 ])('of what %j does not cover %j has so many', (held, wanted, missing) => {
-  expect(uncovered([rule('other', 'other', 'other'), held], [wanted])).toHaveLength(missing);
+  expect(uncoveredRules([rule('other', 'other', 'other'), held], [wanted])).toHaveLength(missing);
 });
 
 const within = (held: readonly (readonly PolicyRule[])[], wanted: PolicyRule, limit: number) =>

@@ -4,11 +4,11 @@ import { CertificateLedgerEntries } from '../../src/api/kinds/certificate-ledger
 import { serverVersion } from '../../src/apiserver/version.js';
 import { hasLedger } from '../../src/cli/controllers.js';
 import type { Client } from '../../src/client/client.js';
-import { orUndefined } from '../../src/client/or-undefined.js';
+import { ignoreNotFound } from '../../src/client/ignore-not-found.js';
 import { testServer } from '../../src/testing/test-server.js';
 
 const answering = (error: Error): Client =>
-  ({ resource: () => ({ get: () => orUndefined(Promise.reject(error)) }) }) as unknown as Client;
+  ({ resource: () => ({ get: () => ignoreNotFound(Promise.reject(error)) }) }) as unknown as Client;
 const calledItself = (version: string) => async () => version;
 const notAsked = () => Promise.reject(new Error('the version was asked for'));
 const refused = forbidden({ ...CertificateLedgerEntries, name: '1' }, 'no');

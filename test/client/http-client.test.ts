@@ -7,12 +7,12 @@ import type { Condition } from '../../src/api/conditions.js';
 import { defaultDomains } from '../../src/api/domains.js';
 import { ConfigMaps } from '../../src/api/kinds/config-map.js';
 import { type ApiObject, type ObjectKey, resourceType } from '../../src/api/object.js';
+import { withAbort } from '../../src/client/abortable-client.js';
 import type { DiscoveryFailure } from '../../src/client/client.js';
 import { AccessError, type ClusterAccess, fixedCredentials } from '../../src/client/cluster-access.js';
-import { endingWith } from '../../src/client/ending.js';
+import { domainClient } from '../../src/client/domain-client.js';
 import { httpClient } from '../../src/client/http-client.js';
 import { httpTransport } from '../../src/client/http-transport.js';
-import { clientIn } from '../../src/client/in-domain.js';
 import { linesOf, watchEvent } from '../../src/client/watch-stream.js';
 import type { Clock } from '../../src/runtime/clock.js';
 
@@ -586,7 +586,7 @@ describe('discovery', () => {
       const items = url === '/base/apis' ? [{ metadata: { name: 'g.io' }, versions }] : [];
       json(response, { kind: 'APIGroupDiscoveryList', items });
     });
-    for (const one of [client, clientIn({ ...defaultDomains, api: 'example.com' }, client)]) {
+    for (const one of [client, domainClient({ ...defaultDomains, api: 'example.com' }, client)]) {
       const failures: DiscoveryFailure[] = [];
       const found = await one.discover({ onFailure: (failure) => failures.push(failure) });
       expect(found.map(({ version, preferred }) => [version, preferred])).toEqual([['v1', true]]);
@@ -661,7 +661,7 @@ test.each(['before its answer', 'within its answer'])('a server that is silent %
 test('credentials that take long to be found are waited for no longer than the call lasts', async () => {
   const credentials = { current: () => new Promise<never>(() => {}), refused: () => false };
   const stop = new AbortController();
-  const client = endingWith(stop.signal, httpClient({ server: 'http://127.0.0.1:1', credentials }));
+  const client = withAbort(stop.signal, httpClient({ server: 'http://127.0.0.1:1', credentials }));
   const asked = client.resource(ConfigMaps).list();
   setImmediate(() => stop.abort(new Error('enough')));
   await expect(asked).rejects.toThrow('enough');

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { defaultDomains } from '../../src/api/domains.js';
 import { ConfigMaps } from '../../src/api/kinds/config-map.js';
+import { withAbort } from '../../src/client/abortable-client.js';
 import type { Client, ClientOptions } from '../../src/client/client.js';
-import { endingWith } from '../../src/client/ending.js';
-import { clientIn } from '../../src/client/in-domain.js';
+import { domainClient } from '../../src/client/domain-client.js';
 import { connect } from '../../src/client/remote-client.js';
-import { tellingTo, warningTexts } from '../../src/client/warnings.js';
+import { warningTexts, withWarnings } from '../../src/client/warnings.js';
 import type { Runnable } from '../../src/controller/controller.js';
 import { createManager } from '../../src/controller/manager.js';
 import { createServer, type Server } from '../../src/embed.js';
@@ -49,15 +49,15 @@ describe.each<[string, (options: ClientOptions) => Promise<Client>]>([
     const onWarning = (text: string): void => void texts.push(text);
     const client = await open({ onWarning });
     await write(client);
-    await write(endingWith(new AbortController().signal, client));
-    await write(clientIn({ ...defaultDomains, api: 'x.y' }, client));
+    await write(withAbort(new AbortController().signal, client));
+    await write(domainClient({ ...defaultDomains, api: 'x.y' }, client));
     await expect(
       client.resource(ConfigMaps).update({ ...misspelt, metadata: { name: 'none', namespace: 'default' } }),
     ).rejects.toThrow();
     expect(texts).toEqual([unknown, unknown, unknown, unknown]);
     const silent = await open({});
-    await write(tellingTo(onWarning, silent));
-    await write(tellingTo(onWarning, clientIn({ ...defaultDomains, api: 'x.y' }, silent)));
+    await write(withWarnings(onWarning, silent));
+    await write(withWarnings(onWarning, domainClient({ ...defaultDomains, api: 'x.y' }, silent)));
     await write(silent);
     expect(texts).toHaveLength(6);
   });

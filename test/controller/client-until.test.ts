@@ -7,10 +7,10 @@ import { ConfigMaps } from '../../src/api/kinds/config-map.js';
 import { Leases } from '../../src/api/kinds/lease.js';
 import type { Client } from '../../src/client/client.js';
 import { fixedCredentials } from '../../src/client/cluster-access.js';
+import { domainClient } from '../../src/client/domain-client.js';
 import { httpClient } from '../../src/client/http-client.js';
-import { clientIn } from '../../src/client/in-domain.js';
-import { clientUntil, lastingClient } from '../../src/controller/client-until.js';
-import { dueBy } from '../../src/runtime/abort.js';
+import { clientUntil, underlyingClient } from '../../src/controller/client-until.js';
+import { registerDueCheck } from '../../src/runtime/abort.js';
 import { FakeClock } from '../../src/testing/fake-clock.js';
 import { FakeClient } from '../fake-client.js';
 
@@ -38,7 +38,10 @@ describe('a call that is under way to a server elsewhere ends with the signal, a
   const never = new AbortController().signal;
   test.each<[string, (signal: AbortSignal, client: Client) => Client]>([
     ['', clientUntil],
-    ['in another domain', (signal, client) => clientUntil(signal, clientIn({ ...defaultDomains, api: 'x.y' }, client))],
+    [
+      'in another domain',
+      (signal, client) => clientUntil(signal, domainClient({ ...defaultDomains, api: 'x.y' }, client)),
+    ],
     ['within another that lasts', (signal, client) => clientUntil(never, clientUntil(signal, client))],
     ['around another that lasts', (signal, client) => clientUntil(signal, clientUntil(never, client))],
   ])('%s', async (_, made) => {
@@ -67,7 +70,7 @@ test('what lasts is not ended', async () => {
   const { client, asked } = await unanswered();
   const stop = new AbortController();
   const answer = asked();
-  const call = lastingClient(clientUntil(stop.signal, client)).resource(Leases).get({ namespace: 'n', name: 'a' });
+  const call = underlyingClient(clientUntil(stop.signal, client)).resource(Leases).get({ namespace: 'n', name: 'a' });
   const response = await answer;
   stop.abort();
   response.writeHead(200, { 'content-type': 'application/json' }).end('{"kind":"Lease","metadata":{}}');
@@ -79,7 +82,7 @@ describe('what is due to abort', () => {
     const fake = new FakeClient(new FakeClock());
     const stop = new AbortController();
     const maps = clientUntil(stop.signal, fake).resource(ConfigMaps);
-    dueBy(stop.signal, () => {
+    registerDueCheck(stop.signal, () => {
       throw new Error('too late');
     });
     const watched = (): Promise<unknown> =>

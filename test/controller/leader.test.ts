@@ -1,8 +1,8 @@
 import { describe, expect, test, vi } from 'vitest';
 import { serviceUnavailable } from '../../src/api/errors.js';
 import { type Lease, Leases } from '../../src/api/kinds/lease.js';
+import { withAbortFactory } from '../../src/client/abortable-client.js';
 import type { Client, ResourceClient } from '../../src/client/client.js';
-import { endingBy } from '../../src/client/ending.js';
 import type { ReconcileContext, Runnable } from '../../src/controller/controller.js';
 import type { ControllerMetrics } from '../../src/controller/controller-metrics.js';
 import { defineKeyedController } from '../../src/controller/keyed-controller.js';
@@ -289,7 +289,7 @@ describe('leader election', () => {
         isSilent
           ? new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }))
           : leases.get(at);
-      return endingBy({ discover: async () => [], resource: () => ({ ...leases, get }) as never }, until);
+      return withAbortFactory({ discover: async () => [], resource: () => ({ ...leases, get }) as never }, until);
     };
     const a = whileLeading({ lease: key, identity: 'a' }, busyUntilStopped).run({
       client: until(new AbortController().signal),
@@ -583,7 +583,7 @@ describe('leader election', () => {
       const leases = client.resource(Leases);
       const get: typeof leases.get = (at) => (isSilent ? silent : leases.get(at));
       const ending = { discover: () => client.discover(), resource: () => ({ ...leases, get }) as never };
-      return endingBy(ending, (other) => until(AbortSignal.any([signal, other])));
+      return withAbortFactory(ending, (other) => until(AbortSignal.any([signal, other])));
     };
     const stop = new AbortController();
     const leader = whileLeading(

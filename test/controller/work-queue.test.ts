@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { defaultBackoff, exponentialBackoff, tokenBucket } from '../../src/controller/backoff.js';
-import { createWorkQueue, Delays, type Lease, type WorkQueue } from '../../src/controller/work-queue.js';
+import { createWorkQueue, Delays, type WorkItem, type WorkQueue } from '../../src/controller/work-queue.js';
 import { FakeClock, settled } from '../../src/testing/fake-clock.js';
 import { expectShort } from '../processor-time.js';
 
@@ -10,7 +10,7 @@ const setUp = (): { readonly clock: FakeClock; readonly queue: WorkQueue<string>
   const backoff = exponentialBackoff({ baseMs: 10, capMs: 1_000 });
   return { clock, queue: createWorkQueue<string>({ clock, identity: (key) => key, backoff }) };
 };
-const takeNow = async (queue: WorkQueue<string>): Promise<Lease<string>> => {
+const takeNow = async (queue: WorkQueue<string>): Promise<WorkItem<string>> => {
   const lease = await queue.take();
   if (lease === undefined) throw new Error('nothing to take');
   return lease;
@@ -135,7 +135,7 @@ describe('work queue', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(action, { maxLength: 30 }), async (actions) => {
         const { clock, queue } = setUp();
-        const held: Lease<string>[] = [];
+        const held: WorkItem<string>[] = [];
         const owed = new Set<string>();
         const takeOne = async (): Promise<void> => {
           if (queue.depth === 0) return;
@@ -183,7 +183,7 @@ describe('delays', () => {
       delays.put(`${minute}`, 'key', minute + 1_440);
       delays.put(`${minute}`, 'key', minute + 60);
       delays.due(minute);
-      most = Math.max(most, delays.kept);
+      most = Math.max(most, delays.size);
     }
     expect(most).toBeLessThan(200);
   });

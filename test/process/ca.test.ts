@@ -9,7 +9,7 @@ import {
 import { type ClusterTrustBundle, ClusterTrustBundles } from '../../src/api/kinds/cluster-trust-bundle.js';
 import { Secrets } from '../../src/api/kinds/secret.js';
 import type { Client } from '../../src/client/client.js';
-import { clientIn } from '../../src/client/in-domain.js';
+import { domainClient } from '../../src/client/domain-client.js';
 import { connect, type RemoteClient } from '../../src/client/remote-client.js';
 import { readPemCertificates } from '../../src/pki/certificate.js';
 import { testSigningRequest } from '../../src/testing/certificates.js';
@@ -41,7 +41,7 @@ signing:
   );
   server = await startServer(dataDir, ['--store', 'memory:', '--controllers', '', '--config', config]);
   remote = await connect({ kubeconfig: server.kubeconfig });
-  client = clientIn(domains, remote);
+  client = domainClient(domains, remote);
   controllers = await startControllers();
 });
 afterAll(async () => {

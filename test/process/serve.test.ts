@@ -8,7 +8,7 @@ import { SelfSubjectReviews } from '../../src/api/kinds/self-subject-review.js';
 import { ServiceAccounts } from '../../src/api/kinds/service-account.js';
 import type { TokenRequest } from '../../src/api/kinds/token-request.js';
 import type { WatchEvent } from '../../src/client/client.js';
-import { clientIn } from '../../src/client/in-domain.js';
+import { domainClient } from '../../src/client/domain-client.js';
 import { connect, type RemoteClient } from '../../src/client/remote-client.js';
 import { testSigningRequest } from '../../src/testing/certificates.js';
 import { eventually, until } from '../../src/testing/until.js';
@@ -103,7 +103,7 @@ describe('start', () => {
       const groups = new Set((await client.discover()).map(({ group }) => group));
       expect(groups).toContain('certificates.api.example');
       expect([...groups].filter((group) => group.endsWith('k8s.io'))).toEqual([]);
-      const requests = clientIn(domains, client).resource(CertificateSigningRequests);
+      const requests = domainClient(domains, client).resource(CertificateSigningRequests);
       const [commonName, organizations] = ['system:node:n', ['system:nodes']];
       const signerName = 'signer.example/kube-apiserver-client-kubelet';
       await requests.create(await testSigningRequest({ name: 'n', signerName, commonName, organizations }));

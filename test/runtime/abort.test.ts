@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { expect, onTestFinished, test } from 'vitest';
-import { inTime, TimeoutError, within } from '../../src/runtime/abort.js';
+import { raceTimeout, TimeoutError, withTimeout } from '../../src/runtime/abort.js';
 import { FakeClock } from '../../src/testing/fake-clock.js';
 
 const never = (): Promise<never> => new Promise(() => {});
@@ -8,7 +8,7 @@ const never = (): Promise<never> => new Promise(() => {});
 test('what takes too long is told so and waited for no longer', async () => {
   const clock = new FakeClock();
   let told: AbortSignal | undefined;
-  const outcome = within({ clock, milliseconds: 1_000, signals: [] }, (signal) => {
+  const outcome = withTimeout({ clock, milliseconds: 1_000, signals: [] }, (signal) => {
     told = signal;
     return never();
   });
@@ -21,11 +21,11 @@ test('what takes too long is told so and waited for no longer', async () => {
 test('whichever signal aborts ends it, with its reason, and none begins once one has', async () => {
   const [first, second] = [new AbortController(), new AbortController()];
   const limits = { clock: new FakeClock(), milliseconds: 1_000, signals: [first.signal, second.signal] };
-  const outcome = within(limits, never);
+  const outcome = withTimeout(limits, never);
   second.abort(new Error('enough'));
   await expect(outcome).rejects.toThrow('enough');
   let begun = false;
-  const late = within(limits, async () => (begun = true));
+  const late = withTimeout(limits, async () => (begun = true));
   await expect(late).rejects.toThrow('enough');
   expect(begun).toBe(false);
 });
@@ -39,7 +39,7 @@ test('any number are limited by one signal at a time, without a warning of the p
   const limits = { clock: new FakeClock(), milliseconds: 1_000, signals: [signal] };
   let finish = (): void => {};
   const gate = new Promise<void>((resolve) => (finish = resolve));
-  const all = Promise.all(Array.from({ length: 20 }, () => within(limits, () => gate)));
+  const all = Promise.all(Array.from({ length: 20 }, () => withTimeout(limits, () => gate)));
   expect(getEventListeners(signal, 'abort')).toHaveLength(20);
   // The process tells of a warning in a tick of its own.
   await new Promise((resolve) => setImmediate(resolve));
@@ -50,10 +50,10 @@ test('any number are limited by one signal at a time, without a warning of the p
 
 test('work that is done in time is answered, and leaves nobody asleep; of other work there is no outcome', async () => {
   const clock = new FakeClock();
-  expect(await inTime(clock, 1_000, Promise.resolve('done'))).toBe('done');
-  await expect(inTime(clock, 1_000, Promise.reject(new Error('no')))).rejects.toThrow('no');
+  expect(await raceTimeout(clock, 1_000, Promise.resolve('done'))).toBe('done');
+  await expect(raceTimeout(clock, 1_000, Promise.reject(new Error('no')))).rejects.toThrow('no');
   expect(clock.sleeping).toBe(0);
-  const outcome = inTime(clock, 1_000, never());
+  const outcome = raceTimeout(clock, 1_000, never());
   await clock.advance(1_000);
   expect(await outcome).toBeUndefined();
 });

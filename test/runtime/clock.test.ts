@@ -1,14 +1,14 @@
 import { expect, test, vi } from 'vitest';
-import { endingClock, systemClock } from '../../src/runtime/clock.js';
+import { shutdownClock, systemClock } from '../../src/runtime/clock.js';
 import { FakeClock, settled } from '../../src/testing/fake-clock.js';
 
 test('who waits for an end wakes by either clock, and neither goes on to wait', async () => {
   const clock = new FakeClock();
-  await endingClock(clock).sleep(5);
+  await shutdownClock(clock).sleep(5);
   expect(clock.sleeping).toBe(0);
   const system = vi.spyOn(systemClock, 'sleep');
   let isOver = false;
-  void endingClock(clock)
+  void shutdownClock(clock)
     .sleep(3_600_000)
     .then(() => {
       isOver = true;
@@ -21,5 +21,5 @@ test('who waits for an end wakes by either clock, and neither goes on to wait', 
 });
 
 test('the clock of the system ends by itself', () => {
-  expect(endingClock(systemClock)).toBe(systemClock);
+  expect(shutdownClock(systemClock)).toBe(systemClock);
 });

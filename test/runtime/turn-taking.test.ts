@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { inTurns, TurnTaking } from '../../src/runtime/turn-taking.js';
+import { runInTurns, TurnTaking } from '../../src/runtime/turn-taking.js';
 
 const work = (ms: number): void => {
   for (const end = performance.now() + ms; performance.now() < end; );
@@ -38,7 +38,9 @@ test('of several with much to do, one goes on between two turns of the event loo
   const turns = new TurnTaking();
   await turns.next();
   ranIn.length = 0;
-  await Promise.all(Array.from({ length: 4 }, async () => turns.next().then(() => inTurns(steps(), new TurnTaking()))));
+  await Promise.all(
+    Array.from({ length: 4 }, async () => turns.next().then(() => runInTurns(steps(), new TurnTaking()))),
+  );
   counting = false;
   expect(ranIn.length).toBe(12);
   expect(new Set(ranIn).size).toBe(12);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ConfigMaps } from '../../src/api/kinds/config-map.js';
-import { usualProxyHeaders } from '../../src/auth/proxy-headers.js';
+import { defaultProxyHeaders } from '../../src/auth/proxy-headers.js';
 import { authenticationInfoKey, withAuthenticationInfo } from '../../src/server/authentication-info.js';
 import { testAuthority } from '../../src/testing/certificates.js';
 import { FakeClock } from '../../src/testing/fake-clock.js';
@@ -12,7 +12,7 @@ test('what several servers say comes together, until certificates expire', async
   const now = Date.now();
   const first = withAuthenticationInfo({ other: 'kept' }, { clientCa: `# roots\n${one}` }, now);
   expect(first).toEqual({ other: 'kept', 'client-ca-file': one });
-  const frontProxy = { ...usualProxyHeaders, ca: two, allowedNames: ['b', 'a'] };
+  const frontProxy = { ...defaultProxyHeaders, ca: two, allowedNames: ['b', 'a'] };
   const broken = { ...first, 'requestheader-client-ca-file': 'nonsense', 'requestheader-allowed-names': '["a",1]' };
   expect(withAuthenticationInfo(broken, { clientCa: two, frontProxy }, now)).toEqual({
     other: 'kept',

@@ -4,7 +4,7 @@ import type { ValidatingAdmissionPolicySpec, Validation } from '../../api/kinds/
 import type { Steps } from '../../api/steps.js';
 import { type PolicyCompiler, policyCompiler } from '../../cel/environments/admission.js';
 import type { Prepared } from '../../cel/prepare.js';
-import { inTurns, type TurnTaking } from '../../runtime/turn-taking.js';
+import { runInTurns, type TurnTaking } from '../../runtime/turn-taking.js';
 import type { Expression } from '../expression-list.js';
 
 /** What every policy has whose expressions are compiled, each list in its order. */
@@ -64,7 +64,7 @@ export function compiledOnce<P extends { readonly spec?: object }, C>(
 ): (policy: P, turns: TurnTaking) => Promise<C> {
   const known = new WeakMap<P, C>();
   return async (policy, turns) => {
-    const compiled = known.get(policy) ?? (await inTurns(compile(policy.spec ?? {}), turns));
+    const compiled = known.get(policy) ?? (await runInTurns(compile(policy.spec ?? {}), turns));
     known.set(policy, compiled);
     return compiled;
   };

@@ -7,7 +7,7 @@ import { objectTypeName, PatchStruct } from '../../cel/patch-types.js';
 import { configurationOf, InvalidPatchValue, type OutputBudget, patchValueOf } from '../../cel/patch-values.js';
 import { typeName } from '../../cel/runtime-types.js';
 import { Failure, isList, type Value } from '../../cel/values.js';
-import { inTurns, type TurnTaking } from '../../runtime/turn-taking.js';
+import { runInTurns, type TurnTaking } from '../../runtime/turn-taking.js';
 import { ChangeFailed } from './changes.js';
 import type { CompiledMutation } from './compiled.js';
 
@@ -21,8 +21,8 @@ const mostValues = 200_000;
 export async function changeOf({ patchType }: CompiledMutation, value: Value, turns: TurnTaking): Promise<Change> {
   const room: OutputBudget = { values: mostValues, bytes: maxRequestBytes };
   return patchType === 'JSONPatch'
-    ? { operations: await inTurns(operationsOf(value, room), turns) }
-    : { configuration: await inTurns(configurationIn(value, room), turns) };
+    ? { operations: await runInTurns(operationsOf(value, room), turns) }
+    : { configuration: await runInTurns(configurationIn(value, room), turns) };
 }
 
 function* configurationIn(value: Value, room: OutputBudget): Steps<JsonObject> {

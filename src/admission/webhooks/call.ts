@@ -1,6 +1,6 @@
 import { quote } from '../../api/go-text.js';
 import { AccessError } from '../../client/cluster-access.js';
-import { TimeoutError, within } from '../../runtime/abort.js';
+import { TimeoutError, withTimeout } from '../../runtime/abort.js';
 import type { Clock } from '../../runtime/clock.js';
 import { connectionError } from './connection-errors.js';
 import { HookConnections, type HookPost, type ReachablePost } from './connections.js';
@@ -79,7 +79,7 @@ export function hookClient({
       const progress: Progress = { answered: false };
       const signals = given === undefined ? [closing.signal] : [given, closing.signal];
       try {
-        return await within({ clock, milliseconds, signals }, (signal) =>
+        return await withTimeout({ clock, milliseconds, signals }, (signal) =>
           followed({ ...post, address, progress }, query, signal),
         );
       } catch (error) {

@@ -1,5 +1,5 @@
 import { member } from '../../api/object.js';
-import { maxAnswerHeaders } from '../../client/http-transport.js';
+import { maxResponseHeaders } from '../../client/http-transport.js';
 import { NameMismatch } from './server-name.js';
 
 /** Why a call came to nothing, in the words that Go's client has for it, because clients of Kubernetes read them. */
@@ -19,7 +19,7 @@ export function connectionError(given: unknown): string {
   if (code.startsWith('HPE_')) {
     const why =
       code === 'HPE_HEADER_OVERFLOW'
-        ? `net/http: server response headers exceeded ${maxAnswerHeaders} bytes; aborted`
+        ? `net/http: server response headers exceeded ${maxResponseHeaders} bytes; aborted`
         : error.message;
     return `net/http: HTTP/1.x transport connection broken: ${why}`;
   }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { type Agent, request as httpsRequest } from 'node:https';
-import { maxAnswerHeaders } from '../../client/http-transport.js';
+import { maxResponseHeaders } from '../../client/http-transport.js';
 import { setImmediate } from '../../runtime/event-loop.js';
 import { connectionError } from './connection-errors.js';
 import type { HookAddress } from './target.js';
@@ -68,7 +68,7 @@ export function exchange(asked: HookRequest): Promise<HookReply & Moved> {
         method: 'POST',
         path,
         signal,
-        maxHeaderSize: maxAnswerHeaders,
+        maxHeaderSize: maxResponseHeaders,
         headers: {
           host: authority,
           'user-agent': userAgent,

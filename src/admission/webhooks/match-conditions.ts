@@ -3,7 +3,7 @@ import type { Json } from '../../api/object.js';
 import type { Authorizer } from '../../auth/authorizer.js';
 import { compileCondition } from '../../cel/environments/admission.js';
 import type { Prepared } from '../../cel/prepare.js';
-import { inTurns, type TurnTaking } from '../../runtime/turn-taking.js';
+import { runInTurns, type TurnTaking } from '../../runtime/turn-taking.js';
 import { type Expression, evaluateEach, perConditions, verdictOn } from '../expression-list.js';
 import { Decisions, requestVariables } from '../request-variables.js';
 import type { EvaluateConditions } from './matching.js';
@@ -12,7 +12,7 @@ import { type HookedKinds, requested } from './seen.js';
 
 const compiled = new WeakMap<MatchCondition, Prepared>();
 async function compile(condition: MatchCondition, turns: TurnTaking): Promise<Prepared> {
-  const made = await inTurns(compileCondition(condition.expression), turns);
+  const made = await runInTurns(compileCondition(condition.expression), turns);
   compiled.set(condition, made);
   return made;
 }

@@ -1,5 +1,5 @@
 import { internalError } from '../../api/errors.js';
-import { Troubles } from '../../client/troubles.js';
+import { FailureLog } from '../../client/failure-log.js';
 import type { AdmissionAttributes } from '../admission-step.js';
 import { HookDenied, HookFailed, type WebhookParts } from './ask.js';
 import type { Hook } from './hooks.js';
@@ -44,7 +44,7 @@ export async function settled<T>(
     }
     const ignores = failurePolicy === 'Ignore';
     count(error.code, ignores ? undefined : 'calling_webhook_error');
-    troublesWith(hook).tell(log, {
+    troublesWith(hook).report(log, {
       error,
       now: clock.monotonic(),
       fields: { webhook, configuration: hook.configuration, ignores },
@@ -58,10 +58,10 @@ export async function settled<T>(
   }
 }
 
-const troubles = new WeakMap<Hook, Troubles>();
+const troubles = new WeakMap<Hook, FailureLog>();
 
-function troublesWith(hook: Hook): Troubles {
-  const known = troubles.get(hook) ?? new Troubles();
+function troublesWith(hook: Hook): FailureLog {
+  const known = troubles.get(hook) ?? new FailureLog();
   troubles.set(hook, known);
   return known;
 }

@@ -1,7 +1,7 @@
 import { goJson } from '../../api/go-text.js';
 import type { Steps } from '../../api/steps.js';
 import type { ResourceDefinition } from '../../registry/resource-definition.js';
-import { inTurns } from '../../runtime/turn-taking.js';
+import { runInTurns } from '../../runtime/turn-taking.js';
 import type { Served, ServedVersion } from '../catalogue.js';
 import type { Headers, Result } from '../request.js';
 import { type Document, finished, type Made } from './finished.js';
@@ -71,7 +71,7 @@ function madeOnce<V>(make: (served: Served, now: number) => Steps<V>): (served: 
   return (served, now) => {
     const known = all.get(served);
     if (known !== undefined) return known;
-    const made = inTurns(make(served, now));
+    const made = runInTurns(make(served, now));
     all.set(served, made);
     made.catch(() => all.delete(served));
     return made;

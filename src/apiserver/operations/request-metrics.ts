@@ -1,7 +1,7 @@
 import type { Decision } from '../../auth/authorizer.js';
 import type { ResourceDefinition } from '../../registry/resource-definition.js';
 import { subresourceOf } from '../../registry/subresource.js';
-import { type Metrics, mostSeriesAtHand } from '../../runtime/metrics.js';
+import { type Metrics, maxCachedSeries } from '../../runtime/metrics.js';
 import type { Catalogue } from '../catalogue.js';
 import type { ApiRequest, RequestInfo } from '../request.js';
 import type { InFlight } from './in-flight.js';
@@ -58,7 +58,7 @@ export class RequestMetrics {
     if (info.isResource && definition === undefined) return this.#nowhere(verb);
     const isDeprecated = definition?.deprecation !== undefined;
     const made = this.#make(dryRun, { ...this.#labelsOf(info, verb), scope }, isDeprecated);
-    if (this.#series.size < mostSeriesAtHand) this.#series.set(key, made);
+    if (this.#series.size < maxCachedSeries) this.#series.set(key, made);
     return made;
   }
 
@@ -80,7 +80,7 @@ export class RequestMetrics {
       },
       initialised: (seconds) => lists.observe(seconds),
     };
-    if (this.#watches.size < mostSeriesAtHand) this.#watches.set(key, made);
+    if (this.#watches.size < maxCachedSeries) this.#watches.set(key, made);
     return made;
   }
 

@@ -7,7 +7,7 @@ import { readYaml, YamlError } from '../../api/yaml.js';
 import { type Applied, applyConfiguration, unconvertible } from '../../apply/apply-configuration.js';
 import { wrongOwners } from '../../apply/configuration-rules.js';
 import type { Applying } from '../../apply/writing.js';
-import { inTurns, TurnTaking } from '../../runtime/turn-taking.js';
+import { runInTurns, TurnTaking } from '../../runtime/turn-taking.js';
 import type { Emptied } from '../../schema/decode.js';
 import { DecodeError } from '../../schema/decode-error.js';
 import type { RequestBody } from '../request.js';
@@ -54,16 +54,16 @@ export async function applied(
   { isBuiltIn, decode }: { readonly isBuiltIn: boolean; readonly decode: (object: JsonObject) => Steps<Decoded> },
 ): Promise<Applied & Emptied> {
   const turns = new TurnTaking();
-  const made = await inTurns(applyConfiguration(applying), turns);
+  const made = await runInTurns(applyConfiguration(applying), turns);
   const wrong = isBuiltIn ? wrongOwners(applying.config) : undefined;
   if (wrong !== undefined) throw unconvertible(applying.config, wrong);
   if (!made.changed) return made;
   const object = asJson(made.object);
   if (turns.isDue) await turns.next();
-  const fitting = isBuiltIn ? await inTurns(converted(applying.schema, object, 'float'), turns) : { value: object };
+  const fitting = isBuiltIn ? await runInTurns(converted(applying.schema, object, 'float'), turns) : { value: object };
   if (fitting.problem !== undefined) throw unconvertible(applying.config, fitting.problem);
   if (turns.isDue) await turns.next();
-  const { emptied, object: decoded } = await inTurns(decodedBy(decode(fitting.value), applying.config), turns);
+  const { emptied, object: decoded } = await runInTurns(decodedBy(decode(fitting.value), applying.config), turns);
   return { ...made, object: decoded, emptied };
 }
 

@@ -2,7 +2,7 @@ import { isReason } from '../../api/errors.js';
 import { keyOf } from '../../api/object.js';
 import type { DeleteParameters, ListParameters } from '../../api/options.js';
 import type { RequestContext } from '../../registry/resource-definition.js';
-import { inTurns, TurnTaking } from '../../runtime/turn-taking.js';
+import { runInTurns, TurnTaking } from '../../runtime/turn-taking.js';
 import type { Entry } from '../../store/store.js';
 import { readMetadata } from '../forms.js';
 import type { Parts } from '../parts.js';
@@ -48,7 +48,7 @@ async function deleteEach(
   for (const entry of entries) {
     if (turns.isDue) await turns.next();
     signal.throwIfAborted();
-    const metadata = await inTurns(readMetadata(definition, entry), turns);
+    const metadata = await runInTurns(readMetadata(definition, entry), turns);
     const key = keyOf({ metadata });
     try {
       const found = { uid: metadata.uid };

@@ -6,7 +6,7 @@ import type { Steps } from '../../api/steps.js';
 import { internalGroup, unnamedScheme } from '../../api/unregistered-kind.js';
 import type { RequestContext, ResourceDefinition } from '../../registry/resource-definition.js';
 import { ownDefinition } from '../../registry/subresource.js';
-import { inTurns, TurnTaking } from '../../runtime/turn-taking.js';
+import { runInTurns, TurnTaking } from '../../runtime/turn-taking.js';
 import { decodeText, typeMetaOf } from '../../schema/decode.js';
 import { DecodeError } from '../../schema/decode-error.js';
 import { decodedAs, decodeWithReader, withDefaults } from '../bodies.js';
@@ -99,7 +99,7 @@ function patchChange(
 ): Change {
   const converts = type.for === 'built-in';
   return async (current) => {
-    const { object, emptied, warnings } = await inTurns(
+    const { object, emptied, warnings } = await runInTurns(
       patched(readPatch(type, body, { fieldValidation }), {
         current: current as unknown as JsonObject,
         schema: definition.schema,

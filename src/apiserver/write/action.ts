@@ -3,7 +3,7 @@ import type { ApiObject } from '../../api/object.js';
 import { resultOf } from '../../api/steps.js';
 import { wipeSystemFields } from '../../registry/metadata-rules.js';
 import type { ResourceDefinition } from '../../registry/resource-definition.js';
-import { inTurns, TurnTaking } from '../../runtime/turn-taking.js';
+import { runInTurns, TurnTaking } from '../../runtime/turn-taking.js';
 import type { Parts } from '../parts.js';
 import { dedupeOwners, inNamespace } from './given-object.js';
 import { mutated } from './mutated.js';
@@ -33,7 +33,7 @@ export async function admitAction(
   const admitted = await mutated(parts, attributes);
   const object = (await prepare?.(admitted)) ?? admitted;
   const { definition, context } = request;
-  const violations = await inTurns(resultOf(definition.validate?.(object, undefined, context) ?? []));
+  const violations = await runInTurns(resultOf(definition.validate?.(object, undefined, context) ?? []));
   // Such a request is refused as a whole and without its kind.
   if (violations.length > 0) throw invalidObject({ group: definition.group, kind: '' }, violations);
   await parts.admission.validate({ ...attributes, object });

@@ -5,7 +5,7 @@ import type { ApiObject, ObjectKey } from '../../api/object.js';
 import { storageKey } from '../../registry/keys.js';
 import { fillSystemFields, wipeSystemFields } from '../../registry/metadata-rules.js';
 import type { ResourceDefinition } from '../../registry/resource-definition.js';
-import { inTurns, TurnTaking } from '../../runtime/turn-taking.js';
+import { runInTurns, TurnTaking } from '../../runtime/turn-taking.js';
 import { type Entry, WriteConflict } from '../../store/store.js';
 import { asIfStored, encode, ready } from '../forms.js';
 import type { Parts } from '../parts.js';
@@ -123,7 +123,7 @@ async function createOnce(
   });
   const next = definition.prepare?.(filled, undefined, context) ?? filled;
   if (turns.isDue) await turns.next();
-  const violations = await inTurns(createViolations(request, next), turns);
+  const violations = await runInTurns(createViolations(request, next), turns);
   if (turns.isDue) await turns.next();
   if (violations.length) {
     const group = groupInErrors(definition, definition.group);

@@ -1,7 +1,7 @@
 import { type ApiObject, groupVersion } from '../../api/object.js';
 import { recordUpdate } from '../../apply/ownership.js';
 import type { ResourceDefinition } from '../../registry/resource-definition.js';
-import { inTurns, type TurnTaking } from '../../runtime/turn-taking.js';
+import { runInTurns, type TurnTaking } from '../../runtime/turn-taking.js';
 import { withVersions } from '../conversions.js';
 import type { WriteRequest } from './request.js';
 
@@ -27,7 +27,7 @@ export function own(
       resetFields: (view === undefined ? definition.resetFields : view.resetFields) ?? [],
       versions,
     });
-    return inTurns(steps, turns);
+    return runInTurns(steps, turns);
   });
   if (definition.versions?.elsewhere === undefined) return owned;
   // Ownership cannot be expressed in a version that the object cannot be converted to: all entries are dropped.

@@ -4,7 +4,7 @@ import { isReason, noSuchResource } from '../../api/errors.js';
 import { customResourceDefinitionsIn } from '../../api/kinds/custom-resource-definition.js';
 import { type ApiObject, isObject, type ObjectKey, type ResourceType } from '../../api/object.js';
 import { storageKey } from '../../registry/keys.js';
-import { inTurns } from '../../runtime/turn-taking.js';
+import { runInTurns } from '../../runtime/turn-taking.js';
 import { type Entry, WriteConflict } from '../../store/store.js';
 import type { Parts } from '../parts.js';
 import type { WriteRequest } from './request.js';
@@ -27,7 +27,7 @@ export async function keepIfWanted(
     const name = `${definition.plural}.${definition.group}`;
     const entry = await store.get(storageKey(customResourceDefinitionsIn(domains.api), { name }));
     // Definitions may be large, and nothing else of one matters.
-    const metadata = entry && (await inTurns(entry.member('metadata')));
+    const metadata = entry && (await runInTurns(entry.member('metadata')));
     if (!isObject(metadata) || metadata['deletionTimestamp'] !== undefined) throw noSuchResource();
   };
   try {

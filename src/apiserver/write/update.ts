@@ -4,7 +4,7 @@ import { withoutIdleTimes } from '../../apply/idle-times.js';
 import { checkLookedUp, storageKey } from '../../registry/keys.js';
 import { keepSystemFields } from '../../registry/metadata-rules.js';
 import type { ResourceDefinition } from '../../registry/resource-definition.js';
-import { inTurns, TurnTaking } from '../../runtime/turn-taking.js';
+import { runInTurns, TurnTaking } from '../../runtime/turn-taking.js';
 import type { Emptied } from '../../schema/decode.js';
 import { type Document, type Entry, WriteConflict } from '../../store/store.js';
 import { asIfStored, encode, kept, readInTurns, ready, sameDocument } from '../forms.js';
@@ -122,7 +122,7 @@ async function updateOnce(
   const storable = kept(definition, whole);
   const next = view === undefined ? withGeneration(definition, storable, previous, emptied) : storable;
   if (turns.isDue) await turns.next();
-  const violations = await inTurns(updateViolations(request, next, previous, emptied), turns);
+  const violations = await runInTurns(updateViolations(request, next, previous, emptied), turns);
   if (turns.isDue) await turns.next();
   if (violations.length) {
     // The body may name another group or kind, even on subresources that restore both.
@@ -196,7 +196,7 @@ async function storeUpdated(
 ): Promise<Written> {
   if (turns.isDue) await turns.next();
   // Owners whose values came to nothing have written nothing.
-  const next = await inTurns(withoutIdleTimes(previous, agreed), turns);
+  const next = await runInTurns(withoutIdleTimes(previous, agreed), turns);
   const answered = answerOf(definition, made)(next);
   const document = await encode(definition, next, turns);
   if (turns.isDue) await turns.next();

@@ -2,7 +2,7 @@ import { type Domains, defaultDomains } from '../../api/domains.js';
 import type { ClusterRole, PolicyRule, Role } from '../../api/kinds/role.js';
 import type { ClusterRoleBinding, RoleBinding, Subject } from '../../api/kinds/role-binding.js';
 import type { ApiObject } from '../../api/object.js';
-import { compacted, uncovered } from '../rule-coverage.js';
+import { compactRules, uncoveredRules } from '../rule-coverage.js';
 import { autoUpdateAnnotation } from './policy.js';
 
 /** What must be written so that an object has at least what the policy wants. */
@@ -56,8 +56,8 @@ function contentChanges(existing: ClusterRole | Role | Binding, wanted: ClusterR
 }
 
 function ruleChanges(existing: readonly PolicyRule[], wanted: readonly PolicyRule[]): { rules?: PolicyRule[] } {
-  const missing = uncovered(existing, wanted);
-  return missing.length === 0 ? {} : { rules: [...existing, ...compacted(missing)] };
+  const missing = uncoveredRules(existing, wanted);
+  return missing.length === 0 ? {} : { rules: [...existing, ...compactRules(missing)] };
 }
 
 function selectorChanges(existing: ClusterRole, wanted: ClusterRole): Pick<ClusterRole, 'aggregationRule'> | object {

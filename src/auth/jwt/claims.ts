@@ -7,9 +7,9 @@ import type { JwtIssuer } from './jwt-issuer.js';
 
 export type Claims = Readonly<Record<string, unknown>>;
 
-export const refuse = (text: string): AuthenticationError => new AuthenticationError(`oidc: ${text}`);
+export const oidcError = (text: string): AuthenticationError => new AuthenticationError(`oidc: ${text}`);
 /** A refusal by the library that Kubernetes verifies with. */
-export const unverified = (text: string): AuthenticationError => refuse(`verify token: ${text}`);
+export const verificationError = (text: string): AuthenticationError => oidcError(`verify token: ${text}`);
 
 /** Clocks may differ by so many seconds where a token is not valid yet. None is given to one that has expired. */
 const notBeforeLeeway = 60;
@@ -26,24 +26,24 @@ function timeOf(claim: unknown): number | undefined {
 export function checkBeforeSignature(claims: Claims, { audiences }: JwtIssuer['issuer'], now: number): void {
   const [only = ''] = audiences;
   if (audiences.length === 1 && !audiencesOf(claims).includes(only)) {
-    throw unverified(`oidc: expected audience ${quote(only)} got ${quoteList(audiencesOf(claims))}`);
+    throw verificationError(`oidc: expected audience ${quote(only)} got ${quoteList(audiencesOf(claims))}`);
   }
   const expiry = timeOf(claims['exp']);
   if (expiry === undefined || !(expiry >= now)) {
-    throw unverified(`oidc: token is expired (Token Expiry: ${textOf(expiry)})`);
+    throw verificationError(`oidc: token is expired (Token Expiry: ${textOf(expiry)})`);
   }
   const begin = claims['nbf'];
   if (begin === undefined || begin === null) return;
   const notBefore = timeOf(begin);
   if (notBefore === undefined || !(now + notBeforeLeeway >= notBefore)) {
-    throw unverified(`oidc: current time ${textOf(now)} before the nbf (not before) time: ${textOf(notBefore)}`);
+    throw verificationError(`oidc: current time ${textOf(now)} before the nbf (not before) time: ${textOf(notBefore)}`);
   }
 }
 
 /** With several audiences Kubernetes looks at them last. */
 export function checkAudience(claims: Claims, { audiences }: JwtIssuer['issuer']): void {
   if (audiencesOf(claims).some((audience) => audiences.includes(audience))) return;
-  throw unverified(
+  throw verificationError(
     `oidc: expected audience in ${quoteList([...audiences].sort())} got ${quoteList(audiencesOf(claims))}`,
   );
 }

@@ -1,5 +1,5 @@
 import { request } from 'node:https';
-import { maxAnswerHeaders } from '../../client/http-transport.js';
+import { maxResponseHeaders } from '../../client/http-transport.js';
 
 /** What a server answered. */
 interface FetchedText {
@@ -28,7 +28,7 @@ export const fetchText: FetchText = (url, { certificateAuthority }) =>
       url,
       {
         headers: { accept: 'application/json' },
-        maxHeaderSize: maxAnswerHeaders,
+        maxHeaderSize: maxResponseHeaders,
         signal: AbortSignal.timeout(patienceMs),
         ...(certificateAuthority === undefined ? {} : { ca: certificateAuthority }),
       },

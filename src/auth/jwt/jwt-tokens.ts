@@ -7,7 +7,7 @@ import { AuthenticationError } from '../authenticator.js';
 import type { TokenAuthenticator } from '../bearer-token.js';
 import { credentialExtra } from '../credential-extra.js';
 import { parseToken, type UnverifiedToken, verificationAlgorithms, verifiesToken } from '../jws.js';
-import { checkAudience, checkBeforeSignature, unverified } from './claims.js';
+import { checkAudience, checkBeforeSignature, verificationError } from './claims.js';
 import type { Expressions } from './expressions.js';
 import { type FetchText, fetchText } from './fetch-text.js';
 import { IssuerKeys } from './issuer-keys.js';
@@ -74,7 +74,9 @@ async function checkSignature(token: UnverifiedToken, keys: IssuerKeys): Promise
   const algorithm = verificationAlgorithms.find((known) => known === alg);
   if (algorithm === undefined) {
     const expected = verificationAlgorithms.map(quote).join(' ');
-    throw unverified(`oidc: id token signed with unsupported algorithm, expected [${expected}] got ${quote(alg)}`);
+    throw verificationError(
+      `oidc: id token signed with unsupported algorithm, expected [${expected}] got ${quote(alg)}`,
+    );
   }
   const isSignedByOne = (known: readonly IssuerKey[]): boolean =>
     known
@@ -83,5 +85,5 @@ async function checkSignature(token: UnverifiedToken, keys: IssuerKeys): Promise
   const known = await keys.withId(kid);
   if (known === undefined) throw new AuthenticationError('oidc: authenticator not initialized');
   if (isSignedByOne(known) || isSignedByOne((await keys.fresh(kid)) ?? [])) return;
-  throw unverified('failed to verify signature: failed to verify id token signature');
+  throw verificationError('failed to verify signature: failed to verify id token signature');
 }

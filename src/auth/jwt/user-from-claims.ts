@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../../api/object.js';
 import type { UserInfo } from '../../api/user.js';
 import { Failure, isList, type ListValue, type Value } from '../../cel/values.js';
 import { AuthenticationError } from '../authenticator.js';
-import { type Claims, refuse } from './claims.js';
+import { type Claims, oidcError } from './claims.js';
 import type { Evaluate, Expressions } from './expressions.js';
 import type { JwtIssuer, PrefixedClaim } from './jwt-issuer.js';
 
@@ -33,13 +33,13 @@ export function userFrom(
 
 function usernameIn(claims: Claims, { claim = '', prefix = '' }: PrefixedClaim): string {
   const username = textOf(claims, claim, `parse username claims ${quote(claim)}`);
-  if (username === '') throw refuse(`parse username claims ${quote(claim)}: claim is empty`);
+  if (username === '') throw oidcError(`parse username claims ${quote(claim)}: claim is empty`);
   if (claim === 'email' && Object.hasOwn(claims, 'email_verified')) {
     const verified = claims['email_verified'];
     if (typeof verified !== 'boolean' && verified !== null) {
-      throw refuse(`parse 'email_verified' claim: ${cannotUnmarshal(verified as Json, 'bool')}`);
+      throw oidcError(`parse 'email_verified' claim: ${cannotUnmarshal(verified as Json, 'bool')}`);
     }
-    if (verified !== true) throw refuse('email not verified');
+    if (verified !== true) throw oidcError('email not verified');
   }
   return `${prefix}${username}`;
 }
@@ -53,7 +53,7 @@ function groupsIn(claims: Claims, { claim = '', prefix = '' }: PrefixedClaim): r
   if (Array.isArray(value) && value.every((group) => typeof group === 'string')) {
     return value.map((group) => `${prefix}${group}`);
   }
-  throw refuse(`parse groups claim ${quote(claim)}: ${cannotUnmarshal(value as Json, 'string')}`);
+  throw oidcError(`parse groups claim ${quote(claim)}: ${cannotUnmarshal(value as Json, 'string')}`);
 }
 
 const uidIn = (claims: Claims, claim = ''): string =>
@@ -74,10 +74,10 @@ function withExtra(extra: readonly Extra[]): Pick<UserInfo, 'extra'> {
 function checkRequired(claims: Claims, rules: NonNullable<JwtIssuer['claimValidationRules']>): void {
   for (const { claim = '', requiredValue = '' } of rules) {
     if (claim === '') continue;
-    if (!Object.hasOwn(claims, claim)) throw refuse(`required claim ${claim} not present in ID token`);
+    if (!Object.hasOwn(claims, claim)) throw oidcError(`required claim ${claim} not present in ID token`);
     const value = textOf(claims, claim, `parse claim ${claim}`);
     if (value !== requiredValue) {
-      throw refuse(`required claim ${claim} value does not match. Got = ${value}, want = ${requiredValue}`);
+      throw oidcError(`required claim ${claim} value does not match. Got = ${value}, want = ${requiredValue}`);
     }
   }
 }
@@ -94,20 +94,20 @@ function checkRules(
   );
   const broken = judged.find(({ holds }) => !holds);
   if (broken !== undefined) {
-    throw refuse(`${doing}validation expression '${broken.text}' failed: ${broken.message}`);
+    throw oidcError(`${doing}validation expression '${broken.text}' failed: ${broken.message}`);
   }
 }
 
 function evaluatedText(evaluate: Evaluate, text: string, what: 'username' | 'uid'): string {
   const doing = `error evaluating ${what} claim expression: `;
   const value = succeeded(evaluate('mapping', text), text, `oidc: ${doing}`);
-  if (typeof value !== 'string') throw refuse(`${doing}${what} claim expression must return a string`);
+  if (typeof value !== 'string') throw oidcError(`${doing}${what} claim expression must return a string`);
   return value;
 }
 
 function evaluatedName(evaluate: Evaluate, text: string): string {
   const username = evaluatedText(evaluate, text, 'username');
-  if (username === '') throw refuse('empty username via CEL expression is not allowed');
+  if (username === '') throw oidcError('empty username via CEL expression is not allowed');
   return username;
 }
 
@@ -128,7 +128,7 @@ function evaluatedExtra(
 function textsOf(value: Value, doing: string): readonly string[] {
   const found = value === null ? [] : isList(value) ? itemsOf(value) : [value];
   if (!found.every((one) => typeof one === 'string')) {
-    throw refuse(`${doing}expression must return a string or a list of strings`);
+    throw oidcError(`${doing}expression must return a string or a list of strings`);
   }
   return found.filter((one) => one !== '');
 }
@@ -141,9 +141,9 @@ function succeeded(value: Value, text: string, doing: string): Value {
 }
 
 function textOf(claims: Claims, claim: string, doing: string): string {
-  if (!Object.hasOwn(claims, claim)) throw refuse(`${doing}: claim not present`);
+  if (!Object.hasOwn(claims, claim)) throw oidcError(`${doing}: claim not present`);
   const value = claims[claim];
   if (value === null) return '';
-  if (typeof value !== 'string') throw refuse(`${doing}: ${cannotUnmarshal(value as Json, 'string')}`);
+  if (typeof value !== 'string') throw oidcError(`${doing}: ${cannotUnmarshal(value as Json, 'string')}`);
   return value;
 }

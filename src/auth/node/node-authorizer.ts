@@ -6,7 +6,7 @@ import { type PodCertificateRequest, PodCertificateRequests } from '../../api/ki
 import { type AccessAttributes, type Authorizer, type Decision, noRules } from '../authorizer.js';
 import { apiGroups } from '../bootstrap/api-groups.js';
 import { nodeRules } from '../bootstrap/cluster-roles.js';
-import { followed } from '../followed.js';
+import { incrementalIndex } from '../incremental-index.js';
 import type { ObjectSource } from '../object-source.js';
 import { ruleAllows } from '../rule-matching.js';
 import { NodeGraph, type RelatedKind } from './node-graph.js';
@@ -35,7 +35,7 @@ type Answer = (question: Question) => Promise<Decision>;
 export function nodeAuthorizer(objects: ObjectSource, domains: Domains): Authorizer {
   const rules = nodeRules(domains);
   const answers = answersIn(domains);
-  const graphOf = followed<Pod, NodeGraph>(new NodeGraph(domains));
+  const graphOf = incrementalIndex<Pod, NodeGraph>(new NodeGraph(domains));
   return {
     async authorize(attributes) {
       const identity = nodeIdentity(attributes.user);

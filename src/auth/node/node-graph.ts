@@ -1,7 +1,7 @@
 import { type Domains, signerKeyIn } from '../../api/domains.js';
 import { mirrorAnnotation, type Pod } from '../../api/kinds/pod.js';
 import { claimNamesIn, configMapNamesIn, secretNamesIn } from '../../api/kinds/pod-references.js';
-import type { Index } from '../followed.js';
+import type { Index } from '../incremental-index.js';
 
 /** What a node may be shown because of the pods that run on it. */
 export type RelatedKind = 'pods' | 'secrets' | 'configmaps' | 'serviceaccounts' | 'persistentvolumeclaims';

@@ -7,7 +7,7 @@ import type { AccessAttributes } from '../authorizer.js';
 /** An access question as the spec of a SubjectAccessReview. */
 
 /** As it is sent: without what is empty. Version v1beta1 calls the groups `group`. */
-export function sentSpec({ user, ...attributes }: AccessAttributes, version: 'v1' | 'v1beta1'): object {
+export function reviewSpec({ user, ...attributes }: AccessAttributes, version: 'v1' | 'v1beta1'): object {
   const { username, uid, groups, extra } = user;
   const who = {
     user: username,
@@ -22,7 +22,7 @@ export function sentSpec({ user, ...attributes }: AccessAttributes, version: 'v1
 }
 
 /** As expressions see it: with every member, but for one of the attributes and for selectors that narrow nothing. */
-export function seenSpec({ user, ...attributes }: AccessAttributes): JsonObject {
+export function expressionSpec({ user, ...attributes }: AccessAttributes): JsonObject {
   const { username, uid = '', groups, extra = {} } = user;
   const { path, verb } = attributes;
   const asked =

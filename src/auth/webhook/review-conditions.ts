@@ -5,7 +5,7 @@ import { Failure } from '../../cel/values.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { ReviewConditionMetrics } from '../authorization-metrics.js';
 import type { AccessAttributes } from '../authorizer.js';
-import { seenSpec } from './access-review.js';
+import { expressionSpec } from './access-review.js';
 
 /** An expression about the spec of a SubjectAccessReview. */
 export interface ReviewCondition {
@@ -25,7 +25,7 @@ export function reviewConditions(
     const begun = clock.monotonic();
     const ended = (outcome: Parameters<ReviewConditionMetrics>[0]): void =>
       metrics?.(outcome, clock.monotonic() - begun);
-    const request = membersValue(seenSpec(attributes));
+    const request = membersValue(expressionSpec(attributes));
     const failures: string[] = [];
     for (const { text, program } of conditions) {
       const { value } = program.evaluate((name) => (name === 'request' ? request : undefined));

@@ -1,12 +1,12 @@
 import type { Domains } from '../../api/domains.js';
 import { messageOf } from '../../api/message-of.js';
-import { Troubles } from '../../client/troubles.js';
+import { FailureLog } from '../../client/failure-log.js';
 import { BoundedMap } from '../../runtime/bounded-map.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../runtime/logger.js';
 import { type AuthorizationWebhookMetrics, resultOfFailure } from '../authorization-metrics.js';
 import { type AccessAttributes, type Authorizer, type Decision, noRules } from '../authorizer.js';
-import { sentSpec } from './access-review.js';
+import { reviewSpec } from './access-review.js';
 import type { CallReview } from './call-review.js';
 
 export interface WebhookAuthorizerOptions {
@@ -45,7 +45,7 @@ export function webhookAuthorizer(options: WebhookAuthorizerOptions): Authorizer
     const keepMs = decision.verdict === 'allow' ? allowedMs : refusedMs;
     remembered.set(question, { decision, until: clock.monotonic() + keepMs });
   };
-  const troubles = new Troubles();
+  const troubles = new FailureLog();
   const failed = (error: unknown): Decision => ({ verdict: onFailure, reason: '', error: messageOf(error) });
   return {
     async authorize(attributes) {
@@ -54,7 +54,7 @@ export function webhookAuthorizer(options: WebhookAuthorizerOptions): Authorizer
       } catch (error) {
         return failed(error);
       }
-      const spec = sentSpec(attributes, version);
+      const spec = reviewSpec(attributes, version);
       const question = JSON.stringify(spec);
       const known = remembered.get(question);
       if (known !== undefined && clock.monotonic() < known.until) return known.decision;
@@ -74,7 +74,7 @@ export function webhookAuthorizer(options: WebhookAuthorizerOptions): Authorizer
         // Of requests about which others decide all the same a dead webhook would fill the log.
         const always = onFailure !== 'no-opinion';
         const message = 'the webhook for access does not answer';
-        troubles.tell(log, { error, now: clock.monotonic(), message, always });
+        troubles.report(log, { error, now: clock.monotonic(), message, always });
         if (onFailure === 'no-opinion') metrics?.failedOpen(resultOfFailure(error));
         return failed(error);
       }

@@ -2,7 +2,7 @@ import type { Domains } from '../../api/domains.js';
 import { messageOf } from '../../api/message-of.js';
 import { isObject } from '../../api/object.js';
 import type { UserInfo } from '../../api/user.js';
-import { Troubles } from '../../client/troubles.js';
+import { FailureLog } from '../../client/failure-log.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../runtime/logger.js';
 import { commonAudiences } from '../audience-agnostic.js';
@@ -25,10 +25,10 @@ export interface WebhookTokenOptions {
 /** Asks a server elsewhere whose a token is, by a TokenReview. */
 export function webhookTokens(options: WebhookTokenOptions): TokenAuthenticator {
   const { clock, log, keepMs } = options;
-  const troubles = new Troubles();
+  const troubles = new FailureLog();
   // Strangers choose how often it is asked.
   const failed = (error: unknown): void =>
-    troubles.tell(log, { error, now: clock.monotonic(), message: 'the webhook for tokens does not answer' });
+    troubles.report(log, { error, now: clock.monotonic(), message: 'the webhook for tokens does not answer' });
   return new TokenCache(
     { authenticateToken: (token, wanted) => review(options, { token, wanted, failed }) },
     { clock, keepMs },

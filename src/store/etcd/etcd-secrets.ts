@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import { type Following, followFiles, naming } from '../../runtime/text-source.js';
+import { type FollowOptions, followFiles, prefixErrors } from '../../runtime/text-source.js';
 
 /** What the members of an etcd with `https://` are verified by, and who asks them. PEM. */
 export interface EtcdTls {
@@ -41,7 +41,7 @@ export interface EtcdFiles {
 export async function followSecrets(
   { caFile, certificateFile, keyFile, user, passwordFile }: EtcdFiles,
   take: (secrets: EtcdSecrets) => void,
-  following: Following,
+  following: FollowOptions,
 ): Promise<void> {
   const named = [caFile, certificateFile, keyFile, passwordFile];
   const files = named.filter((file) => file !== undefined);
@@ -58,5 +58,5 @@ export async function followSecrets(
       login: user === undefined || password === undefined ? undefined : { user, password },
     });
   };
-  await naming('etcd', () => followFiles(files, takeTexts, following));
+  await prefixErrors('etcd', () => followFiles(files, takeTexts, following));
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { within } from '../../runtime/abort.js';
+import { withTimeout } from '../../runtime/abort.js';
 import { type Clock, systemClock } from '../../runtime/clock.js';
 import { type Logger, silentLogger } from '../../runtime/logger.js';
 import { Observable } from '../../runtime/observable.js';
@@ -307,7 +307,7 @@ export class EtcdStore implements Store {
 
   /** Fails if it takes too long or the store is closed. */
   #inTime(catchUp: (signal: AbortSignal) => Promise<void>): Promise<void> {
-    return within({ clock: this.#clock, milliseconds: catchUpMs, signals: [this.#stop.signal] }, catchUp);
+    return withTimeout({ clock: this.#clock, milliseconds: catchUpMs, signals: [this.#stop.signal] }, catchUp);
   }
 
   async #range(request: RangeRequest): Promise<RangeResponse> {

@@ -5,7 +5,7 @@ export interface Index<A> {
 }
 
 /** An index of the list of the moment: what is equal at both ends of it and of the list before stays as it is. */
-export function followed<A, I extends Index<A>>(index: I & Index<A>): (list: readonly A[]) => I {
+export function incrementalIndex<A, I extends Index<A>>(index: I & Index<A>): (list: readonly A[]) => I {
   let last: readonly A[] = [];
   return (list) => {
     if (list === last) return index;

@@ -19,7 +19,7 @@ interface Surroundings<T extends ApiObject> {
  * read fresh, before it heard of them, if they went before it did: these are found out here. Of what was found out the
  * cache may still tell later.
  */
-export class Endings<T extends ApiObject> {
+export class DeletionTracker<T extends ApiObject> {
   readonly #given: Surroundings<T>;
   /** By key: several may have had one name. */
   readonly #untold = new Map<string, readonly T[]>();
@@ -34,19 +34,19 @@ export class Endings<T extends ApiObject> {
   }
 
   /** Those under a name whose end is to be told, oldest first. */
-  at(key: ObjectKey): readonly T[] {
+  pending(key: ObjectKey): readonly T[] {
     return this.#untold.get(keyText(key)) ?? [];
   }
 
   /** The cache told that an object is there. */
-  heardOf(object: T): void {
+  observed(object: T): void {
     const id = keyText(keyOf(object));
     if (isSame(object, this.#worked.get(id))) this.#worked.delete(id);
   }
 
   /** The cache told of an end. False if it was found out before. */
-  noticed(last: T): boolean {
-    this.heardOf(last);
+  deleted(last: T): boolean {
+    this.observed(last);
     if (this.#found.delete(uidOf(last))) return false;
     this.#add(last);
     return true;
@@ -54,11 +54,11 @@ export class Endings<T extends ApiObject> {
 
   /** What there is under a name was read fresh: it is not to be told as ended, whatever was noticed before that. */
   readFresh(key: ObjectKey, object: T | undefined, noticed: readonly T[]): void {
-    for (const last of noticed) if (isSame(last, object)) this.told(key, last);
+    for (const last of noticed) if (isSame(last, object)) this.delivered(key, last);
   }
 
   /** The object is there and is worked on, or none is: what was worked on under the name before has ended. */
-  worksOn(key: ObjectKey, object: T | undefined): void {
+  workingOn(key: ObjectKey, object: T | undefined): void {
     const worked = this.#worked.get(keyText(key));
     if (worked !== undefined && (object === undefined || !isSame(worked, object))) {
       this.#worked.delete(keyText(key));
@@ -73,15 +73,15 @@ export class Endings<T extends ApiObject> {
   }
 
   /** Nothing more is to be told of it. */
-  told(key: ObjectKey, last: T): void {
-    const left = this.at(key).filter((one) => one !== last);
+  delivered(key: ObjectKey, last: T): void {
+    const left = this.pending(key).filter((one) => one !== last);
     if (left.length > 0) this.#untold.set(keyText(key), left);
     else this.#untold.delete(keyText(key));
   }
 
   #add(last: T): void {
     const key = keyOf(last);
-    this.#untold.set(keyText(key), [...this.at(key).filter((one) => !isSame(one, last)), last]);
+    this.#untold.set(keyText(key), [...this.pending(key).filter((one) => !isSame(one, last)), last]);
   }
 
   /** While there are some that the cache has not heard of. */

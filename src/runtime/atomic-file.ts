@@ -5,7 +5,7 @@ import { makeDirectory } from './make-directory.js';
 import { syncDirectory } from './sync-directory.js';
 
 /** The text of a file; undefined if there is none. Fails with an Error that names it. */
-export async function readIfThere(path: string): Promise<string | undefined> {
+export async function readFileIfExists(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
@@ -15,7 +15,7 @@ export async function readIfThere(path: string): Promise<string | undefined> {
 }
 
 /** Writes a file so that it is either there as a whole or not at all. Fails with an Error that names it. */
-export async function writeWhole(path: string, text: string, mode: number): Promise<void> {
+export async function writeFileAtomically(path: string, text: string, mode: number): Promise<void> {
   const temporary = `${path}.${process.pid}-${randomBytes(4).toString('hex')}`;
   try {
     await makeDirectory(dirname(path));

@@ -8,7 +8,7 @@ const keptMs = 60_000;
  * be read, as in the middle of a renewal, those of before count; `first` are some that were read just now, `otherwise`
  * those that count before any could be.
  */
-export function reread(
+export function reloadingCredentials(
   read: () => Promise<ClientCredentials>,
   clock: Clock,
   { first, otherwise }: { readonly first?: ClientCredentials; readonly otherwise?: ClientCredentials | undefined } = {},

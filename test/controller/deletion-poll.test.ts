@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nextLookMs } from '../../src/controller/next-look.js';
+import { deletionPollMs } from '../../src/controller/deletion-poll.js';
 
 test.each([
   [0, 200],
@@ -8,5 +8,5 @@ test.each([
   [-3_600_000, 5_000],
   [Number.NaN, 200],
 ])('who has waited for %i ms looks again after %i ms', (waitedMs, expected) => {
-  expect(nextLookMs(waitedMs)).toBe(expected);
+  expect(deletionPollMs(waitedMs)).toBe(expected);
 });

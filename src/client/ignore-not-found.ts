@@ -4,7 +4,7 @@ import { isReason } from '../api/errors.js';
  * Undefined if there is no such object. A server that does not serve the type names no object in its 404, and nothing
  * is known of the object then: that stays an error.
  */
-export async function orUndefined<T>(answer: Promise<T>): Promise<T | undefined> {
+export async function ignoreNotFound<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
     return await answer;
   } catch (error) {

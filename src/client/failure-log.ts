@@ -19,19 +19,19 @@ interface Trouble {
 }
 
 /** What is told of trouble with a server that is asked again and again: each kind of it once, and that it lasts every ten minutes. */
-export class Troubles {
+export class FailureLog {
   /** What was told of the trouble that is not over. */
   readonly #told = new Set<string>();
   /** When trouble began or was last told of. */
   #quietSince = 0;
 
   /** Trouble began, which need not be told at once. */
-  began(now: number): void {
+  failureBegan(now: number): void {
     this.#quietSince = now;
   }
 
   /** Is it to be told? Then it counts as told. `isKnown`: it is expected, and told only if it lasts. */
-  isNews(error: unknown, now: number, { isKnown = false }: { readonly isKnown?: boolean } = {}): boolean {
+  shouldReport(error: unknown, now: number, { isKnown = false }: { readonly isKnown?: boolean } = {}): boolean {
     const trouble = troubleOf(error);
     const isOther = !isKnown && !this.#told.has(trouble) && this.#told.size < most;
     if (!isOther && now - this.#quietSince < tellEveryMs) return false;
@@ -41,13 +41,13 @@ export class Troubles {
   }
 
   /** Logs trouble: a warning if it is news, for those who debug if not. */
-  tell(log: Logger, { error, now, fields = {}, message, always = false }: Trouble): void {
-    const level = always || this.isNews(error, now) ? 'warn' : 'debug';
+  report(log: Logger, { error, now, fields = {}, message, always = false }: Trouble): void {
+    const level = always || this.shouldReport(error, now) ? 'warn' : 'debug';
     log[level]({ err: fromElsewhere(error), ...fields }, message);
   }
 
   /** Whether any was told of what is over now. */
-  over(): boolean {
+  recovered(): boolean {
     const wasTold = this.#told.size > 0;
     this.#told.clear();
     return wasTold;

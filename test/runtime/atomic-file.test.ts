@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { readIfThere, writeWhole } from '../../src/runtime/whole-files.js';
+import { readFileIfExists, writeFileAtomically } from '../../src/runtime/atomic-file.js';
 
 let directory: string;
 beforeEach(() => {
@@ -12,9 +12,9 @@ afterEach(() => rmSync(directory, { recursive: true }));
 
 test('what is written is read again, in a directory that is made for it and with the mode that is asked for', async () => {
   const path = join(directory, 'new', 'key.pem');
-  expect(await readIfThere(path)).toBeUndefined();
-  for (const text of ['first', 'second']) await writeWhole(path, text, 0o600);
-  expect(await readIfThere(path)).toBe('second');
+  expect(await readFileIfExists(path)).toBeUndefined();
+  for (const text of ['first', 'second']) await writeFileAtomically(path, text, 0o600);
+  expect(await readFileIfExists(path)).toBe('second');
   expect(statSync(path).mode & 0o777).toBe(0o600);
   expect(readdirSync(join(directory, 'new'))).toEqual(['key.pem']);
 });
@@ -22,7 +22,7 @@ test('what is written is read again, in a directory that is made for it and with
 test('what cannot be written is named, and nothing of it is left', async () => {
   const path = join(directory, 'admin.kubeconfig');
   mkdirSync(path);
-  await expect(writeWhole(path, 'text', 0o600)).rejects.toThrow(`cannot write ${path}: EISDIR`);
+  await expect(writeFileAtomically(path, 'text', 0o600)).rejects.toThrow(`cannot write ${path}: EISDIR`);
   expect(readdirSync(directory)).toEqual(['admin.kubeconfig']);
-  await expect(readIfThere(path)).rejects.toThrow(`cannot read ${path}: EISDIR`);
+  await expect(readFileIfExists(path)).rejects.toThrow(`cannot read ${path}: EISDIR`);
 });

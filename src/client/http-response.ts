@@ -20,7 +20,7 @@ const maxBodyBytes = 256 * 1_048_576;
  * What a server answered, as JSON; undefined for nothing. Throws the failure that it tells, and Error for what is no JSON.
  * `type` is that of the collection or object which was asked for.
  */
-export async function readAnswer(answer: IncomingMessage, asked: string, type?: ResourceType): Promise<unknown> {
+export async function readResponse(answer: IncomingMessage, asked: string, type?: ResourceType): Promise<unknown> {
   const parts: Buffer[] = [];
   let length = 0;
   for await (const part of answer as AsyncIterable<Buffer>) {
@@ -68,7 +68,7 @@ function parseOrUndefined(text: string): unknown {
 }
 
 /** A document of discovery: lists are what is in them that is plural. */
-export function documentFrom(answer: unknown): unknown {
+export function decodeDiscovery(answer: unknown): unknown {
   const lists = isObject(answer)
     ? ['items', 'versions', 'groups', 'resources'].map((name) => answer[name] ?? [])
     : [undefined];
@@ -78,14 +78,14 @@ export function documentFrom(answer: unknown): unknown {
 }
 
 /** A list without items may have none or `null`. */
-export function listFrom<T extends ApiObject>(answer: unknown): Partial<List<T>> {
+export function decodeList<T extends ApiObject>(answer: unknown): Partial<List<T>> {
   const items = isObject(answer) ? (answer['items'] ?? []) : undefined;
   if (isList(items) && items.every(hasMetadata)) return answer as Partial<List<T>>;
   throw new Error('the server answered what is no list of objects');
 }
 
 /** A Status says how a call went, and is no object of a type; some creations answer one, as that of an eviction. */
-export function objectFrom<T extends ApiObject>(answer: unknown, { orStatus }: { readonly orStatus: boolean }): T {
+export function decodeObject<T extends ApiObject>(answer: unknown, { orStatus }: { readonly orStatus: boolean }): T {
   if (hasMetadata(answer) && (orStatus || answer.kind !== 'Status')) return answer as T;
   throw new Error('the server answered what is no object');
 }

@@ -1,14 +1,14 @@
 import { type Domains, defaultDomains, groupIn } from '../api/domains.js';
 import { type ApiObject, groupVersion, isObject, type JsonObject, type ResourceType } from '../api/object.js';
+import { withAbort, withAbortFactory } from './abortable-client.js';
 import type { Client, Patch, ResourceClient, SubresourceClient } from './client.js';
-import { endingBy, endingWith } from './ending.js';
-import { tellingBy, tellingTo } from './warnings.js';
+import { withWarningFactory, withWarnings } from './warnings.js';
 
 /**
  * A client that speaks of kinds by their usual groups, for a server that serves them under other domains: types are
  * renamed on the way out, and the apiVersion of what is written with them.
  */
-export function clientIn(domains: Domains, client: Client): Client {
+export function domainClient(domains: Domains, client: Client): Client {
   if (domains.api === defaultDomains.api) return client;
   const inDomain: Client = {
     resource: <T extends ApiObject>(type: ResourceType<T>) => {
@@ -20,8 +20,8 @@ export function clientIn(domains: Domains, client: Client): Client {
     },
     discover: (options) => client.discover(options),
   };
-  tellingBy(inDomain, (onWarning) => clientIn(domains, tellingTo(onWarning, client)));
-  return endingBy(inDomain, (signal) => clientIn(domains, endingWith(signal, client)));
+  withWarningFactory(inDomain, (onWarning) => domainClient(domains, withWarnings(onWarning, client)));
+  return withAbortFactory(inDomain, (signal) => domainClient(domains, withAbort(signal, client)));
 }
 
 function renamed<T extends ApiObject>(

@@ -3,15 +3,15 @@ import type { DeleteOptions, ListOptions, Patch, WatchOptions, WriteOptions } fr
 
 /** How the options of calls are written: in queries, and in the bodies of deletions. */
 
-export type WrittenQuery = Readonly<Record<string, string | number | boolean | undefined>>;
+export type QueryParameters = Readonly<Record<string, string | number | boolean | undefined>>;
 
-export const writeQuery = ({ dryRun, fieldManager, fieldValidation }: WriteOptions = {}): WrittenQuery => ({
+export const writeQuery = ({ dryRun, fieldManager, fieldValidation }: WriteOptions = {}): QueryParameters => ({
   dryRun: dryRun ? 'All' : undefined,
   fieldManager,
   fieldValidation,
 });
 
-export const listQuery = (options: ListOptions): WrittenQuery => ({
+export const listQuery = (options: ListOptions): QueryParameters => ({
   labelSelector: options.labelSelector,
   fieldSelector: options.fieldSelector,
   limit: options.limit,
@@ -20,7 +20,7 @@ export const listQuery = (options: ListOptions): WrittenQuery => ({
   resourceVersionMatch: options.resourceVersionMatch,
 });
 
-export const watchQuery = (options: WatchOptions): WrittenQuery => ({
+export const watchQuery = (options: WatchOptions): QueryParameters => ({
   watch: true,
   labelSelector: options.labelSelector,
   fieldSelector: options.fieldSelector,
@@ -39,7 +39,7 @@ const patchMediaTypes: Readonly<Record<Patch['type'], string>> = {
 };
 
 /** A patch as it is sent; `query` is that of the write. */
-export const patchRequest = (patch: Patch, query: WrittenQuery) => ({
+export const patchRequest = (patch: Patch, query: QueryParameters) => ({
   query: {
     ...query,
     ...(patch.type === 'apply' ? { fieldManager: patch.fieldManager, force: patch.force } : {}),
@@ -49,7 +49,7 @@ export const patchRequest = (patch: Patch, query: WrittenQuery) => ({
 });
 
 /** The members of a DeleteOptions that say something. */
-export const deletionOf = ({
+export const deleteOptionsBody = ({
   dryRun,
   propagationPolicy,
   gracePeriodSeconds,

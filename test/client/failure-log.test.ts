@@ -1,38 +1,38 @@
 import { expect, test } from 'vitest';
 import { serviceUnavailable } from '../../src/api/errors.js';
-import { Troubles } from '../../src/client/troubles.js';
+import { FailureLog } from '../../src/client/failure-log.js';
 import { type Logger, silentLogger } from '../../src/runtime/logger.js';
 
 test('each kind of trouble is told once, and every ten minutes that it lasts', () => {
-  const troubles = new Troubles();
-  expect(troubles.isNews(serviceUnavailable('at 1'), 0)).toBe(true);
-  expect(troubles.isNews(serviceUnavailable('at 2'), 1)).toBe(false);
-  expect(troubles.isNews(new Error('other'), 2)).toBe(true);
-  expect(troubles.isNews(new Error('other'), 600_001)).toBe(false);
-  expect(troubles.isNews(new Error('other'), 600_002)).toBe(true);
-  expect(troubles.over()).toBe(true);
-  expect(troubles.over()).toBe(false);
-  expect(troubles.isNews(new Error('other'), 600_003)).toBe(true);
+  const troubles = new FailureLog();
+  expect(troubles.shouldReport(serviceUnavailable('at 1'), 0)).toBe(true);
+  expect(troubles.shouldReport(serviceUnavailable('at 2'), 1)).toBe(false);
+  expect(troubles.shouldReport(new Error('other'), 2)).toBe(true);
+  expect(troubles.shouldReport(new Error('other'), 600_001)).toBe(false);
+  expect(troubles.shouldReport(new Error('other'), 600_002)).toBe(true);
+  expect(troubles.recovered()).toBe(true);
+  expect(troubles.recovered()).toBe(false);
+  expect(troubles.shouldReport(new Error('other'), 600_003)).toBe(true);
 });
 
 test('what is expected is told where it lasts', () => {
-  const troubles = new Troubles();
-  troubles.began(1_000);
-  expect(troubles.isNews(new Error('expected'), 600_999, { isKnown: true })).toBe(false);
-  expect(troubles.isNews(new Error('expected'), 601_000, { isKnown: true })).toBe(true);
+  const troubles = new FailureLog();
+  troubles.failureBegan(1_000);
+  expect(troubles.shouldReport(new Error('expected'), 600_999, { isKnown: true })).toBe(false);
+  expect(troubles.shouldReport(new Error('expected'), 601_000, { isKnown: true })).toBe(true);
 });
 
 test('trouble of ever new kinds is told of no more after twenty', () => {
-  const troubles = new Troubles();
-  const told = Array.from({ length: 100 }, (_, at) => troubles.isNews(new Error(`kind ${at}`), at));
+  const troubles = new FailureLog();
+  const told = Array.from({ length: 100 }, (_, at) => troubles.shouldReport(new Error(`kind ${at}`), at));
   expect(told.filter((one) => one).length).toBe(20);
   expect(told.lastIndexOf(true)).toBe(19);
 });
 
 test('failures with one status of HTTP are told apart by what they say', () => {
-  const troubles = new Troubles();
+  const troubles = new FailureLog();
   const failure = (message: string): Error => Object.assign(new Error(message), { code: 500 });
-  const told = ['timed out', 'timed out', 'unknown authority'].map((text) => troubles.isNews(failure(text), 0));
+  const told = ['timed out', 'timed out', 'unknown authority'].map((text) => troubles.shouldReport(failure(text), 0));
   expect(told).toEqual([true, false, true]);
 });
 
@@ -43,13 +43,13 @@ test('what happened elsewhere is logged with what it came of, and not with where
     debug: (fields, message) => void lines.push({ level: 'debug', ...fields, message }),
     warn: (fields, message) => void lines.push({ level: 'warn', ...fields, message }),
   };
-  const troubles = new Troubles();
+  const troubles = new FailureLog();
   const error = new Error('no answer', { cause: new Error('refused') });
   const trouble = { error, now: 0, fields: { hook: 'h' }, message: 'a hook failed' };
-  troubles.tell(log, trouble);
-  troubles.tell(log, trouble);
-  troubles.tell(log, { ...trouble, always: true });
-  troubles.tell(log, { ...trouble, error: 'text' });
+  troubles.report(log, trouble);
+  troubles.report(log, trouble);
+  troubles.report(log, { ...trouble, always: true });
+  troubles.report(log, { ...trouble, error: 'text' });
   expect(lines.map(({ level }) => level)).toEqual(['warn', 'debug', 'warn', 'warn']);
   expect(lines[0]).toMatchObject({
     hook: 'h',
