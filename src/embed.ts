@@ -15,7 +15,7 @@ import { bootstrap } from './server/bootstrap.js';
 import { certificateMetrics, measureCaEnds } from './server/certificate-metrics.js';
 import { certificateControllers, certificateRights } from './server/certificate-rights.js';
 import { checkOptions } from './server/check-options.js';
-import { type Core, type Ground, openCore, type Seams } from './server/core.js';
+import { type Core, openCore, type ServerContext, type TestHooks } from './server/core.js';
 import { openCustomResources } from './server/custom-resources.js';
 import { expireEvents } from './server/event-expiry.js';
 import { ensureTokenTracking } from './server/legacy-token-tracking.js';
@@ -70,7 +70,7 @@ export interface OpenedServer {
 }
 
 /** Like `createServer`. */
-export async function openServer(options: ServerOptions, seams: Seams = {}): Promise<OpenedServer> {
+export async function openServer(options: ServerOptions, seams: TestHooks = {}): Promise<OpenedServer> {
   checkOptions(options);
   const { clock = systemClock, log = silentLogger, domains = defaultDomains } = options;
   checkControllerNames(options.controllers ?? 'all');
@@ -107,7 +107,7 @@ export async function openServer(options: ServerOptions, seams: Seams = {}): Pro
 /** How the store at the address that the options give encrypts what it keeps. */
 async function encryptionOf(
   { store, encryptionConfiguration }: ServerOptions,
-  { metrics, ...parts }: Pick<Ground, 'domains' | 'clock' | 'log' | 'signal'> & { readonly metrics: Metrics },
+  { metrics, ...parts }: Pick<ServerContext, 'domains' | 'clock' | 'log' | 'signal'> & { readonly metrics: Metrics },
 ): Promise<OpenedEncryption | undefined> {
   if (encryptionConfiguration === undefined) return undefined;
   if (typeof store === 'object') {
@@ -132,9 +132,9 @@ const storeOf = async (
 /** Opens the parts one after the other, from the API to the port. Where one fails, the caller closes what is under them. */
 async function start(
   options: ServerOptions,
-  ground: Ground,
+  ground: ServerContext,
   stopping: AbortController,
-  seams: Seams,
+  seams: TestHooks,
 ): Promise<Omit<OpenedServer, 'store'>> {
   const { store } = ground.operations;
   await checkFinished(store);
@@ -192,7 +192,7 @@ interface Content {
 }
 
 /** Custom resources, the objects that every server has, and the signers, whose CAs may be in objects. */
-async function openContent(options: ServerOptions, ground: Ground, core: Core): Promise<Content> {
+async function openContent(options: ServerOptions, ground: ServerContext, core: Core): Promise<Content> {
   const { domains, clock, log, signal } = ground;
   const { certificates = {}, signers: own = [] } = options;
   const { objects, catalogue, webhooks } = core;
@@ -231,7 +231,7 @@ async function openContent(options: ServerOptions, ground: Ground, core: Core): 
 /** What runs the controllers. Throws for those that cannot be run as they are configured. */
 function controllersFor(
   options: ServerOptions,
-  ground: Ground,
+  ground: ServerContext,
   { clientOf, ownClient, credentials, authentication, parts, catalogue }: Core,
   { definitionOf, signers: { signers, rotated } }: Content,
 ): () => Promise<void> {
@@ -269,7 +269,7 @@ function controllersFor(
 /** Opens the port, if there is to be one, and reports it. */
 async function openPort(
   { listen, onListening, onRenewed }: ServerOptions,
-  { operations, clock, log, signal }: Ground,
+  { operations, clock, log, signal }: ServerContext,
   { answer, credentials, authentication, state }: Core,
 ): Promise<Listening | undefined> {
   if (listen === undefined) return undefined;
@@ -293,7 +293,7 @@ async function openPort(
 
 async function tellFailure(
   onFailed: (failure: Error) => void,
-  { operations: { store }, clock, signal }: Ground,
+  { operations: { store }, clock, signal }: ServerContext,
 ): Promise<void> {
   const failure = await storeFailure({ store, clock, signal });
   if (failure !== undefined) onFailed(failure);
@@ -302,7 +302,7 @@ async function tellFailure(
 /** Deletes events when their time has come, until the server stops. */
 async function expireOldEvents(
   { eventTtlSeconds: seconds = optionDefaults.eventTtlSeconds }: ServerOptions,
-  { operations: { store }, clock, log, signal }: Ground,
+  { operations: { store }, clock, log, signal }: ServerContext,
 ): Promise<void> {
   if (seconds > 0) await expireEvents({ store, clock, log, seconds, signal });
 }

@@ -1,14 +1,14 @@
+import { kedgeNames } from '../../src/api/kedge-names.js';
 import { type ClusterTrustBundle, ClusterTrustBundles } from '../../src/api/kinds/cluster-trust-bundle.js';
 import { ConfigMaps } from '../../src/api/kinds/config-map.js';
 import { type Secret, Secrets } from '../../src/api/kinds/secret.js';
 import { type ApiObject, keyOf, keyText, type ResourceType } from '../../src/api/object.js';
-import { ownNames } from '../../src/api/own-names.js';
 import type { Client, ListOptions } from '../../src/client/client.js';
 import { bundleName } from '../../src/controller/bundle-name.js';
 import { pemBlocks } from '../../src/pki/pem.js';
 
 /** Where the anchors of a CA are to be found. */
-export interface WhereToLook {
+export interface SearchScope {
   /** Names of signers; each has ClusterTrustBundles. */
   readonly signers: readonly string[];
   /** Names of distributed bundles that have these anchors too. */
@@ -20,7 +20,7 @@ export interface WhereToLook {
 }
 
 /** What lacks an anchor. */
-export interface Lacking {
+export interface LackingBundle {
   /** `ConfigMap team-a/corp`, `a ClusterTrustBundle of example.com/a` */
   readonly text: string;
   /** It is a copy in a namespace, whose owner may write it. */
@@ -34,7 +34,11 @@ export interface Lacking {
  * names may be taken alone. Objects that are being deleted do not count: they are no targets any more, or about to be replaced,
  * and whoever may write one may keep it so for ever.
  */
-export async function bundlesWithout(client: Client, where: WhereToLook, anchor: string): Promise<readonly Lacking[]> {
+export async function bundlesLacking(
+  client: Client,
+  where: SearchScope,
+  anchor: string,
+): Promise<readonly LackingBundle[]> {
   const wanted = certificatesIn(anchor);
   const lacks = (text: string): boolean => {
     const found = new Set(certificatesIn(text));
@@ -42,11 +46,11 @@ export async function bundlesWithout(client: Client, where: WhereToLook, anchor:
   };
   const lacking = await signersWithout(client, where.signers, lacks);
   if (where.distributed.length === 0) return lacking;
-  const labelSelector = `${ownNames.trustOwnerLabel}=${where.owner},${ownNames.trustBundleLabel} in (${where.distributed.join(',')})`;
+  const labelSelector = `${kedgeNames.trustOwnerLabel}=${where.owner},${kedgeNames.trustBundleLabel} in (${where.distributed.join(',')})`;
   const copies = async <T extends ApiObject>(type: ResourceType<T>, textOf: (object: T) => string) =>
     (await staying(client, type, { labelSelector }))
       .filter((object) => lacks(textOf(object)))
-      .map((object): Lacking => ({ text: `${type.kind} ${keyText(keyOf(object))}`, isCopy: type.namespaced }));
+      .map((object): LackingBundle => ({ text: `${type.kind} ${keyText(keyOf(object))}`, isCopy: type.namespaced }));
   return [
     ...lacking,
     ...(await copies(ClusterTrustBundles, ({ spec }) => spec.trustBundle ?? '')),
@@ -66,8 +70,8 @@ async function signersWithout(
   client: Client,
   signers: readonly string[],
   lacks: (text: string) => boolean,
-): Promise<readonly Lacking[]> {
-  const lacking: Lacking[] = [];
+): Promise<readonly LackingBundle[]> {
+  const lacking: LackingBundle[] = [];
   for (const signerName of signers) {
     const bundles = await staying(client, ClusterTrustBundles, { fieldSelector: `spec.signerName=${signerName}` });
     const behind = bundles.filter(({ spec }) => lacks(spec.trustBundle ?? ''));
@@ -97,15 +101,17 @@ async function staying<T extends ApiObject>(
 const decoded = (value: string): string => Buffer.from(value, 'base64').toString('utf8');
 
 /** What the Secret of a CA says of where to look, so that others who look at it know, too. */
-export const placesText = ({ distributed, owner, inSecrets }: WhereToLook): string =>
+export const formatSearchScope = ({ distributed, owner, inSecrets }: SearchScope): string =>
   JSON.stringify({ distributed, owner, inSecrets });
 
 /** Where to look as a Secret says it: at the signers alone if it does not say more. */
-export function placesIn({ metadata: { annotations = {} } }: Secret): WhereToLook {
-  const signers = (annotations[ownNames.signersAnnotation] ?? '').split(',').filter((name) => name !== '');
-  const nowhere: WhereToLook = { signers, distributed: [], owner: ownNames.trustOwner, inSecrets: false };
+export function parseSearchScope({ metadata: { annotations = {} } }: Secret): SearchScope {
+  const signers = (annotations[kedgeNames.signersAnnotation] ?? '').split(',').filter((name) => name !== '');
+  const nowhere: SearchScope = { signers, distributed: [], owner: kedgeNames.trustOwner, inSecrets: false };
   try {
-    const { distributed, owner, inSecrets } = JSON.parse(annotations[ownNames.bundlesAnnotation] ?? '') as WhereToLook;
+    const { distributed, owner, inSecrets } = JSON.parse(
+      annotations[kedgeNames.bundlesAnnotation] ?? '',
+    ) as SearchScope;
     const isWhole = Array.isArray(distributed) && typeof owner === 'string' && typeof inSecrets === 'boolean';
     return isWhole ? { signers, distributed, owner, inSecrets } : nowhere;
   } catch {

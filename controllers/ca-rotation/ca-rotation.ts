@@ -1,25 +1,25 @@
+import { kedgeNames } from '../../src/api/kedge-names.js';
 import { type Secret, Secrets, secretTypes } from '../../src/api/kinds/secret.js';
 import { groupVersion, keyOf, type ObjectKey } from '../../src/api/object.js';
-import { ownNames } from '../../src/api/own-names.js';
 import type { ReconcileContext, ReconcileResult, Runnable } from '../../src/controller/controller.js';
 import { type EventRecorder, eventRecorder } from '../../src/controller/events.js';
 import { fieldManagers } from '../../src/controller/field-manager.js';
 import { defineKeyedController } from '../../src/controller/keyed-controller.js';
 import { sharedCache } from '../../src/controller/shared-cache.js';
 import {
-  announced,
   announcedAt,
+  announceNext,
   copiesHoldMs,
+  dropRetired,
+  markNextSeen,
   nextStep,
   phaseOf,
   phaseSince,
   type RotationPhase,
   type RotationPolicy,
   type RotationStep,
-  retired,
   rotationProblem,
-  seenSince,
-  switched,
+  switchToNext,
   withLifetime,
   withoutFlawedNext,
 } from '../../src/pki/ca-rotation.js';
@@ -34,7 +34,7 @@ import {
 import { createAuthorityKeyPair, type KeyPair } from '../../src/pki/certificate-authority.js';
 import type { KeyType } from '../../src/pki/key-pair.js';
 import { PkiError } from '../../src/pki/pki-error.js';
-import { bundlesWithout, type Lacking, placesText, type WhereToLook } from './bundles.js';
+import { bundlesLacking, formatSearchScope, type LackingBundle, type SearchScope } from './bundles.js';
 
 /** A CA in a Secret that is made and replaced here. */
 export interface RotatedCa {
@@ -85,7 +85,7 @@ const options = { fieldManager: fieldManagers.controllers };
 export function caRotation({
   cas,
   inSecrets = false,
-  owner = ownNames.trustOwner,
+  owner = kedgeNames.trustOwner,
   refreshMs = 60_000,
   onLooked = () => {},
 }: CaRotationOptions): Runnable {
@@ -136,9 +136,9 @@ async function rotate(ca: RotatedCa, context: RotationContext): Promise<Reconcil
     context.onLooked(textOf(ca.secret), { phase: 'unusable' });
     return { requeueAfterMs: refreshMs };
   }
-  const requested = secret.metadata.annotations?.[ownNames.rotateAnnotation] !== undefined;
+  const requested = secret.metadata.annotations?.[kedgeNames.rotateAnnotation] !== undefined;
   const { policy } = ca;
-  const [lacking] = state.next ? await bundlesWithout(client, placesOf(ca, context), anchorOf(state.next.pair)) : [];
+  const [lacking] = state.next ? await bundlesLacking(client, placesOf(ca, context), anchorOf(state.next.pair)) : [];
   const now = clock.now();
   const hold = lacking && state.next && holdUp(state.next, lacking, { now, policy });
   const seen = state.next !== undefined && hold?.isOver !== false;
@@ -173,7 +173,7 @@ interface HoldUp {
 
 function holdUp(
   next: NextCa,
-  { text, isCopy }: Lacking,
+  { text, isCopy }: LackingBundle,
   { now, policy }: { readonly now: number; readonly policy: RotationPolicy },
 ): HoldUp {
   const waitedMs = now - announcedAt(next);
@@ -205,15 +205,15 @@ async function stepped(
   const { ca, context, now } = given;
   switch (step.action) {
     case 'announce':
-      return announced(withoutFlawedNext(state, now, ca.policy), await newPair(ca, state.generation + 1, context));
+      return announceNext(withoutFlawedNext(state, now, ca.policy), await newPair(ca, state.generation + 1, context));
     case 'note-seen':
-      return seenSince(state, now);
+      return markNextSeen(state, now);
     case 'forget-seen':
-      return seenSince(state, undefined);
+      return markNextSeen(state, undefined);
     case 'switch':
-      return switched(state, now, ca.policy);
+      return switchToNext(state, now, ca.policy);
     case 'retire':
-      return retired(state, now);
+      return dropRetired(state, now);
     case 'wait':
       return state;
   }
@@ -237,15 +237,15 @@ const newPair = (
 const placesOf = (
   { signers, distributed = [] }: RotatedCa,
   { owner, inSecrets }: Pick<RotationContext, 'owner' | 'inSecrets'>,
-): WhereToLook => ({ signers, distributed, owner, inSecrets });
+): SearchScope => ({ signers, distributed, owner, inSecrets });
 
 const dressed = (ca: RotatedCa, metadata: Secret['metadata'], context: RotationContext): Secret['metadata'] => ({
   ...metadata,
-  labels: { ...metadata.labels, [ownNames.caLabel]: 'true' },
+  labels: { ...metadata.labels, [kedgeNames.caLabel]: 'true' },
   annotations: {
     ...metadata.annotations,
-    [ownNames.signersAnnotation]: ca.signers.join(','),
-    [ownNames.bundlesAnnotation]: placesText(placesOf(ca, context)),
+    [kedgeNames.signersAnnotation]: ca.signers.join(','),
+    [kedgeNames.bundlesAnnotation]: formatSearchScope(placesOf(ca, context)),
   },
 });
 
@@ -274,7 +274,7 @@ async function save(
 ): Promise<void> {
   const { secret, next, answered } = given;
   const metadata = dressed(ca, secret.metadata, context);
-  const { [ownNames.rotateAnnotation]: _asked, ...others } = metadata.annotations ?? {};
+  const { [kedgeNames.rotateAnnotation]: _asked, ...others } = metadata.annotations ?? {};
   await context.client.resource(Secrets).update(
     {
       ...secret,

@@ -13,8 +13,8 @@ import { defineController } from '../../src/controller/define-controller.js';
 import { deletionPollMs } from '../../src/controller/deletion-poll.js';
 import { fieldManagers } from '../../src/controller/field-manager.js';
 import { writeStatus } from '../../src/controller/write-status.js';
-import { type CustomResourceInstances, instancesThrough } from './instances.js';
-import { patienceMs, steps } from './terminating.js';
+import { type CustomResourceInstances, clientInstances } from './instances.js';
+import { steps, stuckAfterMs } from './terminating.js';
 
 const options = { fieldManager: fieldManagers.customResourceDefinitions };
 
@@ -26,7 +26,7 @@ export const crdFinalizer = ({ instances }: { readonly instances?: CustomResourc
     concurrency: 5,
     when: ({ metadata }) =>
       metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).includes(customResourceCleanupFinalizer),
-    reconcile: (crd, context) => finalize(crd, context, instances ?? instancesThrough(context.client)),
+    reconcile: (crd, context) => finalize(crd, context, instances ?? clientInstances(context.client)),
   });
 
 async function finalize(
@@ -47,7 +47,7 @@ async function finalize(
   }
 
   const waitedMs = context.clock.now() - Date.parse(crd.metadata.deletionTimestamp ?? '');
-  if (waitedMs > patienceMs) await say(crd, steps.stillThere('context deadline exceeded'), context);
+  if (waitedMs > stuckAfterMs) await say(crd, steps.stillThere('context deadline exceeded'), context);
   return { requeueAfterMs: deletionPollMs(waitedMs) };
 }
 

@@ -18,7 +18,7 @@ export interface CustomResourceInstances {
 }
 
 /** Through the API, as anybody with the rights could do it. */
-export const instancesThrough = (client: Client): CustomResourceInstances => ({
+export const clientInstances = (client: Client): CustomResourceInstances => ({
   async count(crd) {
     try {
       const { items, metadata } = await client.resource(typeOf(crd)).list({ limit: 1, metadataOnly: true });

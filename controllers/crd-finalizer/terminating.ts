@@ -19,4 +19,4 @@ export const steps = {
 } as const;
 
 /** How long instances held by finalizers of their own are waited for before the condition says so. */
-export const patienceMs = 60_000;
+export const stuckAfterMs = 60_000;

@@ -11,7 +11,7 @@ import { writeStatus } from '../../src/controller/write-status.js';
 import { withApiApproval } from './api-approval.js';
 import { decideNames } from './names.js';
 import { RecentWrites } from './recent-writes.js';
-import { withoutOldComplaint } from './structural.js';
+import { withoutNonStructural } from './structural.js';
 
 const name = 'crd-names';
 const options = { fieldManager: fieldManagers.customResourceDefinitions };
@@ -49,7 +49,7 @@ export const crdNames = (): Runnable =>
         if (crd === undefined || cache.get({ name: key })?.metadata.uid !== crd.metadata.uid) return;
         const now = timestamp(context.clock.now());
         const named = decideNames(crd, siblings(crd), now);
-        const status = withoutOldComplaint(crd, withApiApproval(crd, named, now));
+        const status = withoutNonStructural(crd, withApiApproval(crd, named, now));
         if (status === crd.status) return;
         known.add(await writeStatus(resource, crd, status, options));
       },

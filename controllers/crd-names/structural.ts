@@ -10,7 +10,7 @@ const type = 'NonStructuralSchema';
  * The status without the complaint that a schema is not structural. A definition that comes from an older cluster may
  * have it; only where it preserves unknown fields can there be a schema to complain about.
  */
-export function withoutOldComplaint(
+export function withoutNonStructural(
   { spec }: CustomResourceDefinition,
   status: CustomResourceDefinitionStatus,
 ): CustomResourceDefinitionStatus {

@@ -1,13 +1,13 @@
 import type { Domains } from '../../src/api/domains.js';
-import { firstWithin } from '../../src/api/first-within.js';
 import { asciiLowerCase } from '../../src/api/go-text.js';
 import { messageOf } from '../../src/api/message-of.js';
 import { coversSigner } from '../../src/api/signer-name.js';
+import { takeWithinBudget } from '../../src/api/take-within-budget.js';
 import { signerSpellings } from '../../src/api/well-known-signers.js';
 import type { PublicKey } from '../../src/pki/public-key.js';
 import { inRange, parseRange } from './address-range.js';
 import { type RequestFacts, substitutesOf } from './facts.js';
-import { type Matching, matcher, parsePattern } from './pattern.js';
+import { matcher, type PatternOptions, parsePattern } from './pattern.js';
 import {
   type CertificatePolicy,
   type ExpressionCompiler,
@@ -107,7 +107,7 @@ interface Listed {
   readonly fits: (entry: string) => Fits;
 }
 
-interface Patterned extends Pick<Matching, 'wildcards' | 'caseless'> {
+interface Patterned extends Pick<PatternOptions, 'wildcards' | 'caseless'> {
   /** What is made lower case in entries and in values, though not in what the requester is called. */
   readonly fold?: (text: string) => string;
 }
@@ -251,7 +251,7 @@ function* denying(rule: PolicyRule): Generator<Test> {
     yield (facts) => {
       const given = values(facts);
       const fitting = tests.map((test) => test(facts));
-      const looked = firstWithin(given.slice(0, maxValues), maxCharacters, ({ length }) => length);
+      const looked = takeWithinBudget(given.slice(0, maxValues), maxCharacters, ({ length }) => length);
       if (looked.some((value) => fitting.some((fits) => fits(value)))) return undefined;
       // Nobody gets past it by asking for more than is looked at: no rule approves that.
       return excess(what, given) ?? `no ${what} is named`;

@@ -1,7 +1,7 @@
 import { type CertificateSigningRequest, requestPem } from '../../src/api/kinds/certificate-signing-request.js';
 import { type CertificateRequest, readCertificateRequest } from '../../src/pki/certificate-request.js';
 import { unusualPart } from '../../src/pki/unusual-request.js';
-import type { Substitutes } from './pattern.js';
+import type { Placeholders } from './pattern.js';
 
 /** All that a policy decides by. */
 export interface RequestFacts {
@@ -25,7 +25,7 @@ export function factsOf(csr: CertificateSigningRequest): RequestFacts {
 const serviceAccount = /^system:serviceaccount:([^:]+):([^:]+)$/;
 
 /** What the placeholders of patterns stand for. */
-export function substitutesOf({ username }: RequestFacts): Substitutes {
+export function substitutesOf({ username }: RequestFacts): Placeholders {
   const [, namespace, serviceaccount] = serviceAccount.exec(username) ?? [];
   if (namespace === undefined || serviceaccount === undefined) return { username };
   return { username, namespace, serviceaccount };

@@ -11,7 +11,7 @@ const placeholders = ['username', 'namespace', 'serviceaccount'] as const;
 type Placeholder = (typeof placeholders)[number];
 
 /** What placeholders stand for; a pattern with one that is absent matches nothing. */
-export type Substitutes = Readonly<Partial<Record<Placeholder, string>>>;
+export type Placeholders = Readonly<Partial<Record<Placeholder, string>>>;
 
 /** Throws an Error that says what is wrong with the pattern. */
 export function parsePattern(text: string): Pattern {
@@ -40,10 +40,10 @@ export function parsePattern(text: string): Pattern {
   return elements;
 }
 
-export interface Matching {
+export interface PatternOptions {
   /** Each of these characters ends a part; without any, `*` is as good as `**`. */
   readonly separators?: string;
-  readonly substitutes?: Substitutes;
+  readonly substitutes?: Placeholders;
   /** Does each `*` in the first part of the text stand for any characters within the part? */
   readonly wildcards?: boolean;
   /** Where in the text ASCII letters have no case: from the first of these on, up to before the second. */
@@ -54,7 +54,7 @@ export interface Matching {
  * Tells of whole texts whether they match. All places in the pattern at which a text can be are the bits of one number: a
  * character takes some operations on as many bits as the pattern has elements, whatever was before it.
  */
-export function matcher(pattern: Pattern, given: Matching = {}): (text: string) => boolean {
+export function matcher(pattern: Pattern, given: PatternOptions = {}): (text: string) => boolean {
   const { separators = '', substitutes = {}, wildcards = false, caseless } = given;
   const elements = substituted(pattern, substitutes);
   if (elements === undefined) return () => false;
@@ -119,7 +119,7 @@ const longestSubstitute = 4_096;
 
 type Simple = Exclude<Element, { readonly placeholder: Placeholder }>;
 
-function substituted(pattern: Pattern, substitutes: Substitutes): readonly Simple[] | undefined {
+function substituted(pattern: Pattern, substitutes: Placeholders): readonly Simple[] | undefined {
   const elements: Simple[] = [];
   for (const element of pattern) {
     if (!('placeholder' in element)) {

@@ -1,7 +1,7 @@
-import { anyText, type Checks, fields, flag, listOf, oneOf, problemText, whole } from '../../src/api/checks.js';
+import { anyString, boolean, type Checks, fields, integer, listOf, oneOf, problemText } from '../../src/api/checks.js';
 import { keyUsages } from '../../src/api/kinds/certificate-signing-request.js';
 import { messageOf } from '../../src/api/message-of.js';
-import { servedName } from '../../src/api/signer-name.js';
+import { servedSigner } from '../../src/api/signer-name.js';
 import { parseRange } from './address-range.js';
 import type { RequestFacts } from './facts.js';
 import { parsePattern } from './pattern.js';
@@ -83,20 +83,26 @@ export interface KeyRule {
 /** Turns the text of an expression into a condition; throws an Error for one that makes no sense. */
 export type ExpressionCompiler = (expression: string) => (facts: RequestFacts) => boolean;
 
-const texts = listOf(anyText);
-const positive = whole({ from: 1 });
+const texts = listOf(anyString);
+const positive = integer({ from: 1 });
 
 const rule: Checks<PolicyRule> = {
-  name: anyText,
+  name: anyString,
   effect: oneOf(ruleEffects),
-  signers: listOf(servedName),
+  signers: listOf(servedSigner),
   requesters: fields<NonNullable<PolicyRule['requesters']>>({ usernames: texts, groups: texts }),
   usages: texts,
   keys: listOf(fields<KeyRule>({ type: oneOf(ruleKeyTypes), minBits: positive, maxBits: positive }, 'type')),
   subject: fields(Object.fromEntries(subjectFields.map((field) => [field, texts]))),
-  names: fields<NonNullable<PolicyRule['names']>>({ dns: texts, ip: texts, email: texts, uri: texts, wildcards: flag }),
+  names: fields<NonNullable<PolicyRule['names']>>({
+    dns: texts,
+    ip: texts,
+    email: texts,
+    uri: texts,
+    wildcards: boolean,
+  }),
   maxExpirationSeconds: positive,
-  expression: anyText,
+  expression: anyString,
 };
 
 /** Members of a policy as they may come from a file, or from a program without types: what is misspelt is no condition. */

@@ -10,7 +10,7 @@ import { readOrGiveUp, requestOutline } from '../../src/controller/csr.js';
 import { type SigningOptions, type SigningSpec, signingControllers } from '../../src/controller/signing.js';
 import { ledgerRecord } from '../../src/pki/certificate-ledger.js';
 import { readCertificateRequest } from '../../src/pki/certificate-request.js';
-import { problemWith } from '../../src/pki/issued-check.js';
+import { issuedChainProblem } from '../../src/pki/issued-check.js';
 import { type SigningRequest, type SigningResult, signingResult } from '../../src/pki/signer.js';
 import { isDue, signingRequest } from './signing-request.js';
 
@@ -26,7 +26,7 @@ const aboutRequests: SigningSpec<CertificateSigningRequest, SigningRequest, Sign
   question: (csr) => readOrGiveUp(csr, signingRequest),
   sign: (signer, request, signal) => signer.sign(request, signal),
   result: signingResult,
-  problemWith: ({ issued }, { request }) => problemWith(issued, readCertificateRequest(request).publicKey),
+  problemWith: ({ issued }, { request }) => issuedChainProblem(issued, readCertificateRequest(request).publicKey),
 
   recordOf(csr, issued) {
     const { reason = '', message = '' } = findCondition(csr.status?.conditions, 'Approved') ?? {};

@@ -4,7 +4,7 @@ import { openObjectCache } from '../../src/client/object-cache.js';
 import { anchorsOf, issuersOf, readCaState } from '../../src/pki/ca-state.js';
 import { type CertificateAuthority, loadCertificateAuthority } from '../../src/pki/certificate-authority.js';
 import { PkiError } from '../../src/pki/pki-error.js';
-import { tellCaEnd } from '../../src/pki/signers/ca-end.js';
+import { warnCaExpiry } from '../../src/pki/signers/ca-expiry.js';
 import type { Clock } from '../../src/runtime/clock.js';
 import type { Logger } from '../../src/runtime/logger.js';
 
@@ -42,7 +42,7 @@ export function followCaSecret(
       known = { ca, anchors: anchorsOf(state), issuers: issuersOf(state) };
       // One that is rotated is replaced in time, unless that is held up.
       const littleMs = state.longestSeconds > 0 ? state.longestSeconds * 1_000 : undefined;
-      tellCaEnd(ca, { clock, log, about: { object }, littleMs });
+      warnCaExpiry(ca, { clock, log, about: { object }, littleMs });
     } catch (error) {
       if (!(error instanceof PkiError)) throw error;
       problem = error.message;

@@ -14,12 +14,12 @@ import { isDate } from '../../src/api/string-formats.js';
 import { dateText } from '../../src/api/time.js';
 
 /** What is to be done about one token: first it is marked as invalid, long after that it goes. */
-export interface Cleaning {
+export interface TokenAction {
   readonly action: 'invalidate' | 'delete';
   readonly secret: Secret;
 }
 
-export interface Tokens {
+export interface TokenInventory {
   readonly secrets: readonly Secret[];
   readonly accounts: readonly ServiceAccount[];
   readonly pods: readonly Pod[];
@@ -32,14 +32,14 @@ const day = 86_400_000;
  * the period. Nothing before uses have been recorded for so long, from the day after `trackedSince`. Pure.
  */
 export function decide(
-  { secrets, accounts, pods }: Tokens,
+  { secrets, accounts, pods }: TokenInventory,
   given: {
     readonly now: number;
     readonly trackedSince: string;
     readonly periodMs: number;
     readonly domains: Domains;
   },
-): readonly Cleaning[] {
+): readonly TokenAction[] {
   const { now, trackedSince, periodMs, domains } = given;
   if (!isDate(trackedSince) || now < Date.parse(trackedSince) + day + periodMs) return [];
   const oldest = dateText(now - periodMs);
@@ -61,7 +61,7 @@ export function decide(
     if (account === undefined || (uid !== '' && uid !== account.metadata.uid)) return false;
     return (account.secrets ?? []).some((reference) => reference.name === metadata.name);
   };
-  return secrets.flatMap((secret): readonly Cleaning[] => {
+  return secrets.flatMap((secret): readonly TokenAction[] => {
     const { metadata, type } = secret;
     if (type !== inDomain(secretTypes.serviceAccountToken) || metadata.deletionTimestamp) return [];
     if (!(Date.parse(metadata.creationTimestamp ?? '') < now - periodMs)) return [];

@@ -9,7 +9,7 @@ import { dateText } from '../../src/api/time.js';
 import type { ReconcileContext, Runnable } from '../../src/controller/controller.js';
 import { fieldManagers } from '../../src/controller/field-manager.js';
 import { defineKeyedController } from '../../src/controller/keyed-controller.js';
-import { type Cleaning, decide } from './decide.js';
+import { decide, type TokenAction } from './decide.js';
 
 /** When Secrets with unused tokens go. */
 export interface LegacyTokenCleanerOptions {
@@ -63,7 +63,7 @@ async function clean(
 }
 
 async function carryOut(
-  { action, secret }: Cleaning,
+  { action, secret }: TokenAction,
   today: string,
   domains: Domains,
   { client, log }: ReconcileContext,

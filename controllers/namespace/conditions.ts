@@ -2,7 +2,7 @@ import { setCondition } from '../../src/api/conditions.js';
 import type { NamespaceCondition } from '../../src/api/kinds/namespace.js';
 
 /** What one attempt to empty a namespace came to. */
-export interface Emptying {
+export interface DeletionProgress {
   /** Why it could not be found out what there is, or not all of it. */
   readonly discoveryFailure: string | undefined;
   readonly deletionFailures: readonly string[];
@@ -12,7 +12,7 @@ export interface Emptying {
 }
 
 /** Nothing is left, and nothing failed on the way. */
-export const isEmpty = ({ discoveryFailure, deletionFailures, remaining }: Emptying): boolean =>
+export const isEmpty = ({ discoveryFailure, deletionFailures, remaining }: DeletionProgress): boolean =>
   discoveryFailure === undefined && deletionFailures.length === 0 && remaining.length === 0;
 
 type Finding = Pick<NamespaceCondition, 'reason' | 'message'>;
@@ -21,7 +21,7 @@ interface Rule {
   readonly type: string;
   readonly fine: Finding;
   /** undefined: fine. */
-  failing(emptying: Emptying): Finding | undefined;
+  failing(emptying: DeletionProgress): Finding | undefined;
 }
 
 const rules: readonly Rule[] = [
@@ -81,9 +81,9 @@ const rules: readonly Rule[] = [
 const listed = (texts: readonly string[]): string => [...texts].sort().join(', ');
 
 /** The five conditions of a namespace that is being emptied; the same list if nothing changed. */
-export const emptyingConditions = (
+export const deletionConditions = (
   previous: readonly NamespaceCondition[] | undefined,
-  emptying: Emptying,
+  emptying: DeletionProgress,
   now: string,
 ): readonly NamespaceCondition[] =>
   rules.reduce<readonly NamespaceCondition[]>((conditions, { type, fine, failing }) => {

@@ -5,13 +5,13 @@ import type { Client, DiscoveredResource, DiscoveryFailure } from '../../src/cli
 import { eachListed } from '../../src/client/each-listed.js';
 import { preferredResources } from '../../src/client/preferred-resources.js';
 import { deleteIfPresent } from '../../src/controller/delete-if-present.js';
-import type { Emptying } from './conditions.js';
+import type { DeletionProgress } from './conditions.js';
 
 /**
  * Asks for the deletion of everything in a namespace and reports what is left. Pods go first, alone until gone. Groups that
  * could not be discovered keep no others from going.
  */
-export async function emptyNamespace(client: Client, namespace: string): Promise<Emptying> {
+export async function emptyNamespace(client: Client, namespace: string): Promise<DeletionProgress> {
   const failures: DiscoveryFailure[] = [];
   let resources: readonly DiscoveredResource[];
   try {
@@ -40,7 +40,7 @@ async function emptyTypes(
   client: Client,
   namespace: string,
   resources: readonly DiscoveredResource[],
-): Promise<Omit<Emptying, 'discoveryFailure'>> {
+): Promise<Omit<DeletionProgress, 'discoveryFailure'>> {
   const deletionFailures: string[] = [];
   const remaining: { readonly plural: string; readonly group: string; readonly count: number }[] = [];
   const finalizers = new Map<string, number>();

@@ -8,7 +8,7 @@ import { deletionPollMs } from '../../src/controller/deletion-poll.js';
 import { fieldManagers } from '../../src/controller/field-manager.js';
 import { writeStatus } from '../../src/controller/write-status.js';
 import { BoundedMap } from '../../src/runtime/bounded-map.js';
-import { emptyingConditions, isEmpty } from './conditions.js';
+import { deletionConditions, isEmpty } from './conditions.js';
 import { emptyNamespace } from './empty-namespace.js';
 
 const options = { fieldManager: fieldManagers.controllers };
@@ -45,7 +45,7 @@ export const namespaceController = ({ settleMs = 0 }: { readonly settleMs?: numb
         if (leftMs > 0) return { requeueAfterMs: leftMs };
       }
       const emptying = await emptyNamespace(client, given.metadata.name ?? '');
-      const conditions = emptyingConditions(given.status?.conditions, emptying, timestamp(clock.now()));
+      const conditions = deletionConditions(given.status?.conditions, emptying, timestamp(clock.now()));
       const status = { ...given.status, phase: 'Terminating', conditions };
       const current = await writeStatus(client.resource(Namespaces), given, status, options);
       if (isEmpty(emptying)) {

@@ -1,6 +1,6 @@
 import { podCertificateRange } from '../../src/api/kinds/pod-certificate-request.js';
 import { type Certificate, readPemCertificates } from '../../src/pki/certificate.js';
-import { problemWith } from '../../src/pki/issued-check.js';
+import { issuedChainProblem } from '../../src/pki/issued-check.js';
 import type { PodSigningRequest } from '../../src/pki/pod-signing.js';
 
 const minute = 60_000;
@@ -28,7 +28,7 @@ export function problemWithPod(
   { publicKey, maxSeconds, signerName }: PodSigningRequest,
   now: number,
 ): string | undefined {
-  const problem = problemWith(issued, publicKey);
+  const problem = issuedChainProblem(issued, publicKey);
   const [leaf] = problem === undefined ? readPemCertificates(issued) : [];
   if (leaf === undefined) return problem;
   const { notBefore, notAfter, beginRefreshAt } = issuedTimes(leaf, refreshAt);

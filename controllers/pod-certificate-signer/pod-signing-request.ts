@@ -1,4 +1,7 @@
-import { type PodCertificateRequest, usualPodCertificateSeconds } from '../../src/api/kinds/pod-certificate-request.js';
+import {
+  defaultPodCertificateSeconds,
+  type PodCertificateRequest,
+} from '../../src/api/kinds/pod-certificate-request.js';
 import { TerminalError } from '../../src/controller/controller.js';
 import { PkiError } from '../../src/pki/pki-error.js';
 import { podCertificateKey } from '../../src/pki/pod-certificate-key.js';
@@ -30,7 +33,7 @@ export function podSigningRequest({ metadata, spec }: PodCertificateRequest): Po
     node: { name: spec.nodeName ?? '', uid: spec.nodeUID ?? '' },
     publicKey: keyOf(spec),
     annotations: spec.unverifiedUserAnnotations ?? {},
-    maxSeconds: spec.maxExpirationSeconds ?? usualPodCertificateSeconds,
+    maxSeconds: spec.maxExpirationSeconds ?? defaultPodCertificateSeconds,
     uid: metadata.uid ?? '',
   };
 }

@@ -7,7 +7,7 @@ import type { ReconcileContext, Runnable } from '../../src/controller/controller
 import { defineController } from '../../src/controller/define-controller.js';
 import { deleteIfPresent } from '../../src/controller/delete-if-present.js';
 import { fieldManagers } from '../../src/controller/field-manager.js';
-import { accountOf, filled, isFor, type TokenMarks, tokenMarks } from './token-secret.js';
+import { accountOf, belongsTo, fillTokenSecret, type TokenMarks, tokenMarks } from './token-secret.js';
 
 /** How tokens are made, and what verifies the API server. */
 export interface ServiceAccountTokenOptions {
@@ -45,12 +45,12 @@ export function serviceAccountTokenController({
       const name = accountOf(secret, marks);
       if (name === '') return;
       const account = await client.resource(ServiceAccounts).get({ namespace: secret.metadata.namespace, name });
-      if (account === undefined || !isFor(secret, account, marks)) {
+      if (account === undefined || !belongsTo(secret, account, marks)) {
         await deleteIfPresent(client, Secrets, secret);
         return;
       }
       const filling = { marks, rootCa: await rootCa(), mint: () => mint(account, secret) };
-      const next = await filled(secret, account, filling);
+      const next = await fillTokenSecret(secret, account, filling);
       if (next === undefined) return;
       try {
         await client.resource(Secrets).update(next, { fieldManager: fieldManagers.controllers });
@@ -68,7 +68,7 @@ async function dropReference(secret: Secret, marks: TokenMarks, { client }: Reco
   const accounts = client.resource(ServiceAccounts);
   const name = accountOf(secret, marks);
   const account = name === '' ? undefined : await accounts.get({ namespace: secret.metadata.namespace, name });
-  if (account === undefined || !isFor(secret, account, marks)) return;
+  if (account === undefined || !belongsTo(secret, account, marks)) return;
   const listed = account.secrets ?? [];
   const secrets = listed.filter((reference) => reference.name !== secret.metadata.name);
   if (secrets.length === listed.length) return;

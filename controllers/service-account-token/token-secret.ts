@@ -26,7 +26,7 @@ export const accountOf = ({ metadata }: Secret, marks: TokenMarks): string =>
   metadata.annotations?.[marks.account] ?? '';
 
 /** Is it for this very account, not for a former one of the same name? A Secret without a uid is for whoever is there. */
-export function isFor(secret: Secret, account: ServiceAccount, marks: TokenMarks): boolean {
+export function belongsTo(secret: Secret, account: ServiceAccount, marks: TokenMarks): boolean {
   const uid = secret.metadata.annotations?.[marks.uid] ?? '';
   return accountOf(secret, marks) === account.metadata.name && (uid === '' || uid === account.metadata.uid);
 }
@@ -34,7 +34,7 @@ export function isFor(secret: Secret, account: ServiceAccount, marks: TokenMarks
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
 /** What is missing or wrong of token, CA, namespace and annotations; the rest of the Secret is kept. */
-export interface Filling {
+export interface FillOptions {
   readonly marks: TokenMarks;
   readonly rootCa: string;
   readonly mint: () => Promise<string>;
@@ -44,7 +44,11 @@ export interface Filling {
  * The Secret filled; undefined if it has a token, the CA and some namespace. A token is minted only if there is none; the
  * annotations alone are no reason to write.
  */
-export async function filled(secret: Secret, account: ServiceAccount, filling: Filling): Promise<Secret | undefined> {
+export async function fillTokenSecret(
+  secret: Secret,
+  account: ServiceAccount,
+  filling: FillOptions,
+): Promise<Secret | undefined> {
   const { metadata, data = {} } = secret;
   const ca = filling.rootCa === '' ? {} : { 'ca.crt': base64(filling.rootCa) };
   const isComplete =

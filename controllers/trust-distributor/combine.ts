@@ -5,24 +5,24 @@ import { encodeCertificates, pemBlocks } from '../../src/pki/pem.js';
 import { PkiError } from '../../src/pki/pki-error.js';
 
 /** Where a text came from, and the text. */
-export interface SourceText {
+export interface SourcePem {
   /** For people: `configMap default/roots`. */
   readonly from: string;
   readonly pem: string;
 }
 
 /** A certificate that is not passed on. */
-export interface Dropped {
+export interface DroppedCertificate {
   readonly from: string;
   /** Common name, or what stands for it. */
   readonly subject: string;
   readonly why: 'expired' | 'not a CA';
 }
 
-export interface Combined {
+export interface CombinedBundle {
   /** PEM: each anchor once, by subject, then by fingerprint; nothing else. */
   readonly bundle: string;
-  readonly dropped: readonly Dropped[];
+  readonly dropped: readonly DroppedCertificate[];
 }
 
 /** A source holds something that must not be passed on; the message names the source and never what it holds. */
@@ -38,9 +38,9 @@ const maxBytes = 1_048_576;
  * that no key leaks through a bundle and no anchor vanishes by a typing error, and so does a bundle of more than 1 MiB;
  * expired certificates and those that are no CA are dropped.
  */
-export function combineAnchors(sources: readonly SourceText[], now: number): Combined {
+export function combineAnchors(sources: readonly SourcePem[], now: number): CombinedBundle {
   const anchors = new Map<string, Certificate>();
-  const dropped: Dropped[] = [];
+  const dropped: DroppedCertificate[] = [];
   for (const { from, pem } of sources) {
     for (const certificate of certificatesOf(from, pem)) {
       const why = certificate.notAfter <= now ? 'expired' : certificate.isCA ? undefined : 'not a CA';

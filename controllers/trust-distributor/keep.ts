@@ -1,14 +1,14 @@
 import { isReason } from '../../src/api/errors.js';
+import { kedgeNames } from '../../src/api/kedge-names.js';
 import { ClusterTrustBundles } from '../../src/api/kinds/cluster-trust-bundle.js';
 import { ConfigMaps } from '../../src/api/kinds/config-map.js';
 import { Secrets } from '../../src/api/kinds/secret.js';
 import { type ApiObject, keyOf, keyText, type ResourceType } from '../../src/api/object.js';
-import { ownNames } from '../../src/api/own-names.js';
 import type { ReconcileContext } from '../../src/controller/controller.js';
 import { deleteIfPresent } from '../../src/controller/delete-if-present.js';
 import { fieldManagers } from '../../src/controller/field-manager.js';
 import { isNamespaceTerminating } from '../../src/controller/namespace-terminating.js';
-import { isMarked, leftovers, marks, type Target } from './targets.js';
+import { hasLabels, leftovers, type Target, trustLabels } from './targets.js';
 
 const options = { fieldManager: fieldManagers.controllers };
 
@@ -51,7 +51,7 @@ async function keep(target: Target, { owner, bundle }: Kept, { client, log }: Re
     }
     return;
   }
-  if (!isMarked(found, marks(owner, bundle))) {
+  if (!hasLabels(found, trustLabels(owner, bundle))) {
     log.warn(
       { object: keyText(target.key), kind: target.type.kind, bundle },
       'left alone: somebody else’s object has the name of a bundle',
@@ -87,7 +87,7 @@ export async function removeLeftovers(
     secretTargets,
   }: Removing & { readonly bundle: string; readonly targets: readonly Target[] },
 ): Promise<void> {
-  const labelSelector = Object.entries(marks(owner, bundle))
+  const labelSelector = Object.entries(trustLabels(owner, bundle))
     .map(([label, value]) => `${label}=${value}`)
     .join(',');
   await removeAll(context, { labelSelector, secretTargets }, (items, type) => leftovers(items, targets, type));
@@ -98,9 +98,9 @@ export async function removeUnknown(
   context: ReconcileContext,
   { known, owner, secretTargets }: Removing & { readonly known: ReadonlySet<string> },
 ): Promise<void> {
-  const labelSelector = `${ownNames.trustOwnerLabel}=${owner}`;
+  const labelSelector = `${kedgeNames.trustOwnerLabel}=${owner}`;
   await removeAll(context, { labelSelector, secretTargets }, (items) =>
-    items.filter(({ metadata }) => !known.has(metadata.labels?.[ownNames.trustBundleLabel] ?? '')),
+    items.filter(({ metadata }) => !known.has(metadata.labels?.[kedgeNames.trustBundleLabel] ?? '')),
   );
 }
 

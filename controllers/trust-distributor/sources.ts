@@ -4,7 +4,7 @@ import { Secrets } from '../../src/api/kinds/secret.js';
 import { member } from '../../src/api/object.js';
 import type { Client } from '../../src/client/client.js';
 import { readLimitedText } from '../../src/runtime/read-limited.js';
-import { type SourceText, UnfitSource } from './combine.js';
+import { type SourcePem, UnfitSource } from './combine.js';
 import { namespacedName, type TrustBundle, type TrustBundleSource } from './trust-bundle.js';
 
 /** The texts a bundle is made of. Throws UnfitSource for a source that is not there. */
@@ -12,7 +12,7 @@ export async function textsOf(
   client: Client,
   bundle: TrustBundle,
   bundles: readonly TrustBundle[],
-): Promise<readonly SourceText[]> {
+): Promise<readonly SourcePem[]> {
   const texts = await Promise.all(bundle.sources.map((source) => textOf(client, source, bundles)));
   return texts.flat();
 }
@@ -21,7 +21,7 @@ async function textOf(
   client: Client,
   source: TrustBundleSource,
   bundles: readonly TrustBundle[],
-): Promise<readonly SourceText[]> {
+): Promise<readonly SourcePem[]> {
   if ('bundle' in source) {
     const other = bundles.find(({ name: found }) => found === source.bundle);
     return other === undefined ? [] : textsOf(client, other, bundles);

@@ -1,3 +1,4 @@
+import { kedgeNames } from '../../src/api/kedge-names.js';
 import { ClusterTrustBundles } from '../../src/api/kinds/cluster-trust-bundle.js';
 import { ConfigMaps } from '../../src/api/kinds/config-map.js';
 import { isTerminating, type Namespace } from '../../src/api/kinds/namespace.js';
@@ -12,7 +13,6 @@ import {
   type ResourceType,
   unstructured,
 } from '../../src/api/object.js';
-import { ownNames } from '../../src/api/own-names.js';
 import type { NamespacedTarget, TrustBundle } from './trust-bundle.js';
 
 /** An object that is to hold a bundle. */
@@ -28,12 +28,12 @@ export interface Target {
 }
 
 /** What marks an object as one of ours. */
-export const marks = (owner: string, bundle: string): Readonly<Record<string, string>> => ({
-  [ownNames.trustOwnerLabel]: owner,
-  [ownNames.trustBundleLabel]: bundle,
+export const trustLabels = (owner: string, bundle: string): Readonly<Record<string, string>> => ({
+  [kedgeNames.trustOwnerLabel]: owner,
+  [kedgeNames.trustBundleLabel]: bundle,
 });
 
-export const isMarked = ({ metadata }: ApiObject, wanted: Readonly<Record<string, string>>): boolean =>
+export const hasLabels = ({ metadata }: ApiObject, wanted: Readonly<Record<string, string>>): boolean =>
   Object.entries(wanted).every(([label, value]) => metadata.labels?.[label] === value);
 
 /** Everything that is to hold a bundle. */
@@ -42,7 +42,7 @@ export function targetsOf(
   given: { readonly text: string; readonly owner: string; readonly namespaces: readonly Namespace[] },
 ): readonly Target[] {
   const { text, owner, namespaces } = given;
-  const labels = marks(owner, name);
+  const labels = trustLabels(owner, name);
   const { clusterTrustBundle, configMaps, secrets } = targets;
   const selected = ({ namespaces: spec }: NamespacedTarget): readonly string[] => {
     const selector = labelSelectorFrom(spec);
@@ -96,7 +96,7 @@ function target(
       return immutable === true || given !== (contents['type'] ?? '');
     },
     isRight: (found) =>
-      isMarked(found, labels) &&
+      hasLabels(found, labels) &&
       !Object.hasOwn(found, 'binaryData') &&
       Object.entries(contents).every(([member, value]) => sameMembers(unstructured(found)[member], value)),
   };

@@ -1,17 +1,17 @@
 import {
-  anyText,
+  anyString,
+  boolean,
   type Check,
   type Checks,
+  checkThat,
   fields,
-  flag,
-  having,
-  is,
-  isText,
+  isNonEmptyString,
   listOf,
   mapOf,
+  nonEmptyString,
+  oneForm,
   oneOf,
   problemText,
-  text,
 } from '../../src/api/checks.js';
 import { type LabelSelectorSpec, selectorOperators } from '../../src/api/label-selectors.js';
 import { dnsLabel, dnsSubdomain } from '../../src/api/names.js';
@@ -73,40 +73,43 @@ export function namespacedName(text: string): { readonly namespace: string; read
 }
 
 /** A value from outside that is `namespace/name`. */
-export const objectName: Check = is('namespace/name', (value) => isText(value) && namespacedName(value) !== undefined);
+export const objectName: Check = checkThat(
+  'namespace/name',
+  (value) => isNonEmptyString(value) && namespacedName(value) !== undefined,
+);
 
 type Source<K extends string> = Extract<TrustBundleSource, { readonly [name in K]: unknown }>;
 
-const source = having('file, configMap, secret, clusterTrustBundle, signer or bundle', {
-  file: fields<Source<'file'>>({ file: text }),
-  configMap: fields<Source<'configMap'>>({ configMap: objectName, key: text }),
-  secret: fields<Source<'secret'>>({ secret: objectName, key: text }, 'key'),
-  clusterTrustBundle: fields<Source<'clusterTrustBundle'>>({ clusterTrustBundle: text }),
-  signer: fields<Source<'signer'>>({ signer: text }),
-  bundle: fields<Source<'bundle'>>({ bundle: text }),
+const source = oneForm('file, configMap, secret, clusterTrustBundle, signer or bundle', {
+  file: fields<Source<'file'>>({ file: nonEmptyString }),
+  configMap: fields<Source<'configMap'>>({ configMap: objectName, key: nonEmptyString }),
+  secret: fields<Source<'secret'>>({ secret: objectName, key: nonEmptyString }, 'key'),
+  clusterTrustBundle: fields<Source<'clusterTrustBundle'>>({ clusterTrustBundle: nonEmptyString }),
+  signer: fields<Source<'signer'>>({ signer: nonEmptyString }),
+  bundle: fields<Source<'bundle'>>({ bundle: nonEmptyString }),
 });
 
 const namespaces = fields<LabelSelectorSpec>({
-  matchLabels: mapOf(anyText),
+  matchLabels: mapOf(anyString),
   matchExpressions: listOf(
     fields<NonNullable<LabelSelectorSpec['matchExpressions']>[number]>(
-      { key: anyText, operator: oneOf(selectorOperators), values: listOf(anyText) },
+      { key: anyString, operator: oneOf(selectorOperators), values: listOf(anyString) },
       'key',
       'operator',
     ),
   ),
 });
-const target = fields<NamespacedTarget>({ name: text, key: text, namespaces }, 'namespaces');
+const target = fields<NamespacedTarget>({ name: nonEmptyString, key: nonEmptyString, namespaces }, 'namespaces');
 
 export const trustChecks: Checks<TrustOptions> = {
-  owner: is('a DNS label', (value) => typeof value === 'string' && dnsLabel(value).length === 0),
-  secretTargets: flag,
+  owner: checkThat('a DNS label', (value) => typeof value === 'string' && dnsLabel(value).length === 0),
+  secretTargets: boolean,
   bundles: listOf(
     fields<TrustBundle>(
       {
-        name: anyText,
+        name: anyString,
         sources: listOf(source),
-        targets: fields<TrustTargets>({ clusterTrustBundle: text, configMaps: target, secrets: target }),
+        targets: fields<TrustTargets>({ clusterTrustBundle: nonEmptyString, configMaps: target, secrets: target }),
       },
       'name',
       'sources',

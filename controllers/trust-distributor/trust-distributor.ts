@@ -1,10 +1,10 @@
+import { kedgeNames } from '../../src/api/kedge-names.js';
 import { type Namespace, Namespaces } from '../../src/api/kinds/namespace.js';
-import { ownNames } from '../../src/api/own-names.js';
 import type { ObjectCache } from '../../src/client/object-cache.js';
 import type { ReconcileContext, ReconcileResult, Runnable } from '../../src/controller/controller.js';
 import { defineKeyedController } from '../../src/controller/keyed-controller.js';
 import { sharedCache } from '../../src/controller/shared-cache.js';
-import { combineAnchors, type Dropped, UnfitSource } from './combine.js';
+import { combineAnchors, type DroppedCertificate, UnfitSource } from './combine.js';
 import { keepAll, kindsOfTargets, removeLeftovers, removeUnknown } from './keep.js';
 import { textsOf } from './sources.js';
 import { targetsOf } from './targets.js';
@@ -27,7 +27,7 @@ export function trustDistributor(given: TrustDistributorOptions): Runnable {
   const { refreshMs = 60_000, name = 'trust-distributor', ...trust } = given;
   const [problem] = trustProblems(trust);
   if (problem !== undefined) throw new Error(`trust: ${problem}`);
-  const { bundles, owner = ownNames.trustOwner, secretTargets = false } = trust;
+  const { bundles, owner = kedgeNames.trustOwner, secretTargets = false } = trust;
   return defineKeyedController<TrustBundle | undefined>(name, (context) => {
     const { client, signal, clock } = context;
     const dropped = new Map<string, string>();
@@ -60,10 +60,10 @@ export function trustDistributor(given: TrustDistributorOptions): Runnable {
         };
         namespaces = sharedCache(context, Namespaces);
         namespaces.changes.subscribe(({ type }) => all(`namespace ${type}`));
-        const labelSelector = `${ownNames.trustOwnerLabel}=${owner}`;
+        const labelSelector = `${kedgeNames.trustOwnerLabel}=${owner}`;
         for (const type of kindsOfTargets(secretTargets)) {
           sharedCache(context, type, { labelSelector }).changes.subscribe(({ object, type: change }) => {
-            const marked = object.metadata.labels?.[ownNames.trustBundleLabel];
+            const marked = object.metadata.labels?.[kedgeNames.trustBundleLabel];
             wake(
               bundles.find((bundle) => bundle.name === marked),
               `target ${change}`,
@@ -81,7 +81,7 @@ export function trustDistributor(given: TrustDistributorOptions): Runnable {
 /** Says once what is not passed on. */
 function tellDropped(
   bundle: TrustBundle,
-  dropped: readonly Dropped[],
+  dropped: readonly DroppedCertificate[],
   told: Map<string, string>,
   { log }: ReconcileContext,
 ): void {

@@ -1,8 +1,8 @@
 import { type ApiError, forbidden } from '../api/errors.js';
-import { firstWithin } from '../api/first-within.js';
 import { aggregate, quote, quoteList } from '../api/go-text.js';
 import type { PolicyRule } from '../api/kinds/role.js';
 import type { ApiObject } from '../api/object.js';
+import { takeWithinBudget } from '../api/take-within-budget.js';
 import { type UserInfo, wellKnown } from '../api/user.js';
 import type { Rbac } from '../auth/rbac.js';
 import { atomCount, compactRules, type RuleAtom, uncoveredWithin, wordCount } from '../auth/rule-coverage.js';
@@ -39,7 +39,7 @@ export async function escalationRefusal(
     return forbidden(namedSubject(attributes), 'the rules amount to too many permissions to be checked');
   }
   if (missing.length === 0) return undefined;
-  const named = firstWithin(missing, maxText, lengthOf);
+  const named = takeWithinBudget(missing, maxText, lengthOf);
   const lines = [...new Set(compactRules(named).map(ruleText))].sort();
   if (named.length < missing.length) lines.push('...');
   const trouble = held.errors.length > 0 ? `; resolution errors: [${aggregate(held.errors)}]` : '';

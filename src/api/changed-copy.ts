@@ -1,5 +1,5 @@
 import { type Json, type JsonObject, setMember } from './object.js';
-import { itemsInStep, type Postponed } from './steps.js';
+import { type DeferredWork, itemsPerStep } from './steps.js';
 
 /**
  * A copy of a map, and so many changes of the copy: now, or `later` if there is much to do, which `isPostponed` says.
@@ -9,10 +9,10 @@ export function changedCopy(
   map: JsonObject,
   count: number,
   change: (copy: Record<string, Json>, at: number) => void,
-  later: Postponed,
+  later: DeferredWork,
 ): { readonly copy: Record<string, Json>; readonly isPostponed: boolean } {
   const names = Object.keys(map);
-  if (names.length + count <= itemsInStep) {
+  if (names.length + count <= itemsPerStep) {
     const copy: Record<string, Json> = { ...map };
     for (let at = 0; at < count; at++) change(copy, at);
     return { copy, isPostponed: false };

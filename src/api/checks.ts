@@ -18,7 +18,7 @@ export type Checks<T> = { readonly [K in keyof Required<T>]: Check };
 /** A problem as one sentence that begins with its path. */
 export const problemText = ({ path, wrong }: Problem): string => (path === '' ? wrong : `${path}: ${wrong}`);
 
-export const is =
+export const checkThat =
   (what: string, holds: (value: unknown) => boolean): Check =>
   (value, path) =>
     holds(value) ? undefined : { path, wrong: `must be ${what}, not ${told(value)}` };
@@ -30,28 +30,28 @@ function told(value: unknown): string {
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
 
-export const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
+export const isNonEmptyString = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
-export const text = is('a text that is not empty', isText);
-export const anyText = is('a text', (value) => typeof value === 'string');
-export const flag = is('true or false', (value) => typeof value === 'boolean');
-const record = is('an object', isObject);
+export const nonEmptyString = checkThat('a text that is not empty', isNonEmptyString);
+export const anyString = checkThat('a text', (value) => typeof value === 'string');
+export const boolean = checkThat('true or false', (value) => typeof value === 'boolean');
+const record = checkThat('an object', isObject);
 
 export const oneOf = (values: readonly string[]): Check =>
-  is(`one of ${values.join(', ')}`, (value) => values.some((one) => one === value));
+  checkThat(`one of ${values.join(', ')}`, (value) => values.some((one) => one === value));
 
 /** A whole number, both bounds included. */
-export function whole({ from, to }: { readonly from: number; readonly to?: number }): Check {
+export function integer({ from, to }: { readonly from: number; readonly to?: number }): Check {
   const what = to === undefined ? `a whole number of at least ${from}` : `a whole number from ${from} to ${to}`;
   const most = to ?? Number.MAX_SAFE_INTEGER;
-  return is(what, (value) => Number.isInteger(value) && Number(value) >= from && Number(value) <= most);
+  return checkThat(what, (value) => Number.isInteger(value) && Number(value) >= from && Number(value) <= most);
 }
 
 export const listOf =
   (each: Check, { least = 0 } = {}): Check =>
   (value, path) => {
     const isList = (given: unknown): boolean => Array.isArray(given) && given.length >= least;
-    const problem = is(least > 0 ? 'a list that is not empty' : 'a list', isList)(value, path);
+    const problem = checkThat(least > 0 ? 'a list that is not empty' : 'a list', isList)(value, path);
     if (problem !== undefined) return problem;
     return first((value as readonly unknown[]).keys(), (at) =>
       each((value as readonly unknown[])[at], `${path}[${at}]`),
@@ -83,7 +83,7 @@ export const fields =
   };
 
 /** An object of one of several forms, the first of those whose member it has. */
-export const having =
+export const oneForm =
   (what: string, forms: Readonly<Record<string, Check>>): Check =>
   (value, path) => {
     const problem = record(value, path);

@@ -1,4 +1,4 @@
-import { maxToldSize } from './violations.js';
+import { maxViolationChars } from './violations.js';
 
 /** So many complaints about the fields of one body are told, as in kube-apiserver. */
 const most = 100;
@@ -24,7 +24,7 @@ export class Complaints {
   }
 
   get isFull(): boolean {
-    return this.#texts.length >= this.#most || this.#size > maxToldSize;
+    return this.#texts.length >= this.#most || this.#size > maxViolationChars;
   }
 
   add(make: () => string): void {

@@ -1,7 +1,7 @@
 import { aggregate, quote } from './go-text.js';
 import { groupKind, groupResource, isObject } from './object.js';
 import { statusTexts } from './status-texts.js';
-import { type CauseReason, type Violation, withinReason } from './violations.js';
+import { type CauseReason, limitViolations, type Violation } from './violations.js';
 
 /**
  * Every failure the API reports. One maker per reason; codes and texts are those of kube-apiserver,
@@ -257,7 +257,7 @@ export function invalidObject(
   subject: { readonly group: string; readonly kind: string; readonly name?: string | undefined },
   found: readonly Violation[],
 ): ApiError {
-  const violations = withinReason(found);
+  const violations = limitViolations(found);
   const texts = violations.map(({ field, body }) => `${field}: ${body}`);
   const list = texts.length === 0 ? '' : `: ${aggregate(texts)}`;
   return new ApiError({

@@ -18,7 +18,7 @@ export interface Printed {
 }
 
 /** What JSON has no form for, with what Go prints of it. It stands in the place of JSON only until that is refused. */
-export class Foreign {
+export class NonJsonValue {
   readonly printed: Printed;
 
   constructor(printed: Printed) {
@@ -26,9 +26,9 @@ export class Foreign {
   }
 }
 
-const foreignOf = (value: Json): Foreign | undefined =>
-  (value as unknown) instanceof Foreign ? (value as unknown as Foreign) : undefined;
-export const isForeign = (value: Json): boolean => foreignOf(value) !== undefined;
+const foreignOf = (value: Json): NonJsonValue | undefined =>
+  (value as unknown) instanceof NonJsonValue ? (value as unknown as NonJsonValue) : undefined;
+export const isNonJson = (value: Json): boolean => foreignOf(value) !== undefined;
 
 /** `%v` and `%+v`: `map[a:1 b:[x y]]`. */
 export function goValue(value: Json, depth = 0): string {

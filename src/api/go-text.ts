@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { Json, JsonObject } from './object.js';
-import { itemsInStep, type Steps } from './steps.js';
+import { itemsPerStep, type Steps } from './steps.js';
 import { sortedNames } from './text-order.js';
 
 /** How Go prints values in error messages (`%q`, `encoding/json`): clients compare these texts. */
@@ -98,9 +98,9 @@ export function* goJsonInSteps(value: Json, depth = 0): Steps<string> {
   const texts: string[] = [];
   if (Array.isArray(value)) {
     const items = value as readonly Json[];
-    if (items.length > itemsInStep) {
-      for (let begin = 0; begin < items.length; begin += itemsInStep) {
-        texts.push(goJson(items.slice(begin, begin + itemsInStep)).slice(1, -1));
+    if (items.length > itemsPerStep) {
+      for (let begin = 0; begin < items.length; begin += itemsPerStep) {
+        texts.push(goJson(items.slice(begin, begin + itemsPerStep)).slice(1, -1));
         yield;
       }
     } else for (const item of items) texts.push(yield* goJsonInSteps(item, depth + 1));
@@ -108,12 +108,12 @@ export function* goJsonInSteps(value: Json, depth = 0): Steps<string> {
   }
   const members = value as JsonObject;
   const names = Object.keys(members);
-  const isLarge = names.length > itemsInStep;
+  const isLarge = names.length > itemsPerStep;
   for (const [at, name] of names.entries()) {
     const member = members[name];
     if (member === undefined) continue;
     texts.push(`${goJson(name)}:${isLarge ? goJson(member) : yield* goJsonInSteps(member, depth + 1)}`);
-    if (!isLarge || at % itemsInStep === 0) yield;
+    if (!isLarge || at % itemsPerStep === 0) yield;
   }
   return `{${texts.join()}}`;
 }

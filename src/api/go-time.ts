@@ -28,7 +28,7 @@ export function canonicalTime(text: string): string | null | { readonly wrong: s
 }
 
 /** RFC 3339 as milliseconds since the epoch; undefined if it cannot be read. */
-export const momentOf = (text: string): number | undefined => {
+export const parseRfc3339 = (text: string): number | undefined => {
   const parsed = parseTime(text, 'seconds');
   return parsed.wrong === undefined ? parsed.milliseconds : undefined;
 };

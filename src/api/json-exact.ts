@@ -4,12 +4,12 @@ import { quote } from './go-text.js';
 import { largeContainers } from './json-pieces.js';
 import { code, endOfNumber, endOfString, isDigit } from './json-scan.js';
 import { type Json, type JsonObject, setMember } from './object.js';
-import { itemsInStep, type Steps } from './steps.js';
+import { itemsPerStep, type Steps } from './steps.js';
 
 /** JSON with everything that `JSON.parse` loses. */
 
 /** A text that was read. */
-export interface ReadText {
+export interface ParsedJson {
   /** The value; of repeated members the last. */
   readonly value: Json;
   /** The value with what JavaScript would lose. The same object as `value` if there is nothing of the kind. */
@@ -21,7 +21,7 @@ export interface ReadText {
 }
 
 /** What a text reads as that has nothing JavaScript would lose. */
-export const plainText = (value: Json): ReadText => ({ value, exact: value, duplicates: [] });
+export const parsedPlain = (value: Json): ParsedJson => ({ value, exact: value, duplicates: [] });
 
 /** JSON with number literals and repeated members kept. */
 export type ExactJson =
@@ -30,13 +30,13 @@ export type ExactJson =
   | number
   | bigint
   | string
-  | NumberText
+  | NumberLiteral
   | RepeatedMembers
   | readonly ExactJson[]
   | { readonly [member: string]: ExactJson };
 
 /** A number whose text is not the one JavaScript would print, and which is no int64: `10.0`, `1e3`, `9223372036854775808`. */
-export class NumberText {
+export class NumberLiteral {
   readonly text: string;
   constructor(text: string) {
     this.text = text;
@@ -50,14 +50,14 @@ export class NumberText {
 
 /** The text of a number that is no plain one. */
 export const literalOf = (value: ExactJson): string | undefined =>
-  value instanceof NumberText ? value.text : typeof value === 'bigint' ? String(value) : undefined;
+  value instanceof NumberLiteral ? value.text : typeof value === 'bigint' ? String(value) : undefined;
 
 /** A value as `encoding/json` names it in `cannot unmarshal ...`. */
 export function jsonKind(value: ExactJson): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
   if (typeof value === 'boolean') return 'bool';
-  return typeof value === 'bigint' || value instanceof NumberText ? 'number' : typeof value;
+  return typeof value === 'bigint' || value instanceof NumberLiteral ? 'number' : typeof value;
 }
 
 /** What Go says of a value that a type of its does not hold. */
@@ -86,13 +86,13 @@ export const isList = (value: ExactJson): value is readonly ExactJson[] => Array
 export type Members = RepeatedMembers | { readonly [member: string]: ExactJson };
 /** Is it an object? */
 export const isMembers = (value: ExactJson): value is Members =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof NumberText);
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof NumberLiteral);
 /** In document order, each as often as it was given. */
 export const membersOf = (value: Members): readonly (readonly [string, ExactJson])[] =>
   value instanceof RepeatedMembers ? value.members : Object.entries(value);
 
 /** Reads a text known to be JSON, keeping what `JSON.parse` loses; what is long in it in steps. */
-export function readExactly(text: string): Steps<ReadText> {
+export function parseExactJson(text: string): Steps<ParsedJson> {
   return new ExactReader(text).read();
 }
 
@@ -124,7 +124,7 @@ class ExactReader {
     this.#large = largeContainers(text);
   }
 
-  *read(): Steps<ReadText> {
+  *read(): Steps<ParsedJson> {
     yield;
     this.#skipSpace();
     const { value, exact } = yield* this.#readInSteps();
@@ -142,7 +142,7 @@ class ExactReader {
       container.enter();
       this.#skipSpace();
       container.add(this.#large.has(this.#at) ? yield* this.#readInSteps() : this.#read());
-      if (++count % itemsInStep === 0) yield;
+      if (++count % itemsPerStep === 0) yield;
     }
     return container.done();
   }
@@ -270,7 +270,7 @@ class ExactReader {
     if (!Number.isFinite(value)) {
       this.#numberError ??= `json: cannot unmarshal number ${literal} into Go value of type float64`;
     }
-    const exact = new NumberText(literal);
+    const exact = new NumberLiteral(literal);
     return { value: exact.double, exact };
   }
 }
@@ -281,7 +281,7 @@ class ExactReader {
  */
 export function plainJson(exact: ExactJson): Json {
   if (typeof exact !== 'object' || exact === null) return exact;
-  if (exact instanceof NumberText) return exact.double;
+  if (exact instanceof NumberLiteral) return exact.double;
   if (Array.isArray(exact)) {
     const items = (exact as readonly ExactJson[]).map(plainJson);
     return items.every((item, at) => item === exact[at]) ? (exact as readonly Json[]) : items;

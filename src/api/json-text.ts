@@ -1,9 +1,9 @@
-import { plainText, type ReadText, readExactly } from './json-exact.js';
+import { type ParsedJson, parsedPlain, parseExactJson } from './json-exact.js';
 import { largeJson, parseInPieces } from './json-pieces.js';
 import { code, endOfNumber, endOfString, isDigit, isSpace } from './json-scan.js';
 import { endsEarly, syntaxError } from './json-syntax.js';
 import { type Json, setMember } from './object.js';
-import { atOnce, type Steps } from './steps.js';
+import { runSync, type Steps } from './steps.js';
 import { sortedNames } from './text-order.js';
 
 /**
@@ -40,7 +40,7 @@ export function isJson(text: string): boolean {
 }
 
 /** A text that is known to be JSON without what stands between its values; these stay as they are written. */
-export function compacted(text: string): string {
+export function compactJson(text: string): string {
   const kept: string[] = [];
   let begin = 0;
   for (let at = 0; at < text.length; at++) {
@@ -94,11 +94,11 @@ interface Limits {
 }
 
 /** Reads a whole text. Throws JsonSyntaxError. Bytes that are not UTF-8 become U+FFFD inside strings and errors outside. */
-export const readJson = (source: string | Uint8Array, limits: Limits = {}): ReadText =>
-  atOnce(readJsonInSteps(source, limits));
+export const readJson = (source: string | Uint8Array, limits: Limits = {}): ParsedJson =>
+  runSync(readJsonInSteps(source, limits));
 
 /** The same for a text that may be long. */
-export function* readJsonInSteps(source: string | Uint8Array, options: Limits = {}): Steps<ReadText> {
+export function* readJsonInSteps(source: string | Uint8Array, options: Limits = {}): Steps<ParsedJson> {
   const text = typeof source === 'string' ? source : bufferOf(source).toString('utf8');
   const found = scan(text);
   if (found.depth > (options.maxDepth ?? maxDepth)) throw syntaxErrorOf(source, options.maxDepth);
@@ -112,9 +112,9 @@ export function* readJsonInSteps(source: string | Uint8Array, options: Limits = 
     throw syntaxErrorOf(source, options.maxDepth);
   }
   yield;
-  if (!found.inexact && (found.members <= 1 || found.members === countMembers(value))) return plainText(value);
+  if (!found.inexact && (found.members <= 1 || found.members === countMembers(value))) return parsedPlain(value);
   yield;
-  return yield* readExactly(text);
+  return yield* parseExactJson(text);
 }
 
 const bufferOf = (bytes: Uint8Array): Buffer =>

@@ -16,17 +16,17 @@ import { labelValue, qualifiedName } from './names.js';
 import { member } from './object.js';
 import { once } from './once.js';
 import { checkLength } from './selector-length.js';
-import { atOnce, type Steps } from './steps.js';
+import { runSync, type Steps } from './steps.js';
 import { sortedNames } from './text-order.js';
 import {
   child,
   eachInvalid,
   forbiddenField,
   index,
-  invalidWord,
-  ofEachInSteps,
+  invalidTypedString,
   required,
   type Violation,
+  validateEachInSteps,
 } from './violations.js';
 
 /** Label selectors: from text and objects, matched and checked. Error texts are those of kube-apiserver. */
@@ -61,7 +61,7 @@ export function parseLabelSelector(text: string): LabelSelector {
 
 /** Turns a selector object into a selector; an absent one selects nothing, an empty one everything. Throws BadRequest. */
 export const labelSelectorFrom = (spec: LabelSelectorSpec | undefined): LabelSelector =>
-  atOnce(labelSelectorInSteps(spec));
+  runSync(labelSelectorInSteps(spec));
 
 /** The same for selectors of any size. */
 export function* labelSelectorInSteps(spec: LabelSelectorSpec | undefined): Steps<LabelSelector> {
@@ -86,7 +86,7 @@ export function* labelSelectorInSteps(spec: LabelSelectorSpec | undefined): Step
 /** What is wrong with keys and values of labels, an object's or a selector's. */
 export function* validateLabels(labels: Labels | undefined, path: string): Steps<readonly Violation[]> {
   if (labels === undefined) return [];
-  return yield* ofEachInSteps(Object.keys(labels), (key) => {
+  return yield* validateEachInSteps(Object.keys(labels), (key) => {
     const value = labels[key] ?? '';
     return [...eachInvalid(path, key, qualifiedName(key)), ...eachInvalid(path, value, labelValue(value))];
   });
@@ -112,10 +112,10 @@ export function* validateLabelSelector(
       ...eachInvalid(child(base, 'key'), key, qualifiedName(key)),
       ...(options.allowInvalidValues
         ? []
-        : yield* ofEachInSteps(values, (value, i) => eachInvalid(index(valuesAt, i), value, labelValue(value)))),
+        : yield* validateEachInSteps(values, (value, i) => eachInvalid(index(valuesAt, i), value, labelValue(value)))),
     ];
   };
-  return [...labels, ...(yield* ofEachInSteps(spec.matchExpressions ?? [], check))];
+  return [...labels, ...(yield* validateEachInSteps(spec.matchExpressions ?? [], check))];
 }
 
 function validateOperator(operator: string, values: readonly string[], path: string): readonly Violation[] {
@@ -129,7 +129,7 @@ function validateOperator(operator: string, values: readonly string[], path: str
       ? []
       : [forbiddenField(`${path}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'")];
   }
-  return [invalidWord(`${path}.operator`, operator, 'not a valid selector operator')];
+  return [invalidTypedString(`${path}.operator`, operator, 'not a valid selector operator')];
 }
 
 /** Selects every object. */

@@ -8,7 +8,7 @@ import {
   forbiddenField,
   invalid,
   notSupported,
-  notSupportedWord,
+  notSupportedTypedString,
   required,
   tooLong,
   type Violation,
@@ -121,7 +121,7 @@ function listViolations(options: ListParameters): readonly Violation[] {
     if (resourceVersion === '')
       found.push(forbiddenField(match, 'resourceVersionMatch is forbidden unless resourceVersion is provided'));
     if (token) found.push(withContinue);
-    if (!matches.includes(given)) found.push(notSupportedWord(match, given, matches));
+    if (!matches.includes(given)) found.push(notSupportedTypedString(match, given, matches));
     if (given === 'Exact' && resourceVersion === '0') {
       found.push(forbiddenField(match, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'));
     }
@@ -143,7 +143,8 @@ function watchViolations(options: ListParameters): readonly Violation[] {
       forbiddenField(match, 'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided'),
     );
   }
-  if (given !== undefined && given !== 'NotOlderThan') found.push(notSupportedWord(match, given, ['NotOlderThan']));
+  if (given !== undefined && given !== 'NotOlderThan')
+    found.push(notSupportedTypedString(match, given, ['NotOlderThan']));
   // A watch that names no version begins with the present state, as if it had asked so.
   const impliesMatch = sendInitialEvents === undefined && (resourceVersion === '' || resourceVersion === '0');
   if (token && (given !== undefined || impliesMatch)) found.push(withContinue);
@@ -267,7 +268,7 @@ export function readDeleteParameters(query: Query, body: DeleteBody | undefined)
     found.push(invalid('propagationPolicy', policy, 'orphanDependents and deletionPropagation cannot be both set'));
   }
   if (policy !== undefined && !policies.slice(0, 3).includes(policy)) {
-    found.push(notSupportedWord('propagationPolicy', policy, policies));
+    found.push(notSupportedTypedString('propagationPolicy', policy, policies));
   }
   found.push(...dryRunViolations(dryRun));
   if (found.length) throw invalidObject({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, found);

@@ -4,5 +4,5 @@ import { quote } from './go-text.js';
 const mostShown = 1_024;
 
 /** What is wrong with the answer to a review that names another one. */
-export const otherUid = (asked: string, found: string): string =>
+export const reviewUidMismatch = (asked: string, found: string): string =>
   `expected response.uid=${quote(asked)}, got ${quote(found.slice(0, mostShown))}`;

@@ -1,4 +1,4 @@
-import { is, isText } from './checks.js';
+import { checkThat, isNonEmptyString } from './checks.js';
 import { quote } from './go-text.js';
 import { dnsLabel, dnsSubdomain } from './names.js';
 import { invalid, required, tooLong, type Violation } from './violations.js';
@@ -41,9 +41,9 @@ export const coversSigner = (pattern: string, signerName: string): boolean =>
   isSignerDomain(pattern) ? signerName.startsWith(pattern.slice(0, -1)) : pattern === signerName;
 
 /** A value from outside that says what a signer serves. */
-export const servedName = is(
+export const servedSigner = checkThat(
   'a signer name, or domain/*',
-  (value) => isText(value) && signerPatternViolations('', value).length === 0,
+  (value) => isNonEmptyString(value) && signerPatternViolations('', value).length === 0,
 );
 
 /** What is wrong with the first bad part; the value told is the whole. */

@@ -14,7 +14,7 @@ export const isSteps = <T>(work: T | Steps<T>): work is Steps<T> =>
   typeof work === 'object' && work !== null && Symbol.iterator in work && 'next' in work;
 
 /** So many items of a list, members of an object or nodes of a tree are a step of their own. */
-export const itemsInStep = 2_048;
+export const itemsPerStep = 2_048;
 
 interface Job {
   readonly count: number;
@@ -25,7 +25,7 @@ interface Job {
 }
 
 /** How to come back to where a recursion stands, by the path that it keeps of its way. */
-export const placeIn =
+export const pathRestorer =
   <T>(path: T[]) =>
   (): (() => void) => {
     const place = [...path];
@@ -36,12 +36,12 @@ export const placeIn =
  * What a recursion finds too large to be dealt with on the way: it comes at the end, in steps. Recursing through
  * generators would take several times as long for all the small values.
  */
-export class Postponed {
+export class DeferredWork {
   readonly #jobs: Job[] = [];
   readonly #most: number;
 
   /** What has more items than `most` is postponed. */
-  constructor(most = itemsInStep) {
+  constructor(most = itemsPerStep) {
     this.#most = most;
   }
 
@@ -66,10 +66,10 @@ export class Postponed {
   *rest(): Steps<void> {
     // Jobs may add jobs.
     for (const { count, act, enter, done } of this.#jobs) {
-      for (let begin = 0; begin < count; begin += itemsInStep) {
+      for (let begin = 0; begin < count; begin += itemsPerStep) {
         yield;
         enter?.();
-        for (let at = begin; at < Math.min(begin + itemsInStep, count); at++) act(at);
+        for (let at = begin; at < Math.min(begin + itemsPerStep, count); at++) act(at);
       }
       yield;
       enter?.();
@@ -79,10 +79,10 @@ export class Postponed {
 }
 
 /** Postpones nothing, for what is looked at as soon as it is there. */
-export const nothingPostponed = new Postponed(Number.POSITIVE_INFINITY);
+export const noDeferral = new DeferredWork(Number.POSITIVE_INFINITY);
 
 /** Goes through all steps without a pause. */
-export function atOnce<R>(steps: Steps<R>): R {
+export function runSync<R>(steps: Steps<R>): R {
   for (;;) {
     const { done, value } = steps.next();
     if (done) return value;

@@ -1,6 +1,6 @@
 import { goJson, goJsonInSteps, goNumber, quote } from './go-text.js';
 import type { Json } from './object.js';
-import { atOnce, isSteps, type Steps } from './steps.js';
+import { isSteps, runSync, type Steps } from './steps.js';
 
 /**
  * One broken rule of one field. A list of them becomes a 422 Status (see `errors.ts`);
@@ -61,7 +61,7 @@ export const invalidText = (field: string, text: string, detail?: string): Viola
 });
 
 /** The same of a value that is not told. */
-export const invalidUntold = (field: string, detail: string): Violation => ({
+export const invalidWithoutValue = (field: string, detail: string): Violation => ({
   reason: 'FieldValueInvalid',
   field,
   body: `Invalid value: ${detail}`,
@@ -82,7 +82,7 @@ export const outOfRange = (number: number, least: number, most: number): readonl
   number >= least && number <= most ? [] : [`must be between ${least} and ${most}, inclusive`];
 
 /** What is wrong with a number that is to be a port. */
-export const notPort = (number: number): readonly string[] => outOfRange(number, 1, 65_535);
+export const invalidPort = (number: number): readonly string[] => outOfRange(number, 1, 65_535);
 
 /** Like `invalid`, for what will be said of one value again and again. */
 export function invalidOnce(field: string, value: unknown): (detail: string) => Violation {
@@ -94,7 +94,7 @@ export function invalidOnce(field: string, value: unknown): (detail: string) => 
 }
 
 /** An expression that does not compile, or, where that counts as the server's own fault, fails before it is evaluated. */
-export const wrongExpression = (
+export const invalidExpression = (
   field: string,
   expression: string,
   { wrong, isInternal = false }: { readonly wrong: string; readonly isInternal?: boolean },
@@ -118,11 +118,11 @@ const notSupportedText = (field: string, text: string, supported: readonly strin
 });
 
 /** Like `invalid`, for a text that has a type of its own in Kubernetes, which Go prints as JSON. */
-export const invalidWord = (field: string, word: string, detail: string): Violation =>
+export const invalidTypedString = (field: string, word: string, detail: string): Violation =>
   invalidText(field, goJson(word), detail);
 
 /** Like `notSupported`, for such a text. */
-export const notSupportedWord = (field: string, word: string, supported: readonly string[]): Violation =>
+export const notSupportedTypedString = (field: string, word: string, supported: readonly string[]): Violation =>
   notSupportedText(field, goJson(word), supported);
 
 export const forbiddenField = (field: string, detail: string): Violation => ({
@@ -169,35 +169,35 @@ export const mapKey = (path: string, key: string): string => `${path}[${key}]`;
 export const maxViolations = 1_000;
 
 /** Characters of text that the violations of one answer may have together; the first is told whatever its size. */
-export const maxToldSize = 1_048_576;
+export const maxViolationChars = 1_048_576;
 
 /** The first of them, as many as one answer can hold. */
-export function withinReason(violations: readonly Violation[]): readonly Violation[] {
+export function limitViolations(violations: readonly Violation[]): readonly Violation[] {
   let size = 0;
   const end = violations.findIndex(({ field, body }, at) => {
     size += field.length + body.length;
-    return at > 0 && (size > maxToldSize || at >= maxViolations);
+    return at > 0 && (size > maxViolationChars || at >= maxViolations);
   });
   return end < 0 ? violations : violations.slice(0, end);
 }
 
 /** Adds to what was found, however many they are: what is spread into `push` are arguments, of which there is an end. */
-export const addingTo =
+export const appenderTo =
   (found: Violation[]) =>
   (more: readonly Violation[]): void => {
     for (const violation of more) found.push(violation);
   };
 
 /** The violations of each item, in order; items beyond the first `maxViolations` violations are not looked at. */
-export function ofEach<T>(
+export function validateEach<T>(
   items: Iterable<T>,
   check: (item: T, at: number) => readonly Violation[],
 ): readonly Violation[] {
-  return atOnce(ofEachInSteps(items, check));
+  return runSync(validateEachInSteps(items, check));
 }
 
 /** The same where an item alone can take long. */
-export function* ofEachInSteps<T>(
+export function* validateEachInSteps<T>(
   items: Iterable<T>,
   check: (item: T, at: number) => Findings,
 ): Steps<readonly Violation[]> {

@@ -47,7 +47,7 @@ export async function firstDocument(
     if (++count > maxLexemes) throw new YamlError('yaml: document is too complex');
     if (count % lexemesAtOnce === 0) await pause();
     if (parser.stack.length > maxYamlDepth) throw new YamlError(tooDeep);
-    if (lexeme.startsWith('"')) checkEscapes(lexeme, () => breaksIn(text.slice(0, parser.offset)) + 1);
+    if (lexeme.startsWith('"')) checkEscapes(lexeme, () => countLineBreaks(text.slice(0, parser.offset)) + 1);
     const document = withoutStacks(() => firstOf(parser.next(lexeme), (token) => composer.next(token)));
     if (document !== undefined) return { document, endsInQuotes: false };
     last = lexeme;
@@ -78,14 +78,14 @@ function withoutStacks<T>(act: () => T): T {
 }
 
 /** Texts as go-yaml reads them. */
-export function putTextsRight(yaml: typeof Yaml, document: Yaml.Document, text: string): void {
+export function fixScalarText(yaml: typeof Yaml, document: Yaml.Document, text: string): void {
   if (mayContinueBlank.test(text)) keepBlankLines(yaml, document, text);
   if (!text.endsWith('\n')) endWithoutBreak(yaml, document, text);
 }
 
 /** Blank lines behind a line that is continued (a backslash at its end) stay as they are. The parser folds them. */
 function keepBlankLines(yaml: typeof Yaml, document: Yaml.Document, text: string): void {
-  const escaped = (whole: string, blank?: string): string => (blank ? '\\n'.repeat(breaksIn(blank)) : whole);
+  const escaped = (whole: string, blank?: string): string => (blank ? '\\n'.repeat(countLineBreaks(blank)) : whole);
   yaml.visit(document, {
     Scalar(_, node) {
       const quoted = node.type === 'QUOTE_DOUBLE' && node.range ? text.slice(node.range[0], node.range[1]) : '';
@@ -110,18 +110,18 @@ function endWithoutBreak(yaml: typeof Yaml, document: Yaml.Document, text: strin
 }
 
 /** What JSON can escape and go-yaml cannot: slashes, and characters in two halves. */
-export const mayEscapeOddly = /\\(?:\/|u[dD][89a-fA-F])/;
+export const mayHaveJsonEscapes = /\\(?:\/|u[dD][89a-fA-F])/;
 const escapes = /\\(?:(?<slash>\/)|u(?<half>[dD][89a-fA-F][\da-fA-F]{2})|.)/gs;
 
 /** Looks at a text in double quotes. Throws YamlError. */
 function checkEscapes(quoted: string, line: () => number): void {
-  if (!mayEscapeOddly.test(quoted)) return;
+  if (!mayHaveJsonEscapes.test(quoted)) return;
   for (const { groups, index } of quoted.matchAll(escapes)) {
     if (groups?.['slash'] === undefined && groups?.['half'] === undefined) continue;
     const why = groups['slash'] ? 'found unknown escape character' : 'found invalid Unicode character escape code';
-    const at = line() + breaksIn(quoted.slice(0, index));
+    const at = line() + countLineBreaks(quoted.slice(0, index));
     throw new YamlError(scannerComplaint(why, at));
   }
 }
 
-export const breaksIn = (text: string): number => text.split('\n').length - 1;
+export const countLineBreaks = (text: string): number => text.split('\n').length - 1;

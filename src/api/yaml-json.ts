@@ -1,8 +1,8 @@
-import { type ExactJson, NumberText } from './json-exact.js';
+import { type ExactJson, NumberLiteral } from './json-exact.js';
 import { readJsonInSteps } from './json-text.js';
 import { setMember } from './object.js';
 import { sortedNames } from './text-order.js';
-import { mayEscapeOddly, type Pause } from './yaml-document.js';
+import { mayHaveJsonEscapes, type Pause } from './yaml-document.js';
 import { beginsFlow } from './yaml-flow.js';
 import { floatNumber, wholeNumber } from './yaml-values.js';
 
@@ -16,7 +16,7 @@ const colonInNextLine = /"[ \t]*\n\s*:/;
 
 /** What a text says that is JSON, as YAML would say it; undefined for one that is not, or that go-yaml reads otherwise. */
 export async function readAsJson(text: string, pause: Pause): Promise<ExactJson | undefined> {
-  if (!beginsFlow.test(text) || mayEscapeOddly.test(text) || colonInNextLine.test(text)) return undefined;
+  if (!beginsFlow.test(text) || mayHaveJsonEscapes.test(text) || colonInNextLine.test(text)) return undefined;
   const isLong = text.length > longText;
   try {
     const reading = readJsonInSteps(text);
@@ -36,7 +36,7 @@ export async function readAsJson(text: string, pause: Pause): Promise<ExactJson 
 /** As after a conversion to YAML and back: members sorted, numbers that are not whole by their value. */
 function converted(exact: ExactJson): ExactJson {
   if (typeof exact !== 'object' || exact === null) return exact;
-  if (exact instanceof NumberText) {
+  if (exact instanceof NumberLiteral) {
     const value = Number(exact.text);
     if (/^-?\d+$/.test(exact.text)) return wholeNumber(BigInt(exact.text));
     return Number.isFinite(value) ? floatNumber(value) : exact.text;

@@ -6,7 +6,7 @@ import { beginsFlow, beginsIndicator, endOfFlow, endOfQuoted, innermostFlow, typ
  * What stands before an error that go-yaml never comes to: what follows a complete map or list in braces or brackets, or
  * a complete text in quotes, it does not look at, nor at what stands left of the whole. undefined where that is not so.
  */
-export function readBefore(text: string, wrong: ParserError): string | undefined {
+export function ignoreTrailing(text: string, wrong: ParserError): string | undefined {
   const end = endOfRoot(text);
   const isOver = end === undefined ? isLeftOfAll(text, wrong) : wrong.pos[0] > end;
   return isOver && wrong.pos[0] > 0 ? text.slice(0, wrong.pos[0]) : undefined;
@@ -32,7 +32,7 @@ function isLeftOfAll(text: string, { message, pos }: ParserError): boolean {
  * line that it does not like, and what follows within, further to the right than the line before. undefined where
  * something else is wrong.
  */
-export function withIndent(text: string, { message, pos }: ParserError): string | undefined {
+export function repairIndent(text: string, { message, pos }: ParserError): string | undefined {
   const isQuote = message.startsWith('Missing closing') && text[pos[0]] === '\n';
   if (!isQuote && !/^Flow .* must be sufficiently indented/.test(message)) return undefined;
   const start = isQuote ? pos[0] + 1 : text.lastIndexOf('\n', pos[0] - 1) + 1;

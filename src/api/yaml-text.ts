@@ -6,7 +6,7 @@ import { YamlError } from './yaml-complaints.js';
 const controlCharacters = /[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
 
 /** The text, its line breaks as they are written here. Throws YamlError. */
-export function textOf(source: string | Uint8Array): string {
+export function decodeYamlText(source: string | Uint8Array): string {
   if (typeof source !== 'string' && !isUtf8(source)) throw new YamlError('yaml: invalid leading UTF-8 octet');
   const text = typeof source === 'string' ? source : Buffer.from(source).toString('utf8');
   const whole = text.startsWith('\ufeff') ? text.slice(1) : text;

@@ -1,7 +1,7 @@
 import type { Scalar } from 'yaml';
 import { isInt64, maxUint64, minInt64 } from './go-integers.js';
 import { quote } from './go-text.js';
-import { type ExactJson, NumberText } from './json-exact.js';
+import { type ExactJson, NumberLiteral } from './json-exact.js';
 import { YamlError } from './yaml-complaints.js';
 import { goFloat, resolveScalar, type YamlScalar } from './yaml-scalar.js';
 
@@ -11,7 +11,7 @@ import { goFloat, resolveScalar, type YamlScalar } from './yaml-scalar.js';
 export function wholeNumber(value: bigint): ExactJson {
   const number = Number(value);
   if (Number.isSafeInteger(number) || value > maxUint64 || value < minInt64) return number;
-  return isInt64(value) ? value : new NumberText(value.toString());
+  return isInt64(value) ? value : new NumberLiteral(value.toString());
 }
 
 /** JSON does not show that a number was a float if it is whole: its shortest digits are read as a whole number. */

@@ -1,6 +1,6 @@
 import { goJson } from './go-text.js';
 import type { Json, JsonObject } from './object.js';
-import { atOnce, itemsInStep, type Steps } from './steps.js';
+import { itemsPerStep, runSync, type Steps } from './steps.js';
 import { hasSurrogates } from './text-order.js';
 import { goFloat, resolveScalar } from './yaml-scalar.js';
 
@@ -8,7 +8,7 @@ import { goFloat, resolveScalar } from './yaml-scalar.js';
  * JSON as the YAML that Kubernetes answers with: block style, two spaces, lists not indented, members sorted, long
  * text folded beyond column 80, quotes only where a reader would take the text for something else.
  */
-export const writeYaml = (value: Json): string => atOnce(writeYamlInSteps(value));
+export const writeYaml = (value: Json): string => runSync(writeYamlInSteps(value));
 
 /** The same for values of any size. */
 export function* writeYamlInSteps(value: Json): Steps<string> {
@@ -40,7 +40,7 @@ function* block(value: Nested, indent: number, lines: string[], begun?: string):
     for (const item of value) {
       yield* behind(`${head}-`, item, indent, lines);
       head = pad;
-      if (++count % itemsInStep === 0) yield;
+      if (++count % itemsPerStep === 0) yield;
     }
     return;
   }
@@ -57,7 +57,7 @@ function* block(value: Nested, indent: number, lines: string[], begun?: string):
       } else addAll(lines, scalar(named, member, indent + step));
     }
     head = pad;
-    if (++count % itemsInStep === 0) yield;
+    if (++count % itemsPerStep === 0) yield;
   }
 }
 
@@ -74,10 +74,10 @@ function addAll(lines: string[], more: readonly string[]): void {
 
 /** Many texts in order: runs of some are sorted, then merged two by two. */
 function* sortedInSteps(texts: string[], compare: (a: string, b: string) => number): Steps<readonly string[]> {
-  if (texts.length <= itemsInStep) return texts.sort(compare);
+  if (texts.length <= itemsPerStep) return texts.sort(compare);
   let runs: string[][] = [];
-  for (let at = 0; at < texts.length; at += itemsInStep) {
-    runs.push(texts.slice(at, at + itemsInStep).sort(compare));
+  for (let at = 0; at < texts.length; at += itemsPerStep) {
+    runs.push(texts.slice(at, at + itemsPerStep).sort(compare));
     yield;
   }
   while (runs.length > 1) {
@@ -102,7 +102,7 @@ function* mergedInSteps(left: string[], right: string[], compare: (a: string, b:
       merged.push(b);
       r++;
     }
-    if (merged.length % itemsInStep === 0) yield;
+    if (merged.length % itemsPerStep === 0) yield;
   }
   return merged.concat(left.slice(l), right.slice(r));
 }

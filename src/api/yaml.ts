@@ -1,5 +1,5 @@
 import { setImmediate as nextRound } from 'node:timers/promises';
-import { type ExactJson, plainJson, type ReadText } from './json-exact.js';
+import { type ExactJson, type ParsedJson, plainJson } from './json-exact.js';
 import type { Json } from './object.js';
 import {
   complaint,
@@ -10,10 +10,10 @@ import {
   scannerComplaint,
   YamlError,
 } from './yaml-complaints.js';
-import { breaksIn, firstDocument, type Pause, putTextsRight } from './yaml-document.js';
+import { countLineBreaks, firstDocument, fixScalarText, type Pause } from './yaml-document.js';
 import { longText, readAsJson } from './yaml-json.js';
-import { readBefore, withIndent } from './yaml-leniency.js';
-import { textOf } from './yaml-text.js';
+import { ignoreTrailing, repairIndent } from './yaml-leniency.js';
+import { decodeYamlText } from './yaml-text.js';
 import { TreeReader } from './yaml-tree.js';
 
 export { YamlError } from './yaml-complaints.js';
@@ -22,7 +22,7 @@ export { YamlError } from './yaml-complaints.js';
  * Reads YAML as Kubernetes does: go-yaml v2 (YAML 1.1 with exceptions), then as if it had been converted to JSON. Only
  * the first document is read; members come out sorted, because the conversion sorts them.
  */
-export interface ReadYaml extends ReadText {
+export interface ReadYaml extends ParsedJson {
   readonly format: 'yaml';
   /**
    * One text with all repeated members, as strict decoding prints it:
@@ -46,7 +46,7 @@ const maxReread = 65_536;
 
 /** Reads the first document. Throws YamlError. */
 export async function readYaml(source: string | Uint8Array, pause: Pause = nextRound): Promise<ReadYaml> {
-  return readText(textOf(source), pause, { rereading: maxReread, mayEnd: true });
+  return readText(decodeYamlText(source), pause, { rereading: maxReread, mayEnd: true });
 }
 
 /** The value of the only document, in which no member may be repeated. Throws YamlError. */
@@ -72,9 +72,9 @@ async function readText(text: string, pause: Pause, { rereading, mayEnd }: Lenie
   if (text.length > maxYamlBytes) throw new YamlError(`yaml: document is larger than ${maxYamlBytes} bytes`);
   const directive = versionDirective.exec(text);
   if (directive !== null && directive[2] !== '1.1')
-    throw new YamlError(complaintAt('found incompatible YAML document', breaksIn(directive[1] ?? '')));
+    throw new YamlError(complaintAt('found incompatible YAML document', countLineBreaks(directive[1] ?? '')));
   const end = endOfNothing.exec(text);
-  if (end !== null) throw new YamlError(complaintAt(noContent, breaksIn(end[1] ?? '')));
+  if (end !== null) throw new YamlError(complaintAt(noContent, countLineBreaks(end[1] ?? '')));
   const yaml = await import('yaml');
   const lines = new yaml.LineCounter();
   const lineAt = (offset: number): number => lines.linePos(offset).line;
@@ -83,11 +83,11 @@ async function readText(text: string, pause: Pause, { rereading, mayEnd }: Lenie
   if (wrong !== undefined) {
     // Whatever is read again is read in a turn of its own.
     await pause();
-    const before = mayEnd ? readBefore(text, wrong) : undefined;
+    const before = mayEnd ? ignoreTrailing(text, wrong) : undefined;
     const complete = before && (await readText(before, pause, { rereading, mayEnd: false }).catch(unreadable));
     if (before && complete)
       return { ...complete, lineBehind: () => complete.lineBehind() ?? contentBehind(text, before.length) };
-    const indented = rereading >= text.length ? withIndent(text, wrong) : undefined;
+    const indented = rereading >= text.length ? repairIndent(text, wrong) : undefined;
     if (indented !== undefined) return readText(indented, pause, { rereading: rereading - text.length, mayEnd });
     throw new YamlError(complaint(wrong, more, text, lineAt));
   }
@@ -98,7 +98,7 @@ async function readText(text: string, pause: Pause, { rereading, mayEnd }: Lenie
   if (tab >= 0) throw new YamlError(scannerComplaint(noToken, lineAt(tab)));
   const isLong = text.length > longText;
   if (isLong) await pause();
-  if (document !== undefined) putTextsRight(yaml, document, text);
+  if (document !== undefined) fixScalarText(yaml, document, text);
   const reader = new TreeReader({ text, lineAt, isMap: yaml.isMap, isAlias: yaml.isAlias, isPair: yaml.isPair });
   const exact = reader.read(document?.contents);
   if (isLong) await pause();
@@ -120,7 +120,7 @@ function contentBehind(text: string, end: number): number | undefined {
     .slice(end)
     .split('\n')
     .findIndex((one) => !saysNothing.test(one));
-  return line < 0 ? undefined : breaksIn(text.slice(0, end)) + line + 1;
+  return line < 0 ? undefined : countLineBreaks(text.slice(0, end)) + line + 1;
 }
 
 const finished = (exact: ExactJson, repeated: readonly string[], lineBehind: ReadYaml['lineBehind']): ReadYaml => ({

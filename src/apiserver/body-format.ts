@@ -1,10 +1,10 @@
 import { type ApiError, unsupportedMediaType } from '../api/errors.js';
-import { plainText, type ReadText } from '../api/json-exact.js';
+import { type ParsedJson, parsedPlain } from '../api/json-exact.js';
 import { largeJson } from '../api/json-pieces.js';
 import { dumpBody, JsonSyntaxError, readJson, readJsonInSteps } from '../api/json-text.js';
 import { readMediaType } from '../api/media-type.js';
 import { messageOf } from '../api/message-of.js';
-import { atOnce } from '../api/steps.js';
+import { runSync } from '../api/steps.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
 import { runInTurns, TurnTaking } from '../runtime/turn-taking.js';
 import type { Schema } from '../schema/schema.js';
@@ -19,7 +19,7 @@ const protobuf = 'application/vnd.kubernetes.protobuf';
 
 /** A parsed body, and how it starts, for messages. */
 export interface Parsed {
-  readonly text: ReadText & { readonly format?: 'json' | 'yaml' };
+  readonly text: ParsedJson & { readonly format?: 'json' | 'yaml' };
   readonly dump: string;
   /** The text, if it came as one. */
   readonly raw?: string;
@@ -51,8 +51,8 @@ export async function parse(body: RequestBody, message: Schema | undefined, turn
   if (format === protobuf) {
     const { decodeEnvelope } = await import('../schema/protobuf.js');
     const steps = decodeEnvelope(message as Schema, bytes);
-    const value = bytes.length < largeJson ? atOnce(steps) : await runInTurns(steps, turns);
-    return { text: plainText(value), dump: dumpBody(bytes) };
+    const value = bytes.length < largeJson ? runSync(steps) : await runInTurns(steps, turns);
+    return { text: parsedPlain(value), dump: dumpBody(bytes) };
   }
   if (format === yaml) {
     const { readYaml } = await import('../api/yaml.js');

@@ -2,7 +2,7 @@ import { ApiError, badRequest } from '../api/errors.js';
 import { goJson } from '../api/go-text.js';
 import type { JsonObject } from '../api/object.js';
 import type { DeleteBody } from '../api/options.js';
-import { atOnce } from '../api/steps.js';
+import { runSync } from '../api/steps.js';
 import { notRegistered, unnamedScheme } from '../api/unregistered-kind.js';
 import { decodeText, typeMetaOf } from '../schema/decode.js';
 import { deleteOptions } from '../schema/meta.js';
@@ -34,7 +34,7 @@ export async function readDeleteBody(request: ApiRequest): Promise<DeleteBody | 
     if (error instanceof ApiError) throw error;
     throw badRequest(whyUnparsed(error));
   }
-  const { value } = atOnce(decoded(badRequest, decodeText(deleteOptions, parsed.text)));
+  const { value } = runSync(decoded(badRequest, decodeText(deleteOptions, parsed.text)));
   request.record?.sent({ kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/v1', ...(value as JsonObject) }, goJson);
   return value as DeleteBody;
 }

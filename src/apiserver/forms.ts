@@ -1,6 +1,6 @@
 import { largeJson } from '../api/json-pieces.js';
 import { type ApiObject, asJson, isObject, type JsonObject, type ObjectMeta } from '../api/object.js';
-import { Postponed, type Steps } from '../api/steps.js';
+import { DeferredWork, type Steps } from '../api/steps.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
 import { runInTurns, TurnTaking } from '../runtime/turn-taking.js';
 import { withoutEmpty } from '../schema/empty-members.js';
@@ -149,7 +149,7 @@ function* makeBytes(definition: ResourceDefinition, entry: Entry): Steps<void> {
   const object = yield* readStored(definition, entry);
   yield;
   const { order, writeInSteps } = compileEncoder(definition);
-  const later = new Postponed();
+  const later = new DeferredWork();
   const ordered = order(object, later);
   yield* later.rest();
   yield;
@@ -205,7 +205,7 @@ export function encode(
   const object = kept(definition, given);
   const { order, write, writeInSteps } = compileEncoder(storageType(definition));
   const written = (form: object): Document | Promise<Document> => {
-    const later = new Postponed();
+    const later = new DeferredWork();
     const ordered = order(form, later);
     // What took that long to put in order takes long to write.
     if (!turns.isDue && later.isEmpty) return write(ordered);

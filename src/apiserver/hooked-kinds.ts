@@ -1,6 +1,6 @@
 import type { HookedKinds, SeenAs } from '../admission/webhooks/seen.js';
 import { internalError, untyped } from '../api/errors.js';
-import type { ReadText } from '../api/json-exact.js';
+import type { ParsedJson } from '../api/json-exact.js';
 import { readJson } from '../api/json-text.js';
 import { type ApiObject, asJson, groupVersion, type JsonObject, type ResourceType } from '../api/object.js';
 import { storagePrefix } from '../registry/keys.js';
@@ -117,7 +117,7 @@ export function* readAs(
   served: Served,
   definition: ResourceDefinition,
   result: JsonObject,
-  text: ReadText,
+  text: ParsedJson,
 ): ReturnType<typeof decodeResult> {
   yield* checkKind(served, definition, result);
   return yield* decodeResult(definition, result, { made: true, text });

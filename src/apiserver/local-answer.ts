@@ -1,7 +1,7 @@
+import { deepCopy, deepCopyInSteps } from '../api/deep-copy.js';
 import { ApiError, type Status } from '../api/errors.js';
 import { type ApiObject, groupVersion, type Json, type List } from '../api/object.js';
-import { ownCopy, ownCopyInSteps } from '../api/own-copy.js';
-import { atOnce, type Steps } from '../api/steps.js';
+import { runSync, type Steps } from '../api/steps.js';
 import type { ListOptions, WatchEvent, WatchOptions } from '../client/client.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
 import { Observable } from '../runtime/observable.js';
@@ -36,7 +36,7 @@ export function failOnStatus(result: Result): Result {
 
 export async function objectOf<T extends ApiObject>(answer: Result): Promise<T> {
   const result = failOnStatus(answer);
-  if (result.type === 'object') return ownCopy(result.object as Json) as unknown as T;
+  if (result.type === 'object') return deepCopy(result.object as Json) as unknown as T;
   if (result.type !== 'entry') throw new Error(`an object was expected, not a ${result.type}`);
   const { definition, entry } = result;
   return readAs<T>(definition, entry, {});
@@ -63,7 +63,7 @@ function* readInSteps<T extends ApiObject>(
   options: ReadOptions,
 ): Steps<T> {
   const read = options.metadataOnly ? yield* readMetadata(definition, entry) : yield* readStored(definition, entry);
-  const own = (isLarge(entry) ? yield* ownCopyInSteps(read as Json) : ownCopy(read as Json)) as unknown;
+  const own = (isLarge(entry) ? yield* deepCopyInSteps(read as Json) : deepCopy(read as Json)) as unknown;
   return options.metadataOnly ? withMetadata<T>(definition, own as ApiObject['metadata']) : (own as T);
 }
 
@@ -75,7 +75,7 @@ function readAs<T extends ApiObject>(
   turns?: TurnTaking,
 ): T | Promise<T> {
   const steps = readInSteps<T>(definition, entry, options);
-  return isLarge(entry) ? runInTurns(steps, turns) : atOnce(steps);
+  return isLarge(entry) ? runInTurns(steps, turns) : runSync(steps);
 }
 
 interface ReadOptions {

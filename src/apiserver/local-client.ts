@@ -1,6 +1,6 @@
-import { keyOfGiven } from '../api/looked-up.js';
 import { type ApiObject, groupResource, type JsonObject, type ObjectKey, type ResourceType } from '../api/object.js';
 import { oncePer } from '../api/once.js';
+import { requestKey } from '../api/request-keys.js';
 import { statusTexts } from '../api/status-texts.js';
 import type {
   Client,
@@ -148,7 +148,7 @@ function objectClient<T extends ApiObject>(
       ignoreNotFound(call({ verb: 'get', method: 'GET', ...at(key) }).then((result) => objectOf<T>(result))),
     update: async (body, options) =>
       objectOf<T>(
-        await call({ verb: 'update', method: 'PUT', ...at(keyOfGiven(body)), query: writeQuery(options), body }),
+        await call({ verb: 'update', method: 'PUT', ...at(requestKey(body)), query: writeQuery(options), body }),
       ),
     patch: async (key, patch, options) => objectOf<T>(await call(patchCall(at(key), patch, options))),
   };

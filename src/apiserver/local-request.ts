@@ -1,8 +1,8 @@
 import { goJson } from '../api/go-text.js';
 import { Namespaces } from '../api/kinds/namespace.js';
-import { checkPlace } from '../api/looked-up.js';
 import { isType, member, type ResourceType } from '../api/object.js';
 import { type Query, selectedName } from '../api/options.js';
+import { checkRequestPath } from '../api/request-keys.js';
 import type { UserInfo } from '../api/user.js';
 import type { FieldValidation } from '../client/client.js';
 import type { QueryParameters } from '../client/request-options.js';
@@ -33,7 +33,7 @@ export interface LocalCaller {
 /** The request that a call over HTTP would be read as. Throws BadRequest where its URL could not be written. */
 export function requestOf(call: LocalCall, { user, agent, signal, fieldValidation }: LocalCaller): ApiRequest {
   const isRead = call.verb === 'list' || call.verb === 'watch';
-  checkPlace({ ...call, isInOne: call.type.namespaced && !isRead });
+  checkRequestPath({ ...call, isInOne: call.type.namespaced && !isRead });
   const { verb, method, type, namespace = '', name = '', subresource = '', query = {}, body, contentType } = call;
   const isOfNamespaces = isType(type, Namespaces);
   const path = `/${type.group === '' ? 'api' : `apis/${type.group}`}/${type.version}/${namespace ? `namespaces/${namespace}/` : ''}${type.plural}${name && `/${name}`}${subresource && `/${subresource}`}`;

@@ -2,7 +2,7 @@ import { ChangeFailed, type PolicyChanges } from '../admission/policies/changes.
 import type { SeenAs } from '../admission/webhooks/seen.js';
 import { ApiError, internalError } from '../api/errors.js';
 import { quote } from '../api/go-text.js';
-import type { ReadText } from '../api/json-exact.js';
+import type { ParsedJson } from '../api/json-exact.js';
 import { messageOf } from '../api/message-of.js';
 import {
   type ApiObject,
@@ -57,7 +57,7 @@ export function policyChanges(catalogue: Catalogue): PolicyChanges {
     async patched(object, { as, given }, operations) {
       const definition = definitionOf(as);
       const before = inOrder(definition, asJson(object));
-      let patched: { readonly result: JsonObject; readonly text: ReadText };
+      let patched: { readonly result: JsonObject; readonly text: ParsedJson };
       try {
         patched = await runInTurns(receivedPatch({ operations }).apply(before));
       } catch (error) {
@@ -95,7 +95,7 @@ const unsuitable = ({ version, kind }: Pick<SeenAs['kind'], 'version' | 'kind'>,
 function* decoded(
   served: Served,
   definition: ResourceDefinition,
-  { result, text }: { readonly result: JsonObject; readonly text: ReadText },
+  { result, text }: { readonly result: JsonObject; readonly text: ParsedJson },
   version: string,
 ): Steps<ApiObject> {
   try {

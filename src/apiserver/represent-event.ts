@@ -2,7 +2,7 @@ import { ApiError, untyped } from '../api/errors.js';
 import { goJson, goJsonInSteps } from '../api/go-text.js';
 import { messageOf } from '../api/message-of.js';
 import { type ApiObject, groupVersion, type JsonObject } from '../api/object.js';
-import { atOnce, type Steps } from '../api/steps.js';
+import { runSync, type Steps } from '../api/steps.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
 import { runInLaterTurns } from '../runtime/turn-taking.js';
 import { inOrder } from '../schema/encode.js';
@@ -152,7 +152,7 @@ function tables(
     if (item.type === 'ERROR') return line('ERROR', statusOf(item.error));
     const columns = first;
     first = false;
-    if (!('entry' in item)) return atOnce(written(item, columns));
+    if (!('entry' in item)) return runSync(written(item, columns));
     const name = `table of ${version} with ${includeObject}, ${columns ? 'columns' : 'rows'}, at ${Math.floor(now() / 1_000)}`;
     return sharedEvent(definition, { name, write: (_, entry) => writeEntry(entry, written(item, columns)) }, item);
   };
@@ -160,7 +160,7 @@ function tables(
 
 /** Many may watch, each in its own form, so that not even the first step is taken while a change is told to all. */
 const writeEntry = (entry: Entry, steps: Steps<Buffer>): Buffer | Promise<Buffer> =>
-  isLarge(entry) ? runInLaterTurns(steps) : atOnce(steps);
+  isLarge(entry) ? runInLaterTurns(steps) : runSync(steps);
 
 function* objectIn(definition: ResourceDefinition, item: Told): Steps<ApiObject> {
   return 'entry' in item ? yield* readStored(definition, item.entry) : (specialObject(definition, item) as ApiObject);

@@ -1,5 +1,5 @@
 import type { Labels } from '../api/label-requirements.js';
-import { atOnce, type Steps } from '../api/steps.js';
+import { runSync, type Steps } from '../api/steps.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
 import { runInTurns } from '../runtime/turn-taking.js';
 import type { Entry } from '../store/store.js';
@@ -21,7 +21,7 @@ function* readLabels(definition: ResourceDefinition, entry: Entry): Steps<Labels
 export function isSelected(selection: Selection, definition: ResourceDefinition, entry: Entry): boolean {
   if (selection.everything) return true;
   if (!mayBeNamed(selection, entry)) return false;
-  if (selection.labels !== undefined && !selection.labels.matches(atOnce(readLabels(definition, entry)))) return false;
+  if (selection.labels !== undefined && !selection.labels.matches(runSync(readLabels(definition, entry)))) return false;
   return selection.byLabelsAlone || selection.matches(stored(definition, entry));
 }
 

@@ -1,6 +1,6 @@
 import { type ApiError, untyped } from '../api/errors.js';
 import { type ApiObject, asJson, groupVersion, type JsonObject } from '../api/object.js';
-import { atOnce, type Steps } from '../api/steps.js';
+import { runSync, type Steps } from '../api/steps.js';
 import { timestamp } from '../api/time.js';
 import { sameInSteps } from '../schema/same.js';
 import { checkShape, joinErrors } from './check.js';
@@ -63,7 +63,7 @@ export function* applyConfiguration(applying: Applying): Steps<Applied> {
 /** An item without identity comes from the live object: the configuration was checked before. */
 function unidentified({ live, schema }: Applying, { message }: UnidentifiedItem): ApiError {
   const stored = live === undefined ? {} : withoutOwners(asJson(live));
-  const errors = atOnce(checkShape(shapeOfObject(schema), stored, { duplicates: true }));
+  const errors = runSync(checkShape(shapeOfObject(schema), stored, { duplicates: true }));
   return errors.length === 0
     ? untyped(`failed to merge config: ${message}`)
     : unreadableLive(stored, joinErrors(errors));

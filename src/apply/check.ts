@@ -1,8 +1,8 @@
 import { Complaints } from '../api/complaints.js';
-import { goSyntax, goTypeName, goValue, isForeign } from '../api/go-print.js';
+import { goSyntax, goTypeName, goValue, isNonJson } from '../api/go-print.js';
 import { goNumber } from '../api/go-text.js';
 import { isList, isObject, type Json } from '../api/object.js';
-import { Postponed, placeIn, type Steps } from '../api/steps.js';
+import { DeferredWork, pathRestorer, type Steps } from '../api/steps.js';
 import { sortTexts } from '../api/text-order.js';
 import { elementOf, UnidentifiedItem } from './list-items.js';
 import { fieldElement, indexElement, type PathElement, printPath } from './path-element.js';
@@ -20,8 +20,8 @@ export function* checkShape(
   // A hostile body has an error in every field.
   const errors = new Complaints({ most: Infinity, repeats: true });
   const path: PathElement[] = [];
-  const later = new Postponed();
-  const keepPlace = placeIn(path);
+  const later = new DeferredWork();
+  const keepPlace = pathRestorer(path);
   const report = (text: string): void => {
     errors.add(() => (path.length === 0 ? text : `${printPath(path, goNumber)}: ${text}`));
   };
@@ -33,7 +33,7 @@ export function* checkShape(
 
   function check(at: Shape, item: Json): void {
     if (path.length > deepest || errors.isFull) return;
-    const form = formOf(at, isForeign(item) ? null : item);
+    const form = formOf(at, isNonJson(item) ? null : item);
     if (form === 'map' && at.map !== undefined) checkMap(at.map, item);
     else if (form === 'list' && at.list !== undefined) checkList(at.list, item);
     else if (at.scalar !== undefined) checkScalar(at.scalar, item, report);
@@ -41,7 +41,7 @@ export function* checkShape(
 
   function checkMap(map: MapShape, item: Json): void {
     if (item === null) return;
-    if (!isObject(item) || isForeign(item)) {
+    if (!isObject(item) || isNonJson(item)) {
       report(`expected map, got &{${goValue(item)}}`);
       return;
     }
@@ -73,7 +73,7 @@ export function* checkShape(
     let isOver = false;
     const checkItem = (index: number): void => {
       const entry = item[index] ?? null;
-      if (list.type === 'atomic' || (list.type === 'set' && isForeign(entry))) {
+      if (list.type === 'atomic' || (list.type === 'set' && isNonJson(entry))) {
         below(indexElement(index), list.items, entry);
         return;
       }

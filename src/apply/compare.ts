@@ -1,5 +1,5 @@
 import { isList, isObject, type Json } from '../api/object.js';
-import { Postponed, placeIn, type Steps } from '../api/steps.js';
+import { DeferredWork, pathRestorer, type Steps } from '../api/steps.js';
 import { same } from '../schema/same.js';
 import { type FieldSet, FieldSetBuilder, recursiveDifference } from './field-set.js';
 import { wholeNode } from './field-set-of.js';
@@ -26,8 +26,8 @@ export function* compare(shape: Shape, before: Json, after: Json): Steps<Compari
   const modified = new FieldSetBuilder();
   const removed = new FieldSetBuilder();
   const path: PathElement[] = [];
-  const postponed = new Postponed();
-  const keepPlace = placeIn(path);
+  const postponed = new DeferredWork();
+  const keepPlace = pathRestorer(path);
 
   function both(at: Shape, left: Json, right: Json): void {
     if (left === right) return;

@@ -1,7 +1,7 @@
 import { ApiError } from '../api/errors.js';
 import { quote } from '../api/go-text.js';
 import { compareText } from '../api/text-order.js';
-import { maxToldSize } from '../api/violations.js';
+import { maxViolationChars } from '../api/violations.js';
 import { count, difference, type FieldSet, isEmpty, paths } from './field-set.js';
 import { identityOf, type Owner } from './managed-fields.js';
 import { printPath } from './path-element.js';
@@ -43,7 +43,7 @@ const aroundEach = 80;
 /** In the order of owners, as many as an answer tells. */
 function toldOf(conflicts: readonly FieldConflict[]): readonly Told[] {
   const told: Told[] = [];
-  let room = maxToldSize;
+  let room = maxViolationChars;
   for (const { owner, fields } of conflicts.toSorted((a, b) => compareText(identityOf(a.owner), identityOf(b.owner)))) {
     const by = printOwner(owner);
     for (const path of paths(fields)) {

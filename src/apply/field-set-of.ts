@@ -1,5 +1,5 @@
 import { isList, isObject, type Json } from '../api/object.js';
-import { Postponed, type Steps } from '../api/steps.js';
+import { DeferredWork, type Steps } from '../api/steps.js';
 import { copyOf, emptySet, type FieldNode, type FieldSet, leaf } from './field-set.js';
 import { elementIfAny, itemsByElement } from './list-items.js';
 import { fieldElement, fieldNameOf, type PathElement } from './path-element.js';
@@ -11,7 +11,7 @@ import { deepest, exactForm, formOf, type ListShape, type MapShape, type Shape, 
  * owns can leave nothing of an item, and the list is there all the same.
  */
 export function* fieldSetOf(shape: Shape, value: Json): Steps<FieldSet> {
-  const later = new Postponed();
+  const later = new DeferredWork();
   const { below } = declared(shape, value, { depth: 0, later });
   yield* later.rest();
   return below;
@@ -19,7 +19,7 @@ export function* fieldSetOf(shape: Shape, value: Json): Steps<FieldSet> {
 
 interface Place {
   readonly depth: number;
-  readonly later: Postponed;
+  readonly later: DeferredWork;
 }
 
 function declared(shape: Shape, value: Json, place: Place): FieldNode {
@@ -80,7 +80,7 @@ const nothing: FieldNode = { owned: false, below: emptySet };
  * A value with everything in it: what appears when it is added and goes when it is removed. Unlike `fieldSetOf`,
  * every container counts. What it has of many comes `later`.
  */
-export function wholeNode(shape: Shape, value: Json, later: Postponed, depth = 0): FieldNode {
+export function wholeNode(shape: Shape, value: Json, later: DeferredWork, depth = 0): FieldNode {
   const form = exactForm(shape, value);
   if (depth >= deepest) return leaf;
   const out = new Map<PathElement, FieldNode>();

@@ -1,5 +1,5 @@
 import { isObject, type Json, type JsonObject, setMember } from '../api/object.js';
-import { Postponed, type Steps } from '../api/steps.js';
+import { DeferredWork, type Steps } from '../api/steps.js';
 import { type PathElement, readPathElement, sortPathElements } from './path-element.js';
 
 /**
@@ -173,7 +173,7 @@ export function count(set: FieldSet): number {
 
 /** The FieldsV1 form (KEP-555). */
 export function* writeFieldSet(set: FieldSet): Steps<JsonObject> {
-  const later = new Postponed();
+  const later = new DeferredWork();
   const written = writeNode({ owned: false, below: set }, later);
   yield* later.rest();
   return written;
@@ -181,7 +181,7 @@ export function* writeFieldSet(set: FieldSet): Steps<JsonObject> {
 
 const nothing: JsonObject = {};
 
-function writeNode({ owned, below: deeper }: FieldNode, later: Postponed): JsonObject {
+function writeNode({ owned, below: deeper }: FieldNode, later: DeferredWork): JsonObject {
   if (deeper.size === 0) return nothing;
   const out: Record<string, Json> = owned ? { '.': nothing } : {};
   const elements = sortPathElements(deeper.keys());
@@ -206,13 +206,13 @@ export function readFieldSet(fields: JsonObject): FieldSet {
 
 /** Reads what `writeFieldSet` wrote, whose steps are known to be spelt as they should. */
 export function* readWrittenFieldSet(fields: JsonObject): Steps<FieldSet> {
-  const later = new Postponed();
+  const later = new DeferredWork();
   const set = readWrittenNode(fields, later).below;
   yield* later.rest();
   return set;
 }
 
-function readWrittenNode(fields: Json, later: Postponed): FieldNode {
+function readWrittenNode(fields: Json, later: DeferredWork): FieldNode {
   if (!isObject(fields)) return leaf;
   const keys = Object.keys(fields);
   const owned = Object.hasOwn(fields, '.');

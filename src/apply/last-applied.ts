@@ -1,7 +1,7 @@
 import { annotationsLimit, sizeOfAnnotations } from '../api/annotations.js';
 import { sortedJson } from '../api/go-text.js';
 import { type ApiObject, isObject, type Json, type JsonObject } from '../api/object.js';
-import { atOnce } from '../api/steps.js';
+import { runSync } from '../api/steps.js';
 import { checkShape } from './check.js';
 import { compare } from './compare.js';
 import { difference, type FieldSet } from './field-set.js';
@@ -18,9 +18,9 @@ export function lastAppliedFields(live: JsonObject, shape: Shape, apiVersion: st
   if (typeof text !== 'string' || text === '') return undefined;
   const config = parsed(text);
   if (config === undefined || config['apiVersion'] !== apiVersion) return undefined;
-  if (atOnce(checkShape(shape, config)).length > 0) return undefined;
-  const { added, modified, removed } = atOnce(compare(shape, config, live));
-  return [modified, added, removed].reduce(difference, atOnce(fieldSetOf(shape, config)));
+  if (runSync(checkShape(shape, config)).length > 0) return undefined;
+  const { added, modified, removed } = runSync(compare(shape, config, live));
+  return [modified, added, removed].reduce(difference, runSync(fieldSetOf(shape, config)));
 }
 
 /** Keeps the annotation, where there is one, telling what was applied last. */

@@ -1,7 +1,7 @@
-import { isForeign } from '../api/go-print.js';
+import { isNonJson } from '../api/go-print.js';
 import { quoteList } from '../api/go-text.js';
 import { isList, isObject, type Json, member } from '../api/object.js';
-import type { Postponed } from '../api/steps.js';
+import type { DeferredWork } from '../api/steps.js';
 import { keyElement, type PathElement, valueElement } from './path-element.js';
 import type { ListShape } from './shape.js';
 
@@ -26,7 +26,7 @@ export const elementIfAny = (list: ListShape, item: Json): PathElement | undefin
   list.type === 'map' ? keyed(list, item) : isScalar(item) ? valueElement(item) : undefined;
 
 function keyed(list: ListShape, item: Json): PathElement | undefined {
-  if (!isObject(item) || isForeign(item)) return undefined;
+  if (!isObject(item) || isNonJson(item)) return undefined;
   const keys: (readonly [string, Json])[] = [];
   for (const key of list.keys) {
     const value = member(item, key) ?? (Object.hasOwn(item, key) ? null : list.keyDefaults.get(key));
@@ -39,7 +39,7 @@ const isScalar = (item: Json): boolean => item !== null && !isList(item) && !isO
 
 function whyUnkeyed(list: ListShape, item: Json): string {
   if (item === null) return 'associative list with keys may not have a null element';
-  if (!isObject(item) || isForeign(item)) return 'associative list with keys may not have non-map elements';
+  if (!isObject(item) || isNonJson(item)) return 'associative list with keys may not have non-map elements';
   return `associative list with keys has an element that omits all key fields ${quoteList(list.keys)} (and doesn't have default values for any key fields)`;
 }
 
@@ -56,7 +56,7 @@ function whyNoValue(item: Json): string {
 export function itemsByElement(
   list: ListShape,
   items: readonly Json[],
-  later: Postponed,
+  later: DeferredWork,
   then: (found: ReadonlyMap<PathElement, readonly Json[]>) => void,
   { name = elementOf, keepPlace }: { readonly name?: typeof elementIfAny; readonly keepPlace?: () => () => void } = {},
 ): void {

@@ -1,7 +1,7 @@
 import { goJson, quote } from '../api/go-text.js';
 import { messageOf } from '../api/message-of.js';
 import { isList, isObject, type Json, type ManagedFieldsEntry } from '../api/object.js';
-import { atOnce, type Steps } from '../api/steps.js';
+import { runSync, type Steps } from '../api/steps.js';
 import { compareText } from '../api/text-order.js';
 import { type FieldSet, readFieldSet, readWrittenFieldSet, writeFieldSet } from './field-set.js';
 
@@ -128,7 +128,7 @@ export const isReset = (entries: Json | undefined): boolean =>
 /** What is wrong with entries, in Kubernetes' words; undefined when they can be read. */
 export function managedFieldsProblem(entries: readonly ManagedFieldsEntry[] | undefined): string | undefined {
   try {
-    atOnce(readManagedFields(entries as Json | undefined));
+    runSync(readManagedFields(entries as Json | undefined));
     return undefined;
   } catch (error) {
     return messageOf(error);

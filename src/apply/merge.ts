@@ -1,6 +1,6 @@
 import { changedCopy } from '../api/changed-copy.js';
 import { isList, isObject, type Json, member, setMember } from '../api/object.js';
-import { Postponed, type Steps } from '../api/steps.js';
+import { DeferredWork, type Steps } from '../api/steps.js';
 import { isEmpty } from '../schema/presence.js';
 import { elementOf } from './list-items.js';
 import type { PathElement } from './path-element.js';
@@ -13,7 +13,7 @@ import { deepest, formOf, type ListShape, type MapShape, type Shape, shapeOfMemb
  * @throws UnidentifiedItem for a list item without identity.
  */
 export function* merge(shape: Shape, live: Json, config: Json): Steps<Json> {
-  const later = new Postponed();
+  const later = new DeferredWork();
   const found = merged(shape, live, config, { depth: 0, later });
   yield* later.rest();
   return found ?? null;
@@ -21,7 +21,7 @@ export function* merge(shape: Shape, live: Json, config: Json): Steps<Json> {
 
 interface Place {
   readonly depth: number;
-  readonly later: Postponed;
+  readonly later: DeferredWork;
 }
 const within = ({ depth, later }: Place): Place => ({ depth: depth + 1, later });
 

@@ -1,5 +1,5 @@
 import { type ApiObject, asJson } from '../api/object.js';
-import { atOnce } from '../api/steps.js';
+import { runSync } from '../api/steps.js';
 import { difference, has, type Path, setOf } from './field-set.js';
 import type { Owner } from './managed-fields.js';
 import { storedOwners, withOwners } from './object-owners.js';
@@ -22,12 +22,12 @@ const pathIn = (paths: ReplicasPaths, apiVersion: string): Path | undefined => p
 /** The Scale with those owners of the object that own its replicas. */
 export function toScale(object: ApiObject, scale: ApiObject, paths: ReplicasPaths): ApiObject {
   const kept = new Map<string, Owner>();
-  for (const [identity, owner] of atOnce(storedOwners(asJson(object)))) {
+  for (const [identity, owner] of runSync(storedOwners(asJson(object)))) {
     const path = pathIn(paths, owner.apiVersion);
     if (path === undefined || !has(owner.fields, path)) continue;
     kept.set(identity, { ...owner, apiVersion: scaleVersion, fields: setOf(replicas) });
   }
-  return atOnce(withOwners(asJson(scale), kept));
+  return runSync(withOwners(asJson(scale), kept));
 }
 
 /**
@@ -40,9 +40,9 @@ export function fromScale(
   written: ApiObject,
   { paths, apiVersion }: { readonly paths: ReplicasPaths; readonly apiVersion: string },
 ): ApiObject {
-  const scale = new Map(atOnce(storedOwners(asJson(written))));
+  const scale = new Map(runSync(storedOwners(asJson(written))));
   const kept = new Map<string, Owner>();
-  for (const [identity, owner] of atOnce(storedOwners(asJson(object)))) {
+  for (const [identity, owner] of runSync(storedOwners(asJson(object)))) {
     if (!paths.has(owner.apiVersion)) continue;
     const path = pathIn(paths, owner.apiVersion);
     // An Update is known by its version, which is another in a Scale: only an Apply is found again.
@@ -61,5 +61,5 @@ export function fromScale(
       }
     }
   }
-  return atOnce(withOwners(asJson(object), kept));
+  return runSync(withOwners(asJson(object), kept));
 }

@@ -5,7 +5,7 @@ import { AuthenticationError } from './authenticator.js';
 const textsOf = (error: AuthenticationError): readonly string[] =>
   isTexts(error.cause) ? error.cause : [error.message];
 
-/** One error of many, flattened, with what all of them tell the audit log; its separate texts are its cause. */
+/** Returns one error for several, flattened, with their audit annotations merged; its `cause` is the separate texts. */
 export function aggregateError(errors: readonly AuthenticationError[]): AuthenticationError {
   const texts = errors.flatMap(textsOf);
   const annotations = Object.assign({}, ...errors.map((error) => error.annotations));

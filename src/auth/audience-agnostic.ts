@@ -1,13 +1,13 @@
 import type { Authenticated, Authenticator } from './authenticator.js';
 import type { TokenAuthenticator } from './bearer-token.js';
 
-/** Those of the wanted audiences that are among `known`, in the order (and with the repeats) wanted. */
+/** Returns the wanted audiences that are among `known`, in the order (and with the repeats) of `wanted`. */
 export function commonAudiences(wanted: readonly string[], known: readonly string[]): readonly string[] {
   const those = new Set(known);
   return wanted.filter((audience) => those.has(audience));
 }
 
-/** For tokens that know nothing of audiences: they are meant for the API server's own. */
+/** Wraps an authenticator for tokens without audiences: they count as tokens for the API server's own audiences. */
 export const forApiAudiences = (inner: TokenAuthenticator, apiAudiences: readonly string[]): TokenAuthenticator => ({
   authenticateToken: (token, wanted) => within(apiAudiences, wanted, () => inner.authenticateToken(token, wanted)),
 });

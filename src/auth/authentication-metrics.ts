@@ -5,19 +5,19 @@ import type { Metrics } from '../runtime/metrics.js';
 
 /** Counts what becomes of tokens, whoever issued them. */
 export interface AuthenticationMetrics {
-  /** A token of a service account was verified that names no audience. */
+  /** A service account token without an audience was verified. */
   legacyToken(): void;
-  /** One that lives in a Secret was used. */
+  /** A token that lives in a Secret was used. */
   secretToken(how: SecretTokenUse): void;
-  /** One with a time after which its holder should have fetched another was used, before or after that time. */
+  /** A token with a claim `warnafter` was used, before that time or after it (`isStale`). */
   renewedToken(isStale: boolean): void;
-  /** A token was looked up among those remembered. */
+  /** A token was looked up in the token cache. */
   cacheLookup(isKnown: boolean, milliseconds: number): void;
-  /** Who a token belongs to was found out, or why it is good for nobody. */
+  /** A token that was not cached has been authenticated, or refused (`isError`). */
   fetched(isError: boolean): void;
-  /** An issuer of JWTs that is known from now on. */
+  /** Returns the metrics of an issuer of JWTs that is configured from now on. */
   issuer(url: string): IssuerMetrics;
-  /** No other issuers are known any more. */
+  /** Drops the metrics of all other issuers. */
   keepIssuers(urls: readonly string[]): void;
   /** The AuthenticationConfiguration. */
   readonly configured: ReportConfiguration;
@@ -27,7 +27,7 @@ export interface AuthenticationMetrics {
 type SecretTokenUse = 'auto' | 'manual' | 'invalid';
 
 export interface IssuerMetrics {
-  /** A token of the issuer was judged. */
+  /** A token of the issuer was accepted or refused. */
   judged(isGood: boolean, milliseconds: number): void;
   /** Its keys were fetched; undefined: they could not be. */
   keysFetched(text: string | undefined): void;

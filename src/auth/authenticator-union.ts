@@ -3,7 +3,7 @@ import { aggregateError } from './aggregate.js';
 import { type Authenticated, AuthenticationError, type Authenticator } from './authenticator.js';
 import { bearerWarning, type TokenAuthenticator } from './bearer-token.js';
 
-/** Asks in order; the first that knows the caller wins. If none does, what they threw is thrown together. */
+/** Tries authenticators in order; the first that knows the caller wins. If none does, throws their errors as one aggregate. */
 export const unionAuthenticator = (...authenticators: readonly Authenticator[]): Authenticator => ({
   authenticate: (credentials) => firstKnown(authenticators, (one) => one.authenticate(credentials)),
 });
@@ -33,7 +33,7 @@ async function firstKnown<T>(
 
 const outsiders: readonly string[] = [wellKnown.authenticated, wellKnown.unauthenticated];
 
-/** Puts everybody who was recognised into `system:authenticated`. Who is found again is the same user again. */
+/** Adds `system:authenticated` to every authenticated user. The same user object in gives the same user object out. */
 export const withAuthenticatedGroup = (inner: Authenticator): Authenticator => {
   const known = new WeakMap<Authenticated, Authenticated>();
   return {
@@ -55,7 +55,7 @@ function inAuthenticatedGroup(found: Authenticated): Authenticated {
   return { ...found, user: { ...user, groups: [...user.groups, wellKnown.authenticated] } };
 }
 
-/** Tells the caller about an Authorization header that could not be read. */
+/** Adds a warning about an Authorization header that could not be read. */
 export const withBearerWarning = (inner: Authenticator): Authenticator => ({
   async authenticate(credentials) {
     const found = await inner.authenticate(credentials);

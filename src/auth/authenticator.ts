@@ -28,7 +28,7 @@ export interface Authenticator {
   authenticate(credentials: Credentials): Promise<Authenticated | undefined>;
 }
 
-/** A credential is not valid. Made for almost every request, by whoever it is not meant for, so it has no stack. */
+/** Thrown for a credential that is not valid. Has no stack: authenticators that do not recognise a token throw it often. */
 export class AuthenticationError extends Error {
   override readonly name = 'AuthenticationError';
   /** Facts for the audit log. */

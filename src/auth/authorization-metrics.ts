@@ -4,7 +4,7 @@ import type { Metrics } from '../runtime/metrics.js';
 import { timedCounter } from '../runtime/timed-counter.js';
 import type { Decision } from './authorizer.js';
 
-/** Counts who decides, and what asking somebody elsewhere comes to. */
+/** Counts which authorizers decide, and the outcomes of calls to authorization webhooks. */
 export interface AuthorizationMetrics {
   /** Counts what an authorizer of this type and name decides; to have no opinion is to decide nothing. */
   decisionsOf(type: string, name: string): (verdict: Decision['verdict']) => void;
@@ -17,13 +17,13 @@ export interface AuthorizationMetrics {
 export interface AuthorizationWebhookMetrics {
   /** It was called once. */
   called(result: CallResult, milliseconds: number): void;
-  /** It has not answered in the end, so that others decide. */
+  /** It failed for good, and other authorizers decide (fail open). */
   failedOpen(result: CallResult): void;
-  /** Told whether it is to be asked. */
+  /** Told the outcome of its match conditions. */
   readonly conditions: ReviewConditionMetrics;
 }
 
-/** What conditions come to: all are met, one is not, or it cannot be said. */
+/** Outcome of match conditions: all are met, one is not, or evaluating one failed. */
 export type ReviewConditionMetrics = (outcome: 'met' | 'excluded' | 'failed', milliseconds: number) => void;
 
 export type CallResult = 'success' | 'timeout' | 'error';
@@ -102,6 +102,6 @@ export function authorizationMetrics(
   };
 }
 
-/** What a call has come to that failed. */
+/** Returns the result label for a failed call. */
 export const resultOfFailure = (error: unknown): CallResult =>
   error instanceof Error && error.name === 'TimeoutError' ? 'timeout' : 'error';

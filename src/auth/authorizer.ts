@@ -12,7 +12,7 @@ export interface AccessAttributes {
   readonly subresource?: string | undefined;
   readonly namespace?: string | undefined;
   readonly name?: string | undefined;
-  /** What a list, watch or deletecollection is narrowed to, as texts; they have not been checked. */
+  /** Selectors of a list, watch or deletecollection, as text; not validated. */
   readonly fieldSelector?: string | undefined;
   readonly labelSelector?: string | undefined;
 }
@@ -20,7 +20,7 @@ export interface AccessAttributes {
 export interface Decision {
   readonly verdict: 'allow' | 'deny' | 'no-opinion';
   readonly reason: string;
-  /** Trouble while deciding that did not keep the authorizer from an answer. */
+  /** An error while deciding that did not keep the authorizer from answering. */
   readonly error?: string;
 }
 
@@ -41,7 +41,7 @@ export interface AccessRules {
   readonly errors: readonly string[];
 }
 
-/** No rules; `errors` say why there may be some all the same. */
+/** Returns no rules; `errors` say why the list may be incomplete. */
 export const noRules = (...errors: readonly string[]): AccessRules => ({
   resourceRules: [],
   nonResourceRules: [],

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Domains } from '../api/domains.js';
-import { momentOf } from '../api/go-time.js';
+import { parseRfc3339 } from '../api/go-time.js';
 import { type Secret, Secrets } from '../api/kinds/secret.js';
 import { member } from '../api/object.js';
 import type { Clock } from '../runtime/clock.js';
@@ -39,9 +39,9 @@ export const bootstrapTokens = (given: {
 const value = ({ data = {} }: Secret, key: string): string =>
   Buffer.from(member(data, key) ?? '', 'base64').toString('utf8');
 
-/** A date that cannot be read has passed. */
+/** An unreadable date counts as passed. */
 const hasExpired = (expiration: string, now: number): boolean =>
-  expiration !== '' && !((momentOf(expiration) ?? 0) > now);
+  expiration !== '' && !((parseRfc3339(expiration) ?? 0) > now);
 
 /** undefined if one of them is not for machines that are being set up. */
 function extraGroups(listed: string): readonly string[] | undefined {

@@ -29,11 +29,11 @@ export interface AuthenticationOptions extends ServiceAccountTokenOptions {
   readonly clientBundle: () => string;
   readonly staticTokens?: TokenAuthenticator | undefined;
   readonly frontProxy?: Omit<FrontProxyOptions, 'clock'> | undefined;
-  /** Tokens that others answer for, asked last, in this order. They judge audiences themselves. */
+  /** Authenticators of tokens that this server did not issue, tried last, in this order. They check audiences themselves. */
   readonly externalTokens?: readonly TokenAuthenticator[] | undefined;
   readonly secretTokenUsed?: SecretTokenOptions['used'];
   readonly certificateLifetimeLeft?: ((seconds: number) => void) | undefined;
-  /** Whom to take for `system:anonymous` of those who present nothing; as it is at the moment. */
+  /** Returns the current policy about requests without credentials. */
   readonly anonymous: () => AnonymousPolicy;
   readonly metrics?: AuthenticationMetrics | undefined;
 }

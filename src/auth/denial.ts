@@ -15,14 +15,14 @@ function denialText(attributes: AccessAttributes): string {
   return entitiesFor(text);
 }
 
-/** The 403 of a request that nobody allowed. `why` follows the sentence that says who may not do what. */
+/** Returns the 403 of a request that no authorizer allowed. `why` follows the sentence that says who may not do what. */
 export function accessDenied(attributes: AccessAttributes, why: string): ApiError {
   const sentence = denialText(attributes);
   const text = why === '' ? sentence : `${sentence}: ${why}`;
   return forbidden({ group: attributes.group, plural: attributes.resource, name: attributes.name }, text);
 }
 
-/** What a request fails with, given the decision about it: nothing if it was allowed, as a rule 403. */
+/** Returns the error a request fails with, given its decision: undefined if it was allowed, usually 403. */
 export function refusal(attributes: AccessAttributes, decision: Decision): ApiError | undefined {
   if (decision.verdict === 'allow') return undefined;
   return decision.error === undefined ? accessDenied(attributes, decision.reason) : internalError(decision.error);

@@ -3,7 +3,7 @@ import { quote } from '../api/go-text.js';
 import type { Credentials } from './authenticator.js';
 import { readExtraHeaders } from './extra-headers.js';
 
-/** Whom the caller wants to be, as the headers say it. Nothing is added, nothing is allowed yet. */
+/** The user that the headers ask for, as they name it: no groups are added and nothing is authorized yet. */
 export interface WantedUser {
   readonly username: string;
   /** Empty: none wanted. */
@@ -16,11 +16,11 @@ const prefix = 'impersonate-';
 const names = { user: `${prefix}user`, uid: `${prefix}uid`, group: `${prefix}group` } as const;
 const extraPrefix = `${prefix}extra-`;
 
-/** Is there any header that says so? */
+/** Is there any impersonation header? */
 export const asksToImpersonate = (headers: Pick<Credentials, 'headerNames'>): boolean =>
   headers.headerNames().some((name) => name.startsWith(prefix));
 
-/** undefined if no header asks for it. Throws BadRequest if anything is wanted without a user name. */
+/** Reads the impersonation headers; undefined if there are none. Throws BadRequest for others without a user name. */
 export function readWantedUser(headers: Pick<Credentials, 'header' | 'headerNames'>): WantedUser | undefined {
   const wanted = {
     username: headers.header(names.user)[0] ?? '',

@@ -1,10 +1,10 @@
-/** Something kept of each object of a list. */
+/** An index that is updated object by object. */
 export interface Index<A> {
   add(object: A): void;
   remove(object: A): void;
 }
 
-/** An index of the list of the moment: what is equal at both ends of it and of the list before stays as it is. */
+/** Returns a function that brings the index up to date with a list: what it has in common with the list before, at either end, is not indexed again. */
 export function incrementalIndex<A, I extends Index<A>>(index: I & Index<A>): (list: readonly A[]) => I {
   let last: readonly A[] = [];
   return (list) => {

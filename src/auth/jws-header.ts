@@ -3,7 +3,7 @@ import { isObject } from '../api/object.js';
 
 /** What must be right in the header of a token, whether anybody looks at it or not: a token with a wrong one is none. */
 
-/** Members of a header that are read by others and count for nothing here. */
+/** Can the members be read that go-jose parses in every header, although they are not used here? */
 export const hasReadableMembers = ({ nonce, jwk, x5c }: Readonly<Record<string, unknown>>): boolean =>
   isTextOrNone(nonce) && isNoneOr(jwk, isPublicKey) && isNoneOr(x5c, isChain);
 
@@ -20,7 +20,7 @@ const coordinates: ReadonlyMap<unknown, number> = new Map([
   ['P-521', 66],
 ]);
 
-/** Has the form of a public key; whether it is one, and whose, is asked by nobody. */
+/** Has the form of a public key; the key itself is not checked. */
 function isPublicKey(jwk: unknown): boolean {
   if (!isObject(jwk)) return false;
   const { kty, d, n, e, crv, x, y, ...others } = jwk;
@@ -30,7 +30,7 @@ function isPublicKey(jwk: unknown): boolean {
   return kty === 'OKP' && crv === 'Ed25519' && isBytes(x);
 }
 
-/** In base64url, not none, and as many as are wanted. */
+/** Is it base64url of at least one byte, and of exactly `length` bytes where that is given? */
 function isBytes(value: unknown, length?: number): boolean {
   if (typeof value !== 'string' || !/^[A-Za-z0-9_-]+$/.test(value)) return false;
   return length === undefined || Buffer.from(value, 'base64url').length === length;

@@ -9,10 +9,10 @@ import { hasReadableMembers, isTextOrNone } from './jws-header.js';
 /** Algorithms this server signs with; what a token claims in its header must be that of the key. */
 export type SignatureAlgorithm = 'RS256' | 'ES256' | 'ES384' | 'ES512';
 
-/** Algorithms others may sign with. None of them knows a secret, and `none` is none of them. */
+/** Algorithms that other issuers may sign with: asymmetric ones only, and never `none`. */
 export type VerificationAlgorithm = SignatureAlgorithm | 'RS384' | 'RS512' | 'PS256' | 'PS384' | 'PS512';
 
-/** In the order they are listed to people. */
+/** In the order in which error messages list them. */
 export const verificationAlgorithms: readonly VerificationAlgorithm[] = [
   'ES256',
   'ES384',
@@ -32,14 +32,14 @@ const curves: ReadonlyMap<string, string> = new Map([
   ['ES512', 'secp521r1'],
 ]);
 
-/** Is it a key such as the algorithm needs? */
+/** Does the type of the key fit the algorithm? */
 export function keyFits(algorithm: VerificationAlgorithm, key: KeyObject): boolean {
   const curve = curves.get(algorithm);
   if (curve === undefined) return key.asymmetricKeyType === 'rsa';
   return key.asymmetricKeyType === 'ec' && key.asymmetricKeyDetails?.namedCurve === curve;
 }
 
-/** A token taken apart. Nothing in it is verified. */
+/** A parsed token. Nothing in it is verified. */
 export interface UnverifiedToken {
   readonly header: JwsHeader;
   /** The payload, if it is a JSON object. */
@@ -59,8 +59,8 @@ interface JwsHeader {
 }
 
 /**
- * undefined for what is no token: not three parts of unpadded base64url, header or payload no JSON object, members of the
- * header that come twice or cannot be read.
+ * Parses a token. undefined for what is not a token: not three parts of unpadded base64url, header or payload no JSON
+ * object, members of the header that are repeated or cannot be read.
  * White space counts nowhere, as in go-jose; within the payload only ends of lines may stand, as in Go's base64.
  */
 export function parseToken(token: string): UnverifiedToken | undefined {

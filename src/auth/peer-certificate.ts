@@ -39,9 +39,9 @@ export class PeerVerifier {
   readonly #bundle: () => string;
   readonly #clock: Clock;
   readonly #lifetimeLeft: (seconds: number) => void;
-  /** By what was sent: the same leaf without its intermediates leads nowhere. */
+  /** Keyed by the whole chain that was sent: the same leaf without its intermediates does not verify. */
   readonly #known = new BoundedMap<string, Remembered>(maxRemembered);
-  /** By the chain that a connection has: what was refused is not looked at with each of its requests. */
+  /** Refusals by the chain object of a connection, so that they are not verified again with each of its requests. */
   #refusals = new WeakMap<readonly Buffer[], Refusal>();
   #text: string | undefined;
   #anchors: readonly Certificate[] = [];
@@ -119,7 +119,7 @@ function readLeaf(der: Buffer): Certificate {
   }
 }
 
-/** What a peer sends along and cannot be read does not count. */
+/** Intermediates that cannot be read are ignored. */
 function readIntermediate(der: Buffer): readonly Certificate[] {
   try {
     return [readCertificate(der)];

@@ -1,9 +1,9 @@
 import type { Domains } from '../api/domains.js';
-import { firstWithin } from '../api/first-within.js';
 import { aggregate, quote } from '../api/go-text.js';
 import type { PolicyRule } from '../api/kinds/role.js';
 import type { RoleRef } from '../api/kinds/role-binding.js';
 import { oncePer } from '../api/once.js';
+import { takeWithinBudget } from '../api/take-within-budget.js';
 import type { UserInfo } from '../api/user.js';
 import { runInTurns, TurnTaking } from '../runtime/turn-taking.js';
 import type { AccessAttributes, Authorizer, ResourceRule } from './authorizer.js';
@@ -12,25 +12,25 @@ import { type Grant, type RoleIndex, type RoleRules, roleIndexes } from './role-
 import { type FindCandidates, makeRuleIndex, type RuleQuery, ruleIndexOf } from './rule-index.js';
 import { ruleAllows } from './rule-matching.js';
 
-/** Rules somebody holds, those of each role in a list, and what kept more of them from being found. */
+/** The rules a user holds, one list per role, and the errors that kept others from being found. */
 interface HeldRules {
   readonly lists: readonly (readonly PolicyRule[])[];
   readonly errors: readonly string[];
 }
 
-/** Roles and bindings as the questions asked of them. */
+/** The RBAC authorizer, with the lookups that admission needs. */
 export interface Rbac extends Authorizer {
   rulesFor: NonNullable<Authorizer['rulesFor']>;
   /**
-   * What a user holds in a namespace; with an empty namespace, only what is granted everywhere. A role that is not there
-   * is missed under the name of the resource that is being written, as Kubernetes does.
+   * Returns the rules that a user holds in a namespace; with an empty namespace, only those granted cluster-wide. The error
+   * for a missing role names the resource that is being written, as in Kubernetes.
    */
   rulesHeldBy(user: UserInfo, namespace: string, writing: { readonly plural: string }): Promise<HeldRules>;
   /** Rules of a referenced role; a Role is looked for in the namespace. */
   rulesOf(roleRef: RoleRef, namespace: string): Promise<RoleRules>;
 }
 
-/** Decides by roles and bindings. Only ever allows: what no rule allows is somebody else's to decide. */
+/** Authorizes by roles and bindings. Only allows, and otherwise has no opinion. */
 export function rbac(objects: ObjectSource, domains: Domains): Rbac {
   const current = roleIndexes(objects);
   /** Rules of each grant in turn: those of a role as often as it is given. */
@@ -71,7 +71,7 @@ export function rbac(objects: ObjectSource, domains: Domains): Rbac {
       await new TurnTaking().next();
       const { lists, errors } = granted(await current(), user, namespace);
       const count = lists.reduce((sum, { length }) => sum + length, 0);
-      const rules = firstWithin(eachOf(lists), maxListed, lengthOf);
+      const rules = takeWithinBudget(eachOf(lists), maxListed, lengthOf);
       const incomplete = rules.length < count;
       return {
         resourceRules: rules.filter(({ resources }) => resources?.length).map(resourceRule),

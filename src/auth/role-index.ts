@@ -7,7 +7,7 @@ import { serviceAccountUsername, type UserInfo } from '../api/user.js';
 import { type Index, incrementalIndex } from './incremental-index.js';
 import type { ObjectSource } from './object-source.js';
 
-/** Finds what a user was granted without looking at what others were. */
+/** Finds the grants of a user without scanning those of others. */
 export interface RoleIndex {
   /** Bindings that name the user or one of the groups: cluster-wide ones first, then those of the namespace. */
   grantsTo(user: UserInfo, namespace: string): readonly Grant[];
@@ -30,8 +30,8 @@ export type RoleRules =
   | { readonly missing: 'role' | 'kind' };
 
 /**
- * The index as of the latest write. What one write changes is all that is indexed anew. No promise once the roles were
- * read.
+ * Returns the index as of the latest write. Each write only re-indexes what it changed. Synchronous once the roles have
+ * been read.
  */
 export function roleIndexes(objects: ObjectSource): () => RoleIndex | Promise<RoleIndex> {
   const index = new FollowedRoles();
@@ -116,7 +116,7 @@ interface Placed extends Grant {
 class GrantsBySubject<B extends ClusterRoleBinding | RoleBinding> implements Index<B> {
   /** By namespace of the binding, then by subject. */
   readonly #grants = new Map<string, Map<string, Set<Placed>>>();
-  /** What users who asked were told, by namespace, until something changes. */
+  /** Cached answers by user and namespace, until something changes. */
   #told = new WeakMap<UserInfo, Map<string, readonly Placed[]>>();
 
   grantsTo(user: UserInfo, namespace: string): readonly Placed[] {
@@ -172,7 +172,7 @@ const none: readonly never[] = [];
 const userKey = (username: string): string => `user:${username}`;
 const groupKey = (group: string): string => `group:${group}`;
 
-/** Whom a subject of a binding in this namespace is found by; undefined if it is nobody. */
+/** Returns the index key of a subject of a binding in this namespace; undefined if it matches nobody. */
 function keyOfSubject({ kind, name, namespace }: Subject, ofBinding: string): string | undefined {
   if (kind === 'User') return userKey(name);
   if (kind === 'Group') return groupKey(name);

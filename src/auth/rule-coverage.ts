@@ -1,6 +1,6 @@
 import type { PolicyRule } from '../api/kinds/role.js';
 import { oncePer } from '../api/once.js';
-import { atOnce, type Steps } from '../api/steps.js';
+import { runSync, type Steps } from '../api/steps.js';
 import { type FindCandidates, makeRuleIndex, type RuleQuery } from './rule-index.js';
 import { hasWord, includes, resourcesCovering, urlCovers } from './rule-matching.js';
 
@@ -18,7 +18,7 @@ interface PathAtom {
   readonly path: string;
 }
 
-/** How many atoms rules amount to; to be looked at before they are taken apart. */
+/** Returns how many atoms rules expand to; to be checked before they are expanded. */
 export const atomCount = (rules: readonly PolicyRule[]): number =>
   rules.reduce((sum, { verbs, apiGroups, resources, resourceNames, nonResourceURLs }) => {
     const names = Math.max(resourceNames?.length ?? 0, 1);
@@ -26,7 +26,7 @@ export const atomCount = (rules: readonly PolicyRule[]): number =>
     return sum + (verbs?.length ?? 0) * (ofResources + (nonResourceURLs?.length ?? 0));
   }, 0);
 
-/** How many words there are in rules; to be looked at before they are compared with anything. */
+/** Returns the number of strings in rules; to be checked before they are compared with anything. */
 export const wordCount = oncePer((rules: readonly PolicyRule[]): number =>
   rules.reduce((sum, { verbs, apiGroups, resources, resourceNames, nonResourceURLs }) => {
     const lists = [verbs, apiGroups, resources, resourceNames, nonResourceURLs];
@@ -36,14 +36,14 @@ export const wordCount = oncePer((rules: readonly PolicyRule[]): number =>
 
 /** The atoms of `rules` that no single rule of `held` covers, in the order written. */
 export const uncoveredRules = (held: readonly PolicyRule[], rules: readonly PolicyRule[]): readonly RuleAtom[] =>
-  atOnce(uncoveredWithin([held], rules, Number.POSITIVE_INFINITY)) ?? [];
+  runSync(uncoveredWithin([held], rules, Number.POSITIVE_INFINITY)) ?? [];
 
 /** So many comparisons are a step. */
 const comparisonsInStep = 10_000;
 
 /**
- * The same for rules held in several lists, each of them looked through once for all who ask; undefined if it takes more
- * than `limit` comparisons to tell.
+ * Like `uncoveredRules` for rules held in several lists, each of which is prepared once for all callers; undefined if it
+ * takes more than `limit` comparisons.
  */
 export function* uncoveredWithin(
   held: readonly (readonly PolicyRule[])[],
@@ -106,7 +106,7 @@ function covers(rule: PolicyRule, atom: RuleAtom): boolean {
   return resourcesCovering(atom.resource).some((resource) => hasWord(resources, resource));
 }
 
-/** Atoms as rules again: verbs of the same group, resource and name together, in the order written. */
+/** Combines atoms into rules again: verbs of the same group, resource and name together, in the order written. */
 export function compactRules(atoms: readonly RuleAtom[]): readonly PolicyRule[] {
   const rules: PolicyRule[] = [];
   const verbsOf = new Map<string, string[]>();

@@ -1,22 +1,22 @@
 import type { PolicyRule } from '../api/kinds/role.js';
-import { itemsInStep, type Steps } from '../api/steps.js';
+import { itemsPerStep, type Steps } from '../api/steps.js';
 import { wildcard } from './rule-matching.js';
 
-/** What rules are looked for: those that allow it have all of these words, or words for all of them. */
+/** What to look for: a matching rule has each of these values, or a wildcard in its place. */
 export type RuleQuery =
   | {
       readonly verb: string;
       readonly group: string;
-      /** All that cover it. */
+      /** All entries that cover the resource, such as `pods/log` and the wildcard of subresources. */
       readonly resources: readonly string[];
-      /** Absent: what allows it names nobody. */
+      /** Absent: only rules without resource names match. */
       readonly name?: string | undefined;
     }
   | { readonly verb: string; readonly path: string };
 
 /**
- * Finds the rules that may allow something, in a few lists: of those with its verb, with its group, with its resource and
- * with its name the fewest. What they say together is still to be looked at.
+ * Returns candidate rules in a few lists, selected by whichever of verb, group, resource or name has the fewest rules.
+ * Callers still check each rule as a whole.
  */
 export type FindCandidates = (sought: RuleQuery) => readonly (readonly PolicyRule[])[];
 
@@ -36,7 +36,7 @@ export function* makeRuleIndex(rules: readonly PolicyRule[]): Steps<FindCandidat
     byGroup.add(apiGroups, rule);
     byResource.add(resources, rule);
     byName.add(resourceNames?.length ? resourceNames.map(named) : [unnamed], rule);
-    if (at % itemsInStep === 0) yield;
+    if (at % itemsPerStep === 0) yield;
   }
   const find: FindCandidates = (sought) => {
     const withVerb = byVerb.with(wildcard, sought.verb);
@@ -55,7 +55,7 @@ const unnamed = '';
 const named = (name: string): string => `=${name}`;
 const nameOf = (name: string | undefined): readonly string[] => (name === undefined ? [] : [named(name)]);
 
-/** Rules by the words that they have in one place. */
+/** Rules by their values in one field. */
 class Index {
   readonly #rules = new Map<string, PolicyRule[]>();
 

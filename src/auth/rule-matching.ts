@@ -3,18 +3,18 @@ import { oncePer } from '../api/once.js';
 import { withoutTrailing } from '../api/trim.js';
 import type { AccessAttributes } from './authorizer.js';
 
-/** Every verb, group, resource or path. */
+/** The wildcard for verbs, groups, resources and paths. */
 export const wildcard = '*';
 
-/** From so many words on they are looked up, which takes more memory. */
+/** Longer lists are searched through a Set, which takes more memory. */
 const manyWords = 16;
 const lookupOf = oncePer((words: readonly string[]): ReadonlySet<string> => new Set(words));
 
-/** Is it one of these words, however many they are? */
+/** Is the word in the list? Fast for long lists as well. */
 export const includes = (words: readonly string[], word: string): boolean =>
   words.length < manyWords ? words.includes(word) : lookupOf(words).has(word);
 
-/** Is it one of these words, or are they for everything? */
+/** Is the word, or the wildcard, in the list? */
 export const hasWord = (words: readonly string[] | null | undefined, word: string): boolean =>
   words !== undefined && words !== null && (includes(words, wildcard) || includes(words, word));
 

@@ -21,7 +21,7 @@ export interface ClaimedObject {
   readonly uid: string;
 }
 
-/** The part of the claims that is Kubernetes' own. */
+/** The private claims of Kubernetes. */
 export interface AccountClaims {
   readonly namespace: string;
   readonly account: ClaimedObject;
@@ -137,7 +137,7 @@ function audiences(value: unknown): readonly string[] {
   throw new AuthenticationError('go-jose/go-jose/jwt: expected string or array value to unmarshal to Audience');
 }
 
-/** A time that Go's integers cannot hold is long past there. */
+/** Go wraps a time that its integers cannot hold into the distant past. */
 const longPast = -(2 ** 63);
 
 function seconds(value: unknown): number | undefined {

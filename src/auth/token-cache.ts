@@ -18,8 +18,8 @@ interface Remembered {
 }
 
 /**
- * Remembers for a few seconds who a token belongs to. Failures are not remembered, tokens are kept only as
- * digests, and the oldest answers go when there are too many, or when they are over and others come.
+ * Caches for a few seconds which user a token belongs to. Failures are not cached, tokens are kept only as digests, and
+ * the oldest entries are evicted when there are too many, or when they have expired and others are added.
  */
 export class TokenCache implements TokenAuthenticator {
   readonly #inner: TokenAuthenticator;
@@ -62,7 +62,7 @@ export class TokenCache implements TokenAuthenticator {
   #remember(key: string, found: Authenticated): void {
     const now = this.#clock.monotonic();
     this.#remembered.set(key, { found, until: now + this.#keepMs });
-    // The oldest come first, and are over first.
+    // The oldest come first, and expire first.
     for (const [old, { until }] of this.#remembered) {
       if (now < until && this.#remembered.size <= this.#limit) break;
       this.#remembered.delete(old);

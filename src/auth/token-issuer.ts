@@ -11,7 +11,7 @@ import {
 } from './service-account-claims.js';
 import type { TokenSigningKey } from './service-account-keys.js';
 
-/** Makes tokens for service accounts. What they may be made for is for its caller to decide. */
+/** Issues tokens for service accounts. Its callers decide what may be issued. */
 export interface TokenIssuer {
   issue(request: IssueRequest): IssuedToken;
   /** A token that lives in a Secret and never expires. */
@@ -21,7 +21,7 @@ export interface TokenIssuer {
 export interface IssueRequest extends Omit<AccountClaims, 'warnAfter'> {
   readonly audiences: readonly string[];
   readonly seconds: number;
-  /** The token's user is told to renew it after so many seconds. */
+  /** Seconds after which use of the token draws a warning to renew it. */
   readonly warnAfterSeconds?: number | undefined;
 }
 

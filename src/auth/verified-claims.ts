@@ -8,7 +8,7 @@ import type { VerificationKey } from './service-account-keys.js';
 export interface VerifiedClaims {
   readonly token: TokenClaims;
   readonly claims: Readonly<Record<string, unknown>>;
-  /** Those of the wanted audiences that the token is for. */
+  /** The requested audiences that the token is for. */
   readonly audiences: readonly string[];
 }
 
@@ -23,8 +23,8 @@ export interface TokenVerification {
 const badSignature = 'go-jose/go-jose: error in cryptographic primitive';
 
 /**
- * Verifies issuer, signature and audience, in this order. undefined: no token of these issuers.
- * The key alone says which algorithm is right, so neither `none` nor a public key taken for a secret gets through.
+ * Verifies issuer, signature and audience, in this order. undefined: not a token of these issuers.
+ * The key alone determines the algorithm, so neither `none` nor a public key used as an HMAC secret gets through.
  */
 export function verifiedClaims(
   token: string,

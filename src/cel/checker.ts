@@ -1,4 +1,4 @@
-import { itemsInStep, type Steps } from '../api/steps.js';
+import { itemsPerStep, type Steps } from '../api/steps.js';
 import {
   isConcrete,
   isSameType,
@@ -93,7 +93,7 @@ class Checker {
   *check(root: Expr): Steps<Checked> {
     const expr = yield* this.#check(root);
     for (const [id, type] of this.#types) {
-      if (id % itemsInStep === 0) yield;
+      if (id % itemsPerStep === 0) yield;
       this.#types.set(id, this.#substitutions.substitute(type, true));
     }
     return { expr, types: this.#types, references: this.#references, type: this.#typeOf(expr) };
@@ -142,7 +142,7 @@ class Checker {
   }
 
   *#check(expr: Expr): Steps<Expr> {
-    if (++this.#seen % itemsInStep === 0) yield;
+    if (++this.#seen % itemsPerStep === 0) yield;
     switch (expr.kind) {
       case 'literal':
         return this.#note(expr, literalType(expr.value));

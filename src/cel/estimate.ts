@@ -1,4 +1,4 @@
-import { itemsInStep, type Steps } from '../api/steps.js';
+import { itemsPerStep, type Steps } from '../api/steps.js';
 import type { Call, Comprehension, Expr, ListLiteral, MapLiteral, Select, StructLiteral } from './ast.js';
 import type { Checked } from './checker.js';
 import {
@@ -49,7 +49,7 @@ class Estimator {
   }
 
   *cost(expr: Expr): Steps<Range> {
-    if (++this.#seen % itemsInStep === 0) yield;
+    if (++this.#seen % itemsPerStep === 0) yield;
     switch (expr.kind) {
       case 'literal':
         return nothing;

@@ -1,4 +1,4 @@
-import { Foreign } from '../api/go-print.js';
+import { NonJsonValue } from '../api/go-print.js';
 import { goDuration, quote } from '../api/go-text.js';
 import type { Json } from '../api/object.js';
 import { isJsonBacked } from './json-values.js';
@@ -28,7 +28,7 @@ export function goTypeOf(value: Value): string {
 
 /** What JSON has no form for. Where it is printed, a few of its parts are. */
 export const foreign = (given: Value): Json =>
-  new Foreign({
+  new NonJsonValue({
     get type() {
       return goTypeOf(given);
     },

@@ -1,4 +1,4 @@
-import { itemsInStep, type Steps } from '../api/steps.js';
+import { itemsPerStep, type Steps } from '../api/steps.js';
 import type { Expr, MapLiteral, StructLiteral } from './ast.js';
 import { type Issue, Issues } from './issues.js';
 import { type Token, type TokenKind, tokenAt } from './lexer.js';
@@ -78,7 +78,7 @@ class Parser {
   readonly #builder: TreeBuilder;
   #readUpTo = 0;
   #index = 0;
-  #pauseAt = itemsInStep;
+  #pauseAt = itemsPerStep;
   /** How deep each kind of rule is nested at this place. */
   readonly #depth = { expr: 0, relation: 0, calc: 0 };
   /** Of operators, members and calls within each other, in what was read last. */
@@ -127,7 +127,7 @@ class Parser {
 
   get #isPauseDue(): boolean {
     if (this.#index < this.#pauseAt) return false;
-    this.#pauseAt = this.#index + itemsInStep;
+    this.#pauseAt = this.#index + itemsPerStep;
     return true;
   }
 

@@ -1,7 +1,7 @@
-import { Foreign } from '../api/go-print.js';
+import { NonJsonValue } from '../api/go-print.js';
 import { quote } from '../api/go-text.js';
 import { type Json, type JsonObject, setMember } from '../api/object.js';
-import { itemsInStep, type Steps } from '../api/steps.js';
+import { itemsPerStep, type Steps } from '../api/steps.js';
 import { foreign, goRune } from './go-values.js';
 import type { JsonBacked } from './json-values.js';
 import { timestampText } from './library/timestamps.js';
@@ -43,7 +43,7 @@ function take(budget: OutputBudget, bytes: number): void {
 
 /**
  * What was written out as `Object{...}`, as it is merged. Of lists and maps in it only what stands in them itself is taken
- * over, as in Kubernetes: what JSON has no form for is `Foreign`. Throws InvalidPatchValue.
+ * over, as in Kubernetes: what JSON has no form for is `NonJsonValue`. Throws InvalidPatchValue.
  */
 export function* configurationOf(written: PatchStruct, budget: OutputBudget): Steps<JsonObject> {
   const object = yield* new PatchValueWriter(budget).object(written);
@@ -64,7 +64,7 @@ class NoMember {
   readonly foreign: Json;
 
   constructor(why: string) {
-    this.foreign = new Foreign({ type: '*types.Err', value: why, syntax: why }) as unknown as Json;
+    this.foreign = new NonJsonValue({ type: '*types.Err', value: why, syntax: why }) as unknown as Json;
   }
 }
 
@@ -111,7 +111,7 @@ class PatchValueWriter {
 
   /** A value as Go holds it. */
   *#native(value: Value): Steps<Json> {
-    if (++this.#seen % itemsInStep === 0) yield;
+    if (++this.#seen % itemsPerStep === 0) yield;
     take(this.#budget, 0);
     if (value instanceof Failure) throw new InvalidPatchValue(value.message);
     if (value instanceof PatchStruct) {
@@ -129,7 +129,7 @@ class PatchValueWriter {
   }
 
   *json(value: Value): Steps<Json> {
-    if (++this.#seen % itemsInStep === 0) yield;
+    if (++this.#seen % itemsPerStep === 0) yield;
     take(this.#budget, 0);
     if (value === null || typeof value === 'boolean' || typeof value === 'number') return value;
     if (typeof value === 'string') return this.#text(value);

@@ -1,4 +1,4 @@
-import { itemsInStep, type Steps } from '../api/steps.js';
+import { itemsPerStep, type Steps } from '../api/steps.js';
 import type { Expr, ListLiteral, Literal, MapLiteral, StructLiteral } from './ast.js';
 import type { Issues } from './issues.js';
 
@@ -108,7 +108,7 @@ export class TreeBuilder {
   /** The same tree with nodes of its own; fields of structures stand at the given place then. */
   *#copy(expr: Expr, at: number): Steps<Expr> {
     const id = this.id();
-    if (id % itemsInStep === 0) yield;
+    if (id % itemsPerStep === 0) yield;
     switch (expr.kind) {
       case 'literal':
       case 'ident':

@@ -1,5 +1,5 @@
 import { compile } from '../api/regular-expression.js';
-import { itemsInStep, type Steps } from '../api/steps.js';
+import { itemsPerStep, type Steps } from '../api/steps.js';
 import { isSameType, withinOptional } from './assignability.js';
 import type { Call, Expr, ListLiteral, MapLiteral } from './ast.js';
 import type { Checked } from './checker.js';
@@ -21,7 +21,7 @@ type FindOverload = (id: string) => Overload | undefined;
 export function* validate(checked: Checked, overload: FindOverload, issues: Issues): Steps<void> {
   let seen = 0;
   function* visit(expr: Expr, inFormat: boolean): Steps<void> {
-    if (++seen % itemsInStep === 0) yield;
+    if (++seen % itemsPerStep === 0) yield;
     const inside = inFormat || (expr.kind === 'call' && expr.name === 'format');
     for (const part of subexpressions(expr)) yield* visit(part, inside);
     if (expr.kind === 'call') {

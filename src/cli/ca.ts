@@ -1,7 +1,7 @@
-import { bundlesWithout, placesIn } from '../../controllers/ca-rotation/bundles.js';
+import { bundlesLacking, parseSearchScope } from '../../controllers/ca-rotation/bundles.js';
 import { isReason } from '../api/errors.js';
+import { kedgeNames } from '../api/kedge-names.js';
 import { type Secret, Secrets } from '../api/kinds/secret.js';
-import { ownNames } from '../api/own-names.js';
 import { humanDuration, timestamp } from '../api/time.js';
 import type { Client } from '../client/client.js';
 import { connect, type RemoteClient } from '../client/remote-client.js';
@@ -27,7 +27,7 @@ const withClient = async (flags: Flags, use: (client: RemoteClient) => Promise<v
 /** `kedge ca status`: every CA that is rotated, and what happens next. */
 export const caStatus = (flags: Flags): Promise<void> =>
   withClient(flags, async (client) => {
-    const { items } = await client.resource(Secrets).list({ labelSelector: `${ownNames.caLabel}=true` });
+    const { items } = await client.resource(Secrets).list({ labelSelector: `${kedgeNames.caLabel}=true` });
     const shown = await Promise.all(
       items.map(async (secret) => ({ secret, waitsFor: await waitedFor(client, secret) })),
     );
@@ -41,11 +41,11 @@ export const rotateCa = (key: { readonly namespace: string; readonly name: strin
     const secrets = client.resource(Secrets);
     const secret = await secrets.get(key);
     if (secret === undefined) throw new Error(`there is no Secret ${text}`);
-    if (secret.metadata.labels?.[ownNames.caLabel] === undefined)
+    if (secret.metadata.labels?.[kedgeNames.caLabel] === undefined)
       throw new Error(`the Secret ${text} holds no CA that is rotated`);
     const problem = rotationProblem(readCaState(secret.data ?? {}));
     if (problem !== undefined) throw new Error(problem);
-    const annotations = { ...secret.metadata.annotations, [ownNames.rotateAnnotation]: timestamp(Date.now()) };
+    const annotations = { ...secret.metadata.annotations, [kedgeNames.rotateAnnotation]: timestamp(Date.now()) };
     // With the version that was looked at, so that nobody begins twice.
     await secrets.update({ ...secret, metadata: { ...secret.metadata, annotations } });
     process.stdout.write(`A rotation of the CA in ${text} was asked for. See kedge ca status.\n`);
@@ -65,7 +65,7 @@ async function waitedFor(client: Client, secret: Secret): Promise<readonly strin
   try {
     const { next: ca } = readCaState(secret.data ?? {});
     if (ca === undefined) return [];
-    return (await bundlesWithout(client, placesIn(secret), anchorOf(ca.pair))).map(({ text }) => text);
+    return (await bundlesLacking(client, parseSearchScope(secret), anchorOf(ca.pair))).map(({ text }) => text);
   } catch (error) {
     // What is wrong with the state stands in the table.
     if (error instanceof PkiError || isReason(error, 'Forbidden') || isReason(error, 'NotFound')) return [];
@@ -96,7 +96,7 @@ export function caTable(cas: readonly ShownCa[], now: number): string {
     ['SECRET', 'SIGNERS', 'PHASE', 'CA', 'ENDS', 'ANCHORS', 'NEXT STEP'],
     ...cas.map((shown) => [
       `${shown.secret.metadata.namespace}/${shown.secret.metadata.name}`,
-      shown.secret.metadata.annotations?.[ownNames.signersAnnotation] ?? '',
+      shown.secret.metadata.annotations?.[kedgeNames.signersAnnotation] ?? '',
       ...stateCells(shown, now),
     ]),
   ]);
@@ -107,7 +107,7 @@ function stateCells({ secret: { data = {}, metadata }, waitsFor }: ShownCa, now:
     const state = readCaState(data);
     const { subject, notAfter } = certificateOf(state.signing);
     const phase = phaseOf(state);
-    const asked = metadata.annotations?.[ownNames.rotateAnnotation] !== undefined;
+    const asked = metadata.annotations?.[kedgeNames.rotateAnnotation] !== undefined;
     const anchors = [state.next?.pair.certificate ?? '', ...state.retiring.map(({ anchor }) => anchor)];
     return [
       phase,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type PolicyRule, policyChecks, policyProblems } from '../../controllers/csr-policy-approver/policy.js';
 import { type TrustBundle, trustChecks, trustProblems } from '../../controllers/trust-distributor/trust-bundle.js';
-import { type Check, flag, listOf, type Problem, text } from '../api/checks.js';
+import { boolean, type Check, listOf, nonEmptyString, type Problem } from '../api/checks.js';
 import { optionChecks } from '../server/check-options.js';
 import { type ConfiguredSigner, configuredSigners } from '../server/signing-options.js';
 import { type Configuration, defaults } from './configuration-options.js';
@@ -50,7 +50,7 @@ export const configuration = z.strictObject({
     )
     .prefault({}),
   dataDir: of<string>(optionChecks.dataDir).default(defaults.dataDir),
-  store: of<string>(text).optional(),
+  store: of<string>(nonEmptyString).optional(),
   etcd: z
     .strictObject({
       caFile: of<string>(members.etcd.caFile).optional(),
@@ -62,12 +62,12 @@ export const configuration = z.strictObject({
       compactionSeconds: of<number>(members.etcd.compactionSeconds).default(defaults.etcd.compactionSeconds),
     })
     .prefault({}),
-  encryptionConfigFile: of<string>(text).optional(),
+  encryptionConfigFile: of<string>(nonEmptyString).optional(),
   controllers: of<Configuration['controllers']>(optionChecks.controllers).default(defaults.controllers),
   logLevel: z.enum(['debug', 'info', 'warn', 'error']).default(defaults.logLevel),
   logFormat: z.enum(['auto', 'pretty', 'json']).default(defaults.logFormat),
   authorization: of<NonNullable<Configuration['authorization']>>(optionChecks.authorization).optional(),
-  authorizationConfigFile: of<string>(text).optional(),
+  authorizationConfigFile: of<string>(nonEmptyString).optional(),
   nodeRestriction: of<boolean>(optionChecks.nodeRestriction).optional(),
   authorizationWebhook: z
     .strictObject({
@@ -80,10 +80,10 @@ export const configuration = z.strictObject({
       ),
     })
     .prefault({}),
-  anonymous: of<boolean>(flag).default(defaults.anonymous),
-  clientCaFile: of<string>(text).optional(),
-  tokenFile: of<string>(text).optional(),
-  authenticationConfigFile: of<string>(text).optional(),
+  anonymous: of<boolean>(boolean).default(defaults.anonymous),
+  clientCaFile: of<string>(nonEmptyString).optional(),
+  tokenFile: of<string>(nonEmptyString).optional(),
+  authenticationConfigFile: of<string>(nonEmptyString).optional(),
   authenticationWebhook: z
     .strictObject({
       kubeconfig: of<string>(members.authenticationWebhook.kubeconfig).optional(),
@@ -94,7 +94,7 @@ export const configuration = z.strictObject({
     .prefault({}),
   frontProxy: z
     .strictObject({
-      caFile: of<string>(text).optional(),
+      caFile: of<string>(nonEmptyString).optional(),
       allowedNames: of<string[]>(members.frontProxy.allowedNames).default(defaults.frontProxy.allowedNames),
       usernameHeaders: of<string[]>(members.frontProxy.usernameHeaders).default(defaults.frontProxy.usernameHeaders),
       uidHeaders: of<string[]>(members.frontProxy.uidHeaders).default(defaults.frontProxy.uidHeaders),
@@ -112,8 +112,8 @@ export const configuration = z.strictObject({
     .strictObject({
       issuers: of<string[]>(optionChecks.serviceAccountIssuers).default(defaults.serviceAccounts.issuers),
       apiAudiences: of<string[]>(optionChecks.apiAudiences).default(defaults.serviceAccounts.apiAudiences),
-      signingKeyFile: of<string>(text).optional(),
-      verificationKeyFiles: of<string[]>(listOf(text)).default(defaults.serviceAccounts.verificationKeyFiles),
+      signingKeyFile: of<string>(nonEmptyString).optional(),
+      verificationKeyFiles: of<string[]>(listOf(nonEmptyString)).default(defaults.serviceAccounts.verificationKeyFiles),
       keySetUri: of<string>(optionChecks.serviceAccountKeySetUri).optional(),
       // 0: no limit, which a program says by giving none.
       maxTokenSeconds: of<number>((value, path) =>
@@ -125,8 +125,8 @@ export const configuration = z.strictObject({
   signing: z
     .strictObject({
       seconds: of<number>(optionChecks.signingSeconds).default(defaults.signing.seconds),
-      certificateFile: of<string>(text).optional(),
-      keyFile: of<string>(text).optional(),
+      certificateFile: of<string>(nonEmptyString).optional(),
+      keyFile: of<string>(nonEmptyString).optional(),
       signers: of<ConfiguredSigner[]>(configuredSigners).default(defaults.signing.signers),
     })
     .refine(
@@ -146,7 +146,7 @@ export const configuration = z.strictObject({
     .prefault({}),
   trust: z
     .strictObject({
-      distribute: of<boolean>(flag).default(defaults.trust.distribute),
+      distribute: of<boolean>(boolean).default(defaults.trust.distribute),
       owner: of<string>(trustChecks.owner).default(defaults.trust.owner),
       secretTargets: of<boolean>(trustChecks.secretTargets).default(defaults.trust.secretTargets),
       bundles: of<TrustBundle[]>(trustChecks.bundles).default(defaults.trust.bundles),
@@ -164,7 +164,7 @@ export const configuration = z.strictObject({
     })
     .prefault({}),
   webhookServices: z
-    .array(z.strictObject({ service: of<string>(text), address: of<string>(text) }))
+    .array(z.strictObject({ service: of<string>(nonEmptyString), address: of<string>(nonEmptyString) }))
     .superRefine((all, context) => {
       for (const [at, { service, address }] of all.entries())
         tell(optionChecks.webhookServices({ [service]: address }, `${at}`), context);
@@ -173,12 +173,12 @@ export const configuration = z.strictObject({
     .default(defaults.webhookServices),
   webhookKubeconfig: of<string>(optionChecks.webhookKubeconfig).optional(),
   featureGates: z
-    .strictObject({ ShardedListAndWatch: of<boolean>(flag).default(defaults.featureGates.ShardedListAndWatch) })
+    .strictObject({ ShardedListAndWatch: of<boolean>(boolean).default(defaults.featureGates.ShardedListAndWatch) })
     .prefault({}),
   metrics: of<boolean>(members.operations.metrics).default(defaults.metrics),
   audit: z
     .strictObject({
-      policyFile: of<string>(text).optional(),
+      policyFile: of<string>(nonEmptyString).optional(),
       logFile: of<string>(members.audit.logFile).default(defaults.audit.logFile),
       maxSizeMb: of<number>(members.audit.maxSizeMb).default(defaults.audit.maxSizeMb),
       maxBackups: of<number>(members.audit.maxBackups).default(defaults.audit.maxBackups),

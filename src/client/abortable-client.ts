@@ -1,13 +1,13 @@
 import type { Client } from './client.js';
 
-/** How clients end whose calls can be broken off. */
+/** By client, how to make one like it whose calls abort with a signal. */
 const endings = new WeakMap<Client, (signal: AbortSignal) => Client>();
 
-/** The client, with how the same is made for as long as a signal has not aborted. */
+/** Registers how to make a client like this one whose calls abort with a signal. Returns the client itself. */
 export function withAbortFactory<C extends Client>(client: C, until: (signal: AbortSignal) => Client): C {
   endings.set(client, until);
   return client;
 }
 
-/** A client whose calls under way fail once the signal aborts, where they can be broken off; else the client itself. */
+/** Returns a client whose calls under way fail once the signal aborts; the client itself if its calls cannot be aborted. */
 export const withAbort = (signal: AbortSignal, client: Client): Client => endings.get(client)?.(signal) ?? client;

@@ -7,7 +7,7 @@ export type CacheChange<T extends ApiObject> =
   /** `object` is the last known state. */
   | { readonly type: 'deleted'; readonly object: T; readonly previous: T };
 
-/** Another object of the same name is one that went and one that came. */
+/** Emits the change between two states of a key. An object with another uid is a deletion and an addition. */
 export function emitDifference<T extends ApiObject>(
   previous: T | undefined,
   object: T,

@@ -5,20 +5,20 @@ import type { Logger } from '../runtime/logger.js';
 import { FailureLog, withoutStack } from './failure-log.js';
 import { isFault, isOutdated, isRefused } from './watch-errors.js';
 
-/** Is told how caches of somebody fare. Each tells of a change once, and nothing is left to tell of one that has stopped. */
+/** Observes the health of caches. Each cache reports a change once; a cache that stops takes back what it has reported. */
 export interface CacheObserver {
-  /** One more has not listed anything yet, or one fewer: it has, or was stopped. */
+  /** The number of caches that have not completed their first list changes by one; also when such a cache is stopped. */
   syncing(type: ResourceType, change: 1 | -1): void;
-  /** One more fails to list or watch, again and again, or one fewer. */
+  /** The number of caches that keep failing to list or watch changes by one. */
   failing(type: ResourceType, change: 1 | -1): void;
 }
 
 /** Waits between tries: 0.8 s doubling to 30 s, up to twice that by jitter; forgotten after two quiet minutes. */
 const retry = { baseMs: 800, capMs: 30_000, quietMs: 120_000 };
-/** Watches that fail sooner than `soonMs` without an event, so many in a row, do not get beyond a place in history. */
+/** So many watches in a row that fail within `soonMs` and without an event are stuck at a resource version. */
 const stuck = { soonMs: 10_000, watches: 2 };
 
-/** How listing and watching fare: what is told of trouble, how long to wait, and when to list again. */
+/** Tracks failures of list and watch: what is logged, how long to wait, and when to list again. */
 export class CacheHealth {
   readonly #type: ResourceType;
   readonly #observer: CacheObserver | undefined;
@@ -27,7 +27,7 @@ export class CacheHealth {
   readonly #random: () => number;
   #failures = 0;
   #failedAt = 0;
-  /** When the place in history was last of no more use. */
+  /** When the resource version was last too old to resume from. */
   #outdatedAt = Number.NEGATIVE_INFINITY;
   /** Watches in a row that failed soon, without an event. */
   #fruitless = 0;
@@ -35,9 +35,9 @@ export class CacheHealth {
   #isOut = false;
   /** Whether listing or watching fails in an unusual way. */
   #isFailing = false;
-  /** Whether the last to fail was a watch, for another reason than that it wants a list: that lists work says nothing then. */
+  /** Whether the last failure was of a watch, and not because it needs a new list: a list that works says nothing then. */
   #watchFails = false;
-  /** Whether a watch wanted to begin anew, and none has worked since. */
+  /** Whether a watch needed a new list, and none has worked since. */
   #beganAnew = false;
   readonly #troubles = new FailureLog();
 
@@ -62,7 +62,7 @@ export class CacheHealth {
     this.#random = random;
   }
 
-  /** A list or a watch failed: how long to wait before the next try, and whether it is to be a list. */
+  /** Records that a list or watch failed. Returns how long to wait before the next try, and whether it is to be a list. */
   failed(
     error: unknown,
     {
@@ -92,13 +92,13 @@ export class CacheHealth {
     return { waitMs, startsOver };
   }
 
-  /** A list is in. */
+  /** Records that a list has completed. */
   listed(): void {
     if (!this.#watchFails) this.#wentWell();
     this.#fruitless = 0;
   }
 
-  /** A watch was opened. Nothing may happen for long, and whoever cuts off silent connections makes no trouble. */
+  /** Records that a watch was opened. Proxies that cut off idle connections are not failures. */
   async opened(over: AbortSignal): Promise<void> {
     await this.#clock.sleep(stuck.soonMs, over);
     if (over.aborted) return;
@@ -106,24 +106,24 @@ export class CacheHealth {
     this.watchWorks();
   }
 
-  /** A watch told what could not be taken: that is not usual. */
+  /** Records that a watch delivered an event that could not be processed. */
   broke(): void {
     this.#isOut = true;
   }
 
-  /** A watch ended as it should. */
+  /** Records that a watch completed without an error. */
   watchCompleted(): void {
     this.#fruitless = 0;
     this.watchWorks();
   }
 
-  /** A watch ended, however it did. */
+  /** Records that a watch ended, with or without an error. */
   watchEnded({ events, lastedMs }: { readonly events: number; readonly lastedMs: number }): void {
     const isFruitless = events === 0 && lastedMs < stuck.soonMs;
     this.#fruitless = isFruitless ? this.#fruitless + 1 : 0;
   }
 
-  /** Nothing fails any more. */
+  /** The cache has stopped: takes back what it has reported. */
   stopped(): void {
     this.#setFailing(false);
   }
@@ -158,14 +158,14 @@ export class CacheHealth {
     if (this.#troubles.recovered()) this.#log.info({}, 'listing and watching again');
   }
 
-  /** A watch has told something. */
+  /** Records that a watch has delivered something. */
   watchWorks(): void {
     this.#beganAnew = false;
     this.#watchFails = false;
     this.#wentWell();
   }
 
-  /** None if the place in history expired for once: whatever failed before, as while the server started, it answers now. */
+  /** No wait if the resource version has merely expired: whatever failed before, the server answers now. */
   #nextWait({ isOutdated }: { readonly isOutdated: boolean }): number {
     const now = this.#clock.monotonic();
     if (now - this.#failedAt > retry.quietMs) this.#failures = 0;

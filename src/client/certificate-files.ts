@@ -8,7 +8,7 @@ interface KeyPair {
   readonly key: string;
 }
 
-/** A client certificate and its key in files that somebody renews; two that do not belong together are not there yet. */
+/** Credentials from a certificate and key file that are renewed from time to time; while the two do not match, the ones before stay in use. */
 export const certificateFiles = (
   first: KeyPair,
   read: () => Promise<KeyPair | undefined>,

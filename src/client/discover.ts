@@ -64,7 +64,7 @@ interface GroupDiscovery {
   }[];
 }
 
-/** What is stale may have been there once; the server behind it could not be asked. */
+/** A version marked stale is reported as a failure: the aggregated server behind it could not be reached. */
 function fromGroup({ metadata, versions: all }: GroupDiscovery, onFailure: OnFailure): readonly DiscoveredResource[] {
   const versions = all ?? [];
   const group = metadata?.name ?? '';
@@ -116,8 +116,8 @@ const resource = ({ singular, verbs, shortNames, categories, ...found }: Found):
 });
 
 /**
- * The old way: one request for every group and version. One that is out of order is left out, and so is one that has
- * gone since the groups were told.
+ * Unaggregated discovery: one request for every group and version. A version that cannot be read is left out, and so is one
+ * that has gone since the groups were listed.
  */
 async function oneByOne(
   read: Read,

@@ -5,8 +5,8 @@ import type { Client, Patch, ResourceClient, SubresourceClient } from './client.
 import { withWarningFactory, withWarnings } from './warnings.js';
 
 /**
- * A client that speaks of kinds by their usual groups, for a server that serves them under other domains: types are
- * renamed on the way out, and the apiVersion of what is written with them.
+ * Returns a client that names kinds by their default groups, for a server that serves them under other domains: renames
+ * the groups of types, and the apiVersion of objects that are written.
  */
 export function domainClient(domains: Domains, client: Client): Client {
   if (domains.api === defaultDomains.api) return client;

@@ -18,7 +18,7 @@ export interface ExecPlugin {
 export interface ExecOptions {
   readonly clock: Clock;
   readonly env: NodeJS.ProcessEnv;
-  /** Told to plugins that ask for it. */
+  /** Passed to plugins that set `provideClusterInfo`. */
   readonly cluster: object;
   /** A command with a path is relative to this directory. */
   readonly directory: string;
@@ -30,7 +30,7 @@ const limits = { timeoutMs: 60_000, outputBytes: 1_048_576 };
 const earlyMs = 10_000;
 const run = promisify(execFile);
 
-/** Runs the program when credentials are first needed, have expired, or were refused; once at a time. */
+/** Credentials from an exec plugin, which runs when they are first needed, have expired, or were refused; once at a time. */
 export function execCredentials(plugin: ExecPlugin, options: ExecOptions): CredentialSource {
   if (typeof plugin.command !== 'string' || plugin.command === '')
     throw new AccessError('an exec plugin names no command');
@@ -59,7 +59,7 @@ export function execCredentials(plugin: ExecPlugin, options: ExecOptions): Crede
       return asking;
     },
     refused(presented) {
-      // Of many calls under way each is refused; one run of the program is enough for all.
+      // Many calls may be refused at once; one run of the program is enough for all.
       const { authorization, certificate } = known?.credentials ?? {};
       const isKnown =
         (authorization === undefined || authorization === presented.authorization) &&
@@ -85,7 +85,7 @@ async function output(plugin: ExecPlugin, { env, cluster, directory }: ExecOptio
       maxBuffer: limits.outputBytes,
       windowsHide: true,
     });
-    // Nobody is there to answer its questions.
+    // There is nobody to answer prompts.
     answer.child.stdin?.end();
     return (await answer).stdout;
   } catch (cause) {

@@ -2,35 +2,35 @@ import { ApiError } from '../api/errors.js';
 import { messageOf } from '../api/message-of.js';
 import type { Logger } from '../runtime/logger.js';
 
-/** How often it is told that trouble lasts. */
+/** How often a failure that lasts is logged again. */
 const tellEveryMs = 600_000;
-/** Kinds of trouble that are told apart. */
+/** Most kinds of failures that are told apart. */
 const most = 20;
 
-/** A failure of something elsewhere, for the log. */
+/** A failure of a remote service. */
 interface Trouble {
   readonly error: unknown;
   /** Of the `monotonic` clock. */
   readonly now: number;
   readonly fields?: object;
   readonly message: string;
-  /** It is a warning each time: what it was needed for has failed. */
+  /** Log a warning each time, because what needed the service has failed. */
   readonly always?: boolean;
 }
 
-/** What is told of trouble with a server that is asked again and again: each kind of it once, and that it lasts every ten minutes. */
+/** Limits the log lines about a server that keeps failing: each kind of failure once, and again every ten minutes while it lasts. */
 export class FailureLog {
-  /** What was told of the trouble that is not over. */
+  /** Kinds of failures logged since the last success. */
   readonly #told = new Set<string>();
-  /** When trouble began or was last told of. */
+  /** When the failures began or were last logged. */
   #quietSince = 0;
 
-  /** Trouble began, which need not be told at once. */
+  /** Notes that failures begin, without logging. */
   failureBegan(now: number): void {
     this.#quietSince = now;
   }
 
-  /** Is it to be told? Then it counts as told. `isKnown`: it is expected, and told only if it lasts. */
+  /** Should this failure be logged? Then it counts as logged. `isKnown`: it is expected, and logged only if it lasts. */
   shouldReport(error: unknown, now: number, { isKnown = false }: { readonly isKnown?: boolean } = {}): boolean {
     const trouble = troubleOf(error);
     const isOther = !isKnown && !this.#told.has(trouble) && this.#told.size < most;
@@ -40,13 +40,13 @@ export class FailureLog {
     return true;
   }
 
-  /** Logs trouble: a warning if it is news, for those who debug if not. */
+  /** Logs a failure: as a warning if `shouldReport` says so, otherwise at debug level. */
   report(log: Logger, { error, now, fields = {}, message, always = false }: Trouble): void {
     const level = always || this.shouldReport(error, now) ? 'warn' : 'debug';
     log[level]({ err: fromElsewhere(error), ...fields }, message);
   }
 
-  /** Whether any was told of what is over now. */
+  /** Notes a success. Returns whether failures were logged since the last one. */
   recovered(): boolean {
     const wasTold = this.#told.size > 0;
     this.#told.clear();
@@ -54,20 +54,20 @@ export class FailureLog {
   }
 }
 
-/** What kind of trouble it is: messages have versions, ports and times in them. */
+/** Returns the kind of a failure: messages contain versions, ports and times. */
 function troubleOf(error: unknown): string {
   if (error instanceof ApiError) return error.reason ?? String(error.code);
   // A number is a status of HTTP, which many kinds have in common.
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : messageOf(error);
 }
 
-/** For the log: of what a server answered, or a connection did, a stack tells nothing, and the message all. */
+/** Returns an error for the log without its stack where that is useless: for ApiErrors and connection errors. */
 export const withoutStack = (error: unknown): unknown =>
   error instanceof ApiError || (error instanceof Error && 'code' in error && typeof error.code === 'string')
     ? stackless(error, undefined)
     : error;
 
-/** For the log: an error that says what happened elsewhere, and what it came of, without where that was noticed. */
+/** Returns a remote error for the log with its causes, without stacks. */
 const fromElsewhere = (error: unknown): unknown =>
   error instanceof Error ? stackless(error, fromElsewhere(error.cause)) : error;
 

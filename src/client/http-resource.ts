@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { ApiError } from '../api/errors.js';
-import { keyOfGiven } from '../api/looked-up.js';
 import { type ApiObject, groupVersion, type ObjectKey, type ResourceType } from '../api/object.js';
+import { requestKey } from '../api/request-keys.js';
 import { Observable } from '../runtime/observable.js';
 import type {
   DeleteOptions,
@@ -20,37 +20,37 @@ import { deleteOptionsBody, listQuery, patchRequest, type QueryParameters, watch
 import { objectPath, readPath, withQuery, writePath } from './resource-paths.js';
 import { linesOf, watchEvent } from './watch-stream.js';
 
-/** What a request asks for. */
+/** Method and path of a request. */
 export type RequestTarget = Pick<HttpRequest, 'method' | 'path'>;
 export interface ResourceRequest extends RequestTarget {
   readonly body?: unknown;
   readonly contentType?: string;
   readonly accept?: string;
-  /** Whose collection or object is asked for. Not of a subresource: where that is not served, the type may be. */
+  /** The type of the requested collection or object. Absent for subresources, which may not be served although the type is. */
   readonly type?: ResourceType;
 }
-/** How requests about resources are sent. */
+/** Sends requests for resource clients. */
 export interface ResourceTransport {
-  /** `read` throws on what is no answer to the request. */
+  /** Sends a request and decodes the response; `read` throws if it does not fit the request. */
   call<R>(request: ResourceRequest, read: (answer: unknown) => R): Promise<R>;
   send(request: HttpRequest): Promise<IncomingMessage>;
-  /** What a failure says was asked. */
+  /** Describes a request in errors: method and URL without the query. */
   describe(request: RequestTarget): string;
-  /** The query of a write. */
+  /** Returns the query parameters of a write. */
   writeQuery(options: WriteOptions | undefined): QueryParameters;
 }
 const asItIs = (answer: unknown): unknown => answer;
 
-/** What failed on the way, or was no answer, with what was asked; by its code others know what may be tried again. */
+/** Wraps a transport error with the description of its request, keeping its code, by which callers decide on retries. */
 export function wrapRequestError(asked: string, error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof ApiError || error instanceof AccessError) return error;
   const { message, code } = error as NodeJS.ErrnoException;
-  // Without a message are those of a name with several addresses.
+  // An AggregateError for a name with several addresses has no message.
   const told = new Error(`${asked}: ${message || code}`, { cause: error });
   return code === undefined ? told : Object.assign(told, { code });
 }
 
-/** Servers that cannot give metadata alone give everything. */
+/** Servers that do not know PartialObjectMetadata send whole objects. */
 const acceptOf = ({ metadataOnly }: { readonly metadataOnly?: boolean }, kind: string): string =>
   metadataOnly ? `${jsonMediaType};as=${kind};g=meta.k8s.io;v=v1,${jsonMediaType}` : jsonMediaType;
 
@@ -69,7 +69,7 @@ const patchCall = (at: string, patch: Patch, written: QueryParameters): Resource
   return { method: 'PATCH', path: withQuery(at, query), body, contentType };
 };
 
-/** The collection of a type and its objects. */
+/** Returns the client of one resource type. */
 export function resourceClient<T extends ApiObject>(wire: ResourceTransport, type: ResourceType<T>): ResourceClient<T> {
   const { writeQuery } = wire;
   const call: ResourceTransport['call'] = (request, read) => wire.call({ ...request, type }, read);
@@ -91,11 +91,11 @@ export function resourceClient<T extends ApiObject>(wire: ResourceTransport, typ
     watch: (options = {}) => watch<T>(wire, type, options),
     create: async (given, options) => {
       const path = withQuery(writePath(type, given.metadata.namespace), writeQuery(options));
-      // What is done rather than kept, as a binding, is answered by a Status.
+      // Subresources that perform an action, such as bindings, answer a Status.
       return call({ method: 'POST', path, body: given }, (answer) => decodeObject<T>(answer, { orStatus: true }));
     },
     update: async (given, options) =>
-      object({ method: 'PUT', path: withQuery(objectPath(type, keyOfGiven(given)), writeQuery(options)), body: given }),
+      object({ method: 'PUT', path: withQuery(objectPath(type, requestKey(given)), writeQuery(options)), body: given }),
     patch: async (key, patch, options) => object(patchCall(objectPath(type, key), patch, writeQuery(options))),
     async delete(key, options = {}) {
       await call({ method: 'DELETE', path: objectPath(type, key), body: deleteBody(options) }, asItIs);
@@ -121,7 +121,7 @@ function subresourceClient<S extends ApiObject>(
     create: async (key, body, options) =>
       object({ method: 'POST', path: withQuery(path(key), writeQuery(options)), body }),
     update: async (body, options) =>
-      object({ method: 'PUT', path: withQuery(path(keyOfGiven(body)), writeQuery(options)), body }),
+      object({ method: 'PUT', path: withQuery(path(requestKey(body)), writeQuery(options)), body }),
     patch: async (key, patch, options) => object(patchCall(path(key), patch, writeQuery(options))),
   };
 }

@@ -11,14 +11,14 @@ import {
   type ResourceType,
 } from '../api/object.js';
 
-/** Reads what a server answers, and tells what is no answer. */
+/** Reads and validates responses. */
 
 /** No answer is larger than a string can be. */
 const maxBodyBytes = 256 * 1_048_576;
 
 /**
- * What a server answered, as JSON; undefined for nothing. Throws the failure that it tells, and Error for what is no JSON.
- * `type` is that of the collection or object which was asked for.
+ * Returns the body of a response as JSON; undefined if it is empty. Throws the failure that it reports, and Error for what
+ * is not JSON. `type` is that of the requested collection or object.
  */
 export async function readResponse(answer: IncomingMessage, asked: string, type?: ResourceType): Promise<unknown> {
   const parts: Buffer[] = [];
@@ -41,7 +41,7 @@ export async function readResponse(answer: IncomingMessage, asked: string, type?
 
 const beginningOf = (text: string): string => text.trim().slice(0, 1_024);
 
-/** Answers of proxies and of the server's outermost layer are no Status, and mostly plain text. */
+/** Makes an ApiError of an error response, which is plain text rather than a Status if it comes from a proxy or filter. */
 function failure(text: string, code: number, asked: string, type: ResourceType | undefined): ApiError {
   const body = parseOrUndefined(text);
   const notServed = type && `the server does not serve ${groupResource(type)} in version ${type.version}: `;
@@ -67,7 +67,7 @@ function parseOrUndefined(text: string): unknown {
   }
 }
 
-/** A document of discovery: lists are what is in them that is plural. */
+/** Decodes a discovery document: an object whose list members are lists. Throws Error for anything else. */
 export function decodeDiscovery(answer: unknown): unknown {
   const lists = isObject(answer)
     ? ['items', 'versions', 'groups', 'resources'].map((name) => answer[name] ?? [])
@@ -77,14 +77,14 @@ export function decodeDiscovery(answer: unknown): unknown {
   throw new Error('the server answered what is no document of discovery');
 }
 
-/** A list without items may have none or `null`. */
+/** Decodes a list; an empty one may lack `items` or have `null`. */
 export function decodeList<T extends ApiObject>(answer: unknown): Partial<List<T>> {
   const items = isObject(answer) ? (answer['items'] ?? []) : undefined;
   if (isList(items) && items.every(hasMetadata)) return answer as Partial<List<T>>;
   throw new Error('the server answered what is no list of objects');
 }
 
-/** A Status says how a call went, and is no object of a type; some creations answer one, as that of an eviction. */
+/** Decodes an object. A Status is accepted only with `orStatus`, for creations that answer one, such as evictions. */
 export function decodeObject<T extends ApiObject>(answer: unknown, { orStatus }: { readonly orStatus: boolean }): T {
   if (hasMetadata(answer) && (orStatus || answer.kind !== 'Status')) return answer as T;
   throw new Error('the server answered what is no object');

@@ -9,7 +9,7 @@ import { type OnWarning, warningTexts } from './warnings.js';
 const maxTries = 6;
 const maxWaitMs = 30_000;
 
-/** Sends requests, and sends them again where that helps. */
+/** Sends requests, with retries. */
 export class HttpSender {
   readonly #transport: HttpTransport;
   readonly #credentials: CredentialSource;
@@ -27,7 +27,7 @@ export class HttpSender {
     setMaxListeners(0, this.#closing.signal);
   }
 
-  /** Sends until the server takes it: with new credentials if the old were refused, later if it asks for time. */
+  /** Sends a request, again with new credentials after a 401, and again later if the server asks for that (Retry-After). */
   async send(request: HttpRequest, onWarning?: OnWarning): Promise<IncomingMessage> {
     let renewed = false;
     for (let tries = 1; ; tries++) {
@@ -44,7 +44,7 @@ export class HttpSender {
     }
   }
 
-  /** Once more if a kept connection turned out to be dead; only what cannot have done anything yet is repeated. */
+  /** Retries once if a kept-alive connection turned out to be dead; only requests that cannot have had an effect yet. */
   async #reach(request: HttpRequest): ReturnType<HttpTransport['send']> {
     try {
       return await this.#transport.send(request);
@@ -54,7 +54,7 @@ export class HttpSender {
     }
   }
 
-  /** Not longer than the request or the client lasts: sending again then fails. */
+  /** Ends early with the request or the client; sending then fails. */
   #pause(waitMs: number, signal: AbortSignal | undefined): Promise<void> {
     const closing = this.#closing.signal;
     return this.#clock.sleep(waitMs, signal === undefined ? closing : AbortSignal.any([signal, closing]));
@@ -66,7 +66,7 @@ export class HttpSender {
   }
 }
 
-/** Milliseconds the server asks to wait before trying again. */
+/** Returns the milliseconds that the server asks to wait before a retry. */
 function askedToWait({ statusCode = 0, headers }: IncomingMessage): number | undefined {
   if (statusCode !== 429 && statusCode < 500) return undefined;
   const seconds = Number(headers['retry-after']);

@@ -4,8 +4,8 @@ import { raceAbort } from '../runtime/abort.js';
 import { AccessError, type ClientCredentials, type ClusterAccess } from './cluster-access.js';
 
 /**
- * Most bytes of an answer's headers, for whomever is asked: as many as Go's client reads. Their number is not limited besides
- * (`maxHeadersCount`): Node passes over what is beyond its own limit without a word.
+ * Most bytes of response headers, as in Go's client. Their number (`maxHeadersCount`) is not limited, because Node silently
+ * drops headers beyond its limit.
  */
 export const maxResponseHeaders = 10 * 1_048_576;
 
@@ -28,9 +28,9 @@ export interface HttpRequest {
 }
 
 export interface HttpTransport {
-  /** Where a path below the server's own leads. */
+  /** Returns the URL of a path below the server's base path. */
   urlOf(path: string): string;
-  /** Resolves with the head, whose body is still to be read or destroyed, and with what was presented. */
+  /** Resolves once the headers are there; the body must be read or destroyed. Also returns the credentials that were presented. */
   send(request: HttpRequest): Promise<{ readonly answer: IncomingMessage; readonly presented: ClientCredentials }>;
   /** Ends all connections: what is under way fails, and so does what is sent after that. */
   close(): void;
@@ -50,7 +50,7 @@ export function httpTransport(access: ClusterAccess, userAgent: string): HttpTra
 class Transport implements HttpTransport {
   readonly #access: ClusterAccess;
   readonly #userAgent: string;
-  /** What paths follow. */
+  /** Base path of the server. */
   readonly #base: string;
   readonly #request: typeof httpRequest;
   readonly #agents: Agents;
@@ -74,7 +74,7 @@ class Transport implements HttpTransport {
   async send(given: HttpRequest): ReturnType<HttpTransport['send']> {
     given.signal?.throwIfAborted();
     if (this.#closed !== undefined) throw this.#closed;
-    // To find out what to present may take longer than anybody waits.
+    // Getting credentials, as from an exec plugin, may take longer than the caller waits.
     const presented = await raceAbort(given.signal, this.#access.credentials.current());
     if (this.#closed !== undefined) throw this.#closed;
     return { answer: await this.#sendWith(presented, given), presented };

@@ -1,8 +1,8 @@
 import { isReason } from '../api/errors.js';
 
 /**
- * Undefined if there is no such object. A server that does not serve the type names no object in its 404, and nothing
- * is known of the object then: that stays an error.
+ * Returns undefined if the object does not exist. A 404 that names no object means that the server does not serve the type;
+ * that stays an error.
  */
 export async function ignoreNotFound<T>(answer: Promise<T>): Promise<T | undefined> {
   try {

@@ -6,12 +6,12 @@ import { readLimitedText } from '../runtime/read-limited.js';
 import { AccessError } from './cluster-access.js';
 import type { ExecPlugin } from './exec-credential.js';
 
-/** What stands in kubeconfig files. */
+/** The contents of kubeconfig files. */
 
 export interface NamedEntry<T> {
   readonly name: string;
   readonly value: T;
-  /** Directory of the file it stands in: relative paths start there. */
+  /** Directory of its file, for relative paths. */
   readonly directory: string;
 }
 
@@ -109,7 +109,7 @@ async function parse(text: string, path: string): Promise<JsonObject> {
   return value;
 }
 
-/** Several files as one: of each name the first counts. */
+/** Merges several files: of each name the first counts. */
 export const merge = (configs: readonly Kubeconfig[]): Kubeconfig => {
   const deciding = configs.find(({ currentContext }) => currentContext !== '') ?? configs[0];
   return {
@@ -121,14 +121,14 @@ export const merge = (configs: readonly Kubeconfig[]): Kubeconfig => {
   };
 };
 
-/** The first of that name. Throws AccessError if there is none. */
+/** Returns the first entry with this name. Throws AccessError if there is none. */
 export function findNamed<T>(list: readonly NamedEntry<T>[], name: string | undefined, what: string): NamedEntry<T> {
   const found = list.find((item) => item.name === name);
   if (found === undefined) throw new AccessError(`the kubeconfig has no ${what} ${JSON.stringify(name ?? '')}`);
   return found;
 }
 
-/** What stands in the kubeconfig, or in the file that it names. Fails with AccessError. */
+/** Returns data that is inline in the kubeconfig, or in the file that it names. Fails with AccessError. */
 export async function inlineOrFile(
   inline: string | undefined,
   path: string | undefined,

@@ -15,10 +15,10 @@ import { tokenFile } from './token-file.js';
 
 /** From a user of a kubeconfig to credentials. */
 
-/** What a cluster has for the plugins of its users: told to those that ask for the cluster (client.authentication.k8s.io). */
+/** Name of the cluster extension whose contents are passed to exec plugins with the cluster (client.authentication.k8s.io). */
 const execExtension = 'client.authentication.k8s.io/exec';
 
-/** Opens what a user of a kubeconfig presents. Fails with AccessError. */
+/** Opens the credentials of a kubeconfig user. Fails with AccessError. */
 export async function credentialsOf(
   { value: user, directory }: NamedEntry<User>,
   cluster: Pick<ClusterAccess, 'server' | 'ca' | 'insecure' | 'serverName'> & Pick<Cluster, 'extensions'>,
@@ -75,7 +75,7 @@ async function certificateOf(user: User, directory: string, clock: Clock): Promi
   return inFiles ? certificateFiles(first, read, clock) : fixedCredentials(first);
 }
 
-/** A source's credentials, with a TLS certificate that stands beside it. */
+/** Combines the credentials of two sources: a TLS certificate and something else. */
 const together = (tls: CredentialSource, source: CredentialSource): CredentialSource => ({
   current: async () => ({ ...(await tls.current()), ...(await source.current()) }),
   refused: (presented) => [tls, source].map((one) => one.refused(presented)).includes(true),
@@ -113,7 +113,7 @@ async function fromOfficialClient(
   };
 }
 
-/** The headers by which a user is somebody else. */
+/** Returns the impersonation headers of a kubeconfig user. */
 export function impersonation(user: User): Readonly<Record<string, string | readonly string[]>> {
   const extra = Object.entries(user['as-user-extra'] ?? {}).map(
     ([name, values]): readonly [string, readonly string[]] => [`Impersonate-Extra-${encodeURIComponent(name)}`, values],

@@ -34,8 +34,8 @@ export const accessFromText = async (
   accessOf(await parseKubeconfig(text, resolve(options.directory ?? '.', 'kubeconfig')), options);
 
 /**
- * The users of a kubeconfig file, by name, and the one of its current context; for whoever is told who to be and not where.
- * What a user says is read when it is first asked for, and fails then. Fails with AccessError.
+ * Returns the users of a kubeconfig file by name, and the one of its current context; for callers that need credentials
+ * but no server. The credentials of a user are opened when first needed, and fail then. Fails with AccessError.
  */
 export async function usersInFile(
   path: string,

@@ -4,9 +4,9 @@ import type { ClientCredentials, CredentialSource } from './cluster-access.js';
 const keptMs = 60_000;
 
 /**
- * Credentials in files that somebody renews: read again every minute, and when they were refused. As long as they cannot
- * be read, as in the middle of a renewal, those of before count; `first` are some that were read just now, `otherwise`
- * those that count before any could be.
+ * Credentials in files that are renewed from time to time: read again every minute, and after they were refused. While they
+ * cannot be read, as in the middle of a renewal, the previous ones are used; `first` are some that were read just now,
+ * `otherwise` those to use before any could be read.
  */
 export function reloadingCredentials(
   read: () => Promise<ClientCredentials>,

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../api/object.js';
 import type { DeleteOptions, ListOptions, Patch, WatchOptions, WriteOptions } from './client.js';
 
-/** How the options of calls are written: in queries, and in the bodies of deletions. */
+/** Encodes the options of calls as query parameters, and as bodies of deletions. */
 
 export type QueryParameters = Readonly<Record<string, string | number | boolean | undefined>>;
 
@@ -38,7 +38,7 @@ const patchMediaTypes: Readonly<Record<Patch['type'], string>> = {
   apply: 'application/apply-patch+yaml',
 };
 
-/** A patch as it is sent; `query` is that of the write. */
+/** Returns the request parts of a patch; `query` is that of the write. */
 export const patchRequest = (patch: Patch, query: QueryParameters) => ({
   query: {
     ...query,
@@ -48,7 +48,7 @@ export const patchRequest = (patch: Patch, query: QueryParameters) => ({
   contentType: patchMediaTypes[patch.type],
 });
 
-/** The members of a DeleteOptions that say something. */
+/** Returns the DeleteOptions body with the members that are set. */
 export const deleteOptionsBody = ({
   dryRun,
   propagationPolicy,

@@ -1,18 +1,18 @@
-import { checkPlace } from '../api/looked-up.js';
 import type { ObjectKey, ResourceType } from '../api/object.js';
+import { checkRequestPath } from '../api/request-keys.js';
 import type { QueryParameters } from './request-options.js';
 
 /** Where resources are on a server. */
 
-/** Path of a collection that is read, of all namespaces if none is given. Fails with BadRequest if the namespace can be none. */
+/** Returns the path for reading a collection, of all namespaces if none is given. Throws BadRequest for an invalid namespace. */
 export function readPath(type: ResourceType, namespace: string | undefined): string {
-  checkPlace({ namespace, isInOne: false });
+  checkRequestPath({ namespace, isInOne: false });
   return collectionPath(type, namespace);
 }
 
-/** Path of a collection that is written to. Fails with BadRequest also if it has to be in a namespace and none is given. */
+/** Returns the path for writing to a collection. Throws BadRequest for an invalid namespace, or if a required one is missing. */
 export function writePath(type: ResourceType, namespace: string | undefined): string {
-  checkPlace({ namespace, isInOne: type.namespaced });
+  checkRequestPath({ namespace, isInOne: type.namespaced });
   return collectionPath(type, namespace);
 }
 
@@ -24,10 +24,10 @@ function collectionPath(type: ResourceType, namespace: string | undefined): stri
   ]);
 }
 
-/** Path of an object or a subresource. Fails with BadRequest if nothing can be there: no server is to guess what was meant. */
+/** Returns the path of an object or a subresource. Throws BadRequest for an invalid key, so that no server has to guess. */
 export function objectPath(type: ResourceType, { namespace, name }: ObjectKey, subresource?: string): string {
   // Programs without types leave the name out.
-  checkPlace({ namespace, isInOne: type.namespaced, name: name ?? '', subresource });
+  checkRequestPath({ namespace, isInOne: type.namespaced, name: name ?? '', subresource });
   return collectionPath(type, namespace) + pathOf(subresource === undefined ? [name] : [name, subresource]);
 }
 

@@ -3,7 +3,7 @@ import { readLimitedText } from '../runtime/read-limited.js';
 import { AccessError, type CredentialSource } from './cluster-access.js';
 import { reloadingCredentials } from './reloading-credentials.js';
 
-/** A token in a file that somebody renews. Until it can be read the other token counts, if there is one. */
+/** Credentials from a token file that is renewed from time to time. Until it can be read, `other` is used, if given. */
 export const tokenFile = (path: string, clock: Clock, other?: string): CredentialSource =>
   reloadingCredentials(
     async () => {

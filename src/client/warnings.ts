@@ -1,22 +1,22 @@
 import type { Client } from './client.js';
 
-/** Told each warning of an answer. */
+/** Called for each warning of a response. */
 export type OnWarning = (text: string) => void;
 
-/** How clients are made that tell warnings, of those that tell nobody. */
+/** By client without a handler for warnings, how to make one like it with a handler. */
 const telling = new WeakMap<Client, (onWarning: OnWarning) => Client>();
 
-/** The client, with how the same is made that tells warnings. */
+/** Registers how to make a client like this one that reports warnings. Returns the client itself. */
 export function withWarningFactory<C extends Client>(client: C, make: (onWarning: OnWarning) => Client): C {
   telling.set(client, make);
   return client;
 }
 
-/** A client that tells warnings, where the one given tells nobody; else the client itself. */
+/** Returns a client that reports warnings to `onWarning`; the client itself if it has a handler of its own. */
 export const withWarnings = (onWarning: OnWarning, client: Client): Client =>
   telling.get(client)?.(onWarning) ?? client;
 
-/** The texts of an answer's Warning headers (RFC 7234 section 5.5), joined as Node joins them; what is none is passed over. */
+/** Returns the texts of Warning headers (RFC 7234 section 5.5), joined as Node joins them; malformed ones are skipped. */
 export function warningTexts(header: string | undefined): readonly string[] {
   if (header === undefined) return [];
   const texts = header.matchAll(/(?:^|,)\s*\d{3} [^\s",]+ "((?:[^"\\]|\\.)*)"/g);

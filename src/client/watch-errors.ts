@@ -1,13 +1,13 @@
 import { ApiError, codes, isReason } from '../api/errors.js';
 
-/** What an error says of a watch that it ended. */
+/** Classifies errors that end a watch. */
 
-/** An ERROR event, or an answer, of a server that failed at this watch: it would fail again. */
+/** The server failed internally, in an ERROR event or a response: resuming the watch would fail again. */
 export const isFault = (error: unknown): boolean => error instanceof ApiError && error.code === codes.InternalError;
 
 /**
- * The place in history is of no more use: too old, from another history, not yet reached, or none that the server can
- * go on from. Trouble that passes is not, as when the server is busy or a proxy does not reach it.
+ * The watch cannot be resumed from its resource version: too old, of another history, in the future, or invalid. Transient
+ * failures do not count, such as a busy server or a proxy that does not reach it.
  */
 export const isOutdated = (error: unknown): boolean =>
   error instanceof ApiError &&
@@ -16,7 +16,7 @@ export const isOutdated = (error: unknown): boolean =>
   !isReason(error, 'Unauthorized') &&
   !isReason(error, 'Forbidden');
 
-/** The watch never began, as the server is busy or down: nothing is known of the place in history. */
+/** The watch never began, because the server is busy or down: its resource version may still be good. */
 export const isRefused = (error: unknown): boolean =>
   error instanceof ApiError
     ? error.code === codes.TooManyRequests

@@ -30,7 +30,7 @@ export async function* linesOf(stream: Readable, limit = maxLineBytes): AsyncGen
 
 const initialEventsEnd = 'k8s.io/initial-events-end';
 
-/** One line of a watch. Throws what an ERROR event reports, and on what is no event. */
+/** Parses one line of a watch. Throws the failure that an ERROR event reports, and for what is not an event. */
 export function watchEvent<T extends ApiObject>(line: string): WatchEvent<T> {
   const { type, object } = parse(line);
   if (type === 'ERROR') throw errorFromStatus(object, 500, 'the watch failed');

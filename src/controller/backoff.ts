@@ -21,11 +21,11 @@ export interface RateLimit {
   readonly burst: number;
 }
 
-/** Keeps a rate over all keys together. */
+/** Limits a rate over all keys together. */
 export interface TokenBucket {
-  /** Takes a place, now or in the future; answers how many milliseconds off it is. */
+  /** Takes a token, now or in the future; returns the milliseconds until it is available. */
   reserve(): number;
-  /** Takes a place if there is one now. */
+  /** Takes a token if one is available now. */
   tryTake(): boolean;
 }
 
@@ -53,7 +53,7 @@ export function tokenBucket({ clock, perSecond, burst }: RateLimit & { readonly 
 }
 
 /**
- * Waits as long as its key's turn and the rate over all keys ask for, whichever is longer. Default: the limits of Kubernetes'
+ * The longer of the exponential backoff of the key and the rate limit over all keys. Default: the limits of Kubernetes'
  * controllers, 5 ms doubling to 1,000 s per key, and 10 retries a second (100 at once) over all.
  */
 export function defaultBackoff(

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { bundleNamePrefix } from '../api/kinds/cluster-trust-bundle.js';
 
 /**
- * What a ClusterTrustBundle is called that is published for a signer: it changes with the bundle.
+ * Returns the name of the ClusterTrustBundle published for a signer, which changes with its contents:
  * `<signer with : for />:<first 24 hex digits of the bundle's SHA-256>`
  */
 export const bundleName = (signerName: string, bundle: string): string =>

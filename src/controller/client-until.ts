@@ -4,13 +4,13 @@ import type { Client, ResourceClient, SubresourceClient } from '../client/client
 import { throwIfDue } from '../runtime/abort.js';
 import { Observable } from '../runtime/observable.js';
 
-/** What clients that end were made of. */
+/** By client with an end, the client it wraps. */
 const lasting = new WeakMap<Client, Client>();
 
 /**
- * A client for as long as the signal has not aborted: later calls fail with the signal's reason, and nothing is sent. So do
- * calls that are under way; those to a server elsewhere are broken off, as it may be long in answering. `told` is called
- * before one fails so.
+ * Returns a client that works until the signal aborts: later calls fail with the signal's reason, and nothing is sent. So do
+ * calls that are under way; those over HTTP are aborted, as the server may be long in answering. `told` is called before one
+ * fails so.
  */
 export function clientUntil(signal: AbortSignal, client: Client, told: () => void = () => {}): Client {
   const within = withAbort(signal, client);
@@ -28,7 +28,7 @@ interface End {
   told(): void;
 }
 
-/** The client behind one that ends: for what can only be done when everything else has ended. */
+/** Returns the client that a `clientUntil` wraps: for cleaning up after everything else has ended. */
 export const underlyingClient = (client: Client): Client => lasting.get(client) ?? client;
 
 function check({ signal, told }: End): void {

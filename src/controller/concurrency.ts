@@ -1,6 +1,5 @@
 /**
- * Objects at a time for controllers that write once or twice about each and do little else. Most of their time they wait
- * for a write to be durable, and writes that wait together share one: with 64 instead of 5 more than twice as many
- * certificates are issued.
+ * Concurrency of controllers that write once or twice per object and do little else. They mostly wait for writes to be
+ * durable, and concurrent writes share one sync: 64 workers issue more than twice as many certificates as 5.
  */
 export const highConcurrency = 64;

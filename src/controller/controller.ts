@@ -129,7 +129,7 @@ export class TerminalError extends Error {
   override readonly name = 'TerminalError';
 }
 
-/** Is that what was thrown? It may be anything, also what fails when it is looked at. */
+/** Was a TerminalError thrown? Anything may be thrown, even a proxy that throws when inspected. */
 export function isTerminal(thrown: unknown): boolean {
   try {
     return thrown instanceof TerminalError;

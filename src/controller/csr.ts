@@ -8,7 +8,7 @@ import { PkiError } from '../pki/pki-error.js';
 import { TerminalError } from './controller.js';
 import { fieldManagers } from './field-manager.js';
 
-/** What tells whether there is something to be done about a request, and nothing else: all that need be held in memory. */
+/** Reduces a request to what decides whether there is something to do about it, to be held in memory. */
 export const requestOutline = ({
   apiVersion,
   kind,
@@ -23,7 +23,7 @@ export const requestOutline = ({
   status: { conditions: status?.conditions ?? [], certificate: status?.certificate ? 'issued' : '' },
 });
 
-/** What `read` makes of a request. One that cannot be read stays so: throws TerminalError. */
+/** Returns `read(csr)`. Throws TerminalError if the request cannot be read, because it never changes. */
 export function readOrGiveUp<R>(csr: CertificateSigningRequest, read: (csr: CertificateSigningRequest) => R): R {
   try {
     return read(csr);
@@ -33,7 +33,7 @@ export function readOrGiveUp<R>(csr: CertificateSigningRequest, read: (csr: Cert
   }
 }
 
-/** What makes a condition of a request that it is approved or denied. */
+/** The condition that approves or denies a request, without its times. */
 export type Decision = Pick<CertificateSigningRequestCondition, 'type' | 'reason' | 'message'>;
 
 /** Adds a decision to a request. Fails with Conflict if somebody else wrote it since it was read. */
@@ -41,7 +41,7 @@ export async function decideRequest(client: Client, csr: CertificateSigningReque
   await writeDecision(client, csr, decision, { fieldManager: fieldManagers.controllers });
 }
 
-/** As `decideRequest`; answers the request as it is now. */
+/** Like `decideRequest`; returns the updated request. */
 export const writeDecision = (
   client: Client,
   csr: CertificateSigningRequest,

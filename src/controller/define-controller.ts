@@ -1,6 +1,6 @@
 import { isReason } from '../api/errors.js';
-import { canBeLookedUp } from '../api/looked-up.js';
 import { type ApiObject, keyOf, keyText, type ObjectKey } from '../api/object.js';
+import { isValidKey } from '../api/request-keys.js';
 import type { ObjectCache } from '../client/object-cache.js';
 import {
   type ControllerSpec,
@@ -40,7 +40,7 @@ class ObjectWork<T extends ApiObject> implements KeyedWork<ObjectKey> {
   readonly #spec: ControllerSpec<T>;
   readonly #read: SelectedReader<T>;
   readonly #context: ReconcileContext;
-  /** undefined: nobody is to be told. */
+  /** undefined: the controller has no `deleted`. */
   readonly #endings: DeletionTracker<T> | undefined;
   #cache: ObjectCache<T> | undefined;
   #triggers: readonly Promise<void>[] = [];
@@ -83,7 +83,7 @@ class ObjectWork<T extends ApiObject> implements KeyedWork<ObjectKey> {
     this.#triggers = (spec.alsoOn ?? []).map((trigger) => runTrigger(trigger, this.#context, { cache, spec, wake }));
   }
 
-  /** Deals with the deletions that were noticed, then with the object that is there now. */
+  /** Handles pending deletions under the key, then the object that exists now. */
   async reconcile(key: ObjectKey, context: ReconcileContext): Promise<ReconcileResult> {
     const noticed = this.#endings?.pending(key) ?? [];
     const { object, isServed } = await this.#fresh(key, context);
@@ -99,7 +99,7 @@ class ObjectWork<T extends ApiObject> implements KeyedWork<ObjectKey> {
     }
     const next = soonest(results);
     if (untold.length === 0) return next;
-    // It is looked at again when it asked to be, and not only when the end is tried again.
+    // The object is requeued when it asked for that, and not only when its deletion is retried.
     if (next) this.#wake(key, 'requeue', next.requeueAfterMs);
     throw untold[0];
   }
@@ -112,11 +112,11 @@ class ObjectWork<T extends ApiObject> implements KeyedWork<ObjectKey> {
     key: ObjectKey,
     { client }: ReconcileContext,
   ): Promise<{ readonly object: T | undefined; readonly isServed: boolean }> {
-    if (!canBeLookedUp(key)) return { object: undefined, isServed: true };
+    if (!isValidKey(key)) return { object: undefined, isServed: true };
     try {
       return { object: await this.#read(client.resource(this.#spec.for), key), isServed: true };
     } catch (error) {
-      // Served no more, as when its definition went: what the cache has none of either is gone.
+      // The type is no longer served, as after its definition was deleted: what the cache lacks, too, is gone.
       if (!isReason(error, 'NotFound') || this.#cache?.get(key) !== undefined) throw error;
       return { object: undefined, isServed: false };
     }
@@ -125,12 +125,12 @@ class ObjectWork<T extends ApiObject> implements KeyedWork<ObjectKey> {
   async #work(object: T, context: ReconcileContext): Promise<readonly ReconcileResult[]> {
     const spec = this.#spec;
     const result = await spec.reconcile(object, context);
-    // What is due later than was thought has been woken by the alarm of before, which alone counted.
+    // The due time may have been postponed after the key was queued for the earlier one.
     const dueMs = spec.dueAt === undefined ? 0 : (delayOf(spec, { object }, context.clock.now()) ?? 0);
     return dueMs > 0 && Number.isFinite(dueMs) ? [result, { requeueAfterMs: dueMs }] : [result];
   }
 
-  /** What cannot be told yet keeps nothing else under the name waiting, and is told again. */
+  /** Calls `deleted` for each deletion. One that fails keeps nothing else under the name waiting, and is retried. */
   async #tellAll(key: ObjectKey, object: T | undefined, context: ReconcileContext) {
     const results: ReconcileResult[] = [];
     const untold: unknown[] = [];
@@ -148,14 +148,14 @@ class ObjectWork<T extends ApiObject> implements KeyedWork<ObjectKey> {
 
   async #tell(key: ObjectKey, last: T, context: ReconcileContext): Promise<ReconcileResult> {
     try {
-      // Others hold it, too, and it is told again if that fails.
+      // A copy: others hold the object, too, and it is passed again if this fails.
       const result = await this.#spec.deleted?.(structuredClone(last), context);
       if (!result) this.#endings?.delivered(key, last);
       return result;
     } catch (error) {
       if (isTerminal(error)) {
         this.#endings?.delivered(key, last);
-        // What else there is under the name is not given up with it.
+        // A TerminalError for it must not stop other work under the name.
         this.#wake(key, 'deleted');
       }
       throw error;
@@ -163,15 +163,15 @@ class ObjectWork<T extends ApiObject> implements KeyedWork<ObjectKey> {
   }
 }
 
-/** The earliest of the times at which to look again; a time that is none is passed on, to be an error. */
+/** Returns the earliest requeue; an invalid time is passed on, to be reported as an error. */
 function soonest(results: readonly ReconcileResult[]): ReconcileResult {
   const times = results.flatMap((result) => (result ? [result.requeueAfterMs] : []));
   return times.length === 0 ? undefined : { requeueAfterMs: Math.min(...times) };
 }
 
 /**
- * How soon an object is worth a look; undefined: not at all. One whose guard throws is let in: its reconcile then
- * fails, is reported and tried again.
+ * Returns the milliseconds until an object is to be reconciled; undefined: not at all. If `when` or `dueAt` throws, it is
+ * reconciled at once: the reconcile then fails, is reported and retried.
  */
 function delayOf<T extends ApiObject>(
   spec: ControllerSpec<T>,

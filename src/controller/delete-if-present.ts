@@ -2,13 +2,13 @@ import { isReason } from '../api/errors.js';
 import { type ApiObject, keyOf, type ResourceType } from '../api/object.js';
 import type { Client, DeleteOptions } from '../client/client.js';
 
-/** How the object is deleted; it is always the one that was read, and nothing else of its name. */
+/** Options of `deleteIfPresent`. The uid of the object is always a precondition. */
 export interface DeleteIfPresentOptions extends Omit<DeleteOptions, 'preconditions'> {
   /** Only as it was read: fails with Conflict if it was written since. Default: no. */
   readonly unchanged?: boolean;
 }
 
-/** Deletes this very object and none that took its name (Conflict). False if there is none. */
+/** Deletes this object; fails with Conflict if another one has its name. Returns false if there is none. */
 export async function deleteIfPresent<T extends ApiObject>(
   client: Client,
   type: ResourceType<T>,

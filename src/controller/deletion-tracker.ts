@@ -1,31 +1,31 @@
 import { type ApiObject, keyOf, keyText, type ObjectKey } from '../api/object.js';
 import type { Clock } from '../runtime/clock.js';
 
-/** How often those are looked at again that the cache has not heard of. */
+/** How often objects are checked that were reconciled before the cache saw them. */
 const lookEveryMs = 60_000;
-/** By then a cache has heard of what there was, or never will. */
+/** After this time a cache has seen an object, or never will. */
 const rememberedMs = 900_000;
 
 interface Surroundings<T extends ApiObject> {
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Does the cache know this very object? */
+  /** Does the cache have this object, by uid? */
   knows(object: T): boolean;
   wake(key: ObjectKey): void;
 }
 
 /**
- * Objects whose end is still to be told. Most ends the cache tells of. Not those of objects that were worked on, as they are
- * read fresh, before it heard of them, if they went before it did: these are found out here. Of what was found out the
- * cache may still tell later.
+ * Deletions that are still to be delivered to a controller. The cache reports most of them. But objects are read fresh, so
+ * one may be reconciled and deleted before the cache has seen it: such deletions are detected here. The cache may still
+ * report them later.
  */
 export class DeletionTracker<T extends ApiObject> {
   readonly #given: Surroundings<T>;
-  /** By key: several may have had one name. */
+  /** Deleted objects by key: several may have had one name. */
   readonly #untold = new Map<string, readonly T[]>();
-  /** What was worked on and the cache had not heard of, by key. */
+  /** Objects that were reconciled before the cache saw them, by key. */
   readonly #worked = new Map<string, T>();
-  /** Until when it is remembered that an end was found out here, by uid. */
+  /** Deletions detected here, by uid, with the time until which they are remembered. */
   readonly #found = new Map<string, number>();
   #looks = false;
 
@@ -33,18 +33,18 @@ export class DeletionTracker<T extends ApiObject> {
     this.#given = given;
   }
 
-  /** Those under a name whose end is to be told, oldest first. */
+  /** Deleted objects under a key that are to be delivered, oldest first. */
   pending(key: ObjectKey): readonly T[] {
     return this.#untold.get(keyText(key)) ?? [];
   }
 
-  /** The cache told that an object is there. */
+  /** The cache reported that an object exists. */
   observed(object: T): void {
     const id = keyText(keyOf(object));
     if (isSame(object, this.#worked.get(id))) this.#worked.delete(id);
   }
 
-  /** The cache told of an end. False if it was found out before. */
+  /** The cache reported a deletion. Returns false if it was detected here before. */
   deleted(last: T): boolean {
     this.observed(last);
     if (this.#found.delete(uidOf(last))) return false;
@@ -52,12 +52,12 @@ export class DeletionTracker<T extends ApiObject> {
     return true;
   }
 
-  /** What there is under a name was read fresh: it is not to be told as ended, whatever was noticed before that. */
+  /** The object under a key was read fresh: it is not deleted, whatever was reported before that. */
   readFresh(key: ObjectKey, object: T | undefined, noticed: readonly T[]): void {
     for (const last of noticed) if (isSame(last, object)) this.delivered(key, last);
   }
 
-  /** The object is there and is worked on, or none is: what was worked on under the name before has ended. */
+  /** The object exists and is reconciled, or there is none: another one that was reconciled under the key is deleted. */
   workingOn(key: ObjectKey, object: T | undefined): void {
     const worked = this.#worked.get(keyText(key));
     if (worked !== undefined && (object === undefined || !isSame(worked, object))) {
@@ -72,7 +72,7 @@ export class DeletionTracker<T extends ApiObject> {
     void this.#look();
   }
 
-  /** Nothing more is to be told of it. */
+  /** The deletion was delivered. */
   delivered(key: ObjectKey, last: T): void {
     const left = this.pending(key).filter((one) => one !== last);
     if (left.length > 0) this.#untold.set(keyText(key), left);
@@ -84,7 +84,7 @@ export class DeletionTracker<T extends ApiObject> {
     this.#untold.set(keyText(key), [...this.pending(key).filter((one) => !isSame(one, last)), last]);
   }
 
-  /** While there are some that the cache has not heard of. */
+  /** Runs while there are objects that the cache has not seen. */
   async #look(): Promise<void> {
     if (this.#looks) return;
     this.#looks = true;
@@ -101,5 +101,5 @@ export class DeletionTracker<T extends ApiObject> {
 
 const uidOf = ({ metadata }: ApiObject): string => metadata.uid ?? '';
 
-/** One object in two states, and not another of its name. */
+/** Are these two states of one object, by uid? */
 export const isSame = (a: ApiObject, b: ApiObject | undefined): boolean => a.metadata.uid === b?.metadata.uid;

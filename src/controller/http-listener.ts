@@ -3,7 +3,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { type Clock, shutdownClock } from '../runtime/clock.js';
 import { listenFailure } from '../runtime/listen-failure.js';
 
-/** How long headers may take, and whole requests: callers have to say something. Looked at every second. */
+/** Time limits for headers and for whole requests, checked every second. */
 export const requestLimits = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
@@ -25,7 +25,7 @@ interface Connection {
   requests: number;
 }
 
-/** How runnables that answer HTTP, with TLS or without, begin and end. */
+/** Opens and closes the port of a runnable that serves HTTP or HTTPS. */
 export class HttpListener {
   readonly #server: Server;
   readonly #clock: Clock;

@@ -1,6 +1,6 @@
 import type { ApiObject } from '../api/object.js';
 
-/** In what form a trigger holds what it watches. */
+/** How much of the objects that it watches a trigger holds in memory. */
 export interface HeldFormOptions {
   /**
    * Watches and holds objects whole, for a `reconcile` that reads them from a `sharedCache`: only the same watch has what
@@ -9,15 +9,15 @@ export interface HeldFormOptions {
   readonly whole?: boolean;
 }
 
-/** Whole, or what is needed to tell objects apart. */
+/** Returns the cache options for whole objects, or for identity and owners only. */
 export const heldForm = ({
   whole = false,
 }: HeldFormOptions): { readonly metadataOnly?: true; readonly transform?: typeof identityAndOwners } =>
   whole ? {} : { metadataOnly: true, transform: identityAndOwners };
 
 /**
- * All that is held in memory of what is only to be told apart: other metadata may be large, and of a Secret that was
- * applied by kubectl an annotation has all its data.
+ * Reduces an object to its identity and owners, for memory: other metadata may be large, and the last-applied annotation of
+ * a Secret contains all its data.
  */
 export function identityAndOwners<T extends ApiObject>({ apiVersion, kind, metadata }: T): T {
   const { name, namespace, uid, resourceVersion, ownerReferences } = metadata;

@@ -56,7 +56,7 @@ export const defineKeyedController = <K>(
   },
 });
 
-/** Throws an Error for a number that is none. */
+/** Throws an Error for an option that is not a valid number. */
 export function checkNumbers(
   name: string,
   {
@@ -114,7 +114,7 @@ async function workThrough<K>(name: string, work: KeyedWork<K>, context: Reconci
       try {
         report(terminal ? 'terminal' : 'retry', error);
       } catch {
-        // Anything may be thrown, also what fails when it is looked at. That is the trouble of this key alone.
+        // Anything may be thrown, even a proxy that throws when inspected. That must affect this key alone.
         context.log.warn(about, 'reconcile failed with what cannot be told');
       }
       lease.settle(terminal ? 'done' : 'retry');
@@ -134,14 +134,14 @@ async function workThrough<K>(name: string, work: KeyedWork<K>, context: Reconci
   await work.stopped?.();
 }
 
-/** The queue of a controller, which the metrics follow. */
+/** Returns the queue of a controller, instrumented with metrics. */
 function countedQueue<K>(
   name: string,
   { identity, backoff, rateLimit }: KeyedWork<K>,
   { clock, metrics }: ReconcileContext,
 ): {
   readonly queue: WorkQueue<K>;
-  /** What still waits is taken by nobody. */
+  /** Takes the keys still waiting out of the metrics. */
   leave(): void;
 } {
   /** Keys that wait for a worker. */
@@ -169,7 +169,7 @@ function countedQueue<K>(
   return { queue, leave: () => waits(-waiting) };
 }
 
-/** For a reconcile that begins now: how it ended is told to it, once, and by it to the metrics and the log. */
+/** Begins the report on a reconcile. Returns the function that records its outcome, once, in the metrics and the log. */
 function reportOf(
   name: string,
   about: { readonly object: string; readonly cause: string; readonly attempt: number },
@@ -186,7 +186,7 @@ function reportOf(
       ...about,
       durationMs: Math.round(tookMs),
       result,
-      // Where it was that a server answered so is told the first time.
+      // The stack of an error of the server is logged the first time only.
       ...(err === undefined ? {} : { err: attempt > 1 ? withoutStack(err) : err }),
     };
     if (result === 'terminal') log.error(fields, 'reconcile failed for good');
@@ -227,16 +227,16 @@ async function withinTime<R>(
 
 const callOver = new Error('the reconcile to which this client was given has ended');
 
-/** So often in a row a race may be lost without a warning: who reads the object fresh wins before long. */
+/** How many conflicts in a row pass without a warning: a reconcile that reads the object fresh soon succeeds. */
 const racesLost = 3;
 
-/** Did somebody else write, or delete, the object first? That another manager owns what is applied is no race: it stays so. */
+/** Did somebody else write, or delete, the object first? An apply conflict with another field manager is no race: it stays so. */
 function isLostRace(object: string, error: unknown): boolean {
   if (isReason(error, 'NotFound')) return error.details?.name === object.slice(object.lastIndexOf('/') + 1);
   return isReason(error, 'Conflict') && !error.details?.causes?.some(({ reason }) => reason === 'FieldManagerConflict');
 }
 
-/** A time that is none would be due at once, again and again. */
+/** Throws for a time that is not finite, which would be due at once, again and again. */
 function finite(requeueAfterMs: number): number {
   if (Number.isFinite(requeueAfterMs)) return Math.max(1, requeueAfterMs);
   throw new Error(`reconcile said requeueAfterMs: ${requeueAfterMs}, which is not a finite number`);

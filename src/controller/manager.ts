@@ -11,7 +11,7 @@ import { runnableLog } from './runnable-log.js';
 import { SharedCaches, shareCaches } from './shared-cache.js';
 import { type UnsyncedWatches, unsyncedWatches } from './watches.js';
 
-/** Throws an Error for two controllers of a name: their log lines and metrics could not be told apart. */
+/** Throws an Error for two controllers with one name: their log lines and metrics could not be told apart. */
 export function checkUniqueNames(runnables: readonly Runnable[]): void {
   const names = runnables.filter(({ isController }) => isController).map(({ name }) => name);
   const twin = names.find((name, at) => names.indexOf(name) !== at);
@@ -23,7 +23,7 @@ export class RunnablesLeftBehind extends Error {
   override readonly name = 'RunnablesLeftBehind';
 }
 
-/** The error that names them, with the cause for which they were asked to stop if one of them failed. */
+/** Returns the error that names the runnables that did not stop; `cause` is the failure because of which they had to. */
 export function leftBehindError(running: Iterable<Runnable>, graceMs: number, cause?: unknown): RunnablesLeftBehind {
   const names = Array.from(running, ({ name }) => name).join(', ');
   return new RunnablesLeftBehind(`${names} did not stop within ${graceMs} ms`, { cause });
@@ -113,7 +113,7 @@ function clientsOf(given: ManagerOptions['client'], log: Logger): (name: string,
   };
 }
 
-/** Texts remembered as told: one that names objects may come in ever new forms. */
+/** How many logged warnings are remembered: those that name objects are ever new. */
 const warningsKept = 1_000;
 
 /** Runs all until the signal aborts or one of them fails, and stops the rest. Fails as a manager does. */
@@ -148,7 +148,7 @@ async function runTogether(
     abort();
   };
   const all = Promise.all([
-    // One that ended at once would look as if all were well.
+    // A manager that ended at once would look as if all were well.
     runnables.length === 0 ? untilAborted(stop.signal, clock) : undefined,
     ...runnables.map(async (runnable) => {
       running.add(runnable);

@@ -1,5 +1,5 @@
 import { isReason } from '../api/errors.js';
 
-/** Was a creation refused because its namespace is being deleted? Nothing to be done about it then. */
+/** Was a creation refused because its namespace is being deleted (the cause NamespaceTerminating)? */
 export const isNamespaceTerminating = (error: unknown): boolean =>
   isReason(error, 'Forbidden') && (error.details?.causes ?? []).some(({ reason }) => reason === 'NamespaceTerminating');

@@ -5,7 +5,7 @@ interface NamedLogger extends Logger {
   readonly unnamed: Logger;
 }
 
-/** A logger whose lines carry the name of a runnable; one of a runnable or controller inside takes its place. */
+/** Returns a logger that adds the name of a runnable; the name of a runnable or controller inside it replaces that. */
 export function runnableLog(runnable: string, given: Logger): Logger {
   const log = 'unnamed' in given ? (given as NamedLogger).unnamed : given;
   const named = log.child({ runnable });

@@ -15,16 +15,16 @@ export const readSelectors = ({ labelSelector = '', fieldSelector = '' }: Select
   fields: parseFieldSelector(fieldSelector),
 });
 
-/** Reads one object as a watch with some selectors shows it: undefined if it is not there or not selected. */
+/** Reads one object as a watch with these selectors shows it: undefined if it does not exist or is not selected. */
 export type SelectedReader<T extends ApiObject> = (
   resource: ResourceClient<T>,
   key: ObjectKey,
 ) => Promise<T | undefined>;
 
 /**
- * A GET knows no selectors, so they are held against what it answers: labels, and fields that stand in the object where
- * their names say. What others are, only the server knows (`spec.unschedulable` is "false" where a node does not say):
- * it is asked for a list of that one object. Throws BadRequest if a selector cannot be read.
+ * A GET has no selectors, so they are applied to its answer: labels, and fields whose name is their path in the object. The
+ * values of other fields only the server knows (`spec.unschedulable` is "false" if a node does not set it): for them it lists
+ * that one object. Throws BadRequest if a selector cannot be read.
  */
 export function selectedReader<T extends ApiObject>(selectors: Selectors): SelectedReader<T> {
   const { namespace, labelSelector } = selectors;

@@ -41,7 +41,7 @@ export function sharedCache<const T extends ApiObject>(
   return cachesOf(context.client).open(type, watch, controllerContext(context));
 }
 
-/** The caches of everybody who has a client. */
+/** The caches shared by all users of a client. */
 export class SharedCaches {
   readonly #client: Client;
   readonly #open = new Set<SharedWatch<ApiObject>>();
@@ -56,7 +56,7 @@ export class SharedCaches {
     const alike = [...this.#open].filter((one) => one.isOfSame(wanted));
     const has = (one: SharedWatch<ApiObject>): boolean => one.viewOf(user) !== undefined;
     const fitting = alike.filter((one) => one.satisfies(wanted));
-    // Who comes while one fails need not wait as long as that does.
+    // A new user does not wait for a cache that is failing if another works.
     const known = fitting.find(has) ?? fitting.find((one) => one.works);
     if (known === undefined && alike.filter(has).length >= mostForms)
       throw new Error(
@@ -64,23 +64,23 @@ export class SharedCaches {
       );
     const shared = known ?? new SharedWatch(this.#client, wanted, (one) => this.#open.delete(one));
     this.#open.add(shared);
-    // What one has that satisfies is of the type that is wanted.
+    // A cache that satisfies the request has objects of the requested type.
     return (shared.viewOf(user) ?? shared.join(user)) as ObjectCache<ApiObject> as ObjectCache<T>;
   }
 }
 
-/** Caches that differ in their form only: a function written where the cache is asked for is another each time. */
+/** Most caches that differ in their form only: a `transform` written inline is a new function each time. */
 const mostForms = 20;
 
 const cachesByClient = new WeakMap<Client, SharedCaches>();
 
-/** Lets who has this client share caches with others who have another that may do the same. */
+/** Lets users of this client share caches with users of other clients that have the same `SharedCaches`. */
 export function shareCaches(client: Client, caches: SharedCaches): Client {
   cachesByClient.set(client, caches);
   return client;
 }
 
-/** Lets a client that ends with one call of a controller share the caches of that controller. */
+/** Lets the client of a single call share the caches of its controller. */
 export function shareCachesWith(controller: ReconcileContext, client: Client): Client {
   registerCallClient(controller, client);
   return shareCaches(client, cachesOf(controller.client));
@@ -139,7 +139,7 @@ class SharedWatch<T extends ApiObject> {
     );
   }
 
-  /** What every object has is there in whatever is held, unless it was reduced in a way of its own. */
+  /** A cache of whole objects also serves a request for metadata only, unless it has a `transform`. */
   satisfies({ watch }: Wanted<T>): boolean {
     const mine = this.#wanted.watch;
     if (watch.transform === mine.transform && !watch.metadataOnly === !mine.metadataOnly) return true;
@@ -151,13 +151,13 @@ class SharedWatch<T extends ApiObject> {
     return !this.#isFailing;
   }
 
-  /** What a user has of it, until it stops. */
+  /** The view that a user already has, unless it has stopped. */
   viewOf(user: CacheUser): ObjectCache<T> | undefined {
     for (const [one, view] of this.#users) if (isSameUser(one, user)) return view;
     return undefined;
   }
 
-  /** For one who has nothing of it yet. */
+  /** Makes a view for a new user. */
   join(user: CacheUser): ObjectCache<T> {
     const { signal, cacheObserver } = user;
     const view = new View(this.#cache);
@@ -199,7 +199,7 @@ class SharedWatch<T extends ApiObject> {
   }
 }
 
-/** A cache as long as somebody works with it. */
+/** One user's view of a shared cache; it ends with that user. */
 class View<T extends ApiObject> implements ObjectCache<T> {
   readonly synced: Promise<void>;
   readonly changes: Observable<CacheChange<T>>;
@@ -237,13 +237,13 @@ class View<T extends ApiObject> implements ObjectCache<T> {
   }
 }
 
-/** One controller, whatever its log lines carry besides; what has no observer is told apart by its log. */
+/** Is it the same controller? Users without an observer are told apart by their log. */
 const isSameUser = (one: CacheUser, other: CacheUser): boolean =>
   one.signal === other.signal &&
   one.cacheObserver === other.cacheObserver &&
   (one.cacheObserver !== undefined || one.log === other.log);
 
-/** A logger whose lines go to each of those that there are then. */
+/** Returns a logger that writes to all current users' logs. */
 function toEach(logs: () => Iterable<Logger>): Logger {
   const line =
     (level: 'debug' | 'info' | 'warn' | 'error') =>

@@ -30,7 +30,7 @@ export interface SigningOptions {
   readonly onOutcome?: (serves: string, outcome: SigningOutcome) => void;
 }
 
-/** What a signer may answer of any kind of request: PEM that it issued, or something else. */
+/** What signers answer to any kind of request: PEM that was issued, or a reason. */
 type Answer = { readonly issued: string } | { readonly reason: string };
 
 /** What is special about one kind of requests (`T`): what signers are asked (`Q`), and what they answer (`A`). */
@@ -40,13 +40,13 @@ export interface SigningSpec<T extends ApiObject, Q, A extends Answer> {
   signerNameOf(request: T): string;
   /** Does it wait for its signer? */
   isDue(request: T): boolean;
-  /** All of it that need be held in memory. */
+  /** Reduces a request to what is held in memory. */
   outline(request: T): T;
-  /** What a signer is asked. Throws TerminalError for what cannot be read. */
+  /** Returns the signer's input. Throws TerminalError for a request that cannot be read. */
   question(request: T): Q;
-  /** Resolves to what the signer says, which may be anything. */
+  /** Calls the signer; its result is not validated yet. */
   sign(signer: Signer, question: Q, signal: AbortSignal): Promise<unknown>;
-  /** That as an answer. Throws an Error if it is none. */
+  /** Validates the signer's result. Throws an Error for an invalid one. */
   result(said: unknown): A;
   /** Why what was issued must not be handed out. */
   problemWith(answer: A & { readonly issued: string }, question: Q, now: number): string | undefined;
@@ -57,7 +57,7 @@ export interface SigningSpec<T extends ApiObject, Q, A extends Answer> {
   withAnswer(request: T, answer: A, now: number): T;
 }
 
-/** What a signer said, and whether the ledger knows. */
+/** The answer of a signer, and whether the ledger has it. */
 interface Known<A> {
   readonly answer: A;
   readonly record: LedgerRecord | undefined;
@@ -92,7 +92,7 @@ export function signingControllers<T extends ApiObject, Q, A extends Answer>(
   });
 }
 
-/** So long what was begun may go on after the controller was told to stop. */
+/** How long work under way may go on after the controller was told to stop. */
 const finishMs = 5_000;
 
 /** What was begun goes on with this client, until `late` aborts: a while after the signal of the context. */
@@ -181,8 +181,8 @@ const isIssued = <A extends Answer>(answer: A): answer is A & { readonly issued:
 const usualTimeoutMs = 30_000;
 
 /**
- * What a signer says of a request. It is told when the controller stops, and may still say it until `late`: it may have
- * signed. `failed`: told of a failure of the signer, before that is thrown.
+ * Asks a signer about a request. Its signal aborts when the controller stops, but an answer is taken until `late` aborts: it
+ * may have signed. `failed` is called with a failure of the signer before that is thrown.
  */
 async function ask<T extends ApiObject, Q, A extends Answer>(
   spec: SigningSpec<T, Q, A>,
@@ -225,7 +225,7 @@ async function write<T extends ApiObject>(
       return true;
     } catch (error) {
       if (isReason(error, 'NotFound')) return false;
-      // It would be as large the next time.
+      // It would be as large the next time, so retrying is useless.
       if (isReason(error, 'RequestEntityTooLarge'))
         throw new TerminalError(`the server does not take what the signer said: ${error.message}`, { cause: error });
       if (!isReason(error, 'Conflict') || attempt === writeTries) throw error;

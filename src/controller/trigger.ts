@@ -1,5 +1,5 @@
-import { canBeLookedUp } from '../api/looked-up.js';
 import { type ApiObject, keyOf, keyText, type ObjectKey, type ResourceType } from '../api/object.js';
+import { isValidKey } from '../api/request-keys.js';
 import type { CacheChange } from '../client/cache-change.js';
 import type { ObjectCache } from '../client/object-cache.js';
 import { type ControllerSpec, isTerminal, type ReconcileContext, TerminalError, type Trigger } from './controller.js';
@@ -47,7 +47,7 @@ class WaitingStates {
     return states;
   }
 
-  /** Of those that were taken of an object these could not be told about: they wait again, before newer ones. */
+  /** `keys` failed for these states of an object: they wait again, before newer ones. */
   failedFor(id: string, states: readonly ApiObject[]): void {
     this.#failed += states.length - (this.#failing.get(id) ?? 0);
     if (states.length === 0) {
@@ -80,8 +80,8 @@ class WaitingStates {
 }
 
 /**
- * Turns changes of another type into keys of ours. The state before a change is asked about as well as the one after it:
- * whom an object no longer concerns is told too. Its own queue, so that asking may fail and be asked again.
+ * Maps changes of another type to keys of the controller. `keys` is called with the state before a change as well as the one
+ * after it, so that objects it no longer concerns are reconciled too. Has its own queue, so that a failing `keys` is retried.
  */
 export async function runTrigger<T extends ApiObject>(
   trigger: Trigger<ApiObject>,
@@ -128,7 +128,7 @@ export async function runTrigger<T extends ApiObject>(
   });
 }
 
-/** Throws TerminalError if there can be no object under one of the keys, having woken the others. */
+/** Adds keys to the queue. Then throws TerminalError if one of them cannot belong to an object of the type. */
 function wakeAll<T extends ApiObject>(
   keys: readonly ObjectKey[],
   cause: string,
@@ -141,9 +141,9 @@ function wakeAll<T extends ApiObject>(
   if (wrong !== undefined) throw new TerminalError(wrong);
 }
 
-/** What is wrong with a key's namespace: under it there can be no object of the type, and a lookup would look well. */
+/** Returns what is wrong with the namespace of a key for this type; a lookup would just find nothing. */
 function misplacement({ kind, namespaced }: ResourceType, key: ObjectKey): string | undefined {
-  if (!canBeLookedUp(key) || Boolean(key.namespace) === namespaced) return undefined;
+  if (!isValidKey(key) || Boolean(key.namespace) === namespaced) return undefined;
   const wrong = namespaced ? 'lacks the namespace that every' : 'has a namespace, which no';
   return `the key ${keyText(key)} ${wrong} ${kind} has`;
 }

@@ -28,7 +28,7 @@ export function unsyncedWatches(): UnsyncedWatches {
   };
 }
 
-/** Tells of the caches of a controller. */
+/** Returns the cache observer of a controller, which counts for its metrics and for `/readyz`. */
 export const observerOf = (
   controller: string,
   given: { readonly unsynced?: UnsyncedWatches | undefined; readonly metrics?: ControllerMetrics | undefined },

@@ -3,8 +3,8 @@ import type { Clock } from '../runtime/clock.js';
 import { type Backoff, defaultBackoff } from './backoff.js';
 
 /**
- * Between what noticed a change and what acts on it. A key waits at most once however often it is added, is never with
- * two workers at a time, and comes back if it was added while a worker had it.
+ * A work queue as in client-go: a key is queued at most once however often it is added, is never with two workers at a time,
+ * and is queued again if it was added while a worker had it.
  */
 export interface WorkQueue<K> {
   /** With a delay the earliest time asked for wins. Ignored once shut down. */
@@ -33,7 +33,7 @@ export interface WorkQueueOptions<K> {
   readonly events?: QueueEvents | undefined;
 }
 
-/** What a queue tells of itself, for metrics. */
+/** Events of a queue, for metrics. */
 interface QueueEvents {
   /** A key is wanted that was not. */
   added(): void;
@@ -159,7 +159,7 @@ class KeyedQueue<K> implements WorkQueue<K> {
     this.#alarm?.stop.abort(noLongerNeeded);
     const alarm = { at, stop: new AbortController() };
     this.#alarm = alarm;
-    // Whole milliseconds, rounded up: who wakes a fraction too early finds nothing due.
+    // Whole milliseconds, rounded up: a timer that fires a fraction too early finds nothing due.
     const waitMs = Math.max(0, Math.ceil(at - this.#clock.monotonic()));
     void this.#clock.sleep(waitMs, alarm.stop.signal).then(() => {
       if (this.#alarm !== alarm) return;
@@ -170,7 +170,7 @@ class KeyedQueue<K> implements WorkQueue<K> {
   }
 }
 
-/** Times that an earlier one has overtaken may make up half of the heap, and this many more. */
+/** Stale times, superseded by earlier ones, may make up half of the heap, and this many more. */
 const fewStale = 64;
 
 /** Keys with a time: a binary heap by time, and of every key only its earliest time counts. */
@@ -178,7 +178,7 @@ export class Delays<K> {
   #heap: { readonly id: string; readonly at: number }[] = [];
   readonly #live = new Map<string, { readonly key: K; readonly at: number }>();
 
-  /** Times kept, those that count no more as well. */
+  /** Number of times in the heap, stale ones included. */
   get size(): number {
     return this.#heap.length;
   }

@@ -25,10 +25,10 @@ export interface Field {
   readonly constructed: boolean;
   readonly contents: Buffer;
   /** Tag, length and contents. */
-  readonly whole: Buffer;
+  readonly fullBytes: Buffer;
 }
 
-interface Header extends Omit<Field, 'contents' | 'whole'> {
+interface Header extends Omit<Field, 'contents' | 'fullBytes'> {
   readonly length: number;
 }
 
@@ -110,7 +110,7 @@ export class Asn1Reader {
     const contents = this.#bytes.subarray(this.#at, stop);
     this.#at = stop;
     const { class: tagClass, tag, constructed } = header;
-    return { class: tagClass, tag, constructed, contents, whole: this.#bytes.subarray(start, stop) };
+    return { class: tagClass, tag, constructed, contents, fullBytes: this.#bytes.subarray(start, stop) };
   }
 
   /** The next field, whatever it is. */
@@ -226,6 +226,6 @@ export interface AlgorithmIdentifier {
 export function readAlgorithm(field: Field | undefined): AlgorithmIdentifier {
   const members = new Asn1Reader(field?.contents ?? Buffer.alloc(0));
   const oid = readOid(members.field(objectIdentifier).contents);
-  return { oid, parameters: members.done ? Buffer.alloc(0) : members.any().whole };
+  return { oid, parameters: members.done ? Buffer.alloc(0) : members.any().fullBytes };
 }
 const objectIdentifier = { tag: universal.oid, constructed: false, goType: 'ObjectIdentifier' } as const;

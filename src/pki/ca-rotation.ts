@@ -20,7 +20,7 @@ export interface RotationPolicy {
   readonly marginMs: number;
 }
 
-/** `steady`: one anchor; `announced`: the next one is not in every bundle yet; `spreading`: it is; `retiring`: an old one stays. */
+/** `steady`: one anchor; `announceNext`: the next one is not in every bundle yet; `spreading`: it is; `retiring`: an old one stays. */
 export type RotationPhase = 'steady' | 'announced' | 'spreading' | 'retiring';
 
 export const phaseOf = ({ next, retiring }: CaState): RotationPhase =>
@@ -175,19 +175,19 @@ export const withoutFlawedNext = (state: CaState, now: number, policy: RotationP
   state.next !== undefined && flawOf(state.next, now, policy) !== undefined ? { ...state, next: undefined } : state;
 
 /** The state with a next CA announced. Throws UnsafeStep if one is announced already. */
-export function announced(state: CaState, pair: KeyPair): CaState {
+export function announceNext(state: CaState, pair: KeyPair): CaState {
   if (state.next !== undefined) throw new UnsafeStep('a rotation is under way: its next CA is announced already');
   return { ...state, next: { pair } };
 }
 
 /** The state that remembers since when every bundle has the next anchor; `undefined`: not every one has. */
-export function seenSince(state: CaState, since: number | undefined): CaState {
+export function markNextSeen(state: CaState, since: number | undefined): CaState {
   if (state.next === undefined) throw new UnsafeStep('no next CA is announced');
   return { ...state, next: { pair: state.next.pair, seenSince: since } };
 }
 
 /** The state in which the next key signs, and the old anchor stays. Throws UnsafeStep if that is too early. */
-export function switched(state: CaState, now: number, policy: RotationPolicy): CaState {
+export function switchToNext(state: CaState, now: number, policy: RotationPolicy): CaState {
   const problem = switchProblem(state, now, policy);
   if (problem !== undefined || state.next === undefined)
     throw new UnsafeStep(`the next key must not sign yet: ${problem?.why}`);
@@ -204,7 +204,7 @@ export function switched(state: CaState, now: number, policy: RotationPolicy): C
 }
 
 /** The state without the anchors whose time is over. Throws UnsafeStep if there are none. */
-export function retired(state: CaState, now: number): CaState {
+export function dropRetired(state: CaState, now: number): CaState {
   const retiring = state.retiring.filter(({ until }) => until > now);
   if (retiring.length === state.retiring.length) throw new UnsafeStep('certificates under the old anchor may be valid');
   return { ...state, retiring };

@@ -13,12 +13,12 @@ import { maxElements, rightAligned, universal } from './der.js';
 import { asn1TimeProblem } from './der-time.js';
 import { encodeOid } from './der-writer.js';
 import { decodeString } from './directory-string.js';
-import { type DistinguishedName, type NameAttribute, nameOf } from './distinguished-name.js';
+import { type DistinguishedName, type NameAttribute, nameFromAttributes } from './distinguished-name.js';
+import { memoized } from './memoized.js';
 import { oids } from './oids.js';
 import { firstPemBlock } from './pem.js';
 import { PkiError } from './pki-error.js';
 import { type KeyMaterial, type PublicKey, readPublicKey } from './public-key.js';
-import { remembered } from './remembered.js';
 import { type Signed, verifySignature } from './signature.js';
 
 /** A PKCS#10 request (RFC 2986) that was read and whose own signature verified. */
@@ -95,7 +95,7 @@ function derOf(pem: Uint8Array | string): Buffer {
  * Like `readCertificateRequest`, for DER without PEM around it. A request is read by validation, approver and signer in
  * turn, and verifying it takes most of their time, so the latest are remembered.
  */
-export const readRequestDer: (der: Buffer) => CertificateRequest = remembered((der) => {
+export const readRequestDer: (der: Buffer) => CertificateRequest = memoized((der) => {
   const { request, signed } = parsed(der);
   verifySignature(signed, request.publicKey);
   return request;
@@ -133,13 +133,15 @@ function readStructure(contents: Buffer): Structure {
   const toBeSigned = outer.field(shapes.toBeSigned);
   const inner = new Asn1Reader(toBeSigned.contents);
   readInteger(inner.field(shapes.version).contents);
-  const subject = inner.any().whole;
+  const subject = inner.any().fullBytes;
   const key = readKeyMaterial(inner);
-  const attributes = new Asn1Reader(inner.field(shapes.attributes).contents).elements().map(({ whole }) => whole);
+  const attributes = new Asn1Reader(inner.field(shapes.attributes).contents)
+    .elements()
+    .map(({ fullBytes }) => fullBytes);
   const algorithm = readAlgorithm(outer.field(shapes.algorithm));
   const signature = rightAligned(readBitString(outer.field(shapes.bits).contents));
   return {
-    toBeSigned: toBeSigned.whole,
+    toBeSigned: toBeSigned.fullBytes,
     subject,
     key,
     attributes,
@@ -169,7 +171,7 @@ function readSubject(der: Buffer): Pick<CertificateRequest, 'subject' | 'textles
       else attributes.push({ type, value });
     }
   }
-  return { subject: nameOf(attributes), textless };
+  return { subject: nameFromAttributes(attributes), textless };
 }
 
 /** Without the value if that is no text. */
@@ -231,7 +233,7 @@ function extensionRequest(attribute: Buffer): Buffer | undefined {
     const members = new Asn1Reader(input.field(shapes.attribute).contents);
     const oid = readOid(members.field(shapes.oid).contents);
     const values = new Asn1Reader(members.field(shapes.attributeValues).contents).elements();
-    return oid === oids.extensionRequest && input.done ? values[0]?.whole : undefined;
+    return oid === oids.extensionRequest && input.done ? values[0]?.fullBytes : undefined;
   } catch (error) {
     if (error instanceof PkiError) return undefined;
     throw error;

@@ -4,10 +4,10 @@ import { type CertificateExtension, readExtensionValues } from './certificate-ex
 import { constructed, context, DerCursor, rightAligned, smallInteger, tags } from './der.js';
 import { readGeneralizedTime, readUtcTime } from './der-time.js';
 import { type DistinguishedName, readName } from './distinguished-name.js';
+import { memoized } from './memoized.js';
 import { certificateBlocks } from './pem.js';
 import { malformed } from './pki-error.js';
 import { type PublicKey, readPublicKey } from './public-key.js';
-import { remembered } from './remembered.js';
 
 /** An X.509 certificate (RFC 5280). Its signature, dates and chain are not judged. */
 export interface Certificate {
@@ -81,7 +81,7 @@ export const readPemCertificates = (pem: Uint8Array | string): readonly Certific
   certificateBlocks(pem).map(readCertificate);
 
 /** One that was issued is read by who checks, records, stores and forgets it in turn, so the latest are remembered. */
-const readOne: (der: Buffer) => Read = remembered(read);
+const readOne: (der: Buffer) => Read = memoized(read);
 
 function read(der: Buffer): Read {
   const outer = need(new DerCursor(der).element(tags.sequence), 'malformed certificate');
@@ -97,12 +97,12 @@ function read(der: Buffer): Read {
     throw malformed("inner and outer signature algorithm identifiers don't match");
   }
   const signatureAlgorithm = readAlgorithm(innerAlgorithm);
-  const issuerDer = need(tbs.element(tags.sequence), 'malformed issuer').whole;
+  const issuerDer = need(tbs.element(tags.sequence), 'malformed issuer').fullBytes;
   const issuer = readName(issuerDer);
   const validity = need(tbs.enter(tags.sequence), 'malformed validity');
   const notBefore = readTime(validity);
   const notAfter = readTime(validity);
-  const subjectDer = need(tbs.element(tags.sequence), 'malformed issuer').whole;
+  const subjectDer = need(tbs.element(tags.sequence), 'malformed issuer').fullBytes;
   const subject = readName(subjectDer);
   const publicKey = readKey(need(tbs.read(tags.sequence), 'malformed spki'));
   const { values: extensions, hasUnhandledCritical } = readExtensionValues(
@@ -110,9 +110,9 @@ function read(der: Buffer): Read {
   );
   const signature = rightAligned(need(input.bitString(), 'malformed signature'));
   return {
-    length: outer.whole.length,
+    length: outer.fullBytes.length,
     certificate: {
-      der: outer.whole,
+      der: outer.fullBytes,
       version,
       serial: serial.toString('hex').replace(/^(?:00)+(?=.)/, ''),
       issuer,
@@ -132,7 +132,7 @@ function read(der: Buffer): Read {
       extendedKeyUsages: extensions.extendedKeyUsages,
       hasNameConstraints: extensions.hasNameConstraints ?? false,
       hasUnhandledCritical,
-      toBeSigned: toBeSigned.whole,
+      toBeSigned: toBeSigned.fullBytes,
       signatureAlgorithm,
       signature,
     },
@@ -154,7 +154,7 @@ function readAlgorithm(contents: Buffer): AlgorithmIdentifier {
   const members = new DerCursor(contents);
   const oid = need(members.oid(), 'malformed OID');
   if (members.empty) return { oid, parameters: Buffer.alloc(0) };
-  return { oid, parameters: need(members.any(), 'malformed parameters').whole };
+  return { oid, parameters: need(members.any(), 'malformed parameters').fullBytes };
 }
 
 /** A SubjectPublicKeyInfo. Throws PkiError (`parse`). */

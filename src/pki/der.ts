@@ -34,7 +34,7 @@ export interface Element {
   /** Contents, without tag and length. */
   readonly value: Buffer;
   /** Tag, length and contents. */
-  readonly whole: Buffer;
+  readonly fullBytes: Buffer;
 }
 
 const maxLengthBytes = 4;
@@ -83,7 +83,7 @@ export class DerCursor {
     this.#count++;
     const whole = bytes.subarray(this.#at, contents + length);
     this.#at = contents + length;
-    return { tag, value: whole.subarray(whole.length - length), whole };
+    return { tag, value: whole.subarray(whole.length - length), fullBytes: whole };
   }
 
   /** Contents of the next element, if it has this tag. */

@@ -45,7 +45,7 @@ const written = Object.fromEntries(
 ) as Readonly<Record<keyof typeof attributeTypes, Buffer>>;
 
 /** Sorts attributes into the fields of a name. */
-export function nameOf(attributes: readonly NameAttribute[]): DistinguishedName {
+export function nameFromAttributes(attributes: readonly NameAttribute[]): DistinguishedName {
   const all = (type: string): readonly string[] =>
     attributes.filter((attribute) => attribute.type === type).map(({ value }) => value);
   return {
@@ -77,7 +77,7 @@ export function readName(der: Buffer): DistinguishedName {
       attributes.push(readAttribute(rdn));
     }
   }
-  return nameOf(attributes);
+  return nameFromAttributes(attributes);
 }
 
 function readAttribute(rdn: DerCursor): NameAttribute {

@@ -4,7 +4,7 @@ import { pemBlocks } from './pem.js';
 import type { PublicKey } from './public-key.js';
 
 /** Why what a signer answered must not be handed out: not PEM certificates without headers, or not for the key that asked. */
-export function problemWith(issued: string, { spki }: Pick<PublicKey, 'spki'>): string | undefined {
+export function issuedChainProblem(issued: string, { spki }: Pick<PublicKey, 'spki'>): string | undefined {
   const blocks = [...pemBlocks(issued)];
   if (blocks.length === 0) return 'the signer issued no PEM';
   const other = blocks.find(({ type }) => type !== 'CERTIFICATE');

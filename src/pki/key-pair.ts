@@ -2,7 +2,7 @@ import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject, sig
 import { promisify } from 'node:util';
 import { derNull, encodeOid, sequence } from './der-writer.js';
 import { ecdsaSignatures } from './ecdsa.js';
-import { type MlDsa, mlDsaMissing, mlDsaSets } from './ml-dsa.js';
+import { type MlDsa, mlDsaParameterSets, mlDsaUnsupported } from './ml-dsa.js';
 import { oids } from './oids.js';
 import { firstPemBlock } from './pem.js';
 import { PkiError } from './pki-error.js';
@@ -33,7 +33,7 @@ const nodeType = (name: MlDsa): 'ed25519' => name.toLowerCase() as 'ed25519';
 
 const generateMlDsa = (name: MlDsa): Promise<{ readonly privateKey: KeyObject }> =>
   generate(nodeType(name)).catch((cause: unknown) => {
-    throw mlDsaMissing(name, cause);
+    throw mlDsaUnsupported(name, cause);
   });
 
 export const keyTypes = Object.keys(makers) as readonly KeyType[];
@@ -64,8 +64,8 @@ export function readPrivateKey(pem: string): KeyObject {
   } catch (error) {
     cause = error;
   }
-  const set = mlDsaSets.find(({ identifier }) => firstPemBlock(pem)?.bytes.includes(identifier));
-  if (set !== undefined) throw mlDsaMissing(set.name, cause);
+  const set = mlDsaParameterSets.find(({ identifier }) => firstPemBlock(pem)?.bytes.includes(identifier));
+  if (set !== undefined) throw mlDsaUnsupported(set.name, cause);
   const problem = pem.includes('ENCRYPTED') ? 'is encrypted' : 'cannot be read';
   throw new PkiError('authority', `the private key ${problem}`, { cause });
 }
@@ -92,7 +92,7 @@ const ofCurves: ReadonlyMap<string, SigningAlgorithm> = new Map([
 const others: ReadonlyMap<string, SigningAlgorithm> = new Map<string, SigningAlgorithm>([
   ['rsa', { identifier: sequence(encodeOid(oids.sha256WithRsa), derNull), hash: 'sha256' }],
   ['ed25519', { identifier: sequence(encodeOid(oids.ed25519)), hash: null }],
-  ...mlDsaSets.map(({ name, identifier }) => [nodeType(name), { identifier, hash: null }] as const),
+  ...mlDsaParameterSets.map(({ name, identifier }) => [nodeType(name), { identifier, hash: null }] as const),
 ]);
 
 /** RSA: SHA-256 with PKCS#1 v1.5; ECDSA: the hash of the curve's size; Ed25519; ML-DSA. Throws PkiError (`authority`). */

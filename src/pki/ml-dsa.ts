@@ -4,7 +4,7 @@ import { PkiError } from './pki-error.js';
 /** ML-DSA (FIPS 204) in requests and certificates (RFC 9881). Node.js has it from version 24.6 on. */
 export type MlDsa = 'ML-DSA-44' | 'ML-DSA-65' | 'ML-DSA-87';
 
-export interface MlDsaFacts {
+export interface MlDsaParameters {
   readonly name: MlDsa;
   readonly oid: string;
   /** AlgorithmIdentifier in DER, of keys and of signatures. */
@@ -13,19 +13,19 @@ export interface MlDsaFacts {
   readonly keyBytes: number;
 }
 
-const facts = (name: MlDsa, type: string, keyBytes: number): MlDsaFacts => ({
+const facts = (name: MlDsa, type: string, keyBytes: number): MlDsaParameters => ({
   name,
   oid: type,
   identifier: sequence(encodeOid(type)),
   keyBytes,
 });
 
-export const mlDsaSets: readonly MlDsaFacts[] = [
+export const mlDsaParameterSets: readonly MlDsaParameters[] = [
   facts('ML-DSA-44', '2.16.840.1.101.3.4.3.17', 1_312),
   facts('ML-DSA-65', '2.16.840.1.101.3.4.3.18', 1_952),
   facts('ML-DSA-87', '2.16.840.1.101.3.4.3.19', 2_592),
 ];
 
 /** What is told where Node.js is too old for a key. */
-export const mlDsaMissing = (name: MlDsa, cause: unknown): PkiError =>
+export const mlDsaUnsupported = (name: MlDsa, cause: unknown): PkiError =>
   new PkiError('authority', `${name} needs Node.js 24.6 or later, and this is ${process.version}`, { cause });

@@ -1,7 +1,7 @@
 import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
 import { DerCursor, smallInteger, tags } from './der.js';
 import { derNull, encodeBits, encodeOid, sequence, unsignedInteger } from './der-writer.js';
-import { type MlDsa, type MlDsaFacts, mlDsaSets } from './ml-dsa.js';
+import { type MlDsa, type MlDsaParameters, mlDsaParameterSets } from './ml-dsa.js';
 import { oids } from './oids.js';
 import { PkiError } from './pki-error.js';
 
@@ -104,7 +104,7 @@ const readers: ReadonlyMap<string, (material: KeyMaterial) => PublicKey> = new M
   [keyOids.ec, readEc],
   [oids.ed25519, readEd25519],
   [keyOids.dsa, readDsa],
-  ...mlDsaSets.map((set) => [set.oid, (material: KeyMaterial) => readMlDsa(set, material)] as const),
+  ...mlDsaParameterSets.map((set) => [set.oid, (material: KeyMaterial) => readMlDsa(set, material)] as const),
 ]);
 
 /** Understands a key. Throws PkiError (`parse`) for a malformed one; unknown algorithms are `other`. */
@@ -173,7 +173,7 @@ function readEd25519({ parameters, key }: KeyMaterial): PublicKey {
   return { kind: 'Ed25519', bits: 256, spki: sequence(algorithms.ed25519, encodeBits(key)), raw: key };
 }
 
-function readMlDsa({ name, identifier, keyBytes }: MlDsaFacts, { parameters, key }: KeyMaterial): PublicKey {
+function readMlDsa({ name, identifier, keyBytes }: MlDsaParameters, { parameters, key }: KeyMaterial): PublicKey {
   if (parameters.length !== 0) throw wrong(`x509: ${name} key encoded with illegal parameters`);
   if (key.length !== keyBytes) throw wrong(`x509: wrong ${name} public key size`);
   return { kind: name, bits: 0, spki: sequence(identifier, encodeBits(key)), raw: key };

@@ -3,7 +3,7 @@ import { type AlgorithmIdentifier, Asn1Reader, readAlgorithm } from './asn1-read
 import type { Certificate } from './certificate.js';
 import { DerCursor, tags, universal } from './der.js';
 import { derNull } from './der-writer.js';
-import { type MlDsa, mlDsaSets } from './ml-dsa.js';
+import { type MlDsa, mlDsaParameterSets } from './ml-dsa.js';
 import { oids } from './oids.js';
 import { PkiError } from './pki-error.js';
 import { keyObject, type PublicKey } from './public-key.js';
@@ -39,7 +39,7 @@ const algorithms: ReadonlyMap<string, Algorithm> = new Map<string, Algorithm>([
 /** Those that must have no parameters. */
 const bareAlgorithms: ReadonlyMap<string, Algorithm> = new Map<string, Algorithm>([
   [oids.ed25519, { key: 'Ed25519', hash: undefined }],
-  ...mlDsaSets.map(({ name, oid }) => [oid, { key: name, hash: undefined }] as const),
+  ...mlDsaParameterSets.map(({ name, oid }) => [oid, { key: name, hash: undefined }] as const),
 ]);
 const oidPss = '1.2.840.113549.1.1.10';
 const oidMgf1 = '1.2.840.113549.1.1.8';

@@ -7,14 +7,14 @@ export const backdateMs = 5 * 60_000;
 const longLifetimeMs = 8 * 3_600_000;
 
 /** Whoever asks for less gets certificates of this lifetime, in seconds, as in Kubernetes. */
-export const shortestCertificateSeconds = 600;
+export const minCertificateSeconds = 600;
 /** Lifetime of certificates whose signer says nothing of it, in seconds. */
-export const usualCertificateSeconds = 365 * 86_400;
+export const defaultCertificateSeconds = 365 * 86_400;
 
 /** How far certificates of pods reach into the past; the API server takes five minutes, and some pass on the way to it. */
 const podBackdateMs = 2 * 60_000;
 /** The API server takes no shorter certificates of pods, in seconds. */
-export const shortestPodCertificateSeconds = 3_600;
+export const minPodCertificateSeconds = 3_600;
 
 export interface Validity {
   /** Milliseconds since the epoch. */
@@ -55,7 +55,7 @@ export function validity(given: {
 export function podValidity({ now, seconds, issuerNotAfter }: Parameters<typeof validity>[0]): Validity {
   const notBefore = now - podBackdateMs;
   const notAfter = Math.min(notBefore + seconds * 1_000, issuerNotAfter);
-  if (notAfter - notBefore < Math.min(shortestPodCertificateSeconds, seconds) * 1_000) {
+  if (notAfter - notBefore < Math.min(minPodCertificateSeconds, seconds) * 1_000) {
     throw new PkiError('expired', `the signer ends in less than an hour: NotAfter=${goTimeText(issuerNotAfter)}`);
   }
   return { notBefore, notAfter };

@@ -1,6 +1,6 @@
 import { type ApiError, badRequest } from '../api/errors.js';
-import { checkName } from '../api/looked-up.js';
 import type { ObjectKey } from '../api/object.js';
+import { checkName } from '../api/request-keys.js';
 
 /** Where objects lie in the store: `<group>/<plural>/[<namespace>/]<name>`, the core group as `core`. */
 interface Located {

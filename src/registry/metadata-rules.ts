@@ -14,12 +14,12 @@ import {
   index,
   invalid,
   invalidOnce,
-  invalidWord,
-  ofEach,
-  ofEachInSteps,
+  invalidTypedString,
   required,
   tooLong,
   type Violation,
+  validateEach,
+  validateEachInSteps,
 } from '../api/violations.js';
 import type { NameRule } from './resource-definition.js';
 
@@ -162,7 +162,7 @@ export function* validateMetadataUpdate(next: ApiObject, previous: ApiObject): S
       ? [invalid(child(base, 'generation'), now.generation, 'must not be decremented')]
       : []),
     ...changed.map((member) => {
-      if (member === 'uid') return invalidWord(child(base, member), now.uid ?? '', 'field is immutable');
+      if (member === 'uid') return invalidTypedString(child(base, member), now.uid ?? '', 'field is immutable');
       return invalid(child(base, member), now[member] ?? '', 'field is immutable');
     }),
     ...(yield* validateLabels(now.labels, child(base, 'labels'))),
@@ -204,7 +204,7 @@ function* validateAnnotations(annotations: Meta['annotations']): Steps<readonly 
   const size = sizeOfAnnotations(annotations);
   yield;
   return [
-    ...(yield* ofEachInSteps(keys, (key) => eachInvalid(path, key, qualifiedName(goLowerCase(key))))),
+    ...(yield* validateEachInSteps(keys, (key) => eachInvalid(path, key, qualifiedName(goLowerCase(key))))),
     ...(size >= annotationsLimit ? [tooLong(path, annotationsLimit)] : []),
   ];
 }
@@ -214,7 +214,7 @@ function validateOwners(owners: readonly OwnerReference[] | undefined): readonly
   const path = child(base, 'ownerReferences');
   const wrong = invalidOnce(path, owners);
   let controller: string | undefined;
-  return ofEach(owners, (owner) => {
+  return validateEach(owners, (owner) => {
     const found: Violation[] = [];
     const parts = owner.apiVersion.split('/');
     const version = parts.at(-1) ?? '';
@@ -246,7 +246,7 @@ function* validateFinalizers(list: readonly string[] | undefined): Steps<readonl
   if (list === undefined) return nothing;
   const path = child(base, 'finalizers');
   return [
-    ...(yield* ofEachInSteps(list, (name) => eachInvalid(path, name, qualifiedName(name)))),
+    ...(yield* validateEachInSteps(list, (name) => eachInvalid(path, name, qualifiedName(name)))),
     ...(list.includes('orphan') && list.includes('foregroundDeletion')
       ? [invalid(path, list, 'finalizer orphan and foregroundDeletion cannot be both set')]
       : []),
@@ -264,12 +264,12 @@ export const finalizerNameViolations = (path: string, name: string): readonly Vi
 
 /** Finalizers of most built-in kinds are standard ones or have a domain. */
 export const validateFinalizerNames = ({ finalizers }: Meta): readonly Violation[] =>
-  ofEach(finalizers ?? [], (name, at) => finalizerNameViolations(index(child(base, 'finalizers'), at), name));
+  validateEach(finalizers ?? [], (name, at) => finalizerNameViolations(index(child(base, 'finalizers'), at), name));
 
 const subresourceLimit = 256;
 function validateManagedFields({ managedFields }: Meta): readonly Violation[] {
   if (managedFields === undefined) return nothing;
-  return ofEach(managedFields, ({ manager = '', operation = '', fieldsType = '', subresource = '' }, at) => {
+  return validateEach(managedFields, ({ manager = '', operation = '', fieldsType = '', subresource = '' }, at) => {
     const wrong: Violation[] = [];
     const path = (member: string): string => child(base, index('managedFields', at), member);
     if (operation !== 'Apply' && operation !== 'Update')

@@ -7,11 +7,11 @@ import {
   eachInvalid,
   index,
   invalid,
-  notSupportedWord,
-  ofEachInSteps,
+  notSupportedTypedString,
   required,
   tooLong,
   type Violation,
+  validateEachInSteps,
 } from '../api/violations.js';
 
 const statuses = ['False', 'True', 'Unknown'];
@@ -24,7 +24,7 @@ export function* conditionsViolations(
   path: string,
 ): Steps<readonly Violation[]> {
   const seen = new Set<string>();
-  return yield* ofEachInSteps(conditions ?? [], (given, at) => {
+  return yield* validateEachInSteps(conditions ?? [], (given, at) => {
     const condition = given ?? {};
     const { type = '' } = condition;
     const repeated = seen.has(type);
@@ -43,7 +43,7 @@ function conditionViolations(
   const at = (member: string): string => child(path, member);
   return [
     ...eachInvalid(at('type'), type, qualifiedName(type)),
-    ...(statuses.includes(status) ? [] : [notSupportedWord(at('status'), status, statuses)]),
+    ...(statuses.includes(status) ? [] : [notSupportedTypedString(at('status'), status, statuses)]),
     ...(observedGeneration < 0
       ? [invalid(at('observedGeneration'), observedGeneration, 'must be greater than or equal to zero')]
       : []),

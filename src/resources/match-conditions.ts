@@ -7,11 +7,11 @@ import {
   duplicate,
   eachInvalid,
   index,
-  ofEachInSteps,
+  invalidExpression,
   required,
   tooMany,
   type Violation,
-  wrongExpression,
+  validateEachInSteps,
 } from '../api/violations.js';
 import type { Prepared } from '../cel/prepare.js';
 
@@ -26,7 +26,9 @@ export function* validateMatchConditions(
   const seen = new Set<string>();
   return [
     ...(conditions.length > maxMatchConditions ? [tooMany(path, conditions.length, maxMatchConditions)] : []),
-    ...(yield* ofEachInSteps(conditions, function* ({ name = '', expression = '' }, at): Steps<readonly Violation[]> {
+    ...(yield* validateEachInSteps(conditions, function* ({ name = '', expression = '' }, at): Steps<
+      readonly Violation[]
+    > {
       const [nameAt, expressionAt] = [child(index(path, at), 'name'), child(index(path, at), 'expression')];
       // White space around it is not part of what is judged, nor of what is said of it.
       const trimmed = trimSpace(expression);
@@ -48,5 +50,5 @@ export function* expressionViolations(
   compile: (expression: string) => Steps<Prepared>,
 ): Steps<readonly Violation[]> {
   const prepared = yield* compile(expression);
-  return prepared.wrong === undefined ? [] : [wrongExpression(path, expression, prepared)];
+  return prepared.wrong === undefined ? [] : [invalidExpression(path, expression, prepared)];
 }

@@ -3,11 +3,11 @@ import { goLowerCase } from '../api/go-text.js';
 import { qualifiedName } from '../api/names.js';
 import type { JsonObject } from '../api/object.js';
 import type { Steps } from '../api/steps.js';
-import { eachInvalid, ofEachInSteps, required, tooLong, type Violation } from '../api/violations.js';
+import { eachInvalid, required, tooLong, type Violation, validateEachInSteps } from '../api/violations.js';
 
 /** What is wrong with annotations of a user for a signer: they are as those of objects, and each has a domain. */
 export function* userAnnotationViolations(path: string, annotations: JsonObject): Steps<readonly Violation[]> {
-  const keys = yield* ofEachInSteps(Object.keys(annotations), (given) => {
+  const keys = yield* validateEachInSteps(Object.keys(annotations), (given) => {
     const key = goLowerCase(given);
     if (key === '') return [required(path)];
     const wrong = qualifiedName(key);

@@ -6,10 +6,10 @@ import {
   index,
   invalid,
   invalidOnce,
-  notPort,
-  ofEach,
+  invalidPort,
   required,
   type Violation,
+  validateEach,
 } from '../api/violations.js';
 
 /** Where a webhook may be: the rules that webhook configurations and conversion webhooks share. */
@@ -19,7 +19,7 @@ const form = '; desired format: https://host[/path]';
 /** What is wrong with each of the versions of reviews that a webhook takes. */
 export function reviewVersionsViolations(versions: readonly string[], path: string): readonly Violation[] {
   const seen = new Set<string>();
-  return ofEach(versions, (version, at) => {
+  return validateEach(versions, (version, at) => {
     if (seen.has(version)) return [invalid(index(path, at), version, 'duplicate version')];
     seen.add(version);
     return eachInvalid(index(path, at), version, dns1035Label(version));
@@ -60,7 +60,7 @@ export function validateWebhookService(
     ...eachInvalid(
       child(path, 'port'),
       port,
-      notPort(port).map((why) => `port is not valid: ${why}`),
+      invalidPort(port).map((why) => `port is not valid: ${why}`),
     ),
     ...validateUrlPath(child(path, 'path'), service.path ?? ''),
   ];
@@ -75,7 +75,7 @@ function validateUrlPath(path: string, urlPath: string): readonly Violation[] {
   const wrong = invalidOnce(path, urlPath);
   return [
     ...(urlPath.startsWith('/') ? [] : [wrong("must start with a '/'")]),
-    ...ofEach(segments, (segment, at) =>
+    ...validateEach(segments, (segment, at) =>
       segment === ''
         ? [wrong(`segment[${at}] may not be empty`)]
         : dnsSubdomain(segment).map((text) => wrong(`segment[${at}]: ${text}`)),

@@ -1,27 +1,27 @@
 import { setMaxListeners } from 'node:events';
 import type { Clock } from './clock.js';
 
-/** What was waited for took too long. */
+/** Thrown when an operation takes longer than its time limit. */
 export class TimeoutError extends Error {
   override readonly name = 'TimeoutError';
 }
 
-/** For signals whose reason nobody reads: without one, each abort makes an error of its own, with a stack. */
+/** The abort reason where nobody reads it: without a reason, each abort creates a DOMException with a stack. */
 export const noLongerNeeded = new Error('no longer needed');
 
-/** What tells, by throwing, that a signal is due to abort. */
+/** By signal, a check that throws if the signal should have aborted by now. */
 const due = new WeakMap<AbortSignal, () => void>();
 
 /**
- * For a signal that aborts when a time is over: in a process that was suspended, what came meanwhile is acted on before the
- * timer has run. `check` throws if the time is over.
+ * Registers a check for a signal that a timer aborts. After a process was suspended, pending events run before the timer
+ * does; `check` throws if the deadline has passed.
  */
 export const registerDueCheck = (signal: AbortSignal, check: () => void): void => void due.set(signal, check);
 
-/** Throws if the signal is due to abort, though nothing may have aborted it yet. */
+/** Throws if the deadline of the signal has passed, even if its timer has not run yet. */
 export const throwIfDue = (signal: AbortSignal): void => due.get(signal)?.();
 
-/** For a signal that aborts with others. */
+/** Makes `throwIfDue` of a signal that aborts with others check those as well. */
 export function linkDueChecks(signal: AbortSignal, others: readonly AbortSignal[]): void {
   const checks = others.flatMap((other) => due.get(other) ?? []);
   if (checks.length > 0) registerDueCheck(signal, () => checks.forEach((check) => void check()));
@@ -35,7 +35,7 @@ export const aborted = (signal: AbortSignal): Promise<void> =>
   });
 
 /**
- * Runs a function for so long at most. The signal it gets aborts when the time is over or one of `signals` aborts;
+ * Runs a function with a time limit. The signal it gets aborts when the time is over or one of `signals` aborts;
  * the function is not awaited after that. Rejects with TimeoutError, or with the reason of that signal.
  */
 export async function withTimeout<T>(limits: TimeoutOptions, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
@@ -87,14 +87,14 @@ export function timeoutSignal({ clock, milliseconds, signals }: TimeoutOptions):
   };
 }
 
-/** The outcome of some work, or undefined if there is none when the time is over. The work goes on. */
+/** Returns the outcome of `work`, or undefined if the time is over first. The work itself goes on. */
 export async function raceTimeout<T>(clock: Clock, milliseconds: number, work: Promise<T>): Promise<T | undefined> {
   const ended = new AbortController();
   const late = clock.sleep(milliseconds, ended.signal).then(() => undefined);
   return Promise.race([work, late]).finally(() => ended.abort(noLongerNeeded));
 }
 
-/** The outcome of some work that cannot be broken off, or the signal's reason if that comes first. */
+/** Returns the outcome of `work`, which cannot be cancelled; rejects with the signal's reason if that aborts first. */
 export async function raceAbort<T>(signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
   if (signal === undefined) return work;
   signal.throwIfAborted();

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { makeDirectory } from './make-directory.js';
 import { syncDirectory } from './sync-directory.js';
 
-/** The text of a file; undefined if there is none. Fails with an Error that names it. */
+/** Returns the text of a file; undefined if there is none. Fails with an Error that names it. */
 export async function readFileIfExists(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, 'utf8');
@@ -14,7 +14,7 @@ export async function readFileIfExists(path: string): Promise<string | undefined
   }
 }
 
-/** Writes a file so that it is either there as a whole or not at all. Fails with an Error that names it. */
+/** Writes a file completely or not at all. Fails with an Error that names it. */
 export async function writeFileAtomically(path: string, text: string, mode: number): Promise<void> {
   const temporary = `${path}.${process.pid}-${randomBytes(4).toString('hex')}`;
   try {

@@ -1,4 +1,4 @@
-/** A map of the latest: what was set longest ago goes when there are too many, and to be set again makes it the latest. */
+/** A map with at most `limit` entries: the one set longest ago is evicted first; setting a key again makes it the newest. */
 export class BoundedMap<K, V> {
   readonly #entries = new Map<K, V>();
   readonly #limit: number;

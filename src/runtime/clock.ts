@@ -27,8 +27,8 @@ export const systemClock: Clock = {
 };
 
 /**
- * The clock by which an end is waited for: who sleeps by it wakes also when the time has passed by that of the system. A
- * clock that nobody moves would keep its program from ever stopping.
+ * Returns a clock for waiting during shutdown: its `sleep` also ends when the time has passed by the system clock, because
+ * a fake clock that nobody advances would keep the program from ever stopping.
  */
 export function shutdownClock(clock: Clock): Clock {
   if (clock === systemClock) return clock;

@@ -3,7 +3,7 @@ import { hashOf, LastOutcomes, outcome } from './last-outcomes.js';
 import type { Metrics } from './metrics.js';
 import { type FollowOptions, followText, type TextSource } from './text-source.js';
 
-/** Notes the text that counts; undefined: one came that cannot be used. */
+/** Reports the configuration text now in force; undefined: a new text could not be used. */
 export type ReportConfiguration = (text: string | undefined, when: 'at start' | 'later') => void;
 
 /** The metrics of kube-apiserver about a configuration that is read again when its file changes. */
@@ -56,7 +56,7 @@ export function configurationMetrics(
   };
 }
 
-/** Follows a configuration as `followText` does, and tells what comes of each text, and that there is none any more. */
+/** Follows a configuration as `followText` does, and reports the outcome of each reload and when the file is unreadable. */
 export function followConfiguration(
   source: TextSource,
   take: (text: string, isFirst: boolean) => Promise<void>,

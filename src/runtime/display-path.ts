@@ -2,8 +2,8 @@
 const isText = (path: string): boolean => /[\r\n]|^\s*[{[]/.test(path);
 
 /**
- * A path as messages name it, and what Node.js says of it as their cause. A text that was given in the place of a path is
- * repeated by neither.
+ * Returns a path as error messages show it; `pathErrorCause` gives Node's error as their cause. Neither repeats PEM, YAML
+ * or JSON that was given where a path was expected.
  */
 export const displayPath = (path: string): string => (isText(path) ? '(a text in the place of a path)' : path);
 export const pathErrorCause = (path: string, cause: unknown): ErrorOptions => (isText(path) ? {} : { cause });

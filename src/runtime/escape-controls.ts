@@ -1,4 +1,4 @@
-/** Control characters written out, so that nothing printed can steer a terminal. */
+/** Escapes control characters, so that nothing printed can control a terminal. */
 export const escapeControls = (text: string): string =>
   text.replace(
     /[\p{Cc}\p{Cf}\u2028\u2029]/gu,

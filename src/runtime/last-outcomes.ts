@@ -11,23 +11,23 @@ export class LastOutcomes {
     this.#clock = clock;
   }
 
-  /** The text that was taken just now; undefined: there was one that could not be. */
+  /** Records that a text was accepted just now; undefined: one was rejected. */
   tell(text: string | undefined): void {
     this.#seconds.set(outcome(text !== undefined), this.#clock.now() / 1_000);
     if (text !== undefined) this.#hash = hashOf(text);
   }
 
-  /** The text that counted before anything is told. */
+  /** Sets the text that is in force at the start, without recording an outcome. */
   begin(text: string): void {
     this.#hash = hashOf(text);
   }
 
-  /** Of the text that was taken last. */
+  /** Hash of the text accepted last. */
   get hash(): string | undefined {
     return this.#hash;
   }
 
-  /** In seconds since the epoch. */
+  /** When each outcome last happened, in seconds since the epoch. */
   get times(): readonly (readonly [Outcome, number])[] {
     return outcomes.flatMap((one) => {
       const time = this.#seconds.get(one);
@@ -41,5 +41,5 @@ const outcomes: readonly Outcome[] = ['success', 'failure'];
 
 export const outcome = (isGood: boolean): Outcome => (isGood ? 'success' : 'failure');
 
-/** As labels tell texts apart. */
+/** Returns the hash of a text as metric labels have it. */
 export const hashOf = (text: string): string => `sha256:${createHash('sha256').update(text).digest('hex')}`;

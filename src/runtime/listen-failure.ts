@@ -1,4 +1,4 @@
-/** Why nobody can be listened to there, for people; `code` is Node's. Without a host every address was meant. */
+/** Returns an error for people that says why a port cannot be opened; keeps Node's `code`. Without a host: on all addresses. */
 export function listenFailure(error: NodeJS.ErrnoException, host: string | undefined, port: number): Error {
   return Object.assign(new Error(sentence(error, host, port), { cause: error }), { code: error.code });
 }

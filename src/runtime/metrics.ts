@@ -162,7 +162,7 @@ interface Series {
   text(name: string, labels: string): string;
 }
 
-/** Whoever keeps series at hand keeps no more of them: custom kinds come and go. */
+/** How many series a caller may cache: custom kinds come and go. */
 export const maxCachedSeries = 10_000;
 
 /** The series of a metric, one for each combination of label values. */

@@ -22,9 +22,9 @@ export interface RotatingFileOptions {
   readonly now?: () => number;
   /** Bytes that may wait to be written. Default 64 MiB. */
   readonly maxWaiting?: number;
-  /** Told whenever writing fails, and of how many lines that are lost by it. */
+  /** Called whenever writing fails, with the number of lines lost. */
   readonly onFailure?: (error: unknown, lost: number) => void;
-  /** Told that others may read the file too, and why that could not be changed. */
+  /** Called if other users can read the file and its mode could not be changed, with the reason. */
   readonly onExposed?: (error: unknown) => void;
 }
 

@@ -11,15 +11,15 @@ export type TextSource = string | { readonly file: string; readonly option?: str
 export interface FollowOptions {
   readonly clock: Clock;
   readonly log: Logger;
-  /** Ends the following. */
+  /** Stops following. */
   readonly signal: AbortSignal;
-  /** The option that is the text where it is no file: errors name it. */
+  /** The option that holds the text itself, for error messages. */
   readonly option?: string;
-  /** Told, once until it can be again, that a file cannot be read any more. */
+  /** Called when a file becomes unreadable, once until it can be read again. */
   unreadable?(): void;
 }
 
-/** What `take` throws of a text that may do later as it is: it is handed over again at the next look. */
+/** Thrown by `take` for a text that may be accepted later unchanged: it is handed over again at the next check. */
 export class NotYet extends Error {
   override readonly name = 'NotYet';
 }
@@ -43,7 +43,7 @@ export async function followText(
 const named = <T>(option: string | undefined, open: () => T | Promise<T>): T | Promise<T> =>
   option === undefined ? open() : prefixErrors(option, open);
 
-/** Where it fails, the error begins with the name of what could not be opened. */
+/** Prefixes the message of an error that `open` throws with the name of what could not be opened. */
 export async function prefixErrors<T>(name: string, open: () => T | Promise<T>): Promise<T> {
   try {
     return await open();
@@ -65,7 +65,7 @@ export async function followFiles(
   const warn = (error: unknown): void => {
     if (!signal.aborted) log.warn({ file, err: error }, kept);
   };
-  // Told once and not at every look: the log itself may be written where files are watched.
+  // Logged once and not at every check: the log itself may be written to a watched directory.
   let isUnreadable = false;
   const look = async (): Promise<void> => {
     try {
@@ -76,7 +76,7 @@ export async function followFiles(
         unreadable?.();
       });
       if (found === undefined) return;
-      // What is there again is taken again, so that whoever was told that it was gone hears of it.
+      // Files that are readable again are handed over again, so that whoever learned of the failure learns that it is over.
       if (!isUnreadable && found.every((text, at) => text === texts[at])) return;
       isUnreadable = false;
       const before = texts;

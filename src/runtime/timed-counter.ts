@@ -2,7 +2,7 @@ import type { MetricLabels, MetricOptions, Metrics } from './metrics.js';
 
 type Named = Pick<MetricOptions<never>, 'name' | 'help'>;
 
-/** What is counted and timed by the same labels: answers what notes that it happened once, and how many seconds it took. */
+/** A counter and a histogram with the same labels. Returns the function that records one event and its duration in seconds. */
 export function timedCounter<L extends string>(
   metrics: Metrics,
   given: {

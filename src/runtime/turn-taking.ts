@@ -1,13 +1,13 @@
 import { monotonicNow, nextTick, queueMicrotask, setImmediate } from './event-loop.js';
 
-/** Steps of work that took this long together, in milliseconds, are followed by a turn for everybody else. */
+/** After steps that took this long together, in milliseconds, other work gets a turn of the event loop. */
 const longMs = 8;
 
 const waiting: (() => void)[] = [];
 
 /**
- * Resolves when it is one's turn. Of all who wait for theirs one goes on each time the event loop comes round, and more
- * as long as they have little to do: where many requests are under way, all took long although each does little.
+ * Resolves when it is the caller's turn. At each round of the event loop one of the waiting callers goes on, and further
+ * ones as long as they have little to do: otherwise many small requests at once would all take long.
  */
 function turn(): Promise<void> {
   return new Promise((resolve) => {
@@ -25,12 +25,12 @@ function goOn(): void {
   next();
 }
 
-/** Calls back once all that follows from promises that are settled by now was done. */
+/** Calls back after all reactions to promises that are settled now. */
 const afterPromises = (callback: () => void): void => queueMicrotask(() => nextTick(callback));
 
 /**
- * Keeps a request whose object is large from holding up all others. Asked between two steps of its work; as long as
- * they were short, asking costs next to nothing.
+ * Keeps a request with a large object from holding up all others. Checked between two steps of its work; as long as
+ * they were short, a check costs next to nothing.
  */
 export class TurnTaking {
   #since = monotonicNow();
@@ -46,7 +46,7 @@ export class TurnTaking {
   }
 }
 
-/** Goes through the steps of some work with turns for others in between. */
+/** Runs all steps, giving other work its turn in between, and returns the result. */
 export async function runInTurns<R>(steps: Generator<void, R, void>, turns = new TurnTaking()): Promise<R> {
   for (;;) {
     const { done, value } = steps.next();
@@ -55,7 +55,7 @@ export async function runInTurns<R>(steps: Generator<void, R, void>, turns = new
   }
 }
 
-/** The same, of which nothing is done before everybody else had a turn. */
+/** Like `runInTurns`, but lets other work have a turn before the first step. */
 export async function runInLaterTurns<R>(steps: Generator<void, R, void>): Promise<R> {
   const turns = new TurnTaking();
   await turns.next();
@@ -63,8 +63,8 @@ export async function runInLaterTurns<R>(steps: Generator<void, R, void>): Promi
 }
 
 /**
- * Requests of this process are answered without waiting for anything, so code that asks again as soon as it has an
- * answer would keep timers and sockets waiting for as long as it goes on. Once that took long, the next has to wait.
+ * Wraps a request handler so that it yields to the event loop now and then. Requests of this process are answered without
+ * any I/O, so code that sends the next request at once would otherwise starve timers and sockets.
  */
 export function takingTurns<A, R>(answer: (request: A) => Promise<R>): (request: A) => Promise<R> {
   let begun: number | undefined;

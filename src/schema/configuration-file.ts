@@ -1,7 +1,7 @@
 import type { Domains } from '../api/domains.js';
-import type { ReadText } from '../api/json-exact.js';
+import type { ParsedJson } from '../api/json-exact.js';
 import { isObject, type JsonObject } from '../api/object.js';
-import { atOnce } from '../api/steps.js';
+import { runSync } from '../api/steps.js';
 import type { Violation } from '../api/violations.js';
 import { decodeText, typeMetaOf } from './decode.js';
 import type { Schema } from './schema.js';
@@ -14,7 +14,7 @@ import type { Schema } from './schema.js';
  */
 export function decodeConfiguration(
   schema: Schema,
-  read: ReadText & { readonly format: 'yaml' },
+  read: ParsedJson & { readonly format: 'yaml' },
   { kind, versions }: { readonly kind: string; readonly versions: readonly string[] },
 ): JsonObject {
   const given = isObject(read.value) ? typeMetaOf(read.exact) : { apiVersion: '', kind: '' };
@@ -22,7 +22,7 @@ export function decodeConfiguration(
     const found = `${given.kind || 'nothing'} of ${given.apiVersion || 'nothing'}`;
     throw new Error(`must be ${kind} of ${versions[0]}, not ${found}`);
   }
-  const { value, strict } = atOnce(decodeText(schema, read));
+  const { value, strict } = runSync(decodeText(schema, read));
   if (strict.length > 0) throw new Error(`strict decoding error: ${strict.join(', ')}`);
   return value as JsonObject;
 }

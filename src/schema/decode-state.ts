@@ -1,7 +1,7 @@
 import type { Complaints } from '../api/complaints.js';
 import { quote } from '../api/go-text.js';
 import type { Json } from '../api/object.js';
-import { Postponed, placeIn, type Steps } from '../api/steps.js';
+import { DeferredWork, pathRestorer, type Steps } from '../api/steps.js';
 import { DecodeError } from './decode-error.js';
 
 /** Collects what a strict decoder would refuse, in document order. */
@@ -34,7 +34,7 @@ export class DecodeState {
   readonly #prefix: string;
   readonly #unquoted: boolean;
   readonly #around: DecodeState | undefined;
-  readonly #postponed = new Postponed();
+  readonly #postponed = new DeferredWork();
   readonly #unfilled = new Set<Json>();
   readonly #repeated: { count: number };
 
@@ -88,7 +88,7 @@ export class DecodeState {
 
   readonly #keepPlace = (): (() => void) => {
     const { struct, isOnlyTold } = this;
-    const ways = [placeIn(this.fields)(), placeIn(this.path)()];
+    const ways = [pathRestorer(this.fields)(), pathRestorer(this.path)()];
     return () => {
       this.struct = struct;
       this.isOnlyTold = isOnlyTold;

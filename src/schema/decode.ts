@@ -5,12 +5,12 @@ import {
   isMembers,
   jsonKind,
   type Members,
-  type ReadText,
+  type ParsedJson,
   RepeatedMembers,
 } from '../api/json-exact.js';
 import { type Json, setMember } from '../api/object.js';
 import { oncePer } from '../api/once.js';
-import { atOnce, type Steps } from '../api/steps.js';
+import { runSync, type Steps } from '../api/steps.js';
 import { sortedNames, sortTexts } from '../api/text-order.js';
 import { type TypeMeta, typeMetaIn } from '../api/type-meta.js';
 import { DecodeError } from './decode-error.js';
@@ -39,7 +39,7 @@ export type Decoder = (value: ExactJson, report?: DecodeReport) => Json;
 /** Compiles a schema once. The decoder throws DecodeError. */
 export const compileDecoder = oncePer((schema: Schema): Decoder => {
   const root = nodeOf(schema);
-  return (value, report) => atOnce(decodeRoot(root, value, new DecodeState(report)));
+  return (value, report) => runSync(decodeRoot(root, value, new DecodeState(report)));
 });
 
 function* decodeRoot(root: Node, value: ExactJson, state: DecodeState): Steps<Json> {
@@ -71,7 +71,7 @@ export interface DecodedText extends Emptied {
  */
 export function* decodeText(
   schema: Schema,
-  text: ReadText & { readonly format?: 'json' | 'yaml' },
+  text: ParsedJson & { readonly format?: 'json' | 'yaml' },
   { converts = false }: { readonly converts?: boolean } = {},
 ): Steps<DecodedText> {
   const complaints = new Complaints(converts ? { repeats: true, most: Number.POSITIVE_INFINITY } : {});
@@ -210,7 +210,7 @@ function takes(shape: WireShape, value: ExactJson): boolean {
 /** Leaves nothing for later. */
 function decodeWhole(node: Node, value: ExactJson, state: DecodeState): Json | undefined {
   const decoded = node.decode(value, state);
-  atOnce(state.rest());
+  runSync(state.rest());
   return decoded;
 }
 

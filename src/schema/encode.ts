@@ -1,7 +1,7 @@
 import { goJson, goJsonInSteps } from '../api/go-text.js';
 import { groupVersion, isObject, type Json, type JsonObject, setMember } from '../api/object.js';
 import { oncePer } from '../api/once.js';
-import { nothingPostponed, type Postponed, type Steps } from '../api/steps.js';
+import { type DeferredWork, noDeferral, type Steps } from '../api/steps.js';
 import { hasSurrogates, sortedNames } from '../api/text-order.js';
 import { itemsOf, valuesOf, type WireShape, wireShape } from './go-types.js';
 import { isEmpty, omitsEmpty, presenceOf, zeroOf } from './presence.js';
@@ -32,7 +32,7 @@ export interface EncodedObject {
 /** In two steps. */
 export interface Encoder {
   /** The object as it is to be written, complete once what comes `later` is done. */
-  order(object: object, later?: Postponed): JsonObject;
+  order(object: object, later?: DeferredWork): JsonObject;
   /** The bytes of an object in its order. */
   write(ordered: JsonObject): EncodedObject;
   /** The same for a large object. */
@@ -82,7 +82,7 @@ function reordered(ordered: JsonObject, text: string): JsonObject | undefined {
 }
 
 /** The object with its members in the order of the type's wire form. */
-export const inOrder = (type: EncodedType, object: JsonObject, later?: Postponed): JsonObject =>
+export const inOrder = (type: EncodedType, object: JsonObject, later?: DeferredWork): JsonObject =>
   (type.origin === 'custom' ? sortDeep(object) : arrange(type.schema, object, later)) as JsonObject;
 
 /**
@@ -135,7 +135,7 @@ function placeOf(object: JsonObject): number {
 }
 
 /** Puts a value in order; of what is large it does the most `later`. */
-type Arrange = (value: Json, later: Postponed) => Json;
+type Arrange = (value: Json, later: DeferredWork) => Json;
 
 const arrangers = new WeakMap<Schema, Arrange>();
 const asIs: Arrange = (value) => value;
@@ -146,7 +146,7 @@ const noMembers: JsonObject = Object.freeze({});
  * The value with members in declared order, empty and absent ones as their presence says, members that are never
  * written left out, maps sorted. What decoding gives comes out the same. Members the schema does not know are dropped.
  */
-export function arrange(schema: Schema, value: Json, later: Postponed = nothingPostponed): Json {
+export function arrange(schema: Schema, value: Json, later: DeferredWork = noDeferral): Json {
   return value === null ? null : arrangerOf(schema)(value, later);
 }
 
@@ -264,5 +264,5 @@ function zeroMaker(schema: Schema, shape: WireShape, item: Arrange): (() => Json
   const presence = presenceOf(schema);
   if (presence === 'null') return () => null;
   if (presence !== 'always') return undefined;
-  return shape === 'struct' ? () => item({}, nothingPostponed) : () => zeroOf(shape);
+  return shape === 'struct' ? () => item({}, noDeferral) : () => zeroOf(shape);
 }

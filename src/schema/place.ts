@@ -1,4 +1,4 @@
-import { type CauseReason, invalid, maxToldSize, maxViolations, type Violation } from '../api/violations.js';
+import { type CauseReason, invalid, maxViolationChars, maxViolations, type Violation } from '../api/violations.js';
 import { Ratchet } from './ratchet.js';
 
 /** A failure before it is known what stands before its field. */
@@ -81,7 +81,7 @@ export class Place {
   }
 
   get #isFull(): boolean {
-    return this.#failures.length >= maxViolations || this.#told > maxToldSize;
+    return this.#failures.length >= maxViolations || this.#told > maxViolationChars;
   }
 
   get #told(): number {

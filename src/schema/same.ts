@@ -1,4 +1,4 @@
-import { itemsInStep, type Steps } from '../api/steps.js';
+import { itemsPerStep, type Steps } from '../api/steps.js';
 
 /** Are two JSON values equal? Numbers count by their value, and order of members not. Nesting is no danger: there is no recursion. */
 export const same = (left: unknown, right: unknown): boolean =>
@@ -8,7 +8,7 @@ export const same = (left: unknown, right: unknown): boolean =>
 export function* sameInSteps(left: unknown, right: unknown): Steps<boolean> {
   const waiting = [left, right];
   for (;;) {
-    const found = compared(waiting, itemsInStep);
+    const found = compared(waiting, itemsPerStep);
     if (found !== undefined) return found;
     yield;
   }

@@ -2,15 +2,15 @@ import { compiledSize } from '../api/pattern-size.js';
 import { compile, keptInstructions } from '../api/regular-expression.js';
 import { compareText } from '../api/text-order.js';
 import {
-  addingTo,
+  appenderTo,
   child,
   forbiddenField,
   index,
   invalid,
+  limitViolations,
   mapKey,
   required,
   type Violation,
-  withinReason,
 } from '../api/violations.js';
 import { everySchema, type SchemaProps } from './json-schema-props.js';
 import { same } from './same.js';
@@ -58,7 +58,7 @@ export function structuralViolations(schema: SchemaProps, path: string, prefix: 
   }
   const found = [...invariants(schema, 'root', path, prefix), ...completeness(schema, schema, path, path)];
   const text = ({ field, body }: Violation): string => `${field}: ${body}`;
-  return withinReason(found)
+  return limitViolations(found)
     .map((violation) => ({ violation, text: text(violation) }))
     .sort((a, b) => compareText(a.text, b.text))
     .map(({ violation }) => violation);
@@ -82,7 +82,7 @@ const withoutType: Readonly<Record<Level, string>> = {
 function invariants(of: SchemaProps, level: Level, path: string, prefix: string): readonly Violation[] {
   const { type = '', items, properties, additionalProperties, embeddedResource, preserveUnknownFields } = of;
   const found: Violation[] = [];
-  const addAll = addingTo(found);
+  const addAll = appenderTo(found);
 
   if (type === 'array' && items?.schema === undefined) found.push(required(child(path, 'items'), 'must be specified'));
   if (items?.schema) addAll(invariants(items.schema, 'item', child(path, 'items'), prefix));
@@ -175,7 +175,7 @@ interface Skip {
 
 function junctors(of: SchemaProps, path: string, prefix: string, skip: Skip): readonly Violation[] {
   const found: Violation[] = [];
-  const add = addingTo(found);
+  const add = appenderTo(found);
   if (!skip.skipAnyOf) {
     of.anyOf?.forEach((inner, at) => {
       add(nested(inner, index(child(path, 'anyOf'), at), prefix, false));
@@ -229,7 +229,7 @@ const forbiddenInside: readonly {
 
 function nested(of: SchemaProps, path: string, prefix: string, skipAnyOf: boolean): readonly Violation[] {
   const found = [...junctors(of, path, prefix, { skipAnyOf, skipFirstAllOf: false })];
-  const add = addingTo(found);
+  const add = appenderTo(found);
   if (of.items?.schema) add(nested(of.items.schema, child(path, 'items'), prefix, false));
   for (const [name, inner] of of.properties ?? []) {
     add(nested(inner, mapKey(child(path, 'properties'), name), prefix, false));

@@ -12,8 +12,8 @@ import type { Metrics } from '../runtime/metrics.js';
 import { type Authentication, openAuthentication } from './authentication.js';
 import { openAuthorizers } from './authorizers.js';
 import { podSigners } from './certificate-rights.js';
+import { concatenated } from './concatenated.js';
 import type { Credentials } from './credentials.js';
-import { joined } from './joined.js';
 import { kubeconfigTransport } from './kubeconfig-transport.js';
 import { optionDefaults } from './option-defaults.js';
 import type { ServerOptions } from './options.js';
@@ -59,7 +59,7 @@ export async function openAccess(
       webhook: await openTokenWebhook(options, apiAudiences, given),
       keySetUri: options.serviceAccountKeySetUri,
       serverAddress: given.serverAddress,
-      clientCa: joined(() => credentials.ca.issuer, given.signerIssuers),
+      clientCa: concatenated(() => credentials.ca.issuer, given.signerIssuers),
       moreClientCas: options.clientCa,
       staticTokens: options.staticTokens,
       frontProxy: options.frontProxy,

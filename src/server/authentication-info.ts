@@ -7,7 +7,7 @@ import { encodePem } from '../pki/pem.js';
 import { PkiError } from '../pki/pki-error.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
-import { keepConfigMap } from './own-config-map.js';
+import { ensureConfigMap } from './ensure-config-map.js';
 
 /** How this server tells who is calling, as far as servers behind it need to know. */
 export interface AuthenticationInfo {
@@ -91,7 +91,7 @@ export async function publishAuthenticationInfo({
   readonly signal: AbortSignal;
 }): Promise<void> {
   const publish = (): Promise<void> =>
-    keepConfigMap(client, authenticationInfoKey, (found) => {
+    ensureConfigMap(client, authenticationInfoKey, (found) => {
       tell(found['client-ca-file'] ?? '');
       const data = withAuthenticationInfo(found, info(), clock.now());
       return isDeepStrictEqual(data, found) ? undefined : data;

@@ -24,8 +24,8 @@ import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
 import { type FollowOptions, followText, type TextSource } from '../runtime/text-source.js';
 import type { AuthenticationInfo } from './authentication-info.js';
-import { openForeignTokens } from './foreign-tokens.js';
-import { joined } from './joined.js';
+import { concatenated } from './concatenated.js';
+import { openExternalTokens } from './external-tokens.js';
 
 /** Authentication of callers, and the tokens that this server issues itself. */
 export interface Authentication {
@@ -99,7 +99,7 @@ export async function openAuthentication(options: AuthenticationOptions, given: 
   const keys = await openKeys(options, given);
   const clientCa = await openClientCas(options, given);
   const proxy = await openFrontProxy(options.frontProxy, given);
-  const foreign = await openForeignTokens({ ...options, apiAudiences }, given);
+  const foreign = await openExternalTokens({ ...options, apiAudiences }, given);
   const authenticator = defaultAuthenticator({
     issuers: options.issuers,
     keys: keys.verifying,
@@ -195,7 +195,7 @@ async function openClientCas(
   following: FollowOptions,
 ): Promise<() => string> {
   if (moreClientCas === undefined) return clientCa;
-  return joined(clientCa, await followCertificates(moreClientCas, { ...following, option: 'clientCa' }), '\n');
+  return concatenated(clientCa, await followCertificates(moreClientCas, { ...following, option: 'clientCa' }), '\n');
 }
 
 async function followCertificates(source: TextSource, following: FollowOptions): Promise<() => string> {

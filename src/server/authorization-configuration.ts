@@ -10,11 +10,11 @@ import {
   duplicate,
   index,
   invalid,
+  invalidExpression,
   notSupported,
   required,
   tooMany,
   type Violation,
-  wrongExpression,
 } from '../api/violations.js';
 import { readYaml } from '../api/yaml.js';
 import type { ReviewCondition } from '../auth/webhook/review-conditions.js';
@@ -244,7 +244,7 @@ async function readConditions(
       seen.add(text);
       const prepared = await runInTurns(compileReviewCondition(text));
       if (prepared.wrong === undefined) compiled.push({ text, program: prepared.program });
-      else violations.push(wrongExpression(place, text, prepared));
+      else violations.push(invalidExpression(place, text, prepared));
     }
   }
   return { violations, compiled };

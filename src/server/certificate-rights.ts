@@ -4,7 +4,7 @@ import type { Domains } from '../api/domains.js';
 import { signerSpellings, wellKnownSigner } from '../api/well-known-signers.js';
 import type { ControllerObjects, SignerOptions } from '../auth/bootstrap/controller-roles.js';
 import type { Signer } from '../pki/signer.js';
-import type { ControllersToRun } from './run-controllers.js';
+import type { RunControllersOptions } from './run-controllers.js';
 import type { CertificateOptions } from './signing-options.js';
 
 /** What the accounts of controllers need for what is configured, and nothing else. `own` are further signers. */
@@ -73,8 +73,8 @@ function merged(all: readonly ControllerObjects[]): readonly ControllerObjects[]
 export const certificateControllers = (
   { policy, expressions, trust }: CertificateOptions,
   rotatedCas: readonly RotatedCa[],
-  told: Pick<ControllersToRun['certificates'], 'onIssued' | 'onOutcome' | 'onRotation'> = {},
-): ControllersToRun['certificates'] => ({
+  told: Pick<RunControllersOptions['certificates'], 'onIssued' | 'onOutcome' | 'onRotation'> = {},
+): RunControllersOptions['certificates'] => ({
   rotatedCas,
   certificateLedger: true,
   ...(policy === undefined || policy.rules.length === 0

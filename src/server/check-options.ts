@@ -2,24 +2,24 @@ import { policyForm, policyProblems } from '../../controllers/csr-policy-approve
 import { trustForm, trustProblems } from '../../controllers/trust-distributor/trust-bundle.js';
 import { readServiceAddresses } from '../admission/webhooks/target.js';
 import {
-  anyText,
+  anyString,
+  boolean,
   type Check,
   type Checks,
+  checkThat,
   fields,
-  flag,
-  is,
-  isText,
+  integer,
+  isNonEmptyString,
   listOf,
   mapOf,
+  nonEmptyString,
   oneOf,
   type Problem,
-  text,
-  whole,
 } from '../api/checks.js';
 import type { Domains } from '../api/domains.js';
 import { dnsSubdomain } from '../api/names.js';
 import { isObject } from '../api/object.js';
-import { servedName } from '../api/signer-name.js';
+import { servedSigner } from '../api/signer-name.js';
 import { defaultFeatureGates } from '../apiserver/feature-gates.js';
 import type { AnonymousPolicy } from '../auth/anonymous.js';
 import type { ConnectionLimits } from '../http/connection-limits.js';
@@ -40,35 +40,37 @@ import { type CertificateOptions, certificateSeconds, configuredSigners } from '
  * the value are made where the option is used.
  */
 
-const seconds = whole({ from: 0 });
-const milliseconds = whole({ from: 0 });
+const seconds = integer({ from: 0 });
+const milliseconds = integer({ from: 0 });
 /** 0: any number. */
-const count = whole({ from: 0 });
+const count = integer({ from: 0 });
 /** Milliseconds after which somebody is cut off. */
-const period = whole({ from: 100, to: 86_400_000 });
-const domain = is('a DNS name', (value) => isText(value) && dnsSubdomain(value).length === 0);
-const callback = is('a function', (value) => typeof value === 'function');
+const period = integer({ from: 100, to: 86_400_000 });
+const domain = checkThat('a DNS name', (value) => isNonEmptyString(value) && dnsSubdomain(value).length === 0);
+const callback = checkThat('a function', (value) => typeof value === 'function');
 const source: Check = (value, path) =>
   typeof value === 'string'
     ? undefined
-    : (is('a text, or an object with file, the path of one', isObject)(value, path) ??
-      fields<Exclude<TextSource, string>>({ file: text, option: text }, 'file')(value, path));
-const headers = listOf(is('a header name', (value) => isText(value) && /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(value)));
+    : (checkThat('a text, or an object with file, the path of one', isObject)(value, path) ??
+      fields<Exclude<TextSource, string>>({ file: nonEmptyString, option: nonEmptyString }, 'file')(value, path));
+const headers = listOf(
+  checkThat('a header name', (value) => isNonEmptyString(value) && /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(value)),
+);
 const mode = oneOf(authorizationModes);
 
 /** An object with these methods, its own or those of its class. */
 const able = (what: string, ...methods: readonly string[]): Check =>
-  is(`${what} with the methods ${methods.join(', ')}`, (value) => hasMethods(value, methods));
+  checkThat(`${what} with the methods ${methods.join(', ')}`, (value) => hasMethods(value, methods));
 const hasMethods = (value: unknown, methods: readonly string[]): boolean =>
   isObject(value) && methods.every((method) => typeof value[method] === 'function');
 
 /** Made by a class, as often as not, and with members of their own. */
 const signer: Check = (value, path) => {
-  const problem = is('a signer with the method sign', (given) => hasMethods(given, ['sign']))(value, path);
+  const problem = checkThat('a signer with the method sign', (given) => hasMethods(given, ['sign']))(value, path);
   if (problem !== undefined) return problem;
   const { serves, signPod, trustAnchors, caNotAfter, stop } = value as Partial<Signer>;
   return (
-    servedName(serves, `${path}.serves`) ??
+    servedSigner(serves, `${path}.serves`) ??
     (signPod === undefined ? undefined : callback(signPod, `${path}.signPod`)) ??
     (trustAnchors === undefined ? undefined : callback(trustAnchors, `${path}.trustAnchors`)) ??
     (caNotAfter === undefined ? undefined : callback(caNotAfter, `${path}.caNotAfter`)) ??
@@ -80,29 +82,35 @@ const storeMethods = ['get', 'scan', 'commit', 'changes', 'revision', 'close'];
 
 const connectionLimits: Checks<ConnectionLimits> = {
   connections: count,
-  headerBytes: whole({ from: 8_192, to: 1_048_576 }),
+  headerBytes: integer({ from: 8_192, to: 1_048_576 }),
   headersMs: period,
   // Beyond the longest request, and no more than a timer can wait.
-  requestMs: whole({ from: 100, to: 2_147_483_647 }),
+  requestMs: integer({ from: 100, to: 2_147_483_647 }),
   idleMs: period,
 };
 
-const serving: Checks<ServingFiles> = { certificateFile: text, keyFile: text, caFile: text };
+const serving: Checks<ServingFiles> = {
+  certificateFile: nonEmptyString,
+  keyFile: nonEmptyString,
+  caFile: nonEmptyString,
+};
 
 const listen: Checks<NonNullable<ServerOptions['listen']>> = {
-  host: text,
-  port: whole({ from: 0, to: 65_535 }),
-  http2: flag,
-  servingNames: listOf(is('a DNS name or an IP address', (value) => isText(value) && isServingName(value))),
+  host: nonEmptyString,
+  port: integer({ from: 0, to: 65_535 }),
+  http2: boolean,
+  servingNames: listOf(
+    checkThat('a DNS name or an IP address', (value) => isNonEmptyString(value) && isServingName(value)),
+  ),
   serving: fields(serving, 'certificateFile', 'keyFile', 'caFile'),
   limits: fields(connectionLimits),
 };
 
-const domains: Checks<Domains> = { api: domain, signer: domain, extensions: listOf(text, { least: 1 }) };
+const domains: Checks<Domains> = { api: domain, signer: domain, extensions: listOf(nonEmptyString, { least: 1 }) };
 
 const frontProxy: Checks<FrontProxySettings> = {
   ca: source,
-  allowedNames: listOf(text),
+  allowedNames: listOf(nonEmptyString),
   usernameHeaders: headers,
   uidHeaders: headers,
   groupHeaders: headers,
@@ -110,22 +118,22 @@ const frontProxy: Checks<FrontProxySettings> = {
 };
 
 const authenticationWebhook: Checks<NonNullable<ServerOptions['authenticationWebhook']>> = {
-  kubeconfig: text,
+  kubeconfig: nonEmptyString,
   cacheSeconds: seconds,
 };
 const authorizationWebhook: Checks<NonNullable<ServerOptions['authorizationWebhook']>> = {
-  kubeconfig: text,
+  kubeconfig: nonEmptyString,
   allowedSeconds: seconds,
   refusedSeconds: seconds,
 };
 
 const auditWebhook: Checks<NonNullable<AuditOptions['webhook']>> = {
-  kubeconfig: text,
-  waitSeconds: whole({ from: 1 }),
+  kubeconfig: nonEmptyString,
+  waitSeconds: integer({ from: 1 }),
 };
 const audit: Checks<AuditOptions> = {
   policy: source,
-  logFile: anyText,
+  logFile: anyString,
   maxSizeMb: count,
   maxBackups: count,
   maxAgeDays: count,
@@ -133,7 +141,7 @@ const audit: Checks<AuditOptions> = {
 };
 
 const operations: Checks<OperationsOptions> = {
-  metrics: flag,
+  metrics: boolean,
   audit: fields(audit, 'policy'),
   readOnlyRequests: count,
   mutatingRequests: count,
@@ -158,13 +166,13 @@ const certificates: Check = (value, path) => {
 };
 
 const top: Checks<ServerOptions> = {
-  store: is(
+  store: checkThat(
     `an address, or a store with the methods ${storeMethods.join(', ')}`,
     (given) => typeof given === 'string' || hasMethods(given, storeMethods),
   ),
   etcd: fields(etcdChecks),
   encryptionConfiguration: source,
-  dataDir: text,
+  dataDir: nonEmptyString,
   listen: fields(listen),
   onListening: callback,
   onRenewed: callback,
@@ -173,41 +181,41 @@ const top: Checks<ServerOptions> = {
   controllers: (value, path) =>
     value === 'all'
       ? undefined
-      : (is("'all' or a list of names", Array.isArray)(value, path) ?? listOf(text)(value, path)),
+      : (checkThat("'all' or a list of names", Array.isArray)(value, path) ?? listOf(nonEmptyString)(value, path)),
   signers: listOf(signer),
   log: able('a logger', 'debug', 'info', 'warn', 'error', 'child'),
   clock: able('a clock', 'now', 'monotonic', 'sleep'),
   domains: fields(domains, 'api', 'signer', 'extensions'),
-  featureGates: fields(mapped(defaultFeatureGates, flag)),
+  featureGates: fields(mapped(defaultFeatureGates, boolean)),
   authenticationWebhook: fields(authenticationWebhook, 'kubeconfig'),
   authorizationWebhook: fields(authorizationWebhook, 'kubeconfig'),
-  webhookServices: (value, path) => mapOf(anyText)(value, path) ?? serviceProblem(value as ServiceTable, path),
-  webhookKubeconfig: text,
+  webhookServices: (value, path) => mapOf(anyString)(value, path) ?? serviceProblem(value as ServiceTable, path),
+  webhookKubeconfig: nonEmptyString,
   authorization: (value, path) => (Array.isArray(value) ? listOf(mode, { least: 1 })(value, path) : mode(value, path)),
   authorizationConfiguration: source,
-  nodeRestriction: flag,
+  nodeRestriction: boolean,
   anonymous: (value, path) =>
     typeof value === 'boolean'
       ? undefined
-      : (is('true, false, or an object with paths', isObject)(value, path) ??
-        fields<Exclude<AnonymousPolicy, boolean>>({ paths: listOf(text) }, 'paths')(value, path)),
+      : (checkThat('true, false, or an object with paths', isObject)(value, path) ??
+        fields<Exclude<AnonymousPolicy, boolean>>({ paths: listOf(nonEmptyString) }, 'paths')(value, path)),
   clientCa: source,
   frontProxy: fields(frontProxy, 'ca'),
   authenticationConfiguration: source,
-  serviceAccountIssuers: listOf(text, { least: 1 }),
-  apiAudiences: listOf(text),
-  serviceAccountMaxTokenSeconds: whole({ from: 3_600 }),
+  serviceAccountIssuers: listOf(nonEmptyString, { least: 1 }),
+  apiAudiences: listOf(nonEmptyString),
+  serviceAccountMaxTokenSeconds: integer({ from: 3_600 }),
   serviceAccountSigningKey: source,
   serviceAccountVerificationKeys: listOf(source),
-  serviceAccountKeySetUri: is(
+  serviceAccountKeySetUri: checkThat(
     'an https URL',
-    (value) => isText(value) && URL.canParse(value) && new URL(value).protocol === 'https:',
+    (value) => isNonEmptyString(value) && URL.canParse(value) && new URL(value).protocol === 'https:',
   ),
-  extendServiceAccountTokens: flag,
+  extendServiceAccountTokens: boolean,
   staticTokens: source,
   signingSeconds: certificateSeconds,
   signingCaFiles: fields<NonNullable<ServerOptions['signingCaFiles']>>(
-    { certificateFile: text, keyFile: text },
+    { certificateFile: nonEmptyString, keyFile: nonEmptyString },
     'certificateFile',
     'keyFile',
   ),

@@ -38,7 +38,7 @@ import { mayBeShared } from './store-sharing.js';
 import { openWebhooks, type Webhooks } from './webhooks.js';
 
 /** What all parts of a server stand on. */
-export interface Ground {
+export interface ServerContext {
   readonly operations: OpenedOperations;
   readonly featureGates: FeatureGates;
   readonly domains: Domains;
@@ -86,12 +86,12 @@ export interface Core {
 }
 
 /** How the API answers. */
-export type Handle = (request: ApiRequest) => Promise<ApiResponse>;
+export type RequestHandler = (request: ApiRequest) => Promise<ApiResponse>;
 
 /** Where tests reach into a server. */
-export interface Seams {
+export interface TestHooks {
   /** Between the API and whoever asks it: what is made of its answers. Default: nothing. */
-  readonly answers?: ((handle: Handle) => Handle) | undefined;
+  readonly answers?: ((handle: RequestHandler) => RequestHandler) | undefined;
   /** What is made up. Default: at random. */
   readonly ids?: Pick<Parts, 'uuid' | 'random'> | undefined;
 }
@@ -103,8 +103,8 @@ const apiserver: UserInfo = { username: wellKnown.apiserver, groups: [wellKnown.
 /** Opens the API over a store; `isNew`: nothing is in it. */
 export async function openCore(
   options: ServerOptions,
-  ground: Ground,
-  { isNew, seams }: { readonly isNew: boolean; readonly seams: Seams },
+  ground: ServerContext,
+  { isNew, seams }: { readonly isNew: boolean; readonly seams: TestHooks },
 ): Promise<Core> {
   const { operations, featureGates, domains, clock, log, signal } = ground;
   const { store, metrics } = operations;
@@ -162,7 +162,7 @@ export async function openCore(
     ...(seams.ids ?? randomIds),
   };
   const routes = routesBeside(ground, { state, objects, catalogue, authentication, drained: drained.signal });
-  const plain: Handle = (request) => handle(parts, routes, request);
+  const plain: RequestHandler = (request) => handle(parts, routes, request);
   const answer = seams.answers?.(plain) ?? plain;
   const answerInProcess = takingTurns(settling(answer));
   return {
@@ -184,7 +184,7 @@ export async function openCore(
 /** The server's own credentials. `isNew`: nothing relies on any yet. */
 async function credentialsFor(
   { dataDir, listen, serviceAccountSigningKey }: ServerOptions,
-  { clock, log, signal }: Ground,
+  { clock, log, signal }: ServerContext,
   isNew: boolean,
 ): Promise<Credentials> {
   return openCredentials({
@@ -201,7 +201,7 @@ async function credentialsFor(
 /** Who may call the server, and do what. */
 const accessTo = (
   options: ServerOptions,
-  { operations, domains, clock, log, signal }: Ground,
+  { operations, domains, clock, log, signal }: ServerContext,
   {
     state,
     credentials,
@@ -226,7 +226,7 @@ const accessTo = (
 /** Whom the users of a server have judge writes: policies, and webhooks after them. */
 async function openJudges(
   { webhookServices, webhookKubeconfig }: ServerOptions,
-  { operations: { metrics }, domains, clock, log }: Ground,
+  { operations: { metrics }, domains, clock, log }: ServerContext,
   parts: Pick<Parameters<typeof openPolicies>[0], 'objects' | 'authorizer' | 'catalogue' | 'client' | 'isOpen'>,
 ): Promise<{ readonly webhooks: Webhooks; readonly judges: Policies }> {
   const shared = { ...parts, domains, clock, metrics, conditions: metrics && conditionMetrics(metrics) };
@@ -243,7 +243,7 @@ async function openJudges(
 
 /** What is served beside resources: discovery, health, metrics and the like. */
 function routesBeside(
-  { operations: { store, metrics }, encryption, clock }: Ground,
+  { operations: { store, metrics }, encryption, clock }: ServerContext,
   {
     state,
     objects,

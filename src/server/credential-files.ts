@@ -5,7 +5,7 @@ import { certificateBlocks, encodeCertificates } from '../pki/pem.js';
 import { readFileIfExists, writeFileAtomically } from '../runtime/atomic-file.js';
 
 /** What others rely on: it is missed where another one takes its place. */
-export type ReliedOn = 'ca' | 'sa.key';
+export type ReliedOnFile = 'ca' | 'sa.key';
 
 /** Where a server keeps its keys and certificates. */
 export interface CredentialFiles {
@@ -36,7 +36,10 @@ export function filesInMemory(): CredentialFiles {
 }
 
 /** `<name>.crt` and `<name>.key`; keys are readable by their owner only. */
-export function filesInDirectory(directory: string, onMade: (name: ReliedOn, file: string) => void): CredentialFiles {
+export function filesInDirectory(
+  directory: string,
+  onMade: (name: ReliedOnFile, file: string) => void,
+): CredentialFiles {
   // Both in one file, so that a crash never leaves halves that do not match; the readable copies are written after.
   const fileOf = (name: string): string => join(directory, `${name}.pem`);
   const write = async (name: string, made: KeyPair): Promise<KeyPair> => {

@@ -11,11 +11,11 @@ import {
 } from '../pki/certificate-authority.js';
 import { encodeCertificates } from '../pki/pem.js';
 import { isSignedBy } from '../pki/signature.js';
-import { tellCaEnd } from '../pki/signers/ca-end.js';
+import { warnCaExpiry } from '../pki/signers/ca-expiry.js';
 import { keyPairProblem } from '../resources/secrets/key-pair.js';
 import { type Clock, systemClock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
-import { filesInDirectory, filesInMemory, holds, type ReliedOn } from './credential-files.js';
+import { filesInDirectory, filesInMemory, holds, type ReliedOnFile } from './credential-files.js';
 import type { OpenedServingFiles, Serving } from './serving-files.js';
 import { servingNames } from './serving-names.js';
 
@@ -60,7 +60,7 @@ export interface CredentialOptions {
   /** Shown in the place of a serving certificate of its own. */
   readonly serving?: OpenedServingFiles | undefined;
   /** What others rely on: somebody misses it where it is made anew beside a store that has been used. */
-  readonly reliedOn: readonly ReliedOn[];
+  readonly reliedOn: readonly ReliedOnFile[];
   /** Nothing is in the store yet. */
   readonly isNew: boolean;
   readonly clock: Clock;
@@ -68,7 +68,7 @@ export interface CredentialOptions {
 }
 
 /** What comes of it where another one takes its place. */
-const missed: Readonly<Record<ReliedOn, string>> = {
+const missed: Readonly<Record<ReliedOnFile, string>> = {
   ca: 'made another CA, for there was none beside this store: whoever trusts the one before refuses this server, and its certificates are refused here',
   'sa.key':
     'made another key for service account tokens, for there was none beside this store: what the one before has signed is refused',
@@ -76,12 +76,12 @@ const missed: Readonly<Record<ReliedOn, string>> = {
 
 export async function openCredentials(options: CredentialOptions): Promise<Credentials> {
   const { clock, log, serving: given } = options;
-  const made = new Map<ReliedOn, string>();
+  const made = new Map<ReliedOnFile, string>();
   const warnOfMade = (): void => {
     for (const [name, file] of made) log.warn({ file }, missed[name]);
     made.clear();
   };
-  const onMade = (name: ReliedOn, file: string): void => {
+  const onMade = (name: ReliedOnFile, file: string): void => {
     if (options.reliedOn.includes(name)) made.set(name, file);
     if (!options.isNew) warnOfMade();
   };
@@ -95,7 +95,7 @@ export async function openCredentials(options: CredentialOptions): Promise<Crede
     (pair) => loadCertificateAuthority({ ...pair, clock }),
   );
   const warnOfCa = (): void =>
-    tellCaEnd(ca, { clock, log, about: { file: files.fileOf('ca') }, littleMs: year * 1_000 });
+    warnCaExpiry(ca, { clock, log, about: { file: files.fileOf('ca') }, littleMs: year * 1_000 });
   warnOfCa();
   const stillGood = (pair: KeyPair): boolean => isStillGood(pair, ca, clock.now());
   const ownServing = async (): Promise<Serving> => {

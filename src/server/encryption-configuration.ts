@@ -1,7 +1,7 @@
 import { canonicalBase64 } from '../api/base64.js';
 import { type Domains, defaultDomains } from '../api/domains.js';
 import { parseDuration } from '../api/go-duration.js';
-import { child, index, invalid, invalidText, ofEach, required, type Violation } from '../api/violations.js';
+import { child, index, invalid, invalidText, required, type Violation, validateEach } from '../api/violations.js';
 import { readYaml } from '../api/yaml.js';
 import { field, list, optional, string, struct } from '../schema/builder.js';
 import { checkConfiguration, configurationVersions, decodeConfiguration } from '../schema/configuration-file.js';
@@ -90,7 +90,7 @@ export async function readEncryptionConfiguration(text: string, domains: Domains
   checkConfiguration(
     resources.length === 0
       ? [required('resources', 'at least one resources is required')]
-      : [...ofEach(resources, (one, at) => checkRule(one, index('resources', at))), ...checkNames(resources)],
+      : [...validateEach(resources, (one, at) => checkRule(one, index('resources', at))), ...checkNames(resources)],
   );
   checkMasked(resources);
   return resources.map(({ resources: names = [], providers = [] }) => ({
@@ -105,9 +105,9 @@ function checkRule({ resources = [], providers = [] }: GivenRule, path: string):
   return [
     ...(resources.length === 0 ? [missing(ofResources)] : []),
     ...checkOverlap(resources, ofResources),
-    ...ofEach(resources, (name, at) => checkResource(name, index(ofResources, at))),
+    ...validateEach(resources, (name, at) => checkResource(name, index(ofResources, at))),
     ...(providers.length === 0 ? [missing(ofProviders)] : []),
-    ...ofEach(providers, (one, at) => checkProvider(one, index(ofProviders, at))),
+    ...validateEach(providers, (one, at) => checkProvider(one, index(ofProviders, at))),
   ];
 }
 
@@ -195,7 +195,7 @@ function checkProvider(given: Given, path: string): readonly Violation[] {
   const at = child(path, name, 'keys');
   const { keys = [] } = given[name] ?? {};
   if (keys.length === 0) return [required(at, 'at least one keys is required')];
-  return ofEach(keys, (one, number) => checkKey(one, index(at, number), lengths[name]));
+  return validateEach(keys, (one, number) => checkKey(one, index(at, number), lengths[name]));
 }
 
 const mandatory = (path: string, member: string, of: string): Violation =>
@@ -234,8 +234,8 @@ function checkKms({ apiVersion = '', name = '', endpoint = '', timeout }: Kms, p
 /** What is kept names the service, so that each has a name of its own. */
 function checkNames(rules: readonly GivenRule[]): readonly Violation[] {
   const known = new Set<string>();
-  return ofEach(rules, ({ providers = [] }, rule) =>
-    ofEach(providers, ({ kms }, at) => {
+  return validateEach(rules, ({ providers = [] }, rule) =>
+    validateEach(providers, ({ kms }, at) => {
       const { name } = kms ?? {};
       if (!name) return [];
       const path = child(index(child(index('resources', rule), 'providers'), at), 'kms', 'name');

@@ -14,7 +14,7 @@ import {
 import { type EncryptionMetrics, encryptedPrefix, type TransformationType } from '../store/encryption/encryption.js';
 import type { KeyService } from '../store/encryption/kms/key-service.js';
 import type { KmsMetrics } from '../store/encryption/kms/kms-provider.js';
-import { homeOf, resourceAt } from '../store/key-home.js';
+import { resourceOfPrefix, resourcePrefix } from '../store/resource-prefix.js';
 
 export interface ServerEncryptionMetrics extends EncryptionMetrics {
   /** The EncryptionConfiguration. */
@@ -63,7 +63,7 @@ export function encryptionMetrics(
   const useOf = latestSeries(uses);
   const atHand = new Map<string, { readonly operation: Counted; readonly time: Timed | undefined }>();
   const transformations = (type: TransformationType, key: string, prefix: string | undefined, isGood: boolean) => {
-    const home = homeOf(key);
+    const home = resourcePrefix(key);
     const name = `${type} ${home} ${prefix} ${isGood}`;
     const known = atHand.get(name);
     if (known !== undefined) return known;
@@ -92,7 +92,7 @@ export function encryptionMetrics(
       };
     },
     kms: (provider_name) => ({
-      keyTold(id) {
+      keyReported(id) {
         const labels = () => ({ provider_name, key_id_hash: hashOf(id), ...server });
         statusTimeOf(`${provider_name} ${id}`, labels).set(clock.now() / 1_000);
       },
@@ -160,7 +160,7 @@ function shown(prefix: string): string {
 }
 
 function resourceName(home: string): string {
-  const { group, resource } = resourceAt(home);
+  const { group, resource } = resourceOfPrefix(home);
   return groupResource({ group, plural: resource });
 }
 

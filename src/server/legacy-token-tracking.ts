@@ -7,7 +7,7 @@ import { dateText } from '../api/time.js';
 import type { Client } from '../client/client.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
-import { keepConfigMap } from './own-config-map.js';
+import { ensureConfigMap } from './ensure-config-map.js';
 
 /** Records when tokens that live in Secrets are used, so that those nobody uses can be told from the others. */
 
@@ -49,6 +49,6 @@ export function recordTokenUse({ client, domains, clock, log }: Given): (secret:
 
 /** Sees to it that the ConfigMap says since when uses are recorded: since today, if it says nothing sensible. */
 export const ensureTokenTracking = ({ client, clock }: Pick<Given, 'client' | 'clock'>): Promise<void> =>
-  keepConfigMap(client(), legacyTokenTracking, ({ since = '' }) =>
+  ensureConfigMap(client(), legacyTokenTracking, ({ since = '' }) =>
     isDate(since) && since <= dateText(clock.now() + day) ? undefined : { since: dateText(clock.now()) },
   );

@@ -4,12 +4,12 @@ import { certificateOf } from '../pki/ca-state.js';
 import type { KeyPair } from '../pki/certificate-authority.js';
 import { listenFailure } from '../runtime/listen-failure.js';
 import type { Metrics } from '../runtime/metrics.js';
+import { acceptableCas } from './acceptable-cas.js';
 import type { Credentials, ListeningCredentials } from './credentials.js';
 import { kubeconfigText } from './kubeconfig-text.js';
 import { optionDefaults } from './option-defaults.js';
 import type { Serving } from './serving-files.js';
 import { reachableHost } from './serving-names.js';
-import { toldCas } from './told-cas.js';
 
 /** An open port. */
 export interface Listening {
@@ -62,7 +62,7 @@ export async function openListener(
     certificate: used.serving.certificate,
     key: used.serving.key,
     ...options,
-    clientCas: toldCas(clientCas, parts.log),
+    clientCas: acceptableCas(clientCas, parts.log),
   });
   const bound = await listener.listen({ host, port }).catch(async (error: NodeJS.ErrnoException) => {
     await listener.stop(0);

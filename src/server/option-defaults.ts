@@ -1,8 +1,8 @@
-import { ownNames } from '../api/own-names.js';
+import { kedgeNames } from '../api/kedge-names.js';
 import { defaultInFlightLimits } from '../apiserver/operations/in-flight.js';
 import { defaultProxyHeaders } from '../auth/proxy-headers.js';
 import { defaultConnectionLimits } from '../http/connection-limits.js';
-import { usualCertificateSeconds } from '../pki/validity.js';
+import { defaultCertificateSeconds } from '../pki/validity.js';
 import { etcdDefaults } from '../store/etcd/etcd-options.js';
 
 /**
@@ -18,8 +18,8 @@ export const optionDefaults = {
   authorizationWebhook: { allowedSeconds: 300, refusedSeconds: 30 },
   proxyHeaders: defaultProxyHeaders,
   serviceAccountIssuers: ['https://kubernetes.default.svc'],
-  signingSeconds: usualCertificateSeconds,
-  trustOwner: ownNames.trustOwner,
+  signingSeconds: defaultCertificateSeconds,
+  trustOwner: kedgeNames.trustOwner,
   audit: { maxSizeMb: 100, maxBackups: 10, maxAgeDays: 0 },
   auditWaitSeconds: 30,
   inFlight: defaultInFlightLimits,

@@ -13,7 +13,7 @@ import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
 import { controllerNameProblem, isControllerName } from './controller-names.js';
 
-export interface ControllersToRun {
+export interface RunControllersOptions {
   readonly names: 'all' | readonly string[];
   clientOf(user: UserInfo, agent: string): Client;
   /** True if other servers may run the same controllers over the same store. */
@@ -51,12 +51,12 @@ const restartMs = 1_000;
  * What runs the built-in controllers in this process, each as its own service account, until the signal aborts. What
  * stops them before is logged, and they are started again. Throws for those that cannot be run as they are configured.
  */
-export function controllersToRun(given: ControllersToRun): () => Promise<void> {
+export function controllersToRun(given: RunControllersOptions): () => Promise<void> {
   // Whoever has nothing to run leaves the lease to others.
   return controllersOf(given).length === 0 ? async () => {} : () => runControllers(given);
 }
 
-async function runControllers(given: ControllersToRun): Promise<void> {
+async function runControllers(given: RunControllersOptions): Promise<void> {
   const { clock, log, metrics, signal } = given;
   const client = oncePerName((name) => {
     if (!isControllerName(name)) throw new Error(`controller ${name} has no account`);
@@ -91,7 +91,7 @@ function controllersOf({
   customResources,
   checkPolicy,
   takesTurns,
-}: ControllersToRun): readonly Runnable[] {
+}: RunControllersOptions): readonly Runnable[] {
   return builtinControllers({
     ...certificates,
     signers,

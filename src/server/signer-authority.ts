@@ -2,7 +2,7 @@ import { followCaSecret, type SecretCa } from '../../controllers/csr-signer/secr
 import { namespacedName } from '../../controllers/trust-distributor/trust-bundle.js';
 import type { Client } from '../client/client.js';
 import { type CertificateAuthority, loadCertificateAuthority } from '../pki/certificate-authority.js';
-import { tellCaEnd } from '../pki/signers/ca-end.js';
+import { warnCaExpiry } from '../pki/signers/ca-expiry.js';
 import { openCaFiles } from '../pki/signers/ca-files.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
@@ -40,7 +40,7 @@ export async function openAuthority(
     const key = await openPkcs11Key({ ...token, pin: pin.split('\n')[0]?.trim() ?? '', certificate });
     signal.addEventListener('abort', () => key.close(), { once: true });
     const ca = loadCertificateAuthority({ certificate, key, clock });
-    tellCaEnd(ca, { clock, log, about: { file: signer.certificateFile } });
+    warnCaExpiry(ca, { clock, log, about: { file: signer.certificateFile } });
     return authorityOf(() => ca);
   }
   const files = await openCaFiles({ ...signer, clock, log, signal });

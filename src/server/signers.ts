@@ -17,7 +17,7 @@ import { openAuthority } from './signer-authority.js';
 import { openProgram } from './signer-program.js';
 import type { CaUses, ConfiguredSigner, FilesSource, TrustOptions } from './signing-options.js';
 
-export interface SignersToOpen {
+export interface OpenSignersOptions {
   /** Signs for well-known signers that have no CA of their own. Absent: those have no signer. */
   readonly ca?: CertificateAuthority | undefined;
   /** The same in files. */
@@ -47,7 +47,7 @@ export interface OpenedSigners {
 }
 
 /** The well-known signers under all their names, those of the configuration, and those of the user. */
-export async function openSigners(given: SignersToOpen): Promise<OpenedSigners> {
+export async function openSigners(given: OpenSignersOptions): Promise<OpenedSigners> {
   const { configured = [], domains, maxSeconds } = given;
   /** Several signers may share one. */
   const secrets = new Map<string, SecretCa>();
@@ -79,7 +79,7 @@ export async function openSigners(given: SignersToOpen): Promise<OpenedSigners> 
  */
 function warnOfSharedCas(
   opened: readonly OpenedSigner[],
-  { ca, configured = [], domains, log }: Pick<SignersToOpen, 'ca' | 'configured' | 'domains' | 'log'>,
+  { ca, configured = [], domains, log }: Pick<OpenSignersOptions, 'ca' | 'configured' | 'domains' | 'log'>,
 ): void {
   const cas = configured.map((signer, at) => ({
     name: signer.name,
@@ -100,7 +100,7 @@ export function servedSigners({
   configured = [],
   own,
   domains,
-}: Pick<SignersToOpen, 'configured' | 'own' | 'domains'>): readonly Pick<Signer, 'serves'>[] {
+}: Pick<OpenSignersOptions, 'configured' | 'own' | 'domains'>): readonly Pick<Signer, 'serves'>[] {
   const wellKnown = Object.values(wellKnownSigners(domains)).flat();
   const names = new Set([...wellKnown, ...configured.map(({ name }) => name), ...own.map(({ serves }) => serves)]);
   return [...names].map((serves) => ({ serves }));
@@ -110,7 +110,7 @@ export function servedSigners({
 const stopMs = 10_000;
 
 /** Resolves once the signal has aborted and every signer of the user's has stopped, or was given up. */
-async function stoppedWith({ own, clock, log, signal }: SignersToOpen): Promise<void> {
+async function stoppedWith({ own, clock, log, signal }: OpenSignersOptions): Promise<void> {
   const stopping = own.filter(({ stop }) => stop !== undefined);
   if (stopping.length === 0) return;
   await aborted(signal);
@@ -131,7 +131,7 @@ async function stoppedWith({ own, clock, log, signal }: SignersToOpen): Promise<
 const isClientSigner = (signer: WellKnownSigner | undefined): boolean =>
   signer === 'client' || signer === 'node-client';
 
-async function sharedAuthority({ ca, caFiles, clock, log, signal }: SignersToOpen) {
+async function sharedAuthority({ ca, caFiles, clock, log, signal }: OpenSignersOptions) {
   if (caFiles === undefined) return ca === undefined ? undefined : () => ca;
   const files = await openCaFiles({ ...caFiles, clock, log, signal });
   return () => files.current();
@@ -149,7 +149,7 @@ interface OpenedSigner {
 
 async function openConfigured(
   signer: ConfiguredSigner,
-  given: SignersToOpen,
+  given: OpenSignersOptions,
   secrets: Map<string, SecretCa>,
 ): Promise<OpenedSigner> {
   const { name } = signer;

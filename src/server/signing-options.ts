@@ -1,10 +1,10 @@
 import type { CertificatePolicy, ExpressionCompiler } from '../../controllers/csr-policy-approver/policy.js';
 import { objectName, type TrustOptions } from '../../controllers/trust-distributor/trust-bundle.js';
-import { fields, having, is, isText, listOf, oneOf, text, whole } from '../api/checks.js';
-import { servedName } from '../api/signer-name.js';
+import { checkThat, fields, integer, isNonEmptyString, listOf, nonEmptyString, oneForm, oneOf } from '../api/checks.js';
+import { servedSigner } from '../api/signer-name.js';
 import { type KeyType, keyTypes } from '../pki/key-pair.js';
 import { isTrustDomain } from '../pki/signers/spiffe.js';
-import { shortestCertificateSeconds } from '../pki/validity.js';
+import { minCertificateSeconds } from '../pki/validity.js';
 
 export type { TrustOptions };
 
@@ -86,13 +86,18 @@ export interface CertificateOptions {
 }
 
 /** Lifetimes that a signer may have as its longest. */
-export const certificateSeconds = whole({ from: shortestCertificateSeconds });
-const named = { name: servedName, maxSeconds: certificateSeconds };
-const positive = whole({ from: 1 });
+export const certificateSeconds = integer({ from: minCertificateSeconds });
+const named = { name: servedSigner, maxSeconds: certificateSeconds };
+const positive = integer({ from: 1 });
 type Named<S> = S & Pick<ConfiguredSigner, 'name' | 'maxSeconds'>;
 const caUses = {
   podCertificates: fields<NonNullable<CaUses['podCertificates']>>(
-    { trustDomain: is('a trust domain, such as example.com', (value) => isText(value) && isTrustDomain(value)) },
+    {
+      trustDomain: checkThat(
+        'a trust domain, such as example.com',
+        (value) => isNonEmptyString(value) && isTrustDomain(value),
+      ),
+    },
     'trustDomain',
   ),
 };
@@ -100,13 +105,13 @@ type OfCa<S> = Named<S> & CaUses;
 
 /** Signers as they may come from a file, or from a program without types. */
 export const configuredSigners = listOf(
-  having('certificateFile and keyFile, or secret, or command, or certificateFile and pkcs11', {
+  oneForm('certificateFile and keyFile, or secret, or command, or certificateFile and pkcs11', {
     command: fields<Named<CommandSource>>(
       {
         ...named,
-        command: listOf(text, { least: 1 }),
+        command: listOf(nonEmptyString, { least: 1 }),
         timeoutSeconds: positive,
-        podCertificates: fields<NonNullable<CommandSource['podCertificates']>>({ annotations: listOf(text) }),
+        podCertificates: fields<NonNullable<CommandSource['podCertificates']>>({ annotations: listOf(nonEmptyString) }),
       },
       'name',
     ),
@@ -117,7 +122,7 @@ export const configuredSigners = listOf(
         secret: objectName,
         rotation: fields<NonNullable<SecretSource['rotation']>>({
           caSeconds: positive,
-          propagationSeconds: whole({ from: 0 }),
+          propagationSeconds: integer({ from: 0 }),
           renewBeforeSeconds: positive,
           keyType: oneOf(keyTypes),
         }),
@@ -128,9 +133,9 @@ export const configuredSigners = listOf(
       {
         ...named,
         ...caUses,
-        certificateFile: text,
+        certificateFile: nonEmptyString,
         pkcs11: fields<TokenSource['pkcs11']>(
-          { library: text, token: text, key: text, pinFile: text },
+          { library: nonEmptyString, token: nonEmptyString, key: nonEmptyString, pinFile: nonEmptyString },
           'library',
           'token',
           'key',
@@ -141,12 +146,12 @@ export const configuredSigners = listOf(
       'certificateFile',
     ),
     keyFile: fields<OfCa<FilesSource>>(
-      { ...named, ...caUses, certificateFile: text, keyFile: text },
+      { ...named, ...caUses, certificateFile: nonEmptyString, keyFile: nonEmptyString },
       'name',
       'certificateFile',
     ),
     certificateFile: fields<OfCa<FilesSource>>(
-      { ...named, ...caUses, certificateFile: text, keyFile: text },
+      { ...named, ...caUses, certificateFile: nonEmptyString, keyFile: nonEmptyString },
       'name',
       'keyFile',
     ),

@@ -159,7 +159,7 @@ const storedAt = (entry: Entry, revision: Revision): StoredEntry =>
   new StoredEntry(entry.key, revision, withRevision(documentOf(entry), revision), entry.revisionAt, entry.keptAs);
 
 /** Small buffers may share memory with others made at the time; what is kept for long must not keep those alive. */
-export function unshared(bytes: Buffer): Buffer {
+export function unpooled(bytes: Buffer): Buffer {
   if (bytes.buffer.byteLength === bytes.length) return bytes;
   const own = Buffer.allocUnsafeSlow(bytes.length);
   bytes.copy(own);

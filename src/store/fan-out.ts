@@ -2,7 +2,7 @@ import { type Clock, systemClock } from '../runtime/clock.js';
 import { setImmediate } from '../runtime/event-loop.js';
 import { Observable, type Subscriber } from '../runtime/observable.js';
 import { UnreadEntry } from './document.js';
-import type { History, Written } from './history.js';
+import type { History, WrittenChange } from './history.js';
 import {
   type Change,
   type ChangeStream,
@@ -121,7 +121,7 @@ export class FanOut {
   }
 
   /** False: there are more who have not been called yet. Who has been is past this position. */
-  #hand(change: Written, position: number): boolean {
+  #hand(change: WrittenChange, position: number): boolean {
     const { key, revision } = change.entry;
     const isLost = cannotBeTold(change);
     for (const length of this.#lengths.keys()) {
@@ -248,7 +248,7 @@ export class FanOut {
   }
 }
 
-const cannotBeTold = ({ entry, previous }: Written): boolean =>
+const cannotBeTold = ({ entry, previous }: WrittenChange): boolean =>
   isUnreadable(entry) || (previous !== undefined && isUnreadable(previous));
 
 const isUnreadable = (entry: Entry): boolean => entry instanceof UnreadEntry && !entry.isReadable();

@@ -3,7 +3,7 @@ import { sizeOf } from './document.js';
 import type { Change, Revision } from './store.js';
 
 /** A change that was written, as opposed to a mark of progress. */
-export type Written = Exclude<Change, { readonly type: 'progress' }>;
+export type WrittenChange = Exclude<Change, { readonly type: 'progress' }>;
 
 /** How far back a store can look. A change is dropped as soon as any of the three is exceeded. */
 export interface HistoryLimits {
@@ -34,7 +34,7 @@ const holesTolerated = 1_024;
  */
 export class History {
   readonly #limits: Required<HistoryLimits>;
-  #changes: { readonly change: Written; readonly at: number }[] = [];
+  #changes: { readonly change: WrittenChange; readonly at: number }[] = [];
   #hole = 0;
   #begin = 0;
   #bytes = 0;
@@ -69,7 +69,7 @@ export class History {
   }
 
   /** The change at a position; undefined before `begin` and from `end` on. */
-  at(position: number): Written | undefined {
+  at(position: number): WrittenChange | undefined {
     return position < this.#begin ? undefined : this.#changes[position - this.#begin + this.#hole]?.change;
   }
 
@@ -80,7 +80,7 @@ export class History {
   }
 
   /** Adds the next change, which happened at `now` (milliseconds), and answers those it pushed out. */
-  append(change: Written, now: number): readonly Written[] {
+  append(change: WrittenChange, now: number): readonly WrittenChange[] {
     this.#changes.push({ change, at: now });
     this.#bytes += weight(change);
     this.#newest = change.entry.revision;
@@ -99,8 +99,8 @@ export class History {
   }
 
   /** Forgets every change up to a revision (at most `newest`) and answers them. */
-  compact(revision: Revision): readonly Written[] {
-    const dropped: Written[] = [];
+  compact(revision: Revision): readonly WrittenChange[] {
+    const dropped: WrittenChange[] = [];
     for (let first = this.at(this.#begin); first !== undefined; first = this.at(this.#begin)) {
       if (first.entry.revision > revision) break;
       dropped.push(this.#dropFirst(first));
@@ -110,8 +110,8 @@ export class History {
     return dropped;
   }
 
-  #dropExcess(now: number): readonly Written[] {
-    const dropped: Written[] = [];
+  #dropExcess(now: number): readonly WrittenChange[] {
+    const dropped: WrittenChange[] = [];
     const { historyMs, historyLimit, historyBytes } = this.#limits;
     while (dropped.length < droppedAtOnce) {
       const first = this.#changes[this.#hole];
@@ -123,7 +123,7 @@ export class History {
     return dropped;
   }
 
-  #dropFirst(change: Written): Written {
+  #dropFirst(change: WrittenChange): WrittenChange {
     this.#bytes -= weight(change);
     this.#oldest = change.entry.revision;
     this.#begin++;
@@ -137,7 +137,7 @@ export class History {
 }
 
 /** The bytes that live on only because of this change: the new value of a put is live anyway. */
-const weight = (change: Written): number =>
+const weight = (change: WrittenChange): number =>
   changeOverhead +
   (change.previous === undefined ? 0 : sizeOf(change.previous)) +
   (change.type === 'delete' ? sizeOf(change.entry) : 0);

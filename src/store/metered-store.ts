@@ -1,6 +1,6 @@
 import type { Clock } from '../runtime/clock.js';
 import { type Metrics, maxCachedSeries } from '../runtime/metrics.js';
-import { homeOf, resourceAt } from './key-home.js';
+import { resourceOfPrefix, resourcePrefix } from './resource-prefix.js';
 import { HistoryCompacted, RevisionInFuture, type Store, type Write, WriteConflict } from './store.js';
 
 const seconds = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60];
@@ -26,11 +26,11 @@ export function meteredStore(
   });
   const series = new Map<string, Timed>();
   const seriesOf = (operation: Operation, key: string): Timed => {
-    const home = homeOf(key);
+    const home = resourcePrefix(key);
     const name = `${operation} ${home}`;
     const known = series.get(name);
     if (known !== undefined) return known;
-    const about = { operation, ...resourceAt(home) };
+    const about = { operation, ...resourceOfPrefix(home) };
     const made = { time: times.of(about), total: totals.of(about), errors: errors.of(about) };
     if (series.size < maxCachedSeries) series.set(name, made);
     return made;

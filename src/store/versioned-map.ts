@@ -1,4 +1,4 @@
-import { History, type HistoryLimits, type Written } from './history.js';
+import { History, type HistoryLimits, type WrittenChange } from './history.js';
 import { endOfPrefix, sortKey } from './key-order.js';
 import { type KeyRange, SortedMap } from './sorted-map.js';
 import { type Entry, HistoryCompacted, type Revision, RevisionInFuture, type Scan, type ScanOptions } from './store.js';
@@ -38,7 +38,7 @@ export class VersionedMap {
   }
 
   /** Applies the next change, which happened at `now` (milliseconds); answers the changes that left the history. */
-  apply(change: Written, now: number): readonly Written[] {
+  apply(change: WrittenChange, now: number): readonly WrittenChange[] {
     const key = sortKey(change.entry.key);
     if (change.type === 'put') this.#live.set(key, change.entry);
     else this.#live.delete(key);
@@ -46,7 +46,7 @@ export class VersionedMap {
   }
 
   /** Forgets every change up to a revision and answers them. */
-  compact(revision: Revision): readonly Written[] {
+  compact(revision: Revision): readonly WrittenChange[] {
     return this.#history.compact(revision);
   }
 

@@ -1,5 +1,5 @@
-import { atRevision, StoredEntry, unshared, withRevision } from './document.js';
-import type { Written } from './history.js';
+import { atRevision, StoredEntry, unpooled, withRevision } from './document.js';
+import type { WrittenChange } from './history.js';
 import { isKey } from './key-order.js';
 import { type Entry, type Revision, type Write, WriteConflict } from './store.js';
 
@@ -30,9 +30,9 @@ export function changeOf(
   actual: Entry | undefined,
   revision: Revision,
   keptAs?: string,
-): Written {
+): WrittenChange {
   if (document !== undefined) {
-    const bytes = unshared(withRevision(document, revision));
+    const bytes = unpooled(withRevision(document, revision));
     return {
       type: 'put',
       entry: new StoredEntry(key, revision, bytes, document.revisionAt, keptAs),

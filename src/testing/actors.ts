@@ -41,7 +41,7 @@ export async function startActors(options: ActorsOptions): Promise<Actors> {
   setMaxListeners(0, signal);
   const served = webhooks && (await serveWebhooks(webhooks, { client: clientOf(), clock, log, signal }));
   try {
-    await install(admin, objects, (object) => served?.pointedHere(object) ?? object);
+    await install(admin, objects, (object) => served?.redirected(object) ?? object);
     const account = runAs && (await findAccount(admin, runAs));
     const limit = graceMs === undefined ? {} : { graceMs };
     const manager = createManager({ client: clientOf(account?.metadata.uid), clock, log, ...limit }).add(...runnables);

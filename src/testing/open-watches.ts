@@ -1,7 +1,7 @@
 import { expired } from '../api/errors.js';
 import type { WatchItem } from '../apiserver/request.js';
 import { Observable } from '../runtime/observable.js';
-import type { Handle } from '../server/core.js';
+import type { RequestHandler } from '../server/core.js';
 
 /** All watches of a server that are open now, to be ended. */
 export class OpenWatches {
@@ -20,7 +20,7 @@ export class OpenWatches {
 
   /** The same answers, with watches that can be ended. */
   readonly answers =
-    (handle: Handle): Handle =>
+    (handle: RequestHandler): RequestHandler =>
     async (request) => {
       const response = await handle(request);
       const { result } = response;

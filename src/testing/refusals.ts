@@ -1,7 +1,7 @@
 import { type ApiError, errorFromStatus, isReason } from '../api/errors.js';
 import { serviceAccountUsername } from '../api/user.js';
 import { isNamespaceTerminating } from '../controller/namespace-terminating.js';
-import type { Handle } from '../server/core.js';
+import type { RequestHandler } from '../server/core.js';
 import type { AccountKey } from './account.js';
 
 /** A ServiceAccount that a test runs something as was refused what it asked (403): its roles lack a right. */
@@ -32,7 +32,7 @@ export class Refusals {
 
   /** The same answers. */
   readonly answers =
-    (handle: Handle): Handle =>
+    (handle: RequestHandler): RequestHandler =>
     async (request) => {
       const response = await handle(request);
       const { result, caller } = response;

@@ -12,7 +12,7 @@ export class ReportedFailures {
   readonly #last = new BoundedMap<string, string>(limits.remembered);
 
   /** Passes every line on. */
-  heardIn(log: Logger, bound: Fields = {}): Logger {
+  recordingLogger(log: Logger, bound: Fields = {}): Logger {
     const hear =
       (level: 'info' | 'warn' | 'error') =>
       (fields: object, message: string): void => {
@@ -28,12 +28,12 @@ export class ReportedFailures {
       info: hear('info'),
       warn: hear('warn'),
       error: hear('error'),
-      child: (fields) => this.heardIn(log.child(fields), { ...bound, ...fields }),
+      child: (fields) => this.recordingLogger(log.child(fields), { ...bound, ...fields }),
     };
   }
 
   /** The client itself: of what is waited for by it `failuresReportedTo` tells these. */
-  toldBy(client: Client): Client {
+  attachTo(client: Client): Client {
     const { resource } = client;
     const noting: Client['resource'] = (type) => {
       const made = resource(type);

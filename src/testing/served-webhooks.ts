@@ -13,7 +13,7 @@ export interface ServedWebhooks {
    * The object with every `clientConfig` that names a service and one of the paths changed to name this port and CA
    * instead; other objects as they are.
    */
-  pointedHere(object: ApiObject): ApiObject;
+  redirected(object: ApiObject): ApiObject;
   stop(): Promise<void>;
 }
 
@@ -36,7 +36,7 @@ export async function serveWebhooks(
     return { ...rest, url: `https://${host}:${port}${path}`, caBundle };
   };
   return {
-    pointedHere: (object) => {
+    redirected: (object) => {
       const places = placesOf(object);
       return places === undefined ? object : (changed(object as unknown as Json, places, here) as unknown as ApiObject);
     },

@@ -122,7 +122,7 @@ export async function testServer(options: TestServerOptions = {}): Promise<TestS
   const { fieldValidation = 'Strict', onWarning, stableIds: isStable = false, ...rest } = others;
   const { controllers, clock = systemClock, graceMs } = options;
   const failures = new ReportedFailures();
-  const log = failures.heardIn(options.log ?? silentLogger);
+  const log = failures.recordingLogger(options.log ?? silentLogger);
   const more = Array.isArray(controllers) ? { controllers: [...controllers, ...controllersFor(objects)] } : {};
   const failed = new AbortController();
   // Every watch of a test listens.
@@ -158,7 +158,7 @@ export async function testServer(options: TestServerOptions = {}): Promise<TestS
   });
   return {
     server,
-    client: failures.toldBy(ending),
+    client: failures.attachTo(ending),
     user,
     certificates,
     async kubeconfig(account) {

@@ -11,7 +11,7 @@ import {
   quoteBytes,
 } from '../../src/api/go-text.js';
 import type { Json } from '../../src/api/object.js';
-import { atOnce } from '../../src/api/steps.js';
+import { runSync } from '../../src/api/steps.js';
 import { countSteps } from '../count-steps.js';
 import { expectShort } from '../processor-time.js';
 
@@ -83,7 +83,7 @@ test.each<[number, string]>([
 
 test('JSON is the same in steps', () => {
   const same = (value: Json): void => {
-    expect(atOnce(goJsonInSteps(value))).toBe(goJson(value));
+    expect(runSync(goJsonInSteps(value))).toBe(goJson(value));
   };
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 7 }), (value) => {

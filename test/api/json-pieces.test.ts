@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseInPieces } from '../../src/api/json-pieces.js';
-import { atOnce } from '../../src/api/steps.js';
+import { runSync } from '../../src/api/steps.js';
 import { countSteps } from '../count-steps.js';
 
 /** A parsed value written so that members of any name and their order count, or that the text is none. */
@@ -15,7 +15,7 @@ function outcome(parse: () => unknown): string {
 }
 
 const same = (text: string, length: number): void =>
-  expect(outcome(() => atOnce(parseInPieces(text, length)))).toBe(outcome(() => JSON.parse(text)));
+  expect(outcome(() => runSync(parseInPieces(text, length)))).toBe(outcome(() => JSON.parse(text)));
 
 test.each([
   '{"a":1,"b":2,"c":3}',

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { goJson, stringify } from '../../src/api/go-text.js';
-import { NumberText, plainJson, RepeatedMembers } from '../../src/api/json-exact.js';
+import { NumberLiteral, plainJson, RepeatedMembers } from '../../src/api/json-exact.js';
 import { syntaxError } from '../../src/api/json-syntax.js';
 import {
-  compacted,
+  compactJson,
   dumpBody,
   maxDepth,
   maxJsonValues,
@@ -92,11 +92,11 @@ test('of very many repeated members a hundred are reported', () => {
 test('numbers that JavaScript would print differently keep their text', () => {
   const read = readJson('{"a":10.0,"b":9223372036854775808,"c":3.6e3,"d":1.5,"e":-0.0,"f":12}');
   expect(read.exact).toEqual({
-    a: new NumberText('10.0'),
-    b: new NumberText('9223372036854775808'),
-    c: new NumberText('3.6e3'),
+    a: new NumberLiteral('10.0'),
+    b: new NumberLiteral('9223372036854775808'),
+    c: new NumberLiteral('3.6e3'),
     d: 1.5,
-    e: new NumberText('-0.0'),
+    e: new NumberLiteral('-0.0'),
     f: 12,
   });
   expect(read.value).toMatchObject({ a: 10, c: 3600, d: 1.5 });
@@ -144,11 +144,11 @@ test('such a text has no limits: a list is longer and deeper than any object in 
 
 test('a text is made compact without changing how its values are written', () => {
   const text = '\t{ "a b" : [ 1.50 ,\r\n-0, 9223372036854775807 ], "a b": "\\u003c \\" ", "" : true }\n';
-  expect(compacted(text)).toBe('{"a b":[1.50,-0,9223372036854775807],"a b":"\\u003c \\" ","":true}');
+  expect(compactJson(text)).toBe('{"a b":[1.50,-0,9223372036854775807],"a b":"\\u003c \\" ","":true}');
   fc.assert(
     fc.property(
       fc.json(),
-      (json) => compacted(JSON.stringify(JSON.parse(json), null, 2)) === JSON.stringify(JSON.parse(json)),
+      (json) => compactJson(JSON.stringify(JSON.parse(json), null, 2)) === JSON.stringify(JSON.parse(json)),
     ),
   );
 });

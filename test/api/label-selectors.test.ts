@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { labelSelectorFrom, parseLabelSelector, validateLabelSelector } from '../../src/api/label-selectors.js';
-import { atOnce } from '../../src/api/steps.js';
+import { runSync } from '../../src/api/steps.js';
 import { collectGarbage } from '../collect-garbage.js';
 import { expectShort } from '../processor-time.js';
 import { messageOf } from './bad-request.js';
 
-const wrongIn = (...given: Parameters<typeof validateLabelSelector>) => atOnce(validateLabelSelector(...given));
+const wrongIn = (...given: Parameters<typeof validateLabelSelector>) => runSync(validateLabelSelector(...given));
 
 test('selectors longer than any URL are refused before they are split', () => {
   const text = '!a,'.repeat(50_000);

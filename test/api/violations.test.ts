@@ -1,12 +1,18 @@
 import { expect, test } from 'vitest';
 import { invalidObject } from '../../src/api/errors.js';
-import { invalid, invalidWord, maxViolations, notSupportedWord, ofEach } from '../../src/api/violations.js';
+import {
+  invalid,
+  invalidTypedString,
+  maxViolations,
+  notSupportedTypedString,
+  validateEach,
+} from '../../src/api/violations.js';
 
 const many = (count: number): readonly number[] => Array.from({ length: count }, (_, at) => at);
 
 test('of a list with a fault in every item, a thousand are told and the rest is not looked at', () => {
   let looked = 0;
-  const found = ofEach(many(50_000), (item, at) => {
+  const found = validateEach(many(50_000), (item, at) => {
     looked++;
     return [invalid(`items[${at}]`, item)];
   });
@@ -17,14 +23,14 @@ test('of a list with a fault in every item, a thousand are told and the rest is 
 
 test('a text with a type of its own is shown as JSON', () => {
   expect(invalid('f', 'a<b\u001a').body).toBe('Invalid value: "a<b\\x1a"');
-  expect(invalidWord('f', 'a<b\u001a', 'no').body).toBe('Invalid value: "a\\u003cb\\u001a": no');
-  expect(notSupportedWord('f', 'a<b$&', ['c', '']).body).toBe(
+  expect(invalidTypedString('f', 'a<b\u001a', 'no').body).toBe('Invalid value: "a\\u003cb\\u001a": no');
+  expect(notSupportedTypedString('f', 'a<b$&', ['c', '']).body).toBe(
     'Unsupported value: "a\\u003cb$\\u0026": supported values: "c", ""',
   );
 });
 
 test('all violations of a list are told as long as they are few', () => {
-  const odd = ofEach(many(10), (item) => (item % 2 === 0 ? [] : [invalid('a', item), invalid('b', item)]));
+  const odd = validateEach(many(10), (item) => (item % 2 === 0 ? [] : [invalid('a', item), invalid('b', item)]));
   expect(odd.map(({ field, body }) => `${field} ${body}`)).toHaveLength(10);
 });
 

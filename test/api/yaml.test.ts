@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { NumberText } from '../../src/api/json-exact.js';
+import { NumberLiteral } from '../../src/api/json-exact.js';
 import { parseJson } from '../../src/api/json-text.js';
 import type { Json } from '../../src/api/object.js';
 import { maxYamlBytes, readStrictYaml, readYaml, strictWarnings, YamlError } from '../../src/api/yaml.js';
@@ -83,7 +83,7 @@ describe('scalars mean what they mean to Kubernetes', () => {
   });
 
   test('whole numbers of 64 bits keep their digits', async () => {
-    expect((await readYaml('a: 9223372036854775808')).exact).toEqual({ a: new NumberText('9223372036854775808') });
+    expect((await readYaml('a: 9223372036854775808')).exact).toEqual({ a: new NumberLiteral('9223372036854775808') });
     expect((await readYaml('{"a": 10.0, "b": 9007199254740993}')).exact).toEqual({
       a: 10,
       b: 9_007_199_254_740_993n,

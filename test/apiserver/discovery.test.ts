@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { atOnce } from '../../src/api/steps.js';
+import { runSync } from '../../src/api/steps.js';
 import { discoverySchemas } from '../../src/resources/discovery-schemas.js';
 import { decodeProtobuf, readEnvelope } from '../../src/schema/protobuf.js';
 import { define, definitionOf, type Served, serve, type Tree, versionOf, widgets } from './served.js';
@@ -146,7 +146,7 @@ test.each(['/api', '/api/v1', '/apis', '/apis/certificates.k8s.io', '/apis/certi
     const { apiVersion: sameVersion = '', kind: sameKind, ...document } = (await get(path)).json();
     expect([apiVersion, kind]).toEqual([sameVersion, sameKind]);
     // Texts that are empty are written.
-    const told = JSON.parse(JSON.stringify(atOnce(decodeProtobuf(schema, raw)), (_, value) => value || undefined));
+    const told = JSON.parse(JSON.stringify(runSync(decodeProtobuf(schema, raw)), (_, value) => value || undefined));
     expect(told).toEqual(JSON.parse(JSON.stringify(document, (_, value) => value || undefined)));
   },
 );

@@ -1,7 +1,7 @@
 import { connect } from 'node:http2';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { atOnce } from '../../src/api/steps.js';
+import { runSync } from '../../src/api/steps.js';
 import { errorForm } from '../../src/apiserver/negotiate.js';
 import { configMaps } from '../../src/resources/configmaps/definition.js';
 import { partialMetadataSchema } from '../../src/resources/partial-metadata-schema.js';
@@ -129,7 +129,7 @@ describe('one object', () => {
       ]);
       const proto = await get(`${path}/a`, as('PartialObjectMetadata', version, protobuf));
       expect(proto.headers['content-type']).toBe(protobuf);
-      expect(atOnce(decodeEnvelope(partialMetadataSchema, proto.bytes))).toMatchObject({
+      expect(runSync(decodeEnvelope(partialMetadataSchema, proto.bytes))).toMatchObject({
         kind: 'PartialObjectMetadata',
         apiVersion: `meta.k8s.io/${version}`,
         metadata: { name: 'a', uid: whole.metadata.uid },
@@ -408,7 +408,7 @@ describe('bodies', () => {
 
   test('protobuf goes in and comes out, but for custom resources', async () => {
     const { bytes } = await get(`${builtIn}/a`, protobuf);
-    expect(atOnce(decodeEnvelope(configMaps.schema, bytes))).toMatchObject({
+    expect(runSync(decodeEnvelope(configMaps.schema, bytes))).toMatchObject({
       kind: 'ConfigMap',
       metadata: { name: 'a' },
     });

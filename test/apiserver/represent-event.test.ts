@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { goJson } from '../../src/api/go-text.js';
 import type { JsonObject } from '../../src/api/object.js';
-import { atOnce } from '../../src/api/steps.js';
+import { runSync } from '../../src/api/steps.js';
 import { eventEncoder } from '../../src/apiserver/represent-event.js';
 import type { Representation } from '../../src/apiserver/request.js';
 import type { ResourceDefinition } from '../../src/registry/resource-definition.js';
@@ -81,6 +81,6 @@ test('large objects are told like small ones', async () => {
   const message = (await (await encoder(protobuf))({ type: 'ADDED', entry })) as Buffer;
   // Four bytes of length, the type of the event, and its object with tag and length.
   const start = message.indexOf('k8s\0');
-  const decoded = atOnce(decodeEnvelope(definition.schema, message.subarray(start)));
+  const decoded = runSync(decodeEnvelope(definition.schema, message.subarray(start)));
   expect(goJson(decoded)).toContain('"key-19999":"xxx');
 });

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { atOnce } from '../../src/api/steps.js';
+import { runSync } from '../../src/api/steps.js';
 import { fnv1a64, parseShardSelector } from '../../src/apiserver/shard-selector.js';
 import { type Served, serve } from './served.js';
 
-const parse = (text: string) => atOnce(parseShardSelector(text));
+const parse = (text: string) => runSync(parseShardSelector(text));
 const low = "shardRange(object.metadata.uid, '0x0000000000000000', '0x8000000000000000')";
 const high = "shardRange(object.metadata.uid, '0x8000000000000000', '0x10000000000000000')";
 const of = (field: string, from: string, to: string): string => `shardRange(${field}, ${from}, ${to})`;

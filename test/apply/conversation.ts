@@ -9,7 +9,7 @@ import {
   type Unstructured,
   unstructured,
 } from '../../src/api/object.js';
-import { atOnce, type Steps } from '../../src/api/steps.js';
+import { runSync, type Steps } from '../../src/api/steps.js';
 import { compareText } from '../../src/api/text-order.js';
 import { applied, readApplyConfiguration } from '../../src/apiserver/patch/apply.js';
 import { type Decoded, patched, patchTypeOf, readPatch } from '../../src/apiserver/patch/index.js';
@@ -193,14 +193,14 @@ async function write(kind: Kind, step: Step, live: ApiObject | undefined, now: n
     converts: step.do === 'strategic',
     decode: (value) => decoded(kind, value),
   });
-  return recorded({ ...writing, live, next: atOnce(steps).object });
+  return recorded({ ...writing, live, next: runSync(steps).object });
 }
 
 function settled(kind: Kind, step: Step, live: ApiObject | undefined, written: ApiObject): ApiObject {
   const prepared = kind.prepare?.(written) ?? written;
   const { uid: _, ...metadata } = prepared.metadata;
   const object = { ...prepared, metadata: { ...metadata, name: step.name, uid: 'u' } };
-  return live === undefined ? object : atOnce(withoutIdleTimes(live, object));
+  return live === undefined ? object : runSync(withoutIdleTimes(live, object));
 }
 
 const leftOut: ReadonlySet<string> = new Set(['uid', 'managedFields', 'namespace', 'creationTimestamp', 'generation']);

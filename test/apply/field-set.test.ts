@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/api/object.js';
-import { atOnce } from '../../src/api/steps.js';
+import { runSync } from '../../src/api/steps.js';
 import {
   difference,
   type FieldSet,
@@ -86,7 +86,7 @@ describe('the FieldsV1 form', () => {
     fc.assert(
       fc.property(pathLists, (a) => {
         const set = setOf(...a);
-        const written = JSON.parse(JSON.stringify(atOnce(writeFieldSet(set)))) as JsonObject;
+        const written = JSON.parse(JSON.stringify(runSync(writeFieldSet(set)))) as JsonObject;
         expect(listed(readFieldSet(written))).toEqual(listed(set));
       }),
     );
@@ -108,7 +108,7 @@ describe('the FieldsV1 form', () => {
       ['f:\u{1f600}'],
       ['f:\ufb01'],
     );
-    expect(JSON.stringify(atOnce(writeFieldSet(set)))).toBe(
+    expect(JSON.stringify(runSync(writeFieldSet(set)))).toBe(
       JSON.stringify({
         'f:z': {
           '.': {},

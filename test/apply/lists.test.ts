@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../src/api/object.js';
-import { atOnce } from '../../src/api/steps.js';
-import { maxToldSize } from '../../src/api/violations.js';
+import { runSync } from '../../src/api/steps.js';
+import { maxViolationChars } from '../../src/api/violations.js';
 import { checkShape, joinErrors } from '../../src/apply/check.js';
 import { compare } from '../../src/apply/compare.js';
 import { type FieldSet, paths, setOf } from '../../src/apply/field-set.js';
@@ -65,15 +65,15 @@ describe('order of merged lists', () => {
     ['abcde', 'edcba', 'edcba'],
     ['axb', 'ba', 'xba'],
   ])('%s with %s applied: %s', (live, applied, result) => {
-    const merged = atOnce(merge(shape, { set: [...live] }, { set: [...applied] })) as {
+    const merged = runSync(merge(shape, { set: [...live] }, { set: [...applied] })) as {
       readonly set: readonly string[];
     };
     expect(merged.set.join('')).toBe(result);
   });
 
   test('repeated items of the live list stay unless they are applied', () => {
-    expect(atOnce(merge(shape, { set: ['a', 'a', 'b'] }, { set: ['b'] }))).toEqual({ set: ['a', 'a', 'b'] });
-    expect(atOnce(merge(shape, { set: ['a', 'a', 'b'] }, { set: ['a'] }))).toEqual({ set: ['a', 'b'] });
+    expect(runSync(merge(shape, { set: ['a', 'a', 'b'] }, { set: ['b'] }))).toEqual({ set: ['a', 'a', 'b'] });
+    expect(runSync(merge(shape, { set: ['a', 'a', 'b'] }, { set: ['a'] }))).toEqual({ set: ['a', 'b'] });
   });
 
   test('items merge by all their keys, defaults included', () => {
@@ -83,7 +83,7 @@ describe('order of merged lists', () => {
         { name: 'x', port: 81 },
       ],
     };
-    expect(atOnce(merge(shape, live, { map: [{ name: 'x', v: 2 }] }))).toEqual({
+    expect(runSync(merge(shape, live, { map: [{ name: 'x', v: 2 }] }))).toEqual({
       map: [
         { name: 'x', port: 80, v: 2 },
         { name: 'x', port: 81 },
@@ -94,7 +94,7 @@ describe('order of merged lists', () => {
 
 describe('comparison', () => {
   const changes = (before: Json, after: Json): Record<string, readonly string[]> => {
-    const { added, modified, removed } = atOnce(compare(shape, before, after));
+    const { added, modified, removed } = runSync(compare(shape, before, after));
     return { added: printed(added), modified: printed(modified), removed: printed(removed) };
   };
 
@@ -191,12 +191,12 @@ describe('fields of a value', () => {
     ],
     ['repeated items as a whole', { map: [{ name: 'x' }, { name: 'x', v: 1 }] }, ['.map[name="x",port=80]']],
   ])('%s', (_, value, expected) => {
-    expect(printed(atOnce(fieldSetOf(shape, value)))).toEqual(expected);
+    expect(printed(runSync(fieldSetOf(shape, value)))).toEqual(expected);
   });
 });
 
 test('items without identity count as some that are there', () => {
-  const fields = atOnce(fieldSetOf(shape, { set: [null, 'a'], map: [null] }));
+  const fields = runSync(fieldSetOf(shape, { set: [null, 'a'], map: [null] }));
   const below = (name: string): readonly string[] => [...(fields.get(`f:${name}`)?.below.keys() ?? [])];
   expect([below('set'), below('map')]).toEqual([['', 'v:"a"'], ['']]);
 });
@@ -247,7 +247,7 @@ describe('what a configuration may not be', () => {
     [{ named: 'x', plain: {} }, 'errors:\n  .named: expected list, got &{x}\n  .plain: expected list, got &{map[]}'],
     [[], 'expected map, got &{[]}'],
   ])('%j: %s', (value, error) => {
-    const errors = atOnce(checkShape(strict, value));
+    const errors = runSync(checkShape(strict, value));
     expect(errors.length === 0 ? undefined : joinErrors(errors)).toBe(error);
   });
 
@@ -255,14 +255,14 @@ describe('what a configuration may not be', () => {
     const embedded: Schema = { type: 'object', embeddedResource: true, preserveUnknownFields: true };
     const shape = shapeOfObject({ type: 'object', properties: new Map([['inner', embedded]]) });
     const value = { inner: { kind: 'Inner', metadata: { name: 'a', more: 1 }, more: 1 } };
-    expect(atOnce(checkShape(shape, value))).toEqual(['.inner.metadata.more: field not declared in schema']);
+    expect(runSync(checkShape(shape, value))).toEqual(['.inner.metadata.more: field not declared in schema']);
   });
 
   test('errors are not collected without end', () => {
     const value = { plain: Array.from({ length: 50_000 }, () => ({ name: 1 })) };
-    const size = atOnce(checkShape(strict, value)).join('').length;
-    expect(size).toBeGreaterThan(maxToldSize);
-    expect(size).toBeLessThan(maxToldSize + 200);
+    const size = runSync(checkShape(strict, value)).join('').length;
+    expect(size).toBeGreaterThan(maxViolationChars);
+    expect(size).toBeLessThan(maxViolationChars + 200);
   });
 });
 

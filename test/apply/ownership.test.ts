@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ApiObject, Json, JsonObject, ManagedFieldsEntry } from '../../src/api/object.js';
-import { atOnce } from '../../src/api/steps.js';
+import { runSync } from '../../src/api/steps.js';
 import { timestamp } from '../../src/api/time.js';
 import type { Applied } from '../../src/apply/apply-configuration.js';
 import { withoutIdleTimes } from '../../src/apply/idle-times.js';
@@ -459,7 +459,7 @@ describe('withoutIdleTimes', () => {
   const at = (time: string, more: JsonObject = {}): ApiObject => object(more, [{ ...entry, time, fieldsV1: {} }]);
 
   test('takes back times that are all that changed', () => {
-    expect(atOnce(withoutIdleTimes(at('2026-01-01T00:00:00Z'), at('2026-02-02T00:00:00Z')))).toEqual(
+    expect(runSync(withoutIdleTimes(at('2026-01-01T00:00:00Z'), at('2026-02-02T00:00:00Z')))).toEqual(
       at('2026-01-01T00:00:00Z'),
     );
   });
@@ -467,13 +467,13 @@ describe('withoutIdleTimes', () => {
   test('takes them back, too, from one who does not name the version', () => {
     const live = at('2026-01-01T00:00:00Z');
     const named = { ...live, metadata: { ...live.metadata, resourceVersion: '7' } };
-    const { managedFields } = atOnce(withoutIdleTimes(named, at('2026-02-02T00:00:00Z'))).metadata;
+    const { managedFields } = runSync(withoutIdleTimes(named, at('2026-02-02T00:00:00Z'))).metadata;
     expect(managedFields).toEqual(live.metadata.managedFields);
   });
 
   test('leaves them where anything else changed', () => {
     const next = at('2026-02-02T00:00:00Z', { data: { k: '1' } });
-    expect(atOnce(withoutIdleTimes(at('2026-01-01T00:00:00Z'), next))).toBe(next);
+    expect(runSync(withoutIdleTimes(at('2026-01-01T00:00:00Z'), next))).toBe(next);
   });
 });
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ApiError } from '../../src/api/errors.js';
 import { type ApiObject, isList, isObject, type Json, type JsonObject, unstructured } from '../../src/api/object.js';
-import { atOnce, nothingPostponed } from '../../src/api/steps.js';
+import { noDeferral, runSync } from '../../src/api/steps.js';
 import { compare } from '../../src/apply/compare.js';
 import { type FieldSet, has, intersection, type Path, paths, union } from '../../src/apply/field-set.js';
 import { fieldSetOf, wholeNode } from '../../src/apply/field-set-of.js';
@@ -81,7 +81,7 @@ function applyAs(
   force = false,
 ): ApiObject {
   const { object } = appliedAtOnce({ ...writing(manager), live, config: configuration(given), kind, force });
-  return live === undefined ? stored(object) : atOnce(withoutIdleTimes(live, stored(object)));
+  return live === undefined ? stored(object) : runSync(withoutIdleTimes(live, stored(object)));
 }
 function updateAs(manager: string, live: ApiObject, given: JsonObject): ApiObject {
   const next = { ...configuration(given), metadata: live.metadata } as unknown as ApiObject;
@@ -89,13 +89,13 @@ function updateAs(manager: string, live: ApiObject, given: JsonObject): ApiObjec
 }
 
 const specOf = (object: ApiObject): Json => (unstructured(object)['spec'] ?? {}) as Json;
-const fieldsIn = (value: Json): FieldSet => atOnce(fieldSetOf(shape, { spec: value }));
+const fieldsIn = (value: Json): FieldSet => runSync(fieldSetOf(shape, { spec: value }));
 const owned = (object: ApiObject): readonly FieldSet[] =>
-  [...atOnce(readManagedFields(object.metadata.managedFields as unknown as Json)).values()].map(
+  [...runSync(readManagedFields(object.metadata.managedFields as unknown as Json)).values()].map(
     ({ fields: set }) => set,
   );
 /** Everything an object has, containers included. */
-const everything = (object: ApiObject): FieldSet => wholeNode(shape, object as unknown as Json, nothingPostponed).below;
+const everything = (object: ApiObject): FieldSet => wholeNode(shape, object as unknown as Json, noDeferral).below;
 const missing = (set: FieldSet, from: FieldSet): readonly string[] =>
   [...paths(set)].filter((path: Path) => !has(from, path)).map((path) => printPath(path));
 
@@ -114,7 +114,7 @@ test('what was applied is there', () => {
     fc.property(spec, spec, (first, second) => {
       const object = applyAs('m', applyAs('other', undefined, first), second, true);
       expect(missing(fieldsIn(second), union(fieldsIn(specOf(object)), everything(object)))).toEqual([]);
-      expect(atOnce(compare(shape, { spec: second }, { spec: specOf(object) })).modified.size).toBe(0);
+      expect(runSync(compare(shape, { spec: second }, { spec: specOf(object) })).modified.size).toBe(0);
     }),
   );
 });
@@ -160,7 +160,7 @@ test('no sequence of writes loses a field that somebody owns', () => {
           expect((error as ApiError).reason).toBe('Conflict');
           expect(live).toBe(before);
         }
-        const there = union(everything(live), atOnce(fieldSetOf(shape, live as unknown as Json)));
+        const there = union(everything(live), runSync(fieldSetOf(shape, live as unknown as Json)));
         for (const set of owned(live)) expect(missing(set, there)).toEqual([]);
       }
     }),
@@ -170,10 +170,10 @@ test('no sequence of writes loses a field that somebody owns', () => {
 test('nothing differs exactly where nothing was added, modified or removed, save order in lists of parts', () => {
   fc.assert(
     fc.property(spec, spec, (left, right) => {
-      const { added, modified, removed } = atOnce(compare(shape, { spec: left }, { spec: right }));
+      const { added, modified, removed } = runSync(compare(shape, { spec: left }, { spec: right }));
       const differs = added.size + modified.size + removed.size > 0;
       expect(differs).toBe(!same(inOrder(left), inOrder(right)));
-      const back = atOnce(compare(shape, { spec: right }, { spec: left }));
+      const back = runSync(compare(shape, { spec: right }, { spec: left }));
       const listed = (...sets: readonly FieldSet[]): unknown => sets.map((set) => [...paths(set)]);
       expect(listed(back.added, back.removed, back.modified)).toEqual(listed(removed, added, modified));
     }),
@@ -188,10 +188,10 @@ const inOrder = (given: JsonObject): JsonObject => ({
 test('merging adds every field of the configuration, removing takes them away again', () => {
   fc.assert(
     fc.property(spec, spec, (live, config) => {
-      const merged = atOnce(merge(shape, { spec: live }, { spec: config }));
-      expect(atOnce(compare(shape, { spec: live }, merged)).removed.size).toBeLessThanOrEqual(1);
-      const set = atOnce(fieldSetOf(shape, { spec: config }));
-      const left = atOnce(fieldSetOf(shape, remove(shape, merged, set)));
+      const merged = runSync(merge(shape, { spec: live }, { spec: config }));
+      expect(runSync(compare(shape, { spec: live }, merged)).removed.size).toBeLessThanOrEqual(1);
+      const set = runSync(fieldSetOf(shape, { spec: config }));
+      const left = runSync(fieldSetOf(shape, remove(shape, merged, set)));
       const atomic = [...paths(intersection(left, set))].filter((path) => !isEmptied(remove(shape, merged, set), path));
       expect(atomic.map((path) => printPath(path))).toEqual([]);
     }),

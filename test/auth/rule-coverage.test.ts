@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { PolicyRule } from '../../src/api/kinds/role.js';
-import { atOnce } from '../../src/api/steps.js';
+import { runSync } from '../../src/api/steps.js';
 import { uncoveredRules, uncoveredWithin, wordCount } from '../../src/auth/rule-coverage.js';
 import { countSteps } from '../count-steps.js';
 
@@ -33,7 +33,7 @@ test.each<[PolicyRule, PolicyRule, number]>([
 });
 
 const within = (held: readonly (readonly PolicyRule[])[], wanted: PolicyRule, limit: number) =>
-  atOnce(uncoveredWithin(held, [wanted], limit));
+  runSync(uncoveredWithin(held, [wanted], limit));
 
 const many = <T>(length: number, one: (at: number) => T): readonly T[] => Array.from({ length }, (_, at) => one(at));
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { atOnce } from '../../src/api/steps.js';
+import { runSync } from '../../src/api/steps.js';
 import { type Environment, environmentOf } from '../../src/cel/environment.js';
 import { kubernetesLibraries } from '../../src/cel/kubernetes.js';
 import { fullTypeText, typeText } from '../../src/cel/type-text.js';
@@ -53,7 +53,7 @@ const environment: Environment = environmentOf({
 
 /** The type of an expression, or each issue as its place and its message. */
 function said(text: string): string | readonly string[] {
-  const { checked, issues } = atOnce(environment.compile(text));
+  const { checked, issues } = runSync(environment.compile(text));
   if (issues === undefined) return typeText(checked.type);
   return issues.map((issue) => /^ERROR: <input>:(\d+:\d+: [^\n]*)/.exec(issue.text)?.[1] ?? issue.text);
 }
@@ -113,7 +113,7 @@ describe('types', () => {
     ['type(ts)', 'type(google.protobuf.Timestamp)'],
     ['oldSelf.spec', 'optional_type(selfType123.spec)'],
   ])('%s is of a type whose own name is %s', (text, type) => {
-    const { checked } = atOnce(environment.compile(text));
+    const { checked } = runSync(environment.compile(text));
     expect(checked && fullTypeText(checked.type)).toBe(type);
   });
 });
@@ -211,7 +211,7 @@ describe('what is wrong', () => {
 });
 
 test('names with dots and functions in namespaces are written as one name', () => {
-  const { checked } = atOnce(environment.compile('optional.of(authorizer.requestResource)'));
+  const { checked } = runSync(environment.compile('optional.of(authorizer.requestResource)'));
   expect(checked?.expr).toMatchObject({
     kind: 'call',
     name: 'optional.of',
@@ -223,14 +223,14 @@ test('names with dots and functions in namespaces are written as one name', () =
 });
 
 test('with arguments of any type, all overloads that may fit are told', () => {
-  const { checked } = atOnce(environment.compile('any + 1'));
+  const { checked } = runSync(environment.compile('any + 1'));
   expect(checked?.references.get(checked.expr.id)?.overloads).toEqual(['add_int64']);
-  const both = atOnce(environment.compile('any + any'));
+  const both = runSync(environment.compile('any + any'));
   expect(both.checked?.references.get(both.checked.expr.id)?.overloads).toHaveLength(9);
 });
 
 test('cel.bind is there where it is asked for', () => {
   const binding = environmentOf({ variables: new Map(), libraries: kubernetesLibraries, bindings: true });
-  const { checked } = atOnce(binding.compile('cel.bind(x, [1], x + x)'));
+  const { checked } = runSync(binding.compile('cel.bind(x, [1], x + x)'));
   expect(checked && typeText(checked.type)).toBe('list(int)');
 });

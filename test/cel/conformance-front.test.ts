@@ -2,7 +2,7 @@ import { tests as checking } from '@bufbuild/cel-spec/testdata/checking.js';
 import { tests as parsing } from '@bufbuild/cel-spec/testdata/parsing.js';
 import type { SerializedIncrementalTest, SerializedIncrementalTestSuite } from '@bufbuild/cel-spec/testdata/tests.js';
 import { expect, test } from 'vitest';
-import { atOnce } from '../../src/api/steps.js';
+import { runSync } from '../../src/api/steps.js';
 import type { Expr } from '../../src/cel/ast.js';
 import type { Checked } from '../../src/cel/checker.js';
 import { type Environment, environmentOf } from '../../src/cel/environment.js';
@@ -129,7 +129,7 @@ function environmentFor({ original }: SerializedIncrementalTest): Environment {
 }
 
 function said(one: SerializedIncrementalTest): string {
-  const { checked, issues } = atOnce(environmentFor(one).compile(one.original.expr));
+  const { checked, issues } = runSync(environmentFor(one).compile(one.original.expr));
   return issues === undefined ? typeText(checked.type) : issues.map(({ text }) => text).join('\n');
 }
 
@@ -183,7 +183,7 @@ test('cel-spec: types and overloads of all nodes', () => {
   );
   expect(kept.length).toBeGreaterThanOrEqual(50);
   const missing = kept.flatMap((one) => {
-    const { checked } = atOnce(environmentFor(one).compile(one.original.expr));
+    const { checked } = runSync(environmentFor(one).compile(one.original.expr));
     const missed = checked === undefined ? ['all'] : missingIn(one.checkedAst ?? '', notesOf(checked));
     return missed.length === 0 ? [] : [[one.original.expr, missed, one.checkedAst]];
   });

@@ -1,6 +1,6 @@
 import { tests } from '@bufbuild/cel-spec/testdata/conformance.js';
 import { expect, test } from 'vitest';
-import { atOnce } from '../../src/api/steps.js';
+import { runSync } from '../../src/api/steps.js';
 import { listFrom, mapFrom } from '../../src/cel/collections.js';
 import { environmentOf } from '../../src/cel/environment.js';
 import { equal } from '../../src/cel/equality.js';
@@ -248,13 +248,13 @@ function outcome(one: Case): Value | 'failed' | 'refused' {
   const declared = (one.typeEnv ?? []).map(({ name, ident }) => [name, typeFrom(ident?.type ?? {})] as const);
   const variables = new Map([...[...values.keys()].map((name) => [name, dyn] as const), ...declared]);
   const environment = environmentOf({ variables, libraries, bindings: true });
-  const { checked } = atOnce(environment.compile(one.expr));
+  const { checked } = runSync(environment.compile(one.expr));
   if (checked === undefined) return 'refused';
   const type = one.typedResult?.deducedType;
   if (type !== undefined) expect(checked.type).toEqual(typeFrom(type));
   if (one.checkOnly === true) return 'failed';
   try {
-    const { value } = atOnce(program(checked, environment)).evaluate((name) => values.get(name), { limit: 1e9 });
+    const { value } = runSync(program(checked, environment)).evaluate((name) => values.get(name), { limit: 1e9 });
     return value instanceof Failure ? 'failed' : value;
   } catch (error) {
     if (error instanceof ProgramFailed) return 'failed';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { atOnce } from '../../src/api/steps.js';
+import { runSync } from '../../src/api/steps.js';
 import { environmentOf } from '../../src/cel/environment.js';
 import { estimate } from '../../src/cel/estimate.js';
 import { kubernetesLibraries } from '../../src/cel/kubernetes.js';
@@ -19,13 +19,13 @@ const environment = environmentOf({
 });
 
 function estimated(text: string, sizes: Readonly<Record<string, number>> = {}): readonly [number, number] {
-  const { checked, issues } = atOnce(environment.compile(text));
+  const { checked, issues } = runSync(environment.compile(text));
   if (checked === undefined) throw new Error(issues[0]?.text);
   const sizeOf = (path: readonly string[]) => {
     const size = sizes[path.join('.')];
     return size === undefined ? undefined : { min: 0, max: size };
   };
-  const { min, max } = atOnce(estimate(checked, environment, sizeOf));
+  const { min, max } = runSync(estimate(checked, environment, sizeOf));
   return [min, max];
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { atOnce } from '../../src/api/steps.js';
+import { runSync } from '../../src/api/steps.js';
 import { listFrom, mapFrom } from '../../src/cel/collections.js';
 import { type Environment, environmentOf } from '../../src/cel/environment.js';
 import { type Outcome, ProgramFailed, program } from '../../src/cel/evaluator.js';
@@ -46,10 +46,10 @@ function evaluated(
   limit = 1_000_000,
 ): Outcome {
   const environment = environmentWith(Object.fromEntries(Object.entries(more).map(([name, [type]]) => [name, type])));
-  const compiled = atOnce(environment.compile(expression));
+  const compiled = runSync(environment.compile(expression));
   if (compiled.issues !== undefined) throw new Error(compiled.issues.map(({ message }) => message).join());
   const all = { ...variables, ...more };
-  return atOnce(program(compiled.checked, environment)).evaluate((name) => all[name]?.[1], { limit });
+  return runSync(program(compiled.checked, environment)).evaluate((name) => all[name]?.[1], { limit });
 }
 
 /** Values, failures and costs are those of cel-go in Kubernetes' environment. */
@@ -186,9 +186,9 @@ describe('constants', () => {
     ['{"a": int}.exists(k, v, v == int)', 'reference to undefined type: v'],
   ])('%s fails before it is evaluated', (expression, message) => {
     const environment = environmentOf({ variables: new Map(), libraries: [...libraries, regex] });
-    const { checked } = atOnce(environment.compile(expression));
+    const { checked } = runSync(environment.compile(expression));
     if (checked === undefined) throw new Error('refused');
-    expect(() => atOnce(program(checked, environment))).toThrow(new ProgramFailed(message));
+    expect(() => runSync(program(checked, environment))).toThrow(new ProgramFailed(message));
   });
 });
 
@@ -258,9 +258,9 @@ describe('variables', () => {
 
   test('one is asked for once in an evaluation, and only if it is needed', () => {
     const environment = environmentWith();
-    const { checked } = atOnce(environment.compile('i > 0 ? i + i : l[0]'));
+    const { checked } = runSync(environment.compile('i > 0 ? i + i : l[0]'));
     if (checked === undefined) throw new Error('refused');
-    const made = atOnce(program(checked, environment));
+    const made = runSync(program(checked, environment));
     const asked: string[] = [];
     const ask = (name: string): Value | undefined => {
       asked.push(name);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { atOnce } from '../../src/api/steps.js';
+import { runSync } from '../../src/api/steps.js';
 import { environmentOf } from '../../src/cel/environment.js';
 import { kubernetesLibraries } from '../../src/cel/kubernetes.js';
 import { outcome } from './library/outcome.js';
@@ -75,5 +75,5 @@ test.each([
   ['net.IP{}', "'net.IP' is not a message type"],
   ['google.protobuf.Nope{}', "undeclared reference to 'google.protobuf.Nope' (in container '')"],
 ])('%s does not compile', (expression, message) => {
-  expect(atOnce(environment.compile(expression)).issues?.map((issue) => issue.message)).toEqual([message]);
+  expect(runSync(environment.compile(expression)).issues?.map((issue) => issue.message)).toEqual([message]);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { atOnce } from '../../src/api/steps.js';
+import { runSync } from '../../src/api/steps.js';
 import type { Expr } from '../../src/cel/ast.js';
 import { bindMacros, optionalMacros, standardMacros, twoVariableMacros } from '../../src/cel/macros.js';
 import { parse } from '../../src/cel/parser.js';
@@ -38,7 +38,7 @@ function lineOf(expr: Expr): string {
 }
 
 function read(text: string, more: readonly Macro[] = macros): string {
-  const { expr, issues } = atOnce(parse(text, more));
+  const { expr, issues } = runSync(parse(text, more));
   return issues === undefined ? lineOf(expr) : issues.map((issue) => issue.text).join('\n');
 }
 
@@ -71,7 +71,7 @@ test.each([
   [`'''a'b\n''c'''`, "a'b\n''c"],
   [`"""\r\na\r"""`, '\na\n'],
 ])('the text %s', (text, value) => {
-  const { expr } = atOnce(parse(text, macros));
+  const { expr } = runSync(parse(text, macros));
   const literal = expr?.kind === 'call' ? expr.args[0] : expr;
   expect(literal).toMatchObject({ kind: 'literal', value });
 });
@@ -80,7 +80,7 @@ test.each([
   [String.raw`b'é\xff\377\n'`, [0xc3, 0xa9, 0xff, 0xff, 0x0a]],
   [String.raw`br"\x"`, [0x5c, 0x78]],
 ])('the bytes %s', (text, bytes) => {
-  expect(atOnce(parse(text, macros)).expr).toMatchObject({ value: Buffer.from(bytes) });
+  expect(runSync(parse(text, macros)).expr).toMatchObject({ value: Buffer.from(bytes) });
 });
 
 describe('macros', () => {
@@ -119,7 +119,7 @@ const startOfValue =
 
 /** Each issue as its place and its message. */
 const issuesOf = (text: string): readonly string[] =>
-  (atOnce(parse(text, macros)).issues ?? []).map(
+  (runSync(parse(text, macros)).issues ?? []).map(
     (issue) => /^ERROR: <input>:(-?\d+:\d+: [^\n]*)/.exec(issue.text)?.[1] ?? issue.text,
   );
 
@@ -211,7 +211,7 @@ test.each([
   ['sums', `1${'+1'.repeat(250)}`],
   ['many terms', `a${'||a'.repeat(30_000)}`],
 ])('%s may be nested deeply', (_, text) => {
-  expect(atOnce(parse(text, macros)).issues).toBeUndefined();
+  expect(runSync(parse(text, macros)).issues).toBeUndefined();
 });
 
 test('a chain of optMap, which doubles each time, is refused', () => {

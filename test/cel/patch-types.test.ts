@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { goSyntax, goTypeName, goValue } from '../../src/api/go-print.js';
 import type { Json } from '../../src/api/object.js';
-import { atOnce } from '../../src/api/steps.js';
+import { runSync } from '../../src/api/steps.js';
 import { policyCompiler } from '../../src/cel/environments/admission.js';
 import { jsonValue } from '../../src/cel/json-values.js';
 import { PatchStruct } from '../../src/cel/patch-types.js';
@@ -12,7 +12,7 @@ const compiler = policyCompiler({ hasParams: false, hasVariables: false });
 const object = jsonValue({ l: [1, [2]], m: { n: { o: 1.5 } } });
 
 function evaluated(prepared: ReturnType<typeof compiler.configuration>): Value {
-  const made = atOnce(prepared);
+  const made = runSync(prepared);
   if (made.wrong !== undefined) throw new Error(made.wrong);
   return made.program.evaluate((name) => (name === 'object' ? object : undefined)).value;
 }
@@ -22,14 +22,14 @@ const room = () => ({ values: 1_000, bytes: 1_000 });
 function merged(expression: string): Json | undefined {
   const value = evaluated(compiler.configuration(`Object{f: ${expression}}`));
   if (!(value instanceof PatchStruct)) throw new Error('no object');
-  return atOnce(configurationOf(value, room()))['f'];
+  return runSync(configurationOf(value, room()))['f'];
 }
 /** What `JSONPatch{value: <expression>}` sets. */
 function set(expression: string): Json {
   const value = evaluated(compiler.operations(`[JSONPatch{value: ${expression}}]`));
   const operation = isList(value) ? value.at(0) : undefined;
   if (!(operation instanceof PatchStruct)) throw new Error('no operation');
-  return atOnce(patchValueOf(operation.get('value') ?? null, room()));
+  return runSync(patchValueOf(operation.get('value') ?? null, room()));
 }
 
 test.each<[string, Json, Json]>([
@@ -130,7 +130,7 @@ test.each([
   ['validation', 'Object{} == null', "undeclared reference to 'Object'"],
   ['condition', 'jsonpatch.escapeKey("a") == "a"', "undeclared reference to 'jsonpatch'"],
 ] as const)('as a %s %s does not compile', (place, expression, why) => {
-  expect(atOnce(compiler[place](expression)).wrong).toContain(why);
+  expect(runSync(compiler[place](expression)).wrong).toContain(why);
 });
 
 test('keys of paths are escaped', () => {

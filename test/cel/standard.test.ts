@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { atOnce } from '../../src/api/steps.js';
+import { runSync } from '../../src/api/steps.js';
 import { environmentOf } from '../../src/cel/environment.js';
 import { ProgramFailed, program } from '../../src/cel/evaluator.js';
 import { optionals } from '../../src/cel/library/optionals.js';
@@ -11,10 +11,10 @@ const environment = environmentOf({ variables: new Map(), libraries: [standard, 
 
 /** Also where a constant fails already when the program is made. */
 function evaluated(text: string): Value {
-  const compiled = atOnce(environment.compile(text));
+  const compiled = runSync(environment.compile(text));
   if (compiled.issues !== undefined) throw new Error(compiled.issues.map(({ message }) => message).join());
   try {
-    return atOnce(program(compiled.checked, environment)).evaluate(() => undefined, { limit: 1000 }).value;
+    return runSync(program(compiled.checked, environment)).evaluate(() => undefined, { limit: 1000 }).value;
   } catch (error) {
     if (error instanceof ProgramFailed) return new Failure(error.message);
     throw error;

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { LedgerRecord } from '../../src/api/certificate-ledger.js';
-import { ownNames } from '../../src/api/own-names.js';
+import { kedgeNames } from '../../src/api/kedge-names.js';
 import { caTable, rotationProblem } from '../../src/cli/ca.js';
 import { recordTable, selectRecords } from '../../src/cli/issued-certificates.js';
-import { announced, rotationPolicy, seenSince, switched } from '../../src/pki/ca-rotation.js';
+import { announceNext, markNextSeen, rotationPolicy, switchToNext } from '../../src/pki/ca-rotation.js';
 import { type CaState, writeCaState } from '../../src/pki/ca-state.js';
 import { createAuthorityKeyPair } from '../../src/pki/certificate-authority.js';
 
@@ -92,8 +92,8 @@ describe('CAs', async () => {
   const [first, second] = [await pair('first'), await pair('second')];
   const policy = rotationPolicy({ maxSeconds: 86_400, propagationMs: 0 });
   const steady: CaState = { generation: 1, signing: first, retiring: [], longestSeconds: 0 };
-  const next = announced(steady, second);
-  const spreading = seenSince(next, now - day);
+  const next = announceNext(steady, second);
+  const spreading = markNextSeen(next, now - day);
   const row = (state: CaState, more: object = {}, at = now, waitsFor: readonly string[] = []): string | undefined =>
     caTable(
       [
@@ -101,7 +101,7 @@ describe('CAs', async () => {
           secret: {
             apiVersion: 'v1',
             kind: 'Secret',
-            metadata: { namespace: 'pki', name: 'ca', annotations: { [ownNames.signersAnnotation]: 'a.test/x' } },
+            metadata: { namespace: 'pki', name: 'ca', annotations: { [kedgeNames.signersAnnotation]: 'a.test/x' } },
             data: { ...writeCaState(state), ...more },
           },
           waitsFor,
@@ -126,7 +126,7 @@ describe('CAs', async () => {
     ],
     [
       'retiring',
-      switched(spreading, now, policy),
+      switchToNext(spreading, now, policy),
       'pki/ca | a.test/x | retiring | second | in 99d | 2 | the old anchor goes in 25h',
     ],
   ])('that are %s are shown so', (_, state, expected) => {
@@ -147,7 +147,7 @@ describe('CAs', async () => {
   test('that have ended are shown with the time, as certificates are, and nothing is left for what is due', () => {
     const [ended, end] = [now + 100 * day, '2026-04-10T23:55:00Z'];
     expect(row(steady, {}, ended)).toBe(`pki/ca | a.test/x | steady | first | ${end} | 1 | -`);
-    expect(row(switched(spreading, now, policy), {}, ended)).toBe(
+    expect(row(switchToNext(spreading, now, policy), {}, ended)).toBe(
       `pki/ca | a.test/x | retiring | second | ${end} | 2 | the old anchor goes in 0s`,
     );
     expect(recordTable([record('a', -1)], now)).toContain('\n2025-12-31T00:00:00Z   ');

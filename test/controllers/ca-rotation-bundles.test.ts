@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest';
-import { bundlesWithout, placesIn, placesText, type WhereToLook } from '../../controllers/ca-rotation/bundles.js';
+import {
+  bundlesLacking,
+  formatSearchScope,
+  parseSearchScope,
+  type SearchScope,
+} from '../../controllers/ca-rotation/bundles.js';
 import { ClusterTrustBundles } from '../../src/api/kinds/cluster-trust-bundle.js';
 import { ConfigMaps } from '../../src/api/kinds/config-map.js';
 import { Secrets } from '../../src/api/kinds/secret.js';
@@ -10,7 +15,7 @@ import { FakeClient } from '../fake-client.js';
 
 const anchor = (name: string): string => encodePem('CERTIFICATE', Buffer.from(name));
 const [old, next] = [anchor('old'), anchor('next')];
-const where: WhereToLook = {
+const where: SearchScope = {
   signers: ['a.test/x', 'a.test/y'],
   distributed: ['corp'],
   owner: 'kedge',
@@ -37,7 +42,7 @@ const ofBoth = [
   ['a.test:y:1', 'a.test/y', next],
 ] as const;
 const texts = async (client: FakeClient, places = where): Promise<readonly string[]> =>
-  (await bundlesWithout(client, places, next)).map(({ text }) => text);
+  (await bundlesLacking(client, places, next)).map(({ text }) => text);
 
 test('one bundle of each signer is enough beside those that the publisher replaced', async () => {
   expect(await texts(await world(ofBoth))).toEqual([]);
@@ -66,13 +71,13 @@ test('all that lacks the anchor is named, what is of the whole server first', as
   expect(await texts(client, { ...where, distributed: [] })).toEqual(ofServer.slice(0, 1));
 });
 
-test.each<[string, Readonly<Record<string, string>>, Partial<WhereToLook>]>([
-  ['what was written', { 'kedge.internal/bundles': placesText(where) }, {}],
+test.each<[string, Readonly<Record<string, string>>, Partial<SearchScope>]>([
+  ['what was written', { 'kedge.internal/bundles': formatSearchScope(where) }, {}],
   ['nothing', {}, { distributed: [], inSecrets: false }],
   ['what is no JSON', { 'kedge.internal/bundles': '{' }, { distributed: [], inSecrets: false }],
   ['something else', { 'kedge.internal/bundles': '{"distributed":"corp"}' }, { distributed: [], inSecrets: false }],
 ])('a Secret tells where to look: %s', (_, annotations, more) => {
-  const found = placesIn({
+  const found = parseSearchScope({
     apiVersion: 'v1',
     kind: 'Secret',
     metadata: { annotations: { 'kedge.internal/signers': where.signers.join(), ...annotations } },

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { aggregatedRules } from '../../controllers/clusterrole-aggregation/aggregate.js';
 import { clusterRoleAggregation } from '../../controllers/clusterrole-aggregation/clusterrole-aggregation.js';
 import { type ClusterRole, ClusterRoles } from '../../src/api/kinds/role.js';
-import { atOnce } from '../../src/api/steps.js';
+import { runSync } from '../../src/api/steps.js';
 import { settled } from '../../src/testing/fake-clock.js';
 import { testServer } from '../../src/testing/test-server.js';
 import { until } from '../../src/testing/until.js';
@@ -34,7 +34,7 @@ test('rules come selector by selector, by name, each once, none of its own', () 
     role('other', { to: 'admin' }, ['delete']),
     role('sum', { to: 'edit' }, ['escalate']),
   ];
-  expect(verbsOf(atOnce(aggregatedRules(aggregated('sum', 'view', 'edit'), all)))).toEqual([
+  expect(verbsOf(runSync(aggregatedRules(aggregated('sum', 'view', 'edit'), all)))).toEqual([
     'list',
     'get',
     'patch',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { emptyingConditions } from '../../controllers/namespace/conditions.js';
+import { deletionConditions } from '../../controllers/namespace/conditions.js';
 import { emptyNamespace } from '../../controllers/namespace/empty-namespace.js';
 import { namespaceController } from '../../controllers/namespace/namespace.js';
 import { noSuchResource, serviceUnavailable } from '../../src/api/errors.js';
@@ -251,9 +251,9 @@ test('conditions keep their time while their status stays', () => {
     remaining: [],
     finalizers: new Map<string, number>(),
   };
-  const first = emptyingConditions(undefined, empty, '2026-01-01T00:00:00Z');
-  expect(emptyingConditions(first, empty, '2026-01-02T00:00:00Z')).toBe(first);
-  const held = emptyingConditions(first, { ...empty, finalizers: new Map([['f', 2]]) }, '2026-01-02T00:00:00Z');
+  const first = deletionConditions(undefined, empty, '2026-01-01T00:00:00Z');
+  expect(deletionConditions(first, empty, '2026-01-02T00:00:00Z')).toBe(first);
+  const held = deletionConditions(first, { ...empty, finalizers: new Map([['f', 2]]) }, '2026-01-02T00:00:00Z');
   expect(held.map(({ lastTransitionTime }) => lastTransitionTime?.slice(8, 10))).toEqual([
     '01',
     '01',

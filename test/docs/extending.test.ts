@@ -4,7 +4,7 @@ import { isReason } from '../../src/api/errors.js';
 import { readJson } from '../../src/api/json-text.js';
 import { ConfigMaps } from '../../src/api/kinds/config-map.js';
 import { Namespaces } from '../../src/api/kinds/namespace.js';
-import { Postponed } from '../../src/api/steps.js';
+import { DeferredWork } from '../../src/api/steps.js';
 import { silentLogger } from '../../src/runtime/logger.js';
 import { MemoryStore } from '../../src/store/memory/memory-store.js';
 import { storeContract } from '../../src/testing/store-contract.js';
@@ -85,7 +85,7 @@ test('the patch sets and removes labels and nothing else', () => {
     fieldValidation: 'Strict',
   });
   const object = { metadata: { name: 'a', labels: { tier: '1', kept: 'y' } }, data: { k: 'v' } };
-  const patched = patch.apply(object, {}, new Postponed());
+  const patched = patch.apply(object, {}, new DeferredWork());
   expect(JSON.stringify(patched)).toBe(
     '{"metadata":{"name":"a","labels":{"kept":"y","team":"red","__proto__":"x"}},"data":{"k":"v"}}',
   );

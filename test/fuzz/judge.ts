@@ -1,5 +1,5 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
-import { atOnce } from '../../src/api/steps.js';
+import { runSync } from '../../src/api/steps.js';
 import { readYaml } from '../../src/api/yaml.js';
 import { statusSchema } from '../../src/resources/status-schema.js';
 import { decodeEnvelope, readEnvelope } from '../../src/schema/protobuf.js';
@@ -116,7 +116,7 @@ async function parsed({ headers, body, stream, code }: FuzzAnswer): Promise<unkn
   if (type.startsWith('application/vnd.kubernetes.protobuf')) {
     if (stream) return checkFrames(body);
     const { kind } = readEnvelope(body);
-    return kind === 'Status' ? atOnce(decodeEnvelope(statusSchema, body)) : undefined;
+    return kind === 'Status' ? runSync(decodeEnvelope(statusSchema, body)) : undefined;
   }
   if (type.startsWith('application/json')) {
     if (!stream) return JSON.parse(body.toString());

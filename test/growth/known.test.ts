@@ -3,7 +3,7 @@ import { canonicalTime } from '../../src/api/go-time.js';
 import type { Json } from '../../src/api/object.js';
 import { parseResourceVersion } from '../../src/api/options.js';
 import { compile } from '../../src/api/regular-expression.js';
-import { atOnce } from '../../src/api/steps.js';
+import { runSync } from '../../src/api/steps.js';
 import { readYaml } from '../../src/api/yaml.js';
 import { writeYaml } from '../../src/api/yaml-writer.js';
 import { listFrom } from '../../src/cel/collections.js';
@@ -34,7 +34,7 @@ describe('entries of maps in protobuf', () => {
     const raw = Buffer.concat([...Array<Buffer>(count).fill(entry), field(15, Buffer.alloc(size, 'a'))]);
     return encodeEnvelope({ apiVersion: 'v1', kind: 'ConfigMap' }, raw);
   };
-  const read = (bytes: Buffer): Json => atOnce(decodeEnvelope(schemaOf('ConfigMap'), bytes));
+  const read = (bytes: Buffer): Json => runSync(decodeEnvelope(schemaOf('ConfigMap'), bytes));
 
   test('one may go on behind its end, as in Go', () => {
     expect(read(beyond(1, 100))).toMatchObject({ data: { '': expect.stringMatching(/a{90}/) } });
@@ -118,8 +118,8 @@ test('an item is looked for among many objects that it may be', async () => {
   };
   const check = compileValidator(schema);
   const items = Array.from({ length: 2_000 }, () => ({ b: [null, 1.5], a: 9_999 }));
-  await expectShort(500, () => expect(atOnce(check(items))).toEqual([]));
-  expect(atOnce(check([{ a: 10_000, b: [null, 1.5] }]))).toHaveLength(1);
+  await expectShort(500, () => expect(runSync(check(items))).toEqual([]));
+  expect(runSync(check([{ a: 10_000, b: [null, 1.5] }]))).toHaveLength(1);
 });
 
 test('a version of millions of digits is no number', async () => {
@@ -146,10 +146,10 @@ test('classes of Unicode count as what compiling them takes, and once', async ()
 
 test('an evaluation does not compile hundreds of large patterns', async () => {
   const environment = environmentOf({ variables: new Map([['l', listOf(string)]]), libraries: kubernetesLibraries });
-  const { checked } = atOnce(environment.compile('l.all(x, "a".matches(x))'));
+  const { checked } = runSync(environment.compile('l.all(x, "a".matches(x))'));
   if (checked === undefined) throw new Error('it does not compile');
   const patterns = listFrom(Array.from({ length: 400 }, (_, at) => `a|${'(?i)[a-z]'.repeat(800)}${at}`));
-  const evaluated = () => atOnce(program(checked, environment)).evaluate(() => patterns);
+  const evaluated = () => runSync(program(checked, environment)).evaluate(() => patterns);
   await expectShort(900, () => expect(evaluated().isOverLimit).toBe(true));
 });
 

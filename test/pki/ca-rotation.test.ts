@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import {
-  announced,
   announcedAt,
+  announceNext,
+  dropRetired,
+  markNextSeen,
   nextStep,
   phaseOf,
   phaseSince,
   type RotationPolicy,
-  retired,
   rotationPolicy,
   rotationProblem,
-  seenSince,
-  switched,
+  switchToNext,
   UnsafeStep,
   withLifetime,
   withoutFlawedNext,
@@ -96,42 +96,46 @@ describe('the next step', () => {
 });
 
 test('has a name for where it is', () => {
-  const spreading = seenSince(announced(steady, second), start);
-  const all = [steady, announced(steady, second), spreading, switched(spreading, start + day, policy)];
+  const spreading = markNextSeen(announceNext(steady, second), start);
+  const all = [steady, announceNext(steady, second), spreading, switchToNext(spreading, start + day, policy)];
   expect(all.map(phaseOf)).toEqual(['steady', 'announced', 'spreading', 'retiring']);
   expect(all.map(phaseSince)).toEqual([undefined, start, start, start + day]);
-  expect(phaseSince(seenSince(announced(steady, second), start + 1))).toBe(start + 1);
+  expect(phaseSince(markNextSeen(announceNext(steady, second), start + 1))).toBe(start + 1);
   expect(phaseSince({ ...steady, retiring: [{ anchor: anchorOf(brief), until: start }] })).toBe(undefined);
 });
 
 describe('steps out of order are refused', () => {
-  const spreading = seenSince(announced(steady, second), start);
-  const short = announced(steady, brief);
+  const spreading = markNextSeen(announceNext(steady, second), start);
+  const short = announceNext(steady, brief);
   test.each<[string, () => unknown]>([
-    ['to announce twice', () => announced(announced(steady, second), second)],
-    ['to note an anchor that is not announced', () => seenSince(steady, start)],
-    ['to switch without a next CA', () => switched(steady, start, policy)],
-    ['to switch before bundles have it', () => switched(announced(steady, second), start + 9 * day, policy)],
-    ['to switch too early', () => switched(spreading, start + day - 1, policy)],
-    ['to switch to a CA that ends too soon', () => switched(short, certificateOf(first).notAfter, policy)],
-    ['to retire what may be needed', () => retired(switched(spreading, start + day, policy), start + 11 * day)],
-    ['to retire nothing', () => retired(steady, start)],
+    ['to announce twice', () => announceNext(announceNext(steady, second), second)],
+    ['to note an anchor that is not announced', () => markNextSeen(steady, start)],
+    ['to switch without a next CA', () => switchToNext(steady, start, policy)],
+    ['to switch before bundles have it', () => switchToNext(announceNext(steady, second), start + 9 * day, policy)],
+    ['to switch too early', () => switchToNext(spreading, start + day - 1, policy)],
+    ['to switch to a CA that ends too soon', () => switchToNext(short, certificateOf(first).notAfter, policy)],
+    ['to retire what may be needed', () => dropRetired(switchToNext(spreading, start + day, policy), start + 11 * day)],
+    ['to retire nothing', () => dropRetired(steady, start)],
   ])('%s', (_, step) => {
     expect(step).toThrow(UnsafeStep);
   });
 });
 
 test('an old anchor stays for the longest lifetime that was granted, and no longer than its CA', () => {
-  const long = withLifetime(seenSince(announced(steady, second), start), (30 * day) / 1_000);
-  expect(switched(long, start + day, policy).retiring[0]?.until).toBe(start + 31 * day + hour);
+  const long = withLifetime(markNextSeen(announceNext(steady, second), start), (30 * day) / 1_000);
+  expect(switchToNext(long, start + day, policy).retiring[0]?.until).toBe(start + 31 * day + hour);
   const longer = withLifetime(long, (500 * day) / 1_000);
-  expect(switched(longer, start + day, policy).retiring[0]?.until).toBe(certificateOf(first).notAfter);
+  expect(switchToNext(longer, start + day, policy).retiring[0]?.until).toBe(certificateOf(first).notAfter);
 });
 
 test('of a CA below another its own certificate stays as long as the anchor', async () => {
   const root = await createCertificateAuthority({ commonName: 'root' });
   const below = await root.issueAuthority({ commonName: 'below' });
-  const after = switched(seenSince(announced({ ...steady, signing: below }, second), start), start + day, policy);
+  const after = switchToNext(
+    markNextSeen(announceNext({ ...steady, signing: below }, second), start),
+    start + day,
+    policy,
+  );
   const { retiring } = readCaState(writeCaState(after));
   expect(retiring).toMatchObject([{ anchor: root.anchors, issuer: loadCertificateAuthority(below).issuer }]);
   expect(issuersOf(after)).toBe(second.certificate + loadCertificateAuthority(below).issuer);
@@ -183,7 +187,7 @@ describe('a state in a Secret', () => {
     retiring: [{ anchor: anchorOf(brief), until: start + 1, since: start }],
     longestSeconds: 7,
   };
-  test.each([steady, full, announced(steady, second)])('comes back as it was', (state) => {
+  test.each([steady, full, announceNext(steady, second)])('comes back as it was', (state) => {
     const data = writeCaState(state, { other: 'eA==', 'next.key': 'eA==' });
     expect(readCaState(data)).toEqual(state);
     expect(data['other']).toBe('eA==');
@@ -318,15 +322,18 @@ test.each(seeds)(
         done.add(step.action);
         const next =
           step.action === 'announce'
-            ? announced(withoutFlawedNext(state, seeing, rules), await pairAt(now, 120, `ca ${state.generation + 1}`))
+            ? announceNext(
+                withoutFlawedNext(state, seeing, rules),
+                await pairAt(now, 120, `ca ${state.generation + 1}`),
+              )
             : step.action === 'note-seen'
-              ? seenSince(state, seeing)
+              ? markNextSeen(state, seeing)
               : step.action === 'forget-seen'
-                ? seenSince(state, undefined)
+                ? markNextSeen(state, undefined)
                 : step.action === 'switch'
-                  ? switched(state, seeing, rules)
+                  ? switchToNext(state, seeing, rules)
                   : step.action === 'retire'
-                    ? retired(state, seeing)
+                    ? dropRetired(state, seeing)
                     : state;
         more = next !== state;
         if (chance(0.3)) break; // It crashes before it writes.

@@ -6,21 +6,21 @@ import { readCertificateRequest } from '../../src/pki/certificate-request.js';
 import { constructed } from '../../src/pki/der.js';
 import { encode, encodeBits, octetString, sequence, unsignedInteger } from '../../src/pki/der-writer.js';
 import { generateKey, readPrivateKey } from '../../src/pki/key-pair.js';
-import { type MlDsa, type MlDsaFacts, mlDsaSets } from '../../src/pki/ml-dsa.js';
+import { type MlDsa, type MlDsaParameters, mlDsaParameterSets } from '../../src/pki/ml-dsa.js';
 import { encodePem } from '../../src/pki/pem.js';
 import { createCertificateRequest } from '../../src/pki/request-writer.js';
 import { verifySignature } from '../../src/pki/signature.js';
 
-const sets: readonly MlDsa[] = mlDsaSets.map(({ name }) => name);
+const sets: readonly MlDsa[] = mlDsaParameterSets.map(({ name }) => name);
 const isThere = await generateKey('ML-DSA-44').then(
   () => true,
   () => false,
 );
 if (!isThere) console.warn(`Node.js ${process.version} has no ML-DSA: only that it is refused is tried`);
-const spkiOf = ({ identifier, keyBytes }: MlDsaFacts): Buffer =>
+const spkiOf = ({ identifier, keyBytes }: MlDsaParameters): Buffer =>
   sequence(identifier, encodeBits(Buffer.alloc(keyBytes)));
 /** From OpenSSL 3.5 on public keys are read, whether Node.js makes keys or not. */
-const isRead = (facts: MlDsaFacts): boolean => {
+const isRead = (facts: MlDsaParameters): boolean => {
   try {
     createPublicKey({ key: spkiOf(facts), format: 'der', type: 'spki' });
     return true;
@@ -54,7 +54,7 @@ describe.skipIf(!isThere).each(sets)('%s, where Node.js has it', (keyType) => {
   });
 });
 
-describe.skipIf(isThere).each(mlDsaSets)('$name, where Node.js lacks it', (facts) => {
+describe.skipIf(isThere).each(mlDsaParameterSets)('$name, where Node.js lacks it', (facts) => {
   const { name, identifier } = facts;
   const missing = `${name} needs Node.js 24.6 or later, and this is ${process.version}`;
 

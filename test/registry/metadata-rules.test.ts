@@ -2,13 +2,13 @@ import { expect, test } from 'vitest';
 import { invalidObject } from '../../src/api/errors.js';
 import { nameRules } from '../../src/api/names.js';
 import type { ApiObject } from '../../src/api/object.js';
-import { atOnce } from '../../src/api/steps.js';
+import { runSync } from '../../src/api/steps.js';
 import { validateMetadata, validateMetadataUpdate } from '../../src/registry/metadata-rules.js';
 import { many } from '../many.js';
 
 const rules = { namespaced: false, nameRule: nameRules.dnsSubdomain, strictFinalizers: true };
 const violationsOf = (metadata: object) =>
-  atOnce(
+  runSync(
     validateMetadata({ apiVersion: 'v1', kind: 'Thing', metadata: { name: 'a', ...metadata } } as ApiObject, rules),
   );
 const controller = (at: number) => ({
@@ -25,7 +25,7 @@ test('finalizers that come too late are told as Go prints them, in its order', (
     kind: 'Thing',
     metadata: { name: 'a', deletionTimestamp: '2026-01-01T00:00:00Z', finalizers },
   });
-  const [violation] = atOnce(validateMetadataUpdate(of(['a/b', 'z/\u0001', '\u{1f600}', '\uffe0']), of(['a/b'])));
+  const [violation] = runSync(validateMetadataUpdate(of(['a/b', 'z/\u0001', '\u{1f600}', '\uffe0']), of(['a/b'])));
   expect(violation?.body).toBe(
     'Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{"z/\\x01", "\uffe0", "\u{1f600}"}',
   );

@@ -3,7 +3,7 @@ import { defaultDomains } from '../../src/api/domains.js';
 import { goJson } from '../../src/api/go-text.js';
 import { readJson } from '../../src/api/json-text.js';
 import type { Json, JsonObject } from '../../src/api/object.js';
-import { atOnce } from '../../src/api/steps.js';
+import { runSync } from '../../src/api/steps.js';
 import { readYaml } from '../../src/api/yaml.js';
 import { writeYaml } from '../../src/api/yaml-writer.js';
 import { certificateSigningRequestDefinition } from '../../src/resources/certificatesigningrequests/definition.js';
@@ -106,7 +106,7 @@ describe.each(kinds.map((one) => [structName(one.schema), one] as const))('%s', 
   const decoded = (
     text: Parameters<typeof decodeText>[1],
   ): { readonly json: string; readonly strict: readonly string[] } => {
-    const { value, strict } = atOnce(decodeText(schema, text));
+    const { value, strict } = runSync(decodeText(schema, text));
     return { json: goJson(arrange(schema, value)), strict };
   };
 
@@ -123,7 +123,7 @@ describe.each(kinds.map((one) => [structName(one.schema), one] as const))('%s', 
 
   test('protobuf', () => {
     const bytes = encodeEnvelope({ apiVersion, kind }, encodeProtobuf(schema, full));
-    const value = atOnce(decodeEnvelope(schema, bytes));
+    const value = runSync(decodeEnvelope(schema, bytes));
     expect(decoded({ value, exact: value, duplicates: [] })).toEqual({ json, strict: [] });
   });
 });

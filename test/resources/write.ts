@@ -1,7 +1,7 @@
 import { readJson } from '../../src/api/json-text.js';
 import type { ApiObject, JsonObject, Unstructured } from '../../src/api/object.js';
 import { groupVersion } from '../../src/api/object.js';
-import { atOnce, resultOf } from '../../src/api/steps.js';
+import { resultOf, runSync } from '../../src/api/steps.js';
 import type { Findings, Violation } from '../../src/api/violations.js';
 import type { RequestContext, ResourceDefinition, SubresourceView } from '../../src/registry/resource-definition.js';
 import { decodeText } from '../../src/schema/decode.js';
@@ -26,7 +26,7 @@ export const context: RequestContext = {
 };
 
 /** What rules found, after all their steps. */
-export const found = (findings: Findings | undefined): readonly Violation[] => atOnce(resultOf(findings ?? []));
+export const found = (findings: Findings | undefined): readonly Violation[] => runSync(resultOf(findings ?? []));
 
 /** The same as `field: text`. */
 export const texts = (findings: Findings | undefined): readonly string[] =>
@@ -38,9 +38,9 @@ const shown = <T extends ApiObject>(definition: ResourceDefinition<T>, object: T
 /** The body as a server reads it: decoded by the schema, with defaults. */
 export function read<T extends ApiObject>(definition: ResourceDefinition<T>, body: object): T {
   const whole = { apiVersion: groupVersion(definition), kind: definition.kind, metadata: { name: 'x' }, ...body };
-  const { value } = atOnce(decodeText(definition.schema, readJson(JSON.stringify(whole))));
+  const { value } = runSync(decodeText(definition.schema, readJson(JSON.stringify(whole))));
   const filled = applyDefaults(value, definition.schema) as unknown as T;
-  return atOnce(resultOf(definition.defaults?.(filled) ?? filled));
+  return runSync(resultOf(definition.defaults?.(filled) ?? filled));
 }
 
 /** A create without `previous`, else an update of it (a body or an object that was read before). */

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { Complaints } from '../../src/api/complaints.js';
 import { readJson } from '../../src/api/json-text.js';
 import type { Json, JsonObject } from '../../src/api/object.js';
-import { atOnce } from '../../src/api/steps.js';
+import { runSync } from '../../src/api/steps.js';
 import { bytes, list, field as member, microTime, optional, string, struct, time } from '../../src/schema/builder.js';
 import { compileDecoder, decodeText, typeMetaOf } from '../../src/schema/decode.js';
 import { objectMeta } from '../../src/schema/meta.js';
@@ -11,8 +11,8 @@ import type { Schema } from '../../src/schema/schema.js';
 import { expectShort } from '../processor-time.js';
 import { configMap, everything, props, ruleWithOperations, signingRequest } from './kinds.js';
 
-const decode = (schema: Schema, text: string): Json => atOnce(decodeText(schema, readJson(text))).value;
-const strict = (schema: Schema, text: string): readonly string[] => atOnce(decodeText(schema, readJson(text))).strict;
+const decode = (schema: Schema, text: string): Json => runSync(decodeText(schema, readJson(text))).value;
+const strict = (schema: Schema, text: string): readonly string[] => runSync(decodeText(schema, readJson(text))).strict;
 const textOf = (schema: Schema, text: string): string => JSON.stringify(decode(schema, text));
 
 test('of no number minus is left, where numbers are whole', () => {
@@ -21,7 +21,7 @@ test('of no number minus is left, where numbers are whole', () => {
 
 test('what a converter does not know is told without keys of maps, in order', () => {
   const text = '{"zz":1,"properties":{"b":{"x":1},"a":{"x":1,"properties":{"c":{"\\"y":1}}}}}';
-  const found = (converts: boolean) => atOnce(decodeText(props, readJson(text), { converts })).strict;
+  const found = (converts: boolean) => runSync(decodeText(props, readJson(text), { converts })).strict;
   expect(found(true)).toEqual([
     'unknown field "properties.properties."y"',
     'unknown field "properties.x"',
@@ -38,7 +38,7 @@ test('what a converter does not know is told without keys of maps, in order', ()
 
 test('what a converter does not know is told however much it is', () => {
   const text = JSON.stringify(Object.fromEntries(Array.from({ length: 150 }, (_, at) => [`no${at}`, 1])));
-  const found = (converts: boolean) => atOnce(decodeText(props, readJson(text), { converts })).strict.length;
+  const found = (converts: boolean) => runSync(decodeText(props, readJson(text), { converts })).strict.length;
   expect([found(true), found(false)]).toEqual([150, 100]);
 });
 

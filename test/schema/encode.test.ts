@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { atOnce, Postponed } from '../../src/api/steps.js';
+import { DeferredWork, runSync } from '../../src/api/steps.js';
 import { anyJson, field, list, struct } from '../../src/schema/builder.js';
 import { compileDecoder } from '../../src/schema/decode.js';
 import { arrange, compileEncoder, type EncodedObject, type EncodedType, itemStart } from '../../src/schema/encode.js';
@@ -13,10 +13,10 @@ const custom = { origin: 'custom', group: 'example.com', version: 'v1', kind: 'W
 function encoded(of: EncodedType, object: object): EncodedObject {
   const { order, write, writeInSteps } = compileEncoder(of);
   const whole = write(order(object));
-  expect(atOnce(writeInSteps(order(object)))).toEqual(whole);
-  const later = new Postponed();
+  expect(runSync(writeInSteps(order(object)))).toEqual(whole);
+  const later = new DeferredWork();
   const ordered = order(object, later);
-  atOnce(later.rest());
+  runSync(later.rest());
   expect(write(ordered)).toEqual(whole);
   return whole;
 }
@@ -80,7 +80,7 @@ test('maps of thousands are put in order and written in steps', () => {
   const names = Array.from({ length: 5_000 }, (_, n) => `k${(n * 7919) % 5_000}`);
   const data = Object.fromEntries(names.map((name) => [name, '<']));
   const { order, writeInSteps } = compileEncoder(type);
-  const later = new Postponed();
+  const later = new DeferredWork();
   const ordered = order({ metadata: { name: 'n' }, data }, later);
   expect(countSteps(later.rest()).pauses).toBeGreaterThan(2);
   const { pauses, result } = countSteps(writeInSteps(ordered));

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { goJson } from '../../src/api/go-text.js';
 import { parseJson } from '../../src/api/json-text.js';
 import type { Json, JsonObject } from '../../src/api/object.js';
-import { atOnce } from '../../src/api/steps.js';
+import { runSync } from '../../src/api/steps.js';
 import { field, integer64, list, optional, string, struct } from '../../src/schema/builder.js';
 import { compileDecoder } from '../../src/schema/decode.js';
 import { ProtobufError } from '../../src/schema/protobuf/wire-format.js';
@@ -68,13 +68,13 @@ describe('bytes are those of the generated code of Kubernetes', () => {
     const value = { operations: ['o'], apiGroups: ['g', 'h'], scope: 's' };
     const bytes = hex(`0a01${ascii('o')} 1209 0a01${ascii('g')} 0a01${ascii('h')} 2201${ascii('s')}`);
     expect(encodeProtobuf(ruleWithOperations, value)).toEqual(bytes);
-    expect(atOnce(decodeProtobuf(ruleWithOperations, bytes))).toEqual(value);
+    expect(runSync(decodeProtobuf(ruleWithOperations, bytes))).toEqual(value);
     expect(encodeProtobuf(ruleWithOperations, {})).toEqual(hex('1200'));
     // Given in two parts, they add up.
-    expect(atOnce(decodeProtobuf(ruleWithOperations, hex(`1203 0a01${ascii('g')} 1203 0a01${ascii('h')}`)))).toEqual({
+    expect(runSync(decodeProtobuf(ruleWithOperations, hex(`1203 0a01${ascii('g')} 1203 0a01${ascii('h')}`)))).toEqual({
       apiGroups: ['g', 'h'],
     });
-    expect(() => atOnce(decodeProtobuf(ruleWithOperations, hex('1205 0a01')))).toThrow(ProtobufError);
+    expect(() => runSync(decodeProtobuf(ruleWithOperations, hex('1205 0a01')))).toThrow(ProtobufError);
   });
 
   test('times, quantities, numbers and raw JSON', () => {
@@ -113,7 +113,7 @@ describe('bytes are those of the generated code of Kubernetes', () => {
     const envelope = encodeObject(configMap, object);
     expect(envelope.subarray(0, 22)).toEqual(hex(`6b387300 0a0f 0a02${ascii('v1')} 1209${ascii('ConfigMap')} 12`));
     expect(readEnvelope(envelope)).toMatchObject({ apiVersion: 'v1', kind: 'ConfigMap' });
-    expect(atOnce(decodeEnvelope(configMap, envelope))).toMatchObject(object);
+    expect(runSync(decodeEnvelope(configMap, envelope))).toMatchObject(object);
 
     expect(encodeListMeta({ resourceVersion: '7' })).toEqual(hex('0a07 0a00 120137 1a00'));
     expect(encodeItems(configMap, [object, object])).toEqual(
@@ -132,14 +132,14 @@ describe('reading', () => {
     const bytes = hex(
       `0a03 0a0161 0a03 1a016e 0a03 0a0162 2001 2000 5a00 9801 05 7b 08 01 7c 6d 00000000 71 0000000000000000`,
     );
-    expect(atOnce(decodeProtobuf(configMap, bytes))).toEqual({
+    expect(runSync(decodeProtobuf(configMap, bytes))).toEqual({
       metadata: { name: 'b', namespace: 'n' },
       immutable: false,
     });
   });
 
   test('of a value of a map that comes twice the last counts', () => {
-    const read = atOnce(decodeProtobuf(signingRequest, hex('120f 320d 0a0161 1203 0a0162 1203 0a0163')));
+    const read = runSync(decodeProtobuf(signingRequest, hex('120f 320d 0a0161 1203 0a0162 1203 0a0163')));
     expect(read).toMatchObject({ spec: { extra: { a: ['c'] } } });
   });
 
@@ -148,12 +148,12 @@ describe('reading', () => {
       ...everything,
       properties: new Map([['numbers', { type: 'array', items: { type: 'integer' }, wire: { number: 1 } }]] as const),
     };
-    expect(atOnce(decodeProtobuf(schema, hex('0a03 01 9601 0805')))).toEqual({ numbers: [1, 150, 5] });
+    expect(runSync(decodeProtobuf(schema, hex('0a03 01 9601 0805')))).toEqual({ numbers: [1, 150, 5] });
   });
 
   test('an envelope of another kind is only named', () => {
     const envelope = encodeObject(signingRequest, { apiVersion: 'v1', kind: 'CertificateSigningRequest' });
-    expect(atOnce(decodeEnvelope(configMap, envelope))).toEqual({
+    expect(runSync(decodeEnvelope(configMap, envelope))).toEqual({
       apiVersion: 'v1',
       kind: 'CertificateSigningRequest',
     });
@@ -161,7 +161,7 @@ describe('reading', () => {
 
   test('keys named like prototypes', () => {
     const data = JSON.parse('{"__proto__":"x"}') as JsonObject;
-    const { data: read } = atOnce(decodeProtobuf(configMap, encodeProtobuf(configMap, { data })));
+    const { data: read } = runSync(decodeProtobuf(configMap, encodeProtobuf(configMap, { data })));
     expect(Object.entries(read as object)).toEqual([['__proto__', 'x']]);
   });
 
@@ -179,7 +179,7 @@ describe('reading', () => {
       if (!('managedFields' in value.metadata)) expect(pauses).toBeGreaterThan(5);
     }
     const truncated = encodeProtobuf(configMap, { metadata: { labels: many } }).subarray(0, -1);
-    expect(() => atOnce(decodeProtobuf(configMap, truncated))).toThrow(new ProtobufError('unexpected EOF'));
+    expect(() => runSync(decodeProtobuf(configMap, truncated))).toThrow(new ProtobufError('unexpected EOF'));
   });
 
   test.each([
@@ -210,11 +210,11 @@ describe('reading', () => {
 
   test('a message of more fields than are read is refused', () => {
     const bytes = Buffer.concat(Array.from({ length: 50_001 }, () => Buffer.from([0x12, 0])));
-    expect(() => atOnce(decodeProtobuf(configMap, bytes))).toThrow('exceeded 50000 fields');
+    expect(() => runSync(decodeProtobuf(configMap, bytes))).toThrow('exceeded 50000 fields');
   });
 
   test('bytes that are not UTF-8 become replacement characters', () => {
-    expect(atOnce(decodeProtobuf(configMap, hex('0a03 0a01ff')))).toEqual({ metadata: { name: '\ufffd' } });
+    expect(runSync(decodeProtobuf(configMap, hex('0a03 0a01ff')))).toEqual({ metadata: { name: '\ufffd' } });
   });
 
   test.each([
@@ -229,16 +229,16 @@ describe('reading', () => {
     ['7b0801', 'unexpected EOF'],
     ['7e', 'proto: illegal wireType 6'],
   ])('%s is refused', (bytes, message) => {
-    expect(() => atOnce(decodeProtobuf(configMap, hex(bytes)))).toThrow(new ProtobufError(message));
+    expect(() => runSync(decodeProtobuf(configMap, hex(bytes)))).toThrow(new ProtobufError(message));
   });
 
   test('entries of maps are read as Go does, which looks neither at types nor where an entry ends', () => {
-    const read = (bytes: string): Json => atOnce(decodeProtobuf(configMap, hex(bytes)));
+    const read = (bytes: string): Json => runSync(decodeProtobuf(configMap, hex(bytes)));
     expect(read('1206 08016b 120176')).toEqual({ data: { k: 'v' } });
     // The value goes on behind the entry, where the next field would begin; what follows the entry is read nevertheless.
     expect(read('1205 0a016b 1202 2001')).toEqual({ data: { k: ' \u0001' }, immutable: true });
     expect(read('1208 1805 0a016b 120176')).toEqual({ data: { k: 'v' } });
-    expect(atOnce(decodeProtobuf(signingRequest, hex('1205 3203 0a016b')))).toEqual({ spec: { extra: { k: [] } } });
+    expect(runSync(decodeProtobuf(signingRequest, hex('1205 3203 0a016b')))).toEqual({ spec: { extra: { k: [] } } });
     expect(() => read('1204 081a 1200')).toThrow(new ProtobufError('unexpected EOF'));
     expect(() => read('1201 00')).toThrow(new ProtobufError('unexpected EOF'));
     expect(() => read('1201 1c')).toThrow(new ProtobufError('proto: unexpected end of group'));
@@ -257,7 +257,7 @@ describe('reading', () => {
     [ruleWithOperations, '1202 0801', 'APIGroups'],
     [signingRequest, '1202 1801', 'UID'],
   ])('what is of another type within a message is refused', (schema, bytes, name) => {
-    expect(() => atOnce(decodeProtobuf(schema, hex(bytes)))).toThrow(
+    expect(() => runSync(decodeProtobuf(schema, hex(bytes)))).toThrow(
       new RegExp(`^proto: wrong wireType = \\d for field ${name}$`),
     );
   });
@@ -282,9 +282,9 @@ describe('reading', () => {
   test('nesting bombs are refused', () => {
     let bytes = hex('2a00');
     for (let level = 0; level < 2_000; level++) bytes = Buffer.from(encodeNested(bytes));
-    expect(() => atOnce(decodeProtobuf(props, bytes))).toThrow('exceeded max depth');
+    expect(() => runSync(decodeProtobuf(props, bytes))).toThrow('exceeded max depth');
     const groups = Buffer.alloc(1_000_000, 0x7b);
-    expect(() => atOnce(decodeProtobuf(props, groups))).toThrow('unexpected EOF');
+    expect(() => runSync(decodeProtobuf(props, groups))).toThrow('unexpected EOF');
   });
 
   /** Wraps a schema as `items` of another. */
@@ -300,7 +300,7 @@ describe('reading', () => {
       fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {
         for (const schema of [configMap, everything, props]) {
           try {
-            atOnce(decodeProtobuf(schema, bytes));
+            runSync(decodeProtobuf(schema, bytes));
           } catch (error) {
             expect(error).toBeInstanceOf(ProtobufError);
           }
@@ -344,10 +344,10 @@ test('what was written reads back as the same object', () => {
   fc.assert(
     fc.property(value, (given) => {
       const object = canonical(parseJson(goJson(given))) as JsonObject;
-      const read = canonical(atOnce(decodeProtobuf(everything, encodeProtobuf(everything, object))));
+      const read = canonical(runSync(decodeProtobuf(everything, encodeProtobuf(everything, object))));
       // Maps come in the order of bytes, what was decoded in that of code units.
       expect(goJson(inOrderOfBytes(read))).toBe(goJson(inOrderOfBytes(object)));
-      expect(atOnce(encodeObjectInSteps(everything, object))).toEqual(encodeObject(everything, object));
+      expect(runSync(encodeObjectInSteps(everything, object))).toEqual(encodeObject(everything, object));
     }),
   );
 });

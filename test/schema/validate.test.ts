@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Json } from '../../src/api/object.js';
-import { atOnce } from '../../src/api/steps.js';
+import { runSync } from '../../src/api/steps.js';
 import type { Schema } from '../../src/schema/schema.js';
 import { compileValidator, type ValidatorOptions } from '../../src/schema/validate.js';
 import { object } from './object-schema.js';
 
 const failures = (schema: Schema, value: Json, previous?: Json, options?: ValidatorOptions) =>
-  atOnce(compileValidator(schema, options)(value, '', previous));
+  runSync(compileValidator(schema, options)(value, '', previous));
 const texts = (schema: Schema, value: Json, field?: string): readonly string[] =>
-  atOnce(compileValidator(schema)(value, field)).map((violation) => `${violation.field}: ${violation.body}`);
+  runSync(compileValidator(schema)(value, field)).map((violation) => `${violation.field}: ${violation.body}`);
 
 const keyed: Schema = {
   type: 'array',

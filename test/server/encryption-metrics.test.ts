@@ -13,10 +13,10 @@ const opened = () => {
 
 test('of a key service with ever new keys the last ones are told', async () => {
   const { counted, lines } = opened();
-  const { keyTold, keyUsed } = counted.kms('vault');
+  const { keyReported, keyUsed } = counted.kms('vault');
   for (let number = 0; number < 300; number++) {
     const id = `key-${number}`;
-    keyTold(id);
+    keyReported(id);
     for (const used of ['key-0', id]) keyUsed('from_storage', used);
   }
   const told = await lines('envelope_encryption_key_id_hash_status_last_timestamp_seconds');

@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { kedgeNames } from '../../src/api/kedge-names.js';
 import { CertificateSigningRequests, isIssued } from '../../src/api/kinds/certificate-signing-request.js';
 import { Secrets } from '../../src/api/kinds/secret.js';
-import { ownNames } from '../../src/api/own-names.js';
 import type { ServerOptions } from '../../src/server/options.js';
 import { testSigningRequest } from '../../src/testing/certificates.js';
 import { eventually, until } from '../../src/testing/until.js';
@@ -88,11 +88,11 @@ beforeAll(async () => {
   const conditions = [{ type: 'Approved', status: 'True', reason: 'Test' }];
   await requests.subresource('approval').update({ ...asked, status: { conditions } });
   await until(requests, { name: 'r' }, (csr) => csr !== undefined && isIssued(csr));
-  const labels = { [ownNames.trustOwnerLabel]: 'kedge', [ownNames.trustBundleLabel]: 'corp' };
+  const labels = { [kedgeNames.trustOwnerLabel]: 'kedge', [kedgeNames.trustBundleLabel]: 'corp' };
   await ask('alice', `POST ${configMaps}`, { metadata: { name: 'corp', labels } });
   const secrets = server.server.client().resource(Secrets);
   const secret = await until(secrets, { namespace: 'pki', name: 'ca' }, (found) => found !== undefined);
-  const annotations = { ...secret?.metadata.annotations, [ownNames.rotateAnnotation]: 'now' };
+  const annotations = { ...secret?.metadata.annotations, [kedgeNames.rotateAnnotation]: 'now' };
   await secrets.update({ ...secret!, metadata: { ...secret?.metadata, annotations } });
   await ask('alice', `POST ${configMaps}`, configMap('a'));
   await ask('alice', `PUT ${configMaps}/a`, configMap('a'));

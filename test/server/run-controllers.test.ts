@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { instancesThrough } from '../../controllers/crd-finalizer/instances.js';
+import { clientInstances } from '../../controllers/crd-finalizer/instances.js';
 import { defaultDomains } from '../../src/api/domains.js';
 import type { TokenIssuer } from '../../src/auth/token-issuer.js';
 import { silentLogger } from '../../src/runtime/logger.js';
@@ -27,7 +27,7 @@ test.each([
     certificates: {},
     rootCa: () => '',
     issuer: {} as TokenIssuer,
-    customResources: instancesThrough(client),
+    customResources: clientInstances(client),
     checkPolicy: async () => [],
     domains: defaultDomains,
     clock,

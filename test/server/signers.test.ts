@@ -7,13 +7,13 @@ import { createAuthorityKeyPair, loadCertificateAuthority } from '../../src/pki/
 import type { Signer } from '../../src/pki/signer.js';
 import { defineSigner } from '../../src/pki/signers/define-signer.js';
 import { type Logger, silentLogger } from '../../src/runtime/logger.js';
-import { openSigners, type SignersToOpen } from '../../src/server/signers.js';
+import { openSigners, type OpenSignersOptions } from '../../src/server/signers.js';
 import type { ConfiguredSigner } from '../../src/server/signing-options.js';
 import { FakeClock } from '../../src/testing/fake-clock.js';
 import { testServer } from '../../src/testing/test-server.js';
 import { FakeClient } from '../fake-client.js';
 
-const opened = (more: Partial<SignersToOpen>): Promise<unknown> =>
+const opened = (more: Partial<OpenSignersOptions>): Promise<unknown> =>
   openSigners({
     own: [],
     domains: defaultDomains,
@@ -117,7 +117,7 @@ test('a signer that does not stop is given up, and complained of', async () => {
     clock,
     log,
     signal: stop.signal,
-  } as SignersToOpen);
+  } as OpenSignersOptions);
   stop.abort();
   await clock.advance(9_999);
   expect(complaints).toEqual([]);

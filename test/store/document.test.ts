@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { goJson } from '../../src/api/go-text.js';
 import type { Json } from '../../src/api/object.js';
-import { atOnce } from '../../src/api/steps.js';
+import { runSync } from '../../src/api/steps.js';
 import { document, StoredEntry, sizeOf, UnreadEntry } from '../../src/store/document.js';
 
 const entryOf = (value: Json): StoredEntry => new StoredEntry('/k', 1n, document(value).bytes, -1);
@@ -17,20 +17,20 @@ test('an entry reads the same at once, in steps and member by member', () => {
       const steps = [...entryOf(value).read()];
       if (isLarge) expect(steps.length).toBeGreaterThan(0);
       const inSteps = entryOf(value);
-      expect(atOnce(inSteps.read())).toEqual(expected);
+      expect(runSync(inSteps.read())).toEqual(expected);
       expect(inSteps.value).toEqual(expected);
       for (const one of [...Object.keys(expected), other]) {
         const wanted = Object.hasOwn(expected, one) ? expected[one] : undefined;
-        if (goJson(one) === `"${one}"`) expect(atOnce(entryOf(value).member(one))).toEqual(wanted);
-        expect(atOnce(inSteps.member(one))).toEqual(wanted);
+        if (goJson(one) === `"${one}"`) expect(runSync(entryOf(value).member(one))).toEqual(wanted);
+        expect(runSync(inSteps.member(one))).toEqual(wanted);
       }
     }),
   );
 });
 
 test.each<Json>([null, 1, 'x'.repeat(70_000), [1, 'x'.repeat(70_000)]])('what is no object is read whole', (value) => {
-  expect(atOnce(entryOf(value).read())).toEqual(value);
-  expect(atOnce(entryOf(value).member('a'))).toBeUndefined();
+  expect(runSync(entryOf(value).read())).toEqual(value);
+  expect(runSync(entryOf(value).member('a'))).toBeUndefined();
 });
 
 test('what was kept of an entry is dropped once it is read, and takes as much room in every account as before', () => {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { StoredEntry } from '../../src/store/document.js';
-import { History, type Written } from '../../src/store/history.js';
+import { History, type WrittenChange } from '../../src/store/history.js';
 
-const put = (revision: bigint, size = 10, previous?: Written): Written => ({
+const put = (revision: bigint, size = 10, previous?: WrittenChange): WrittenChange => ({
   type: 'put',
   entry: new StoredEntry('/a', revision, Buffer.alloc(size), -1),
   previous: previous?.entry,
@@ -28,7 +28,7 @@ test('keeps changes for a time, and answers those it drops', () => {
 
 test('keeps at most so many bytes of what was replaced', () => {
   const history = new History(0n, { historyBytes: 50_000 });
-  let last: Written | undefined;
+  let last: WrittenChange | undefined;
   for (let revision = 1n; revision <= 200n; revision++) {
     last = put(revision, 1_000, last);
     history.append(last, 0);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { readJson } from '../../src/api/json-text.js';
 import type { Json, JsonObject } from '../../src/api/object.js';
-import { atOnce } from '../../src/api/steps.js';
+import { runSync } from '../../src/api/steps.js';
 import { readReceivedPatch } from '../../src/apiserver/patch/json.js';
 import { jsonDifference } from '../../src/webhook/json-difference.js';
 import '../properties.js';
@@ -71,7 +71,7 @@ test('applied to the one it makes the other', () => {
   fc.assert(
     fc.property(object, object, (before, after) => {
       const bytes = Buffer.from(JSON.stringify(jsonDifference(before, after)));
-      const { result } = atOnce(readReceivedPatch(() => ({ ...readJson(bytes), bytes })).apply(before));
+      const { result } = runSync(readReceivedPatch(() => ({ ...readJson(bytes), bytes })).apply(before));
       expect(result).toEqual(after);
     }),
     { numRuns: 500 },

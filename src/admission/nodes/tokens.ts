@@ -1,7 +1,7 @@
 import { quote } from '../../api/go-text.js';
 import { type Pod, Pods } from '../../api/kinds/pod.js';
 import { tokenAudiencesIn } from '../../api/kinds/pod-references.js';
-import { otherBoundObject, type TokenRequest } from '../../api/kinds/token-request.js';
+import { boundObjectMismatch, type TokenRequest } from '../../api/kinds/token-request.js';
 import { type NodeRule, type NodeWrite, notCached, type Refusal } from './node-write.js';
 
 /** A node agent asks for tokens of the accounts of pods that run there. */
@@ -15,7 +15,7 @@ export const tokenRule: NodeRule = async (write) => {
   if (!ref.uid) return 'node requested token with a pod binding without a uid';
   const pod = await objects.get(Pods, { namespace: attributes.key.namespace, name: ref.name });
   if (pod === undefined) return notCached(Pods, ref.name);
-  if (ref.uid !== pod.metadata.uid) return otherBoundObject(ref);
+  if (ref.uid !== pod.metadata.uid) return boundObjectMismatch(ref);
   if (pod.spec?.nodeName !== node) return 'node requested token bound to a pod scheduled on a different node';
   return audienceRefusal(write, pod, audiences ?? []);
 };

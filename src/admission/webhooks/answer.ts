@@ -3,7 +3,7 @@ import { ApiError, type Reason, type StatusCause, type StatusDetails } from '../
 import { goJson, quote } from '../../api/go-text.js';
 import { jsonKind, literalOf } from '../../api/json-exact.js';
 import { isObject, type Json, type JsonObject, member } from '../../api/object.js';
-import { otherUid } from '../../api/review-uid.js';
+import { reviewUidMismatch } from '../../api/review-uid.js';
 import { CallFailed } from './call.js';
 
 /** What a webhook thinks of a request. */
@@ -59,7 +59,7 @@ export function verdictOf(review: JsonObject, question: Question): Verdict {
   const verdict = { allowed, status, patch, warnings, auditAnnotations };
   if (question.version !== 'v1') return question.mutating ? verdict : { ...verdict, patch: Buffer.alloc(0) };
   if (uid !== question.uid) {
-    throw new InvalidAnswer(otherUid(question.uid, uid));
+    throw new InvalidAnswer(reviewUidMismatch(question.uid, uid));
   }
   checkType(review, question);
   checkPatch(patch, patchType, question);

@@ -1,6 +1,6 @@
 import type { LedgerEntrySpec } from '../certificate-ledger.js';
+import { kedgeNames } from '../kedge-names.js';
 import { type ApiObject, resourceType } from '../object.js';
-import { ownNames } from '../own-names.js';
 
 /** A page of the record of issued certificates. Written once, never changed, never deleted. */
 export interface CertificateLedgerEntry extends ApiObject {
@@ -9,7 +9,7 @@ export interface CertificateLedgerEntry extends ApiObject {
 
 /** The resource `certificateledgerentries` of `certificates.kedge.internal/v1`, cluster-scoped. */
 export const CertificateLedgerEntries = resourceType<CertificateLedgerEntry>({
-  group: ownNames.group,
+  group: kedgeNames.group,
   version: 'v1',
   plural: 'certificateledgerentries',
   kind: 'CertificateLedgerEntry',

@@ -54,7 +54,7 @@ export const PodCertificateRequests = resourceType<PodCertificateRequest>({
 
 const day = 24 * 60 * 60;
 /** Lifetime of a pod's certificate where none is asked for, in seconds. */
-export const usualPodCertificateSeconds = day;
+export const defaultPodCertificateSeconds = day;
 
 /** Seconds that a pod's certificate may live, at least and at most: signers of the signer domain have less room. */
 export const podCertificateRange = (

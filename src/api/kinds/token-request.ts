@@ -32,5 +32,5 @@ export interface BoundObjectReference {
 }
 
 /** Why a token is not bound to an object that has the name, but is another one. */
-export const otherBoundObject = ({ uid = '' }: BoundObjectReference): string =>
+export const boundObjectMismatch = ({ uid = '' }: BoundObjectReference): string =>
   `the UID in the bound object reference (${uid}) does not match the UID in record. The object might have been deleted and then recreated`;

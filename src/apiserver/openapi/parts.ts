@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../api/object.js';
-import { itemsInStep, type Steps } from '../../api/steps.js';
+import { itemsPerStep, type Steps } from '../../api/steps.js';
 import { sortedNames } from '../../api/text-order.js';
 import type { ResourceDefinition } from '../../registry/resource-definition.js';
 
@@ -64,7 +64,7 @@ export function* membersOf(parts: readonly Part[], of: keyof Part): Steps<readon
   for (const part of parts) {
     for (const [name, bytes] of part[of]) if (!found.has(name)) found.set(name, bytes);
     seen += part[of].size;
-    if (seen < itemsInStep) continue;
+    if (seen < itemsPerStep) continue;
     seen = 0;
     yield;
   }

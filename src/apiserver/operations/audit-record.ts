@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Status } from '../../api/errors.js';
 import { goJson, htmlEscaped } from '../../api/go-text.js';
-import { compacted, isJson, parseJson } from '../../api/json-text.js';
+import { compactJson, isJson, parseJson } from '../../api/json-text.js';
 import { messageOf } from '../../api/message-of.js';
 import { isList, isObject, type Json, type JsonObject } from '../../api/object.js';
 import type { UserInfo } from '../../api/user.js';
@@ -109,7 +109,7 @@ export class AuditRecord implements RequestRecord {
     try {
       if (body.bytes.length > largestBody) return this.#tooLarge();
       const text = body.bytes.toString('utf8');
-      if (isJson(text)) return this.#keepRequest(htmlEscaped(compacted(text)));
+      if (isJson(text)) return this.#keepRequest(htmlEscaped(compactJson(text)));
       if (!body.contentType?.includes('yaml')) return;
       const { readYaml } = await import('../../api/yaml.js');
       const turns = new TurnTaking();

@@ -1,5 +1,5 @@
 import { badRequest } from '../../api/errors.js';
-import { cannotUnmarshal, type ReadText } from '../../api/json-exact.js';
+import { cannotUnmarshal, type ParsedJson } from '../../api/json-exact.js';
 import { asJson, isObject, type JsonObject } from '../../api/object.js';
 import type { FieldValidation } from '../../api/options.js';
 import type { Steps } from '../../api/steps.js';
@@ -33,7 +33,7 @@ export async function readApplyConfiguration(body: RequestBody): Promise<Configu
   return { config: value, repeated };
 }
 
-async function readText(body: RequestBody): Promise<Pick<ReadText, 'value' | 'duplicates'>> {
+async function readText(body: RequestBody): Promise<Pick<ParsedJson, 'value' | 'duplicates'>> {
   const turns = new TurnTaking();
   try {
     return await readYaml(body.bytes, () => turns.next());

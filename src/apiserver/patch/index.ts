@@ -1,9 +1,9 @@
 import { type ApiError, invalidObject, unsupportedMediaType } from '../../api/errors.js';
-import { plainText, type ReadText } from '../../api/json-exact.js';
+import { type ParsedJson, parsedPlain } from '../../api/json-exact.js';
 import { readJsonInSteps } from '../../api/json-text.js';
 import { type ApiObject, isObject, type Json, type JsonObject, member } from '../../api/object.js';
 import type { FieldValidation } from '../../api/options.js';
-import { Postponed, resultOf, type Steps } from '../../api/steps.js';
+import { DeferredWork, resultOf, type Steps } from '../../api/steps.js';
 import { invalid } from '../../api/violations.js';
 import { type Emptied, typeMetaOf } from '../../schema/decode.js';
 import { DecodeError } from '../../schema/decode-error.js';
@@ -106,12 +106,12 @@ export function* patched(
     readonly fieldValidation: FieldValidation;
     /** Strategic merge patch converts its result instead of decoding it, with complaints of its own. */
     readonly converts: boolean;
-    readonly decode: (result: JsonObject, text: ReadText) => Steps<Decoded>;
+    readonly decode: (result: JsonObject, text: ParsedJson) => Steps<Decoded>;
   },
 ): Steps<Patched> {
   const patch = yield* reading;
   yield;
-  const later = new Postponed();
+  const later = new DeferredWork();
   const result = yield* resultOf(patch.apply(given.current, given.schema, later));
   yield* later.rest();
   yield;
@@ -122,7 +122,7 @@ export function* patched(
   yield;
   let decoded: Decoded;
   try {
-    const text = yield* resultOf(patch.text?.(fitting.value) ?? plainText(fitting.value));
+    const text = yield* resultOf(patch.text?.(fitting.value) ?? parsedPlain(fitting.value));
     decoded = yield* given.decode(fitting.value, text);
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;

@@ -2,7 +2,7 @@ import { goJson, quote } from '../../api/go-text.js';
 import { maxDepth, parseJson } from '../../api/json-text.js';
 import { isList, isObject, type Json, type JsonObject, member, setMember } from '../../api/object.js';
 import type { PatchOperation } from '../../api/patch-operation.js';
-import { nothingPostponed, type Postponed, type Steps } from '../../api/steps.js';
+import { type DeferredWork, noDeferral, type Steps } from '../../api/steps.js';
 import { sortTexts } from '../../api/text-order.js';
 import { same } from '../../schema/same.js';
 import { copyOf, written } from './spelling.js';
@@ -104,7 +104,7 @@ export class Patching {
   /** A copy that shares nothing with the value, written as that is: what was walked through has its members in order. */
   copy(source: Json): Json {
     if (isDeeperThan(maxDepth, source)) throw new DoesNotApply('what is to be copied is nested too deeply');
-    const value = this.ordered(source, nothingPostponed);
+    const value = this.ordered(source, noDeferral);
     const text = this.#isOdd ? written(value) : jsonText(value);
     this.#copied += Buffer.byteLength(text);
     if (this.#copied > maxCopied) {
@@ -121,7 +121,7 @@ export class Patching {
   }
 
   /** The value as it is read and shown: what was walked through has its members in order. */
-  ordered(value: Json, later: Postponed): Json {
+  ordered(value: Json, later: DeferredWork): Json {
     if (typeof value !== 'object' || value === null || !this.#walked.has(value)) return value;
     if (isList(value)) return value.map((item) => this.ordered(item, later));
     const out: Record<string, Json> = {};

@@ -1,7 +1,7 @@
 import { unprocessable } from '../../api/errors.js';
-import { plainText, type ReadText } from '../../api/json-exact.js';
+import { type ParsedJson, parsedPlain } from '../../api/json-exact.js';
 import { isObject, type Json, type JsonObject } from '../../api/object.js';
-import { nothingPostponed, type Steps } from '../../api/steps.js';
+import { noDeferral, type Steps } from '../../api/steps.js';
 import { typeMetaIn } from '../../api/type-meta.js';
 import { DecodeError } from '../../schema/decode-error.js';
 import { type ReadOperations, readOperations } from './json-operations.js';
@@ -20,7 +20,7 @@ export const jsonPatch: PatchType = {
     const { operations, strict, isOdd, numberError } = readOperations(body, fieldValidation !== 'Ignore');
     const canNest = operations.some(nests);
     let result: Json = {};
-    let text: ReadText | undefined;
+    let text: ParsedJson | undefined;
     return {
       strict,
       *apply(current, _, later) {
@@ -28,7 +28,7 @@ export const jsonPatch: PatchType = {
         try {
           const done = bounded(yield* patching.run(operations), canNest);
           // Whoever asks for what is spelt oddly wants the whole at once.
-          result = patching.ordered(done, isOdd ? nothingPostponed : later);
+          result = patching.ordered(done, isOdd ? noDeferral : later);
           if (!isOdd) return result;
           text = yield* readBack(result);
           return text.value;
@@ -36,7 +36,7 @@ export const jsonPatch: PatchType = {
           throw error instanceof DoesNotApply ? unprocessable() : error;
         }
       },
-      text: (plain) => text ?? { ...plainText(plain), numberError },
+      text: (plain) => text ?? { ...parsedPlain(plain), numberError },
       shown: () => written(result),
     };
   },
@@ -46,7 +46,7 @@ export const jsonPatch: PatchType = {
 export interface ReceivedPatch {
   readonly isEmpty: boolean;
   /** Throws DoesNotApply. The object given is left as it is; `text` is the result, read as the patch spells it. */
-  apply(current: JsonObject): Steps<{ readonly result: JsonObject; readonly text: ReadText }>;
+  apply(current: JsonObject): Steps<{ readonly result: JsonObject; readonly text: ParsedJson }>;
 }
 
 /** Reads such a patch; unknown members do not matter. Throws ApiError (400, 413) whose message tells what is wrong. */
@@ -67,8 +67,8 @@ export function receivedPatch({
       const patching = new Patching(current, isOdd);
       const done = bounded(yield* patching.run(operations), canNest);
       if (!isObject(done)) throw notOfAnyKind(done);
-      const result = patching.ordered(done, nothingPostponed) as JsonObject;
-      if (!isOdd) return { result, text: { ...plainText(result), numberError } };
+      const result = patching.ordered(done, noDeferral) as JsonObject;
+      if (!isOdd) return { result, text: { ...parsedPlain(result), numberError } };
       const text = yield* readBack(result);
       return { result: text.value as JsonObject, text };
     },

@@ -1,8 +1,8 @@
 import { badRequest } from '../../api/errors.js';
 import { goJson } from '../../api/go-text.js';
-import { cannotUnmarshal, plainText } from '../../api/json-exact.js';
+import { cannotUnmarshal, parsedPlain } from '../../api/json-exact.js';
 import { isList, isObject, type Json, type JsonObject, member, setMember } from '../../api/object.js';
-import { nothingPostponed, type Postponed } from '../../api/steps.js';
+import { type DeferredWork, noDeferral } from '../../api/steps.js';
 import { sortTexts } from '../../api/text-order.js';
 import { type PatchType, parsed, type ReadPatchText } from './patch-type.js';
 import { readBack, readSpelt } from './spelling.js';
@@ -23,7 +23,7 @@ export const mergePatch: PatchType = {
         return isList(patch) ? withoutNulls(patch, later) : merged(current, patch, later);
       },
       text: (result) =>
-        spelt === undefined ? { ...plainText(result), numberError } : readBack(merged(last, spelt, nothingPostponed)),
+        spelt === undefined ? { ...parsedPlain(result), numberError } : readBack(merged(last, spelt, noDeferral)),
       shown: goJson,
     };
   },
@@ -58,7 +58,7 @@ function readPatch(
 }
 
 /** Depth is bounded where texts are read. What was merged has its members in order, as refusals show. */
-export function merged(target: JsonObject, patch: JsonObject, later: Postponed): JsonObject {
+export function merged(target: JsonObject, patch: JsonObject, later: DeferredWork): JsonObject {
   const out: Record<string, Json> = {};
   const names = Object.keys(target);
   for (const name of Object.keys(patch)) if (!Object.hasOwn(target, name)) names.push(name);
@@ -72,13 +72,13 @@ export function merged(target: JsonObject, patch: JsonObject, later: Postponed):
   return out;
 }
 
-function mergedValue(live: Json, given: Json, later: Postponed): Json {
+function mergedValue(live: Json, given: Json, later: DeferredWork): Json {
   if (!isObject(live)) return withoutNulls(given, later);
   return isObject(given) ? merged(live, given, later) : given;
 }
 
 /** The value without members that are null, but for those of what stands in lists itself. */
-export function withoutNulls(value: Json, later: Postponed): Json {
+export function withoutNulls(value: Json, later: DeferredWork): Json {
   if (isList(value)) return value.map((item) => (item === null ? null : withoutNulls(item, later)));
   if (!isObject(value)) return value;
   const out: Record<string, Json> = {};

@@ -1,8 +1,8 @@
-import type { ReadText } from '../../api/json-exact.js';
+import type { ParsedJson } from '../../api/json-exact.js';
 import { JsonSyntaxError } from '../../api/json-text.js';
 import type { Json, JsonObject } from '../../api/object.js';
 import type { FieldValidation } from '../../api/options.js';
-import type { Postponed, Steps } from '../../api/steps.js';
+import type { DeferredWork, Steps } from '../../api/steps.js';
 import type { Schema } from '../../schema/schema.js';
 
 /** A way to say what is to change, by media type. Server-side apply is another matter (see apply.ts). */
@@ -14,7 +14,7 @@ export interface PatchType {
 }
 
 /** Parses the body, or throws JsonSyntaxError. */
-export type ReadPatchText = () => ReadText & {
+export type ReadPatchText = () => ParsedJson & {
   /** The body as it came, where it came as JSON. */
   readonly bytes?: Uint8Array;
 };
@@ -38,9 +38,9 @@ export interface ReadPatch {
    *
    * @throws ApiError when the patch does not fit the object.
    */
-  apply(current: JsonObject, schema: Schema, later: Postponed): Json | Steps<Json>;
+  apply(current: JsonObject, schema: Schema, later: DeferredWork): Json | Steps<Json>;
   /** The last result, read as the patch spells it; absent if that makes no difference. */
-  text?(result: JsonObject): ReadText | Steps<ReadText>;
+  text?(result: JsonObject): ParsedJson | Steps<ParsedJson>;
   /** What error replies show as the value that does not decode. */
   shown(result: Json): string;
 }

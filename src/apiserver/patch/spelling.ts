@@ -1,9 +1,9 @@
 import { goJson, htmlEscaped } from '../../api/go-text.js';
-import { type ReadText, wholeNumber } from '../../api/json-exact.js';
+import { type ParsedJson, wholeNumber } from '../../api/json-exact.js';
 import { code, endOfNumber, endOfString } from '../../api/json-scan.js';
 import { readJsonInSteps, unlimited } from '../../api/json-text.js';
 import { isList, isObject, type Json, type JsonObject, setMember } from '../../api/object.js';
-import { atOnce, itemsInStep, type Steps } from '../../api/steps.js';
+import { itemsPerStep, runSync, type Steps } from '../../api/steps.js';
 
 /**
  * Patches as texts: Kubernetes' library moves pieces of text around. A JSON patch that tests a value compares how it is
@@ -36,10 +36,10 @@ export function readSpelt(bytes: Uint8Array, hasRepeats: boolean): Json | undefi
 const read = (text: string): Json => new Reader(text).read();
 
 /** As it was spelt, except for the signs of HTML, which Go escapes. */
-export const written = (value: Json): string => atOnce(writtenInSteps(value));
+export const written = (value: Json): string => runSync(writtenInSteps(value));
 
 /** What is read of it, once it is written. */
-export function* readBack(value: Json): Steps<ReadText> {
+export function* readBack(value: Json): Steps<ParsedJson> {
   const text = yield* writtenInSteps(value);
   return yield* readJsonInSteps(text, unlimited);
 }
@@ -71,7 +71,7 @@ function* writtenInSteps(whole: Json): Steps<string> {
   };
   begin(whole);
   for (let last = open.at(-1); last !== undefined; last = open.at(-1)) {
-    if (++count % itemsInStep === 0) yield;
+    if (++count % itemsPerStep === 0) yield;
     const { values, names, at } = last;
     if (at === values.length) {
       parts.push(names === undefined ? ']' : '}');

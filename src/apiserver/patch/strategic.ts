@@ -4,7 +4,7 @@ import { goTypeName, goValue } from '../../api/go-print.js';
 import { quote } from '../../api/go-text.js';
 import { cannotUnmarshal } from '../../api/json-exact.js';
 import { isList, isObject, type Json, type JsonObject, member, setMember } from '../../api/object.js';
-import { nothingPostponed, type Postponed } from '../../api/steps.js';
+import { type DeferredWork, noDeferral } from '../../api/steps.js';
 import { withoutMember } from '../../apply/json-value.js';
 import { structName, wireShape } from '../../schema/go-types.js';
 import { isPointer } from '../../schema/presence.js';
@@ -90,7 +90,7 @@ function fieldOf(schema: Schema, name: string): Schema {
   throw untyped(`unable to find api field in struct ${structName(schema)} for the json field ${quote(name)}`);
 }
 
-function mergeMaps(original: JsonObject, patch: JsonObject, schema: Schema, later: Postponed): JsonObject {
+function mergeMaps(original: JsonObject, patch: JsonObject, schema: Schema, later: DeferredWork): JsonObject {
   if (Object.hasOwn(patch, directive)) return directed(patch);
   const names = Object.keys(patch).filter((name) => name !== retainKeys);
   const orders = names.filter((name) => name.startsWith(setOrder));
@@ -209,7 +209,7 @@ function checkOrder(given: readonly Json[], order: readonly Json[], key: string)
   }
 }
 
-function mergeMember(out: Record<string, Json>, given: string, value: Json, schema: Schema, later: Postponed): void {
+function mergeMember(out: Record<string, Json>, given: string, value: Json, schema: Schema, later: DeferredWork): void {
   const isDeletion = given.startsWith(deleteFrom);
   const name = isDeletion ? targetOf(given, () => badRequest('invalid patch format of primitive list')) : given;
   if (value === null) {
@@ -244,11 +244,11 @@ function targetOf(name: string, bad: () => ApiError): string {
 type Nulls = 'dropped' | 'kept';
 
 /** A value where there was none: nulls of maps go, unless they are kept, and then maps with a directive. */
-function fresh(value: Json, later: Postponed, nulls: Nulls = 'dropped'): Json | undefined {
+function fresh(value: Json, later: DeferredWork, nulls: Nulls = 'dropped'): Json | undefined {
   const directs = isObject(value) && Object.hasOwn(value, directive) && (nulls === 'kept' || value[directive] !== null);
   return directs ? undefined : cleaned(value, later, nulls);
 }
-function cleaned(value: Json, later: Postponed, nulls: Nulls): Json {
+function cleaned(value: Json, later: DeferredWork, nulls: Nulls): Json {
   if (isList(value)) return withoutDirectives(value, nulls);
   if (!isObject(value)) return value;
   const out: Record<string, Json> = {};
@@ -262,7 +262,7 @@ function cleaned(value: Json, later: Postponed, nulls: Nulls): Json {
   return out;
 }
 const withoutDirectives = (items: readonly Json[], nulls: Nulls): readonly Json[] =>
-  items.map((item) => fresh(item, nothingPostponed, nulls)).filter((item): item is Json => item !== undefined);
+  items.map((item) => fresh(item, noDeferral, nulls)).filter((item): item is Json => item !== undefined);
 
 /** What becomes of a list: it merges where the schema says so, or where items are to be deleted, and is replaced otherwise. */
 const changedList = (
@@ -327,7 +327,7 @@ function withItems(live: readonly Json[], given: readonly Json[], key: string, i
     const at = places.get(value);
     const there = at === undefined ? undefined : merged[at];
     if (at === undefined) places.set(value, merged.push(item) - 1);
-    else if (isObject(there) && isObject(item)) merged[at] = mergeMaps(there, item, items, nothingPostponed);
+    else if (isObject(there) && isObject(item)) merged[at] = mergeMaps(there, item, items, noDeferral);
   }
   return merged;
 }
@@ -347,7 +347,7 @@ function leftOf(patch: JsonObject, original: JsonObject, schema: Schema): JsonOb
     if (dealtWith.has(name)) continue;
     const there = member(live, name);
     if (there === undefined || goKindOf(there) !== goKindOf(value))
-      setMember(out, name, leftWhereNothingWas(withoutNulls(value, nothingPostponed)));
+      setMember(out, name, leftWhereNothingWas(withoutNulls(value, noDeferral)));
     else if (isObject(there) && isObject(value)) {
       const how = strategyOf(schema, name);
       setMember(out, name, how.strategy === 'replace' ? value : leftOf(value, there, how.schema));
@@ -361,7 +361,7 @@ function leftOf(patch: JsonObject, original: JsonObject, schema: Schema): JsonOb
 /** Directives go from the maps of a new value, and so do they from lists in these; the value itself is kept as it is. */
 function leftWhereNothingWas(value: Json): Json {
   if (isList(value)) return value.map(leftWhereNothingWas);
-  return isObject(value) && Object.hasOwn(value, directive) ? value : cleaned(value, nothingPostponed, 'kept');
+  return isObject(value) && Object.hasOwn(value, directive) ? value : cleaned(value, noDeferral, 'kept');
 }
 
 /** The same of the items of a list that merges by a key. */

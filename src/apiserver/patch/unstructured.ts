@@ -1,6 +1,6 @@
 import { isWhole } from '../../api/go-print.js';
 import { isList, isObject, type Json, member, setMember } from '../../api/object.js';
-import { Postponed, type Steps } from '../../api/steps.js';
+import { DeferredWork, type Steps } from '../../api/steps.js';
 import { compileDecoder } from '../../schema/decode.js';
 import { DecodeError } from '../../schema/decode-error.js';
 import { goType, itemsOf, valuesOf, type WireShape, wireShape } from '../../schema/go-types.js';
@@ -23,7 +23,7 @@ export function* converted<Value extends Json>(
   value: Value,
   numbers: Numbers,
 ): Steps<Converted<Value>> {
-  const later = new Postponed();
+  const later = new DeferredWork();
   const converter = new Converter(numbers, later);
   converter.convert(schema, value);
   yield* later.rest();
@@ -40,9 +40,9 @@ class Converter {
   /** Does a number not fit its field? */
   overflows = false;
   readonly #numbers: Numbers;
-  readonly #later: Postponed;
+  readonly #later: DeferredWork;
 
-  constructor(numbers: Numbers, later: Postponed) {
+  constructor(numbers: Numbers, later: DeferredWork) {
     this.#numbers = numbers;
     this.#later = later;
   }

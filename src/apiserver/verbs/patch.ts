@@ -1,5 +1,5 @@
 import { goJson } from '../../api/go-text.js';
-import { plainText, type ReadText } from '../../api/json-exact.js';
+import { type ParsedJson, parsedPlain } from '../../api/json-exact.js';
 import { type ApiObject, groupOf, groupVersion, type JsonObject } from '../../api/object.js';
 import { readWriteParameters, type WriteParameters } from '../../api/options.js';
 import type { Steps } from '../../api/steps.js';
@@ -154,7 +154,7 @@ function otherForm(served: Served, { origin, group, kind }: ResourceDefinition, 
 function* decodeOtherForm(
   { codec }: ResourceDefinition,
   other: ResourceDefinition,
-  { result, text }: { readonly result: JsonObject; readonly text: ReadText },
+  { result, text }: { readonly result: JsonObject; readonly text: ParsedJson },
 ): Steps<Decoded> {
   const { object, strict } = yield* decodeResult(other, result, { text });
   const stored = other.codec?.store(object) ?? (object as unknown as JsonObject);
@@ -172,7 +172,7 @@ export function* checkKind(served: Served, definition: ResourceDefinition, resul
   };
   const complaint = kindComplaint(definition, given, unnamedScheme);
   if (complaint === undefined) return;
-  yield* decodedAs(served, given, plainText(result), definition.group);
+  yield* decodedAs(served, given, parsedPlain(result), definition.group);
   throw isRegistered(given, definition.group) ? new NoConversion(complaint) : new DecodeError(complaint);
 }
 
@@ -187,8 +187,8 @@ export function* decodeResult(
   {
     made = false,
     converts = false,
-    text = plainText(result),
-  }: { readonly made?: boolean; readonly converts?: boolean; readonly text?: ReadText } = {},
+    text = parsedPlain(result),
+  }: { readonly made?: boolean; readonly converts?: boolean; readonly text?: ParsedJson } = {},
 ): Steps<Decoded & { readonly read: object }> {
   if (definition.reader !== undefined) {
     if (text.numberError !== undefined) throw new DecodeError(text.numberError);

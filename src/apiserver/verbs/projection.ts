@@ -1,6 +1,6 @@
 import { ApiError, badRequest, invalidObject } from '../../api/errors.js';
 import { type ApiObject, groupVersion, type ObjectKey } from '../../api/object.js';
-import { atOnce } from '../../api/steps.js';
+import { runSync } from '../../api/steps.js';
 import { unnamedScheme } from '../../api/unregistered-kind.js';
 import { recordUpdate } from '../../apply/ownership.js';
 import { fromScale, toScale } from '../../apply/scale-ownership.js';
@@ -61,7 +61,7 @@ const own = (
   live: ApiObject,
   next: ApiObject,
 ): ApiObject =>
-  atOnce(
+  runSync(
     recordUpdate({
       live,
       next,

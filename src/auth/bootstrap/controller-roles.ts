@@ -1,8 +1,8 @@
 import type { Domains } from '../../api/domains.js';
+import { kedgeNames } from '../../api/kedge-names.js';
 import { CertificateLedgerEntries } from '../../api/kinds/certificate-ledger-entry.js';
 import type { PolicyRule } from '../../api/kinds/role.js';
 import { legacyTokenTracking } from '../../api/kinds/secret.js';
-import { ownNames } from '../../api/own-names.js';
 import { serviceAccountUser, type UserInfo } from '../../api/user.js';
 import { wellKnownSigners } from '../../api/well-known-signers.js';
 import { apiGroups } from './api-groups.js';
@@ -39,7 +39,7 @@ export type BuiltinController = keyof typeof controllerAccounts;
 /** Where the accounts of controllers live. */
 export const controllerNamespace = 'kube-system';
 
-/** Who a built-in controller is when it acts through a client inside the server. */
+/** Returns the user that a built-in controller acts as through a client inside the server. */
 export const controllerUser = (controller: BuiltinController): UserInfo =>
   serviceAccountUser(controllerNamespace, controllerAccounts[controller]);
 
@@ -62,7 +62,7 @@ export interface ControllerObjects {
   readonly namespace: string;
   readonly resource: 'configmaps' | 'secrets';
   readonly names: readonly string[];
-  /** Kept in order by the controller, which makes them if they are missing; otherwise it reads them. */
+  /** The controller creates and updates them; otherwise it only reads them. */
   readonly keeps?: boolean;
 }
 
@@ -97,7 +97,7 @@ export function controllerRoles(
       requests('R'),
       rule('update', g.certificates, 'certificatesigningrequests/status'),
       rule('sign', g.certificates, 'signers', [...wellKnownNames, ...own]),
-      rule('create get', ownNames.group, CertificateLedgerEntries.plural),
+      rule('create get', kedgeNames.group, CertificateLedgerEntries.plural),
       events,
     ],
     'csr-policy-approver': [
@@ -118,7 +118,7 @@ export function controllerRoles(
         : [
             rule('update', g.certificates, 'podcertificaterequests/status'),
             rule('sign', g.certificates, 'signers', podSigners),
-            rule('create get', ownNames.group, CertificateLedgerEntries.plural),
+            rule('create get', kedgeNames.group, CertificateLedgerEntries.plural),
           ]),
       events,
     ],

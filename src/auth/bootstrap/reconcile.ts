@@ -11,8 +11,8 @@ export type Reconciliation<T> =
   | { readonly action: 'create' | 'update' | 'recreate'; readonly object: T };
 
 /**
- * Compares a bootstrap role or binding with what is stored. Adds what is missing and never takes anything away;
- * a binding to another role is made anew; an object annotated with autoupdate `false` is left as it is. Pure.
+ * Compares a bootstrap role or binding with the stored one. Adds what is missing and never removes anything;
+ * a binding to another role is recreated; an object annotated with autoupdate `false` is left as it is. Pure.
  */
 export function reconcileBootstrap<T extends ClusterRole | Role | ClusterRoleBinding | RoleBinding>(
   existing: T | undefined,

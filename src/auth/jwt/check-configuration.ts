@@ -5,10 +5,10 @@ import {
   duplicate,
   index,
   invalid,
+  invalidExpression,
   required,
   tooMany,
   type Violation,
-  wrongExpression,
 } from '../../api/violations.js';
 import { asksForClaim } from '../../cel/environments/authentication.js';
 import { readPemCertificates } from '../../pki/certificate.js';
@@ -137,7 +137,7 @@ function checkExpression(
   { expressions }: Given,
 ): readonly Violation[] {
   const prepared = expressions.get(use, text);
-  return prepared.wrong === undefined ? [] : [wrongExpression(path, text, prepared)];
+  return prepared.wrong === undefined ? [] : [invalidExpression(path, text, prepared)];
 }
 
 function checkClaimRules(

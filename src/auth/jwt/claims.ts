@@ -8,10 +8,10 @@ import type { JwtIssuer } from './jwt-issuer.js';
 export type Claims = Readonly<Record<string, unknown>>;
 
 export const oidcError = (text: string): AuthenticationError => new AuthenticationError(`oidc: ${text}`);
-/** A refusal by the library that Kubernetes verifies with. */
+/** An error as the OIDC library of Kubernetes reports it. */
 export const verificationError = (text: string): AuthenticationError => oidcError(`verify token: ${text}`);
 
-/** Clocks may differ by so many seconds where a token is not valid yet. None is given to one that has expired. */
+/** Allowed clock skew in seconds for `nbf`. There is none for `exp`. */
 const notBeforeLeeway = 60;
 
 const numberText = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
@@ -22,7 +22,7 @@ function timeOf(claim: unknown): number | undefined {
   return typeof seconds === 'number' && Number.isFinite(seconds) ? seconds : undefined;
 }
 
-/** Checks what does not need the signature: that way strangers cause no look at the issuer's keys. `now` in seconds. */
+/** Checks the claims that need no signature, so that forged tokens cause no fetch of the issuer's keys. `now` in seconds. */
 export function checkBeforeSignature(claims: Claims, { audiences }: JwtIssuer['issuer'], now: number): void {
   const [only = ''] = audiences;
   if (audiences.length === 1 && !audiencesOf(claims).includes(only)) {

@@ -6,7 +6,7 @@ import type { FetchText } from './fetch-text.js';
 import { type IssuerKey, readKeySet } from './json-web-key.js';
 import type { JwtIssuer } from './jwt-issuer.js';
 
-/** An issuer is asked again no sooner than this, whatever tokens arrive: strangers choose their key ids. */
+/** Least time between two fetches, whatever tokens arrive: anybody can make up key ids. */
 const restMs = 10_000;
 /** Keys are fetched anew after so long, so that those withdrawn do not count for ever. */
 const maxAgeMs = 3_600_000;
@@ -15,7 +15,7 @@ export interface IssuerKeysOptions {
   readonly fetch: FetchText;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Told of every key set that was fetched, as text, and of every attempt that failed. */
+  /** Called with the text of every key set that was fetched, and with undefined after every failed attempt. */
   readonly fetched?: ((keySet: string | undefined) => void) | undefined;
 }
 
@@ -37,7 +37,7 @@ export class IssuerKeys {
   readonly #told: IssuerKeysOptions['fetched'];
   #fetched: Fetched | undefined;
   #asked = Number.NEGATIVE_INFINITY;
-  /** It did not answer last time: nobody waits for it with a token that the keys known may verify. */
+  /** The last fetch failed: no token that the cached keys may verify waits for the next one. */
   #isAway = false;
   #underway: Promise<void> | undefined;
 
@@ -49,7 +49,7 @@ export class IssuerKeys {
     this.#told = options.fetched;
   }
 
-  /** Keys of this id; without one, all. undefined: the issuer has not been reached yet. Never fails. */
+  /** Returns the cached keys with this id; without an id, all. undefined: no key set has been fetched yet. Never fails. */
   async withId(keyId: string): Promise<readonly IssuerKey[] | undefined> {
     const isOld = this.#fetched === undefined || this.#clock.monotonic() - this.#fetched.at > maxAgeMs;
     const isKnown = Boolean(this.#among(keyId)?.length);
@@ -58,7 +58,7 @@ export class IssuerKeys {
     return this.#among(keyId);
   }
 
-  /** The same after the issuer was asked again, for tokens that the keys known do not verify. */
+  /** Like `withId` after a new fetch, for tokens that the cached keys do not verify. */
   async fresh(keyId: string): Promise<readonly IssuerKey[] | undefined> {
     await this.#refresh();
     return this.#among(keyId);
@@ -68,7 +68,7 @@ export class IssuerKeys {
     return this.#fetched?.keys.filter((key) => keyId === '' || key.keyId === keyId);
   }
 
-  /** Asks the issuer, once for all who wait, and not too often. */
+  /** Fetches the keys, once for all waiting callers, and not too often. */
   async #refresh(): Promise<void> {
     if (this.#underway === undefined) {
       if (this.#clock.monotonic() - this.#asked < restMs) return;

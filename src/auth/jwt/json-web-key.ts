@@ -11,7 +11,7 @@ export interface IssuerKey {
   readonly algorithms: readonly VerificationAlgorithm[];
 }
 
-/** More are not read: whoever publishes so many means harm. */
+/** Most keys read of one key set: no honest issuer publishes more. */
 const maxKeys = 100;
 /** RSA keys of fewer bits are not taken: they can be broken. */
 const minRsaBits = 2_048;

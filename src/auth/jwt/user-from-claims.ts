@@ -10,7 +10,7 @@ import type { JwtIssuer, PrefixedClaim } from './jwt-issuer.js';
 
 /** Whom the claims of a token name, by the mapping of its issuer. Texts are those of kube-apiserver. */
 
-/** The user whom verified claims name. Throws AuthenticationError where they do not, or break a rule. */
+/** Returns the user that verified claims name. Throws AuthenticationError if they name none, or break a rule. */
 export function userFrom(
   claims: Claims,
   { claimMappings, claimValidationRules = [], userValidationRules = [] }: JwtIssuer,
@@ -44,7 +44,7 @@ function usernameIn(claims: Claims, { claim = '', prefix = '' }: PrefixedClaim):
   return `${prefix}${username}`;
 }
 
-/** One group may stand there as a text. */
+/** A single group may be a string. */
 function groupsIn(claims: Claims, { claim = '', prefix = '' }: PrefixedClaim): readonly string[] {
   if (claim === '' || !Object.hasOwn(claims, claim)) return [];
   const value = claims[claim];

@@ -16,11 +16,11 @@ import { leaseRefusal } from './node-lease.js';
 const allow: Decision = { verdict: 'allow', reason: '' };
 const noOpinion = (reason = ''): Decision => ({ verdict: 'no-opinion', reason });
 
-/** One question of a node agent about a resource that is not the same to all of them. */
+/** An access question of a node agent whose answer depends on the node. */
 interface Question {
   readonly node: string;
   readonly attributes: AccessAttributes;
-  /** Has the node to do with this object? */
+  /** Is the object related to a pod on the node? */
   isRelated(kind: RelatedKind, namespace: string, name: string): Promise<boolean>;
   /** The request for a pod's certificate of this name. */
   podCertificate(namespace: string, name: string): Promise<PodCertificateRequest | undefined>;
@@ -28,9 +28,9 @@ interface Question {
 type Answer = (question: Question) => Promise<Decision>;
 
 /**
- * Decides what node agents may do: what the rules of `system:node` allow, and of secrets, accounts, pods and the like
- * only what has to do with the node (by the pods bound to it). Has no opinion on anybody else. What they write is
- * narrowed further by admission.
+ * Decides what node agents may do: what the rules of `system:node` allow, restricted for secrets, accounts, pods and the
+ * like to objects related to the node through the pods bound to it. Has no opinion on anybody else. NodeRestriction
+ * narrows further what they write.
  */
 export function nodeAuthorizer(objects: ObjectSource, domains: Domains): Authorizer {
   const rules = nodeRules(domains);

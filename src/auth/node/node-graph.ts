@@ -3,12 +3,12 @@ import { mirrorAnnotation, type Pod } from '../../api/kinds/pod.js';
 import { claimNamesIn, configMapNamesIn, secretNamesIn } from '../../api/kinds/pod-references.js';
 import type { Index } from '../incremental-index.js';
 
-/** What a node may be shown because of the pods that run on it. */
+/** Resources that a node may read because of the pods that run on it. */
 export type RelatedKind = 'pods' | 'secrets' | 'configmaps' | 'serviceaccounts' | 'persistentvolumeclaims';
 
 /**
- * Which objects a node has to do with, by the pods on it. A pod without a node relates nothing; a mirror pod only
- * itself, for its node wrote it.
+ * Which objects are related to a node through the pods on it. A pod without a node relates nothing; a mirror pod relates
+ * only itself, because its node wrote it.
  */
 export class NodeGraph implements Index<Pod> {
   readonly #mirror: string;

@@ -1,6 +1,6 @@
 import { quote } from '../../api/go-text.js';
 
-/** Where nodes keep the leases that say that they live. */
+/** Namespace of the heartbeat leases of nodes. */
 export const leaseNamespace = 'kube-node-lease';
 
 /** Why a lease is not the node's own. Without a name only the namespace is looked at. */

@@ -6,7 +6,7 @@ import type { AccessAttributes } from '../authorizer.js';
 
 /** An access question as the spec of a SubjectAccessReview. */
 
-/** As it is sent: without what is empty. Version v1beta1 calls the groups `group`. */
+/** Returns the spec as sent to a webhook: without empty members. Version v1beta1 calls the groups `group`. */
 export function reviewSpec({ user, ...attributes }: AccessAttributes, version: 'v1' | 'v1beta1'): object {
   const { username, uid, groups, extra } = user;
   const who = {
@@ -21,7 +21,7 @@ export function reviewSpec({ user, ...attributes }: AccessAttributes, version: '
   return { resourceAttributes: { ...Object.fromEntries(named), ...selectorsIn(attributes) }, ...who };
 }
 
-/** As expressions see it: with every member, but for one of the attributes and for selectors that narrow nothing. */
+/** Returns the spec as match conditions see it: every member is present, but only one kind of attributes, and no empty selectors. */
 export function expressionSpec({ user, ...attributes }: AccessAttributes): JsonObject {
   const { username, uid = '', groups, extra = {} } = user;
   const { path, verb } = attributes;
@@ -54,7 +54,7 @@ function selectorsIn({ fieldSelector, labelSelector }: Asked, noValues?: readonl
   };
 }
 
-/** A selector that cannot be read narrows nothing: the question is then about more than was asked for. */
+/** An unreadable selector is dropped: the question then covers more than the request. */
 function requirementsOf<R>(text: string | undefined, parse: (text: string) => readonly R[]): readonly R[] {
   if (text === undefined) return [];
   try {

@@ -6,16 +6,16 @@ import type { HttpTransport } from '../../client/http-transport.js';
 import type { Clock } from '../../runtime/clock.js';
 import { type AuthorizationWebhookMetrics, resultOfFailure } from '../authorization-metrics.js';
 
-/** Puts a review to a server elsewhere and answers the `status` it comes back with. Fails if there is none. */
+/** Posts a review to a remote server and returns the `status` of the answer. Fails if there is none. */
 export type CallReview = (review: object) => Promise<Readonly<Record<string, unknown>>>;
 
 export interface CallReviewOptions {
-  /** Where the review is posted: the server of a kubeconfig, to the letter. */
+  /** Where the review is posted: exactly the server URL of a kubeconfig. */
   readonly transport: Pick<HttpTransport, 'send'>;
   readonly clock: Clock;
   /** How long a try may take. */
   readonly timeoutMs?: number | undefined;
-  /** Told of every try. */
+  /** Called after every attempt. */
   readonly called?: AuthorizationWebhookMetrics['called'] | undefined;
 }
 
@@ -26,7 +26,7 @@ const firstRestMs = 500;
 const transientCodes: readonly number[] = [429, 500, 504];
 const maxBytes = 1_048_576;
 
-/** Puts a review, each try within ten seconds if nothing else is said. Transient failures are tried again, five times in all; others are told at once. */
+/** Posts reviews; each attempt may take ten seconds by default. Transient failures are retried, up to five attempts; others fail at once. */
 export function callReview(options: CallReviewOptions): CallReview {
   const { transport, clock, timeoutMs = usualTimeoutMs, called } = options;
   return async (review) => {
@@ -85,7 +85,7 @@ function read(text: string): unknown {
   }
 }
 
-/** Is the answer of the kind that was sent, as far as it says? */
+/** Does the answer have the kind and version that were sent, if it has any? */
 const isLike = (sent: unknown, answer: Readonly<Record<string, unknown>>): boolean =>
   isObject(sent) && ['kind', 'apiVersion'].every((member) => (answer[member] || sent[member]) === sent[member]);
 

@@ -14,8 +14,8 @@ export interface ReviewCondition {
 }
 
 /**
- * Says whether a question meets all conditions (KEP-3221); one that it does not meet settles that. Throws if it cannot be
- * said: with everything that went wrong, in kube-apiserver's words.
+ * Returns a function that says whether a request meets all match conditions (KEP-3221). One condition that is false decides,
+ * whatever fails in others. Otherwise throws all evaluation errors, in kube-apiserver's words.
  */
 export function reviewConditions(
   conditions: readonly ReviewCondition[],

@@ -15,12 +15,12 @@ export interface WebhookAuthorizerOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly version: 'v1' | 'v1beta1';
-  /** How long an answer counts: one that allows, and any other. */
+  /** How long answers are cached: those that allow, and all others. */
   readonly allowedMs: number;
   readonly refusedMs: number;
-  /** What an answer that does not come means, and a condition that fails. */
+  /** The decision if the webhook fails, or one of its match conditions. */
   readonly onFailure: 'no-opinion' | 'deny';
-  /** Is this a question to ask? Fails if that cannot be said. Absent: every one is. */
+  /** Does the request meet the match conditions? Throws if that cannot be evaluated. Absent: every request does. */
   readonly asks?: ((attributes: AccessAttributes) => boolean) | undefined;
   readonly metrics?: Pick<AuthorizationWebhookMetrics, 'failedOpen'> | undefined;
 }
@@ -31,12 +31,12 @@ interface Remembered {
 }
 
 const maxRemembered = 8_192;
-/** Longer questions are not remembered. */
+/** Answers to longer reviews are not cached. */
 const maxQuestion = 10_000;
 
 const noOpinion: Decision = { verdict: 'no-opinion', reason: '' };
 
-/** Asks a server elsewhere, by a SubjectAccessReview. */
+/** Authorizes by sending a SubjectAccessReview to a remote server. */
 export function webhookAuthorizer(options: WebhookAuthorizerOptions): Authorizer {
   const { call, domains, log, clock, version, allowedMs, refusedMs, onFailure, asks, metrics } = options;
   const remembered = new BoundedMap<string, Remembered>(maxRemembered);
@@ -71,7 +71,7 @@ export function webhookAuthorizer(options: WebhookAuthorizerOptions): Authorizer
         remember(question, decision);
         return decision;
       } catch (error) {
-        // Of requests about which others decide all the same a dead webhook would fill the log.
+        // With fail-open, a dead webhook would fill the log.
         const always = onFailure !== 'no-opinion';
         const message = 'the webhook for access does not answer';
         troubles.report(log, { error, now: clock.monotonic(), message, always });

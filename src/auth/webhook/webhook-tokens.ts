@@ -13,20 +13,20 @@ import type { CallReview } from './call-review.js';
 
 export interface WebhookTokenOptions {
   readonly call: CallReview;
-  /** A reviewer that says nothing of audiences vouches for these. */
+  /** The audiences of a token whose review names none. */
   readonly apiAudiences: readonly string[];
   readonly domains: Domains;
   readonly clock: Clock;
   readonly log: Logger;
-  /** How long an answer counts. */
+  /** How long answers are cached. */
   readonly keepMs: number;
 }
 
-/** Asks a server elsewhere whose a token is, by a TokenReview. */
+/** Authenticates tokens by sending a TokenReview to a remote server. */
 export function webhookTokens(options: WebhookTokenOptions): TokenAuthenticator {
   const { clock, log, keepMs } = options;
   const troubles = new FailureLog();
-  // Strangers choose how often it is asked.
+  // Anybody can cause calls by sending tokens.
   const failed = (error: unknown): void =>
     troubles.report(log, { error, now: clock.monotonic(), message: 'the webhook for tokens does not answer' });
   return new TokenCache(

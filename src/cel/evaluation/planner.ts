@@ -1,4 +1,4 @@
-import { itemsInStep, type Steps } from '../../api/steps.js';
+import { itemsPerStep, type Steps } from '../../api/steps.js';
 import type { Call, Comprehension, Expr, ListLiteral, MapLiteral, Select, StructLiteral } from '../ast.js';
 import type { Checked } from '../checker.js';
 import { GrowingList, GrowingMap, listFrom } from '../collections.js';
@@ -103,7 +103,7 @@ export class Planner {
   }
 
   *plan(expr: Expr, scope: Scope | undefined): Steps<Plan> {
-    if (++this.#seen % itemsInStep === 0) yield;
+    if (++this.#seen % itemsPerStep === 0) yield;
     switch (expr.kind) {
       case 'literal':
         return { kind: 'constant', value: expr.value };

@@ -1,4 +1,4 @@
-import { itemsInStep, type Steps } from '../../api/steps.js';
+import { itemsPerStep, type Steps } from '../../api/steps.js';
 import type { Expr, MapLiteral, StructLiteral } from '../ast.js';
 import type { Token } from '../lexer.js';
 import { readLiteral } from '../literals.js';
@@ -36,7 +36,7 @@ export class RecoveredTreeBuilder {
   }
 
   *expr(node: ParseNode | undefined): Steps<Expr> {
-    if (++this.#seen % itemsInStep === 0) yield;
+    if (++this.#seen % itemsPerStep === 0) yield;
     const at = node === undefined ? undefined : this.#unnested(node);
     switch (at?.name) {
       case 'expr':

@@ -2,7 +2,7 @@ import { type Clock, systemClock } from '../../runtime/clock.js';
 import { type Logger, silentLogger } from '../../runtime/logger.js';
 import { followFiles } from '../../runtime/text-source.js';
 import { type CertificateAuthority, loadCertificateAuthority } from '../certificate-authority.js';
-import { tellCaEnd } from './ca-end.js';
+import { warnCaExpiry } from './ca-expiry.js';
 
 /** Files in PEM of a CA certificate, with what is above it, and of its key. */
 export interface CaFilesOptions {
@@ -29,7 +29,7 @@ export async function openCaFiles(options: CaFilesOptions): Promise<CaFiles> {
   let current: CertificateAuthority | undefined;
   const take = ([certificate = '', key = '']: readonly string[]): void => {
     current = loadCertificateAuthority({ certificate, key, clock });
-    tellCaEnd(current, { clock, log, about: { file: certificateFile } });
+    warnCaExpiry(current, { clock, log, about: { file: certificateFile } });
   };
   await followFiles([certificateFile, keyFile], take, { clock, log, signal });
   return {

@@ -2,7 +2,7 @@ import { signerPatternViolations } from '../../api/signer-name.js';
 import { type CertificateRequest, readCertificateRequest } from '../certificate-request.js';
 import { type PodSigningRequest, type PodSigningResult, podRefusals } from '../pod-signing.js';
 import type { Signer, SigningRequest, SigningResult } from '../signer.js';
-import { shortestCertificateSeconds, shortestPodCertificateSeconds, usualCertificateSeconds } from '../validity.js';
+import { defaultCertificateSeconds, minCertificateSeconds, minPodCertificateSeconds } from '../validity.js';
 
 /** What is special about a signer; `defineSigner` does the rest. */
 export interface SignerSpec {
@@ -54,7 +54,7 @@ export type Refusal = Extract<SigningResult, { readonly refused: string }>;
 /** Lifetime granted: what was asked for, at least ten minutes, at most (and by default) `maxSeconds`. */
 export function grantedSeconds(wanted: number | undefined, maxSeconds: number): number {
   if (wanted === undefined || wanted > maxSeconds) return maxSeconds;
-  return Math.max(wanted, shortestCertificateSeconds);
+  return Math.max(wanted, minCertificateSeconds);
 }
 
 /**
@@ -62,12 +62,12 @@ export function grantedSeconds(wanted: number | undefined, maxSeconds: number): 
  * signer is, lifetimes kept within bounds, cancelled requests not signed. Throws an Error for a name that is none.
  */
 export function defineSigner(spec: SignerSpec): Signer {
-  const { serves, maxSeconds = usualCertificateSeconds } = spec;
+  const { serves, maxSeconds = defaultCertificateSeconds } = spec;
   const [problem] = signerPatternViolations('serves', serves);
   if (problem !== undefined) throw new Error(`signer ${JSON.stringify(serves)}: ${problem.body}`);
   if (spec.issue === undefined && spec.pods === undefined)
     throw new Error(`signer ${JSON.stringify(serves)}: it has neither issue nor pods`);
-  if (spec.pods !== undefined && maxSeconds < shortestPodCertificateSeconds)
+  if (spec.pods !== undefined && maxSeconds < minPodCertificateSeconds)
     throw new Error(`signer ${JSON.stringify(serves)}: certificates of pods live an hour at least`);
   return {
     serves,

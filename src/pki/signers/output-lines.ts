@@ -1,7 +1,7 @@
 const newline = 0x0a;
 
 /** Cuts a stream into lines without their ends; a line longer than `most` is told as undefined, once, and dropped. */
-export function lines(most: number, take: (line: Buffer | undefined) => void): (chunk: Buffer) => void {
+export function splitLines(most: number, take: (line: Buffer | undefined) => void): (chunk: Buffer) => void {
   let parts: Buffer[] = [];
   let length = 0;
   let dropping = false;

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { noLongerNeeded } from '../../runtime/abort.js';
 import { type Clock, systemClock } from '../../runtime/clock.js';
 import { type Logger, silentLogger } from '../../runtime/logger.js';
-import { lines } from './output-lines.js';
+import { splitLines } from './output-lines.js';
 import type { ProcessSignerOptions } from './process-signer-options.js';
 
 /** The signer could not be asked, or did not answer as agreed. Worth asking again. */
@@ -17,7 +17,7 @@ const limits = { line: 4 * 1_024 * 1_024, logLine: 4_096 };
 const stopAfterMs = 5_000;
 /** How long what a process has written is still read once it has ended. */
 const unreadMs = 500;
-export const usualTimeoutMs = 20_000;
+export const defaultTimeoutMs = 20_000;
 
 /** What a program answers to a request. */
 export type Answer = Readonly<Record<string, unknown>>;
@@ -100,7 +100,7 @@ export class ProcessLink {
   async #exchange(body: object, signal: AbortSignal): Promise<Answer> {
     const child = this.#child();
     const id = String(++this.#serial);
-    const { timeoutMs = usualTimeoutMs } = this.#options;
+    const { timeoutMs = defaultTimeoutMs } = this.#options;
     const over = new AbortController();
     const answered = new Promise<Answer>((resolve, reject) => {
       const settle = (answer: Answer | Error): void => (answer instanceof Error ? reject(answer) : resolve(answer));
@@ -183,11 +183,11 @@ export class ProcessLink {
     });
     child.stdout?.on(
       'data',
-      lines(limits.line, (line) => this.#take(child, line)),
+      splitLines(limits.line, (line) => this.#take(child, line)),
     );
     child.stderr?.on(
       'data',
-      lines(limits.logLine, (line) => this.#log.info({ line: line?.toString('utf8') ?? '…' }, 'signer process')),
+      splitLines(limits.logLine, (line) => this.#log.info({ line: line?.toString('utf8') ?? '…' }, 'signer process')),
     );
     return child;
   }

@@ -1,9 +1,9 @@
-import { momentOf } from '../../api/go-time.js';
+import { parseRfc3339 } from '../../api/go-time.js';
 import { readPemCertificates } from '../certificate.js';
 import { encodeCertificates, encodePem } from '../pem.js';
 import { type PodSigningRequest, type PodSigningResult, podSigningResult } from '../pod-signing.js';
 import { type Signer, type SigningRequest, signingResult } from '../signer.js';
-import { type Answer, ProcessLink, SignerProcessError, usualTimeoutMs } from './process-link.js';
+import { type Answer, defaultTimeoutMs, ProcessLink, SignerProcessError } from './process-link.js';
 import type { ProcessSignerOptions } from './process-signer-options.js';
 
 /** A signer that is another program; it starts with the first request. */
@@ -37,7 +37,7 @@ export function processSigner(options: ProcessSignerOptions): ProcessSigner {
   const link = new ProcessLink(options);
   return {
     serves: options.serves,
-    timeoutMs: 2 * (options.timeoutMs ?? usualTimeoutMs),
+    timeoutMs: 2 * (options.timeoutMs ?? defaultTimeoutMs),
 
     async sign(request, signal) {
       return signingResult(await link.ask({ sign: bodyOf(request) }, signal));
@@ -83,7 +83,7 @@ const bodyForPod = (request: PodSigningRequest): object => ({
 /** In an answer the time of the next request is a text (RFC 3339), as in the object itself, or null if it is not said. */
 function podResult({ refreshAt, ...answer }: Answer): PodSigningResult {
   if (refreshAt === undefined || refreshAt === null) return podSigningResult(answer);
-  const at = typeof refreshAt === 'string' ? momentOf(refreshAt) : undefined;
+  const at = typeof refreshAt === 'string' ? parseRfc3339(refreshAt) : undefined;
   if (at === undefined)
     throw new SignerProcessError('"refreshAt" of the answer is no time, such as 2030-01-01T00:00:00Z');
   return podSigningResult({ ...answer, refreshAt: at });

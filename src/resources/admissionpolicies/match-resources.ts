@@ -7,9 +7,9 @@ import {
   duplicate,
   eachInvalid,
   index,
-  notSupportedWord,
-  ofEach,
+  notSupportedTypedString,
   type Violation,
+  validateEach,
 } from '../../api/violations.js';
 import { validateWebhookRule } from '../webhookconfigurations/rules.js';
 
@@ -21,18 +21,20 @@ export function* matchViolations(
   const at = (member: string): string => child(path, member);
   const policies = ['Equivalent', 'Exact'];
   return [
-    ...(policies.includes(matchPolicy) ? [] : [notSupportedWord(at('matchPolicy'), matchPolicy, policies)]),
+    ...(policies.includes(matchPolicy) ? [] : [notSupportedTypedString(at('matchPolicy'), matchPolicy, policies)]),
     ...(yield* validateLabelSelector(namespaceSelector, at('namespaceSelector'))),
     ...(yield* validateLabelSelector(objectSelector, at('objectSelector'))),
-    ...ofEach(resourceRules ?? [], (rule, i) => ruleViolations(rule, index(at('resourceRules'), i))),
-    ...ofEach(excludeResourceRules ?? [], (rule, i) => ruleViolations(rule, index(at('excludeResourceRules'), i))),
+    ...validateEach(resourceRules ?? [], (rule, i) => ruleViolations(rule, index(at('resourceRules'), i))),
+    ...validateEach(excludeResourceRules ?? [], (rule, i) =>
+      ruleViolations(rule, index(at('excludeResourceRules'), i)),
+    ),
   ];
 }
 
 function ruleViolations(rule: NamedRuleWithOperations, path: string): readonly Violation[] {
   const seen = new Set<string>();
   return [
-    ...ofEach(rule.resourceNames ?? [], (name, i) => {
+    ...validateEach(rule.resourceNames ?? [], (name, i) => {
       const at = index(child(path, 'resourceNames'), i);
       const repeated = seen.has(name);
       seen.add(name);

@@ -17,10 +17,10 @@ import {
   forbiddenField,
   index,
   invalid,
-  notSupportedWord,
-  ofEachInSteps,
+  notSupportedTypedString,
   required,
   type Violation,
+  validateEachInSteps,
 } from '../../api/violations.js';
 import type { PolicyCompiler } from '../../cel/environments/admission.js';
 import { isReserved } from '../../cel/reserved.js';
@@ -51,7 +51,7 @@ export function* specViolations(
   return [
     ...(failurePolicies.includes(failurePolicy)
       ? []
-      : [notSupportedWord(at('failurePolicy'), failurePolicy, failurePolicies)]),
+      : [notSupportedTypedString(at('failurePolicy'), failurePolicy, failurePolicies)]),
     ...(paramKind ? paramKindViolations(paramKind, at('paramKind')) : []),
     ...(matchConstraints
       ? [
@@ -63,7 +63,7 @@ export function* specViolations(
     ...(storedConditions
       ? []
       : yield* validateMatchConditions(matchConditions, at('matchConditions'), compiler.condition)),
-    ...(yield* ofEachInSteps(variables, (variable, i) =>
+    ...(yield* validateEachInSteps(variables, (variable, i) =>
       variableViolations(variable, index(at('variables'), i), compiler),
     )),
   ];
@@ -100,7 +100,7 @@ function operationViolations(
   return (resourceRules ?? [])
     .flatMap(({ operations }) => operations ?? [])
     .filter((operation) => !allowed.includes(operation))
-    .map((operation) => notSupportedWord(at, operation, allowed));
+    .map((operation) => notSupportedTypedString(at, operation, allowed));
 }
 
 function paramKindViolations({ apiVersion = '', kind = '' }: ParamKind, path: string): readonly Violation[] {
@@ -146,7 +146,7 @@ function* paramRefViolations(
       ? [required(at('parameterNotFoundAction'))]
       : notFound.includes(parameterNotFoundAction)
         ? []
-        : [notSupportedWord(at('parameterNotFoundAction'), parameterNotFoundAction, notFound)]),
+        : [notSupportedTypedString(at('parameterNotFoundAction'), parameterNotFoundAction, notFound)]),
   ];
 }
 

@@ -10,10 +10,10 @@ import {
   forbiddenField,
   index,
   invalid,
-  notSupportedWord,
-  ofEach,
+  notSupportedTypedString,
   required,
   type Violation,
+  validateEach,
 } from '../../api/violations.js';
 
 /** Conditions of requests: their times, which of them may come and go, and what they may hold. */
@@ -102,7 +102,7 @@ export function conditionViolations(
   tolerated: ToleratedConditions,
 ): readonly Violation[] {
   const seen = new Set<string>();
-  return ofEach(conditionsOf(csr), (condition, at) => {
+  return validateEach(conditionsOf(csr), (condition, at) => {
     const type = typeOf(condition);
     const repeated = seen.has(type);
     const other = type === 'Approved' ? 'Denied' : type === 'Denied' ? 'Approved' : undefined;
@@ -124,7 +124,7 @@ function statusViolations(condition: Partial<Condition>, field: string): readonl
   const decides = requestDecisions.some((type) => type === condition.type);
   const allowed: readonly string[] = decides ? ['True'] : anyStatus;
   if (status === '') return [required(field)];
-  return allowed.includes(status) ? [] : [notSupportedWord(field, status, allowed)];
+  return allowed.includes(status) ? [] : [notSupportedTypedString(field, status, allowed)];
 }
 
 /** Decisions stay; only `/approval` may add Approved and Denied. */

@@ -1,6 +1,14 @@
 import { type CertificateSigningRequest, keyUsages } from '../../api/kinds/certificate-signing-request.js';
 import { signerNameViolations } from '../../api/signer-name.js';
-import { duplicate, index, invalid, notSupportedWord, ofEach, required, type Violation } from '../../api/violations.js';
+import {
+  duplicate,
+  index,
+  invalid,
+  notSupportedTypedString,
+  required,
+  type Violation,
+  validateEach,
+} from '../../api/violations.js';
 import { readCertificateRequest } from '../../pki/certificate-request.js';
 import { PkiError } from '../../pki/pki-error.js';
 
@@ -53,10 +61,10 @@ function usageViolations(usages: readonly string[], previous: readonly string[])
   const mayBeUnknown = previous.some((usage) => !known.has(usage));
   const mayRepeat = hasDuplicates(previous);
   const seen = new Set<string>();
-  const unknown = ofEach(usages, (usage, at) =>
-    known.has(usage) || mayBeUnknown ? [] : [notSupportedWord(index('spec.usages', at), usage, keyUsages)],
+  const unknown = validateEach(usages, (usage, at) =>
+    known.has(usage) || mayBeUnknown ? [] : [notSupportedTypedString(index('spec.usages', at), usage, keyUsages)],
   );
-  const repeated = ofEach(usages, (usage, at) => {
+  const repeated = validateEach(usages, (usage, at) => {
     const again = seen.has(usage);
     seen.add(usage);
     return again && !mayRepeat ? [duplicate(index('spec.usages', at), usage)] : [];

@@ -2,7 +2,7 @@ import { type AggregationRule, type ClusterRole, ClusterRoles } from '../../api/
 import { validateLabelSelector } from '../../api/label-selectors.js';
 import { nameRules } from '../../api/names.js';
 import type { Steps } from '../../api/steps.js';
-import { index, invalid, ofEachInSteps, required, type Violation } from '../../api/violations.js';
+import { index, invalid, required, type Violation, validateEachInSteps } from '../../api/violations.js';
 import { defineResource } from '../../registry/resource-definition.js';
 import { field, list, optional, structsOf } from '../../schema/builder.js';
 import { labelSelector, objectMembers } from '../../schema/meta.js';
@@ -40,7 +40,7 @@ function* validateAggregation(rule: AggregationRule | null | undefined): Steps<r
   if (selectors.length === 0) {
     return [required(path, 'at least one clusterRoleSelector required if aggregationRule is non-nil')];
   }
-  return yield* ofEachInSteps(selectors, function* (selector, at): Steps<readonly Violation[]> {
+  return yield* validateEachInSteps(selectors, function* (selector, at): Steps<readonly Violation[]> {
     const wrong = yield* validateLabelSelector(selector, index(path, at));
     return wrong.length === 0 ? [] : [...wrong, invalid(index(path, at), null, 'invalid label selector.')];
   });

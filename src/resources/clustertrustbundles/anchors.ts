@@ -1,5 +1,5 @@
 import type { Steps } from '../../api/steps.js';
-import { invalid, ofEachInSteps, tooLong, type Violation } from '../../api/violations.js';
+import { invalid, tooLong, type Violation, validateEachInSteps } from '../../api/violations.js';
 import { readCertificate } from '../../pki/certificate.js';
 import { type PemBlock, pemBlocks } from '../../pki/pem.js';
 import { PkiError } from '../../pki/pki-error.js';
@@ -15,7 +15,7 @@ export function* anchorViolations(trustBundle: string): Steps<readonly Violation
   if (bundle.length > maxBytes) return [tooLong(field, maxBytes)];
   const blocks = [...pemBlocks(bundle)];
   yield;
-  const faulty = yield* ofEachInSteps(blocks, (block, at) => {
+  const faulty = yield* validateEachInSteps(blocks, (block, at) => {
     const fault = faultOf(block);
     return fault === undefined ? [] : [wrong(`entry ${at} ${fault}`)];
   });

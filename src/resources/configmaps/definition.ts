@@ -2,7 +2,7 @@ import { type ConfigMap, ConfigMaps } from '../../api/kinds/config-map.js';
 import { configKey, nameRules } from '../../api/names.js';
 import type { Steps } from '../../api/steps.js';
 import { sortedNames } from '../../api/text-order.js';
-import { eachInvalid, invalid, mapKey, ofEachInSteps, tooLong, type Violation } from '../../api/violations.js';
+import { eachInvalid, invalid, mapKey, tooLong, type Violation, validateEachInSteps } from '../../api/violations.js';
 import { defineResource } from '../../registry/resource-definition.js';
 import { boolean, bytes, field, map, optional, string } from '../../schema/builder.js';
 import { objectMembers } from '../../schema/meta.js';
@@ -34,11 +34,11 @@ function* validateContents({ data, binaryData }: ConfigMap): Steps<readonly Viol
     binaries.reduce((sum, key) => sum + base64Bytes(binaryData?.[key] ?? ''), 0);
   yield;
   return [
-    ...(yield* ofEachInSteps(texts, (key) => [
+    ...(yield* validateEachInSteps(texts, (key) => [
       ...wrongKey('data', key),
       ...(isBinary(key) ? [invalid(mapKey('data', key), key, 'duplicate of key present in binaryData')] : []),
     ])),
-    ...(yield* ofEachInSteps(binaries, (key) => wrongKey('binaryData', key))),
+    ...(yield* validateEachInSteps(binaries, (key) => wrongKey('binaryData', key))),
     // `[]` is how Kubernetes spells the path of the whole object.
     ...(size > maxContentBytes ? [tooLong('[]', maxContentBytes)] : []),
   ];

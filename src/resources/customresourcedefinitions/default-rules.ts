@@ -1,7 +1,7 @@
 import { aggregate } from '../../api/go-text.js';
 import { isObject, type Json, type JsonObject } from '../../api/object.js';
 import type { Steps } from '../../api/steps.js';
-import { addingTo, child, invalid, mapKey, type Violation } from '../../api/violations.js';
+import { appenderTo, child, invalid, mapKey, type Violation } from '../../api/violations.js';
 import { type CheckMetadata, coerceEmbedded, embeddedViolations } from '../../schema/embedded.js';
 import { printable } from '../../schema/printable.js';
 import { metaFields, prune } from '../../schema/prune.js';
@@ -55,7 +55,7 @@ function* visit(schema: Schema, path: string, outer: Place, options: DefaultRule
   const { items, properties } = schema;
   const { surround } = place;
   const found: Violation[] = [];
-  const add = addingTo(found);
+  const add = appenderTo(found);
   if (schema.default !== undefined && schema.default !== null) {
     yield;
     if (place.budget.left < 0) return found;

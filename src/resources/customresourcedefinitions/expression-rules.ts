@@ -6,7 +6,7 @@ import {
   forbiddenField,
   index,
   invalid,
-  maxToldSize,
+  maxViolationChars,
   maxViolations,
   type Violation,
 } from '../../api/violations.js';
@@ -59,7 +59,7 @@ export function* expressionViolations(
       continue;
     }
     for (const [place, nodeRule] of nodeRules(schema, declared).entries()) {
-      if (found.length >= maxViolations || told > maxToldSize) return found;
+      if (found.length >= maxViolations || told > maxViolationChars) return found;
       yield;
       const rule = yield* nodeRule.compiled();
       yield;

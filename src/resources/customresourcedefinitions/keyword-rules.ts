@@ -1,5 +1,5 @@
 import {
-  addingTo,
+  appenderTo,
   child,
   forbiddenField,
   index,
@@ -78,7 +78,7 @@ interface Walk {
 function visit(schema: SchemaProps, path: string, place: Place, walk: Walk): void {
   const { options, violations } = walk;
   const before = violations.length;
-  const add = addingTo(violations);
+  const add = appenderTo(violations);
   add(unsupportedKeywords(schema, path, place, options));
   if (schema.uniqueItems) {
     violations.push(

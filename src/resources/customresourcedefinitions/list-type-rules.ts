@@ -5,9 +5,9 @@ import {
   invalidOnce,
   mapKey,
   notSupported,
-  ofEach,
   required,
   type Violation,
+  validateEach,
 } from '../../api/violations.js';
 import { internalForm } from '../../schema/internal-form.js';
 import type { SchemaProps } from '../../schema/json-schema-props.js';
@@ -110,7 +110,7 @@ function keyViolations(item: SchemaProps, keys: readonly string[], path: string,
   const at = child(path, `${prefix}list-map-keys`);
   const wrong = invalidOnce(at, keys);
   const seen = new Set<string>();
-  return ofEach(keys, (key) => {
+  return validateEach(keys, (key) => {
     const found: Violation[] = [];
     const property = item.properties?.get(key);
     if (property === undefined) found.push(wrong('entries must all be names of item properties'));

@@ -4,7 +4,7 @@ import type {
   CustomResourceDefinitionSpec,
 } from '../../api/kinds/custom-resource-definition.js';
 import { dns1035Label, nameRules } from '../../api/names.js';
-import { child, index, invalid, ofEach, required, type Violation } from '../../api/violations.js';
+import { child, index, invalid, required, type Violation, validateEach } from '../../api/violations.js';
 
 /** What is wrong with a definition's name: it is made of those of the plural and the group. */
 export function wrongDefinitionName(
@@ -36,7 +36,7 @@ export function nameFormViolations(
     return wrong.length > 0 ? [invalid(child(path, field), value, why)] : [];
   };
   const each = (field: string, values: readonly string[] | undefined): readonly Violation[] =>
-    ofEach(values ?? [], (value, at) => {
+    validateEach(values ?? [], (value, at) => {
       const wrong = dns1035Label(value);
       return wrong.length > 0 ? [invalid(index(child(path, field), at), value, wrong.join())] : [];
     });

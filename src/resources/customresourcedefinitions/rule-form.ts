@@ -1,5 +1,5 @@
 import { trimSpace } from '../../api/go-text.js';
-import { child, index, invalid, notSupportedWord, required, type Violation } from '../../api/violations.js';
+import { child, index, invalid, notSupportedTypedString, required, type Violation } from '../../api/violations.js';
 import { followPath } from '../../schema/field-path.js';
 import type { SchemaProps } from '../../schema/json-schema-props.js';
 import type { ValidationRule } from '../../schema/schema.js';
@@ -13,7 +13,7 @@ export const ruleViolations = (schema: SchemaProps, path: string): readonly Viol
   (schema.validations ?? []).flatMap((rule, at) => [
     ...textViolations(rule, index(path, at)),
     ...(rule.reason !== undefined && !reasons.includes(rule.reason)
-      ? [notSupportedWord(child(index(path, at), 'reason'), rule.reason, reasons)]
+      ? [notSupportedTypedString(child(index(path, at), 'reason'), rule.reason, reasons)]
       : []),
     ...fieldPathViolations(rule, schema, child(index(path, at), 'fieldPath')),
   ]);

@@ -11,14 +11,14 @@ import {
   index,
   invalid,
   invalidOnce,
-  invalidWord,
+  invalidTypedString,
   mapKey,
   maxViolations,
   notSupported,
-  ofEach,
-  ofEachInSteps,
   required,
   type Violation,
+  validateEach,
+  validateEachInSteps,
 } from '../../api/violations.js';
 import type { CheckMetadata } from '../../schema/embedded.js';
 import { hasSchema, type SchemaProps } from '../../schema/json-schema-props.js';
@@ -100,7 +100,7 @@ function* specViolations(
     ...(hasDefaults && preserves
       ? [invalid('spec.preserveUnknownFields', true, 'must be false in order to use defaults in the schema')]
       : []),
-    ...(yield* ofEachInSteps(spec.versions, ofVersion)),
+    ...(yield* validateEachInSteps(spec.versions, ofVersion)),
     ...versionListViolations(spec, raw.versions),
     ...firstVersionViolations(spec),
     ...missingNames(raw.names),
@@ -112,7 +112,9 @@ function* specViolations(
       anyCost: waivers.anyCost.has(spec.versions[0]?.name ?? ''),
     })),
     ...subresourceViolations(spec.subresources, 'spec.subresources'),
-    ...ofEach(spec.columns ?? [], (column, at) => columnViolations(column, index('spec.additionalPrinterColumns', at))),
+    ...validateEach(spec.columns ?? [], (column, at) =>
+      columnViolations(column, index('spec.additionalPrinterColumns', at)),
+    ),
     ...selectableFieldViolations(spec, {
       path: 'spec.selectableFields',
       schemaPath: 'spec.schema.openAPIV3Schema',
@@ -121,7 +123,7 @@ function* specViolations(
     }),
     ...(raw.conversion && raw.conversion.strategy !== 'None' && preserves
       ? [
-          invalidWord(
+          invalidTypedString(
             'spec.conversion.strategy',
             raw.conversion.strategy,
             'must be None if spec.preserveUnknownFields is true',
@@ -160,7 +162,7 @@ function scopeViolations(scope: string): readonly Violation[] {
 
 function missingSchemas(spec: InternalSpec, preserves: boolean, { noSchema }: Waivers): readonly Violation[] {
   if (!lacksSchema(spec) || (noSchema && preserves)) return [];
-  return ofEach(spec.versions, (version, at) => {
+  return validateEach(spec.versions, (version, at) => {
     if (!lacksSchema(version)) return [];
     const path = child(index('spec.versions', at), 'schema', 'openAPIV3Schema');
     if (!noSchema) return [required(path)];
@@ -175,7 +177,7 @@ function* versionViolations(version: InternalVersion, path: string, rules: Schem
     ...deprecationWarningViolations(version.deprecated, version.deprecationWarning, child(path, 'deprecationWarning')),
     ...(yield* schemaViolations(version, child(path, 'schema'), rules)),
     ...subresourceViolations(version.subresources, child(path, 'subresources')),
-    ...ofEach(version.columns ?? [], (column, at) =>
+    ...validateEach(version.columns ?? [], (column, at) =>
       columnViolations(column, index(child(path, 'additionalPrinterColumns'), at)),
     ),
     ...selectableFieldViolations(version, {

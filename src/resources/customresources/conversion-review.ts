@@ -2,8 +2,8 @@ import { Complaints } from '../../api/complaints.js';
 import { goTypeName } from '../../api/go-print.js';
 import { aggregate } from '../../api/go-text.js';
 import { isObject, type Json, type JsonObject, member } from '../../api/object.js';
-import { otherUid } from '../../api/review-uid.js';
-import { atOnce } from '../../api/steps.js';
+import { reviewUidMismatch } from '../../api/review-uid.js';
+import { runSync } from '../../api/steps.js';
 import { anyName, validateMetadata } from '../../registry/metadata-rules.js';
 import { anyJson, field, list, string, struct } from '../../schema/builder.js';
 import { compileDecoder } from '../../schema/decode.js';
@@ -103,7 +103,7 @@ export function convertedObjects(
   const response = member(review, 'response');
   if (!isObject(response)) throw failed('no response provided');
   if (version === 'v1' && textOf(response['uid']) !== asked.uid) {
-    throw failed(otherUid(asked.uid, textOf(response['uid'])));
+    throw failed(reviewUidMismatch(asked.uid, textOf(response['uid'])));
   }
   const result = member(response, 'result');
   const status = isObject(result) ? textOf(result['status']) : '';
@@ -190,7 +190,7 @@ function checkTexts(
   map: Readonly<Record<string, string>>,
   wrong: (why: string) => InvalidConversion,
 ): void {
-  const violations = atOnce(
+  const violations = runSync(
     validateMetadata(
       { apiVersion: '', kind: '', metadata: { name: 'x', [name]: map } },
       { namespaced: false, nameRule: anyName, strictFinalizers: false },

@@ -1,12 +1,12 @@
 import { pathSegment } from '../../api/names.js';
 import type { ObjectMeta } from '../../api/object.js';
-import { atOnce } from '../../api/steps.js';
+import { runSync } from '../../api/steps.js';
 import { validateMetadata } from '../../registry/metadata-rules.js';
 import type { CheckMetadata } from '../../schema/embedded.js';
 
 /** Metadata of an embedded resource: like any, but it need not have a name. */
 export const checkEmbeddedMetadata: CheckMetadata = (metadata: ObjectMeta) =>
-  atOnce(
+  runSync(
     validateMetadata(
       { apiVersion: '', kind: '', metadata: metadata.name ? metadata : { ...metadata, name: 'unnamed' } },
       { namespaced: (metadata.namespace ?? '') !== '', nameRule: pathSegment, strictFinalizers: false },

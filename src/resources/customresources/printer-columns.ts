@@ -1,5 +1,5 @@
 import { goInt64, goJson, goNumber } from '../../api/go-text.js';
-import { canonicalTime, momentOf } from '../../api/go-time.js';
+import { canonicalTime, parseRfc3339 } from '../../api/go-time.js';
 import type { CustomResourceColumnDefinition } from '../../api/kinds/custom-resource-definition.js';
 import type { ApiObject, Json } from '../../api/object.js';
 import { humanDuration } from '../../api/time.js';
@@ -89,7 +89,7 @@ const longestMs = 2 ** 63 / 1e6;
 
 function ageOf(text: string, now: number): string {
   if (text === '' || text === 'null') return '<unknown>';
-  const at = momentOf(text);
+  const at = parseRfc3339(text);
   if (at === undefined) return '<invalid>';
   if (canonicalTime(text) === null) return '<unknown>';
   return humanDuration(Math.min(now - Math.floor(at / 1_000) * 1_000, longestMs));

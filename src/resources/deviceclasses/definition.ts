@@ -17,12 +17,12 @@ import {
   forbiddenField,
   index,
   invalid,
-  ofEachInSteps,
+  invalidExpression,
   required,
   tooLong,
   tooMany,
   type Violation,
-  wrongExpression,
+  validateEachInSteps,
 } from '../../api/violations.js';
 import { checkSelector } from '../../cel/environments/device.js';
 import { defineResource, type ResourceDefinition } from '../../registry/resource-definition.js';
@@ -121,7 +121,7 @@ function* validateItems<I>(
 ): Steps<readonly Violation[]> {
   const all = items ?? [];
   if (all.length > maxItems) return [tooMany(path, all.length, maxItems)];
-  return yield* ofEachInSteps(all, (item, at) => validate(item, index(path, at)));
+  return yield* validateEachInSteps(all, (item, at) => validate(item, index(path, at)));
 }
 
 function* validateSelector({ cel }: DeviceSelector, path: string): Steps<readonly Violation[]> {
@@ -131,7 +131,7 @@ function* validateSelector({ cel }: DeviceSelector, path: string): Steps<readonl
   const { expression = '' } = cel;
   if (Buffer.byteLength(expression) > maxExpressionBytes) return [tooLong(expressionAt, maxExpressionBytes)];
   const checked = yield* checkSelector(expression);
-  if ('wrong' in checked) return [wrongExpression(expressionAt, expression, checked)];
+  if ('wrong' in checked) return [invalidExpression(expressionAt, expression, checked)];
   return checked.cost > maxExpressionCost ? [forbiddenField(expressionAt, 'too complex, exceeds cost limit')] : [];
 }
 

@@ -9,10 +9,10 @@ import {
   child,
   index,
   invalid,
-  notSupportedWord,
-  ofEachInSteps,
+  notSupportedTypedString,
   required,
   type Violation,
+  validateEachInSteps,
 } from '../../api/violations.js';
 import { type PolicyCompiler, policyCompiler } from '../../cel/environments/admission.js';
 import type { Prepared } from '../../cel/prepare.js';
@@ -35,14 +35,14 @@ export function* policyViolations(
     ...(yield* specViolations(spec, previous && (previous.spec ?? {}), { compiler, operations: mutatedOperations })),
     ...(mutations.length === 0
       ? [required(at('mutations'), 'mutations must contain at least one item')]
-      : yield* ofEachInSteps(mutations, (mutation, i) =>
+      : yield* validateEachInSteps(mutations, (mutation, i) =>
           mutationViolations(mutation, index(at('mutations'), i), compiler),
         )),
     ...(reinvocationPolicy === ''
       ? [required(at('reinvocationPolicy'))]
       : reinvocationPolicies.includes(reinvocationPolicy)
         ? []
-        : [notSupportedWord(at('reinvocationPolicy'), reinvocationPolicy, reinvocationPolicies)]),
+        : [notSupportedTypedString(at('reinvocationPolicy'), reinvocationPolicy, reinvocationPolicies)]),
   ];
 }
 
@@ -61,7 +61,7 @@ function* mutationViolations(
     case 'JSONPatch':
       return yield* unionViolations(operations, configuration, patchType, path);
     default:
-      return [notSupportedWord(child(path, 'patchType'), patchType, patchTypes)];
+      return [notSupportedTypedString(child(path, 'patchType'), patchType, patchTypes)];
   }
 }
 

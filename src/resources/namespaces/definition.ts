@@ -4,8 +4,8 @@ import { type Namespace, Namespaces, namespaceFinalizer, namespaceNameLabel } fr
 import type { Labels } from '../../api/label-requirements.js';
 import { nameRules, qualifiedName } from '../../api/names.js';
 import { setMember } from '../../api/object.js';
-import { atOnce, Postponed, type Steps } from '../../api/steps.js';
-import { eachInvalid, index, invalidWord, ofEach, type Violation } from '../../api/violations.js';
+import { DeferredWork, runSync, type Steps } from '../../api/steps.js';
+import { eachInvalid, index, invalidTypedString, type Violation, validateEach } from '../../api/violations.js';
 import { finalizerNameViolations } from '../../registry/metadata-rules.js';
 import { defineResource, type ResourceDefinition } from '../../registry/resource-definition.js';
 import { field, list, listMap, string, time } from '../../schema/builder.js';
@@ -79,7 +79,7 @@ const validateFinalizer = (name: string, path: string): readonly Violation[] => 
 function* withNameLabel(namespace: Namespace, label: string): Steps<Namespace> {
   const { name, labels = {} } = namespace.metadata;
   if (!name || labels[label] === name) return namespace;
-  const later = new Postponed();
+  const later = new DeferredWork();
   const { copy } = changedCopy(labels, 1, (copy) => setMember(copy, label, name), later);
   yield* later.rest();
   return { ...namespace, metadata: { ...namespace.metadata, labels: copy as Labels } };
@@ -95,7 +95,7 @@ function validatePhase({ metadata, status }: Namespace): readonly Violation[] {
   const terminating = Boolean(metadata.deletionTimestamp);
   if (phase === (terminating ? 'Terminating' : 'Active')) return [];
   return [
-    invalidWord(
+    invalidTypedString(
       'status.Phase',
       phase,
       terminating
@@ -128,7 +128,7 @@ export function namespaceDefinition(domains: Domains = defaultDomains): Resource
       ),
 
     prepare(next, previous) {
-      const labelled = atOnce(withNameLabel(next, label));
+      const labelled = runSync(withNameLabel(next, label));
       if (previous === undefined) {
         return {
           ...labelled,
@@ -139,7 +139,7 @@ export function namespaceDefinition(domains: Domains = defaultDomains): Resource
       return { ...labelled, spec: { ...previous.spec }, status: { ...previous.status } };
     },
 
-    validate: ({ spec }) => ofEach(spec?.finalizers ?? [], (name) => validateFinalizer(name, 'spec.finalizers')),
+    validate: ({ spec }) => validateEach(spec?.finalizers ?? [], (name) => validateFinalizer(name, 'spec.finalizers')),
 
     subresources: {
       finalize: {
@@ -148,15 +148,15 @@ export function namespaceDefinition(domains: Domains = defaultDomains): Resource
         verbs: ['update'],
         tables: false,
         resetFields: [['status']],
-        prepare: (next, previous) => ({ ...atOnce(withNameLabel(next, label)), status: { ...previous.status } }),
+        prepare: (next, previous) => ({ ...runSync(withNameLabel(next, label)), status: { ...previous.status } }),
         validate: ({ spec }) =>
-          ofEach(spec?.finalizers ?? [], (name, at) => validateFinalizer(name, index('spec.finalizers', at))),
+          validateEach(spec?.finalizers ?? [], (name, at) => validateFinalizer(name, index('spec.finalizers', at))),
       },
       status: {
         type: 'view',
         updateRules: ['metadata change', 'contents'],
         resetFields: [['spec']],
-        prepare: (next, previous) => ({ ...atOnce(withNameLabel(next, label)), spec: { ...previous.spec } }),
+        prepare: (next, previous) => ({ ...runSync(withNameLabel(next, label)), spec: { ...previous.spec } }),
         validate: validatePhase,
       },
     },

@@ -1,8 +1,8 @@
 import { maxInt64, minInt64 } from '../../api/go-integers.js';
 import {
+  defaultPodCertificateSeconds,
   type PodCertificateRequestSpec,
   type PodCertificateRequestStatus,
-  usualPodCertificateSeconds,
 } from '../../api/kinds/pod-certificate-request.js';
 import { isMailAddress } from '../../api/mail-address.js';
 import type { Steps } from '../../api/steps.js';
@@ -49,7 +49,7 @@ export function* issuedViolations(
   if (found.length > 0) return found;
   const [mistimed] = timeViolations(status, leaf, {
     now,
-    seconds: spec.maxExpirationSeconds ?? usualPodCertificateSeconds,
+    seconds: spec.maxExpirationSeconds ?? defaultPodCertificateSeconds,
   });
   if (mistimed !== undefined) return [mistimed];
   for (const block of blocks) {

@@ -1,5 +1,5 @@
 import type { PodCertificateRequestSpec } from '../../api/kinds/pod-certificate-request.js';
-import { invalid, invalidUntold, tooLong, type Violation } from '../../api/violations.js';
+import { invalid, invalidWithoutValue, tooLong, type Violation } from '../../api/violations.js';
 import { PkiError } from '../../pki/pki-error.js';
 import { isAgreementKey, isSignedByItsKey, podCertificateKey, provesPodKey } from '../../pki/pod-certificate-key.js';
 import type { PublicKey } from '../../pki/public-key.js';
@@ -20,21 +20,21 @@ export function keyViolations(spec: PodCertificateRequestSpec): readonly Violati
   if (stub && !key && !proof) return stubViolations(stub);
   if (!stub && key && proof) return proofViolations({ key, proof, podUID: spec.podUID ?? '' });
   return [
-    invalidUntold('spec', 'exactly one of (stubPKCS10Request) or (pkixPublicKey, proofOfPossession) must be set'),
+    invalidWithoutValue('spec', 'exactly one of (stubPKCS10Request) or (pkixPublicKey, proofOfPossession) must be set'),
   ];
 }
 
 function stubViolations(stub: string): readonly Violation[] {
   if (isTooLong(stub)) return [tooLong(paths.stub, mostBytes)];
   const key = readKey({ stubPKCS10Request: stub });
-  if (key === undefined) return [invalidUntold(paths.stub, 'must be a valid PKCS#10 CSR')];
+  if (key === undefined) return [invalidWithoutValue(paths.stub, 'must be a valid PKCS#10 CSR')];
   const unfit = unfitKey(key);
-  if (unfit === 'unknown') return [invalidUntold(paths.stub, unknownKey)];
+  if (unfit === 'unknown') return [invalidWithoutValue(paths.stub, unknownKey)];
   if (unfit?.kind === 'ECDSA') {
     return [invalid(paths.stub, unfit.shown, 'elliptic public keys must use curve P256, P384, or P521')];
   }
   if (unfit !== undefined) return [invalid(paths.stub, unfit.shown, wrongSize)];
-  return isSignedByItsKey(stub) ? [] : [invalidUntold(paths.stub, 'invalid signature')];
+  return isSignedByItsKey(stub) ? [] : [invalidWithoutValue(paths.stub, 'invalid signature')];
 }
 
 function proofViolations(given: {
@@ -54,7 +54,9 @@ function proofViolations(given: {
     return [invalid(paths.key, unfit.shown, 'elliptic public keys must use curve P256 or P384')];
   }
   if (unfit !== undefined) return [invalid(paths.key, unfit.shown, wrongSize)];
-  return provesPodKey(key, given) ? [] : [invalidUntold(paths.proof, 'could not verify proof-of-possession signature')];
+  return provesPodKey(key, given)
+    ? []
+    : [invalidWithoutValue(paths.proof, 'could not verify proof-of-possession signature')];
 }
 
 const knownKinds: readonly PublicKey['kind'][] = ['RSA', 'ECDSA', 'Ed25519', 'DSA'];

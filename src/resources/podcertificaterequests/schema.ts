@@ -1,4 +1,4 @@
-import { usualPodCertificateSeconds } from '../../api/kinds/pod-certificate-request.js';
+import { defaultPodCertificateSeconds } from '../../api/kinds/pod-certificate-request.js';
 import { bytes, field, integer32, listMap, map, optional, string, structsOf, time } from '../../schema/builder.js';
 import { condition, objectMembers } from '../../schema/meta.js';
 import type { Schema } from '../../schema/schema.js';
@@ -30,7 +30,7 @@ const spec = struct(
     }),
     nodeUID: field(7, uid(), { presence: 'always', description: 'UID of the node.' }),
     maxExpirationSeconds: optional(8, integer32(), {
-      default: usualPodCertificateSeconds,
+      default: defaultPodCertificateSeconds,
       description: 'Longest lifetime of the certificate, from an hour to 91 days; signers may issue shorter ones.',
     }),
     pkixPublicKey: field(9, bytes(), {

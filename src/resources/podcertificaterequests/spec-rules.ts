@@ -1,15 +1,22 @@
 import {
+  defaultPodCertificateSeconds,
   type PodCertificateRequest,
   type PodCertificateRequestSpec,
   podCertificateRange,
-  usualPodCertificateSeconds,
 } from '../../api/kinds/pod-certificate-request.js';
 import { dnsSubdomain } from '../../api/names.js';
 import type { JsonObject } from '../../api/object.js';
 import { signerNameViolations } from '../../api/signer-name.js';
 import type { Steps } from '../../api/steps.js';
 import { sortedNames } from '../../api/text-order.js';
-import { eachInvalid, invalid, invalidInSteps, invalidWord, tooLong, type Violation } from '../../api/violations.js';
+import {
+  eachInvalid,
+  invalid,
+  invalidInSteps,
+  invalidTypedString,
+  tooLong,
+  type Violation,
+} from '../../api/violations.js';
 import { sameInSteps } from '../../schema/same.js';
 import { userAnnotationViolations } from '../user-annotations.js';
 import { keyViolations } from './key-rules.js';
@@ -31,7 +38,7 @@ export function* newSpecViolations(
     ...uidViolations('spec.podUID', spec.podUID),
     ...eachInvalid('spec.serviceAccountName', serviceAccountName, dnsSubdomain(serviceAccountName)),
     ...uidViolations('spec.serviceAccountUID', spec.serviceAccountUID),
-    ...dnsSubdomain(nodeName).map((text) => invalidWord('spec.nodeName', nodeName, text)),
+    ...dnsSubdomain(nodeName).map((text) => invalidTypedString('spec.nodeName', nodeName, text)),
     ...uidViolations('spec.nodeUID', spec.nodeUID),
     ...lifetimeViolations(spec, podCertificateRange(signerName, signerDomain)),
     ...keyViolations(spec),
@@ -39,7 +46,7 @@ export function* newSpecViolations(
 }
 
 const uidViolations = (path: string, uid = ''): readonly Violation[] => [
-  ...(uid === '' ? [invalidWord(path, uid, 'must not be empty')] : []),
+  ...(uid === '' ? [invalidTypedString(path, uid, 'must not be empty')] : []),
   ...(Buffer.byteLength(uid) > mostUidBytes ? [tooLong(path, mostUidBytes)] : []),
 ];
 
@@ -47,7 +54,7 @@ function lifetimeViolations(
   { maxExpirationSeconds }: PodCertificateRequestSpec,
   { least, most }: ReturnType<typeof podCertificateRange>,
 ): readonly Violation[] {
-  const seconds = maxExpirationSeconds ?? usualPodCertificateSeconds;
+  const seconds = maxExpirationSeconds ?? defaultPodCertificateSeconds;
   return seconds >= least && seconds <= most
     ? []
     : [invalid('spec.maxExpirationSeconds', seconds, `must be in the range [${least}, ${most}]`)];
@@ -75,7 +82,7 @@ function inOwnNames(spec: PodCertificateRequestSpec): JsonObject {
     ServiceAccountUID: spec.serviceAccountUID ?? '',
     NodeName: spec.nodeName ?? '',
     NodeUID: spec.nodeUID ?? '',
-    MaxExpirationSeconds: spec.maxExpirationSeconds ?? usualPodCertificateSeconds,
+    MaxExpirationSeconds: spec.maxExpirationSeconds ?? defaultPodCertificateSeconds,
     PKIXPublicKey: spec.pkixPublicKey || null,
     ProofOfPossession: spec.proofOfPossession || null,
     StubPKCS10Request: spec.stubPKCS10Request || null,

@@ -9,11 +9,11 @@ import {
 import type { Steps } from '../../api/steps.js';
 import {
   invalid,
-  invalidUntold,
+  invalidWithoutValue,
   notSupported,
-  notSupportedWord,
-  ofEachInSteps,
+  notSupportedTypedString,
   type Violation,
+  validateEachInSteps,
 } from '../../api/violations.js';
 import { conditionsViolations } from '../condition-rules.js';
 import { issuedViolations } from './issued-rules.js';
@@ -32,7 +32,7 @@ export function* statusViolations(
   const wrong = [...(yield* endingViolations(status)), ...(yield* conditionsViolations(status.conditions, path))];
   if (wrong.length > 0) return wrong;
   const unlike = (other: PodCertificateRequestStatus | undefined, why: string): readonly Violation[] =>
-    sameOutcome(status, other) ? [] : [invalidUntold('status', why)];
+    sameOutcome(status, other) ? [] : [invalidWithoutValue('status', why)];
   if (podCertificateEnding(previous) !== undefined) {
     return unlike(previous.status, 'immutable after PodCertificateRequest is issued, denied, or failed');
   }
@@ -51,7 +51,7 @@ export function* statusViolations(
 /** Of conditions there is one at most, of a type that is known, and it holds. */
 function* endingViolations({ conditions }: PodCertificateRequestStatus): Steps<readonly Violation[]> {
   let known = 0;
-  return yield* ofEachInSteps<Partial<Condition> | null>(conditions ?? [], (condition, at) => {
+  return yield* validateEachInSteps<Partial<Condition> | null>(conditions ?? [], (condition, at) => {
     const { type = '', status = '' } = condition ?? {};
     const place = `${path}.[${at}]`;
     if (!podCertificateEndings.some((ending) => ending === type)) {
@@ -68,7 +68,7 @@ function* endingViolations({ conditions }: PodCertificateRequestStatus): Steps<r
             ),
           ]
         : []),
-      ...(status === 'True' ? [] : [notSupportedWord(`${place}.status`, status, ['True'])]),
+      ...(status === 'True' ? [] : [notSupportedTypedString(`${place}.status`, status, ['True'])]),
     ];
   });
 }

@@ -9,9 +9,9 @@ import {
   invalid,
   mapKey,
   notFoundValue,
-  ofEach,
   required,
   type Violation,
+  validateEach,
 } from '../../api/violations.js';
 import { environmentViolations } from './environment-rules.js';
 import { portViolations } from './port-rules.js';
@@ -45,7 +45,7 @@ function mountViolations(
   volumes: ReadonlySet<string>,
 ): readonly Violation[] {
   const points = new Set<string>();
-  return ofEach(mounts, (mount, position) => {
+  return validateEach(mounts, (mount, position) => {
     const at = index(path, position);
     const [name, point] = [wordOf(mount['name']), wordOf(mount['mountPath'])];
     const isTaken = points.has(point);
@@ -66,8 +66,8 @@ function resourceViolations(
 ): readonly Violation[] {
   const asked = child(path, 'requests');
   return [
-    ...ofEach(Object.entries(limits), ([name, amount]) => negative(mapKey(child(path, 'limits'), name), amount)),
-    ...ofEach(Object.entries(requests), ([name, amount]) => [
+    ...validateEach(Object.entries(limits), ([name, amount]) => negative(mapKey(child(path, 'limits'), name), amount)),
+    ...validateEach(Object.entries(requests), ([name, amount]) => [
       ...negative(mapKey(asked, name), amount),
       ...(isMore(amount, limits[name])
         ? [invalid(asked, String(amount), `must be less than or equal to ${name} limit of ${String(limits[name])}`)]

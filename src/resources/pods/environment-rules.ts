@@ -1,7 +1,15 @@
 import type { Container, PodSpec } from '../../api/kinds/pod.js';
 import { configKey, dnsLabel, dnsSubdomain, nameRules } from '../../api/names.js';
 import type { JsonObject } from '../../api/object.js';
-import { child, eachInvalid, index, invalid, notFoundValue, ofEach, type Violation } from '../../api/violations.js';
+import {
+  child,
+  eachInvalid,
+  index,
+  invalid,
+  notFoundValue,
+  type Violation,
+  validateEach,
+} from '../../api/violations.js';
 import { fieldReferenceViolations, resourceReferenceViolations } from './reference-rules.js';
 import { given, membersOf, programsOf, stepsBack, structOf, wordOf } from './rule-words.js';
 
@@ -9,8 +17,8 @@ import { given, membersOf, programsOf, stepsBack, structOf, wordOf } from './rul
 export function environmentViolations(path: string, container: Container): readonly Violation[] {
   const [single, whole] = [child(path, 'env'), child(path, 'envFrom')];
   return [
-    ...ofEach(membersOf(container['env']), (variable, at) => variableViolations(index(single, at), variable)),
-    ...ofEach(membersOf(container['envFrom']), (source, at) => objectViolations(whole, at, source)),
+    ...validateEach(membersOf(container['env']), (variable, at) => variableViolations(index(single, at), variable)),
+    ...validateEach(membersOf(container['envFrom']), (source, at) => objectViolations(whole, at, source)),
   ];
 }
 
@@ -96,8 +104,8 @@ function countViolations(
 /** A file with variables is in a volume that is empty at first. */
 export function variableFileViolations(spec: PodSpec): readonly Violation[] {
   const volumes = new Map((spec.volumes ?? []).map((volume) => [volume.name ?? '', volume]));
-  return ofEach(programsOf(spec), ([path, container]) =>
-    ofEach(membersOf(container['env']), (variable, position) => {
+  return validateEach(programsOf(spec), ([path, container]) =>
+    validateEach(membersOf(container['env']), (variable, position) => {
       const source = structOf(structOf(variable['valueFrom'])?.['fileKeyRef']);
       if (source === undefined) return [];
       const name = wordOf(source['volumeName']);

@@ -12,10 +12,10 @@ import {
   invalid,
   invalidInSteps,
   notSupported,
-  ofEach,
-  ofEachInSteps,
   required,
   type Violation,
+  validateEach,
+  validateEachInSteps,
 } from '../../api/violations.js';
 import { wrongBundleName } from '../clustertrustbundles/bundle-name.js';
 import { userAnnotationViolations } from '../user-annotations.js';
@@ -46,7 +46,7 @@ const itemViolations = (path: string, item: JsonObject): readonly Violation[] =>
 ];
 
 const itemsViolations = (path: string, source: JsonObject): readonly Violation[] =>
-  ofEach(membersOf(source['items']), (item, at) => itemViolations(index(child(path, 'items'), at), item));
+  validateEach(membersOf(source['items']), (item, at) => itemViolations(index(child(path, 'items'), at), item));
 
 /** Of a Secret or ConfigMap, which is named by this member. */
 export const objectVolumeViolations = (
@@ -62,7 +62,7 @@ export const objectVolumeViolations = (
 /** Where in its list a file stands is not told. */
 export const factsVolumeViolations = (path: string, source: JsonObject): readonly Violation[] => [
   ...modeViolations(child(path, 'defaultMode'), source['defaultMode']),
-  ...ofEach(membersOf(source['items']), (file) => factViolations(path, file)),
+  ...validateEach(membersOf(source['items']), (file) => factViolations(path, file)),
 ];
 
 function factViolations(path: string, file: JsonObject): readonly Violation[] {
@@ -95,7 +95,7 @@ export function* projectedVolumeViolations(
     taken.add(file);
     return isTaken ? [invalid(path, shown, 'conflicting duplicate paths')] : [];
   };
-  const sources = yield* ofEachInSteps(membersOf(volume['sources']), function* (source, at): Steps<
+  const sources = yield* validateEachInSteps(membersOf(volume['sources']), function* (source, at): Steps<
     readonly Violation[]
   > {
     const sourcePath = index(child(path, 'sources'), at);
@@ -129,7 +129,7 @@ function* objectProjection({ at, source, conflict }: Projection): Steps<readonly
   const name = wordOf(source['name']);
   return [
     ...given(child(at, 'name'), name),
-    ...(yield* ofEachInSteps(membersOf(source['items']), (item, position) => {
+    ...(yield* validateEachInSteps(membersOf(source['items']), (item, position) => {
       const file = wordOf(item['path']);
       return [
         ...itemViolations(index(child(at, 'items'), position), item),
@@ -144,7 +144,7 @@ const projections: Readonly<Record<string, (projection: Projection) => Steps<rea
   secret: objectProjection,
   configMap: objectProjection,
   *downwardAPI({ at, source, conflict }) {
-    return yield* ofEachInSteps(membersOf(source['items']), (file) => {
+    return yield* validateEachInSteps(membersOf(source['items']), (file) => {
       const path = wordOf(file['path']);
       return [...factViolations(at, file), ...(path === '' ? [] : conflict(path))];
     });

@@ -5,10 +5,10 @@ import {
   eachInvalid,
   index,
   invalid,
-  notPort,
-  ofEach,
+  invalidPort,
   required,
   type Violation,
+  validateEach,
 } from '../../api/violations.js';
 import { nameTaken, oneOf, type Placed } from './rule-words.js';
 
@@ -17,12 +17,12 @@ const protocols = ['SCTP', 'TCP', 'UDP'];
 /** Of one container. */
 export function portViolations(path: string, ports: readonly ContainerPort[]): readonly Violation[] {
   const names = new Set<string>();
-  return ofEach(ports, (port, position) => {
+  return validateEach(ports, (port, position) => {
     const at = index(path, position);
     const { containerPort = 0, hostPort = 0, name = '', protocol = '' } = port;
     const wrong = name === '' ? [] : portName(name);
     const numbered = (field: string, number: number): readonly Violation[] =>
-      eachInvalid(child(at, field), number, notPort(number));
+      eachInvalid(child(at, field), number, invalidPort(number));
     return [
       ...eachInvalid(child(at, 'name'), name, wrong),
       ...(name === '' || wrong.length > 0 ? [] : nameTaken(at, name, names)),
@@ -44,7 +44,7 @@ const portName = (text: string): readonly string[] => [
 /** Of the ports of containers that run beside each other. */
 export function hostPortConflicts(ports: Placed<ContainerPort>): readonly Violation[] {
   const taken = new Set<string>();
-  return ofEach(ports, ([path, { hostPort = 0, hostIP = '', protocol = '' }]) => {
+  return validateEach(ports, ([path, { hostPort = 0, hostIP = '', protocol = '' }]) => {
     const port = `${protocol}/${hostIP}/${hostPort}`;
     if (hostPort === 0) return [];
     if (taken.has(port)) return [duplicate(child(path, 'hostPort'), port)];
@@ -54,7 +54,7 @@ export function hostPortConflicts(ports: Placed<ContainerPort>): readonly Violat
 }
 
 export const hostNetworkViolations = (ports: Placed<ContainerPort>): readonly Violation[] =>
-  ofEach(ports, ([path, { hostPort = 0, containerPort = 0 }]) =>
+  validateEach(ports, ([path, { hostPort = 0, containerPort = 0 }]) =>
     hostPort === containerPort
       ? []
       : [invalid(child(path, 'hostPort'), hostPort, 'must match `containerPort` when `hostNetwork` is true')],

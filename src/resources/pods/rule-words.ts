@@ -5,7 +5,7 @@ import {
   duplicate,
   eachInvalid,
   index,
-  notSupportedWord,
+  notSupportedTypedString,
   required,
   type Violation,
 } from '../../api/violations.js';
@@ -14,7 +14,7 @@ import {
 
 /** One of the words that are known. */
 export const oneOf = (path: string, word: string, known: readonly string[]): readonly Violation[] =>
-  word === '' ? [required(path)] : known.includes(word) ? [] : [notSupportedWord(path, word, known)];
+  word === '' ? [required(path)] : known.includes(word) ? [] : [notSupportedTypedString(path, word, known)];
 
 /** Something that must be there, and keep a rule if there is one. */
 export const given = (

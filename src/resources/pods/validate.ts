@@ -8,11 +8,11 @@ import {
   eachInvalid,
   forbiddenField,
   index,
-  ofEach,
-  ofEachInSteps,
   outOfRange,
   required,
   type Violation,
+  validateEach,
+  validateEachInSteps,
 } from '../../api/violations.js';
 import { containerViolations, untrimmed } from './container-rules.js';
 import { variableFileViolations } from './environment-rules.js';
@@ -43,22 +43,22 @@ export function* podViolations({ spec = {} }: Pod, domains: Domains): Steps<read
   return [
     ...volumes.found,
     ...(containers.length === 0 ? [required('spec.containers')] : []),
-    ...(yield* ofEachInSteps(containers, program)),
+    ...(yield* validateEachInSteps(containers, program)),
     ...hostPortConflicts(ports),
-    ...(yield* ofEachInSteps(initContainers, early)),
-    ...(yield* ofEachInSteps(placed('spec.ephemeralContainers', spec.ephemeralContainers), program)),
+    ...(yield* validateEachInSteps(initContainers, early)),
+    ...(yield* validateEachInSteps(placed('spec.ephemeralContainers', spec.ephemeralContainers), program)),
     ...(spec.hostNetwork === true ? hostNetworkViolations(ports) : []),
     ...(yield* wordViolations(spec)),
     ...variableFileViolations(spec),
     ...(spec.serviceAccountName ? [] : tokenViolations(spec)),
-    ...ofEach([...containers, ...initContainers], ([at, { image = '' }]) => untrimmed(at, image)),
+    ...validateEach([...containers, ...initContainers], ([at, { image = '' }]) => untrimmed(at, image)),
   ];
 }
 
 /** A pod without an account has no token of one. */
 const tokenViolations = ({ volumes = [] }: PodSpec): readonly Violation[] =>
-  ofEach(placed('spec.volumes', volumes), ([path, volume]) =>
-    ofEach(
+  validateEach(placed('spec.volumes', volumes), ([path, volume]) =>
+    validateEach(
       placed(child(path, 'projected', 'sources'), membersOf(structOf(volume['projected'])?.['sources'])),
       ([at, source]) =>
         structOf(source['serviceAccountToken']) === undefined

@@ -9,9 +9,9 @@ import {
   type Findings,
   forbiddenField,
   index,
-  ofEachInSteps,
   required,
   type Violation,
+  validateEachInSteps,
 } from '../../api/violations.js';
 import { factsVolumeViolations, objectVolumeViolations, projectedVolumeViolations } from './file-volume-rules.js';
 import { given, structOf, wordOf } from './rule-words.js';
@@ -22,7 +22,7 @@ export function* volumeViolations(
   domains: Domains,
 ): Steps<{ readonly found: readonly Violation[]; readonly mountable: ReadonlySet<string> }> {
   const mountable = new Set<string>();
-  const found = yield* ofEachInSteps(volumes, function* (volume, at): Steps<readonly Violation[]> {
+  const found = yield* validateEachInSteps(volumes, function* (volume, at): Steps<readonly Violation[]> {
     const path = index('spec.volumes', at);
     const namePath = child(path, 'name');
     const { name = '' } = volume;

@@ -16,9 +16,9 @@ import {
   index,
   invalid,
   invalidInSteps,
-  ofEach,
   required,
   type Violation,
+  validateEach,
 } from '../../api/violations.js';
 import { type EncodedType, inOrder } from '../../schema/encode.js';
 import { objectMeta } from '../../schema/meta.js';
@@ -112,7 +112,7 @@ function checkSelector(
     ...(rawSelector === '' && requirements.length === 0
       ? [required(all, `when ${path} is specified, requirements or rawSelector is required`)]
       : []),
-    ...ofEach(requirements, (requirement, at) => checkRequirement(requirement, index(all, at))),
+    ...validateEach(requirements, (requirement, at) => checkRequirement(requirement, index(all, at))),
   ];
 }
 
@@ -124,7 +124,7 @@ const checkFieldRequirement = (requirement: Requirement, path: string): readonly
 const checkLabelRequirement = (requirement: Requirement, path: string): readonly Violation[] => [
   ...checkOperator(requirement, path),
   ...qualifiedName(requirement.key ?? '').map((why) => invalid(child(path, 'key'), requirement.key ?? '', why)),
-  ...ofEach(requirement.values ?? [], (value, at) =>
+  ...validateEach(requirement.values ?? [], (value, at) =>
     labelValue(value).map((why) => invalid(index(child(path, 'values'), at), value, why)),
   ),
 ];

@@ -7,9 +7,9 @@ import {
   index,
   invalid,
   notSupported,
-  ofEach,
   required,
   type Violation,
+  validateEach,
 } from '../../api/violations.js';
 import type { Column } from '../../registry/resource-definition.js';
 import { field, list, string, structsOf } from '../../schema/builder.js';
@@ -77,7 +77,7 @@ export function validateBinding(
 ): readonly Violation[] {
   return [
     ...validateRoleRef(next.roleRef, scope),
-    ...ofEach(next.subjects ?? [], (subject, at) => validateSubject(subject, scope, index('subjects', at))),
+    ...validateEach(next.subjects ?? [], (subject, at) => validateSubject(subject, scope, index('subjects', at))),
   ];
 }
 

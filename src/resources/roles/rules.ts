@@ -1,5 +1,5 @@
 import type { PolicyRule } from '../../api/kinds/role.js';
-import { child, index, invalid, ofEach, required, type Violation } from '../../api/violations.js';
+import { child, index, invalid, required, type Violation, validateEach } from '../../api/violations.js';
 import { field, list, string, structsOf } from '../../schema/builder.js';
 
 const struct = structsOf('io.k8s.api.rbac.v1');
@@ -32,7 +32,7 @@ const isEmpty = (items: readonly string[] | null | undefined): boolean => (items
 export const validatePolicyRules = (
   rules: readonly PolicyRule[] | null | undefined,
   scope: { readonly namespaced: boolean },
-): readonly Violation[] => ofEach(rules ?? [], (rule, at) => validateRule(rule, scope, index('rules', at)));
+): readonly Violation[] => validateEach(rules ?? [], (rule, at) => validateRule(rule, scope, index('rules', at)));
 
 function validateRule(
   rule: PolicyRule,

@@ -5,17 +5,17 @@ import { JsonSyntaxError, readJson } from '../../api/json-text.js';
 import { type Secret, Secrets, secretTypes, serviceAccountNameAnnotation } from '../../api/kinds/secret.js';
 import { configKey, nameRules } from '../../api/names.js';
 import { isObject, type Json, member, setMember } from '../../api/object.js';
-import { Postponed, type Steps } from '../../api/steps.js';
+import { DeferredWork, type Steps } from '../../api/steps.js';
 import { sortedNames } from '../../api/text-order.js';
 import {
   eachInvalid,
   invalid,
-  invalidWord,
+  invalidTypedString,
   mapKey,
-  ofEachInSteps,
   required,
   tooLong,
   type Violation,
+  validateEachInSteps,
 } from '../../api/violations.js';
 import { defineResource, type ResourceDefinition } from '../../registry/resource-definition.js';
 import { boolean, bytes, field, map, optional, string } from '../../schema/builder.js';
@@ -46,7 +46,7 @@ function* withDefaults({ stringData, ...secret }: Secret): Steps<Secret> {
   yield;
   const texts = stringData ?? {};
   const names = Object.keys(texts);
-  const later = new Postponed();
+  const later = new DeferredWork();
   const encodeAt = (data: Record<string, Json>, at: number): void => {
     const name = names[at] ?? '';
     setMember(data, name, Buffer.from(texts[name] ?? '', 'utf8').toString('base64'));
@@ -124,14 +124,14 @@ function* validateContents(secret: Secret, typeRules: TypeRules): Steps<readonly
   const size = keys.reduce((sum, key) => sum + base64Bytes(data?.[key] ?? ''), 0);
   yield;
   return [
-    ...(yield* ofEachInSteps(keys, (key) => eachInvalid(mapKey('data', key), key, configKey(key)))),
+    ...(yield* validateEachInSteps(keys, (key) => eachInvalid(mapKey('data', key), key, configKey(key)))),
     ...(size > maxContentBytes ? [tooLong('data', maxContentBytes)] : []),
     ...(typeRules.get(secret.type ?? '')?.(secret) ?? []),
   ];
 }
 
 const validateType = (next: Secret, previous: Secret): readonly Violation[] =>
-  next.type === previous.type ? [] : [invalidWord('type', next.type ?? '', 'field is immutable')];
+  next.type === previous.type ? [] : [invalidTypedString('type', next.type ?? '', 'field is immutable')];
 
 /** Secrets; the types that have rules are under the signer domain. */
 export function secretDefinition(domains: Domains = defaultDomains): ResourceDefinition<Secret> {

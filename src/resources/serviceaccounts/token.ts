@@ -7,7 +7,7 @@ import { Secrets } from '../../api/kinds/secret.js';
 import { type ServiceAccount, ServiceAccounts } from '../../api/kinds/service-account.js';
 import {
   type BoundObjectReference,
-  otherBoundObject,
+  boundObjectMismatch,
   type TokenRequest,
   type TokenRequestSpec,
 } from '../../api/kinds/token-request.js';
@@ -180,7 +180,7 @@ async function boundObject(
   if (object === undefined) throw notFound({ group: '', plural: type.plural, name });
   const pod = type === Pods ? checkedPod(object, account) : undefined;
   if (ref.uid && ref.uid !== object.metadata.uid) {
-    throw conflict({ group: '', plural: type.kind, name }, otherBoundObject(ref));
+    throw conflict({ group: '', plural: type.kind, name }, boundObjectMismatch(ref));
   }
   if (type === Secrets) return { secret: claimOf(object) };
   if (pod === undefined) return { node: claimOf(object) };

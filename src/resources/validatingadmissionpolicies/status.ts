@@ -1,14 +1,14 @@
 import { trimSpace } from '../../api/go-text.js';
 import type { ExpressionWarning, ValidatingAdmissionPolicy } from '../../api/kinds/validating-admission-policy.js';
 import type { Steps } from '../../api/steps.js';
-import { child, index, invalid, ofEachInSteps, required, type Violation } from '../../api/violations.js';
+import { child, index, invalid, required, type Violation, validateEachInSteps } from '../../api/violations.js';
 import { conditionsViolations } from '../condition-rules.js';
 import { jsonPathFault } from '../customresources/json-path.js';
 
 /** What is wrong with a policy's status. */
 export function* statusViolations({ status = {} }: ValidatingAdmissionPolicy): Steps<readonly Violation[]> {
   return [
-    ...(yield* ofEachInSteps(status.typeChecking?.expressionWarnings ?? [], (one, i) =>
+    ...(yield* validateEachInSteps(status.typeChecking?.expressionWarnings ?? [], (one, i) =>
       warningViolations(one, index('status.typeChecking.expressionWarnings', i)),
     )),
     ...(yield* conditionsViolations(status.conditions, 'status.conditions')),

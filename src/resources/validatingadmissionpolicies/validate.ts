@@ -13,11 +13,11 @@ import {
   eachInvalid,
   index,
   invalid,
-  notSupportedWord,
-  ofEachInSteps,
+  invalidExpression,
+  notSupportedTypedString,
   required,
   type Violation,
-  wrongExpression,
+  validateEachInSteps,
 } from '../../api/violations.js';
 import { type PolicyCompiler, policyCompiler } from '../../cel/environments/admission.js';
 import type { Prepared } from '../../cel/prepare.js';
@@ -42,7 +42,7 @@ export function* policyViolations(
     ...(validations.length === 0 && auditAnnotations.length === 0
       ? [required(at('validations'), nothing), required(at('auditAnnotations'), nothing)]
       : [
-          ...(yield* ofEachInSteps(validations, (validation, i) =>
+          ...(yield* validateEachInSteps(validations, (validation, i) =>
             validationViolations(validation, index(at('validations'), i), compiler),
           )),
           ...(yield* annotationViolations(auditAnnotations, at('auditAnnotations'), {
@@ -76,7 +76,7 @@ function* validationViolations(
         : []),
     ...(reason === undefined || reason === null || reasons.includes(reason)
       ? []
-      : [notSupportedWord(at('reason'), reason, reasons)]),
+      : [notSupportedTypedString(at('reason'), reason, reasons)]),
   ];
 }
 
@@ -90,7 +90,7 @@ function* annotationViolations(
     ...(annotations.length > maxAnnotations
       ? [invalid(path, annotations.map(inGo), `must not have more than ${maxAnnotations} auditAnnotations`)]
       : []),
-    ...(yield* ofEachInSteps(annotations, function* ({ key = '', valueExpression = '' }, i): Steps<
+    ...(yield* validateEachInSteps(annotations, function* ({ key = '', valueExpression = '' }, i): Steps<
       readonly Violation[]
     > {
       const keyAt = child(index(path, i), 'key');
@@ -125,5 +125,5 @@ function* valueViolations(
     return [required(path, `must not exceed ${maxValueExpression} bytes in length`)];
   }
   const prepared = yield* compile(trimmed);
-  return prepared.wrong === undefined ? [] : [wrongExpression(path, expression, prepared)];
+  return prepared.wrong === undefined ? [] : [invalidExpression(path, expression, prepared)];
 }

@@ -8,10 +8,10 @@ import {
   duplicate,
   index,
   invalid,
-  notSupportedWord,
-  ofEach,
+  notSupportedTypedString,
   required,
   type Violation,
+  validateEach,
 } from '../../api/violations.js';
 import { defineResource, type ResourceDefinition } from '../../registry/resource-definition.js';
 import { field, list, string } from '../../schema/builder.js';
@@ -54,11 +54,11 @@ const schema = struct(
 function actionViolations(given: readonly string[], path: string): readonly Violation[] {
   const seen = new Set<string>();
   return [
-    ...ofEach(given, (action, i) => {
+    ...validateEach(given, (action, i) => {
       const repeated = seen.has(action);
       seen.add(action);
       return [
-        ...(actions.includes(action) ? [] : [notSupportedWord(index(path, i), action, actions)]),
+        ...(actions.includes(action) ? [] : [notSupportedTypedString(index(path, i), action, actions)]),
         ...(repeated ? [duplicate(index(path, i), action)] : []),
       ];
     }),

@@ -1,5 +1,13 @@
 import type { RuleWithOperations } from '../../api/kinds/webhook-configuration.js';
-import { child, index, invalid, notSupportedWord, ofEach, required, type Violation } from '../../api/violations.js';
+import {
+  child,
+  index,
+  invalid,
+  notSupportedTypedString,
+  required,
+  type Violation,
+  validateEach,
+} from '../../api/violations.js';
 
 const operations = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE'];
 const scopes = ['*', 'Cluster', 'Namespaced'];
@@ -11,16 +19,20 @@ export function validateWebhookRule(rule: RuleWithOperations, path: string): rea
   const at = (member: string): string => child(path, member);
   return [
     ...validateItems(rule.operations ?? [], at('operations'), 'operations'),
-    ...ofEach(rule.operations ?? [], (operation, i) =>
-      operations.includes(operation) ? [] : [notSupportedWord(index(at('operations'), i), operation, operations)],
+    ...validateEach(rule.operations ?? [], (operation, i) =>
+      operations.includes(operation)
+        ? []
+        : [notSupportedTypedString(index(at('operations'), i), operation, operations)],
     ),
     ...validateItems(rule.apiGroups ?? [], at('apiGroups'), 'API groups'),
     ...validateItems(rule.apiVersions ?? [], at('apiVersions'), 'API versions'),
-    ...ofEach(rule.apiVersions ?? [], (version, i) => (version === '' ? [required(index(at('apiVersions'), i))] : [])),
+    ...validateEach(rule.apiVersions ?? [], (version, i) =>
+      version === '' ? [required(index(at('apiVersions'), i))] : [],
+    ),
     ...validateResources(rule.resources ?? [], at('resources')),
     ...(rule.scope === undefined || rule.scope === null || scopes.includes(rule.scope)
       ? []
-      : [notSupportedWord(at('scope'), rule.scope, scopes)]),
+      : [notSupportedTypedString(at('scope'), rule.scope, scopes)]),
   ];
 }
 

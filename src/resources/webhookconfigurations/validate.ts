@@ -11,11 +11,11 @@ import {
   duplicate,
   index,
   invalid,
-  notSupportedWord,
-  ofEach,
-  ofEachInSteps,
+  notSupportedTypedString,
   required,
   type Violation,
+  validateEach,
+  validateEachInSteps,
 } from '../../api/violations.js';
 import { compileCondition } from '../../cel/environments/admission.js';
 import { validateMatchConditions } from '../match-conditions.js';
@@ -76,7 +76,7 @@ export function* validateWebhooks(next: Webhooks, previous: Webhooks | 'new'): S
   const webhooks = next ?? [];
   const leniency = previous === 'new' ? strict : yield* leniencyOf(webhooks, previous ?? []);
   const seen = new Set<string>();
-  return yield* ofEachInSteps(webhooks, function* (webhook, at) {
+  return yield* validateEachInSteps(webhooks, function* (webhook, at) {
     const path = index('webhooks', at);
     const repeated = !leniency.names && Boolean(webhook.name) && seen.has(webhook.name);
     seen.add(webhook.name);
@@ -98,13 +98,13 @@ function* validateWebhook(webhook: Webhook, path: string, leniency: Leniency): S
     const value = webhook[member];
     return value === undefined || value === null || values.includes(value)
       ? []
-      : [notSupportedWord(at(member), value, values)];
+      : [notSupportedTypedString(at(member), value, values)];
   };
   const { timeoutSeconds } = webhook;
   const selector = { allowInvalidValues: leniency.labelValues };
   return [
     ...validateName(webhook.name, at('name')),
-    ...ofEach(webhook.rules ?? [], (rule, i) => validateWebhookRule(rule, index(at('rules'), i))),
+    ...validateEach(webhook.rules ?? [], (rule, i) => validateWebhookRule(rule, index(at('rules'), i))),
     ...oneOf('failurePolicy', ['Fail', 'Ignore']),
     ...oneOf('matchPolicy', ['Equivalent', 'Exact']),
     ...validateSideEffects(webhook.sideEffects, at('sideEffects'), leniency),
@@ -137,7 +137,7 @@ function validateSideEffects(
 ): readonly Violation[] {
   const values = leniency.sideEffects ? sideEffectsKnown : sideEffectsAllowed;
   if (value === undefined || value === null) return [required(path, `must specify one of ${values.join(', ')}`)];
-  return values.includes(value) ? [] : [notSupportedWord(path, value, values)];
+  return values.includes(value) ? [] : [notSupportedTypedString(path, value, values)];
 }
 
 function validateClientConfig(

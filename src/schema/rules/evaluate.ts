@@ -2,7 +2,15 @@ import { quote, trimSpace } from '../../api/go-text.js';
 import { isList, type Json, type JsonObject } from '../../api/object.js';
 import { once } from '../../api/once.js';
 import type { Steps } from '../../api/steps.js';
-import { child, index, invalid, mapKey, maxToldSize, maxViolations, type Violation } from '../../api/violations.js';
+import {
+  child,
+  index,
+  invalid,
+  mapKey,
+  maxViolationChars,
+  maxViolations,
+  type Violation,
+} from '../../api/violations.js';
 import { overBudget, perCallLimit } from '../../cel/cost.js';
 import { tooCostly } from '../../cel/effort.js';
 import type { Program } from '../../cel/evaluator.js';
@@ -280,7 +288,8 @@ class Evaluation implements RuleFindings {
   /** One answer holds only so much. */
   #count({ field, body }: Violation): void {
     this.#told += field.length + body.length;
-    if (this.#told > maxToldSize || this.violations.length + this.warnings.length >= maxViolations) this.#over = true;
+    if (this.#told > maxViolationChars || this.violations.length + this.warnings.length >= maxViolations)
+      this.#over = true;
   }
 }
 

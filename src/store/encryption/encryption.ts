@@ -1,6 +1,6 @@
 import { internalError } from '../../api/errors.js';
 import { messageOf } from '../../api/message-of.js';
-import { homeOf } from '../key-home.js';
+import { resourcePrefix } from '../resource-prefix.js';
 import type { Entry } from '../store.js';
 
 /** How documents are kept, wherever they leave this process. Everything else sees them as they are. */
@@ -43,14 +43,14 @@ const prefixBytes = Buffer.from(encryptedPrefix);
 export const isEncrypted = (kept: Buffer): boolean => kept.subarray(0, prefixBytes.length).equals(prefixBytes);
 
 /** Is it kept otherwise than it would be if it were written now? */
-export const isKeptOtherwise = (encryption: Encryption, { key, keptAs = '' }: Pick<Entry, 'key' | 'keptAs'>): boolean =>
+export const needsRewrite = (encryption: Encryption, { key, keptAs = '' }: Pick<Entry, 'key' | 'keptAs'>): boolean =>
   keptAs !== encryption.writesAs(key);
 
 /**
  * A document as it is kept.
  * @throws ApiError (500) that says which one cannot be read, and why
  */
-export function decrypted(encryption: Encryption, key: string, kept: Buffer): Decrypted {
+export function decryptDocument(encryption: Encryption, key: string, kept: Buffer): Decrypted {
   try {
     return encryption.decrypt(key, kept);
   } catch (error) {
@@ -192,7 +192,7 @@ export class ResourceEncryption implements Encryption {
   #of(key: string): readonly [Provider, ...Provider[]] {
     const { size } = this.#providers;
     if (size === 0) return plain;
-    const home = homeOf(key);
+    const home = resourcePrefix(key);
     return (
       this.#providers.get(home) ??
       this.#providers.get(`${home.slice(0, Math.max(home.indexOf('/'), 0))}/*`) ??

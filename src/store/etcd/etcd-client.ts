@@ -5,7 +5,7 @@ import { failureOf, isTransport, notEnabled, Unauthenticated } from './etcd-fail
 import { EtcdMembers, isSecure } from './etcd-members.js';
 import type { EtcdLogin, EtcdSecrets } from './etcd-secrets.js';
 import { Session } from './etcd-session.js';
-import { openWatch, type Reached, type WatchHandlers } from './etcd-watch-stream.js';
+import { type MemberConnection, openWatch, type WatchHandlers } from './etcd-watch-stream.js';
 import {
   decodeAuthentication,
   decodeRange,
@@ -94,7 +94,7 @@ export function createEtcdClient({ endpoints, timeoutMs = 10_000 }: EtcdClientOp
   };
 
   /** A member to watch, shown who asks. */
-  const reach = async (): Promise<Reached> => {
+  const reach = async (): Promise<MemberConnection> => {
     const used = session;
     const token = used.token();
     const metadata = metadataOf(await token);

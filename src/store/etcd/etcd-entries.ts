@@ -1,4 +1,4 @@
-import { UnreadEntry, unshared } from '../document.js';
+import { UnreadEntry, unpooled } from '../document.js';
 import type { Encryption } from '../encryption/encryption.js';
 import type { Entry, Revision } from '../store.js';
 import { EntryCache } from './entry-cache.js';
@@ -19,7 +19,7 @@ export class EtcdEntries {
   }
 
   /** Where etcd has everything of this store, entries and the rest. */
-  get everything(): { readonly key: string; readonly rangeEnd: Uint8Array } {
+  get fullRange(): { readonly key: string; readonly rangeEnd: Uint8Array } {
     const key = `${this.#space}/`;
     return { key, rangeEnd: endOfRange(key) };
   }
@@ -52,7 +52,7 @@ export class EtcdEntries {
     } catch (error) {
       onUnread?.(error);
       const { key, modRevision: revision, value } = kv;
-      const about = { key: key.slice(this.etcdKey('').length), revision, revisionAt: -1, kept: unshared(value) };
+      const about = { key: key.slice(this.etcdKey('').length), revision, revisionAt: -1, kept: unpooled(value) };
       return new UnreadEntry(about, () => {
         throw error;
       });

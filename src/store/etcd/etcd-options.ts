@@ -1,4 +1,4 @@
-import { type Checks, is, isText, text, whole } from '../../api/checks.js';
+import { type Checks, checkThat, integer, isNonEmptyString, nonEmptyString } from '../../api/checks.js';
 import type { EtcdFiles } from './etcd-secrets.js';
 
 /** How an etcd is used that others may use, too, and that may want to know who asks. */
@@ -13,14 +13,14 @@ export const etcdDefaults = { prefix: '/kedge', compactionSeconds: 300 } as cons
 
 /** Checks of each single option. */
 export const etcdChecks: Checks<EtcdOptions> = {
-  caFile: text,
-  certificateFile: text,
-  keyFile: text,
-  user: text,
-  passwordFile: text,
-  prefix: is(
+  caFile: nonEmptyString,
+  certificateFile: nonEmptyString,
+  keyFile: nonEmptyString,
+  user: nonEmptyString,
+  passwordFile: nonEmptyString,
+  prefix: checkThat(
     'a path that begins with / and does not end with it',
-    (value) => isText(value) && /^(\/[^/\s]+)+$/.test(value),
+    (value) => isNonEmptyString(value) && /^(\/[^/\s]+)+$/.test(value),
   ),
-  compactionSeconds: whole({ from: 0, to: 86_400 }),
+  compactionSeconds: integer({ from: 0, to: 86_400 }),
 };

@@ -4,7 +4,7 @@ import { type Clock, systemClock } from '../../runtime/clock.js';
 import { type Logger, silentLogger } from '../../runtime/logger.js';
 import { Observable } from '../../runtime/observable.js';
 import { atRevision } from '../document.js';
-import { type Encryption, isKeptOtherwise, ResourceEncryption } from '../encryption/encryption.js';
+import { type Encryption, needsRewrite, ResourceEncryption } from '../encryption/encryption.js';
 import { FanOut } from '../fan-out.js';
 import { History, type HistoryLimits } from '../history.js';
 import { isKey } from '../key-order.js';
@@ -117,7 +117,7 @@ export class EtcdStore implements Store {
     this.#heartbeat = new Heartbeat(client, start.now, { key, history, clock, log, revision, signal });
     const checkWentOn = (): Promise<void> => this.#checkWentOn();
     const watch = new EtcdWatch(client, { entries, history, fanOut, clock, log, checkWentOn, signal });
-    this.#loops = [watch.run(), this.#heartbeat.keepUp(options.progressMs ?? 5_000)];
+    this.#loops = [watch.run(), this.#heartbeat.run(options.progressMs ?? 5_000)];
     const everyMs = options.compactEveryMs ?? options.historyMs ?? etcdDefaults.compactionSeconds * 1_000;
     if (everyMs > 0) {
       const heard = (): Revision => this.#heartbeat.heard;
@@ -185,13 +185,13 @@ export class EtcdStore implements Store {
   }
 
   isStale(entry: Entry): boolean {
-    return isKeptOtherwise(this.#encryption, entry);
+    return needsRewrite(this.#encryption, entry);
   }
 
   changes(prefix: string, after: Revision): ChangeStream {
     return new Observable((subscriber) => {
       subscriber.add(this.#fanOut.changes(prefix, after).subscribe(subscriber));
-      if (after > this.#history.newest && !subscriber.closed) void this.#heartbeat.hurry(after);
+      if (after > this.#history.newest && !subscriber.closed) void this.#heartbeat.requestRevision(after);
     });
   }
 
@@ -260,7 +260,7 @@ export class EtcdStore implements Store {
     if (expect !== 'absent') return this.#client.txn({ compare: [compare], success, failure: [look] });
     const heartbeat = this.#entries.metaKey('heartbeat');
     while (true) {
-      const beat = this.#heartbeat.beaten;
+      const beat = this.#heartbeat.lastBeat;
       const answer = await this.#client.txn({
         compare: [compare, { key: heartbeat, target: 'modRevision', equals: beat }],
         success,

@@ -10,7 +10,7 @@ export interface WatchHandlers {
 }
 
 /** A member that can be asked, with what it is to be shown. */
-export interface Reached {
+export interface MemberConnection {
   readonly member: Client;
   readonly metadata: Metadata;
   /** What it was shown counts no more. */
@@ -23,7 +23,7 @@ export interface Reached {
 export function openWatch(
   request: WatchRequest,
   { response, ended }: WatchHandlers,
-  reach: () => Promise<Reached>,
+  reach: () => Promise<MemberConnection>,
 ): () => void {
   let stream: ClientDuplexStream<Uint8Array, WatchResponse> | undefined;
   let over = false;

@@ -2,12 +2,12 @@ import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../runtime/logger.js';
 import { atRevision } from '../document.js';
 import type { FanOut } from '../fan-out.js';
-import type { History, Written } from '../history.js';
+import type { History, WrittenChange } from '../history.js';
 import { type Entry, HistoryCompacted, type Revision } from '../store.js';
 import type { EtcdClient } from './etcd-client.js';
 import type { EtcdEntries } from './etcd-entries.js';
-import { InOrder } from './in-order.js';
 import type { KeyValue, WatchEvent, WatchResponse } from './messages.js';
+import { SerialQueue } from './serial-queue.js';
 
 const firstBackoffMs = 50;
 const longestBackoffMs = 2_000;
@@ -79,7 +79,7 @@ export class EtcdWatch {
       };
       const onAbort = (): void => end(undefined);
       const request = {
-        ...this.#entries.everything,
+        ...this.#entries.fullRange,
         startRevision: this.#history.newest + 1n,
       };
       const take = (response: WatchResponse): void => {
@@ -91,28 +91,28 @@ export class EtcdWatch {
           end(error);
         }
       };
-      const inOrder = new InOrder();
+      const queue = new SerialQueue();
       const stop = this.#client.watch(request, {
         response: (response) => {
           const { events } = response;
           const prepared = this.#entries.prepare(events.flatMap(({ kv, previous }) => [kv, previous]));
-          inOrder.take(prepared, () => {
+          queue.run(prepared, () => {
             if (!over) take(response);
           });
         },
-        ended: (error) => inOrder.take(undefined, () => end(error)),
+        ended: (error) => queue.run(undefined, () => end(error)),
       });
       signal.addEventListener('abort', onAbort);
     });
   }
 
-  #take({ events, compactRevision, goesOn }: WatchResponse): void {
+  #take({ events, compactRevision, fragment }: WatchResponse): void {
     const now = this.#clock.now();
     for (const event of events) {
       if (event.kv.modRevision !== this.#begun[0]?.kv.modRevision) this.#takeRevision(now);
       this.#begun.push(event);
     }
-    if (!goesOn) this.#takeRevision(now);
+    if (!fragment) this.#takeRevision(now);
     if (compactRevision > this.#history.newest) this.#lose(compactRevision);
     this.#fanOut.deliver();
   }
@@ -143,7 +143,7 @@ export class EtcdWatch {
   }
 
   /** 'incomplete' if etcd no longer knew what was there before. What cannot be read is told to nobody. */
-  #changeFrom({ type, kv, previous }: WatchEvent): Written | 'incomplete' {
+  #changeFrom({ type, kv, previous }: WatchEvent): WrittenChange | 'incomplete' {
     const before = previous && this.#toldEntry(previous);
     if (type === 'delete')
       return before === undefined

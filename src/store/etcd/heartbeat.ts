@@ -54,7 +54,7 @@ export class Heartbeat {
     return this.#heard;
   }
 
-  get beaten(): Revision {
+  get lastBeat(): Revision {
     return this.#beaten;
   }
 
@@ -82,7 +82,7 @@ export class Heartbeat {
   }
 
   /** Somebody waits for a revision that no event told yet. One heartbeat serves all who come while it is due. */
-  async hurry(revision: Revision): Promise<void> {
+  async requestRevision(revision: Revision): Promise<void> {
     const isWaiting = this.#hurrying > 0n;
     if (revision > this.#hurrying) this.#hurrying = revision;
     if (isWaiting) return;
@@ -97,14 +97,14 @@ export class Heartbeat {
   }
 
   /** Sees to it, until the store is closed, that streams without changes tell progress. */
-  async keepUp(everyMs: number): Promise<void> {
+  async run(everyMs: number): Promise<void> {
     const signal = this.#signal;
     while (true) {
       const { newest } = this.#history;
       await this.#clock.sleep(everyMs, signal);
       if (signal.aborted) return;
       if (this.#history.newest > newest || this.#heard <= newest) continue;
-      await this.hurry(this.#heard);
+      await this.requestRevision(this.#heard);
     }
   }
 }

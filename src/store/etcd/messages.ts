@@ -77,7 +77,7 @@ export interface WatchResponse {
   readonly cancelReason: string;
   readonly events: readonly WatchEvent[];
   /** There is more of the same, which may belong to the revision of the last event. */
-  readonly goesOn: boolean;
+  readonly fragment: boolean;
 }
 
 /** The first key after all that start with this one; a key is never all 0xff. */
@@ -171,7 +171,7 @@ export function decodeWatch(bytes: Uint8Array): WatchResponse {
   let canceled = false;
   let compactRevision = 0n;
   let cancelReason = '';
-  let goesOn = false;
+  let fragment = false;
   const events: WatchEvent[] = [];
   readFields(bytes, {
     3: (reader) => {
@@ -187,11 +187,11 @@ export function decodeWatch(bytes: Uint8Array): WatchResponse {
       cancelReason = reader.string();
     },
     7: (reader) => {
-      goesOn = reader.bool();
+      fragment = reader.bool();
     },
     11: (reader) => events.push(decodeEvent(reader.bytes())),
   });
-  return { created, canceled, compactRevision, cancelReason, events, goesOn };
+  return { created, canceled, compactRevision, cancelReason, events, fragment };
 }
 
 function writeRange(writer: BinaryWriter, { key, rangeEnd, limit, revision }: RangeRequest): BinaryWriter {

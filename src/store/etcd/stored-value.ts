@@ -1,5 +1,5 @@
 import { StoredEntry, withRevision } from '../document.js';
-import { decrypted, type Encryption } from '../encryption/encryption.js';
+import { decryptDocument, type Encryption } from '../encryption/encryption.js';
 import type { Document } from '../store.js';
 import type { KeyValue } from './messages.js';
 
@@ -32,7 +32,7 @@ export function decodeEntry(
     new Error(`what etcd holds for ${key} at revision ${revision} is not an entry of this store`);
   if (value[0] !== format || value.length < header) throw foreign();
   const revisionAt = value.readInt32BE(9);
-  const { document, keptAs } = decrypted(encryption, key, documentIn(value));
+  const { document, keptAs } = decryptDocument(encryption, key, documentIn(value));
   if (revisionAt < -1 || revisionAt > document.length) throw foreign();
   const bytes = revisionAt === -1 ? Buffer.from(document) : document;
   return new StoredEntry(key, revision, withRevision({ bytes, revisionAt }, revision), revisionAt, keptAs);

@@ -34,7 +34,7 @@ export interface EncodedRecord {
  */
 export interface Journal {
   /** Whether so much can be appended in one step. */
-  takes(added: readonly EncodedRecord[]): boolean;
+  fits(added: readonly EncodedRecord[]): boolean;
   /**
    * Durable when it resolves. One at a time. Before records are written over, `kept` is awaited with the last of them.
    * @throws the system's errors, after which nothing must be appended
@@ -96,7 +96,7 @@ export function openJournal(directory: string, size: number): Journal {
   /** The last revision in the half that is not being filled. */
   let newestOfOther: Revision = 0n;
   return {
-    takes: (added) => encodedLength(added) <= half,
+    fits: (added) => encodedLength(added) <= half,
     async append(added, kept) {
       const length = encodedLength(added);
       if (at + length > half) {

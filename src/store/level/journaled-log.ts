@@ -64,7 +64,7 @@ export class JournaledLog implements RecordLog {
       removed,
       mark: mark.compacted > 0n ? mark : undefined,
     };
-    if (!this.#journal.takes(step.added)) {
+    if (!this.#journal.fits(step.added)) {
       this.#wait(step);
       await this.#keepAll();
       this.#journal.restart();

@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Clock, systemClock } from '../../runtime/clock.js';
 import { type Logger, silentLogger } from '../../runtime/logger.js';
-import { atRevision, StoredEntry, UnreadEntry, unshared } from '../document.js';
-import { decrypted, type Encryption, isKeptOtherwise, ResourceEncryption } from '../encryption/encryption.js';
+import { atRevision, StoredEntry, UnreadEntry, unpooled } from '../document.js';
+import { decryptDocument, type Encryption, needsRewrite, ResourceEncryption } from '../encryption/encryption.js';
 import { FanOut } from '../fan-out.js';
-import type { HistoryLimits, Written } from '../history.js';
+import type { HistoryLimits, WrittenChange } from '../history.js';
 import {
   type ChangeStream,
   type Entry,
@@ -46,7 +46,7 @@ const removalsAtOnce = 2_048;
 
 /** A change that has its revision and waits for the disk. */
 interface Waiting {
-  readonly change: Written;
+  readonly change: WrittenChange;
   /** What the disk gets of the document; nothing for a deletion. */
   readonly kept: Buffer;
   readonly at: number;
@@ -90,11 +90,11 @@ export class LevelStore implements Store {
   /** Not everything could be decrypted when the store was opened. */
   readonly #mayBeUnread: boolean;
   /** Left the history and is still on disk. */
-  #garbage: Written[];
+  #garbage: WrittenChange[];
   #failure: StoreClosed | undefined;
   #closing: Promise<void> | undefined;
 
-  constructor(records: RecordLog, replayed: Replayed, options: LevelStoreOptions) {
+  constructor(records: RecordLog, replayed: ReplayedLog, options: LevelStoreOptions) {
     this.#clock = options.clock ?? systemClock;
     this.#log = options.log ?? silentLogger;
     this.#records = records;
@@ -163,7 +163,7 @@ export class LevelStore implements Store {
   }
 
   isStale(entry: Entry): boolean {
-    return isKeptOtherwise(this.#encryption, entry);
+    return needsRewrite(this.#encryption, entry);
   }
 
   size(): Promise<number> {
@@ -246,10 +246,10 @@ export class LevelStore implements Store {
 }
 
 /** What the log on disk amounts to. */
-export interface Replayed {
+export interface ReplayedLog {
   readonly map: VersionedMap;
   readonly mark: LogMark;
-  readonly garbage: Written[];
+  readonly garbage: WrittenChange[];
   readonly hasUnread: boolean;
 }
 
@@ -260,7 +260,7 @@ export interface Replayed {
 export async function openLevelStore(directory: string, options: LevelStoreOptions = {}): Promise<LevelStore> {
   let map = new VersionedMap(0n, options);
   let mark: LogMark = { compacted: 0n, records: 0 };
-  const garbage: Written[] = [];
+  const garbage: WrittenChange[] = [];
   /** What could not be decrypted at once. */
   const unread = new Set<UnreadEntry>();
   const { encryption = new ResourceEncryption() } = options;
@@ -290,7 +290,7 @@ export async function openLevelStore(directory: string, options: LevelStoreOptio
   return new LevelStore(options.wrapLog?.(records) ?? records, replayed, options);
 }
 
-const recordOf = ({ type, entry }: Written, kept: Buffer, at: number): LogRecord =>
+const recordOf = ({ type, entry }: WrittenChange, kept: Buffer, at: number): LogRecord =>
   type === 'put'
     ? { type, key: entry.key, at, bytes: kept, revisionAt: entry.revisionAt }
     : { type, key: entry.key, at };
@@ -301,7 +301,7 @@ function changeFrom(
   record: LogRecord,
   previous: Entry | undefined,
   encryption: Encryption,
-): Written | undefined {
+): WrittenChange | undefined {
   if (record.type === 'put') return { type: 'put', entry: entryFrom(revision, record, encryption), previous };
   return previous === undefined ? undefined : { type: 'delete', entry: atRevision(previous, revision), previous };
 }
@@ -313,8 +313,8 @@ function entryFrom(
   encryption: Encryption,
 ): Entry {
   const read = (): StoredEntry => {
-    const { document, keptAs } = decrypted(encryption, key, kept);
-    return new StoredEntry(key, revision, keptAs === '' ? document : unshared(document), revisionAt, keptAs);
+    const { document, keptAs } = decryptDocument(encryption, key, kept);
+    return new StoredEntry(key, revision, keptAs === '' ? document : unpooled(document), revisionAt, keptAs);
   };
   try {
     return read();
@@ -328,7 +328,7 @@ function entryFrom(
  * replaced, and deletions themselves.
  */
 function takeRemoval(
-  garbage: Written[],
+  garbage: WrittenChange[],
   mark: LogMark,
 ): { readonly removed: readonly Revision[]; readonly mark: LogMark } {
   const taken = garbage.splice(0, removalsAtOnce);

@@ -4,7 +4,7 @@ import { evaluatePolicy } from '../../../src/admission/policies/evaluation.js';
 import { Decisions } from '../../../src/admission/request-variables.js';
 import type { ValidatingAdmissionPolicySpec } from '../../../src/api/kinds/validating-admission-policy.js';
 import type { Json } from '../../../src/api/object.js';
-import { atOnce } from '../../../src/api/steps.js';
+import { runSync } from '../../../src/api/steps.js';
 import { jsonValue } from '../../../src/cel/json-values.js';
 import { authorizerValue } from '../../../src/cel/library/authorizer.js';
 import { TurnTaking } from '../../../src/runtime/turn-taking.js';
@@ -21,7 +21,7 @@ async function judge(spec: ValidatingAdmissionPolicySpec) {
     },
   };
   const decisions = new Decisions(authorizer, { username: 'alice', groups: [] });
-  const { decisions: told, annotations } = await evaluatePolicy(atOnce(compileValidations(spec)), {
+  const { decisions: told, annotations } = await evaluatePolicy(runSync(compileValidations(spec)), {
     decisions,
     turns: new TurnTaking(),
     ignoresFailures: spec.failurePolicy === 'Ignore',

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/api/object.js';
-import { atOnce, type Steps } from '../../../src/api/steps.js';
+import { runSync, type Steps } from '../../../src/api/steps.js';
 import { documentHash } from '../../../src/apiserver/discovery.js';
 import { openApiV2Json } from '../../../src/apiserver/openapi/v2.js';
 import { v2Protobuf } from '../../../src/apiserver/openapi/v2-protobuf.js';
@@ -54,7 +54,7 @@ const widgets = of(properties({ spec }), {
   subresources: { status: { type: 'view', prepare: (next) => next } },
 });
 
-const read = (pieces: Steps<readonly Buffer[]>): JsonObject => JSON.parse(Buffer.concat(atOnce(pieces)).toString());
+const read = (pieces: Steps<readonly Buffer[]>): JsonObject => JSON.parse(Buffer.concat(runSync(pieces)).toString());
 const openApiV2 = (definitions: readonly ResourceDefinition[]): JsonObject => read(openApiV2Json(definitions));
 const openApiV3 = (
   definitions: readonly ResourceDefinition[],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { atOnce } from '../../../src/api/steps.js';
+import { runSync } from '../../../src/api/steps.js';
 import { bytesInStep, finished } from '../../../src/apiserver/openapi/finished.js';
 import { membersOf, Parts } from '../../../src/apiserver/openapi/parts.js';
 import type { ResourceDefinition } from '../../../src/registry/resource-definition.js';
@@ -14,7 +14,7 @@ function open() {
       return Buffer.from(name);
     },
   });
-  return { parts, written, all: (of: readonly ResourceDefinition[]) => atOnce(parts.of(of, new Map())) };
+  return { parts, written, all: (of: readonly ResourceDefinition[]) => runSync(parts.of(of, new Map())) };
 }
 const [a, b, c] = ['a', 'b', 'c'].map((plural): ResourceDefinition => ({ ...configMaps, plural })) as [
   ResourceDefinition,
@@ -34,7 +34,7 @@ test('of a definition that was there before nothing is written again', () => {
 test('what all of them have is kept once, and members come in the order of their names', () => {
   const parts = open().all([b, a]);
   expect(parts[1]?.schemas.get('Metadata')).toBe(parts[0]?.schemas.get('Metadata'));
-  expect(atOnce(membersOf(parts, 'schemas')).map(String)).toEqual(['Metadata', 'a', 'b']);
+  expect(runSync(membersOf(parts, 'schemas')).map(String)).toEqual(['Metadata', 'a', 'b']);
 });
 
 test('of two members of one name the first counts, and what differs is not shared', () => {
@@ -42,8 +42,8 @@ test('of two members of one name the first counts, and what differs is not share
     describe: ({ plural }) => ({ paths: {}, schemas: { same: { plural } } }),
     member: (_, __, value) => Buffer.from(JSON.stringify(value)),
   });
-  expect(atOnce(membersOf(atOnce(parts.of([b, a], new Map())), 'schemas')).map(String)).toEqual(['{"plural":"b"}']);
-  expect(atOnce(membersOf(atOnce(parts.of([a], new Map())), 'schemas')).map(String)).toEqual(['{"plural":"a"}']);
+  expect(runSync(membersOf(runSync(parts.of([b, a], new Map())), 'schemas')).map(String)).toEqual(['{"plural":"b"}']);
+  expect(runSync(membersOf(runSync(parts.of([a], new Map())), 'schemas')).map(String)).toEqual(['{"plural":"a"}']);
 });
 
 test('a document is put together in steps, however large it is', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { atOnce } from '../../../src/api/steps.js';
+import { runSync } from '../../../src/api/steps.js';
 import { Catalogue } from '../../../src/apiserver/catalogue.js';
 import { openApiAnswer } from '../../../src/apiserver/openapi/routes.js';
 import { openApiV2Json } from '../../../src/apiserver/openapi/v2.js';
@@ -165,12 +165,12 @@ test('the one document of OpenAPI 2 is the same whether its parts are new or not
     catalogue.setCustom(definitions);
     const anew = catalogue.current().definitions.map((one) => ({ ...one }));
     const json = (await ask('/openapi/v2'))?.bytes;
-    expect(json?.equals(Buffer.concat(atOnce(openApiV2Json(anew))))).toBe(true);
+    expect(json?.equals(Buffer.concat(runSync(openApiV2Json(anew))))).toBe(true);
     const protobuf = await ask('/openapi/v2', {
       accept: 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf',
     });
     expect(protobuf?.contentType).toBe('application/com.github.proto-openapi.spec.v2.v1.0+protobuf');
-    expect(protobuf?.bytes.equals(Buffer.concat(atOnce(openApiV2Protobuf(anew))))).toBe(true);
+    expect(protobuf?.bytes.equals(Buffer.concat(runSync(openApiV2Protobuf(anew))))).toBe(true);
   }
 });
 

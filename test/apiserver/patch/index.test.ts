@@ -3,7 +3,7 @@ import { Complaints } from '../../../src/api/complaints.js';
 import { ApiError } from '../../../src/api/errors.js';
 import type { ApiObject, JsonObject } from '../../../src/api/object.js';
 import type { FieldValidation } from '../../../src/api/options.js';
-import { atOnce } from '../../../src/api/steps.js';
+import { runSync } from '../../../src/api/steps.js';
 import { readApplyConfiguration } from '../../../src/apiserver/patch/apply.js';
 import { patched, patchTypeOf, readPatch } from '../../../src/apiserver/patch/index.js';
 import { configMapSchema } from '../../../src/resources/configmaps/definition.js';
@@ -67,7 +67,7 @@ describe('patched', () => {
         return { object, strict: strict.texts };
       },
     });
-    return atOnce(steps);
+    return runSync(steps);
   };
 
   test.each([

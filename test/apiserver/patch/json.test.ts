@@ -4,7 +4,7 @@ import { ApiError } from '../../../src/api/errors.js';
 import { readJson } from '../../../src/api/json-text.js';
 import type { Json, JsonObject } from '../../../src/api/object.js';
 import type { FieldValidation } from '../../../src/api/options.js';
-import { atOnce, Postponed, resultOf } from '../../../src/api/steps.js';
+import { DeferredWork, resultOf, runSync } from '../../../src/api/steps.js';
 import { jsonPatch } from '../../../src/apiserver/patch/json.js';
 import { maxOperations } from '../../../src/apiserver/patch/json-operations.js';
 import type { Schema } from '../../../src/schema/schema.js';
@@ -15,7 +15,7 @@ const schema: Schema = {};
 const read = (body: string, fieldValidation: FieldValidation = 'Warn') =>
   jsonPatch.read(() => readJson(body), { fieldValidation });
 const patch = (document: JsonObject, operations: readonly Json[]): JsonObject =>
-  atOnce(resultOf(read(JSON.stringify(operations)).apply(document, schema, new Postponed()))) as JsonObject;
+  runSync(resultOf(read(JSON.stringify(operations)).apply(document, schema, new DeferredWork()))) as JsonObject;
 const failure = (act: () => unknown): ApiError => {
   try {
     act();
@@ -101,8 +101,8 @@ describe('operations', () => {
 
   test('the same patch applies again', () => {
     const ready = read('[{"op":"add","path":"/a","value":{}},{"op":"add","path":"/a/b","value":1}]');
-    expect(atOnce(resultOf(ready.apply({}, schema, new Postponed())))).toEqual({ a: { b: 1 } });
-    expect(atOnce(resultOf(ready.apply({}, schema, new Postponed())))).toEqual({ a: { b: 1 } });
+    expect(runSync(resultOf(ready.apply({}, schema, new DeferredWork())))).toEqual({ a: { b: 1 } });
+    expect(runSync(resultOf(ready.apply({}, schema, new DeferredWork())))).toEqual({ a: { b: 1 } });
   });
 
   test.each<[string, JsonObject, readonly Json[]]>([
@@ -168,7 +168,7 @@ describe('hostile patches', () => {
     const reading = jsonPatch.read(() => ({ ...readJson(body), bytes: Buffer.from(body) }), {
       fieldValidation: 'Warn',
     });
-    expect(failure(() => atOnce(resultOf(reading.apply({}, schema, new Postponed())))).code).toBe(422);
+    expect(failure(() => runSync(resultOf(reading.apply({}, schema, new DeferredWork())))).code).toBe(422);
   });
 
   test('too many operations', () => {
@@ -190,7 +190,7 @@ describe('a body as text', () => {
   const document = { i: 1, f: 1.5, html: 'a<b', plain: 'é', list: [1, 2], long: 9_007_199_254_740_993n };
   const reading = (body: string, fieldValidation: FieldValidation = 'Warn') =>
     jsonPatch.read(() => ({ ...readJson(body), bytes: Buffer.from(body) }), { fieldValidation });
-  const run = (body: string) => atOnce(resultOf(reading(body).apply(document, schema, new Postponed())));
+  const run = (body: string) => runSync(resultOf(reading(body).apply(document, schema, new DeferredWork())));
   const value = (path: string, spelling: string) => `[{"op":"test","path":"/${path}","value":${spelling}}]`;
 
   test.each([
@@ -277,7 +277,7 @@ describe('bodies', () => {
   });
 
   test('null changes nothing', () => {
-    expect(atOnce(resultOf(read('null').apply({ a: 1 }, schema, new Postponed())))).toEqual({ a: 1 });
+    expect(runSync(resultOf(read('null').apply({ a: 1 }, schema, new DeferredWork())))).toEqual({ a: 1 });
   });
 
   test('unknown and repeated members are told', () => {
@@ -300,7 +300,7 @@ describe('bodies', () => {
       'json patch unknown field "[1].z"',
       'json patch duplicate field "[1].op"',
     ]);
-    expect(atOnce(resultOf(read(body).apply({}, schema, new Postponed())))).toEqual({ b: 1 });
+    expect(runSync(resultOf(read(body).apply({}, schema, new DeferredWork())))).toEqual({ b: 1 });
   });
 });
 
@@ -397,7 +397,7 @@ describe('against an oracle that copies everything', () => {
 
 test('every operation of a long patch is a step of its own', () => {
   const operations = Array.from({ length: 1_000 }, (_, at) => ({ op: 'add', path: `/a${at}`, value: at }));
-  const work = read(JSON.stringify(operations)).apply({}, schema, new Postponed());
+  const work = read(JSON.stringify(operations)).apply({}, schema, new DeferredWork());
   const { pauses, result } = countSteps(resultOf(work));
   expect([pauses, Object.keys(result ?? {}).length]).toEqual([1_000, 1_000]);
 });

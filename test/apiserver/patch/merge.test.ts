@@ -2,13 +2,13 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { readJson } from '../../../src/api/json-text.js';
 import type { Json, JsonObject } from '../../../src/api/object.js';
-import { atOnce, Postponed, resultOf } from '../../../src/api/steps.js';
+import { DeferredWork, resultOf, runSync } from '../../../src/api/steps.js';
 import { merged, mergePatch } from '../../../src/apiserver/patch/merge.js';
 
 function merge(target: JsonObject, patch: JsonObject): JsonObject {
-  const later = new Postponed();
+  const later = new DeferredWork();
   const result = merged(target, patch, later);
-  atOnce(later.rest());
+  runSync(later.rest());
   return result;
 }
 
@@ -69,7 +69,7 @@ test('with fieldValidation Ignore every body that is none is called the same', (
 
 test('with fieldValidation Ignore a list takes the place of the object', () => {
   const read = mergePatch.read(() => readJson('[{"z":1,"a":{"x":null}},null,[null]]'), { fieldValidation: 'Ignore' });
-  const result = atOnce(resultOf(read.apply({ k: 'v' }, {}, new Postponed())));
+  const result = runSync(resultOf(read.apply({ k: 'v' }, {}, new DeferredWork())));
   expect(read.shown(result)).toBe('[{"a":{},"z":1},null,[null]]');
 });
 
@@ -78,8 +78,8 @@ test('what comes twice in a list that takes the place of an object still does wh
     const body = '{"spec":[{"k":1,"k":2}]}';
     const text = () => ({ ...readJson(body), bytes: Buffer.from(body) });
     const read = mergePatch.read(text, { fieldValidation: 'Strict' });
-    const result = atOnce(resultOf(read.apply(live, {}, new Postponed())));
-    return atOnce(resultOf(read.text?.(result as JsonObject) ?? readJson('{}'))).duplicates;
+    const result = runSync(resultOf(read.apply(live, {}, new DeferredWork())));
+    return runSync(resultOf(read.text?.(result as JsonObject) ?? readJson('{}'))).duplicates;
   };
   expect(duplicatesOf({ spec: { a: 1 } })).toEqual(['duplicate field "spec[0].k"']);
   expect(duplicatesOf({})).toEqual([]);
@@ -90,7 +90,7 @@ test('what is large is merged in steps, and in order', () => {
     Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${String(at).padStart(5, '0')}`, value(at)]));
   const target = { data: numbered(9_000, (at) => at), rest: { a: 1 } };
   const patch = { data: numbered(10_000, (at) => (at % 2 === 0 ? null : { x: null, y: at })), rest: { a: null, b: 2 } };
-  const later = new Postponed();
+  const later = new DeferredWork();
   const result = merged(target, patch, later);
   expect([...later.rest()].length).toBeGreaterThan(4);
   expect(Object.entries(result['data'] as JsonObject)).toEqual(

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { NumberText } from '../../../src/api/json-exact.js';
+import { NumberLiteral } from '../../../src/api/json-exact.js';
 import { readJson } from '../../../src/api/json-text.js';
 import type { Json, JsonObject } from '../../../src/api/object.js';
-import { atOnce } from '../../../src/api/steps.js';
+import { runSync } from '../../../src/api/steps.js';
 import { readReceivedPatch } from '../../../src/apiserver/patch/json.js';
 import { DoesNotApply } from '../../../src/apiserver/patch/json-patching.js';
 import { expectShort } from '../../processor-time.js';
@@ -70,8 +70,8 @@ describe('an operation that does not fit', () => {
     [{ op: 'test', path: '', value: {} }, 'testing value  failed: test failed'],
   ])('%j', (operation, why) => {
     const patch = read(JSON.stringify([operation]));
-    expect(() => atOnce(patch.apply(object))).toThrow(DoesNotApply);
-    expect(() => atOnce(patch.apply(object))).toThrow(why);
+    expect(() => runSync(patch.apply(object))).toThrow(DoesNotApply);
+    expect(() => runSync(patch.apply(object))).toThrow(why);
     expect(object).toEqual({ a: { b: 1 }, list: [1, 2], none: null });
   });
 });
@@ -86,7 +86,7 @@ test.each([
 
 test('copies that double are stopped', () => {
   const doubling = Array.from({ length: 40 }, (_, at) => ({ op: 'copy', from: '/a', path: `/a/x${at}` }));
-  expect(() => atOnce(read(JSON.stringify(doubling)).apply({ a: { b: 'x'.repeat(1_000) } }))).toThrow(
+  expect(() => runSync(read(JSON.stringify(doubling)).apply({ a: { b: 'x'.repeat(1_000) } }))).toThrow(
     'exceeding the limit',
   );
 });
@@ -100,14 +100,14 @@ test('nothing to do is known before', () => {
 });
 
 test('numbers are what they mean, and are known as they were written', () => {
-  const applied = atOnce(read('[{"op":"add","path":"/x","value":[1.0,1e400]}]').apply({ a: 1 }));
+  const applied = runSync(read('[{"op":"add","path":"/x","value":[1.0,1e400]}]').apply({ a: 1 }));
   expect(applied.result).toEqual({ a: 1, x: [1, Number.POSITIVE_INFINITY] });
-  expect(applied.text.exact).toEqual({ a: 1, x: [new NumberText('1.0'), new NumberText('1e400')] });
+  expect(applied.text.exact).toEqual({ a: 1, x: [new NumberLiteral('1.0'), new NumberLiteral('1e400')] });
 });
 
 test('what is undefined in an object made by code is not there', () => {
   const made = { a: 1, b: undefined } as unknown as JsonObject;
-  expect(atOnce(read('[{"op":"add","path":"/x","value":1.0}]').apply(made)).result).toStrictEqual({ a: 1, x: 1 });
+  expect(runSync(read('[{"op":"add","path":"/x","value":1.0}]').apply(made)).result).toStrictEqual({ a: 1, x: 1 });
 });
 
 test.each([
@@ -124,7 +124,7 @@ test.each([
   ],
   ['what nobody looks at', '[{"op":"add","path":"/b","value":{"c":1,"c":2}}]', '{"a":1,"b":{"c":1,"c":2}}'],
 ])('of members that come twice the last counts in %s', (_, patch, result) => {
-  expect(atOnce(read(patch).apply({ a: 1 })).text).toEqual(readJson(result));
+  expect(runSync(read(patch).apply({ a: 1 })).text).toEqual(readJson(result));
 });
 
 test('what operations have nested beyond all measure is compared, and refused', () => {
@@ -132,7 +132,7 @@ test('what operations have nested beyond all measure is compared, and refused', 
   const into = `/b${'/0'.repeat(989)}/-`;
   const round = `{"op":"add","path":"/b","value":${begin}${end}},{"op":"move","from":"/a","path":"${into}"},{"op":"move","from":"/b","path":"/a"}`;
   const patch = read(`[${Array(20).fill(round).join()},{"op":"test","path":"/a","value":1}]`);
-  expect(() => atOnce(patch.apply({ a: 1 }))).toThrow(
+  expect(() => runSync(patch.apply({ a: 1 }))).toThrow(
     new DoesNotApply('testing value /a failed: test failed', { isTest: true }),
   );
 });
@@ -141,17 +141,17 @@ test('what is nested deeply is written in a time that grows with its length', as
   let deep: Json = 'x'.repeat(2_000_000);
   for (let at = 0; at < 900; at++) deep = [deep];
   const patch = read('[{"op":"add","path":"/b","value":1.0}]');
-  await expectShort(2_000, () => atOnce(patch.apply({ a: deep })));
+  await expectShort(2_000, () => runSync(patch.apply({ a: deep })));
 });
 
 test('a number that is written otherwise is another one', () => {
-  expect(() => atOnce(read('[{"op":"test","path":"/a","value":1.0}]').apply({ a: 1 }))).toThrow(
+  expect(() => runSync(read('[{"op":"test","path":"/a","value":1.0}]').apply({ a: 1 }))).toThrow(
     'testing value /a failed',
   );
 });
 
 test('a webhook may send more operations than a caller', () => {
   const operation = { op: 'add', path: '/a/b', value: 2 };
-  const { result } = atOnce(read(JSON.stringify(Array.from({ length: 10_001 }, () => operation))).apply(object));
+  const { result } = runSync(read(JSON.stringify(Array.from({ length: 10_001 }, () => operation))).apply(object));
   expect(result).toMatchObject({ a: { b: 2 } });
 });

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { ApiError } from '../../../src/api/errors.js';
 import { readJson } from '../../../src/api/json-text.js';
 import type { Json, JsonObject } from '../../../src/api/object.js';
-import { atOnce, Postponed, resultOf } from '../../../src/api/steps.js';
+import { DeferredWork, resultOf, runSync } from '../../../src/api/steps.js';
 import { strategicPatch } from '../../../src/apiserver/patch/strategic.js';
 import { field, integer32, list, listMap, map, string, struct } from '../../../src/schema/builder.js';
 import type { Schema } from '../../../src/schema/schema.js';
@@ -27,8 +27,8 @@ const schema: Schema = struct('v1.Thing', {
 
 function applyInSteps(current: JsonObject, patch: Json): { readonly result: JsonObject; readonly steps: number } {
   const read = strategicPatch.read(() => readJson(JSON.stringify(patch)), { fieldValidation: 'Warn' });
-  const later = new Postponed();
-  const result = atOnce(resultOf(read.apply(current, schema, later))) as JsonObject;
+  const later = new DeferredWork();
+  const result = runSync(resultOf(read.apply(current, schema, later))) as JsonObject;
   return { result, steps: [...later.rest()].length };
 }
 const apply = (current: JsonObject, patch: Json): JsonObject => applyInSteps(current, patch).result;
@@ -53,7 +53,7 @@ test('what is quoted of a patch has no directives that were carried out, also be
     ],
   };
   const read = strategicPatch.read(() => readJson(JSON.stringify(patch)), { fieldValidation: 'Warn' });
-  const result = atOnce(resultOf(read.apply({ items: [{ name: 'x' }] }, schema, new Postponed())));
+  const result = runSync(resultOf(read.apply({ items: [{ name: 'x' }] }, schema, new DeferredWork())));
   expect(read.shown(result)).toBe('map[items:[map[name:x value:n] map[$retainKeys:[] name:y]]]');
 });
 
@@ -65,7 +65,7 @@ test.each(['delete', 'replace'])('what is quoted of a patch has directives that 
     ],
   };
   const read = strategicPatch.read(() => readJson(JSON.stringify(patch)), { fieldValidation: 'Warn' });
-  const result = atOnce(resultOf(read.apply({ items: [{ name: 'x' }] }, schema, new Postponed())));
+  const result = runSync(resultOf(read.apply({ items: [{ name: 'x' }] }, schema, new DeferredWork())));
   expect(read.shown(result)).toBe(`map[items:[map[$retainKeys:[name] name:x] map[$patch:${word} name:x]]]`);
 });
 
@@ -73,7 +73,7 @@ test('what is quoted of a patch has no directives below values that are new', ()
   const gone = { $patch: 'delete', name: 'z' };
   const patch = { a: { of: [gone], is: gone, $patch2: 'k' }, b: [gone, { of: [gone] }], c: gone };
   const read = strategicPatch.read(() => readJson(JSON.stringify(patch)), { fieldValidation: 'Warn' });
-  const result = atOnce(resultOf(read.apply({}, schema, new Postponed())));
+  const result = runSync(resultOf(read.apply({}, schema, new DeferredWork())));
   expect(read.shown(result)).toBe(
     'map[a:map[$patch2:k of:[]] b:[map[$patch:delete name:z] map[of:[]]] c:map[$patch:delete name:z]]',
   );

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { defaultDomains } from '../../../src/api/domains.js';
-import { atOnce } from '../../../src/api/steps.js';
+import { runSync } from '../../../src/api/steps.js';
 import { AuthenticationError } from '../../../src/auth/authenticator.js';
 import { Expressions } from '../../../src/auth/jwt/expressions.js';
 import type { JwtIssuer } from '../../../src/auth/jwt/jwt-issuer.js';
@@ -23,7 +23,7 @@ beforeEach(() => {
   server = new IssuerServer([key, rsa]);
 });
 const partsFor = (jwt: JwtIssuer) => ({
-  expressions: atOnce(Expressions.of([jwt])),
+  expressions: runSync(Expressions.of([jwt])),
   domains: defaultDomains,
   log: silentLogger,
   fetch: server.fetch,

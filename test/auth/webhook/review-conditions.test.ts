@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { atOnce } from '../../../src/api/steps.js';
+import { runSync } from '../../../src/api/steps.js';
 import type { AccessAttributes } from '../../../src/auth/authorizer.js';
 import { reviewConditions } from '../../../src/auth/webhook/review-conditions.js';
 import { compileReviewCondition } from '../../../src/cel/environments/authorization.js';
@@ -9,7 +9,7 @@ const clock = new FakeClock();
 const told: string[] = [];
 const judge = (attributes: AccessAttributes, ...texts: readonly string[]): boolean => {
   const conditions = texts.map((text) => {
-    const prepared = atOnce(compileReviewCondition(text));
+    const prepared = runSync(compileReviewCondition(text));
     if (prepared.wrong !== undefined) throw new Error(prepared.wrong);
     return { text, program: prepared.program };
   });
@@ -54,7 +54,7 @@ describe('a condition', () => {
     ['request.resourceAttributes.verb == 1', 'no matching overload'],
     ['(', 'Syntax error'],
   ])('%s is wrong', (text, why) => {
-    expect(atOnce(compileReviewCondition(text)).wrong).toContain(why);
+    expect(runSync(compileReviewCondition(text)).wrong).toContain(why);
   });
 });
 

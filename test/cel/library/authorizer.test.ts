@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { atOnce } from '../../../src/api/steps.js';
+import { runSync } from '../../../src/api/steps.js';
 import { environmentOf } from '../../../src/cel/environment.js';
 import { estimate } from '../../../src/cel/estimate.js';
 import { program } from '../../../src/cel/evaluator.js';
@@ -25,14 +25,14 @@ const environment = environmentOf({
 const subject = { group: 'apps', resource: 'deployments', subresource: 'scale', namespace: 'here', name: 'one' };
 
 function evaluate(expression: string, decide: Decide) {
-  const { checked, issues } = atOnce(environment.compile(expression));
+  const { checked, issues } = runSync(environment.compile(expression));
   if (checked === undefined) throw new Error(issues.map(String).join('\n'));
   const values = new Map([
     ['authorizer', authorizerValue(decide)],
     ['authorizer.requestResource', requestResourceValue(decide, subject)],
   ]);
-  const evaluated = atOnce(program(checked, environment)).evaluate((name) => values.get(name), { limit: 1_000_000 });
-  return { ...evaluated, estimate: atOnce(estimate(checked, environment, () => undefined)).max };
+  const evaluated = runSync(program(checked, environment)).evaluate((name) => values.get(name), { limit: 1_000_000 });
+  return { ...evaluated, estimate: runSync(estimate(checked, environment, () => undefined)).max };
 }
 
 const unsaid = { subresource: '', namespace: '', name: '', fieldSelector: '', labelSelector: '' };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { atOnce } from '../../../src/api/steps.js';
+import { runSync } from '../../../src/api/steps.js';
 import { listFrom } from '../../../src/cel/collections.js';
 import { environmentOf } from '../../../src/cel/environment.js';
 import { program } from '../../../src/cel/evaluator.js';
@@ -26,10 +26,10 @@ function prepared(
   expression: string,
   variables: Readonly<Record<string, Value>>,
 ): () => { readonly value: Value | 'exceeded' } {
-  const { checked, issues } = atOnce(environment.compile(expression));
+  const { checked, issues } = runSync(environment.compile(expression));
   if (checked === undefined) throw new Error(issues.map(String).join('\n'));
   return () => {
-    const { value, isOverLimit } = atOnce(program(checked, environment)).evaluate((name) => variables[name]);
+    const { value, isOverLimit } = runSync(program(checked, environment)).evaluate((name) => variables[name]);
     return { value: isOverLimit ? 'exceeded' : value };
   };
 }

@@ -1,6 +1,6 @@
 import { ipText } from '../../../src/api/ip-address.js';
 import { quantityText } from '../../../src/api/quantity.js';
-import { atOnce } from '../../../src/api/steps.js';
+import { runSync } from '../../../src/api/steps.js';
 import { environmentOf } from '../../../src/cel/environment.js';
 import { estimate } from '../../../src/cel/estimate.js';
 import { ProgramFailed, program } from '../../../src/cel/evaluator.js';
@@ -20,12 +20,12 @@ export interface Outcome {
 
 /** What an expression without variables answers. */
 export function outcome(expression: string): Outcome {
-  const { checked, issues } = atOnce(environment.compile(expression));
+  const { checked, issues } = runSync(environment.compile(expression));
   if (checked === undefined) throw new Error(issues.map(String).join('\n'));
-  const { min, max } = atOnce(estimate(checked, environment, () => undefined));
+  const { min, max } = runSync(estimate(checked, environment, () => undefined));
   const told = { estimate: max > 1e15 ? `${min}..` : min === max ? min : `${min}..${max}` };
   try {
-    const { value, cost } = atOnce(program(checked, environment)).evaluate(() => undefined, { limit: 1_000_000 });
+    const { value, cost } = runSync(program(checked, environment)).evaluate(() => undefined, { limit: 1_000_000 });
     return { answer: shown(value), cost, ...told };
   } catch (error) {
     if (error instanceof ProgramFailed) return { answer: `! ${error.message}`, cost: 0, ...told };

@@ -1,7 +1,7 @@
 import { subjectFields } from '../../../controllers/csr-policy-approver/policy.js';
 import { freshAnchors } from '../../../controllers/trust-bundle-publisher/bundle.js';
 import { combineAnchors, UnfitSource } from '../../../controllers/trust-distributor/combine.js';
-import { atOnce } from '../../../src/api/steps.js';
+import { runSync } from '../../../src/api/steps.js';
 import { type Certificate, readPemCertificates } from '../../../src/pki/certificate.js';
 import { type CertificateAuthority, loadCertificateAuthority } from '../../../src/pki/certificate-authority.js';
 import {
@@ -144,7 +144,7 @@ export async function requestCampaign(campaign: Campaign): Promise<RequestTally>
   const ca = loadCertificateAuthority(await root.issueAuthority({ commonName: 'issuing', seconds: 30 * 86_400 }));
   const key = await testKey(keyType);
   const seeds = await seedRequests(key);
-  const bodies = seeds.map((der) => new DerCursor(der).enter(tags.sequence)?.element(tags.sequence)?.whole ?? der);
+  const bodies = seeds.map((der) => new DerCursor(der).enter(tags.sequence)?.element(tags.sequence)?.fullBytes ?? der);
   const random = randomOf(campaign, 0);
   const watch = stopwatch();
   const shown: string[] = [];
@@ -216,13 +216,13 @@ export async function bundleCampaign(campaign: Campaign): Promise<BundleTally> {
       ? mutated(random.pick(texts), random, texts).toString('latin1')
       : `${random.pick(anchors)}${encodePem('CERTIFICATE', brokenCertificate())}`;
     const what = (): string => Buffer.from(text).toString('base64');
-    if ((await watch.quickly(what, () => atOnce(anchorViolations(text)))).length === 0) accepted++;
+    if ((await watch.quickly(what, () => runSync(anchorViolations(text)))).length === 0) accepted++;
     await watch.quickly(what, () => freshAnchors([text], now + random.below(2) * 20_000 * day));
     const found = await watch.quickly(what, () => combinedFrom(text, now));
     if (found === undefined || found === '') continue;
     combined++;
     // What is passed on is accepted by the server, and changes no more.
-    if (atOnce(anchorViolations(found)).length > 0) throw new Error(`the server refuses what is passed on: ${what()}`);
+    if (runSync(anchorViolations(found)).length > 0) throw new Error(`the server refuses what is passed on: ${what()}`);
     if (combinedFrom(found, now) !== found) throw new Error(`what is passed on changes again: ${what()}`);
   }
   return { accepted, combined, slowestMs: watch.slowestMs };

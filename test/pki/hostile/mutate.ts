@@ -87,7 +87,7 @@ function reshapedOnce(der: Buffer, random: Random): Buffer {
     const at = random.oneIn(2) ? random.below(members.length) : longest(members);
     return encode(tag, Buffer.concat(members.with(at, reshapedOnce(members[at] ?? value, random))));
   }
-  return random.pick(reshapings)(element.whole, { tag, value, members }, random);
+  return random.pick(reshapings)(element.fullBytes, { tag, value, members }, random);
 }
 
 const longest = (members: readonly Buffer[]): number => {
@@ -99,7 +99,7 @@ const longest = (members: readonly Buffer[]): number => {
 function membersOf(contents: Buffer): readonly Buffer[] {
   const cursor = new DerCursor(contents);
   const members: Buffer[] = [];
-  for (let member = cursor.any(); member !== undefined; member = cursor.any()) members.push(member.whole);
+  for (let member = cursor.any(); member !== undefined; member = cursor.any()) members.push(member.fullBytes);
   return cursor.empty ? members : [];
 }
 

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { CustomResourceDefinition } from '../../../src/api/kinds/custom-resource-definition.js';
 import type { Json, JsonObject } from '../../../src/api/object.js';
-import { atOnce, resultOf } from '../../../src/api/steps.js';
+import { resultOf, runSync } from '../../../src/api/steps.js';
 import { createViolations } from '../../../src/apiserver/write/violations.js';
 import type { RequestContext, ResourceDefinition } from '../../../src/registry/resource-definition.js';
 import { customResourceDefinitions } from '../../../src/resources/customresourcedefinitions/definition.js';
@@ -298,7 +298,7 @@ test('both prefixes of extensions mean the same, and each object keeps its own',
 test('in protobuf there is one number for both, and the usual prefix is read', () => {
   const encode = (schema: JsonObject): JsonObject => {
     const bytes = encodeProtobuf(crds.schema, read(crds, body(schema)) as unknown as JsonObject);
-    const decoded = atOnce(decodeProtobuf(crds.schema, bytes)) as unknown as CustomResourceDefinition;
+    const decoded = runSync(decodeProtobuf(crds.schema, bytes)) as unknown as CustomResourceDefinition;
     return decoded.spec.versions[0]?.schema?.openAPIV3Schema ?? {};
   };
   const flag = { 'x-kubernetes-int-or-string': true, 'x-kubernetes-embedded-resource': false };
@@ -412,7 +412,7 @@ test('nothing that looks like a definition gets past decoding and makes the rule
         expect(error).toBeInstanceOf(DecodeError);
         return;
       }
-      const defaulted = atOnce(resultOf(crds.defaults?.(decoded) ?? decoded));
+      const defaulted = runSync(resultOf(crds.defaults?.(decoded) ?? decoded));
       for (const previous of [undefined, stored]) {
         const next = crds.prepare?.(defaulted, previous, silent) ?? decoded;
         expect(Array.isArray(found(crds.validate?.(next, previous, silent)))).toBe(true);

@@ -10,7 +10,7 @@ import {
   type Unstructured,
   unstructured,
 } from '../../../src/api/object.js';
-import { atOnce } from '../../../src/api/steps.js';
+import { runSync } from '../../../src/api/steps.js';
 import { invalid, required, tooLong } from '../../../src/api/violations.js';
 import { validateMetadata } from '../../../src/registry/metadata-rules.js';
 import type { ResourceDefinition, SubresourceView } from '../../../src/registry/resource-definition.js';
@@ -48,7 +48,7 @@ const codecOf = (definition: ResourceDefinition): NonNullable<ResourceDefinition
 };
 const decode = (definition: ResourceDefinition, body: JsonObject) => {
   if (definition.reader === undefined) throw new Error('no reader');
-  return atOnce(definition.reader.decode(body, { made: false }));
+  return runSync(definition.reader.decode(body, { made: false }));
 };
 
 function create(definition: ResourceDefinition, body: JsonObject) {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { defaultDomains } from '../../../src/api/domains.js';
 import type { JsonObject } from '../../../src/api/object.js';
-import { atOnce } from '../../../src/api/steps.js';
+import { runSync } from '../../../src/api/steps.js';
 import { withDefaults } from '../../../src/apiserver/bodies.js';
 import type { ResourceDefinition } from '../../../src/registry/resource-definition.js';
 import { nodes } from '../../../src/resources/nodes/definition.js';
@@ -11,7 +11,7 @@ import { podDefinition } from '../../../src/resources/pods/definition.js';
 const pods = podDefinition(defaultDomains);
 
 const filled = (definition: object, object: object): JsonObject =>
-  atOnce(withDefaults(definition as ResourceDefinition, { metadata: {}, ...object } as never)) as never;
+  runSync(withDefaults(definition as ResourceDefinition, { metadata: {}, ...object } as never)) as never;
 const specOf = (spec: object): JsonObject => filled(pods, { spec })['spec'] as JsonObject;
 
 const plain = {

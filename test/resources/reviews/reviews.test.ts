@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { invalidObject } from '../../../src/api/errors.js';
 import { type Unstructured, unstructured } from '../../../src/api/object.js';
-import { atOnce, resultOf } from '../../../src/api/steps.js';
+import { resultOf, runSync } from '../../../src/api/steps.js';
 import type { UserInfo } from '../../../src/api/user.js';
 import { alwaysAllow } from '../../../src/auth/always.js';
 import { AuthenticationError, type Authenticator } from '../../../src/auth/authenticator.js';
@@ -50,7 +50,7 @@ const definitions = [
 const ask = async (kind: string, object: object = {}): Promise<Unstructured> => {
   const definition = definitions.find((one) => one.kind === kind);
   const given = { apiVersion: 'x/v1', kind, metadata: {}, ...object };
-  const violations = atOnce(resultOf(definition?.validate?.(given, undefined, context) ?? []));
+  const violations = runSync(resultOf(definition?.validate?.(given, undefined, context) ?? []));
   if (violations.length > 0) throw invalidObject({ group: definition?.group ?? '', kind: '' }, violations);
   const answer = await definition?.answer?.(given, context);
   if (answer === undefined) throw new Error(`${kind} is not answered`);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ValidatingAdmissionPolicy } from '../../../src/api/kinds/validating-admission-policy.js';
-import { atOnce } from '../../../src/api/steps.js';
+import { runSync } from '../../../src/api/steps.js';
 import { statusViolations } from '../../../src/resources/validatingadmissionpolicies/status.js';
 
 const policy: ValidatingAdmissionPolicy = {
@@ -15,7 +15,7 @@ test.each([
   [' a[ ', ['Invalid value: "a[": invalid JSONPath: unterminated array']],
 ])('the path of an expression that is warned of: %j', (fieldRef, found) => {
   const status = { typeChecking: { expressionWarnings: [{ fieldRef, warning: 'w' }] } };
-  const violations = atOnce(statusViolations({ ...policy, status }));
+  const violations = runSync(statusViolations({ ...policy, status }));
   expect(violations.map(({ body }) => body)).toEqual(found);
   expect(violations.every(({ field }) => field === 'status.typeChecking.expressionWarnings[0].fieldRef')).toBe(true);
 });

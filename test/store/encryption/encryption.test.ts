@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { aesCbc, aesGcm, aesGcmOfSeed } from '../../../src/store/encryption/aes.js';
 import {
   type Cipher,
-  decrypted,
+  decryptDocument,
   identity,
   isEncrypted,
   keyProvider,
@@ -155,7 +155,7 @@ describe('providers by resource', () => {
       'the stored data is not what was encrypted by this key',
     ],
   ])('nothing is read %s', (_, encryption, kept, why) => {
-    expect(() => decrypted(encryption, key, kept)).toThrow(
+    expect(() => decryptDocument(encryption, key, kept)).toThrow(
       `Internal error occurred: unable to transform key "core/secrets/default/s": ${why}`,
     );
   });

@@ -252,7 +252,14 @@ test.skipIf(!etcdInstalled)(
 );
 
 describe.skipIf(!etcdInstalled)('when the watch misses something', () => {
-  const nothing = { created: false, canceled: false, compactRevision: 0n, cancelReason: '', events: [], goesOn: false };
+  const nothing = {
+    created: false,
+    canceled: false,
+    compactRevision: 0n,
+    cancelReason: '',
+    events: [],
+    fragment: false,
+  };
 
   test('that was compacted meanwhile, streams fail and later ones go on from there', async () => {
     let deaf = false;
@@ -370,7 +377,7 @@ describe.skipIf(!etcdInstalled)('when the watch misses something', () => {
     const [event] = heard;
     if (event === undefined) throw new Error('nothing was heard');
     const second = { ...event, kv: { ...event.kv, key: event.kv.key.replace(/a$/, 'b') } };
-    tell({ ...nothing, events: [event], goesOn: true });
+    tell({ ...nothing, events: [event], fragment: true });
     tell({ ...nothing, events: [second] });
     await expect(stream.take(1)).rejects.toMatchObject({ oldest: revision });
     await store.close();

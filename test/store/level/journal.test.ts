@@ -132,8 +132,8 @@ test('one that is restarted forgets what was in both halves', async () => {
 
 test('it takes in one step what fits into a half', () => {
   const journal = openJournal(directory, size);
-  expect(journal.takes(records(1, 10))).toBe(true);
-  expect(journal.takes(records(1, 11))).toBe(false);
+  expect(journal.fits(records(1, 10))).toBe(true);
+  expect(journal.fits(records(1, 11))).toBe(false);
   journal.close();
 });
 

@@ -43,7 +43,7 @@ export interface KmsParts {
 /** Counts the keys of a key service. */
 export interface KmsMetrics {
   /** The service says that it uses this one. */
-  keyTold(id: string): void;
+  keyReported(id: string): void;
   /** A document was encrypted or decrypted with its help. */
   keyUsed(type: TransformationType, id: string): void;
 }
@@ -174,7 +174,7 @@ export class KmsProvider implements Provider {
     if (healthz !== 'ok') throw new Error(`got unexpected healthz status: ${healthz}`);
     if (version !== 'v2' && version !== 'v2beta1') throw new Error(`expected KMSv2 API version v2, got ${version}`);
     checkKeyId(keyId);
-    metrics?.keyTold(keyId);
+    metrics?.keyReported(keyId);
     const validUntil = clock.now() + validMs;
     if (this.#current?.key.keyId === keyId) {
       this.#current = { ...this.#current, validUntil };

@@ -1,18 +1,18 @@
 import { isList, type Json, setMember } from './object.js';
-import { Postponed, type Steps } from './steps.js';
+import { DeferredWork, type Steps } from './steps.js';
 
 /** A copy of what is JSON that shares nothing with it. */
-export function ownCopy(value: Json): Json {
+export function deepCopy(value: Json): Json {
   if (typeof value !== 'object' || value === null) return value;
-  if (isList(value)) return value.map(ownCopy);
+  if (isList(value)) return value.map(deepCopy);
   const members: Record<string, Json> = {};
-  for (const name of Object.keys(value)) setMember(members, name, ownCopy(value[name] as Json));
+  for (const name of Object.keys(value)) setMember(members, name, deepCopy(value[name] as Json));
   return members;
 }
 
 /** The same of a value that may be large. */
-export function* ownCopyInSteps(value: Json): Steps<Json> {
-  const later = new Postponed();
+export function* deepCopyInSteps(value: Json): Steps<Json> {
+  const later = new DeferredWork();
   const copy = (part: Json): Json => {
     if (typeof part !== 'object' || part === null) return part;
     if (isList(part)) {

@@ -7,7 +7,7 @@ const limits = { results: 256, bytes: 8_192 };
  * A function of bytes that remembers what it lately answered, for work that several parties do one after the other
  * on the same bytes. Failures are not remembered. The results are shared, so nobody may change them.
  */
-export function remembered<R extends object>(read: (bytes: Buffer) => R): (bytes: Buffer) => R {
+export function memoized<R extends object>(read: (bytes: Buffer) => R): (bytes: Buffer) => R {
   const known = new BoundedMap<string, R>(limits.results);
   return (bytes) => {
     if (bytes.length > limits.bytes) return read(bytes);

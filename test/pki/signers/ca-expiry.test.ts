@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { loadCertificateAuthority } from '../../../src/pki/certificate-authority.js';
-import { tellCaEnd } from '../../../src/pki/signers/ca-end.js';
+import { warnCaExpiry } from '../../../src/pki/signers/ca-expiry.js';
 import { silentLogger } from '../../../src/runtime/logger.js';
 import { testAuthority } from '../../../src/testing/certificates.js';
 
@@ -29,7 +29,7 @@ test.each([
 ] as const)('of a CA %s it is told or not', (_, ca, now, littleMs, expected) => {
   const told: unknown[] = [];
   const log = { ...silentLogger, warn: (fields: object, message: string) => void told.push(fields, message) };
-  tellCaEnd(ca, { clock: { now: () => now }, log, about: { object: 'pki/ca' }, littleMs });
+  warnCaExpiry(ca, { clock: { now: () => now }, log, about: { object: 'pki/ca' }, littleMs });
   const fields = { object: 'pki/ca', ends: 'below', notAfter: '2026-04-10T23:55:00Z' };
   expect(told).toEqual(expected === undefined ? [] : [fields, expected]);
 });

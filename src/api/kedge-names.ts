@@ -2,7 +2,7 @@
 
 const domain = 'kedge.internal';
 
-export const ownNames = {
+export const kedgeNames = {
   /** Label of Secrets that hold a CA which is rotated. */
   caLabel: `${domain}/ca`,
   /** Annotation of such Secrets: names of the signers, comma-separated. */

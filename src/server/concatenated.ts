@@ -1,5 +1,5 @@
 /** Both texts as one; the same one while neither changes: what was found out about certificates is kept with it. */
-export function joined(first: () => string, second: () => string, between = ''): () => string {
+export function concatenated(first: () => string, second: () => string, between = ''): () => string {
   let known = { first: '', second: '', text: '' };
   return () => {
     const now = { first: first(), second: second() };

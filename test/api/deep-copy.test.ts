@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { deepCopy, deepCopyInSteps } from '../../src/api/deep-copy.js';
 import type { Json } from '../../src/api/object.js';
-import { ownCopy, ownCopyInSteps } from '../../src/api/own-copy.js';
-import { atOnce } from '../../src/api/steps.js';
+import { runSync } from '../../src/api/steps.js';
 
 const many = Array.from({ length: 5_000 }, (_, at) => at);
 const values: readonly Json[] = [
@@ -14,7 +14,7 @@ const values: readonly Json[] = [
 ];
 
 test.each(values)('a copy is the same and shares nothing', (value) => {
-  for (const copy of [ownCopy(value), atOnce(ownCopyInSteps(value))]) {
+  for (const copy of [deepCopy(value), runSync(deepCopyInSteps(value))]) {
     expect(copy).toEqual(value);
     expect(JSON.stringify(copy, noBigint)).toBe(JSON.stringify(value, noBigint));
     expect(shared(copy, value)).toBe(false);
@@ -30,5 +30,5 @@ const shared = (a: unknown, b: unknown): boolean =>
     Object.keys(a).some((name) => shared((a as Record<string, unknown>)[name], (b as Record<string, unknown>)[name])));
 
 test('a copy of what is large is made in steps', () => {
-  expect([...ownCopyInSteps(many)].length).toBeGreaterThan(1);
+  expect([...deepCopyInSteps(many)].length).toBeGreaterThan(1);
 });

@@ -4,7 +4,7 @@ import type { Logger } from '../../runtime/logger.js';
 import type { CertificateAuthority } from '../certificate-authority.js';
 
 /** Tells in the log of a CA that is taken before it is valid, or with little or nothing left of it or of one above it. */
-export function tellCaEnd(
+export function warnCaExpiry(
   { certificate, firstToEnd: { subject, notBefore, notAfter } }: CertificateAuthority,
   given: {
     readonly clock: Pick<Clock, 'now'>;

@@ -1,9 +1,9 @@
 /** Does one thing after another, where some have to wait for something: at once as long as nothing waits. */
-export class InOrder {
+export class SerialQueue {
   #last: Promise<void> | undefined;
 
   /** Does `work`, which does not throw, when all before it is done and what it waits for, which does not reject, has come. */
-  take(waited: Promise<void> | undefined, work: () => void): void {
+  run(waited: Promise<void> | undefined, work: () => void): void {
     if (this.#last === undefined && waited === undefined) {
       work();
       return;

@@ -9,7 +9,7 @@ const namesBytes = 65_535;
  * PEM of the CAs named in the TLS CertificateRequest: all client CAs, as in kube-apiserver, or none, if their names do
  * not fit into a handshake or TLS cannot read them.
  */
-export function toldCas(counting: () => string, log: Logger): () => string | undefined {
+export function acceptableCas(counting: () => string, log: Logger): () => string | undefined {
   let known: { readonly pem: string; readonly told: string | undefined } = { pem: '', told: undefined };
   return () => {
     const pem = counting();

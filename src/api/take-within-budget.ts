@@ -1,5 +1,5 @@
 /** As many of them, from the first, as fit into the budget together; nothing behind those is looked at. */
-export function firstWithin<T>(items: Iterable<T>, budget: number, sizeOf: (item: T) => number): readonly T[] {
+export function takeWithinBudget<T>(items: Iterable<T>, budget: number, sizeOf: (item: T) => number): readonly T[] {
   const first: T[] = [];
   let left = budget;
   for (const item of items) {

@@ -9,7 +9,7 @@ type Data = NonNullable<ConfigMap['data']>;
 const tries = 10;
 
 /** Keeps a ConfigMap of the server's own. `wanted` answers its data, or undefined if what is there is right. */
-export async function keepConfigMap(
+export async function ensureConfigMap(
   client: Client,
   key: { readonly namespace: string; readonly name: string },
   wanted: (found: Data) => Data | undefined,

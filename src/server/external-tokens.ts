@@ -11,7 +11,7 @@ import { followConfiguration } from '../runtime/configuration-metrics.js';
 import { type FollowOptions, NotYet, type TextSource } from '../runtime/text-source.js';
 import { type ReadConfiguration, readAuthenticationConfiguration } from './authentication-configuration.js';
 
-export interface ForeignTokenOptions {
+export interface ExternalTokenOptions {
   /** An AuthenticationConfiguration, as YAML. */
   readonly configuration?: TextSource | undefined;
   /** What counts where the configuration does not say. */
@@ -24,7 +24,7 @@ export interface ForeignTokenOptions {
   readonly metrics?: AuthenticationMetrics | undefined;
 }
 
-export interface ForeignTokens {
+export interface ExternalTokens {
   /** Of the issuers that the configuration names now. */
   readonly tokens: TokenAuthenticator;
   anonymous(): AnonymousPolicy;
@@ -38,10 +38,10 @@ const tryAgainMs = 10_000;
  * Issuers of JWTs and the policy about anonymous requests, as the configuration says. One that comes while the server is
  * running counts once its issuers have been reached, so that a mistake in it locks nobody out; until then the last one does.
  */
-export async function openForeignTokens(
-  options: ForeignTokenOptions,
+export async function openExternalTokens(
+  options: ExternalTokenOptions,
   given: FollowOptions & { readonly domains: Domains },
-): Promise<ForeignTokens> {
+): Promise<ExternalTokens> {
   const { configuration, apiAudiences, issuers, fetch, metrics } = options;
   const { domains, clock, log } = given;
   let tokens = unionTokenAuthenticator();

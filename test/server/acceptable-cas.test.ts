@@ -7,7 +7,7 @@ import { connect } from 'node:tls';
 import { expect, test } from 'vitest';
 import { createServer } from '../../src/embed.js';
 import { silentLogger } from '../../src/runtime/logger.js';
-import { toldCas } from '../../src/server/told-cas.js';
+import { acceptableCas } from '../../src/server/acceptable-cas.js';
 import { MemoryStore } from '../../src/store/memory/memory-store.js';
 import { eventually } from '../../src/testing/until.js';
 import { attributes, forge } from '../auth/forge.js';
@@ -21,13 +21,13 @@ test.each([
   ['none that are not certificates', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n', false],
   ['none if they are too many', Array.from({ length: 17 }, () => ca('x'.repeat(4_000)).pem).join(''), false],
 ])('clients are told of %s', (_, pem, isTold) => {
-  expect(toldCas(() => pem, silentLogger)()).toBe(isTold ? pem : undefined);
+  expect(acceptableCas(() => pem, silentLogger)()).toBe(isTold ? pem : undefined);
 });
 
 test('trouble is logged once for each text', () => {
   const warnings: string[] = [];
   let pem = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n';
-  const told = toldCas(() => pem, { ...silentLogger, warn: (_fields, message) => void warnings.push(message) });
+  const told = acceptableCas(() => pem, { ...silentLogger, warn: (_fields, message) => void warnings.push(message) });
   for (let at = 0; at < 3; at++) expect(told()).toBe(undefined);
   expect(warnings).toHaveLength(1);
   pem = one.pem;

@@ -1,9 +1,9 @@
 import { expect, test, vi } from 'vitest';
-import { remembered } from '../../src/pki/remembered.js';
+import { memoized } from '../../src/pki/memoized.js';
 
 const reading = () => {
   const read = vi.fn((bytes: Buffer) => ({ bytes }));
-  return { read, again: remembered(read) };
+  return { read, again: memoized(read) };
 };
 
 test('the same bytes are read once, others for themselves', () => {
@@ -25,7 +25,7 @@ test('failures are met again', () => {
   const read = vi.fn((): object => {
     throw new Error('no');
   });
-  const again = remembered(read);
+  const again = memoized(read);
   expect(() => again(Buffer.from('a'))).toThrow('no');
   expect(() => again(Buffer.from('a'))).toThrow('no');
   expect(read).toHaveBeenCalledTimes(2);

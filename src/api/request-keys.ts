@@ -7,7 +7,7 @@ import { isObject, keyOf, type ObjectKey, type ObjectMeta } from './object.js';
 export const checkName = (name: string): void => checkGiven('Name', name);
 
 /** The same of all that a client is given: only a collection is without a name, and only what is read may be of all namespaces. */
-export function checkPlace({ namespace, isInOne, name, subresource }: Place): void {
+export function checkRequestPath({ namespace, isInOne, name, subresource }: Place): void {
   if (name !== undefined) checkName(name);
   if (isInOne) checkGiven('Namespace', namespace ?? '');
   else if (namespace) checkSegment('Namespace', namespace);
@@ -23,7 +23,7 @@ interface Place {
 }
 
 /** Where an object is written that a client is given. Throws ApiError (400) for what is none. */
-export function keyOfGiven(object: { readonly metadata: ObjectMeta }): ObjectKey {
+export function requestKey(object: { readonly metadata: ObjectMeta }): ObjectKey {
   const { metadata } = (isObject(object) ? object : {}) as { readonly metadata?: unknown };
   if (!isObject(metadata)) throw badRequest('the object that is given has no metadata');
   return keyOf(object);
@@ -33,7 +33,7 @@ export function keyOfGiven(object: { readonly metadata: ObjectMeta }): ObjectKey
 const longestName = 8_192;
 
 /** Can there be an object under this key at all? */
-export const canBeLookedUp = ({ namespace, name }: Partial<ObjectKey>): boolean =>
+export const isValidKey = ({ namespace, name }: Partial<ObjectKey>): boolean =>
   Boolean(name) &&
   [name ?? '', namespace ?? ''].every((text) => text.length <= longestName && pathSegment(text).length === 0);
 
