@@ -7,7 +7,7 @@ import type { Client, ListOptions } from '../../src/client/client.js';
 import { bundleName } from '../../src/controller/bundle-name.js';
 import { pemBlocks } from '../../src/pki/pem.js';
 
-/** Where the anchors of a CA are to be found. */
+/** The bundles that should have the anchors of a CA. */
 export interface SearchScope {
   /** Names of signers; each has ClusterTrustBundles. */
   readonly signers: readonly string[];
@@ -19,7 +19,7 @@ export interface SearchScope {
   readonly inSecrets: boolean;
 }
 
-/** What lacks an anchor. */
+/** A bundle that lacks an anchor. */
 export interface LackingBundle {
   /** `ConfigMap team-a/corp`, `a ClusterTrustBundle of example.com/a` */
   readonly text: string;

@@ -7,8 +7,8 @@ import type {
 const type = 'NonStructuralSchema';
 
 /**
- * The status without the complaint that a schema is not structural. A definition that comes from an older cluster may
- * have it; only where it preserves unknown fields can there be a schema to complain about.
+ * Returns the status without the condition NonStructuralSchema. A definition that comes from an older cluster may have it;
+ * only one that preserves unknown fields can have a schema that is not structural.
  */
 export function withoutNonStructural(
   { spec }: CustomResourceDefinition,

@@ -1,9 +1,9 @@
 import { setCondition } from '../../src/api/conditions.js';
 import type { NamespaceCondition } from '../../src/api/kinds/namespace.js';
 
-/** What one attempt to empty a namespace came to. */
+/** The result of one attempt to delete the contents of a namespace. */
 export interface DeletionProgress {
-  /** Why it could not be found out what there is, or not all of it. */
+  /** Why discovery failed, completely or for some groups. */
   readonly discoveryFailure: string | undefined;
   readonly deletionFailures: readonly string[];
   readonly remaining: readonly { readonly plural: string; readonly group: string; readonly count: number }[];

@@ -7,7 +7,7 @@ import {
 } from '../../src/api/kinds/secret.js';
 import type { ServiceAccount } from '../../src/api/kinds/service-account.js';
 
-/** How Secrets with tokens are marked, under the signer domain. */
+/** Type and annotations of Secrets with tokens, under the signer domain. */
 export interface TokenMarks {
   readonly type: string;
   /** Annotations with the account's name and uid. */
@@ -25,7 +25,7 @@ export const tokenMarks = (domains: Domains): TokenMarks => ({
 export const accountOf = ({ metadata }: Secret, marks: TokenMarks): string =>
   metadata.annotations?.[marks.account] ?? '';
 
-/** Is it for this very account, not for a former one of the same name? A Secret without a uid is for whoever is there. */
+/** Does the Secret belong to this account, and not to a former one of the same name? Without a uid it belongs to any account of the name. */
 export function belongsTo(secret: Secret, account: ServiceAccount, marks: TokenMarks): boolean {
   const uid = secret.metadata.annotations?.[marks.uid] ?? '';
   return accountOf(secret, marks) === account.metadata.name && (uid === '' || uid === account.metadata.uid);
@@ -33,7 +33,7 @@ export function belongsTo(secret: Secret, account: ServiceAccount, marks: TokenM
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
-/** What is missing or wrong of token, CA, namespace and annotations; the rest of the Secret is kept. */
+/** The values to fill in; the rest of the Secret is kept. */
 export interface FillOptions {
   readonly marks: TokenMarks;
   readonly rootCa: string;
@@ -41,8 +41,8 @@ export interface FillOptions {
 }
 
 /**
- * The Secret filled; undefined if it has a token, the CA and some namespace. A token is minted only if there is none; the
- * annotations alone are no reason to write.
+ * Returns the Secret with token, CA, namespace and annotations; undefined if it has a token, the CA and some namespace
+ * already. A token is minted only if there is none; missing annotations alone are no reason to write.
  */
 export async function fillTokenSecret(
   secret: Secret,

@@ -15,7 +15,7 @@ import {
 } from '../../src/api/object.js';
 import type { NamespacedTarget, TrustBundle } from './trust-bundle.js';
 
-/** An object that is to hold a bundle. */
+/** An object that a bundle is written to. */
 export interface Target {
   readonly type: ResourceType<ApiObject>;
   readonly key: ObjectKey;
@@ -27,7 +27,7 @@ export interface Target {
   isFixed(found: ApiObject): boolean;
 }
 
-/** What marks an object as one of ours. */
+/** Labels that mark an object as distributed by this controller. */
 export const trustLabels = (owner: string, bundle: string): Readonly<Record<string, string>> => ({
   [kedgeNames.trustOwnerLabel]: owner,
   [kedgeNames.trustBundleLabel]: bundle,

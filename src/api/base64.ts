@@ -2,7 +2,7 @@ import { type ExactJson, jsonKind, literalOf } from './json-exact.js';
 
 /** Base64 as Go's `base64.StdEncoding` takes it: padded, line breaks skipped, stray trailing bits dropped. */
 
-/** The text in canonical form, or the offset of the first byte that does not fit. */
+/** Returns the text in canonical form, or the offset of the first illegal byte. */
 export function canonicalBase64(text: string): string | { readonly illegalAt: number } {
   const canonical = Buffer.from(text, 'base64').toString('base64');
   if (canonical === text) return text;

@@ -1,4 +1,4 @@
-/** The first place from `from` up to `to` that is not before what is looked for; `to` if all are. Places are in order. */
+/** Binary search: returns the first index from `from` up to `to` for which `isBefore` is false; `to` if there is none. */
 export function firstNotBefore(from: number, to: number, isBefore: (at: number) => boolean): number {
   let [low, high] = [from, to];
   while (low < high) {

@@ -2,7 +2,7 @@ import { type Json, type JsonObject, setMember } from './object.js';
 import { type DeferredWork, itemsPerStep } from './steps.js';
 
 /**
- * A copy of a map, and so many changes of the copy: now, or `later` if there is much to do, which `isPostponed` says.
+ * Copies a map and applies `count` changes to the copy: now, or `later` if there is much to do (`isPostponed`).
  * Copying a large map takes longer than most of what is done to it.
  */
 export function changedCopy(

@@ -1,6 +1,6 @@
 import { isObject } from './object.js';
 
-/** Rules of form for values that come from outside without types: options, and what was read from files. Pure. */
+/** A small schema builder for untyped values from outside: options, and the contents of files. Pure. */
 
 /** What is wrong with a value, and where in it. */
 export interface Problem {
@@ -10,9 +10,9 @@ export interface Problem {
   readonly wrong: string;
 }
 
-/** The first thing that is wrong with the value at a path; undefined if nothing is. */
+/** Returns the first problem of the value at a path; undefined if it is valid. */
 export type Check = (value: unknown, path: string) => Problem | undefined;
-/** One for every member of a type. */
+/** A check for every member of a type. */
 export type Checks<T> = { readonly [K in keyof Required<T>]: Check };
 
 /** A problem as one sentence that begins with its path. */
@@ -40,7 +40,7 @@ const record = checkThat('an object', isObject);
 export const oneOf = (values: readonly string[]): Check =>
   checkThat(`one of ${values.join(', ')}`, (value) => values.some((one) => one === value));
 
-/** A whole number, both bounds included. */
+/** An integer from `from` to `to`, both included. */
 export function integer({ from, to }: { readonly from: number; readonly to?: number }): Check {
   const what = to === undefined ? `a whole number of at least ${from}` : `a whole number from ${from} to ${to}`;
   const most = to ?? Number.MAX_SAFE_INTEGER;
@@ -58,14 +58,14 @@ export const listOf =
     );
   };
 
-/** An object of any names. */
+/** An object with arbitrary member names. */
 export const mapOf =
   (each: Check): Check =>
   (value, path) =>
     record(value, path) ??
     first(Object.entries(value as object), ([name, member]) => each(member, `${path}[${JSON.stringify(name)}]`));
 
-/** An object of these members and no others; those named must be there. A member that is `undefined` is none. */
+/** An object with these members and no others; the `needed` ones are required. A member that is `undefined` counts as absent. */
 export const fields =
   <T>(checks: Checks<T>, ...needed: readonly (keyof T & string)[]): Check =>
   (value, path) => {
@@ -82,7 +82,7 @@ export const fields =
     });
   };
 
-/** An object of one of several forms, the first of those whose member it has. */
+/** A union: an object of the first form whose member it has. */
 export const oneForm =
   (what: string, forms: Readonly<Record<string, Check>>): Check =>
   (value, path) => {

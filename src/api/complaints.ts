@@ -1,11 +1,11 @@
 import { maxViolationChars } from './violations.js';
 
-/** So many complaints about the fields of one body are told, as in kube-apiserver. */
+/** Most complaints reported about the fields of one body, as in kube-apiserver. */
 const most = 100;
 
 /**
- * What is said of fields that nobody knows or that come twice: each text once, unless they may repeat. Each names a path,
- * and a path is as long as names of members are, so that texts are made only while there is room for them.
+ * Collects errors about unknown and duplicate fields: each text once, unless repeats are allowed. Each contains a path, whose
+ * member names may be huge, so texts are only made while there is room for them.
  */
 export class Complaints {
   readonly #texts: string[] = [];
@@ -13,7 +13,7 @@ export class Complaints {
   readonly #most: number;
   #size = 0;
 
-  /** `repeats`: the same text may be told again. */
+  /** `repeats`: report the same text again. */
   constructor(options: { readonly most?: number; readonly repeats?: boolean } = {}) {
     this.#most = options.most ?? most;
     this.#told = options.repeats ? undefined : new Set();
@@ -30,7 +30,7 @@ export class Complaints {
   add(make: () => string): void {
     if (this.isFull) return;
     const text = make();
-    // What was told already has cost as much.
+    // A repeated text counts as well: making it has cost as much.
     this.#size += text.length;
     if (this.#told?.has(text)) return;
     this.#told?.add(text);

@@ -39,7 +39,7 @@ export const isTrue = (conditions: readonly Condition[] | null | undefined, type
 export const hasCondition = (object: Conditioned | undefined, type: string): boolean =>
   isTrue(object?.status?.conditions, type);
 
-/** A condition as it is set: when its status changed is known only beside the one before. */
+/** A condition to be set: `setCondition` adds its transition time. */
 export type Undated<C extends Condition> = Condition & Omit<C, 'lastTransitionTime'>;
 
 /**
@@ -90,7 +90,7 @@ const members = [
   'observedGeneration',
 ] as const satisfies readonly (keyof Condition)[];
 
-/** Do both say the same? An absent text or time equals an empty one. */
+/** Are both equal? An absent text or time equals an empty one. */
 const sameCondition = (a: Condition, b: Condition): boolean =>
   members.every((member) => (a[member] || undefined) === (b[member] || undefined));
 

@@ -1,7 +1,7 @@
 import { isList, type Json, setMember } from './object.js';
 import { DeferredWork, type Steps } from './steps.js';
 
-/** A copy of what is JSON that shares nothing with it. */
+/** Returns a deep copy of a JSON value. */
 export function deepCopy(value: Json): Json {
   if (typeof value !== 'object' || value === null) return value;
   if (isList(value)) return value.map(deepCopy);
@@ -10,7 +10,7 @@ export function deepCopy(value: Json): Json {
   return members;
 }
 
-/** The same of a value that may be large. */
+/** Like `deepCopy`, in steps for a value that may be large. */
 export function* deepCopyInSteps(value: Json): Steps<Json> {
   const later = new DeferredWork();
   const copy = (part: Json): Json => {

@@ -21,10 +21,10 @@ export const defaultDomains: Domains = {
 /** Is it this domain, or below it? */
 export const isWithinDomain = (domain: string, of: string): boolean => domain === of || domain.endsWith(`.${of}`);
 
-/** A group of the default API domain under another one: `rbac.authorization.<api>`. Other groups stay as they are. */
+/** Moves a group of the default API domain to another domain: `rbac.authorization.<api>`. Returns other groups as they are. */
 export const groupIn = ({ api }: Pick<Domains, 'api'>, group: string): string =>
   group.endsWith(`.${defaultDomains.api}`) ? `${group.slice(0, -defaultDomains.api.length)}${api}` : group;
 
-/** A label, annotation or type of the default signer domain under another one. Others stay as they are. */
+/** Moves a label, annotation or type of the default signer domain to another domain. Returns others as they are. */
 export const signerKeyIn = ({ signer }: Pick<Domains, 'signer'>, key: string): string =>
   key.startsWith(`${defaultDomains.signer}/`) ? `${signer}${key.slice(defaultDomains.signer.length)}` : key;

@@ -222,14 +222,14 @@ export const nameNotGenerated = (subject: ErrorSubject, options: ExistingObject)
     details: { ...detailsOf(subject), retryAfterSeconds: 1 },
   });
 
-/** Of the object that is in the way. */
+/** State of the existing object that has the name. */
 export interface ExistingObject {
   readonly terminating?: boolean;
 }
 const existsText = (subject: ErrorSubject, { terminating = false }: ExistingObject): string =>
   `${terminating ? 'object is being deleted: ' : ''}${groupResource(subject)} ${quote(subject.name ?? '')} already exists`;
 
-/** 409: the object is not as the caller supposes; read again, and try again. */
+/** 409: the object is not in the expected state; read again, and try again. */
 export const conflict = (subject: ErrorSubject, why: string): ApiError =>
   new ApiError({
     reason: 'Conflict',
@@ -286,7 +286,7 @@ export const unprocessable = (): ApiError =>
 export const tooManyRequests = (message: string, retryAfterSeconds: number): ApiError =>
   new ApiError({ reason: 'TooManyRequests', message, details: { retryAfterSeconds } });
 
-/** 500: what the caller can do nothing about. `text` is told; `cause` is for logs only. */
+/** 500: a failure that the caller can do nothing about. `text` is sent to the caller; `cause` is for logs only. */
 export const internalError = (text: string, cause?: unknown): ApiError =>
   new ApiError({
     reason: 'InternalError',
@@ -299,7 +299,7 @@ export const internalError = (text: string, cause?: unknown): ApiError =>
 export const timeout = (why: string, details?: StatusDetails): ApiError =>
   new ApiError({ reason: 'Timeout', message: `Timeout: ${why}`, details });
 
-/** The time of a request was over before its work was done. */
+/** 504: the deadline of the request passed before its work was done. */
 export const deadlineExceeded = (details?: StatusDetails): ApiError =>
   timeout('request did not complete within requested timeout - context deadline exceeded', details);
 

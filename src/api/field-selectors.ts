@@ -46,7 +46,7 @@ const fieldSelectorFrom = (requirements: readonly FieldRequirement[]): FieldSele
   exactly: (field) => requirements.find((one) => one.field === field && one.operator === '=')?.value,
 });
 
-/** A literal made fit to stand as a value in a field selector. */
+/** Escapes a literal for use as a value in a field selector. */
 export const escapeFieldValue = (value: string): string => value.replace(/[\\,=]/g, (character) => `\\${character}`);
 
 function splitTerms(text: string): string[] {

@@ -7,7 +7,7 @@ import { sortTexts } from './text-order.js';
 /** Nothing below this depth is printed: texts are for people. */
 const deepest = 100;
 
-/** How Go prints something, made when it is asked for. */
+/** How Go's fmt prints a value. */
 export interface Printed {
   /** `%T`. */
   readonly type: string;
@@ -17,7 +17,7 @@ export interface Printed {
   readonly syntax: string;
 }
 
-/** What JSON has no form for, with what Go prints of it. It stands in the place of JSON only until that is refused. */
+/** A value that JSON cannot represent, with its Go representation. It takes the place of a JSON value only until that is refused. */
 export class NonJsonValue {
   readonly printed: Printed;
 
@@ -63,7 +63,7 @@ export function goSyntax(value: Json, depth = 0): string {
   return `map[string]interface {}{${printed.join(', ')}}`;
 }
 
-/** An int64 to the decoders, which keep whole numbers apart. */
+/** Is it an int64 for Kubernetes' decoders, which distinguish integers from floats? */
 export const isWhole = (value: Json): boolean => typeof value === 'bigint' || Number.isSafeInteger(value);
 
 /** `%T`. */

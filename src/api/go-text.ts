@@ -24,7 +24,7 @@ export function quote(text: string): string {
   return plain.test(text) ? `"${text}"` : `"${text.replace(quoted, escaped)}"`;
 }
 
-/** Bytes as `%q` quotes a string of them: those that are no UTF-8 are told one by one. */
+/** Quotes bytes as `%q` does a string of them: invalid UTF-8 is escaped byte by byte. */
 export function quoteBytes(bytes: Uint8Array): string {
   const given = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (isUtf8(given)) return quote(given.toString('utf8'));
@@ -74,7 +74,7 @@ export const htmlEscaped = (text: string): string =>
 /** Deeper values are left out of it. */
 const deepestSorted = 1_000;
 
-/** The same, compact and with members in the order of their names, as Go writes maps: equal values have equal texts. */
+/** Encodes JSON compactly with sorted members, as Go encodes maps, so that equal values have equal texts. */
 export const sortedJson = (value: Json): string => htmlEscaped(withSortedNames(value, 0));
 
 function withSortedNames(value: unknown, depth: number): string {
@@ -92,7 +92,7 @@ function withSortedNames(value: unknown, depth: number): string {
 /** The way to the owned labels of an object that is in a list: what is deeper is written with what it is in. */
 const deepest = 10;
 
-/** The same of a value that may be large, compact. */
+/** Like compact `goJson`, in steps for a value that may be large. */
 export function* goJsonInSteps(value: Json, depth = 0): Steps<string> {
   if (depth > deepest || typeof value !== 'object' || value === null) return goJson(value);
   const texts: string[] = [];
@@ -155,12 +155,12 @@ function writeJson(value: unknown, indent: number, lineBreak: string): string | 
   return joined('{', members, '}');
 }
 
-/** Of ASCII letters alone: elsewhere different letters have one lower case. */
+/** Lower-cases ASCII letters only: elsewhere different letters may share a lower case. */
 export const asciiLowerCase = (text: string): string => text.replace(/[A-Z]+/g, (capitals) => capitals.toLowerCase());
 
 /**
- * In lower case as Go has it, letter by letter: JavaScript makes two of the capital I with a dot, and another sigma at
- * the end of a word.
+ * Lower-cases as Go does, letter by letter: JavaScript turns the capital I with a dot into two characters, and uses a final
+ * sigma at the end of a word.
  */
 export const goLowerCase = (text: string): string =>
   text.replaceAll('\u0130', 'i').replaceAll('\u03a3', '\u03c3').toLowerCase();
@@ -176,7 +176,7 @@ export function goFloatText(value: number): string {
 export const goNumber = (value: number | bigint): string =>
   typeof value === 'bigint' || Number.isSafeInteger(value) ? String(value) : goFloatText(value);
 
-/** A float as an int64: cut off, and the smallest one where it has no place among them, as on amd64. */
+/** Converts a float to int64 as Go does on amd64: truncated, and the smallest int64 if it is out of range. */
 export const goInt64 = (value: number): bigint =>
   Math.abs(value) < 2 ** 63 ? BigInt(Math.trunc(value)) : -(2n ** 63n);
 
@@ -198,7 +198,7 @@ export function goDuration(milliseconds: number): string {
 const decimal = (value: number, places: number): string =>
   `${Math.floor(value / 10 ** places)}.${String(value % 10 ** places).padStart(places, '0')}`.replace(/\.?0+$/, '');
 
-/** Several errors as Kubernetes tells them as one (`NewAggregate`): repeats once, one text bare, more as `[a, b]`. */
+/** Joins error texts as Kubernetes' `NewAggregate` does: without repeats; one text bare, several as `[a, b]`. */
 export function aggregate(texts: readonly string[]): string {
   const distinct = [...new Set(texts)];
   return distinct.length === 1 ? (distinct[0] ?? '') : `[${distinct.join(', ')}]`;
@@ -210,7 +210,7 @@ export const quoteList = (items: readonly string[]): string => `[${items.map(quo
 const spaces = new Set('\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000');
 const isSpace = (unit = ''): boolean => spaces.has(unit) || (unit >= '\u2000' && unit <= '\u200a');
 
-/** Without white space at both ends, of which Go knows more and less than JavaScript. */
+/** Trims white space at both ends as Go's `strings.TrimSpace` defines it, which differs from JavaScript. */
 export function trimSpace(text: string): string {
   let start = 0;
   let end = text.length;

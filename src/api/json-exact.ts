@@ -6,9 +6,9 @@ import { code, endOfNumber, endOfString, isDigit } from './json-scan.js';
 import { type Json, type JsonObject, setMember } from './object.js';
 import { itemsPerStep, type Steps } from './steps.js';
 
-/** JSON with everything that `JSON.parse` loses. */
+/** Reads JSON without losing what `JSON.parse` loses. */
 
-/** A text that was read. */
+/** The result of parsing a JSON text. */
 export interface ParsedJson {
   /** The value; of repeated members the last. */
   readonly value: Json;
@@ -20,7 +20,7 @@ export interface ParsedJson {
   readonly numberError?: string | undefined;
 }
 
-/** What a text reads as that has nothing JavaScript would lose. */
+/** The result for a text from which `JSON.parse` loses nothing. */
 export const parsedPlain = (value: Json): ParsedJson => ({ value, exact: value, duplicates: [] });
 
 /** JSON with number literals and repeated members kept. */
@@ -48,7 +48,7 @@ export class NumberLiteral {
   }
 }
 
-/** The text of a number that is no plain one. */
+/** Returns the literal of a number that a JavaScript number does not represent exactly. */
 export const literalOf = (value: ExactJson): string | undefined =>
   value instanceof NumberLiteral ? value.text : typeof value === 'bigint' ? String(value) : undefined;
 
@@ -60,7 +60,7 @@ export function jsonKind(value: ExactJson): string {
   return typeof value === 'bigint' || value instanceof NumberLiteral ? 'number' : typeof value;
 }
 
-/** What Go says of a value that a type of its does not hold. */
+/** Returns Go's error for a JSON value that does not fit a Go type. */
 export const cannotUnmarshal = (value: ExactJson, goType: string): string =>
   `json: cannot unmarshal ${jsonKind(value)} into Go value of type ${goType}`;
 
@@ -91,7 +91,7 @@ export const isMembers = (value: ExactJson): value is Members =>
 export const membersOf = (value: Members): readonly (readonly [string, ExactJson])[] =>
   value instanceof RepeatedMembers ? value.members : Object.entries(value);
 
-/** Reads a text known to be JSON, keeping what `JSON.parse` loses; what is long in it in steps. */
+/** Parses a text known to be JSON, keeping what `JSON.parse` loses; in steps if it is long. */
 export function parseExactJson(text: string): Steps<ParsedJson> {
   return new ExactReader(text).read();
 }

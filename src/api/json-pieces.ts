@@ -2,10 +2,10 @@ import { code, endOfString } from './json-scan.js';
 import { type Json, setMember } from './object.js';
 import type { Steps } from './steps.js';
 
-/** `JSON.parse` takes a millisecond or two for as many characters: what is longer is worth dividing. */
+/** Characters that `JSON.parse` reads in a millisecond or two: longer texts are parsed in pieces. */
 export const largeJson = 65_536;
 
-/** What `JSON.parse` makes of a text that may be long. Throws SyntaxError where that would. */
+/** Like `JSON.parse`, in steps for a text that may be long. Throws SyntaxError where that would. */
 export function* parseInPieces(text: string, length = largeJson): Steps<Json> {
   if (text.length <= length) return JSON.parse(text) as Json;
   const large = largeContainers(text, length);

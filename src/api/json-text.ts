@@ -24,7 +24,7 @@ export function parseJson(text: string): Json {
   return hasLongNumber(text) ? readJson(text, unlimited).value : (JSON.parse(text) as Json);
 }
 
-/** The same of a text that may be long. */
+/** Like `parseJson`, in steps for a text that may be long. */
 export function* parseJsonInSteps(text: string): Steps<Json> {
   return hasLongNumber(text) ? (yield* readJsonInSteps(text, unlimited)).value : yield* parseInPieces(text);
 }
@@ -39,7 +39,7 @@ export function isJson(text: string): boolean {
   }
 }
 
-/** A text that is known to be JSON without what stands between its values; these stay as they are written. */
+/** Removes the white space between the tokens of a text that is known to be JSON; values stay as they are written. */
 export function compactJson(text: string): string {
   const kept: string[] = [];
   let begin = 0;
@@ -54,7 +54,7 @@ export function compactJson(text: string): string {
   return `${kept.join('')}${text.slice(begin)}`;
 }
 
-/** For texts of our own. */
+/** Limits for texts that this program wrote: none. */
 export const unlimited = { maxDepth: Number.POSITIVE_INFINITY, maxValues: Number.POSITIVE_INFINITY };
 
 /** Are there so many digits in a row that a double might not keep them? Looks at every sixteenth character. */
@@ -97,7 +97,7 @@ interface Limits {
 export const readJson = (source: string | Uint8Array, limits: Limits = {}): ParsedJson =>
   runSync(readJsonInSteps(source, limits));
 
-/** The same for a text that may be long. */
+/** Like `readJson`, in steps for a text that may be long. */
 export function* readJsonInSteps(source: string | Uint8Array, options: Limits = {}): Steps<ParsedJson> {
   const text = typeof source === 'string' ? source : bufferOf(source).toString('utf8');
   const found = scan(text);
@@ -191,7 +191,7 @@ export function sortedObject<T>(members: ReadonlyMap<string, T>): { readonly [me
 
 const dumpLength = 30;
 
-/** The beginning of a body as errors show it: text if it starts with `{`, else hexadecimal; 30 bytes at the most. */
+/** Returns the beginning of a body as errors show it: text if it starts with `{`, else hexadecimal; at most 30 bytes. */
 export function dumpBody(bytes: Uint8Array): string {
   if (bytes.length === 0) return '<empty>';
   const buffer = bufferOf(bytes);

@@ -63,7 +63,7 @@ export function parseLabelSelector(text: string): LabelSelector {
 export const labelSelectorFrom = (spec: LabelSelectorSpec | undefined): LabelSelector =>
   runSync(labelSelectorInSteps(spec));
 
-/** The same for selectors of any size. */
+/** Like `labelSelectorFrom`, in steps for selectors of any size. */
 export function* labelSelectorInSteps(spec: LabelSelectorSpec | undefined): Steps<LabelSelector> {
   if (spec === undefined) return nothing;
   const requirements: LabelRequirement[] = [];
@@ -163,19 +163,19 @@ function selectorOf(given: readonly LabelRequirement[]): LabelSelector {
   };
 }
 
-/** Keys that were checked have no surrogates. */
+/** Valid keys have no surrogates, so UTF-16 order is the order of code points. */
 const byKey = (a: LabelRequirement, b: LabelRequirement): number => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0);
 
 /** More requirements than this are looked up by the labels that an object has. */
 const few = 16;
 
 /**
- * Takes time by the keys and by the labels, however many requirements there are of a key. Whoever may watch may send
- * thousands of requirements with each watch, so what is kept of one is no more than it takes.
+ * Returns a matcher whose time depends on the number of keys and labels, however many requirements a key has. A watch
+ * keeps its matcher and can have thousands of requirements, so it keeps as little as possible of each.
  */
 function matchesAll(requirements: readonly LabelRequirement[]): LabelSelector['matches'] {
   const asked = new Set<string>();
-  /** Of keys that have several requirements. */
+  /** By key, for keys with several requirements. */
   const demands = new Map<string, Demand>();
   for (const [at, one] of requirements.entries()) {
     const { key } = one;
@@ -197,10 +197,10 @@ function matchesAll(requirements: readonly LabelRequirement[]): LabelSelector['m
     Object.keys(labels).every((key) => allows(key, labels[key] ?? ''));
 }
 
-/** Does it take a label? */
+/** Whether the requirement can only be met by an object that has the label. */
 const asks = ({ operator }: LabelRequirement): boolean => !operatorTests[operator](undefined, []);
 
-/** What all requirements of one key demand together. */
+/** The combined requirements on one key. */
 class Demand {
   /** There has to be none. */
   #refusesAny = false;

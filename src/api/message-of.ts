@@ -1,2 +1,2 @@
-/** What an error says; of what was thrown and is none, its text. */
+/** Returns the message of an Error; anything else thrown as a string. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

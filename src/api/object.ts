@@ -5,13 +5,13 @@ export interface JsonObject {
   readonly [member: string]: Json;
 }
 
-/** Of what is JSON. */
+/** Is a JSON value an object? */
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
-/** Of what is JSON; `Array.isArray` does not tell read-only lists from other things. */
+/** Is a JSON value a list? The type of `Array.isArray` does not narrow to read-only arrays. */
 export const isList = (value: unknown): value is readonly Json[] => Array.isArray(value);
 
-/** The own member of that name, never one inherited from Object. */
+/** Returns the own member with this name, never one inherited from Object.prototype. */
 export const member = <T>(object: { readonly [member: string]: T }, name: string): T | undefined =>
   Object.hasOwn(object, name) ? object[name] : undefined;
 
@@ -120,7 +120,7 @@ export interface List<T extends ApiObject = ApiObject> {
 export const groupVersion = (type: { readonly group: string; readonly version: string }): string =>
   type.group === '' ? type.version : `${type.group}/${type.version}`;
 
-/** What Go says of an apiVersion with more than one slash; undefined of others. */
+/** Returns Go's error for an apiVersion with more than one slash; undefined for others. */
 export const groupVersionComplaint = (apiVersion: string): string | undefined =>
   apiVersion.split('/', 3).length > 2 ? `unexpected GroupVersion string: ${apiVersion}` : undefined;
 
@@ -138,7 +138,7 @@ export const groupResource = (type: { readonly group: string; readonly plural: s
 export const groupKind = (type: { readonly group: string; readonly kind: string }): string =>
   type.group === '' ? type.kind : `${type.kind}.${type.group}`;
 
-/** Is it like an object, from whoever says so? */
+/** Does an untyped value have the shape of an API object? */
 export const hasMetadata = (value: unknown): value is ApiObject => isObject(value) && isObject(value['metadata']);
 
 /** `namespace/name`, or the bare name; for logs and queue keys. */
@@ -165,7 +165,7 @@ export function resourceType<T extends ApiObject = Unstructured>(given: {
   return { singular: given.kind.toLowerCase(), listKind: `${given.kind}List`, ...given };
 }
 
-/** Is this the kind that a resource type of the default domains stands for? */
+/** Is this resource the one that `type` names under the default domains? */
 export const isType = (
   type: { readonly group: string; readonly homeGroup?: string; readonly plural: string },
   of: { readonly group: string; readonly plural: string },
@@ -178,5 +178,5 @@ export function setMember<T>(object: Record<string, T>, name: string, value: T):
   } else object[name] = value;
 }
 
-/** An API object is JSON; its type only says so member by member. */
+/** Casts an API object to JsonObject: it is JSON, but TypeScript cannot tell. */
 export const asJson = (object: ApiObject): JsonObject => object as unknown as JsonObject;

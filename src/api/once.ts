@@ -1,4 +1,4 @@
-/** Makes something the first time it is asked for, and answers the same ever after. */
+/** Returns a function that calls `make` once, at its first call, and returns the same result ever after. */
 export function once<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined;
   return () => {
@@ -7,7 +7,7 @@ export function once<T>(make: () => T): () => T {
   };
 }
 
-/** Makes something of each object the first time it is asked for, and answers the same for as long as the object is there. */
+/** Returns a function that calls `make` once for each object and remembers the result for as long as the object lives. */
 export function oncePer<K extends object, V>(make: (of: K) => V): (of: K) => V {
   const made = new WeakMap<K, V>();
   return (of) => {

@@ -91,8 +91,8 @@ export function readListParameters(query: Query): ListParameters {
 }
 
 /**
- * The name that a list or watch is about by its field selector, so that rights to that object suffice; or ''. If one of its
- * options cannot be read, none names anything.
+ * Returns the name that the field selector of a list or watch pins down, so that rights to that object suffice; otherwise
+ * '', also if one of the options is invalid.
  */
 export function selectedName(query: Query): string {
   if (!query.get('fieldSelector')) return '';
@@ -106,7 +106,7 @@ export function selectedName(query: Query): string {
 }
 
 const match = 'resourceVersionMatch';
-/** The combinations of list parameters that mean nothing: of a watch only where a parameter asks for it, not the path. */
+/** Throws for invalid combinations of list parameters; those of a watch only if a parameter asks for it, not the path. */
 export function checkListParameters(options: ListParameters): void {
   const found = options.watch ? watchViolations(options) : listViolations(options);
   if (found.length) throw invalidObject({ group: 'meta.k8s.io', kind: 'ListOptions' }, found);
@@ -154,7 +154,7 @@ function watchViolations(options: ListParameters): readonly Violation[] {
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
 export interface WriteParameters {
   readonly dryRun: boolean;
-  /** As it was given, maybe repeated, for webhooks. */
+  /** The values of `dryRun` as sent, possibly repeated, for webhooks. */
   readonly givenDryRun: readonly string[];
   readonly fieldManager: string | undefined;
   readonly fieldValidation: FieldValidation;

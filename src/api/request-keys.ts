@@ -3,10 +3,10 @@ import { quote } from './go-text.js';
 import { pathSegment } from './names.js';
 import { isObject, keyOf, type ObjectKey, type ObjectMeta } from './object.js';
 
-/** An object is looked for only under a name that it can have: others, as none or `..`, lead elsewhere in a path. */
+/** Throws BadRequest for an invalid name: an empty one or `..` would lead to another path. */
 export const checkName = (name: string): void => checkGiven('Name', name);
 
-/** The same of all that a client is given: only a collection is without a name, and only what is read may be of all namespaces. */
+/** Throws BadRequest for a path that cannot exist. `name` is undefined for a collection only; all namespaces can only be read. */
 export function checkRequestPath({ namespace, isInOne, name, subresource }: Place): void {
   if (name !== undefined) checkName(name);
   if (isInOne) checkGiven('Namespace', namespace ?? '');
@@ -22,17 +22,17 @@ interface Place {
   readonly subresource?: string | undefined;
 }
 
-/** Where an object is written that a client is given. Throws ApiError (400) for what is none. */
+/** Returns the key under which a client is to write an object. Throws ApiError (400) for what is not an object. */
 export function requestKey(object: { readonly metadata: ObjectMeta }): ObjectKey {
   const { metadata } = (isObject(object) ? object : {}) as { readonly metadata?: unknown };
   if (!isObject(metadata)) throw badRequest('the object that is given has no metadata');
   return keyOf(object);
 }
 
-/** No path is longer: servers and what stands before them refuse it unread. */
+/** Longer names do not fit into a URL: servers and proxies refuse it. */
 const longestName = 8_192;
 
-/** Can there be an object under this key at all? */
+/** Can an object have this key? */
 export const isValidKey = ({ namespace, name }: Partial<ObjectKey>): boolean =>
   Boolean(name) &&
   [name ?? '', namespace ?? ''].every((text) => text.length <= longestName && pathSegment(text).length === 0);

@@ -1,7 +1,7 @@
-/** Work on an object that may be large, in steps between which others can have their turn. */
+/** Work on an object that may be large, as a generator that yields between steps so that other work can run. */
 export type Steps<R> = Generator<void, R, void>;
 
-/** Goes on with what is there already or comes in steps. */
+/** Returns a result that is there already or comes in steps; for use with `yield*`. */
 export function* resultOf<T>(work: T | Steps<T>): Steps<T> {
   return isSteps(work) ? yield* work : work;
 }
@@ -13,7 +13,7 @@ export function* resultOf<T>(work: T | Steps<T>): Steps<T> {
 export const isSteps = <T>(work: T | Steps<T>): work is Steps<T> =>
   typeof work === 'object' && work !== null && Symbol.iterator in work && 'next' in work;
 
-/** So many items of a list, members of an object or nodes of a tree are a step of their own. */
+/** How many list items, members or tree nodes are processed in one step. */
 export const itemsPerStep = 2_048;
 
 interface Job {
@@ -24,7 +24,7 @@ interface Job {
   readonly done: (() => void) | undefined;
 }
 
-/** How to come back to where a recursion stands, by the path that it keeps of its way. */
+/** Makes a `keepPlace` for `DeferredWork.each` of a recursion that keeps its position in `path`: saves the path, and returns how to restore it. */
 export const pathRestorer =
   <T>(path: T[]) =>
   (): (() => void) => {
@@ -33,21 +33,21 @@ export const pathRestorer =
   };
 
 /**
- * What a recursion finds too large to be dealt with on the way: it comes at the end, in steps. Recursing through
- * generators would take several times as long for all the small values.
+ * Loops that a recursion finds too large to run inline: they run at the end, in steps. Recursing through generators instead
+ * would take several times as long for all the small values.
  */
 export class DeferredWork {
   readonly #jobs: Job[] = [];
   readonly #most: number;
 
-  /** What has more items than `most` is postponed. */
+  /** Loops over more than `most` items are deferred. */
   constructor(most = itemsPerStep) {
     this.#most = most;
   }
 
   /**
-   * Calls `act` for so many items, then `done`: now, or at the end if they are many, which is what it answers.
-   * `keepPlace` answers how to come back to the place where this is called, if that matters.
+   * Calls `act` for each index below `count`, then `done`: now, or at the end if they are many; returns whether it was
+   * deferred. `keepPlace` saves the position of the recursion and returns how to restore it, if that matters.
    */
   each(count: number, act: (at: number) => void, keepPlace?: () => () => void, done?: () => void): boolean {
     if (count > this.#most) {
@@ -78,10 +78,10 @@ export class DeferredWork {
   }
 }
 
-/** Postpones nothing, for what is looked at as soon as it is there. */
+/** Defers nothing, for callers that use the result at once. */
 export const noDeferral = new DeferredWork(Number.POSITIVE_INFINITY);
 
-/** Goes through all steps without a pause. */
+/** Runs all steps without a pause and returns the result. */
 export function runSync<R>(steps: Steps<R>): R {
   for (;;) {
     const { done, value } = steps.next();

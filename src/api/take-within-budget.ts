@@ -1,4 +1,4 @@
-/** As many of them, from the first, as fit into the budget together; nothing behind those is looked at. */
+/** Returns the leading items that fit into the budget together; stops at the first that does not. */
 export function takeWithinBudget<T>(items: Iterable<T>, budget: number, sizeOf: (item: T) => number): readonly T[] {
   const first: T[] = [];
   let left = budget;

@@ -60,31 +60,31 @@ export const invalidText = (field: string, text: string, detail?: string): Viola
   body: `Invalid value: ${text}${tail(detail)}`,
 });
 
-/** The same of a value that is not told. */
+/** Like `invalid`, without showing the value. */
 export const invalidWithoutValue = (field: string, detail: string): Violation => ({
   reason: 'FieldValueInvalid',
   field,
   body: `Invalid value: ${detail}`,
 });
 
-/** The same of a value that may be large. */
+/** Like `invalid`, in steps for a value that may be large. */
 export function* invalidInSteps(field: string, value: Json, detail: string): Steps<Violation> {
   const text = typeof value === 'object' ? yield* goJsonInSteps(value) : shown(value);
   return { reason: 'FieldValueInvalid', field, body: `Invalid value: ${text}${tail(detail)}` };
 }
 
-/** What several rules say of one value; it may be long, and is quoted once. */
+/** One violation for each detail about a value, which may be long and is formatted once. */
 export const eachInvalid = (field: string, value: unknown, details: readonly string[]): readonly Violation[] =>
   details.map(invalidOnce(field, value));
 
-/** What is wrong with a number that must be in a range; both its ends are in it. */
+/** Returns what is wrong with a number that must be in a range, both ends included; empty if nothing is. */
 export const outOfRange = (number: number, least: number, most: number): readonly string[] =>
   number >= least && number <= most ? [] : [`must be between ${least} and ${most}, inclusive`];
 
-/** What is wrong with a number that is to be a port. */
+/** Returns what is wrong with a port number; empty if nothing is. */
 export const invalidPort = (number: number): readonly string[] => outOfRange(number, 1, 65_535);
 
-/** Like `invalid`, for what will be said of one value again and again. */
+/** Like `invalid` for several details about one value, which is formatted once. */
 export function invalidOnce(field: string, value: unknown): (detail: string) => Violation {
   let body: string | undefined;
   return (detail) => {
@@ -117,11 +117,11 @@ const notSupportedText = (field: string, text: string, supported: readonly strin
   body: `Unsupported value: ${text}${supported.length ? `: supported values: ${supported.map(quote).join(', ')}` : ''}`,
 });
 
-/** Like `invalid`, for a text that has a type of its own in Kubernetes, which Go prints as JSON. */
+/** Like `invalid`, for a string of a named Go type, which Kubernetes prints as JSON. */
 export const invalidTypedString = (field: string, word: string, detail: string): Violation =>
   invalidText(field, goJson(word), detail);
 
-/** Like `notSupported`, for such a text. */
+/** Like `notSupported`, for a string of a named Go type. */
 export const notSupportedTypedString = (field: string, word: string, supported: readonly string[]): Violation =>
   notSupportedText(field, goJson(word), supported);
 
@@ -163,15 +163,15 @@ export const index = (path: string, at: number): string => `${path}[${at}]`;
 export const mapKey = (path: string, key: string): string => `${path}[${key}]`;
 
 /**
- * At most so many violations are told of one list. A hostile body breaks a rule in every item, and an answer that
- * repeats all of it helps nobody.
+ * Most violations reported of one list. A hostile body breaks a rule in every item, and an answer that repeats all of it
+ * helps nobody.
  */
 export const maxViolations = 1_000;
 
-/** Characters of text that the violations of one answer may have together; the first is told whatever its size. */
+/** Most characters of the violations of one response together; the first is reported whatever its size. */
 export const maxViolationChars = 1_048_576;
 
-/** The first of them, as many as one answer can hold. */
+/** Returns the leading violations that fit into one response. */
 export function limitViolations(violations: readonly Violation[]): readonly Violation[] {
   let size = 0;
   const end = violations.findIndex(({ field, body }, at) => {
@@ -181,14 +181,14 @@ export function limitViolations(violations: readonly Violation[]): readonly Viol
   return end < 0 ? violations : violations.slice(0, end);
 }
 
-/** Adds to what was found, however many they are: what is spread into `push` are arguments, of which there is an end. */
+/** Returns a function that appends any number of violations; spreading them into `push` could exceed the argument limit. */
 export const appenderTo =
   (found: Violation[]) =>
   (more: readonly Violation[]): void => {
     for (const violation of more) found.push(violation);
   };
 
-/** The violations of each item, in order; items beyond the first `maxViolations` violations are not looked at. */
+/** Returns the violations of all items, in order; stops once there are `maxViolations`. */
 export function validateEach<T>(
   items: Iterable<T>,
   check: (item: T, at: number) => readonly Violation[],
@@ -196,7 +196,7 @@ export function validateEach<T>(
   return runSync(validateEachInSteps(items, check));
 }
 
-/** The same where an item alone can take long. */
+/** Like `validateEach`, in steps for items that may be large. */
 export function* validateEachInSteps<T>(
   items: Iterable<T>,
   check: (item: T, at: number) => Findings,

@@ -8,7 +8,7 @@ export const unionAuthenticator = (...authenticators: readonly Authenticator[]):
   authenticate: (credentials) => firstKnown(authenticators, (one) => one.authenticate(credentials)),
 });
 
-/** `unionAuthenticator` for tokens. */
+/** Like `unionAuthenticator`, for tokens. */
 export const unionTokenAuthenticator = (...authenticators: readonly TokenAuthenticator[]): TokenAuthenticator => ({
   authenticateToken: (token, audiences) => firstKnown(authenticators, (one) => one.authenticateToken(token, audiences)),
 });

@@ -20,7 +20,7 @@ export const noAlternativeNames: AlternativeNames = { dnsNames: [], emailAddress
 export const hasAlternativeNames = (names: AlternativeNames): boolean =>
   names.dnsNames.length + names.emailAddresses.length + names.ipAddresses.length + names.uris.length > 0;
 
-/** Tags of the kinds of names that are read, also where names are limited. */
+/** Tags of the kinds of names that are read, also in name constraints. */
 export const nameTags = { email: context(1), dns: context(2), uri: context(6), ip: context(7) } as const;
 export const nameKinds: ReadonlySet<number> = new Set(Object.values(nameTags));
 
@@ -41,7 +41,7 @@ function ip(value: Buffer): string {
   return ipText(value);
 }
 
-/** More than anybody needs, and few enough not to hold up everybody else. */
+/** Most names that are read, so that no request takes long. */
 const maxNames = 10_000;
 
 /** Reads the value of the extension. Bytes after its SEQUENCE are ignored. */

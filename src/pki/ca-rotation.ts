@@ -38,7 +38,7 @@ export function phaseSince({ next, retiring }: CaState): number | undefined {
   return next.seenSince ?? announcedAt(next);
 }
 
-/** What somebody who looks at the world tells the machine. */
+/** What the controller observed, as input to the state machine. */
 export interface Observation {
   /** Milliseconds since the epoch. */
   readonly now: number;
@@ -53,14 +53,14 @@ export type RotationStep =
   /** Nothing to do before then, unless something changes. */
   | { readonly action: 'wait'; readonly why: string; readonly until?: number };
 
-/** A step that would leave somebody with a certificate that does not verify. */
+/** Thrown for a step after which valid certificates would not verify. */
 export class UnsafeStep extends Error {
   override readonly name = 'UnsafeStep';
 }
 
 const day = 86_400_000;
 
-/** A policy with what follows from the rest filled in. */
+/** Completes a policy with defaults derived from its other members. */
 export function rotationPolicy(
   given: Pick<RotationPolicy, 'maxSeconds'> & { readonly [member in keyof RotationPolicy]?: number | undefined },
 ): RotationPolicy {
@@ -84,7 +84,7 @@ const longestHoldMs = 7 * day;
 export const copiesHoldMs = ({ renewBeforeMs, propagationMs }: RotationPolicy): number =>
   Math.min(longestHoldMs, (renewBeforeMs - propagationMs) / 2);
 
-/** When a next CA was announced, in milliseconds since the epoch: it is made for that. */
+/** When a next CA was announced, in milliseconds since the epoch: it is issued at that time. */
 export const announcedAt = ({ pair }: NextCa): number => certificateOf(pair).notBefore + backdateMs;
 
 /** Why CAs of this lifetime cannot be replaced in time by this policy, as a sentence; undefined if they can. */
@@ -107,7 +107,7 @@ function unrotatable({ maxSeconds, propagationMs, renewBeforeMs }: RotationPolic
   return leftMs < maxSeconds * 1_000 ? 'the next one would end before what it is to sign' : undefined;
 }
 
-/** The one thing to do next. */
+/** Returns the one step to do next. */
 export function nextStep(state: CaState, { now, seen, requested }: Observation, policy: RotationPolicy): RotationStep {
   const due = state.retiring.filter(({ until }) => until <= now);
   if (due.length > 0) return { action: 'retire', why: 'nothing that the old key signed is valid any more' };
@@ -122,7 +122,7 @@ export function nextStep(state: CaState, { now, seen, requested }: Observation, 
   return { action: 'switch', why: 'every bundle has had the next anchor for long enough' };
 }
 
-/** What follows from whether bundles have the anchor, and had it; undefined: they do, and did. */
+/** Returns the step while the anchor is spreading to the bundles; undefined once that was recorded. */
 function whileSpreading(
   { seenSince: since }: NextCa,
   { now, seen }: Pick<Observation, 'now' | 'seen'>,
@@ -174,19 +174,19 @@ function switchProblem(
 export const withoutFlawedNext = (state: CaState, now: number, policy: RotationPolicy): CaState =>
   state.next !== undefined && flawOf(state.next, now, policy) !== undefined ? { ...state, next: undefined } : state;
 
-/** The state with a next CA announced. Throws UnsafeStep if one is announced already. */
+/** Returns the state with a next CA announced. Throws UnsafeStep if one is announced already. */
 export function announceNext(state: CaState, pair: KeyPair): CaState {
   if (state.next !== undefined) throw new UnsafeStep('a rotation is under way: its next CA is announced already');
   return { ...state, next: { pair } };
 }
 
-/** The state that remembers since when every bundle has the next anchor; `undefined`: not every one has. */
+/** Returns the state with the time since when every bundle has the next anchor; `undefined`: not all have it. */
 export function markNextSeen(state: CaState, since: number | undefined): CaState {
   if (state.next === undefined) throw new UnsafeStep('no next CA is announced');
   return { ...state, next: { pair: state.next.pair, seenSince: since } };
 }
 
-/** The state in which the next key signs, and the old anchor stays. Throws UnsafeStep if that is too early. */
+/** Returns the state in which the next key signs and the old anchor stays. Throws UnsafeStep if that is too early. */
 export function switchToNext(state: CaState, now: number, policy: RotationPolicy): CaState {
   const problem = switchProblem(state, now, policy);
   if (problem !== undefined || state.next === undefined)
@@ -203,13 +203,13 @@ export function switchToNext(state: CaState, now: number, policy: RotationPolicy
   };
 }
 
-/** The state without the anchors whose time is over. Throws UnsafeStep if there are none. */
+/** Returns the state without retiring anchors whose time is over. Throws UnsafeStep if there are none. */
 export function dropRetired(state: CaState, now: number): CaState {
   const retiring = state.retiring.filter(({ until }) => until > now);
   if (retiring.length === state.retiring.length) throw new UnsafeStep('certificates under the old anchor may be valid');
   return { ...state, retiring };
 }
 
-/** The state that knows of a longer lifetime to come; the same one if it knows already. */
+/** Returns the state with `longestSeconds` raised to a lifetime that is granted from now on; the same state if it covers that. */
 export const withLifetime = (state: CaState, maxSeconds: number): CaState =>
   maxSeconds > state.longestSeconds ? { ...state, longestSeconds: maxSeconds } : state;

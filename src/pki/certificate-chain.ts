@@ -3,7 +3,7 @@ import type { Certificate } from './certificate.js';
 import { oids } from './oids.js';
 import { isSignedBy } from './signature.js';
 
-/** Does a certificate lead to somebody trusted? The texts are those of Go's crypto/x509. */
+/** The result of verifying a chain. The texts are those of Go's crypto/x509. */
 export type ChainVerdict =
   /** The chain holds until then, in milliseconds since the epoch. */
   { readonly validUntil: number } | { readonly refused: string };
@@ -70,7 +70,7 @@ export function verifyChain(
   return search([leaf]) ?? { refused: nearest };
 }
 
-/** Who bears the name of the issuer of a certificate, those that are trusted first. */
+/** Candidate issuers of a certificate by name, anchors first. */
 function* issuersOf(
   { issuerDer }: Certificate,
   { anchors, intermediates }: Issuers,

@@ -69,10 +69,10 @@ const shapes = {
  */
 export const readCertificateRequest = (pem: Uint8Array | string): CertificateRequest => readRequestDer(derOf(pem));
 
-/** Like `readCertificateRequest` without verifying, for who is asked about a request before it is validated. */
+/** Like `readCertificateRequest` without verifying the signature, for checks that run before validation. */
 export const readUnverifiedRequest = (pem: Uint8Array | string): CertificateRequest => parsed(derOf(pem)).request;
 
-/** The same for DER. */
+/** Like `readUnverifiedRequest`, for DER. */
 export const readUnverifiedDer = (der: Buffer): CertificateRequest => parsed(der).request;
 
 /** A SubjectPublicKeyInfo that stands alone, read as those in requests. Throws PkiError (`parse`). */

@@ -3,7 +3,7 @@ import { readCertificate } from './certificate.js';
 import { pemBlocks } from './pem.js';
 import type { PublicKey } from './public-key.js';
 
-/** Why what a signer answered must not be handed out: not PEM certificates without headers, or not for the key that asked. */
+/** Returns why an issued chain must not be handed out: not PEM certificates without headers, or not for the requested key. */
 export function issuedChainProblem(issued: string, { spki }: Pick<PublicKey, 'spki'>): string | undefined {
   const blocks = [...pemBlocks(issued)];
   if (blocks.length === 0) return 'the signer issued no PEM';

@@ -1,11 +1,11 @@
 import { BoundedMap } from '../runtime/bounded-map.js';
 
-/** How much is kept: so many results, none of longer bytes. */
+/** Most results that are cached, and the longest input whose result is. */
 const limits = { results: 256, bytes: 8_192 };
 
 /**
- * A function of bytes that remembers what it lately answered, for work that several parties do one after the other
- * on the same bytes. Failures are not remembered. The results are shared, so nobody may change them.
+ * Memoizes a function of bytes, for inputs that several parties read one after the other. Keeps the latest results, no
+ * failures. The results are shared, so nobody may change them.
  */
 export function memoized<R extends object>(read: (bytes: Buffer) => R): (bytes: Buffer) => R {
   const known = new BoundedMap<string, R>(limits.results);

@@ -26,6 +26,6 @@ export const mlDsaParameterSets: readonly MlDsaParameters[] = [
   facts('ML-DSA-87', '2.16.840.1.101.3.4.3.19', 2_592),
 ];
 
-/** What is told where Node.js is too old for a key. */
+/** Returns the error for a key that this version of Node.js does not support. */
 export const mlDsaUnsupported = (name: MlDsa, cause: unknown): PkiError =>
   new PkiError('authority', `${name} needs Node.js 24.6 or later, and this is ${process.version}`, { cause });

@@ -34,7 +34,7 @@ export const provesPodKey = (
   { podUID, proof }: { readonly podUID: string; readonly proof: string },
 ): boolean => provesPossession({ data: Buffer.from(podUID), signature: derOf(proof) }, key);
 
-/** Is it a key for key agreement, which Go reads among others, and which can prove nothing? */
+/** Is it a key-agreement key (X25519), which Go parses, and which cannot sign a proof? */
 export const isAgreementKey = (pkixPublicKey: string): boolean => {
   const der = derOf(pkixPublicKey);
   return der.length === x25519.length + 32 && der.subarray(0, x25519.length).equals(x25519);

@@ -6,14 +6,14 @@ export const backdateMs = 5 * 60_000;
 /** From this lifetime on the backdating is taken out of it, and not added to it. */
 const longLifetimeMs = 8 * 3_600_000;
 
-/** Whoever asks for less gets certificates of this lifetime, in seconds, as in Kubernetes. */
+/** Least lifetime of certificates in seconds, as in Kubernetes; shorter requests are rounded up to it. */
 export const minCertificateSeconds = 600;
-/** Lifetime of certificates whose signer says nothing of it, in seconds. */
+/** Default lifetime of certificates, in seconds. */
 export const defaultCertificateSeconds = 365 * 86_400;
 
 /** How far certificates of pods reach into the past; the API server takes five minutes, and some pass on the way to it. */
 const podBackdateMs = 2 * 60_000;
-/** The API server takes no shorter certificates of pods, in seconds. */
+/** Least lifetime of pod certificates that the API server accepts, in seconds. */
 export const minPodCertificateSeconds = 3_600;
 
 export interface Validity {

@@ -2,12 +2,12 @@ import { createSecureContext } from 'node:tls';
 import { readPemCertificates } from '../pki/certificate.js';
 import type { Logger } from '../runtime/logger.js';
 
-/** What a handshake can carry of names. RFC 8446 section 4.2.4. */
+/** Most bytes of CA names in a handshake (RFC 8446 section 4.2.4). */
 const namesBytes = 65_535;
 
 /**
- * PEM of the CAs named in the TLS CertificateRequest: all client CAs, as in kube-apiserver, or none, if their names do
- * not fit into a handshake or TLS cannot read them.
+ * Returns a function for the PEM of the CAs named in the TLS CertificateRequest: all client CAs, as in kube-apiserver, or
+ * none, if their names do not fit into a handshake or TLS cannot read them.
  */
 export function acceptableCas(counting: () => string, log: Logger): () => string | undefined {
   let known: { readonly pem: string; readonly told: string | undefined } = { pem: '', told: undefined };

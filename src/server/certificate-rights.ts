@@ -7,7 +7,7 @@ import type { Signer } from '../pki/signer.js';
 import type { RunControllersOptions } from './run-controllers.js';
 import type { CertificateOptions } from './signing-options.js';
 
-/** What the accounts of controllers need for what is configured, and nothing else. `own` are further signers. */
+/** Returns the rights that the accounts of controllers need for this configuration, and nothing else. `own` are further signers. */
 export function certificateRights(
   { signers = [], policy, trust }: CertificateOptions,
   { own, domains }: { readonly own: readonly Pick<Signer, 'serves' | 'signPod'>[]; readonly domains: Domains },
@@ -36,7 +36,7 @@ export function certificateRights(
   };
 }
 
-/** What those signers serve that issue certificates to pods. `own`: beside those that are configured. */
+/** Returns the names served by signers that issue certificates to pods. `own`: signers besides the configured ones. */
 export const podSigners = (
   configured: CertificateOptions['signers'] = [],
   own: readonly Pick<Signer, 'serves' | 'signPod'>[] = [],
@@ -69,7 +69,7 @@ function merged(all: readonly ControllerObjects[]): readonly ControllerObjects[]
   return [...found.values()];
 }
 
-/** What the controllers are told of what is configured. `told`: who is told of what they do. */
+/** Returns the options of the controllers for this configuration. `told`: callbacks for what they do. */
 export const certificateControllers = (
   { policy, expressions, trust }: CertificateOptions,
   rotatedCas: readonly RotatedCa[],

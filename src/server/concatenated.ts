@@ -1,4 +1,4 @@
-/** Both texts as one; the same one while neither changes: what was found out about certificates is kept with it. */
+/** Concatenates two changing texts. Returns the same string while neither changes, because caches of parsed certificates are keyed by it. */
 export function concatenated(first: () => string, second: () => string, between = ''): () => string {
   let known = { first: '', second: '', text: '' };
   return () => {

@@ -37,7 +37,7 @@ import { servedSigners } from './signers.js';
 import { mayBeShared } from './store-sharing.js';
 import { openWebhooks, type Webhooks } from './webhooks.js';
 
-/** What all parts of a server stand on. */
+/** The dependencies that all parts of a server share. */
 export interface ServerContext {
   readonly operations: OpenedOperations;
   readonly featureGates: FeatureGates;
@@ -51,8 +51,8 @@ export interface ServerContext {
 }
 
 /**
- * What is not known yet when the first parts are opened, and what changes later. Parts that need it are given a way to ask,
- * and ask when a request comes.
+ * State that is not known yet when the first parts are opened, or that changes later. Parts that need it get a function, and
+ * call it when a request comes.
  */
 interface ServerState {
   /** `open` once the objects are there that every server has. */
@@ -65,7 +65,7 @@ interface ServerState {
   firstRevision: Revision;
 }
 
-/** The API without anybody who calls it: no port, no controllers. */
+/** The API without a port and without controllers. */
 export interface Core {
   readonly state: ServerState;
   readonly credentials: Credentials;
@@ -85,14 +85,14 @@ export interface Core {
   drained(): void;
 }
 
-/** How the API answers. */
+/** Handles a request. */
 export type RequestHandler = (request: ApiRequest) => Promise<ApiResponse>;
 
-/** Where tests reach into a server. */
+/** Hooks for tests. */
 export interface TestHooks {
-  /** Between the API and whoever asks it: what is made of its answers. Default: nothing. */
+  /** Wraps the request handler. Default: not at all. */
   readonly answers?: ((handle: RequestHandler) => RequestHandler) | undefined;
-  /** What is made up. Default: at random. */
+  /** Sources of uids and generated names. Default: random. */
   readonly ids?: Pick<Parts, 'uuid' | 'random'> | undefined;
 }
 
@@ -198,7 +198,7 @@ async function credentialsFor(
   });
 }
 
-/** Who may call the server, and do what. */
+/** Opens authentication and authorization. */
 const accessTo = (
   options: ServerOptions,
   { operations, domains, clock, log, signal }: ServerContext,
@@ -223,7 +223,7 @@ const accessTo = (
     metrics: operations.metrics,
   });
 
-/** Whom the users of a server have judge writes: policies, and webhooks after them. */
+/** Opens the admission policies and webhooks that users configure. */
 async function openJudges(
   { webhookServices, webhookKubeconfig }: ServerOptions,
   { operations: { metrics }, domains, clock, log }: ServerContext,

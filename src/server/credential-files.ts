@@ -4,18 +4,18 @@ import type { KeyPair } from '../pki/certificate-authority.js';
 import { certificateBlocks, encodeCertificates } from '../pki/pem.js';
 import { readFileIfExists, writeFileAtomically } from '../runtime/atomic-file.js';
 
-/** What others rely on: it is missed where another one takes its place. */
+/** Files that others depend on: replacing one invalidates what was issued with it. */
 export type ReliedOnFile = 'ca' | 'sa.key';
 
 /** Where a server keeps its keys and certificates. */
 export interface CredentialFiles {
-  /** Where a pair is kept; undefined: in memory. */
+  /** Returns the path of a pair; undefined: it is in memory. */
   fileOf(name: string): string | undefined;
-  /** Made anew if it is no good, or cannot be read. */
+  /** Returns a pair; creates a new one if it is missing, not `good`, or cannot be read. */
   pair(name: string, make: () => Promise<KeyPair>, good: (pair: KeyPair) => boolean): Promise<KeyPair>;
-  /** Never made anew: fails with one sentence if what is there cannot be read. */
+  /** Returns a pair that is created once and never replaced: fails with one sentence if it cannot be read. */
   keep<T>(name: 'ca', make: () => Promise<KeyPair>, read: (pair: KeyPair) => T): Promise<T>;
-  /** As `keep`, for a text; answers the text. */
+  /** Like `keep`, for a text. */
   text(name: 'sa.key', make: () => Promise<string>, good: (text: string) => boolean): Promise<string>;
 }
 
@@ -85,7 +85,7 @@ export function filesInDirectory(
   };
 }
 
-/** Whether it is so; what throws is not. */
+/** Returns the condition; false if it throws. */
 export const holds = (condition: () => boolean): boolean => {
   try {
     return condition();

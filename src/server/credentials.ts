@@ -35,8 +35,8 @@ export interface Credentials {
   /** Warns of a CA that is not valid, or not for long: done once when they are opened. */
   warnOfCa(): void;
   /**
-   * Told as PEM whose client certificates servers of this store accept. Warns of what was made here at a first start if
-   * it was another server's, too, which began at the same time.
+   * Called with the PEM of the CAs whose client certificates the servers of this store accept. Warns if another server that
+   * started for the first time at the same moment created credentials of its own.
    */
   othersAccept(clientCas: string): void;
 }
@@ -49,7 +49,7 @@ export interface ListeningCredentials {
 
 const day = 86_400;
 const year = 365 * day;
-/** Certificates with less than this left are made anew. */
+/** Certificates with less than this left are renewed. */
 const renewBefore = 30 * day * 1_000;
 
 export interface CredentialOptions {
@@ -59,7 +59,7 @@ export interface CredentialOptions {
   readonly hosts: readonly string[];
   /** Shown in the place of a serving certificate of its own. */
   readonly serving?: OpenedServingFiles | undefined;
-  /** What others rely on: somebody misses it where it is made anew beside a store that has been used. */
+  /** Files whose re-creation is logged as a warning if the store has been used before. */
   readonly reliedOn: readonly ReliedOnFile[];
   /** Nothing is in the store yet. */
   readonly isNew: boolean;
@@ -67,7 +67,7 @@ export interface CredentialOptions {
   readonly log: Logger;
 }
 
-/** What comes of it where another one takes its place. */
+/** What stops working when one of these files is replaced. */
 const missed: Readonly<Record<ReliedOnFile, string>> = {
   ca: 'made another CA, for there was none beside this store: whoever trusts the one before refuses this server, and its certificates are refused here',
   'sa.key':

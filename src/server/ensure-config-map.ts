@@ -5,10 +5,10 @@ import type { Client } from '../client/client.js';
 
 type Data = NonNullable<ConfigMap['data']>;
 
-/** Who loses so many races in a row leaves it as the others wrote it. */
+/** After so many conflicts in a row, the ConfigMap stays as others wrote it. */
 const tries = 10;
 
-/** Keeps a ConfigMap of the server's own. `wanted` answers its data, or undefined if what is there is right. */
+/** Creates or updates a ConfigMap of the server. `wanted` returns the new data, or undefined if the data is right already. */
 export async function ensureConfigMap(
   client: Client,
   key: { readonly namespace: string; readonly name: string },

@@ -21,7 +21,7 @@ interface Given {
   readonly signal: AbortSignal;
 }
 
-/** When an event was last written, in milliseconds, and what it was then. */
+/** When an event was last written, in milliseconds, and its state then. */
 interface Written {
   readonly at: number;
   readonly revision: Revision;

@@ -14,7 +14,7 @@ import { type ReadConfiguration, readAuthenticationConfiguration } from './authe
 export interface ExternalTokenOptions {
   /** An AuthenticationConfiguration, as YAML. */
   readonly configuration?: TextSource | undefined;
-  /** What counts where the configuration does not say. */
+  /** The policy where the configuration has none. */
   readonly anonymous: AnonymousPolicy;
   /** Issuers of this server's own tokens, which the configuration must not name. */
   readonly issuers: readonly string[];
@@ -25,7 +25,7 @@ export interface ExternalTokenOptions {
 }
 
 export interface ExternalTokens {
-  /** Of the issuers that the configuration names now. */
+  /** Authenticates tokens of the issuers that are configured now. */
   readonly tokens: TokenAuthenticator;
   anonymous(): AnonymousPolicy;
 }
@@ -35,8 +35,8 @@ const patienceMs = 60_000;
 const tryAgainMs = 10_000;
 
 /**
- * Issuers of JWTs and the policy about anonymous requests, as the configuration says. One that comes while the server is
- * running counts once its issuers have been reached, so that a mistake in it locks nobody out; until then the last one does.
+ * Opens the JWT issuers and the policy about anonymous requests of an AuthenticationConfiguration. A configuration that is
+ * changed while the server runs takes effect once its issuers have been reached, so that a mistake in it locks nobody out.
  */
 export async function openExternalTokens(
   options: ExternalTokenOptions,
@@ -55,7 +55,7 @@ export async function openExternalTokens(
       jwt.map((one) => {
         const text = JSON.stringify(one);
         const counted = metrics?.issuer(one.issuer.url);
-        // One of which nothing else is said keeps its keys: it may not be there to be asked now.
+        // An issuer with an unchanged configuration keeps its keys: it may be unreachable now.
         const before = known.get(text);
         return [text, before ?? jwtTokens(one, { expressions, domains, clock, log, fetch, metrics: counted })];
       }),

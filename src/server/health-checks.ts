@@ -8,10 +8,10 @@ import { TimeoutError, withTimeout } from '../runtime/abort.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Store } from '../store/store.js';
 
-/** Longer than this a healthy store does not take for the smallest of reads. */
+/** A healthy store answers the smallest read within this time. */
 const patienceMs = 2_000;
 
-/** What tells whether the server is alive and ready, under Kubernetes' names. */
+/** Returns the health checks of the server, under Kubernetes' names. */
 export function healthChecks(server: {
   readonly store: Store;
   readonly objects: ObjectSource;

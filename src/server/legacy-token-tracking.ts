@@ -47,7 +47,7 @@ export function recordTokenUse({ client, domains, clock, log }: Given): (secret:
   };
 }
 
-/** Sees to it that the ConfigMap says since when uses are recorded: since today, if it says nothing sensible. */
+/** Ensures that the ConfigMap says since when uses are recorded: since today, if it has no valid date. */
 export const ensureTokenTracking = ({ client, clock }: Pick<Given, 'client' | 'clock'>): Promise<void> =>
   ensureConfigMap(client(), legacyTokenTracking, ({ since = '' }) =>
     isDate(since) && since <= dateText(clock.now() + day) ? undefined : { since: dateText(clock.now()) },

@@ -23,13 +23,13 @@ type Named = Pick<Signer, 'serves'>;
 /** The label of all signers that are not configured. No signer has that name: names have a slash. */
 const otherSigners = 'other';
 
-/** What the signer of a name is called in metrics: what it serves, or `other` if none is configured. */
+/** Returns the metric label of a signer name: what its configured signer serves, or `other`. */
 export const signerLabel = (signers: readonly Named[], signerName: string): string =>
   signerFor(signers, signerName)?.serves ?? otherSigners;
 
 const outcomes: readonly SigningOutcome[] = ['issued', 'refused', 'error'];
 
-/** Counts how asking these signers ended, each from 0. Returns the callback to invoke for each time. */
+/** Counts the outcomes of calls to these signers, each from 0. Returns the callback to invoke for each call. */
 export function signerRequests(
   metrics: Metrics,
   signers: readonly Named[],

@@ -144,21 +144,21 @@ const nothing = Buffer.alloc(0);
 /** How much memory its document takes, or what is kept of it. */
 export const sizeOf = (entry: Entry): number => (entry instanceof UnreadEntry ? entry.size : entry.bytes.length);
 
-/** What was written, without the revision it got. */
+/** Returns the document of an entry, without its revision. */
 export function documentOf({ bytes, revision, revisionAt }: Entry): Document {
   if (revisionAt < 0) return { bytes, revisionAt };
   const end = revisionAt + String(revision).length;
   return { bytes: Buffer.concat([bytes.subarray(0, revisionAt), bytes.subarray(end)]), revisionAt };
 }
 
-/** The same document at another revision: what a deletion publishes. */
+/** Returns an entry with the same document at another revision, as a deletion publishes it. */
 export const atRevision = (entry: Entry, revision: Revision): Entry =>
   entry instanceof UnreadEntry ? entry.at(revision) : storedAt(entry, revision);
 
 const storedAt = (entry: Entry, revision: Revision): StoredEntry =>
   new StoredEntry(entry.key, revision, withRevision(documentOf(entry), revision), entry.revisionAt, entry.keptAs);
 
-/** Small buffers may share memory with others made at the time; what is kept for long must not keep those alive. */
+/** Copies a small buffer out of Node's shared pool, so that keeping it does not keep the pool's memory alive. */
 export function unpooled(bytes: Buffer): Buffer {
   if (bytes.buffer.byteLength === bytes.length) return bytes;
   const own = Buffer.allocUnsafeSlow(bytes.length);

@@ -2,7 +2,7 @@ import { firstNotBefore } from '../api/binary-search.js';
 import { sizeOf } from './document.js';
 import type { Change, Revision } from './store.js';
 
-/** A change that was written, as opposed to a mark of progress. */
+/** A put or delete, as opposed to a progress mark. */
 export type WrittenChange = Exclude<Change, { readonly type: 'progress' }>;
 
 /** How far back a store can look. A change is dropped as soon as any of the three is exceeded. */

@@ -3,15 +3,15 @@ import type { Client } from '../client/client.js';
 import { BoundedMap } from '../runtime/bounded-map.js';
 import type { Logger } from '../runtime/logger.js';
 
-/** Of so many objects it is remembered what went wrong with them, and of so many it is told. */
+/** How many objects with failures are remembered, and how many are shown. */
 const limits = { remembered: 1_000, told: 3 };
 
-/** What goes wrong with objects in what a test runs, for whoever waits in vain. */
+/** Collects failures that controllers under test log about objects, for the message of a wait that times out. */
 export class ReportedFailures {
-  /** The last by each controller about each object, the newest last. */
+  /** The last failure by each controller about each object, the newest last. */
   readonly #last = new BoundedMap<string, string>(limits.remembered);
 
-  /** Passes every line on. */
+  /** Returns a logger that records failures and passes every line on. */
   recordingLogger(log: Logger, bound: Fields = {}): Logger {
     const hear =
       (level: 'info' | 'warn' | 'error') =>
@@ -32,7 +32,7 @@ export class ReportedFailures {
     };
   }
 
-  /** The client itself: of what is waited for by it `failuresReportedTo` tells these. */
+  /** Makes `failuresReportedTo` return these failures for resources of the client. Returns the client itself. */
   attachTo(client: Client): Client {
     const { resource } = client;
     const noting: Client['resource'] = (type) => {

@@ -3,7 +3,7 @@ import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../runtime/logger.js';
 import type { CertificateAuthority } from '../certificate-authority.js';
 
-/** Tells in the log of a CA that is taken before it is valid, or with little or nothing left of it or of one above it. */
+/** Logs a warning about a CA that is not valid yet, has expired, or expires soon, or whose issuer does. */
 export function warnCaExpiry(
   { certificate, firstToEnd: { subject, notBefore, notAfter } }: CertificateAuthority,
   given: {

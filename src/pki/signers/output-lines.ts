@@ -1,6 +1,6 @@
 const newline = 0x0a;
 
-/** Cuts a stream into lines without their ends; a line longer than `most` is told as undefined, once, and dropped. */
+/** Splits a stream into lines without their ends; a line longer than `most` is dropped and reported once as undefined. */
 export function splitLines(most: number, take: (line: Buffer | undefined) => void): (chunk: Buffer) => void {
   let parts: Buffer[] = [];
   let length = 0;

@@ -5,7 +5,7 @@ import { type Logger, silentLogger } from '../../runtime/logger.js';
 import { splitLines } from './output-lines.js';
 import type { ProcessSignerOptions } from './process-signer-options.js';
 
-/** The signer could not be asked, or did not answer as agreed. Worth asking again. */
+/** Thrown when the signer process cannot be reached or violates the protocol. Worth retrying. */
 export class SignerProcessError extends Error {
   override readonly name = 'SignerProcessError';
   /** Tells the log that this came from elsewhere: no retry of a request needs to say where it was noticed. */
@@ -19,14 +19,14 @@ const stopAfterMs = 5_000;
 const unreadMs = 500;
 export const defaultTimeoutMs = 20_000;
 
-/** What a program answers to a request. */
+/** The response of a program. */
 export type Answer = Readonly<Record<string, unknown>>;
 
 interface Pending {
   settle(answer: Answer | Error): void;
 }
 
-/** The connection to a program, which runs while it is needed. */
+/** The connection to a program, which is started when needed. */
 export class ProcessLink {
   readonly #options: ProcessSignerOptions;
   readonly #clock: Clock;

@@ -42,12 +42,12 @@ const prefixBytes = Buffer.from(encryptedPrefix);
 
 export const isEncrypted = (kept: Buffer): boolean => kept.subarray(0, prefixBytes.length).equals(prefixBytes);
 
-/** Is it kept otherwise than it would be if it were written now? */
+/** Would the entry be encrypted by another provider or key if it were written now? */
 export const needsRewrite = (encryption: Encryption, { key, keptAs = '' }: Pick<Entry, 'key' | 'keptAs'>): boolean =>
   keptAs !== encryption.writesAs(key);
 
 /**
- * A document as it is kept.
+ * Decrypts a document as it is stored.
  * @throws ApiError (500) that says which one cannot be read, and why
  */
 export function decryptDocument(encryption: Encryption, key: string, kept: Buffer): Decrypted {
@@ -91,7 +91,7 @@ export interface Provider {
   prepare?(encrypted: Buffer): Promise<void> | undefined;
 }
 
-/** What it takes to decrypt a document was not asked for yet. */
+/** Thrown when the data key of a document has not been fetched yet. */
 export class NotFetched extends Error {
   override readonly name = 'NotFetched';
 }
@@ -204,7 +204,7 @@ export class ResourceEncryption implements Encryption {
 
 const plain = [identity] as const;
 
-/** Encrypts by what is current at the time. What was fetched for one that was replaced meanwhile is fetched for the next one. */
+/** An encryption that follows a configuration: each call uses the current one. Data keys are fetched anew for one that replaced another meanwhile. */
 export function latest(current: () => Encryption): Encryption {
   const prepare = (all: readonly KeptDocument[]): Promise<void> | undefined => {
     const asked = current();

@@ -18,13 +18,13 @@ export class EtcdEntries {
     this.#encryption = encryption;
   }
 
-  /** Where etcd has everything of this store, entries and the rest. */
+  /** The etcd range of everything in this store, entries and metadata. */
   get fullRange(): { readonly key: string; readonly rangeEnd: Uint8Array } {
     const key = `${this.#space}/`;
     return { key, rangeEnd: endOfRange(key) };
   }
 
-  /** Fetches what it takes to decrypt these. */
+  /** Fetches the data keys needed to decrypt these. */
   prepare(kvs: readonly (KeyValue | undefined)[]): Promise<void> | undefined {
     if (this.#encryption.prepare === undefined) return undefined;
     const space = this.etcdKey('');

@@ -11,12 +11,12 @@ export class RevisionOutOfRange extends Error {
   }
 }
 
-/** etcd did nothing, because it does not know, or no longer, who asks. */
+/** Thrown when etcd refused a request because the token is missing or no longer valid. */
 export class Unauthenticated extends Error {
   override readonly name = 'Unauthenticated';
 }
 
-/** Has the member failed, rather than refused? Null: it ended what was asked. */
+/** Did the member fail rather than refuse the request? Null: it ended the stream. */
 export const isTransport = (error: ServiceError | null): boolean =>
   error === null || error.code === status.UNAVAILABLE || error.code === status.DEADLINE_EXCEEDED;
 
@@ -26,7 +26,7 @@ const unauthenticated: ReadonlySet<string> = new Set([
   'etcdserver: invalid auth token',
   'etcdserver: revision of auth store is old',
 ]);
-/** What is answered who logs in where nobody has to. */
+/** etcd's error for a login while authentication is disabled. */
 export const notEnabled = 'etcdserver: authentication is not enabled';
 
 const refusals: ReadonlySet<status> = new Set([
@@ -35,7 +35,7 @@ const refusals: ReadonlySet<status> = new Set([
   status.FAILED_PRECONDITION,
 ]);
 
-/** What is told of a failure of the etcd there, and `how` it was asked if it does not answer. */
+/** Returns the error to report for a failure of the etcd at these endpoints; `how` says how it was reached if it does not answer. */
 export const failureOf =
   (where: string, how: string) =>
   (error: ServiceError | null): Error => {

@@ -10,7 +10,7 @@ const reconnect = { 'grpc.initial_reconnect_backoff_ms': 100, 'grpc.max_reconnec
 const unlimited = { 'grpc.max_receive_message_length': -1, 'grpc.max_send_message_length': -1 };
 const channelOptions = { ...keepAlive, ...reconnect, ...unlimited };
 
-/** The members of an etcd, over gRPC. One is asked until it fails, and then the next. */
+/** The members of an etcd, over gRPC. One is used until it fails, and then the next. */
 export class EtcdMembers {
   readonly #endpoints: readonly string[];
   #clients: readonly Client[];

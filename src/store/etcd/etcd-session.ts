@@ -1,6 +1,6 @@
 import type { EtcdLogin } from './etcd-secrets.js';
 
-/** Who a client is to etcd's own authentication: a token, asked for when it is needed and kept until it counts no more. */
+/** A session of etcd's own authentication: a token, fetched when needed and kept until it expires. */
 export class Session {
   readonly #login: EtcdLogin | undefined;
   readonly #authenticate: (login: EtcdLogin) => Promise<string | undefined>;

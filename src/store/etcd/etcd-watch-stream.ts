@@ -9,17 +9,17 @@ export interface WatchHandlers {
   ended(error: StoreUnavailable): void;
 }
 
-/** A member that can be asked, with what it is to be shown. */
+/** A connection to a member, with the metadata to send. */
 export interface MemberConnection {
   readonly member: Client;
   readonly metadata: Metadata;
-  /** What it was shown counts no more. */
+  /** The token is no longer valid. */
   refused(): void;
-  /** It is of no use: the next one is asked from now on. Null: it ended what was asked. */
+  /** The member failed: the next one is used from now on. Null: it ended the stream. */
   failed(error: ServiceError | null): Error;
 }
 
-/** Watches until it is told to stop, which it answers how to do, or until the member that is watched fails. */
+/** Opens a watch that ends when the member fails. Returns the function that stops it. */
 export function openWatch(
   request: WatchRequest,
   { response, ended }: WatchHandlers,

@@ -4,7 +4,7 @@ import type { History } from '../history.js';
 import type { Revision } from '../store.js';
 import type { EtcdClient } from './etcd-client.js';
 
-/** How long somebody may wait for a revision before a heartbeat is written for it. */
+/** How long a reader may wait for a revision before a heartbeat is written for it. */
 const impatienceMs = 100;
 
 interface HeartbeatParts {
@@ -20,8 +20,8 @@ interface HeartbeatParts {
 }
 
 /**
- * The watch is complete up to the last event it told, and etcd 3.4 does not say more; so where a reader knows of a later
- * revision and no event comes, a heartbeat is written to a key of its own, whose event says it.
+ * A watch is complete up to its last event, and etcd 3.4 has no progress requests; so if a reader knows of a later revision
+ * and no event comes, a heartbeat is written to a key of its own, whose event shows that the watch got there.
  */
 export class Heartbeat {
   readonly #client: EtcdClient;
@@ -81,7 +81,7 @@ export class Heartbeat {
     return revision;
   }
 
-  /** Somebody waits for a revision that no event told yet. One heartbeat serves all who come while it is due. */
+  /** Called when a reader waits for a revision without an event so far. One heartbeat serves all readers while it is due. */
   async requestRevision(revision: Revision): Promise<void> {
     const isWaiting = this.#hurrying > 0n;
     if (revision > this.#hurrying) this.#hurrying = revision;
@@ -96,7 +96,7 @@ export class Heartbeat {
     await this.beat().catch((error: unknown) => this.#log.warn({ err: error }, 'cannot write a heartbeat to etcd'));
   }
 
-  /** Sees to it, until the store is closed, that streams without changes tell progress. */
+  /** Writes heartbeats, until the store is closed, so that streams without changes report progress. */
   async run(everyMs: number): Promise<void> {
     const signal = this.#signal;
     while (true) {

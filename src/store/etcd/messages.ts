@@ -76,7 +76,7 @@ export interface WatchResponse {
   readonly compactRevision: bigint;
   readonly cancelReason: string;
   readonly events: readonly WatchEvent[];
-  /** There is more of the same, which may belong to the revision of the last event. */
+  /** More events follow in another response; they may belong to the revision of the last event. */
   readonly fragment: boolean;
 }
 

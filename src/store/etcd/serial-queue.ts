@@ -1,8 +1,8 @@
-/** Does one thing after another, where some have to wait for something: at once as long as nothing waits. */
+/** Runs tasks in order, some of which wait for a promise: synchronously as long as nothing waits. */
 export class SerialQueue {
   #last: Promise<void> | undefined;
 
-  /** Does `work`, which does not throw, when all before it is done and what it waits for, which does not reject, has come. */
+  /** Runs `work`, which must not throw, after all earlier tasks and after `waited`, which must not reject. */
   run(waited: Promise<void> | undefined, work: () => void): void {
     if (this.#last === undefined && waited === undefined) {
       work();

@@ -33,7 +33,7 @@ export interface EncodedRecord {
  * fills, the database is given what is in the other.
  */
 export interface Journal {
-  /** Whether so much can be appended in one step. */
+  /** Do these records fit into one append? */
   fits(added: readonly EncodedRecord[]): boolean;
   /**
    * Durable when it resolves. One at a time. Before records are written over, `kept` is awaited with the last of them.

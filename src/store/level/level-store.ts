@@ -245,7 +245,7 @@ export class LevelStore implements Store {
   }
 }
 
-/** What the log on disk amounts to. */
+/** The result of replaying the log on disk. */
 export interface ReplayedLog {
   readonly map: VersionedMap;
   readonly mark: LogMark;
