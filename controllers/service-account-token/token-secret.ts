@@ -25,7 +25,10 @@ export const tokenMarks = (domains: Domains): TokenMarks => ({
 export const accountOf = ({ metadata }: Secret, marks: TokenMarks): string =>
   metadata.annotations?.[marks.account] ?? '';
 
-/** Does the Secret belong to this account, and not to a former one of the same name? Without a uid it belongs to any account of the name. */
+/**
+ * Does the Secret belong to this account, and not to a former one of the same name? Without a uid it belongs to any
+ * account of the name.
+ */
 export function belongsTo(secret: Secret, account: ServiceAccount, marks: TokenMarks): boolean {
   const uid = secret.metadata.annotations?.[marks.uid] ?? '';
   return accountOf(secret, marks) === account.metadata.name && (uid === '' || uid === account.metadata.uid);

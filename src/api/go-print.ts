@@ -17,7 +17,10 @@ export interface Printed {
   readonly syntax: string;
 }
 
-/** A value that JSON cannot represent, with its Go representation. It takes the place of a JSON value only until that is refused. */
+/**
+ * A value that JSON cannot represent, with its Go representation. It takes the place of a JSON value only until that is
+ * refused.
+ */
 export class NonJsonValue {
   readonly printed: Printed;
 

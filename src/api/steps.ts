@@ -24,7 +24,10 @@ interface Job {
   readonly done: (() => void) | undefined;
 }
 
-/** Makes a `keepPlace` for `DeferredWork.each` of a recursion that keeps its position in `path`: saves the path, and returns how to restore it. */
+/**
+ * Makes a `keepPlace` for `DeferredWork.each` of a recursion that keeps its position in `path`: saves the path, and
+ * returns how to restore it.
+ */
 export const pathRestorer =
   <T>(path: T[]) =>
   (): (() => void) => {

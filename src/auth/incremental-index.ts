@@ -4,7 +4,10 @@ export interface Index<A> {
   remove(object: A): void;
 }
 
-/** Returns a function that brings the index up to date with a list: what it has in common with the list before, at either end, is not indexed again. */
+/**
+ * Returns a function that brings the index up to date with a list: what it has in common with the list before, at either
+ * end, is not indexed again.
+ */
 export function incrementalIndex<A, I extends Index<A>>(index: I & Index<A>): (list: readonly A[]) => I {
   let last: readonly A[] = [];
   return (list) => {

@@ -8,7 +8,10 @@ interface KeyPair {
   readonly key: string;
 }
 
-/** Credentials from a certificate and key file that are renewed from time to time; while the two do not match, the ones before stay in use. */
+/**
+ * Credentials from a certificate and key file that are renewed from time to time; while the two do not match, the ones
+ * before stay in use.
+ */
 export const certificateFiles = (
   first: KeyPair,
   read: () => Promise<KeyPair | undefined>,

@@ -18,7 +18,10 @@ interface Trouble {
   readonly always?: boolean;
 }
 
-/** Limits the log lines about a server that keeps failing: each kind of failure once, and again every ten minutes while it lasts. */
+/**
+ * Limits the log lines about a server that keeps failing: each kind of failure once, and again every ten minutes while it
+ * lasts.
+ */
 export class FailureLog {
   /** Kinds of failures logged since the last success. */
   readonly #told = new Set<string>();

@@ -30,7 +30,10 @@ export interface HttpRequest {
 export interface HttpTransport {
   /** Returns the URL of a path below the server's base path. */
   urlOf(path: string): string;
-  /** Resolves once the headers are there; the body must be read or destroyed. Also returns the credentials that were presented. */
+  /**
+   * Resolves once the headers are there; the body must be read or destroyed. Also returns the credentials that were
+   * presented.
+   */
   send(request: HttpRequest): Promise<{ readonly answer: IncomingMessage; readonly presented: ClientCredentials }>;
   /** Ends all connections: what is under way fails, and so does what is sent after that. */
   close(): void;

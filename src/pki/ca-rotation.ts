@@ -20,7 +20,10 @@ export interface RotationPolicy {
   readonly marginMs: number;
 }
 
-/** `steady`: one anchor; `announceNext`: the next one is not in every bundle yet; `spreading`: it is; `retiring`: an old one stays. */
+/**
+ * `steady`: one anchor; `announceNext`: the next one is not in every bundle yet; `spreading`: it is; `retiring`: an old
+ * one stays.
+ */
 export type RotationPhase = 'steady' | 'announced' | 'spreading' | 'retiring';
 
 export const phaseOf = ({ next, retiring }: CaState): RotationPhase =>

@@ -3,7 +3,10 @@ import { open } from 'node:fs/promises';
 /** There are file systems without, and directories that may be written to and not read. */
 const impossible: ReadonlySet<string | undefined> = new Set(['EINVAL', 'ENOTSUP', 'EACCES', 'EPERM']);
 
-/** Syncs a directory, so that files created in it survive a crash of the machine, where possible. Fails with the system's errors. */
+/**
+ * Syncs a directory, so that files created in it survive a crash of the machine, where possible. Fails with the system's
+ * errors.
+ */
 export async function syncDirectory(directory: string): Promise<void> {
   if (process.platform === 'win32') return;
   try {

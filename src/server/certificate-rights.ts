@@ -7,7 +7,10 @@ import type { Signer } from '../pki/signer.js';
 import type { RunControllersOptions } from './run-controllers.js';
 import type { CertificateOptions } from './signing-options.js';
 
-/** Returns the rights that the accounts of controllers need for this configuration, and nothing else. `own` are further signers. */
+/**
+ * Returns the rights that the accounts of controllers need for this configuration, and nothing else. `own` are further
+ * signers.
+ */
 export function certificateRights(
   { signers = [], policy, trust }: CertificateOptions,
   { own, domains }: { readonly own: readonly Pick<Signer, 'serves' | 'signPod'>[]; readonly domains: Domains },

@@ -1,4 +1,7 @@
-/** Concatenates two changing texts. Returns the same string while neither changes, because caches of parsed certificates are keyed by it. */
+/**
+ * Concatenates two changing texts. Returns the same string while neither changes, because caches of parsed certificates
+ * are keyed by it.
+ */
 export function concatenated(first: () => string, second: () => string, between = ''): () => string {
   let known = { first: '', second: '', text: '' };
   return () => {

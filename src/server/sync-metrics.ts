@@ -8,7 +8,10 @@ const names: Readonly<Record<string, string>> = {
   'trust-bundle-publisher': 'clustertrustbundle_publisher',
 };
 
-/** Adds kube-controller-manager's own sync counters for some controllers, by the HTTP code of the last API response: 200, or that of the failure. */
+/**
+ * Adds kube-controller-manager's own sync counters for some controllers, by the HTTP code of the last API response: 200,
+ * or that of the failure.
+ */
 export function withSyncMetrics(metrics: Metrics, counting: ControllerMetrics): ControllerMetrics {
   const syncs = new Map(
     Object.entries(names).map(([controller, name]) => {

@@ -21,7 +21,10 @@ export function reviewSpec({ user, ...attributes }: AccessAttributes, version: '
   return { resourceAttributes: { ...Object.fromEntries(named), ...selectorsIn(attributes) }, ...who };
 }
 
-/** Returns the spec as match conditions see it: every member is present, but only one kind of attributes, and no empty selectors. */
+/**
+ * Returns the spec as match conditions see it: every member is present, but only one kind of attributes, and no empty
+ * selectors.
+ */
 export function expressionSpec({ user, ...attributes }: AccessAttributes): JsonObject {
   const { username, uid = '', groups, extra = {} } = user;
   const { path, verb } = attributes;

@@ -26,7 +26,10 @@ const firstRestMs = 500;
 const transientCodes: readonly number[] = [429, 500, 504];
 const maxBytes = 1_048_576;
 
-/** Posts reviews; each attempt may take ten seconds by default. Transient failures are retried, up to five attempts; others fail at once. */
+/**
+ * Posts reviews; each attempt may take ten seconds by default. Transient failures are retried, up to five attempts;
+ * others fail at once.
+ */
 export function callReview(options: CallReviewOptions): CallReview {
   const { transport, clock, timeoutMs = usualTimeoutMs, called } = options;
   return async (review) => {

@@ -204,7 +204,10 @@ export class ResourceEncryption implements Encryption {
 
 const plain = [identity] as const;
 
-/** An encryption that follows a configuration: each call uses the current one. Data keys are fetched anew for one that replaced another meanwhile. */
+/**
+ * An encryption that follows a configuration: each call uses the current one. Data keys are fetched anew for one that
+ * replaced another meanwhile.
+ */
 export function latest(current: () => Encryption): Encryption {
   const prepare = (all: readonly KeptDocument[]): Promise<void> | undefined => {
     const asked = current();

@@ -35,7 +35,10 @@ const refusals: ReadonlySet<status> = new Set([
   status.FAILED_PRECONDITION,
 ]);
 
-/** Returns the error to report for a failure of the etcd at these endpoints; `how` says how it was reached if it does not answer. */
+/**
+ * Returns the error to report for a failure of the etcd at these endpoints; `how` says how it was reached if it does not
+ * answer.
+ */
 export const failureOf =
   (where: string, how: string) =>
   (error: ServiceError | null): Error => {
