@@ -33,7 +33,7 @@ export interface CaInjectorOptions {
 
 const fieldManager = 'ca-injector';
 
-/** So often each object is looked at: another injector may want it otherwise, and write as often as this one. */
+/** Rate at which each object is checked: another injector may want other anchors, and would overwrite them as often. */
 const looks = { perSecond: 0.5, burst: 10 };
 
 /** One object with its `caBundle`s. */

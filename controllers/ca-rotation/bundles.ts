@@ -85,7 +85,7 @@ async function signersWithout(
   return lacking;
 }
 
-/** As the publisher names them. */
+/** Names as the publisher gives them. */
 const isPublished = ({ metadata, spec: { signerName = '', trustBundle = '' } }: ClusterTrustBundle): boolean =>
   metadata.name === bundleName(signerName, trustBundle);
 
@@ -100,11 +100,11 @@ async function staying<T extends ApiObject>(
 
 const decoded = (value: string): string => Buffer.from(value, 'base64').toString('utf8');
 
-/** What the Secret of a CA says of where to look, so that others who look at it know, too. */
+/** Encodes the scope as the annotation of the Secret of a CA, for others that report on the rotation. */
 export const formatSearchScope = ({ distributed, owner, inSecrets }: SearchScope): string =>
   JSON.stringify({ distributed, owner, inSecrets });
 
-/** Where to look as a Secret says it: at the signers alone if it does not say more. */
+/** Reads the scope from the annotation of a Secret: only the signers if it has none. */
 export function parseSearchScope({ metadata: { annotations = {} } }: Secret): SearchScope {
   const signers = (annotations[kedgeNames.signersAnnotation] ?? '').split(',').filter((name) => name !== '');
   const nowhere: SearchScope = { signers, distributed: [], owner: kedgeNames.trustOwner, inSecrets: false };

@@ -39,7 +39,7 @@ import { bundlesLacking, formatSearchScope, type LackingBundle, type SearchScope
 /** A CA in a Secret that is made and replaced here. */
 export interface RotatedCa {
   readonly secret: { readonly namespace: string; readonly name: string };
-  /** Who signs with it; none with a `*`, since their anchors are not published. */
+  /** Names of the signers that use it; none with a `*`, since their anchors are not published. */
   readonly signers: readonly string[];
   readonly policy: RotationPolicy;
   /** Names of distributed bundles that have its anchors. Default: none. */
@@ -56,7 +56,7 @@ export interface RotationState {
   readonly phase: RotationPhase | 'unusable';
   /** Since when; absent while steady, and where nobody noted it. */
   readonly since?: number | undefined;
-  /** What lacks the next anchor, the first if there are several. */
+  /** The first bundle that lacks the next anchor. */
   readonly lacking?:
     | { readonly text: string /** When the next CA was announced. */; readonly since: number }
     | undefined;
@@ -167,7 +167,7 @@ async function rotate(ca: RotatedCa, context: RotationContext): Promise<Reconcil
 interface HoldUp {
   /** It is not waited for any more. */
   readonly isOver: boolean;
-  /** What to warn of; absent while the anchor may still be on its way. */
+  /** The warning to log; absent while the anchor may still be on its way. */
   readonly warning?: string;
 }
 

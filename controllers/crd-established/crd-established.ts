@@ -27,7 +27,7 @@ export const crdEstablished = (): Runnable =>
     },
   });
 
-/** What Established is to say of a definition whose names were accepted. */
+/** Returns the condition Established for a definition whose names were accepted. */
 export function established({ spec }: CustomResourceDefinition): CustomResourceDefinitionCondition {
   const bundle = spec.conversion?.webhook?.clientConfig?.caBundle;
   if (bundle !== undefined && bundle !== '' && !isBundle(bundle)) {

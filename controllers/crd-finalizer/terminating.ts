@@ -7,7 +7,7 @@ const terminating = (status: 'True' | 'False', reason: string, message: string):
   message,
 });
 
-/** What the condition Terminating says at each step. */
+/** The condition Terminating at each step. */
 export const steps = {
   inProgress: terminating('True', 'InstanceDeletionInProgress', 'CustomResource deletion is in progress'),
   completed: terminating('False', 'InstanceDeletionCompleted', 'removed all instances'),

@@ -1,7 +1,7 @@
 import { type ApiObject, keyOf, keyText } from '../../src/api/object.js';
 import type { ObjectCache } from '../../src/client/object-cache.js';
 
-/** What a cache holds, with our own latest writes in it even before the cache has heard of them. */
+/** The contents of a cache overlaid with our own latest writes, which the cache may not have seen yet. */
 export class RecentWrites<T extends ApiObject> {
   readonly #cache: ObjectCache<T>;
   readonly #ours = new Map<string, T>();

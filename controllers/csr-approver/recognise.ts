@@ -21,7 +21,7 @@ const nodeClient: Recognised = {
   message: 'Auto approving kubelet client certificate after SubjectAccessReview.',
 };
 
-/** What a request of a node client looks to be, the narrower kind first; none if it is something else. */
+/** Returns the kinds of node client request that this one matches, the narrower first; none if it is something else. */
 export function recognise(
   csr: CertificateSigningRequest,
   request: CertificateRequest,

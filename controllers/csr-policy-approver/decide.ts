@@ -18,7 +18,7 @@ import {
 } from './policy.js';
 import { hasDotSegments, withoutDetours } from './uri-detours.js';
 
-/** What a policy says to a request. */
+/** The decision of a policy about a request. */
 export type Decision =
   | {
       readonly verdict: 'approve' | 'deny';
@@ -95,7 +95,7 @@ function compileRule(rule: PolicyRule, compile: ExpressionCompiler | undefined):
 /** What is wrong; undefined if nothing is. */
 type Test = (facts: RequestFacts) => string | undefined;
 
-/** Tells of values of a request whether they fit. */
+/** Tests whether values of a request match. */
 type Fits = (facts: RequestFacts) => (value: string) => boolean;
 
 /** A list of values in a request, and what of a rule speaks about it. */

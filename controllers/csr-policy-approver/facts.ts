@@ -24,7 +24,7 @@ export function factsOf(csr: CertificateSigningRequest): RequestFacts {
 
 const serviceAccount = /^system:serviceaccount:([^:]+):([^:]+)$/;
 
-/** What the placeholders of patterns stand for. */
+/** Returns the values of the placeholders of patterns. */
 export function substitutesOf({ username }: RequestFacts): Placeholders {
   const [, namespace, serviceaccount] = serviceAccount.exec(username) ?? [];
   if (namespace === undefined || serviceaccount === undefined) return { username };

@@ -10,7 +10,7 @@ type Element = { readonly char: string } | { readonly run: 'part' | 'any' } | { 
 const placeholders = ['username', 'namespace', 'serviceaccount'] as const;
 type Placeholder = (typeof placeholders)[number];
 
-/** What placeholders stand for; a pattern with one that is absent matches nothing. */
+/** Values of placeholders; a pattern with one that is absent matches nothing. */
 export type Placeholders = Readonly<Partial<Record<Placeholder, string>>>;
 
 /** Throws an Error that says what is wrong with the pattern. */
@@ -87,7 +87,7 @@ function lengthOfFirst(text: string, separators: string): number {
   return text.length;
 }
 
-/** Of ASCII letters alone: elsewhere different letters have one lower case. */
+/** Lower-cases ASCII letters only: elsewhere different letters may share a lower case. */
 function otherCase(char: string): string {
   if (char >= 'a' && char <= 'z') return char.toUpperCase();
   return char >= 'A' && char <= 'Z' ? char.toLowerCase() : char;

@@ -13,7 +13,7 @@ import type { SigningRequest } from '../../src/pki/signer.js';
 export const isDue = (csr: CertificateSigningRequest): boolean => isApproved(csr) && !isFailed(csr) && !isIssued(csr);
 
 /**
- * What a signer is told. The PEM holds the verified request and nothing else, whatever stood around it.
+ * Returns the input of a signer. The PEM holds the verified request and nothing else, whatever stood around it.
  * Throws PkiError for a request that cannot be read or whose own signature is wrong.
  */
 export function signingRequest(csr: CertificateSigningRequest): SigningRequest {

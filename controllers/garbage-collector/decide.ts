@@ -1,7 +1,7 @@
 import type { OwnerReference } from '../../src/api/object.js';
 import { foregroundFinalizer, type Node, orphanFinalizer } from './owner-graph.js';
 
-/** What became of an owner. `waiting`: it is being deleted and waits for its dependents to go first. */
+/** The state of an owner. `waiting`: it is being deleted and waits for its dependents to go first. */
 export type OwnerState = 'solid' | 'absent' | 'waiting';
 
 export interface OwnerFinding {
@@ -20,7 +20,7 @@ export type Verdict =
       readonly unblock: boolean;
     };
 
-/** What is to be done with an object, given what became of its owners. */
+/** Decides what to do with an object, given the states of its owners. */
 export function decide(given: {
   readonly findings: readonly OwnerFinding[];
   readonly finalizers: readonly string[];

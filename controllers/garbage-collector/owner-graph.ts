@@ -38,7 +38,7 @@ export const canBeOwnedBy = (dependent: Node, owner: Node): boolean =>
 export class OwnerGraph {
   readonly #nodes = new Map<string, Node>();
   readonly #dependents = new Map<string, Set<string>>();
-  /** Those that are gone, as long as somebody refers to them; without their own owners, which may be many. */
+  /** Deleted owners, as long as an object refers to them; without their own owners, which may be many. */
   readonly #gone = new Map<string, Node>();
 
   get size(): number {
@@ -77,7 +77,7 @@ export class OwnerGraph {
     return node;
   }
 
-  /** One that was known and is gone. */
+  /** A known object was deleted. */
   gone(uid: string): Node | undefined {
     return this.#gone.get(uid);
   }
@@ -102,7 +102,7 @@ export class OwnerGraph {
     return [...(this.#dependents.get(uid) ?? [])].flatMap((dependent) => this.#nodes.get(dependent) ?? []);
   }
 
-  /** Those whose reference to the owner says that it must not go before them. */
+  /** Dependents whose reference has `blockOwnerDeletion`. */
   blockersOf(uid: string): readonly Node[] {
     return this.dependentsOf(uid).filter(({ owners }) =>
       owners.some((owner) => owner.uid === uid && owner.blockOwnerDeletion === true),

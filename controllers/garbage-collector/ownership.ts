@@ -6,7 +6,7 @@ import { canBeOwnedBy, type Node, OwnerGraph } from './owner-graph.js';
 
 export type Wake = (uid: string, cause: string) => void;
 
-/** Who owns whom, kept as watches tell it; wakes those whom a change concerns. */
+/** Keeps the owner graph up to date with watches, and queues the objects that a change concerns. */
 export class Ownership {
   readonly graph = new OwnerGraph();
   readonly absent = new AbsentOwners();

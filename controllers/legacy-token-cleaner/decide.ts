@@ -13,7 +13,7 @@ import type { ServiceAccount } from '../../src/api/kinds/service-account.js';
 import { isDate } from '../../src/api/string-formats.js';
 import { dateText } from '../../src/api/time.js';
 
-/** What is to be done about one token: first it is marked as invalid, long after that it goes. */
+/** An action on one token: first it is marked as invalid, and long after that it is deleted. */
 export interface TokenAction {
   readonly action: 'invalidate' | 'delete';
   readonly secret: Secret;

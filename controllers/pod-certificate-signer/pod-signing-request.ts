@@ -8,7 +8,7 @@ import { podCertificateKey } from '../../src/pki/pod-certificate-key.js';
 import type { PodSigningRequest } from '../../src/pki/pod-signing.js';
 import type { PublicKey } from '../../src/pki/public-key.js';
 
-/** What tells whether there is something to be done about a request, since when, and by whom: all that need be held in memory. */
+/** Reduces a request to what decides whether there is something to do about it, since when, and by whom, to be held in memory. */
 export const podRequestOutline = ({
   apiVersion,
   kind,
@@ -23,7 +23,7 @@ export const podRequestOutline = ({
   status: { conditions: status?.conditions ?? [] },
 });
 
-/** What a signer is told. Throws TerminalError if the key cannot be read. */
+/** Returns the input of a signer. Throws TerminalError if the key cannot be read. */
 export function podSigningRequest({ metadata, spec }: PodCertificateRequest): PodSigningRequest {
   return {
     signerName: spec.signerName ?? '',

@@ -14,7 +14,7 @@ export interface PolicyStatusOptions {
   readonly check: (policy: ValidatingAdmissionPolicy) => Promise<readonly ExpressionWarning[]>;
 }
 
-/** Tells in the status of an admission policy which of its expressions do not fit what it matches. */
+/** Reports in the status of an admission policy which of its expressions do not fit the types that it matches. */
 export const policyStatus = ({ check }: PolicyStatusOptions): Runnable =>
   defineController<ValidatingAdmissionPolicy>({
     name: 'policy-status',

@@ -8,7 +8,7 @@ import { fieldManagers } from '../../src/controller/field-manager.js';
 import { isNamespaceTerminating } from '../../src/controller/namespace-terminating.js';
 import { configMapName, repaired, wantedConfigMap } from './root-ca.js';
 
-/** What verifies the API server, and how often that is asked. */
+/** The CA that verifies the API server, and how often it is read. */
 export interface RootCaPublisherOptions {
   /** PEM of what verifies the API server; asked every time. */
   readonly rootCa: () => string | Promise<string>;

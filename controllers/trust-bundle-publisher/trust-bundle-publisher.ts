@@ -31,7 +31,7 @@ export const trustSources = (
     return [{ signerName: signer.serves, anchors, ...options }];
   });
 
-/** What was said already, so that it is said once. */
+/** Messages that were logged already, so that each is logged once. */
 type Told = Map<string, string>;
 /** The bundle of each signer, and since when it is that; undefined if it was so from the start. */
 type Current = Map<string, { readonly name: string; readonly since: number | undefined }>;

@@ -4,7 +4,7 @@ import { type Certificate, readCertificate } from '../../src/pki/certificate.js'
 import { encodeCertificates, pemBlocks } from '../../src/pki/pem.js';
 import { PkiError } from '../../src/pki/pki-error.js';
 
-/** Where a text came from, and the text. */
+/** The PEM of a source, and where it came from. */
 export interface SourcePem {
   /** For people: `configMap default/roots`. */
   readonly from: string;

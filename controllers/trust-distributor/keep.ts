@@ -12,7 +12,7 @@ import { hasLabels, leftovers, type Target, trustLabels } from './targets.js';
 
 const options = { fieldManager: fieldManagers.controllers };
 
-/** Where bundles may go. */
+/** Kinds of objects that bundles are written to. */
 export const kindsOfTargets = (secretTargets: boolean): readonly ResourceType<ApiObject>[] => [
   ClusterTrustBundles,
   ConfigMaps,

@@ -31,7 +31,7 @@ interface Held {
 }
 
 /**
- * What callers may hold of a process with their reviews: of memory above all. Whoever they are, what they send must
+ * Limits what callers can occupy of a process with their reviews: memory above all. Whoever they are, what they send must
  * neither end the process nor keep others out for long.
  */
 export class ReviewIntake {

@@ -91,7 +91,7 @@ export async function openWebhookServer(
   return { port: bound, stop: () => listener.close(graceMs) };
 }
 
-/** What is answered instead of a review. */
+/** The response instead of a review. */
 class Refusal extends Error {
   readonly code: number;
   readonly headers: Readonly<Record<string, string>>;

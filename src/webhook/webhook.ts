@@ -1,7 +1,7 @@
 import type { JsonObject } from '../api/object.js';
 import type { ReconcileContext } from '../controller/controller.js';
 
-/** What answers the reviews that an API server sends to one path. */
+/** Answers the reviews that an API server sends to one path. */
 export interface Webhook {
   /** The review that it answers: what kind of object is sent and expected back. */
   readonly review: 'AdmissionReview' | 'ConversionReview';
