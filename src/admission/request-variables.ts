@@ -13,7 +13,7 @@ import {
 import type { Value } from '../cel/values.js';
 import type { AdmissionAttributes } from './admission-step.js';
 import { nameOf } from './admission-subject.js';
-import { namespaceOf } from './webhooks/seen.js';
+import { namespaceOf } from './webhooks/versioned-attributes.js';
 
 /** What expressions can ask for, by name. */
 export type Variables = (name: string) => Value | undefined;

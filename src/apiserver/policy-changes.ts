@@ -1,5 +1,5 @@
 import { ChangeFailed, type PolicyChanges } from '../admission/policies/changes.js';
-import type { SeenAs } from '../admission/webhooks/seen.js';
+import type { ResourceKind } from '../admission/webhooks/versioned-attributes.js';
 import { ApiError, internalError } from '../api/errors.js';
 import { quote } from '../api/go-text.js';
 import type { ParsedJson } from '../api/json-exact.js';
@@ -29,7 +29,7 @@ import { DecodeError } from '../schema/decode-error.js';
 import { inOrder } from '../schema/encode.js';
 import type { Catalogue, Served } from './catalogue.js';
 import { NoConversion } from './given-kind.js';
-import { checkGroup, readAs, shapesIn } from './hooked-kinds.js';
+import { checkGroup, decodePatched, definitionLookup } from './object-interfaces.js';
 import { receivedPatch } from './patch/json.js';
 import { DoesNotApply } from './patch/json-patching.js';
 import { inConverter, converted as throughConverter } from './patch/unstructured.js';
@@ -37,14 +37,14 @@ import { decodeResult } from './verbs/patch.js';
 
 /** Changes that policies make, by the schemas of what the server serves. */
 export function policyChanges(catalogue: Catalogue): PolicyChanges {
-  const shapes = shapesIn(catalogue);
-  const definitionOf = (as: SeenAs): ResourceDefinition => {
-    const definition = shapes.shapeOf(as);
+  const shapes = definitionLookup(catalogue);
+  const definitionOf = (as: ResourceKind): ResourceDefinition => {
+    const definition = shapes.objectDefinitionOf(as);
     if (definition === undefined) throw internalError('the kind is no longer served');
     return definition;
   };
   /** Kubernetes makes what has a Go type one of the request's version again after each change, and cannot always. */
-  const checkVersion = ({ kind, resource }: SeenAs, given: SeenAs): void => {
+  const checkVersion = ({ kind, resource }: ResourceKind, given: ResourceKind): void => {
     const isCustom = shapes.definitionOf(resource)?.reader !== undefined;
     const version = groupVersion(given.kind);
     if (isCustom && groupVersion(kind) !== groupVersion(resource)) {
@@ -86,7 +86,7 @@ export function policyChanges(catalogue: Catalogue): PolicyChanges {
   };
 }
 
-const unsuitable = ({ version, kind }: Pick<SeenAs['kind'], 'version' | 'kind'>, wanted: string): ChangeFailed =>
+const unsuitable = ({ version, kind }: Pick<ResourceKind['kind'], 'version' | 'kind'>, wanted: string): ChangeFailed =>
   new ChangeFailed(
     `${version}.${kind} is not suitable for converting to ${quote(wanted)} in scheme ${quote(unnamedScheme)}`,
   );
@@ -100,7 +100,7 @@ function* decoded(
 ): Steps<ApiObject> {
   try {
     if (definition.reader !== undefined) checkGroup(definition, result);
-    const made = yield* readAs(served, definition, result, text);
+    const made = yield* decodePatched(served, definition, result, text);
     if (made.strict.length > 0) throw new DecodeError(`strict decoding error: ${made.strict.join(', ')}`);
     return made.object;
   } catch (error) {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { CallFailed, type HookClient } from '../admission/webhooks/call.js';
 import { readReply } from '../admission/webhooks/reply.js';
-import { type ServiceAddresses, targetOf, UnusableTarget } from '../admission/webhooks/target.js';
+import { type ServiceAddresses, UnusableTarget, webhookTarget } from '../admission/webhooks/target.js';
+import { CallFailed, type WebhookClient } from '../admission/webhooks/webhook-client.js';
 import { untyped } from '../api/errors.js';
 import { goJson } from '../api/go-text.js';
 import type { CustomResourceConversion, CustomResourceDefinition } from '../api/kinds/custom-resource-definition.js';
@@ -31,7 +31,7 @@ const unsupported = (): InvalidConversion =>
 
 /** What calling a webhook for conversion takes. */
 interface ConversionParts {
-  readonly client: HookClient;
+  readonly client: WebhookClient;
   readonly services: ServiceAddresses;
   readonly api: string;
   readonly clock: Clock;
@@ -94,7 +94,7 @@ async function ask(
   const count = (failure?: ConversionFailure): void => metrics?.called((clock.monotonic() - begun) / 1_000, failure);
   try {
     const reply = await client.post({
-      target: targetOf(webhook.clientConfig ?? {}, services, { blankMeansNone: true }),
+      target: webhookTarget(webhook.clientConfig ?? {}, services, { blankMeansNone: true }),
       body: goJson(conversionReview({ apiVersion: `${group}/${version}`, uid, to, objects })),
       milliseconds: patienceMs,
       maxBytes,

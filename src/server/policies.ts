@@ -15,7 +15,7 @@ import {
 } from '../api/kinds/validating-admission-policy.js';
 import { groupVersion, type ResourceType } from '../api/object.js';
 import type { Catalogue } from '../apiserver/catalogue.js';
-import { hookedKinds } from '../apiserver/hooked-kinds.js';
+import { objectInterfaces } from '../apiserver/object-interfaces.js';
 import { policyChanges } from '../apiserver/policy-changes.js';
 import type { StoredObjects } from '../apiserver/stored-objects.js';
 import type { Authorizer } from '../auth/authorizer.js';
@@ -63,7 +63,7 @@ export async function openPolicies(given: {
     };
   };
   const parts = {
-    kinds: hookedKinds(catalogue),
+    kinds: objectInterfaces(catalogue),
     objects,
     authorizer,
     parameters,

@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import type { AdmissionStep } from '../admission/admission-step.js';
 import type { ConditionMetrics } from '../admission/condition-metrics.js';
-import type { WebhookParts } from '../admission/webhooks/ask.js';
-import { type HookClient, hookClient } from '../admission/webhooks/call.js';
+import type { WebhookParts } from '../admission/webhooks/call-webhook.js';
 import { credentialsByName, type WebhookCredentials } from '../admission/webhooks/credentials.js';
-import { hooksOf } from '../admission/webhooks/hooks.js';
 import { conditionEvaluator } from '../admission/webhooks/match-conditions.js';
-import { hookMetrics } from '../admission/webhooks/metrics.js';
+import { webhookMetrics } from '../admission/webhooks/metrics.js';
 import { mutatingWebhooks } from '../admission/webhooks/mutating.js';
 import { readServiceAddresses, type ServiceAddresses } from '../admission/webhooks/target.js';
 import { validatingWebhooks } from '../admission/webhooks/validating.js';
+import { webhookAccessors } from '../admission/webhooks/webhook-accessors.js';
+import { type WebhookClient, webhookClient } from '../admission/webhooks/webhook-client.js';
 import type { Domains } from '../api/domains.js';
 import { MutatingWebhookConfigurations, ValidatingWebhookConfigurations } from '../api/kinds/webhook-configuration.js';
 import type { Catalogue } from '../apiserver/catalogue.js';
-import { hookedKinds } from '../apiserver/hooked-kinds.js';
+import { objectInterfaces } from '../apiserver/object-interfaces.js';
 import type { StoredObjects } from '../apiserver/stored-objects.js';
 import type { Authorizer } from '../auth/authorizer.js';
 import type { Clock } from '../runtime/clock.js';
@@ -23,7 +23,7 @@ import { prefixErrors } from '../runtime/text-source.js';
 
 /** How webhooks are reached. */
 export interface Webhooks {
-  readonly client: HookClient;
+  readonly client: WebhookClient;
   readonly services: ServiceAddresses;
   /** Those that may change objects, and those that may only refuse. */
   readonly mutating: readonly AdmissionStep[];
@@ -49,17 +49,17 @@ export async function openWebhooks(given: {
   readonly conditions: ConditionMetrics | undefined;
 }): Promise<Webhooks> {
   const { objects, clock, log, domains, metrics, conditions, isOpen } = given;
-  const client = hookClient({ clock });
+  const client = webhookClient({ clock });
   const services = readServiceAddresses(given.services ?? {});
-  let [mutating, validating] = [hooksOf([]), hooksOf([])];
+  let [mutating, validating] = [webhookAccessors([]), webhookAccessors([])];
   await objects.follow(MutatingWebhookConfigurations, (list) => {
-    mutating = hooksOf(list);
+    mutating = webhookAccessors(list);
   });
   await objects.follow(ValidatingWebhookConfigurations, (list) => {
-    validating = hooksOf(list);
+    validating = webhookAccessors(list);
   });
   const credentials = given.kubeconfig === undefined ? undefined : await openCredentials(given.kubeconfig, clock);
-  const kinds = hookedKinds(given.catalogue);
+  const kinds = objectInterfaces(given.catalogue);
   const parts: Omit<WebhookParts, 'hooks'> = {
     kinds,
     objects,
@@ -69,11 +69,11 @@ export async function openWebhooks(given: {
     credentials,
     clock,
     log,
-    metrics: metrics && conditions && hookMetrics(metrics, conditions),
+    metrics: metrics && conditions && webhookMetrics(metrics, conditions),
     api: domains.api,
     uuid: randomUUID,
   };
-  const none = hooksOf([]);
+  const none = webhookAccessors([]);
   return {
     client,
     services,

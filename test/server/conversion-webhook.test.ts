@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { CallFailed, type HookClient } from '../../src/admission/webhooks/call.js';
+import { CallFailed, type WebhookClient } from '../../src/admission/webhooks/webhook-client.js';
 import type { CustomResourceDefinition } from '../../src/api/kinds/custom-resource-definition.js';
 import type { JsonObject } from '../../src/api/object.js';
 import { systemClock } from '../../src/runtime/clock.js';
@@ -61,7 +61,7 @@ test.each<[string, Answer, string]>([
   ],
 ])('%s is counted', async (_, answer, labels) => {
   const metrics = openMetrics();
-  const client: HookClient = {
+  const client: WebhookClient = {
     post: async ({ body }) => {
       const review = JSON.parse(body) as { readonly request: { readonly uid: string } };
       const text = JSON.stringify({ ...review, response: answer(review.request.uid) });
@@ -93,7 +93,7 @@ test.each<[string, Answer, string]>([
 test('one that fails is told to the log once, and every ten minutes while it lasts', async () => {
   const clock = new FakeClock();
   const lines: object[] = [];
-  const client: HookClient = { post: () => Promise.reject(new CallFailed('connection refused')), close: () => {} };
+  const client: WebhookClient = { post: () => Promise.reject(new CallFailed('connection refused')), close: () => {} };
   const log = { ...silentLogger, warn: (fields: object, message: string) => void lines.push({ message, ...fields }) };
   const convert = conversionWebhook(definition, { client, services: new Map(), api: 'k8s.io', clock, log });
   const fails = () => expect(convert?.([object('v1')], 'g.example.com/v2')).rejects.toThrow('connection refused');

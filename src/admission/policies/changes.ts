@@ -1,6 +1,6 @@
 import type { ApiObject, JsonObject } from '../../api/object.js';
 import type { PatchOperation } from '../../api/patch-operation.js';
-import type { SeenAs } from '../webhooks/seen.js';
+import type { ResourceKind } from '../webhooks/versioned-attributes.js';
 
 /** A change that a policy wants cannot be made: the policy has failed. */
 export class ChangeFailed extends Error {
@@ -9,8 +9,8 @@ export class ChangeFailed extends Error {
 
 /** In which version an object is changed, and in which one the request was made. */
 export interface ChangedAs {
-  readonly as: SeenAs;
-  readonly given: SeenAs;
+  readonly as: ResourceKind;
+  readonly given: ResourceKind;
 }
 
 /** How objects are changed as policies want it. */

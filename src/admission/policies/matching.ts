@@ -1,7 +1,12 @@
 import type { ObjectSource } from '../../auth/object-source.js';
 import type { AdmissionAttributes } from '../admission-step.js';
 import { namespaceMatches, objectMatches, versionFor } from '../webhooks/matching.js';
-import { type HookedKinds, requested, type Seen, type SeenAs } from '../webhooks/seen.js';
+import {
+  type ObjectInterfaces,
+  originalAttributes,
+  type ResourceKind,
+  type VersionedAttributes,
+} from '../webhooks/versioned-attributes.js';
 import type { Constraints } from './hooks.js';
 
 /**
@@ -12,14 +17,14 @@ import type { Constraints } from './hooks.js';
 export async function matchedVersion(
   constraints: Constraints,
   attributes: AdmissionAttributes,
-  current: Seen,
-  { kinds, objects }: { readonly kinds: HookedKinds; readonly objects: ObjectSource },
-): Promise<SeenAs | undefined> {
+  current: VersionedAttributes,
+  { kinds, objects }: { readonly kinds: ObjectInterfaces; readonly objects: ObjectSource },
+): Promise<ResourceKind | undefined> {
   const namespace = await namespaceMatches(constraints, attributes, current, objects);
   if (namespace === false || !objectMatches(constraints, current)) return undefined;
   const { rules, excluded, matchPolicy } = constraints;
   if (versionFor(excluded, matchPolicy, attributes, kinds) !== undefined) return undefined;
-  const as = rules.length === 0 ? requested(attributes).as : versionFor(rules, matchPolicy, attributes, kinds);
+  const as = rules.length === 0 ? originalAttributes(attributes).as : versionFor(rules, matchPolicy, attributes, kinds);
   if (as !== undefined && namespace !== true) throw namespace;
   return as;
 }

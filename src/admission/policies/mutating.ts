@@ -11,8 +11,8 @@ import type { Value } from '../../cel/values.js';
 import type { AdmissionAttributes, AdmissionStep, Rounds } from '../admission-step.js';
 import { admissionSubject } from '../admission-subject.js';
 import { Reinvocation } from '../reinvocation.js';
-import { isOver } from '../webhooks/ask.js';
-import { type Seen, type SeenAs, seenAs } from '../webhooks/seen.js';
+import { isAbandoned } from '../webhooks/call-webhook.js';
+import { convertAttributes, type ResourceKind, type VersionedAttributes } from '../webhooks/versioned-attributes.js';
 import { ChangeFailed, type PolicyChanges } from './changes.js';
 import { type CompiledMutation, type CompiledMutations, compiledOnce, compileMutations } from './compiled.js';
 import { conditionsOf, type ExpressionParts, pass, perList } from './expressions.js';
@@ -49,13 +49,13 @@ interface Invocation {
   readonly binding: Bound;
   readonly params: ApiObject | null;
   /** How the policy's rules name what is asked for. */
-  readonly as: SeenAs;
+  readonly as: ResourceKind;
   readonly version: Version;
 }
 
 /** The request's object in one version, as policies that see it there have changed it. */
 interface Version {
-  readonly as: SeenAs;
+  readonly as: ResourceKind;
   readonly previous: ApiObject | undefined;
   object: ApiObject;
   isChanged: boolean;
@@ -101,7 +101,7 @@ class Mutating {
   async #invocationsOf(hook: Hook): Promise<readonly Invocation[]> {
     const request = this.#request;
     const found: Invocation[] = [];
-    let as: SeenAs | undefined;
+    let as: ResourceKind | undefined;
     let resource: ReturnType<PolicyRequest['parameterResource']>;
     try {
       as = await request.matched(hook.constraints);
@@ -128,11 +128,11 @@ class Mutating {
   }
 
   /** The same for all policies that see the request in this version. */
-  async #versionOf(as: SeenAs, hook: Hook): Promise<Version | undefined> {
+  async #versionOf(as: ResourceKind, hook: Hook): Promise<Version | undefined> {
     const key = JSON.stringify([as.kind.group, as.kind.version, as.kind.kind]);
     const known = this.#versions.get(key);
     if (known !== undefined) return known;
-    let seen: Seen;
+    let seen: VersionedAttributes;
     try {
       seen = await this.#request.seen(as);
     } catch (error) {
@@ -226,7 +226,7 @@ class Mutating {
     const { kinds } = this.#parts;
     const given = this.#request.given;
     try {
-      return (await seenAs(kinds, { as, object, previous: undefined }, given)).object ?? object;
+      return (await convertAttributes(kinds, { as, object, previous: undefined }, given)).object ?? object;
     } catch (error) {
       throw internalError(`failed to convert object: ${messageOf(error)}`, error);
     }
@@ -242,7 +242,7 @@ class Mutating {
     const { attributes, turns } = this.#request;
     if (!turns.isDue) return;
     await turns.next();
-    if (isOver(attributes, this.#parts.clock)) throw timeout('request did not complete within requested timeout');
+    if (isAbandoned(attributes, this.#parts.clock)) throw timeout('request did not complete within requested timeout');
   }
 
   #misconfigured(hook: Hook, binding: Bound | undefined, error: unknown): void {

@@ -12,14 +12,14 @@ import { Decisions, requestVariables } from '../request-variables.js';
 import { isPolicy } from '../webhooks/matching.js';
 import { requestMembers } from '../webhooks/review.js';
 import {
-  type HookedKinds,
+  convertAttributes,
   isNamespace,
   namespaceOf,
-  requested,
-  type Seen,
-  type SeenAs,
-  seenAs,
-} from '../webhooks/seen.js';
+  type ObjectInterfaces,
+  originalAttributes,
+  type ResourceKind,
+  type VersionedAttributes,
+} from '../webhooks/versioned-attributes.js';
 import type { ExpressionParts } from './expressions.js';
 import type { BindingHook, Constraints } from './hooks.js';
 import { matchedVersion } from './matching.js';
@@ -28,7 +28,7 @@ import { type FindParameters, type ParameterResource, parametersOf } from './par
 
 /** What policies of either sort are evaluated with. */
 export interface PolicyParts {
-  readonly kinds: HookedKinds;
+  readonly kinds: ObjectInterfaces;
   readonly objects: ObjectSource;
   readonly authorizer: Authorizer;
   readonly parameters: FindParameters;
@@ -54,23 +54,23 @@ export class PolicyRequest {
   readonly attributes: AdmissionAttributes;
   readonly turns = new TurnTaking();
   readonly #parts: PolicyParts;
-  readonly #current: Seen;
+  readonly #current: VersionedAttributes;
   readonly #decisions: Decisions;
 
   constructor(attributes: AdmissionAttributes, parts: PolicyParts) {
     this.attributes = attributes;
     this.#parts = parts;
-    this.#current = requested(attributes);
+    this.#current = originalAttributes(attributes);
     this.#decisions = new Decisions(parts.authorizer, attributes.user);
   }
 
   /** The version in which the constraints mean it; undefined: they do not. Throws ApiError when that cannot be said. */
-  matched(constraints: Constraints): Promise<SeenAs | undefined> {
+  matched(constraints: Constraints): Promise<ResourceKind | undefined> {
     return matchedVersion(constraints, this.attributes, this.#current, this.#parts);
   }
 
   /** The version in which it was made. */
-  get given(): SeenAs {
+  get given(): ResourceKind {
     return this.#current.as;
   }
 
@@ -96,8 +96,8 @@ export class PolicyRequest {
   }
 
   /** The request with its objects in another version. */
-  seen(as: SeenAs): Promise<Seen> {
-    return seenAs(this.#parts.kinds, this.#current, as);
+  seen(as: ResourceKind): Promise<VersionedAttributes> {
+    return convertAttributes(this.#parts.kinds, this.#current, as);
   }
 
   /** What expressions see of the namespace; null for what is in none, and for namespaces. */
@@ -112,7 +112,7 @@ export class PolicyRequest {
 
   /** What expressions know of the request, its objects as a policy sees them. */
   expressionParts(
-    seen: Seen,
+    seen: VersionedAttributes,
     {
       policy,
       params,
@@ -121,7 +121,8 @@ export class PolicyRequest {
   ): ExpressionParts {
     const { kinds, clock, conditions } = this.#parts;
     const { operation } = this.attributes;
-    const shown = (object: ApiObject | undefined): Json => (object === undefined ? null : kinds.shown(object, seen.as));
+    const shown = (object: ApiObject | undefined): Json =>
+      object === undefined ? null : kinds.toJson(object, seen.as);
     const json = {
       object: shown(seen.object),
       oldObject: shown(seen.previous),

@@ -8,7 +8,7 @@ import { messageOf } from '../../api/message-of.js';
 import type { ApiObject, Json } from '../../api/object.js';
 import type { AdmissionAttributes, AdmissionStep } from '../admission-step.js';
 import { admissionSubject } from '../admission-subject.js';
-import type { Seen, SeenAs } from '../webhooks/seen.js';
+import type { ResourceKind, VersionedAttributes } from '../webhooks/versioned-attributes.js';
 import { type CompiledValidations, compiledOnce, compileValidations } from './compiled.js';
 import { type Decision, evaluatePolicy, type Verdict } from './evaluation.js';
 import { type BindingHook, isLenient, type PolicyHook } from './hooks.js';
@@ -69,7 +69,7 @@ class Judgement {
 
   async #judge(hook: Hook): Promise<void> {
     const request = this.#request;
-    let as: SeenAs | undefined;
+    let as: ResourceKind | undefined;
     let resource: ParameterResource | undefined;
     try {
       as = await request.matched(hook.constraints);
@@ -79,7 +79,7 @@ class Judgement {
       return this.#misconfigured(hook, undefined, error);
     }
     const annotations = new Map<string, string[]>();
-    let seen: Seen | undefined;
+    let seen: VersionedAttributes | undefined;
     for (const binding of hook.bindings) {
       let all: readonly (ApiObject | null)[];
       try {
@@ -98,7 +98,7 @@ class Judgement {
     for (const [key, values] of annotations) request.attributes.annotate?.(`${hook.name}/${key}`, values.join(', '));
   }
 
-  async #converted(as: SeenAs): Promise<Seen> {
+  async #converted(as: ResourceKind): Promise<VersionedAttributes> {
     try {
       return await this.#request.seen(as);
     } catch (error) {
@@ -106,7 +106,12 @@ class Judgement {
     }
   }
 
-  async #evaluate(hook: Hook, seen: Seen, params: ApiObject | null, namespaceObject: Json): Promise<Verdict> {
+  async #evaluate(
+    hook: Hook,
+    seen: VersionedAttributes,
+    params: ApiObject | null,
+    namespaceObject: Json,
+  ): Promise<Verdict> {
     const policy = await compiledOf(hook.policy, this.#request.turns);
     const parts = this.#request.expressionParts(seen, { policy: hook.name, params, namespaceObject });
     return evaluatePolicy(policy, { ...parts, ignoresFailures: isLenient(hook) });

@@ -4,7 +4,7 @@ import { goJson, quote } from '../../api/go-text.js';
 import { jsonKind, literalOf } from '../../api/json-exact.js';
 import { isObject, type Json, type JsonObject, member } from '../../api/object.js';
 import { reviewUidMismatch } from '../../api/review-uid.js';
-import { CallFailed } from './call.js';
+import { CallFailed } from './webhook-client.js';
 
 /** What a webhook thinks of a request. */
 export interface Verdict {
@@ -26,12 +26,12 @@ export interface DenialStatus {
 }
 
 /** The answer can be read and makes no sense. */
-export class InvalidAnswer extends Error {
-  override readonly name = 'InvalidAnswer';
+export class InvalidResponse extends Error {
+  override readonly name = 'InvalidResponse';
 }
 
 /** What the answer must fit. */
-export interface Question {
+export interface ExpectedVerdict {
   readonly uid: string;
   readonly group: string;
   readonly version: string;
@@ -41,13 +41,13 @@ export interface Question {
 /**
  * Reads the verdict in a review that came back. Only version v1 is held to its rules; v1beta1 never was.
  *
- * @throws CallFailed for members of another type, InvalidAnswer for an answer that breaks the rules.
+ * @throws CallFailed for members of another type, InvalidResponse for an answer that breaks the rules.
  */
-export function verdictOf(review: JsonObject, question: Question): Verdict {
+export function readVerdict(review: JsonObject, question: ExpectedVerdict): Verdict {
   const whole = reader(review, 'AdmissionReview');
   checkRequest(whole.object('request', 'v1.AdmissionRequest'));
   const response = whole.object('response', 'v1.AdmissionResponse');
-  if (response === undefined) throw new InvalidAnswer('webhook response was absent');
+  if (response === undefined) throw new InvalidResponse('webhook response was absent');
   const read = reader(response, 'AdmissionResponse', 'response');
   const uid = read.text('uid', 'types.UID') ?? '';
   const allowed = read.flag('allowed');
@@ -59,7 +59,7 @@ export function verdictOf(review: JsonObject, question: Question): Verdict {
   const verdict = { allowed, status, patch, warnings, auditAnnotations };
   if (question.version !== 'v1') return question.mutating ? verdict : { ...verdict, patch: Buffer.alloc(0) };
   if (uid !== question.uid) {
-    throw new InvalidAnswer(reviewUidMismatch(question.uid, uid));
+    throw new InvalidResponse(reviewUidMismatch(question.uid, uid));
   }
   checkType(review, question);
   checkPatch(patch, patchType, question);
@@ -112,7 +112,7 @@ function checkListMeta(metadata: JsonObject | undefined): void {
   if (shard !== undefined) reader(shard, 'ShardInfo', `${path}.shardInfo`).text('selector');
 }
 
-function checkType(review: JsonObject, { group, version }: Question): void {
+function checkType(review: JsonObject, { group, version }: ExpectedVerdict): void {
   const text = (name: string): string => {
     const value = review[name];
     return typeof value === 'string' ? value : '';
@@ -120,24 +120,24 @@ function checkType(review: JsonObject, { group, version }: Question): void {
   const [apiVersion, kind] = [text('apiVersion'), text('kind')];
   const expected = `${group}/${version}`;
   if (apiVersion === expected && kind === 'AdmissionReview') return;
-  throw new InvalidAnswer(
+  throw new InvalidResponse(
     `expected webhook response of ${expected}, Kind=AdmissionReview, got ${apiVersion || '/'}, Kind=${kind}`,
   );
 }
 
-function checkPatch(patch: Buffer, patchType: string | undefined, { mutating }: Question): void {
+function checkPatch(patch: Buffer, patchType: string | undefined, { mutating }: ExpectedVerdict): void {
   if (!mutating) {
-    if (patch.length > 0) throw new InvalidAnswer('validating webhook may not return response.patch');
-    if (patchType !== undefined) throw new InvalidAnswer('validating webhook may not return response.patchType');
+    if (patch.length > 0) throw new InvalidResponse('validating webhook may not return response.patch');
+    if (patchType !== undefined) throw new InvalidResponse('validating webhook may not return response.patchType');
     return;
   }
   if (patch.length > 0 && patchType === undefined) {
-    throw new InvalidAnswer('webhook returned response.patch but not response.patchType');
+    throw new InvalidResponse('webhook returned response.patch but not response.patchType');
   }
   if (patch.length === 0 && patchType !== undefined) {
-    throw new InvalidAnswer('webhook returned response.patchType but not response.patch');
+    throw new InvalidResponse('webhook returned response.patchType but not response.patch');
   }
-  if (patchType === '') throw new InvalidAnswer('webhook returned invalid response.patchType of ""');
+  if (patchType === '') throw new InvalidResponse('webhook returned invalid response.patchType of ""');
 }
 
 /** The type of a patch that a verdict of version v1 names; v1beta1 knew but one. */

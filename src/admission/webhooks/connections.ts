@@ -2,14 +2,14 @@ import { Agent } from 'node:https';
 import type { ClientCredentials, CredentialSource } from '../../client/cluster-access.js';
 import { BoundedMap } from '../../runtime/bounded-map.js';
 import type { Clock } from '../../runtime/clock.js';
-import { exchange, type HookReply, type Moved, type Progress, StaleConnection } from './exchange.js';
-import { looksSelfSigned, type Vouched, vouchedBy } from './self-issued.js';
-import { nameMismatch, nameToAskFor } from './server-name.js';
-import type { HookAddress, HookTarget } from './target.js';
+import { exchange, type Progress, type RedirectOrRetry, StaleConnection, type WebhookResponse } from './exchange.js';
+import { looksSelfSigned, type VerifiedCertificate, verifySelfIssued } from './self-issued.js';
+import { nameMismatch, sniName } from './server-name.js';
+import type { WebhookAddress, WebhookTarget } from './target.js';
 
 /** What a webhook is sent. */
-export interface HookPost {
-  readonly target: HookTarget;
+export interface WebhookPost {
+  readonly target: WebhookTarget;
   /** What the webhook gets to see of who asks; absent: nothing. */
   readonly credentials?: CredentialSource | undefined;
   /** JSON. */
@@ -19,8 +19,8 @@ export interface HookPost {
 }
 
 /** To a target that can be reached. */
-export interface ReachablePost extends HookPost {
-  readonly address: HookAddress;
+export interface ReachablePost extends WebhookPost {
+  readonly address: WebhookAddress;
   readonly progress: Progress;
 }
 
@@ -29,10 +29,10 @@ const maxAgents = 200;
 const idleMs = 90_000;
 
 /** Connections with TLS, kept for each target, what verifies it, and the certificate that it is shown. */
-export class HookConnections {
+export class WebhookConnections {
   readonly #agents = new BoundedMap<string, Agent>(maxAgents, retire);
   /** Certificates that show no issuer but themselves, which the CAs of their targets have issued all the same. */
-  readonly #vouched = new BoundedMap<string, Vouched>(maxAgents);
+  readonly #vouched = new BoundedMap<string, VerifiedCertificate>(maxAgents);
   readonly #clock: Clock;
   readonly #userAgent: string;
 
@@ -42,7 +42,7 @@ export class HookConnections {
   }
 
   /** Sends it to a path of the target, once. Rejects as `exchange` does, but over a connection that is not stale. */
-  async post(post: ReachablePost, path: string, signal: AbortSignal): Promise<HookReply & Moved> {
+  async post(post: ReachablePost, path: string, signal: AbortSignal): Promise<WebhookResponse & RedirectOrRetry> {
     const shown = (await post.credentials?.current()) ?? {};
     const { target, address, body, maxBytes, progress } = post;
     const { authority, serverName, ca } = target;
@@ -62,20 +62,20 @@ export class HookConnections {
         if (error instanceof StaleConnection) continue;
         if (looked || ca === undefined || !looksSelfSigned(error)) throw error;
         looked = true;
-        const found = await vouchedBy(ca, { address, serverName, shown, now: this.#clock.now(), signal });
+        const found = await verifySelfIssued(ca, { address, serverName, shown, now: this.#clock.now(), signal });
         if (found === undefined) throw error;
         this.#vouched.set(key, found);
       }
     }
   }
 
-  #agentFor(key: string, target: HookTarget, shown: ClientCredentials): Agent {
+  #agentFor(key: string, target: WebhookTarget, shown: ClientCredentials): Agent {
     const own = this.#vouched.get(key);
     if (own === undefined || this.#clock.now() >= own.validUntil) return this.#kept(key, target, shown);
     return this.#kept(`${key}${own.certificate}`, { ...target, ca: `${target.ca}\n${own.certificate}` }, shown);
   }
 
-  #kept(key: string, target: HookTarget, shown: ClientCredentials): Agent {
+  #kept(key: string, target: WebhookTarget, shown: ClientCredentials): Agent {
     const agent = this.#agents.get(key) ?? newAgent(target, shown);
     this.#agents.set(key, agent);
     return agent;
@@ -88,16 +88,16 @@ export class HookConnections {
   }
 }
 
-const agentKey = ({ authority, address, ca }: HookTarget, { certificate }: ClientCredentials): string =>
+const agentKey = ({ authority, address, ca }: WebhookTarget, { certificate }: ClientCredentials): string =>
   JSON.stringify([authority, address, ca ?? null, certificate ?? null]);
 
-function newAgent({ serverName, ca }: HookTarget, { certificate, key }: ClientCredentials): Agent {
+function newAgent({ serverName, ca }: WebhookTarget, { certificate, key }: ClientCredentials): Agent {
   return new Agent({
     keepAlive: true,
     scheduling: 'lifo',
     timeout: idleMs,
     ALPNProtocols: ['http/1.1'],
-    servername: nameToAskFor(serverName),
+    servername: sniName(serverName),
     checkServerIdentity: (_host, certificate) => nameMismatch(serverName, certificate),
     // Any certificate of the bundle is an anchor, also one that somebody else has signed.
     ...(ca === undefined ? {} : { ca, allowPartialTrustChain: true }),

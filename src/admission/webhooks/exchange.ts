@@ -3,17 +3,17 @@ import { type Agent, request as httpsRequest } from 'node:https';
 import { maxResponseHeaders } from '../../client/http-transport.js';
 import { setImmediate } from '../../runtime/event-loop.js';
 import { connectionError } from './connection-errors.js';
-import type { HookAddress } from './target.js';
+import type { WebhookAddress } from './target.js';
 
 /** What came back, whatever its code. */
-export interface HookReply {
+export interface WebhookResponse {
   readonly status: number;
   readonly contentType: string | undefined;
   readonly body: Buffer;
 }
 
 /** What an answer may ask to be done instead. */
-export interface Moved {
+export interface RedirectOrRetry {
   readonly location?: string;
   readonly retryMs?: number;
 }
@@ -23,7 +23,7 @@ export interface Progress {
   answered: boolean;
 }
 /** What is said of an answer whose body could not be read. */
-export const unreadable = (why: string): string =>
+export const unreadableBody = (why: string): string =>
   `unexpected error when reading response body. Please retry. Original error: ${why}`;
 
 /** A kept connection that the other side had closed, or was about to: nothing was written, so that nothing has been asked yet. */
@@ -35,8 +35,8 @@ export class UnreadableBody extends Error {
 }
 
 /** One request to a webhook. */
-export interface HookRequest {
-  readonly address: HookAddress;
+export interface WebhookRequest {
+  readonly address: WebhookAddress;
   /** The `Host` of the request. */
   readonly authority: string;
   readonly path: string;
@@ -55,7 +55,7 @@ export interface HookRequest {
  * Sends a request once and reads what comes back. Rejects with StaleConnection where nothing was asked, with
  * UnreadableBody, with the reason of the signal, or with the failure of the connection.
  */
-export function exchange(asked: HookRequest): Promise<HookReply & Moved> {
+export function exchange(asked: WebhookRequest): Promise<WebhookResponse & RedirectOrRetry> {
   const { address, authority, path, agent, userAgent, authorization, body, maxBytes, progress, signal } = asked;
   progress.answered = false;
   return new Promise((resolve, reject) => {
@@ -125,7 +125,7 @@ async function read(response: IncomingMessage, maxBytes: number): Promise<Buffer
       chunks.push(chunk);
     }
   } catch (error) {
-    throw new UnreadableBody(unreadable(response.complete ? connectionError(error) : 'unexpected EOF'), {
+    throw new UnreadableBody(unreadableBody(response.complete ? connectionError(error) : 'unexpected EOF'), {
       cause: error,
     });
   }
@@ -133,7 +133,10 @@ async function read(response: IncomingMessage, maxBytes: number): Promise<Buffer
   return Buffer.concat(chunks);
 }
 
-function replyOf({ statusCode: status = 0, headers }: IncomingMessage, body: Buffer): HookReply & Moved {
+function replyOf(
+  { statusCode: status = 0, headers }: IncomingMessage,
+  body: Buffer,
+): WebhookResponse & RedirectOrRetry {
   const { location, 'retry-after': retryAfter = '' } = headers;
   const asksToWait = (status === 429 || status >= 500) && /^\d{1,6}$/.test(retryAfter);
   return {

@@ -8,7 +8,7 @@ import { type Expression, evaluateEach, perConditions, verdictOn } from '../expr
 import { Decisions, requestVariables } from '../request-variables.js';
 import type { EvaluateConditions } from './matching.js';
 import { requestMembers } from './review.js';
-import { type HookedKinds, requested } from './seen.js';
+import { type ObjectInterfaces, originalAttributes } from './versioned-attributes.js';
 
 const compiled = new WeakMap<MatchCondition, Prepared>();
 async function compile(condition: MatchCondition, turns: TurnTaking): Promise<Prepared> {
@@ -24,16 +24,16 @@ export const conditionEvaluator =
     kinds,
   }: {
     readonly authorizer: Authorizer;
-    readonly kinds: Pick<HookedKinds, 'shown'>;
+    readonly kinds: Pick<ObjectInterfaces, 'toJson'>;
   }): EvaluateConditions =>
   async (conditions, { attributes, seen, turns }) => {
     const decisions = new Decisions(authorizer, attributes.user);
-    const shown = (object: typeof seen.object): Json => (object === undefined ? null : kinds.shown(object, seen.as));
+    const shown = (object: typeof seen.object): Json => (object === undefined ? null : kinds.toJson(object, seen.as));
     const variables = requestVariables(attributes, decisions, {
       object: shown(seen.object),
       oldObject: shown(seen.previous),
       // The kind is that of the objects; the resource stays the one that was asked for, unlike in a review.
-      request: requestMembers(attributes, { ...requested(attributes).as, kind: seen.as.kind }),
+      request: requestMembers(attributes, { ...originalAttributes(attributes).as, kind: seen.as.kind }),
     });
     const expressions: Expression[] = [];
     for (const condition of conditions) {

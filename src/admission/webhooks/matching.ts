@@ -12,23 +12,23 @@ import type { TurnTaking } from '../../runtime/turn-taking.js';
 import type { AdmissionAttributes } from '../admission-step.js';
 import { nameOf } from '../admission-subject.js';
 import type { ConditionsVerdict } from '../expression-list.js';
-import type { Hook } from './hooks.js';
-import type { HookMetrics } from './metrics.js';
+import type { WebhookMetrics } from './metrics.js';
 import {
-  type HookedKinds,
-  type HookSort,
+  convertForWebhook,
   isNamespace,
   namespaceOf,
-  requested,
-  type Seen,
-  type SeenAs,
-  shownTo,
-} from './seen.js';
+  type ObjectInterfaces,
+  originalAttributes,
+  type ResourceKind,
+  type VersionedAttributes,
+  type WebhookType,
+} from './versioned-attributes.js';
+import type { WebhookAccessor } from './webhook-accessors.js';
 
 /** A hook that is to be asked, and in which version it sees the request. */
 export interface Invocation {
-  readonly hook: Hook;
-  readonly as: SeenAs;
+  readonly hook: WebhookAccessor;
+  readonly as: ResourceKind;
 }
 
 /**
@@ -37,20 +37,20 @@ export interface Invocation {
  */
 export type EvaluateConditions = (
   conditions: readonly MatchCondition[],
-  request: { readonly attributes: AdmissionAttributes; readonly seen: Seen; readonly turns: TurnTaking },
+  request: { readonly attributes: AdmissionAttributes; readonly seen: VersionedAttributes; readonly turns: TurnTaking },
 ) => Promise<ConditionsVerdict>;
 
 export interface MatchParts {
-  readonly kinds: HookedKinds;
+  readonly kinds: ObjectInterfaces;
   readonly objects: ObjectSource;
   readonly evaluate: EvaluateConditions;
   readonly clock: Clock;
-  readonly metrics?: HookMetrics | undefined;
+  readonly metrics?: WebhookMetrics | undefined;
 }
 
 /** The same for one request. */
 export interface RequestMatchParts extends MatchParts {
-  readonly sort: HookSort;
+  readonly sort: WebhookType;
   readonly turns: TurnTaking;
 }
 
@@ -79,9 +79,9 @@ const isOf = (kinds: readonly string[], { resource }: Pick<AdmissionAttributes, 
  * @throws ApiError when that cannot be said.
  */
 export async function invocationOf(
-  hook: Hook,
+  hook: WebhookAccessor,
   attributes: AdmissionAttributes,
-  current: Seen,
+  current: VersionedAttributes,
   parts: RequestMatchParts,
 ): Promise<Invocation | undefined> {
   const { webhook } = hook;
@@ -94,10 +94,10 @@ export async function invocationOf(
   const conditions = webhook.matchConditions ?? [];
   if (conditions.length === 0) return { hook, as };
   const { clock, metrics, sort, turns } = parts;
-  const seen = await shownTo(sort, parts.kinds, current, as);
+  const seen = await convertForWebhook(sort, parts.kinds, current, as);
   const begun = clock.monotonic();
   const verdict = await parts.evaluate(conditions, { attributes, seen, turns });
-  metrics?.judged({
+  metrics?.conditionsEvaluated({
     webhook: webhook.name,
     sort,
     operation: attributes.operation,
@@ -119,7 +119,7 @@ export interface Selectors {
 }
 
 /** Does the object have the labels, or did it have them before? */
-export const objectMatches = ({ objectSelector }: Selectors, { object, previous }: Seen): boolean =>
+export const objectMatches = ({ objectSelector }: Selectors, { object, previous }: VersionedAttributes): boolean =>
   objectSelector.empty ||
   [object, previous].some((one) => one !== undefined && objectSelector.matches(one.metadata.labels));
 
@@ -127,7 +127,7 @@ export const objectMatches = ({ objectSelector }: Selectors, { object, previous 
 export async function namespaceMatches(
   { namespaceSelector }: Selectors,
   attributes: AdmissionAttributes,
-  current: Seen,
+  current: VersionedAttributes,
   objects: ObjectSource,
 ): Promise<boolean | Error> {
   const name = namespaceOf(attributes);
@@ -138,7 +138,7 @@ export async function namespaceMatches(
 
 async function namespaceLabels(
   { operation, resource, subresource }: AdmissionAttributes,
-  { object }: Seen,
+  { object }: VersionedAttributes,
   objects: ObjectSource,
   name: string,
 ): Promise<Labels | undefined | Error> {
@@ -163,11 +163,11 @@ export function versionFor(
   rules: readonly NamedRuleWithOperations[],
   matchPolicy: string | undefined,
   attributes: AdmissionAttributes,
-  kinds: HookedKinds,
-): SeenAs | undefined {
+  kinds: ObjectInterfaces,
+): ResourceKind | undefined {
   const { resource, subresource, operation } = attributes;
   const request = { operation, subresource, namespace: namespaceOf(attributes), name: nameOf(attributes) };
-  if (rules.some((rule) => ruleMatches(rule, resource, request))) return requested(attributes).as;
+  if (rules.some((rule) => ruleMatches(rule, resource, request))) return originalAttributes(attributes).as;
   if (matchPolicy !== 'Equivalent') return undefined;
   const others = kinds.equivalents(resource, subresource);
   if (others.length === 0) return undefined;

@@ -2,16 +2,16 @@ import type { Metrics } from '../../runtime/metrics.js';
 import type { AdmissionAttributes } from '../admission-step.js';
 import { type ConditionMetrics, conditionLabels } from '../condition-metrics.js';
 import type { ConditionsVerdict } from '../expression-list.js';
-import type { HookSort } from './seen.js';
+import type { WebhookType } from './versioned-attributes.js';
 
 export type Rejection = 'calling_webhook_error' | 'no_error' | 'apiserver_internal_error';
 
 /** Counts what webhooks do to requests. */
-export interface HookMetrics {
+export interface WebhookMetrics {
   /** One call. `code`: of the failure or refusal, 200 for neither, 0 for trouble of the server's own. */
   called(call: {
     readonly webhook: string;
-    readonly sort: HookSort;
+    readonly sort: WebhookType;
     readonly operation: AdmissionAttributes['operation'];
     readonly seconds: number;
     readonly code: number;
@@ -19,20 +19,20 @@ export interface HookMetrics {
     readonly rejection: Rejection | undefined;
   }): void;
   /** The conditions of one were evaluated. `excluded`: it is not called. */
-  judged(judgement: {
+  conditionsEvaluated(judgement: {
     readonly webhook: string;
-    readonly sort: HookSort;
+    readonly sort: WebhookType;
     readonly operation: AdmissionAttributes['operation'];
     readonly seconds: number;
     readonly verdict: ConditionsVerdict;
     readonly excluded: boolean;
   }): void;
   /** A failure that the webhook's policy ignores. */
-  failedOpen(webhook: string, sort: HookSort): void;
+  failedOpen(webhook: string, sort: WebhookType): void;
 }
 
 /** The metrics of kube-apiserver about admission webhooks. */
-export function hookMetrics(metrics: Metrics, conditions: ConditionMetrics): HookMetrics {
+export function webhookMetrics(metrics: Metrics, conditions: ConditionMetrics): WebhookMetrics {
   const duration = metrics.histogram({
     name: 'apiserver_admission_webhook_admission_duration_seconds',
     help: 'How long calls of admission webhooks took.',
@@ -60,7 +60,7 @@ export function hookMetrics(metrics: Metrics, conditions: ConditionMetrics): Hoo
     labels: conditionLabels,
   });
   return {
-    judged({ webhook: name, sort: type, excluded: isExcluded, ...judgement }) {
+    conditionsEvaluated({ webhook: name, sort: type, excluded: isExcluded, ...judgement }) {
       conditions({ ...judgement, name, kind: 'webhook', type });
       if (!isExcluded) return;
       // As in Kubernetes, exclusions call the sort by another name.

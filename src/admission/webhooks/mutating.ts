@@ -5,11 +5,16 @@ import type { ApiObject } from '../../api/object.js';
 import { TurnTaking } from '../../runtime/turn-taking.js';
 import type { AdmissionAttributes, AdmissionStep, Rounds } from '../admission-step.js';
 import { Reinvocation } from '../reinvocation.js';
-import { type Answered, ask, HookFailed, isOver, type WebhookParts } from './ask.js';
-import type { Hook } from './hooks.js';
+import { callWebhook, isAbandoned, type WebhookAnswer, WebhookFailed, type WebhookParts } from './call-webhook.js';
+import { applyFailurePolicy } from './failure-policy.js';
 import { invocationOf, isExempt, type RequestMatchParts } from './matching.js';
-import { settled } from './outcome.js';
-import { requested, type Seen, seenAs, shownTo } from './seen.js';
+import {
+  convertAttributes,
+  convertForWebhook,
+  originalAttributes,
+  type VersionedAttributes,
+} from './versioned-attributes.js';
+import type { WebhookAccessor } from './webhook-accessors.js';
 
 const name = 'MutatingAdmissionWebhook';
 
@@ -39,25 +44,25 @@ async function run(
   const isRepeat = rounds.current > 0;
   const reinvocation = Reinvocation.of(rounds, name);
   if (isRepeat && !kinds.same(reinvocation.left, attributes.object)) reinvocation.changed();
-  const asked = requested(attributes);
+  const asked = originalAttributes(attributes);
   let current = asked;
   let isPatched = false;
   /**
    * In Kubernetes the times in managedFields that this request wrote are finer than their text until a first patch has
    * been applied to that text; so whatever this patch does, it counts as a change.
    */
-  const dropsTimes = ({ as }: Seen): boolean =>
+  const dropsTimes = ({ as }: VersionedAttributes): boolean =>
     !isRepeat && !isPatched && kinds.hasFineTimes(as) && writesTimes(attributes);
   const matching: RequestMatchParts = { ...parts, sort: 'admit', turns: new TurnTaking() };
   for (const [index, hook] of parts.hooks().entries()) {
     const invocation = await invocationOf(hook, attributes, current, matching);
     if (invocation === undefined || (isRepeat && !reinvocation.isDue(hook.id))) continue;
-    const seen = await shownTo('admit', kinds, current, invocation.as);
+    const seen = await convertForWebhook('admit', kinds, current, invocation.as);
     const notes = annotator(attributes, parts.api, { hook, round: rounds.current, index });
     let isChanged = false;
-    const outcome = await settled(hook, 'admit', attributes, parts, async () => {
+    const outcome = await applyFailurePolicy(hook, 'admit', attributes, parts, async () => {
       try {
-        const answered = await ask({ hook, seen, mutating: true }, attributes, parts);
+        const answered = await callWebhook({ hook, seen, mutating: true }, attributes, parts);
         const made = await patched(hook, seen, answered, parts);
         if (made === undefined) return seen.object;
         isChanged = made.isChanged || dropsTimes(seen);
@@ -76,10 +81,12 @@ async function run(
     reinvocation.asked(hook.id, hook.webhook.reinvocationPolicy);
     if ('value' in outcome) continue;
     notes.failedOpen();
-    if (isOver(attributes, parts.clock)) throw timeout('request did not complete within requested timeout');
+    if (isAbandoned(attributes, parts.clock)) throw timeout('request did not complete within requested timeout');
   }
   // Back in the version of the request, whatever the patches made of it.
-  const last = isPatched ? (await seenAs(kinds, { ...current, previous: undefined }, asked.as)).object : asked.object;
+  const last = isPatched
+    ? (await convertAttributes(kinds, { ...current, previous: undefined }, asked.as)).object
+    : asked.object;
   const isRenamed = last !== undefined && last.apiVersion !== asked.object?.apiVersion;
   const object = isRenamed ? await kinds.convert(last, asked.as) : last;
   reinvocation.left = object;
@@ -94,9 +101,9 @@ function writesTimes({ object, previous }: AdmissionAttributes): boolean {
 
 /** The object with the changes a webhook wants; undefined if it wants none. */
 async function patched(
-  { webhook }: Hook,
-  { as, object }: Seen,
-  { verdict, patchType }: Answered,
+  { webhook }: WebhookAccessor,
+  { as, object }: VersionedAttributes,
+  { verdict, patchType }: WebhookAnswer,
   { kinds }: WebhookParts,
 ): Promise<{ readonly object: ApiObject; readonly isChanged: boolean } | undefined> {
   if (verdict.patch.length === 0) return undefined;
@@ -105,7 +112,12 @@ async function patched(
     patch = kinds.readPatch(verdict.patch);
   } catch (error) {
     if (!(error instanceof ApiError || error instanceof JsonSyntaxError)) throw error;
-    throw new HookFailed(webhook.name, `received undecodable patch in webhook response: ${error.message}`, 503, error);
+    throw new WebhookFailed(
+      webhook.name,
+      `received undecodable patch in webhook response: ${error.message}`,
+      503,
+      error,
+    );
   }
   if (patch.isEmpty) return undefined;
   if (object === undefined) {
@@ -113,7 +125,8 @@ async function patched(
       `admission webhook ${quote(webhook.name)} attempted to modify the object, which is not supported for this operation`,
     );
   }
-  if (patchType !== 'JSONPatch') throw new HookFailed(webhook.name, `unsupported patch type ${quote(patchType)}`, 400);
+  if (patchType !== 'JSONPatch')
+    throw new WebhookFailed(webhook.name, `unsupported patch type ${quote(patchType)}`, 400);
   return patch.apply(object, as);
 }
 
@@ -121,13 +134,13 @@ async function patched(
 function annotator(
   { annotate }: AdmissionAttributes,
   api: string,
-  { hook, round, index }: { readonly hook: Hook; readonly round: number; readonly index: number },
+  { hook, round, index }: { readonly hook: WebhookAccessor; readonly round: number; readonly index: number },
 ) {
   const mutation = `mutation.webhook.admission.${api}/round_${round}_index_${index}`;
   const webhook = { configuration: hook.configuration, webhook: hook.webhook.name };
   return {
     asked: (mutated: boolean): void => annotate?.(mutation, goJson({ ...webhook, mutated })),
-    patched: ({ verdict }: Answered): void => {
+    patched: ({ verdict }: WebhookAnswer): void => {
       const key = `patch.webhook.admission.${api}/round_${round}_index_${index}`;
       const operations: unknown = JSON.parse(verdict.patch.toString('utf8'));
       const patch = Array.isArray(operations) ? operations.map(byMember) : operations;

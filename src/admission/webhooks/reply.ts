@@ -7,8 +7,8 @@ import { reviewVersions } from '../../api/review-versions.js';
 import { statusTexts } from '../../api/status-texts.js';
 import { type TypeMeta, typeMetaIn } from '../../api/type-meta.js';
 import { notRegistered, unnamedScheme } from '../../api/unregistered-kind.js';
-import { CallFailed } from './call.js';
-import type { HookReply } from './exchange.js';
+import type { WebhookResponse } from './exchange.js';
+import { CallFailed } from './webhook-client.js';
 
 /** The review that is expected back. */
 export interface ExpectedReview {
@@ -31,7 +31,7 @@ const maxShown = 2_048;
  *
  * @throws CallFailed with what a client of Kubernetes would say.
  */
-export async function readReply(reply: HookReply, expected: ExpectedReview): Promise<JsonObject> {
+export async function readReply(reply: WebhookResponse, expected: ExpectedReview): Promise<JsonObject> {
   const { status, body } = reply;
   const contentType = reply.contentType || 'application/json';
   const media = readMediaType(contentType);
@@ -83,7 +83,7 @@ function checkKind(meta: TypeMeta, expected: ExpectedReview): void {
 }
 
 /** What is said of an answer by its code; what a Status in it says comes first. */
-async function httpFailure({ status, contentType, body }: HookReply): Promise<CallFailed> {
+async function httpFailure({ status, contentType, body }: WebhookResponse): Promise<CallFailed> {
   return (
     (await statusFailure(body)) ??
     new CallFailed(genericMessage(status, shownText(contentType, body)), { code: status })

@@ -2,20 +2,26 @@ import type { JsonObject } from '../../api/object.js';
 import type { UserInfo } from '../../api/user.js';
 import type { AdmissionAttributes } from '../admission-step.js';
 import { nameOf } from '../admission-subject.js';
-import { type HookedKinds, namespaceOf, requested, type Seen, type SeenAs } from './seen.js';
+import {
+  namespaceOf,
+  type ObjectInterfaces,
+  originalAttributes,
+  type ResourceKind,
+  type VersionedAttributes,
+} from './versioned-attributes.js';
 
 /** The AdmissionReview that asks a webhook about a request, in the version it wants to see. */
 export function admissionReview(given: {
   readonly attributes: AdmissionAttributes;
-  readonly seen: Seen;
+  readonly seen: VersionedAttributes;
   readonly uid: string;
   /** `admission.k8s.io/v1`. */
   readonly apiVersion: string;
-  readonly kinds: Pick<HookedKinds, 'shown'>;
+  readonly kinds: Pick<ObjectInterfaces, 'toJson'>;
 }): JsonObject {
   const { attributes, seen, uid, apiVersion, kinds } = given;
-  const shown = (object: Seen['object']): JsonObject | null =>
-    object === undefined ? null : kinds.shown(object, seen.as);
+  const shown = (object: VersionedAttributes['object']): JsonObject | null =>
+    object === undefined ? null : kinds.toJson(object, seen.as);
   const { dryRun, options, ...members } = requestMembers(attributes, seen.as);
   return {
     kind: 'AdmissionReview',
@@ -32,9 +38,9 @@ export function admissionReview(given: {
 }
 
 /** What a review says of a request besides its objects. A name or namespace that it does not have is left out. */
-export function requestMembers(attributes: AdmissionAttributes, as: SeenAs): JsonObject {
+export function requestMembers(attributes: AdmissionAttributes, as: ResourceKind): JsonObject {
   const { subresource, operation, user, dryRun } = attributes;
-  const asked = requested(attributes).as;
+  const asked = originalAttributes(attributes).as;
   const [name, namespace] = [nameOf(attributes), namespaceOf(attributes)];
   return {
     kind: kindOf(as),
@@ -52,8 +58,8 @@ export function requestMembers(attributes: AdmissionAttributes, as: SeenAs): Jso
   } as unknown as JsonObject;
 }
 
-const kindOf = ({ kind: { group, version, kind } }: SeenAs) => ({ group, version, kind });
-const resourceOf = ({ resource: { group, version, plural } }: SeenAs) => ({ group, version, resource: plural });
+const kindOf = ({ kind: { group, version, kind } }: ResourceKind) => ({ group, version, kind });
+const resourceOf = ({ resource: { group, version, plural } }: ResourceKind) => ({ group, version, resource: plural });
 
 function userInfo({ username, uid, groups, extra }: UserInfo) {
   return {

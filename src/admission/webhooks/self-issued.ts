@@ -5,15 +5,15 @@ import { type Certificate, readCertificate, readPemCertificates } from '../../pk
 import { verifyChain } from '../../pki/certificate-chain.js';
 import { oids } from '../../pki/oids.js';
 import { PkiError } from '../../pki/pki-error.js';
-import { nameToAskFor } from './server-name.js';
-import type { HookAddress } from './target.js';
+import { sniName } from './server-name.js';
+import type { WebhookAddress } from './target.js';
 
 /**
  * Servers whose certificate bears the name of its issuer (both may be empty) and has no key identifiers. OpenSSL takes it
  * for signed by itself and looks no further; Go looks for an issuer among the anchors, and so do we.
  */
 
-export interface Vouched {
+export interface VerifiedCertificate {
   /** PEM of the server's certificate. */
   readonly certificate: string;
   /** How long its chain is valid, in milliseconds since the epoch. */
@@ -28,21 +28,21 @@ export const looksSelfSigned = (error: unknown): boolean =>
  * The certificate of the server there, if one of the anchors has signed it; whose name it bears is not looked at. Nothing is
  * sent but the handshake. Rejects with the failure of the connection or the reason of the signal.
  */
-export async function vouchedBy(
+export async function verifySelfIssued(
   anchors: string,
   given: {
-    readonly address: HookAddress;
+    readonly address: WebhookAddress;
     readonly serverName: string;
     readonly shown: ClientCredentials;
     /** Milliseconds since the epoch. */
     readonly now: number;
     readonly signal: AbortSignal;
   },
-): Promise<Vouched | undefined> {
+): Promise<VerifiedCertificate | undefined> {
   const { address, serverName, shown, now, signal } = given;
   const socket = connect({
     ...address,
-    servername: nameToAskFor(serverName),
+    servername: sniName(serverName),
     ALPNProtocols: ['http/1.1'],
     rejectUnauthorized: false,
     ...(shown.certificate === undefined ? {} : { cert: shown.certificate, key: shown.key }),

@@ -7,7 +7,7 @@ export class NameMismatch extends Error {
 }
 
 /** The name by which a server is asked for its certificate (SNI). An address is none. */
-export const nameToAskFor = (host: string): string => (isIP(host) === 0 ? host : '');
+export const sniName = (host: string): string => (isIP(host) === 0 ? host : '');
 
 /** Does a certificate name this host? Only subject alternative names count. Answers what is wrong. */
 export function nameMismatch(host: string, certificate: PeerCertificate): NameMismatch | undefined {

@@ -5,7 +5,7 @@ import { PkiError } from '../../pki/pki-error.js';
 import { usableRootCertificates } from '../../pki/root-certificates.js';
 
 /** Where a webhook is, and what verifies it. */
-export interface HookTarget {
+export interface WebhookTarget {
   /** `host[:port]` as the URL has it: what the header `Host` and errors say. */
   readonly authority: string;
   /** Escaped; begins with a slash. */
@@ -13,18 +13,18 @@ export interface HookTarget {
   /** What the server's certificate must name: a DNS name or an IP address, without brackets. */
   readonly serverName: string;
   /** Where the connection goes, or why there is nowhere. */
-  readonly address: HookAddress | { readonly unreachable: string };
+  readonly address: WebhookAddress | { readonly unreachable: string };
   /** PEM; absent: the anchors this process has anyway. */
   readonly ca: string | undefined;
 }
 
-export interface HookAddress {
+export interface WebhookAddress {
   readonly host: string;
   readonly port: number;
 }
 
 /** Where the services are that webhooks name: by `namespace/name:port`, or `namespace/name` for all its ports. */
-export type ServiceAddresses = ReadonlyMap<string, HookAddress>;
+export type ServiceAddresses = ReadonlyMap<string, WebhookAddress>;
 
 /** No call can be made to a webhook as it is described. */
 export class UnusableTarget extends Error {
@@ -39,11 +39,11 @@ const usualPort = 443;
  *
  * @throws UnusableTarget
  */
-export function targetOf(
+export function webhookTarget(
   { url, service, caBundle }: WebhookClientConfig,
   services: ServiceAddresses,
   { blankMeansNone = false }: { readonly blankMeansNone?: boolean } = {},
-): HookTarget {
+): WebhookTarget {
   const ca = anchorsOf(caBundle, blankMeansNone);
   if (service) {
     const { name, namespace, path = '', port = usualPort } = service;
@@ -76,7 +76,7 @@ export function targetOf(
 const mostPort = 65_535;
 
 /** The two parts of `host:port` or `[address]:port`, whatever the number; undefined if there is no host. */
-function hostAndPort(text: string, otherwise: number): HookAddress | undefined {
+function hostAndPort(text: string, otherwise: number): WebhookAddress | undefined {
   const match = /^(?:\[([^\]]*)\]|([^:]*))(?::(\d*))?$/.exec(text);
   const host = match?.[1] ?? match?.[2];
   return host ? { host, port: match?.[3] ? Number(match[3]) : otherwise } : undefined;

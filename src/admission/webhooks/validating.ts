@@ -2,10 +2,15 @@ import { setMaxListeners } from 'node:events';
 import { timeout } from '../../api/errors.js';
 import { TurnTaking } from '../../runtime/turn-taking.js';
 import type { AdmissionAttributes, AdmissionStep } from '../admission-step.js';
-import { ask, isOver, type WebhookParts } from './ask.js';
+import { callWebhook, isAbandoned, type WebhookParts } from './call-webhook.js';
+import { applyFailurePolicy } from './failure-policy.js';
 import { type Invocation, invocationOf, isExempt, type RequestMatchParts } from './matching.js';
-import { settled } from './outcome.js';
-import { requested, type Seen, type SeenAs, shownTo } from './seen.js';
+import {
+  convertForWebhook,
+  originalAttributes,
+  type ResourceKind,
+  type VersionedAttributes,
+} from './versioned-attributes.js';
 
 /** Webhooks that may refuse what is written: those whose rules fit are asked all at once, and the first no counts. */
 export const validatingWebhooks = (parts: WebhookParts): AdmissionStep => ({
@@ -15,9 +20,9 @@ export const validatingWebhooks = (parts: WebhookParts): AdmissionStep => ({
 });
 
 async function validate(attributes: AdmissionAttributes, parts: WebhookParts): Promise<void> {
-  const current = requested(attributes);
-  const versions = new Map<string, Seen>();
-  const calls: { readonly invocation: Invocation; readonly seen: Seen }[] = [];
+  const current = originalAttributes(attributes);
+  const versions = new Map<string, VersionedAttributes>();
+  const calls: { readonly invocation: Invocation; readonly seen: VersionedAttributes }[] = [];
   const turns = new TurnTaking();
   const matching: RequestMatchParts = { ...parts, sort: 'validating', turns };
   // Each call listens for the caller's leaving.
@@ -27,17 +32,17 @@ async function validate(attributes: AdmissionAttributes, parts: WebhookParts): P
     const invocation = await invocationOf(hook, attributes, current, matching);
     if (invocation === undefined) continue;
     const key = keyOf(invocation.as);
-    const seen = versions.get(key) ?? (await shownTo('validating', parts.kinds, current, invocation.as));
+    const seen = versions.get(key) ?? (await convertForWebhook('validating', parts.kinds, current, invocation.as));
     versions.set(key, seen);
     calls.push({ invocation, seen });
   }
   if (calls.length === 0) return;
-  if (isOver(attributes, parts.clock)) throw timeout('request did not complete within requested timeout');
+  if (isAbandoned(attributes, parts.clock)) throw timeout('request did not complete within requested timeout');
   let refusal: { readonly error: unknown } | undefined;
   const judge = async ({ invocation: { hook }, seen }: (typeof calls)[number], index: number): Promise<void> => {
     try {
-      const outcome = await settled(hook, 'validating', attributes, parts, () =>
-        ask({ hook, seen, mutating: false }, attributes, parts),
+      const outcome = await applyFailurePolicy(hook, 'validating', attributes, parts, () =>
+        callWebhook({ hook, seen, mutating: false }, attributes, parts),
       );
       if ('value' in outcome) return;
       const key = `failed-open.validating.webhook.admission.${parts.api}/round_0_index_${index}`;
@@ -55,5 +60,5 @@ async function validate(attributes: AdmissionAttributes, parts: WebhookParts): P
   if (refusal !== undefined) throw refusal.error;
 }
 
-const keyOf = ({ resource, kind }: SeenAs): string =>
+const keyOf = ({ resource, kind }: ResourceKind): string =>
   JSON.stringify([resource.group, resource.version, resource.plural, kind.group, kind.version, kind.kind]);

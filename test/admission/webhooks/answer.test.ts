@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { denial, InvalidAnswer, verdictOf } from '../../../src/admission/webhooks/answer.js';
-import { CallFailed } from '../../../src/admission/webhooks/call.js';
-import type { HookReply } from '../../../src/admission/webhooks/exchange.js';
+import { denial, InvalidResponse, readVerdict } from '../../../src/admission/webhooks/answer.js';
+import type { WebhookResponse } from '../../../src/admission/webhooks/exchange.js';
 import { readReply } from '../../../src/admission/webhooks/reply.js';
+import { CallFailed } from '../../../src/admission/webhooks/webhook-client.js';
 import { parseJson } from '../../../src/api/json-text.js';
 import type { JsonObject } from '../../../src/api/object.js';
 
@@ -55,8 +55,8 @@ describe('an answer that makes no sense', () => {
       'validating webhook may not return response.patchType',
     ],
   ])('%s', (_, given, asked, why) => {
-    expect(() => verdictOf(given, { ...question, ...asked })).toThrow(InvalidAnswer);
-    expect(() => verdictOf(given, { ...question, ...asked })).toThrow(why);
+    expect(() => readVerdict(given, { ...question, ...asked })).toThrow(InvalidResponse);
+    expect(() => readVerdict(given, { ...question, ...asked })).toThrow(why);
   });
 
   test.each<[string, JsonObject, string]>([
@@ -156,8 +156,8 @@ describe('an answer that makes no sense', () => {
       `json: cannot unmarshal ${given} into Go struct field ${where}`,
     ]),
   ])('%s of another type', (_, given, why) => {
-    expect(() => verdictOf(given, question)).toThrow(CallFailed);
-    expect(() => verdictOf(given, question)).toThrow(why);
+    expect(() => readVerdict(given, question)).toThrow(CallFailed);
+    expect(() => readVerdict(given, question)).toThrow(why);
   });
 });
 
@@ -171,7 +171,7 @@ describe('a verdict', () => {
       warnings: ['w', null],
       auditAnnotations: { k: 'v', n: null },
     });
-    expect(verdictOf(given, question)).toEqual({
+    expect(readVerdict(given, question)).toEqual({
       allowed: true,
       status: undefined,
       patch: Buffer.from(patch, 'base64'),
@@ -200,25 +200,25 @@ describe('a verdict', () => {
     };
     const status = { metadata: { resourceVersion: '5', remainingItemCount: 2 ** 40, shardInfo: {} }, message: 'no' };
     const given = review({ uid: 'u', allowed: false, status }, { request });
-    expect(verdictOf(given, question)).toMatchObject({ allowed: false, status: { message: 'no' } });
+    expect(readVerdict(given, question)).toMatchObject({ allowed: false, status: { message: 'no' } });
   });
 
   test('may have its patch as a list of bytes, which is how some languages write them', () => {
     const given = review({ uid: 'u', allowed: true, patch: [...Buffer.from(patch, 'base64')], patchType: 'JSONPatch' });
-    expect(verdictOf(given, question).patch).toEqual(Buffer.from(patch, 'base64'));
+    expect(readVerdict(given, question).patch).toEqual(Buffer.from(patch, 'base64'));
   });
 
   test('of v1beta1 is held to no rules, and changes nothing unless it may', () => {
     const beta = { ...question, version: 'v1beta1' };
-    expect(verdictOf(review({ allowed: true, patch }), beta).patch.length).toBeGreaterThan(0);
-    expect(verdictOf(review({ allowed: true, patch }), { ...beta, mutating: false }).patch.length).toBe(0);
-    expect(() => verdictOf(review(undefined), beta)).toThrow('webhook response was absent');
+    expect(readVerdict(review({ allowed: true, patch }), beta).patch.length).toBeGreaterThan(0);
+    expect(readVerdict(review({ allowed: true, patch }), { ...beta, mutating: false }).patch.length).toBe(0);
+    expect(() => readVerdict(review(undefined), beta)).toThrow('webhook response was absent');
   });
 
   test('is not misled by the names of its members', () => {
     const text =
       '{"__proto__":{"uid":"u"},"response":{"uid":"u","allowed":false,"__proto__":{"allowed":true},"auditAnnotations":{"__proto__":"x"}},"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview"}';
-    const verdict = verdictOf(parseJson(text) as JsonObject, question);
+    const verdict = readVerdict(parseJson(text) as JsonObject, question);
     expect(verdict.allowed).toBe(false);
     expect([...verdict.auditAnnotations]).toEqual([['__proto__', 'x']]);
     expect(Object.hasOwn(Object.prototype, 'allowed')).toBe(false);
@@ -280,7 +280,7 @@ describe('a denial', () => {
   test('passes details on, without what says nothing', () => {
     const details = { name: 'n', kind: '', causes: [{ field: 'f', message: 'm' }], retryAfterSeconds: 7 };
     const given = review({ uid: 'u', allowed: false, status: { status: 'Success', details } });
-    expect(denial('h', verdictOf(given, question).status).toStatus()).toMatchObject({
+    expect(denial('h', readVerdict(given, question).status).toStatus()).toMatchObject({
       status: 'Failure',
       details: { name: 'n', causes: [{ field: 'f', message: 'm' }], retryAfterSeconds: 7 },
     });
@@ -300,10 +300,12 @@ test.each([
   ['"details": {"causes": [7.0]}', 'number into Go struct field StatusDetails.response.status.details.causes of type'],
 ])('numbers count as they are written: %s', async (member, why) => {
   const text = `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","response":{"uid":"u","allowed":true,"status":{${member}}}}`;
-  const reply = { status: 200, contentType: 'application/json', body: Buffer.from(text) } as HookReply;
+  const reply = { status: 200, contentType: 'application/json', body: Buffer.from(text) } as WebhookResponse;
   const review = { group: 'admission.k8s.io', version: 'v1' };
   const expected = { ...review, kind: 'AdmissionReview', maxValues: 1_000, exact: true };
-  const read = readReply(reply, expected).then((answer) => verdictOf(answer, { uid: 'u', ...review, mutating: false }));
+  const read = readReply(reply, expected).then((answer) =>
+    readVerdict(answer, { uid: 'u', ...review, mutating: false }),
+  );
   await (why === undefined
     ? expect(read).resolves.toMatchObject({ allowed: true })
     : expect(read).rejects.toThrow(why));

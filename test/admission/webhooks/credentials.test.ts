@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { hookClient } from '../../../src/admission/webhooks/call.js';
 import { credentialsByName } from '../../../src/admission/webhooks/credentials.js';
-import { readServiceAddresses, targetOf } from '../../../src/admission/webhooks/target.js';
+import { readServiceAddresses, webhookTarget } from '../../../src/admission/webhooks/target.js';
+import { webhookClient } from '../../../src/admission/webhooks/webhook-client.js';
 import { type CredentialSource, fixedCredentials } from '../../../src/client/cluster-access.js';
 import { usersInFile } from '../../../src/client/kubeconfig.js';
 import { systemClock } from '../../../src/runtime/clock.js';
@@ -72,14 +72,14 @@ users:
 `,
     );
     const hook = await httpsHook((_, response) => void response.end('{}'));
-    const client = hookClient({ clock: systemClock });
+    const client = webhookClient({ clock: systemClock });
     try {
       const credentials = credentialsByName(await usersInFile(path, { clock: systemClock, env: {} }));
       const services = readServiceAddresses({ 'ns/svc': `127.0.0.1:${hook.port}` });
       const { caBundle } = hook;
       for (const target of [
-        targetOf({ service: { namespace: 'ns', name: 'svc' }, caBundle }, services),
-        targetOf({ url: `https://127.0.0.1:${hook.port}/`, caBundle }, services),
+        webhookTarget({ service: { namespace: 'ns', name: 'svc' }, caBundle }, services),
+        webhookTarget({ url: `https://127.0.0.1:${hook.port}/`, caBundle }, services),
       ]) {
         const signal = new AbortController().signal;
         const given = { target, credentials: credentials(target.authority) };
@@ -111,10 +111,10 @@ users: [{ name: '*', user: ${user} }, { name: admin, user: { token: secret } }]
 `,
     );
     const hook = await httpsHook((_, response) => void response.end('{}'));
-    const client = hookClient({ clock: systemClock });
+    const client = webhookClient({ clock: systemClock });
     try {
       const credentials = credentialsByName(await usersInFile(path, { clock: systemClock, env: {} }))('a');
-      const target = targetOf({ url: `https://127.0.0.1:${hook.port}/`, caBundle: hook.caBundle }, new Map());
+      const target = webhookTarget({ url: `https://127.0.0.1:${hook.port}/`, caBundle: hook.caBundle }, new Map());
       const signal = new AbortController().signal;
       const call = client.post({ target, credentials, body: '', milliseconds: 9_500, signal, maxBytes: 1_000 });
       await expect(call).rejects.toThrow(complaint);

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import type { AdmissionAttributes, AdmissionStep } from '../../../src/admission/admission-step.js';
 import { AdmissionChain } from '../../../src/admission/chain.js';
-import type { WebhookParts } from '../../../src/admission/webhooks/ask.js';
-import { CallFailed, type HookCall } from '../../../src/admission/webhooks/call.js';
-import type { HookReply } from '../../../src/admission/webhooks/exchange.js';
-import { hooksOf } from '../../../src/admission/webhooks/hooks.js';
+import type { WebhookParts } from '../../../src/admission/webhooks/call-webhook.js';
+import type { WebhookResponse } from '../../../src/admission/webhooks/exchange.js';
 import { mutatingWebhooks } from '../../../src/admission/webhooks/mutating.js';
-import type { HookedKinds } from '../../../src/admission/webhooks/seen.js';
 import { validatingWebhooks } from '../../../src/admission/webhooks/validating.js';
+import type { ObjectInterfaces } from '../../../src/admission/webhooks/versioned-attributes.js';
+import { webhookAccessors } from '../../../src/admission/webhooks/webhook-accessors.js';
+import { CallFailed, type WebhookCall } from '../../../src/admission/webhooks/webhook-client.js';
 import { ConfigMaps } from '../../../src/api/kinds/config-map.js';
 import type { MutatingWebhook } from '../../../src/api/kinds/webhook-configuration.js';
 import type { ApiObject, JsonObject } from '../../../src/api/object.js';
@@ -21,10 +21,10 @@ const withLabels = (object: ApiObject, labels: Labels): ApiObject => ({
 });
 
 /** Here a patch is the labels to be added. */
-const kinds: HookedKinds = {
+const kinds: ObjectInterfaces = {
   equivalents: () => [],
   convert: async (object) => object,
-  shown: (object) => object as unknown as JsonObject,
+  toJson: (object) => object as unknown as JsonObject,
   readPatch: (text) => {
     const labels = JSON.parse(text.toString()) as Labels;
     return {
@@ -43,7 +43,7 @@ interface Request {
   readonly object: ApiObject | null;
   readonly oldObject: ApiObject | null;
 }
-type Answer = (request: Request, call: HookCall) => Promise<object> | object;
+type Answer = (request: Request, call: WebhookCall) => Promise<object> | object;
 
 /** Webhooks by name, each with what it answers, and a record of who was asked. */
 function world(hooks: readonly (Partial<MutatingWebhook> & { readonly name: string; readonly answer: Answer })[]) {
@@ -53,7 +53,7 @@ function world(hooks: readonly (Partial<MutatingWebhook> & { readonly name: stri
   const counted: string[] = [];
   const lines: object[] = [];
   const clock = new FakeClock();
-  const list = hooksOf([
+  const list = webhookAccessors([
     {
       apiVersion: '',
       kind: '',
@@ -71,7 +71,7 @@ function world(hooks: readonly (Partial<MutatingWebhook> & { readonly name: stri
       })),
     },
   ]);
-  const post = async (call: HookCall): Promise<HookReply> => {
+  const post = async (call: WebhookCall): Promise<WebhookResponse> => {
     const { authority } = call.target;
     asked.push(authority);
     const review = JSON.parse(call.body) as { request: Request };
@@ -88,7 +88,7 @@ function world(hooks: readonly (Partial<MutatingWebhook> & { readonly name: stri
     log: { ...silentLogger, warn: (fields, message) => void lines.push({ message, ...fields }) },
     metrics: {
       called: ({ webhook, code, rejection }) => counted.push(`${webhook} ${code} ${rejection}`),
-      judged: ({ webhook, verdict, excluded }) => counted.push(`${webhook} ${verdict.errors} ${excluded}`),
+      conditionsEvaluated: ({ webhook, verdict, excluded }) => counted.push(`${webhook} ${verdict.errors} ${excluded}`),
       failedOpen: (webhook) => counted.push(`${webhook} open`),
     },
     kinds,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { AdmissionAttributes } from '../../../src/admission/admission-step.js';
 import { conditionEvaluator } from '../../../src/admission/webhooks/match-conditions.js';
-import { requested } from '../../../src/admission/webhooks/seen.js';
+import { originalAttributes } from '../../../src/admission/webhooks/versioned-attributes.js';
 import { ConfigMaps } from '../../../src/api/kinds/config-map.js';
 import { Namespaces } from '../../../src/api/kinds/namespace.js';
 import type { ApiObject } from '../../../src/api/object.js';
@@ -30,9 +30,9 @@ const nobody: Authorizer = { authorize: async () => ({ verdict: 'no-opinion', re
 
 const evaluate = (
   expressions: readonly string[],
-  { attributes = update, authorizer = nobody, seen = requested(attributes) } = {},
+  { attributes = update, authorizer = nobody, seen = originalAttributes(attributes) } = {},
 ) =>
-  conditionEvaluator({ authorizer, kinds: { shown: (object) => object as never } })(
+  conditionEvaluator({ authorizer, kinds: { toJson: (object) => object as never } })(
     expressions.map((expression, at) => ({ name: `c${at}`, expression })),
     { attributes, seen, turns: new TurnTaking() },
   );
@@ -89,7 +89,7 @@ test('a new object has no old one', async () => {
 
 test('the kind is that of what the webhook sees, the resource that of the request', async () => {
   const seen = {
-    ...requested(update),
+    ...originalAttributes(update),
     as: {
       resource: { group: 'g', version: 'v2', plural: 'others' },
       kind: { group: 'g', version: 'v2', kind: 'Other' },

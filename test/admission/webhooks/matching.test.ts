@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { AdmissionAttributes } from '../../../src/admission/admission-step.js';
-import { hooksOf } from '../../../src/admission/webhooks/hooks.js';
 import { invocationOf, isExempt, type MatchParts, ruleMatches } from '../../../src/admission/webhooks/matching.js';
-import type { HookMetrics } from '../../../src/admission/webhooks/metrics.js';
-import { type HookedKinds, requested } from '../../../src/admission/webhooks/seen.js';
+import type { WebhookMetrics } from '../../../src/admission/webhooks/metrics.js';
+import { type ObjectInterfaces, originalAttributes } from '../../../src/admission/webhooks/versioned-attributes.js';
+import { webhookAccessors } from '../../../src/admission/webhooks/webhook-accessors.js';
 import { ConfigMaps } from '../../../src/api/kinds/config-map.js';
 import { Namespaces } from '../../../src/api/kinds/namespace.js';
 import type { ValidatingWebhook } from '../../../src/api/kinds/webhook-configuration.js';
@@ -76,10 +76,10 @@ const attributes = (given: Partial<AdmissionAttributes> = {}): AdmissionAttribut
   ...given,
 });
 
-const kinds: HookedKinds = {
+const kinds: ObjectInterfaces = {
   equivalents: () => [],
   convert: async (object, { kind }) => ({ ...object, apiVersion: `${kind.group}/${kind.version}` }),
-  shown: (object) => object as never,
+  toJson: (object) => object as never,
   readPatch: () => ({ isEmpty: true, apply: async (object) => ({ object, isChanged: false }) }),
   hasFineTimes: () => true,
   same: (a, b) => a === b,
@@ -94,7 +94,7 @@ const parts: MatchParts = {
   clock: systemClock,
 };
 const ask = async (webhook: Partial<ValidatingWebhook>, request = attributes(), given: Partial<MatchParts> = {}) => {
-  const [hook] = hooksOf([
+  const [hook] = webhookAccessors([
     {
       apiVersion: '',
       kind: '',
@@ -115,7 +115,7 @@ const ask = async (webhook: Partial<ValidatingWebhook>, request = attributes(), 
   ]);
   if (hook === undefined) throw new Error('no hook');
   const matching = { ...parts, sort: 'validating' as const, turns: new TurnTaking(), ...given };
-  return invocationOf(hook, request, requested(request), matching);
+  return invocationOf(hook, request, originalAttributes(request), matching);
 };
 
 const selects = (key: string, value: string) => ({ matchLabels: { [key]: value } });
@@ -234,8 +234,8 @@ describe('conditions', () => {
     [{ failures: ['bad'] }, 'Ignore', '1 true'],
   ])('%j is counted, policy %s', async (given, failurePolicy, expected) => {
     const counted: string[] = [];
-    const metrics: HookMetrics = {
-      judged: ({ webhook, sort, operation, verdict, excluded }) =>
+    const metrics: WebhookMetrics = {
+      conditionsEvaluated: ({ webhook, sort, operation, verdict, excluded }) =>
         counted.push(`${webhook} ${sort} ${operation} ${verdict.errors} ${excluded}`),
       called: () => {},
       failedOpen: () => {},
@@ -281,6 +281,6 @@ test('a hook is known by its configuration, its name and which of that name it i
     webhooks: names.map(webhook),
   });
   const list = [configuration('a', ['x', 'y', 'x']), configuration('b', ['x'])];
-  expect(hooksOf(list).map(({ id }) => id)).toEqual(['a/x/0', 'a/y/0', 'a/x/1', 'b/x/0']);
-  expect(hooksOf(list)[0]).toBe(hooksOf(list)[0]);
+  expect(webhookAccessors(list).map(({ id }) => id)).toEqual(['a/x/0', 'a/y/0', 'a/x/1', 'b/x/0']);
+  expect(webhookAccessors(list)[0]).toBe(webhookAccessors(list)[0]);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { conditionMetrics } from '../../../src/admission/condition-metrics.js';
-import { hookMetrics } from '../../../src/admission/webhooks/metrics.js';
+import { webhookMetrics } from '../../../src/admission/webhooks/metrics.js';
 import { openMetrics } from '../../../src/runtime/metrics.js';
 
 test.each([
@@ -8,10 +8,10 @@ test.each([
   ['admit', 'admit'],
 ] as const)('a webhook of the sort %s that conditions exclude is counted as %s', async (sort, type) => {
   const metrics = openMetrics();
-  const { judged } = hookMetrics(metrics, conditionMetrics(metrics));
+  const { conditionsEvaluated } = webhookMetrics(metrics, conditionMetrics(metrics));
   const judgement = { webhook: 'w', sort, operation: 'CREATE', seconds: 0.1 } as const;
-  judged({ ...judgement, verdict: { holds: false, errors: 1 }, excluded: true });
-  judged({ ...judgement, verdict: { holds: true, errors: 0 }, excluded: false });
+  conditionsEvaluated({ ...judgement, verdict: { holds: false, errors: 1 }, excluded: true });
+  conditionsEvaluated({ ...judgement, verdict: { holds: true, errors: 0 }, excluded: false });
   const { text } = await metrics.expose();
   const labels = (of: string): string => `{name="w",kind="webhook",type="${of}",operation="CREATE"} 1\n`;
   expect(text).toContain(`apiserver_admission_match_condition_exclusions_total${labels(type)}`);
@@ -21,7 +21,7 @@ test.each([
 
 test('a call is counted by its code, and as rejected where it was', async () => {
   const metrics = openMetrics();
-  const { called } = hookMetrics(metrics, conditionMetrics(metrics));
+  const { called } = webhookMetrics(metrics, conditionMetrics(metrics));
   const call = { webhook: 'w', sort: 'validating', operation: 'CREATE', seconds: 0.1 } as const;
   called({ ...call, code: 200, rejection: undefined });
   called({ ...call, code: 700, rejection: 'calling_webhook_error' });

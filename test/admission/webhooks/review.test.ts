@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { AdmissionAttributes } from '../../../src/admission/admission-step.js';
 import { admissionReview, requestMembers } from '../../../src/admission/webhooks/review.js';
-import { requested } from '../../../src/admission/webhooks/seen.js';
+import { originalAttributes } from '../../../src/admission/webhooks/versioned-attributes.js';
 import { ConfigMaps } from '../../../src/api/kinds/config-map.js';
 import { Namespaces } from '../../../src/api/kinds/namespace.js';
 import type { ApiObject, JsonObject } from '../../../src/api/object.js';
@@ -21,7 +21,7 @@ const attributes = (given: Partial<AdmissionAttributes> = {}): AdmissionAttribut
 });
 const members = (given?: Partial<AdmissionAttributes>) => {
   const made = attributes(given);
-  return requestMembers(made, requested(made).as);
+  return requestMembers(made, originalAttributes(made).as);
 };
 
 test('a whole review', () => {
@@ -29,12 +29,12 @@ test('a whole review', () => {
   const review = admissionReview({
     attributes: made,
     seen: {
-      ...requested(made),
+      ...originalAttributes(made),
       as: { resource: { ...ConfigMaps, version: 'v2' }, kind: { ...ConfigMaps, version: 'v2' } },
     },
     uid: 'id',
     apiVersion: 'admission.k8s.io/v1',
-    kinds: { shown: (one) => one as unknown as JsonObject },
+    kinds: { toJson: (one) => one as unknown as JsonObject },
   });
   expect(review).toEqual({
     kind: 'AdmissionReview',

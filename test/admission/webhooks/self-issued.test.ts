@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { hookClient } from '../../../src/admission/webhooks/call.js';
-import { targetOf } from '../../../src/admission/webhooks/target.js';
+import { webhookTarget } from '../../../src/admission/webhooks/target.js';
+import { webhookClient } from '../../../src/admission/webhooks/webhook-client.js';
 import { FakeClock } from '../../../src/testing/fake-clock.js';
 import { attributes, extensions, type Forged, forge, usages } from '../../auth/forge.js';
 import { httpsHook } from './https-hook.js';
@@ -24,10 +24,10 @@ async function world(leaf: Forged, anchor: Forged) {
     anchors: anchor.pem,
   });
   const clock = new FakeClock(Date.now());
-  const client = hookClient({ clock });
+  const client = webhookClient({ clock });
   const call = (host = '127.0.0.1') =>
     client.post({
-      target: targetOf({ url: `https://${host}:${hook.port}`, caBundle: hook.caBundle }, new Map()),
+      target: webhookTarget({ url: `https://${host}:${hook.port}`, caBundle: hook.caBundle }, new Map()),
       body: '{}',
       milliseconds: 9_500,
       signal: new AbortController().signal,

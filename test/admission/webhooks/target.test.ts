@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { cleanPath, readServiceAddresses, targetOf, UnusableTarget } from '../../../src/admission/webhooks/target.js';
+import {
+  cleanPath,
+  readServiceAddresses,
+  UnusableTarget,
+  webhookTarget,
+} from '../../../src/admission/webhooks/target.js';
 import { testAuthority } from '../../../src/testing/certificates.js';
 
 const services = readServiceAddresses({
@@ -70,7 +75,7 @@ describe('where a webhook is', () => {
       { unreachable: 'dial tcp [::1]:0: connect: connection refused' },
     ],
   ])('%s', (_, config, authority, path, serverName, address) => {
-    expect(targetOf(config, services)).toEqual({ authority, path, serverName, address, ca: undefined });
+    expect(webhookTarget(config, services)).toEqual({ authority, path, serverName, address, ca: undefined });
   });
 
   test.each([
@@ -94,16 +99,16 @@ describe('where a webhook is', () => {
       'failed to parse certificate',
     ],
   ])('%s cannot be used', (_, config, why) => {
-    expect(() => targetOf(config, services)).toThrow(UnusableTarget);
-    expect(() => targetOf(config, services)).toThrow(why);
+    expect(() => webhookTarget(config, services)).toThrow(UnusableTarget);
+    expect(() => webhookTarget(config, services)).toThrow(why);
   });
 
   test('anchors are those of the bundle, whatever stands around them', async () => {
     const { anchors } = await testAuthority();
     const caBundle = base64(`noise\n-----BEGIN KEY-----\nAAAA\n-----END KEY-----\n${anchors}`);
-    expect(targetOf({ url: 'https://h', caBundle }, services).ca?.trim()).toBe(anchors.trim());
+    expect(webhookTarget({ url: 'https://h', caBundle }, services).ca?.trim()).toBe(anchors.trim());
     expect(
-      targetOf({ url: 'https://h', caBundle: base64(' ') }, services, { blankMeansNone: true }).ca,
+      webhookTarget({ url: 'https://h', caBundle: base64(' ') }, services, { blankMeansNone: true }).ca,
     ).toBeUndefined();
   });
 });

@@ -4,22 +4,22 @@ import { type ApiObject, isType, type JsonObject, type ResourceType } from '../.
 import type { AdmissionAttributes } from '../admission-step.js';
 
 /** How a webhook came into a request. */
-export type HookSort = 'admit' | 'validating';
+export type WebhookType = 'admit' | 'validating';
 
 /** A version of a resource, and the kind that its objects, or those of a subresource, are of there. */
-export interface SeenAs {
+export interface ResourceKind {
   readonly resource: { readonly group: string; readonly version: string; readonly plural: string };
   readonly kind: { readonly group: string; readonly version: string; readonly kind: string };
 }
 
 /** What calling webhooks must know of kinds and do with their objects. */
-export interface HookedKinds {
+export interface ObjectInterfaces {
   /** The other versions and groups that the same objects have, each with the subresource, in order. */
-  equivalents(resource: ResourceType, subresource: string | undefined): readonly SeenAs[];
+  equivalents(resource: ResourceType, subresource: string | undefined): readonly ResourceKind[];
   /** The object as another version has it. Throws what a caller is told. */
-  convert(object: ApiObject, to: SeenAs): Promise<ApiObject>;
+  convert(object: ApiObject, to: ResourceKind): Promise<ApiObject>;
   /** The object as it goes out. */
-  shown(object: ApiObject, as: SeenAs): JsonObject;
+  toJson(object: ApiObject, as: ResourceKind): JsonObject;
   /** Reads a JSON Patch. Throws an Error with Go's words for what is wrong with it. */
   readPatch(text: Buffer): {
     readonly isEmpty: boolean;
@@ -27,23 +27,23 @@ export interface HookedKinds {
      * The object changed and read again, with defaults; whether that changes anything is decided before there are any, as in
      * Kubernetes. Throws an Error that tells what does not fit.
      */
-    apply(object: ApiObject, as: SeenAs): Promise<{ readonly object: ApiObject; readonly isChanged: boolean }>;
+    apply(object: ApiObject, as: ResourceKind): Promise<{ readonly object: ApiObject; readonly isChanged: boolean }>;
   };
   /** Are times in objects of this kind finer than their text, until they are read back from it? */
-  hasFineTimes(as: SeenAs): boolean;
+  hasFineTimes(as: ResourceKind): boolean;
   /** Equal in content? */
   same(a: ApiObject | undefined, b: ApiObject | undefined): boolean;
 }
 
 /** A request with its objects in one version. */
-export interface Seen {
-  readonly as: SeenAs;
+export interface VersionedAttributes {
+  readonly as: ResourceKind;
   readonly object: ApiObject | undefined;
   readonly previous: ApiObject | undefined;
 }
 
 /** The request as it was made. */
-export function requested({ resource, object, previous }: AdmissionAttributes): Seen {
+export function originalAttributes({ resource, object, previous }: AdmissionAttributes): VersionedAttributes {
   const { apiVersion, kind } = object ?? previous ?? { apiVersion: '', kind: resource.kind };
   const slash = apiVersion.indexOf('/');
   return {
@@ -60,7 +60,11 @@ export function requested({ resource, object, previous }: AdmissionAttributes): 
 }
 
 /** The request with its objects in the version that somebody wants to see. */
-export async function seenAs(kinds: HookedKinds, seen: Seen, as: SeenAs): Promise<Seen> {
+export async function convertAttributes(
+  kinds: ObjectInterfaces,
+  seen: VersionedAttributes,
+  as: ResourceKind,
+): Promise<VersionedAttributes> {
   if (isSameKind(seen.as.kind, as.kind)) return seen.as === as ? seen : { ...seen, as };
   const convert = async (object: ApiObject | undefined): Promise<ApiObject | undefined> =>
     object === undefined ? undefined : kinds.convert(object, as);
@@ -71,9 +75,12 @@ export async function seenAs(kinds: HookedKinds, seen: Seen, as: SeenAs): Promis
  * The same for a webhook. That its version cannot be had is no failure of the webhook, so no failurePolicy lets it pass;
  * webhooks that mutate are in Kubernetes two calls away from the conversion, each of which says that it is internal.
  */
-export async function shownTo(sort: HookSort, ...given: Parameters<typeof seenAs>): Promise<Seen> {
+export async function convertForWebhook(
+  sort: WebhookType,
+  ...given: Parameters<typeof convertAttributes>
+): Promise<VersionedAttributes> {
   try {
-    return await seenAs(...given);
+    return await convertAttributes(...given);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     const told = internalError(error.message, error);
@@ -81,7 +88,7 @@ export async function shownTo(sort: HookSort, ...given: Parameters<typeof seenAs
   }
 }
 
-const isSameKind = (a: SeenAs['kind'], b: SeenAs['kind']): boolean =>
+const isSameKind = (a: ResourceKind['kind'], b: ResourceKind['kind']): boolean =>
   a.group === b.group && a.version === b.version && a.kind === b.kind;
 
 /** The namespace a request is about: that of its object, and of a Namespace its own name. Empty for cluster-wide ones. */

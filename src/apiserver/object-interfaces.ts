@@ -1,4 +1,4 @@
-import type { HookedKinds, SeenAs } from '../admission/webhooks/seen.js';
+import type { ObjectInterfaces, ResourceKind } from '../admission/webhooks/versioned-attributes.js';
 import { internalError, untyped } from '../api/errors.js';
 import type { ParsedJson } from '../api/json-exact.js';
 import { readJson } from '../api/json-text.js';
@@ -18,18 +18,18 @@ import { DoesNotApply } from './patch/json-patching.js';
 import { checkKind, decodeResult } from './verbs/patch.js';
 
 /** How objects look to those who are asked about a request. */
-export interface Shapes {
-  definitionOf(resource: SeenAs['resource']): ResourceDefinition | undefined;
+export interface DefinitionLookup {
+  definitionOf(resource: ResourceKind['resource']): ResourceDefinition | undefined;
   /** The definition of what an object is read as: that of the resource, or of a subresource's kind. */
-  shapeOf(as: SeenAs): ResourceDefinition | undefined;
+  objectDefinitionOf(as: ResourceKind): ResourceDefinition | undefined;
 }
 
-export function shapesIn(catalogue: Catalogue): Shapes {
-  const definitionOf: Shapes['definitionOf'] = (resource) =>
+export function definitionLookup(catalogue: Catalogue): DefinitionLookup {
+  const definitionOf: DefinitionLookup['definitionOf'] = (resource) =>
     catalogue.current().find(resource.group, resource.version, resource.plural) ?? asDefinition(resource);
   return {
     definitionOf,
-    shapeOf({ resource, kind }) {
+    objectDefinitionOf({ resource, kind }) {
       const definition = definitionOf(resource);
       if (definition === undefined || isKind(definition, kind)) return definition;
       for (const subresource of Object.values(definition.subresources ?? {})) {
@@ -45,8 +45,8 @@ export function shapesIn(catalogue: Catalogue): Shapes {
 }
 
 /** What admission webhooks are told of kinds and their objects, from what the server serves. */
-export function hookedKinds(catalogue: Catalogue): HookedKinds {
-  const { definitionOf, shapeOf } = shapesIn(catalogue);
+export function objectInterfaces(catalogue: Catalogue): ObjectInterfaces {
+  const { definitionOf, objectDefinitionOf } = definitionLookup(catalogue);
   return {
     equivalents(resource, subresource) {
       const definition = definitionOf(resource);
@@ -80,8 +80,8 @@ export function hookedKinds(catalogue: Catalogue): HookedKinds {
       return { ...(isCustom ? object : (codec?.read(stored) ?? (stored as unknown as ApiObject))), apiVersion };
     },
 
-    shown(object, as) {
-      const definition = shapeOf(as);
+    toJson(object, as) {
+      const definition = objectDefinitionOf(as);
       return definition === undefined ? asJson(object) : inOrder(definition, asJson(object));
     },
 
@@ -90,12 +90,12 @@ export function hookedKinds(catalogue: Catalogue): HookedKinds {
       return {
         isEmpty: patch.isEmpty,
         async apply(object, as) {
-          const definition = shapeOf(as);
+          const definition = objectDefinitionOf(as);
           if (definition === undefined) throw internalError('the kind is no longer served');
           try {
             const given = inOrder(definition, asJson(object));
             const { result, text } = await runInTurns(patch.apply(given));
-            const made = await runInTurns(readAs(catalogue.current(), definition, result, text));
+            const made = await runInTurns(decodePatched(catalogue.current(), definition, result, text));
             return { object: made.object, isChanged: !same(made.read, given) };
           } catch (error) {
             if (!(error instanceof DoesNotApply || error instanceof DecodeError)) throw error;
@@ -106,14 +106,14 @@ export function hookedKinds(catalogue: Catalogue): HookedKinds {
       };
     },
 
-    hasFineTimes: (as) => shapeOf(as)?.reader === undefined,
+    hasFineTimes: (as) => objectDefinitionOf(as)?.reader === undefined,
 
     same: (a, b) => a === b || (a !== undefined && b !== undefined && same(a, b)),
   };
 }
 
 /** The result of a patch, read as an object of the kind. Throws DecodeError. */
-export function* readAs(
+export function* decodePatched(
   served: Served,
   definition: ResourceDefinition,
   result: JsonObject,
@@ -133,10 +133,10 @@ export function checkGroup(definition: ResourceDefinition, result: JsonObject): 
 }
 
 /** Whoever asks has the definition in hand more often than not. */
-const asDefinition = (resource: SeenAs['resource']): ResourceDefinition | undefined =>
+const asDefinition = (resource: ResourceKind['resource']): ResourceDefinition | undefined =>
   'schema' in resource ? (resource as ResourceDefinition) : undefined;
 
-const isKind = (type: Pick<ResourceType, 'group' | 'version' | 'kind'>, kind: SeenAs['kind']): boolean =>
+const isKind = (type: Pick<ResourceType, 'group' | 'version' | 'kind'>, kind: ResourceKind['kind']): boolean =>
   type.group === kind.group && type.version === kind.version && type.kind === kind.kind;
 
 const places = new WeakMap<ResourceDefinition, readonly ResourceDefinition[]>();
@@ -156,7 +156,7 @@ function placedWith(catalogue: Catalogue, definition: ResourceDefinition): reado
 }
 
 /** A version as a request through a subresource sees it; nothing if it has none. */
-function seenThrough(definition: ResourceDefinition, subresource: string | undefined): readonly SeenAs[] {
+function seenThrough(definition: ResourceDefinition, subresource: string | undefined): readonly ResourceKind[] {
   if (subresource === undefined) return [{ resource: definition, kind: definition }];
   const found = subresourceOf(definition, subresource);
   return found === undefined ? [] : [{ resource: definition, kind: ownKindOf(found) ?? definition }];

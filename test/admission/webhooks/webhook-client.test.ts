@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import { afterEach, describe, expect, test } from 'vitest';
-import { CallFailed, type HookCall, hookClient } from '../../../src/admission/webhooks/call.js';
-import { readServiceAddresses, targetOf } from '../../../src/admission/webhooks/target.js';
+import { readServiceAddresses, webhookTarget } from '../../../src/admission/webhooks/target.js';
+import { CallFailed, type WebhookCall, webhookClient } from '../../../src/admission/webhooks/webhook-client.js';
 import { systemClock } from '../../../src/runtime/clock.js';
 import { FakeClock } from '../../../src/testing/fake-clock.js';
 import { type HttpsHook, httpsHook } from './https-hook.js';
@@ -13,13 +13,13 @@ afterEach(async () => {
 
 async function world(answer: Parameters<typeof httpsHook>[0], clock = systemClock) {
   const hook = await httpsHook(answer);
-  const client = hookClient({ clock });
+  const client = webhookClient({ clock });
   open.push(() => hook.close(), client.close);
   return { hook, client };
 }
 
-const call = (hook: HttpsHook, path: string, given: Partial<HookCall> = {}): HookCall => ({
-  target: targetOf({ url: `https://127.0.0.1:${hook.port}${path}`, caBundle: hook.caBundle }, new Map()),
+const call = (hook: HttpsHook, path: string, given: Partial<WebhookCall> = {}): WebhookCall => ({
+  target: webhookTarget({ url: `https://127.0.0.1:${hook.port}${path}`, caBundle: hook.caBundle }, new Map()),
   body: '{"a":"ä"}',
   milliseconds: 9_500,
   signal: new AbortController().signal,
@@ -51,58 +51,61 @@ test('a review is posted over a connection that is kept', async () => {
 test('a service is asked under its name in the cluster, wherever it is', async () => {
   const { hook, client } = await world((_, response) => void response.end('{}'));
   const services = readServiceAddresses({ 'ns/svc': `127.0.0.1:${hook.port}` });
-  const target = targetOf({ service: { namespace: 'ns', name: 'svc', path: '/p' }, caBundle: hook.caBundle }, services);
+  const target = webhookTarget(
+    { service: { namespace: 'ns', name: 'svc', path: '/p' }, caBundle: hook.caBundle },
+    services,
+  );
   await client.post(call(hook, '', { target }));
   expect(hook.asked).toMatchObject([{ host: 'svc.ns.svc:443', serverName: 'svc.ns.svc', path: '/p?timeout=10s' }]);
 });
 
 describe('no answer', () => {
   const other = { namespace: 'ns', name: 'other' };
-  test.each<[string, (hook: HttpsHook) => HookCall['target'], RegExp]>([
+  test.each<[string, (hook: HttpsHook) => WebhookCall['target'], RegExp]>([
     [
       'nobody there',
-      () => targetOf({ url: 'https://127.0.0.1:1/x' }, new Map()),
+      () => webhookTarget({ url: 'https://127.0.0.1:1/x' }, new Map()),
       /^Post "https:\/\/127\.0\.0\.1:1\/x\?timeout=10s": dial tcp 127\.0\.0\.1:1: connect: connection refused$/,
     ],
     [
       'anchors that do not verify it',
-      ({ port }) => targetOf({ url: `https://127.0.0.1:${port}` }, new Map()),
+      ({ port }) => webhookTarget({ url: `https://127.0.0.1:${port}` }, new Map()),
       /: tls: failed to verify certificate: x509: certificate signed by unknown authority$/,
     ],
     [
       'a certificate for somebody else',
       ({ port, caBundle }) =>
-        targetOf({ service: other, caBundle }, readServiceAddresses({ 'ns/other': `127.0.0.1:${port}` })),
+        webhookTarget({ service: other, caBundle }, readServiceAddresses({ 'ns/other': `127.0.0.1:${port}` })),
       /^Post "https:\/\/other\.ns\.svc:443\/\?timeout=10s": tls: failed to verify certificate: x509: certificate is valid for localhost, svc\.ns\.svc, not other\.ns\.svc$/,
     ],
     [
       'a service that is nowhere',
-      () => targetOf({ service: other }, new Map()),
+      () => webhookTarget({ service: other }, new Map()),
       /^Post "https:\/\/other\.ns\.svc:443\/\?timeout=10s": service "other" not found$/,
     ],
     [
       'no more than a closed connection',
-      ({ port, caBundle }) => targetOf({ url: `https://127.0.0.1:${port}/hang-up`, caBundle }, new Map()),
+      ({ port, caBundle }) => webhookTarget({ url: `https://127.0.0.1:${port}/hang-up`, caBundle }, new Map()),
       /: EOF$/,
     ],
     [
       'half an answer',
-      ({ port, caBundle }) => targetOf({ url: `https://127.0.0.1:${port}/half`, caBundle }, new Map()),
+      ({ port, caBundle }) => webhookTarget({ url: `https://127.0.0.1:${port}/half`, caBundle }, new Map()),
       /^unexpected error when reading response body\. Please retry\. Original error: unexpected EOF$/,
     ],
     [
       'more than is read',
-      ({ port, caBundle }) => targetOf({ url: `https://127.0.0.1:${port}/much`, caBundle }, new Map()),
+      ({ port, caBundle }) => webhookTarget({ url: `https://127.0.0.1:${port}/much`, caBundle }, new Map()),
       /^the response is larger than 1000 bytes$/,
     ],
     [
       'a way elsewhere',
-      ({ port, caBundle }) => targetOf({ url: `https://127.0.0.1:${port}/elsewhere`, caBundle }, new Map()),
+      ({ port, caBundle }) => webhookTarget({ url: `https://127.0.0.1:${port}/elsewhere`, caBundle }, new Map()),
       /the webhook redirects to another server$/,
     ],
     [
       'a way in circles',
-      ({ port, caBundle }) => targetOf({ url: `https://127.0.0.1:${port}/circle`, caBundle }, new Map()),
+      ({ port, caBundle }) => webhookTarget({ url: `https://127.0.0.1:${port}/circle`, caBundle }, new Map()),
       /stopped after 10 redirects$/,
     ],
   ])('%s', async (_, target, text) => {

@@ -5,21 +5,21 @@ import { reviewVersion } from '../../api/review-versions.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../runtime/logger.js';
 import type { AdmissionAttributes } from '../admission-step.js';
-import { denial, InvalidAnswer, patchTypeOf, type Verdict, verdictOf } from './answer.js';
-import { CallFailed, type HookClient } from './call.js';
+import { denial, InvalidResponse, patchTypeOf, readVerdict, type Verdict } from './answer.js';
 import type { WebhookCredentials } from './credentials.js';
-import type { Hook } from './hooks.js';
 import type { MatchParts } from './matching.js';
 import { readReply } from './reply.js';
 import { admissionReview } from './review.js';
-import type { Seen } from './seen.js';
-import { type ServiceAddresses, targetOf, UnusableTarget } from './target.js';
+import { type ServiceAddresses, UnusableTarget, webhookTarget } from './target.js';
+import type { VersionedAttributes } from './versioned-attributes.js';
+import type { WebhookAccessor } from './webhook-accessors.js';
+import { CallFailed, type WebhookClient } from './webhook-client.js';
 
 /** What calling webhooks is made of. */
 export interface WebhookParts extends MatchParts {
   /** The webhooks of the moment, in the order they are asked. */
-  hooks(): readonly Hook[];
-  readonly client: HookClient;
+  hooks(): readonly WebhookAccessor[];
+  readonly client: WebhookClient;
   readonly services: ServiceAddresses;
   readonly credentials?: WebhookCredentials | undefined;
   readonly log: Logger;
@@ -29,8 +29,8 @@ export interface WebhookParts extends MatchParts {
 }
 
 /** A webhook has not answered, or not sensibly: its failure policy says what becomes of the request. */
-export class HookFailed extends Error {
-  override readonly name = 'HookFailed';
+export class WebhookFailed extends Error {
+  override readonly name = 'WebhookFailed';
   /** For the metrics: the HTTP code of the failure. */
   readonly code: number;
   constructor(webhook: string, reason: string, code: number, cause?: unknown) {
@@ -40,8 +40,8 @@ export class HookFailed extends Error {
 }
 
 /** A webhook has said no. */
-export class HookDenied extends Error {
-  override readonly name = 'HookDenied';
+export class WebhookDenied extends Error {
+  override readonly name = 'WebhookDenied';
   readonly refusal: ApiError;
   constructor(refusal: ApiError) {
     super(refusal.message);
@@ -49,7 +49,7 @@ export class HookDenied extends Error {
   }
 }
 
-export interface Answered {
+export interface WebhookAnswer {
   readonly verdict: Verdict;
   readonly patchType: string;
 }
@@ -62,17 +62,21 @@ const usualSeconds = 10;
 /**
  * Asks one webhook about a request as it sees it; passes on its warnings and audit annotations.
  *
- * @throws HookFailed, HookDenied, ApiError for what no failure policy covers, or the reason of the caller's signal.
+ * @throws WebhookFailed, WebhookDenied, ApiError for what no failure policy covers, or the reason of the caller's signal.
  */
-export async function ask(
-  { hook: { webhook }, seen, mutating }: { readonly hook: Hook; readonly seen: Seen; readonly mutating: boolean },
+export async function callWebhook(
+  {
+    hook: { webhook },
+    seen,
+    mutating,
+  }: { readonly hook: WebhookAccessor; readonly seen: VersionedAttributes; readonly mutating: boolean },
   attributes: AdmissionAttributes,
   parts: WebhookParts,
-): Promise<Answered> {
+): Promise<WebhookAnswer> {
   if (attributes.dryRun) checkDryRun(webhook);
   const version = reviewVersion(webhook.admissionReviewVersions);
-  const failed = (reason: string, code: number, cause?: unknown): HookFailed =>
-    new HookFailed(webhook.name, reason, code, cause);
+  const failed = (reason: string, code: number, cause?: unknown): WebhookFailed =>
+    new WebhookFailed(webhook.name, reason, code, cause);
   if (version === undefined) {
     const why = 'webhook does not accept known AdmissionReview versions (v1, v1beta1)';
     throw failed(`could not create admission objects: ${why}`, 400);
@@ -81,7 +85,7 @@ export async function ask(
   const uid = parts.uuid();
   const review = admissionReview({ attributes, seen, uid, apiVersion: `${group}/${version}`, kinds: parts.kinds });
   try {
-    const target = targetOf(webhook.clientConfig, parts.services);
+    const target = webhookTarget(webhook.clientConfig, parts.services);
     const reply = await parts.client.post({
       target,
       credentials: parts.credentials?.(target.authority),
@@ -92,20 +96,22 @@ export async function ask(
     });
     const expected = { group, version, kind: 'AdmissionReview', maxValues: maxAnswerValues, exact: true };
     const answer = await readReply(reply, expected);
-    const verdict = verdictOf(answer, { uid, group, version, mutating });
+    const verdict = readVerdict(answer, { uid, group, version, mutating });
     passOn(webhook.name, verdict, attributes);
-    if (!verdict.allowed) throw new HookDenied(denial(webhook.name, verdict.status));
+    if (!verdict.allowed) throw new WebhookDenied(denial(webhook.name, verdict.status));
     return { verdict, patchType: patchTypeOf(answer, version) };
   } catch (error) {
     if (error instanceof UnusableTarget) throw failed(`could not get REST client: ${error.message}`, 500, error);
     if (error instanceof CallFailed) throw failed(`failed to call webhook: ${error.message}`, error.code ?? 503, error);
-    if (error instanceof InvalidAnswer) throw failed(`received invalid webhook response: ${error.message}`, 503, error);
+    if (error instanceof InvalidResponse)
+      throw failed(`received invalid webhook response: ${error.message}`, 503, error);
     throw error;
   }
 }
 
-function checkDryRun({ name, sideEffects }: Hook['webhook']): void {
-  if (sideEffects === undefined || sideEffects === null) throw new HookFailed(name, 'Webhook SideEffects is nil', 400);
+function checkDryRun({ name, sideEffects }: WebhookAccessor['webhook']): void {
+  if (sideEffects === undefined || sideEffects === null)
+    throw new WebhookFailed(name, 'Webhook SideEffects is nil', 400);
   if (sideEffects === 'None' || sideEffects === 'NoneOnDryRun') return;
   throw badRequest(`admission webhook ${quote(name)} does not support dry run`);
 }
@@ -126,5 +132,5 @@ function passOn(webhook: string, { warnings, auditAnnotations }: Verdict, attrib
 }
 
 /** Is the time of the whole request over, or has its caller gone? */
-export const isOver = ({ caller }: AdmissionAttributes, clock: Clock): boolean =>
+export const isAbandoned = ({ caller }: AdmissionAttributes, clock: Clock): boolean =>
   caller !== undefined && (caller.signal.aborted || (caller.until !== undefined && clock.monotonic() >= caller.until));

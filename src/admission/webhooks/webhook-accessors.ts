@@ -6,7 +6,7 @@ import type {
 import { type LabelSelector, labelSelectorFrom } from '../../api/label-selectors.js';
 
 /** One webhook of a configuration, ready to be asked. */
-export interface Hook {
+export interface WebhookAccessor {
   /** Tells it from all others of its sort. */
   readonly id: string;
   readonly configuration: string;
@@ -17,19 +17,19 @@ export interface Hook {
 
 type Configuration = MutatingWebhookConfiguration | ValidatingWebhookConfiguration;
 
-const made = new WeakMap<Configuration, readonly Hook[]>();
-const none: readonly Hook[] = [];
+const made = new WeakMap<Configuration, readonly WebhookAccessor[]>();
+const none: readonly WebhookAccessor[] = [];
 
 /** The webhooks of configurations that are in the order of their names, in the order they are asked. */
-export const hooksOf = (configurations: readonly Configuration[]): readonly Hook[] =>
+export const webhookAccessors = (configurations: readonly Configuration[]): readonly WebhookAccessor[] =>
   configurations.length === 0 ? none : configurations.flatMap(hooksIn);
 
-function hooksIn(configuration: Configuration): readonly Hook[] {
+function hooksIn(configuration: Configuration): readonly WebhookAccessor[] {
   const known = made.get(configuration);
   if (known !== undefined) return known;
   const name = configuration.metadata.name ?? '';
   const counts = new Map<string, number>();
-  const hooks = (configuration.webhooks ?? []).map((webhook): Hook => {
+  const hooks = (configuration.webhooks ?? []).map((webhook): WebhookAccessor => {
     const count = counts.get(webhook.name) ?? 0;
     counts.set(webhook.name, count + 1);
     return {

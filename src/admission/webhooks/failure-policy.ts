@@ -1,22 +1,22 @@
 import { internalError } from '../../api/errors.js';
 import { FailureLog } from '../../client/failure-log.js';
 import type { AdmissionAttributes } from '../admission-step.js';
-import { HookDenied, HookFailed, type WebhookParts } from './ask.js';
-import type { Hook } from './hooks.js';
+import { WebhookDenied, WebhookFailed, type WebhookParts } from './call-webhook.js';
 import type { Rejection } from './metrics.js';
-import type { HookSort } from './seen.js';
+import type { WebhookType } from './versioned-attributes.js';
+import type { WebhookAccessor } from './webhook-accessors.js';
 
 /** What a call comes to for the request: a value, or a failure that the webhook's policy ignores. */
-export type Outcome<T> = { readonly value: T } | { readonly ignored: HookFailed };
+export type Outcome<T> = { readonly value: T } | { readonly ignored: WebhookFailed };
 
 /**
  * Makes a call, counts it, and settles its failures by the webhook's policy.
  *
  * @throws what the caller of the request is told.
  */
-export async function settled<T>(
-  hook: Hook,
-  sort: HookSort,
+export async function applyFailurePolicy<T>(
+  hook: WebhookAccessor,
+  sort: WebhookType,
   { operation, caller }: AdmissionAttributes,
   { clock, log, metrics }: Pick<WebhookParts, 'clock' | 'log' | 'metrics'>,
   call: () => Promise<T>,
@@ -34,11 +34,11 @@ export async function settled<T>(
     return { value };
   } catch (error) {
     if (caller?.signal.aborted) throw error;
-    if (error instanceof HookDenied) {
+    if (error instanceof WebhookDenied) {
       count(error.refusal.code, 'no_error');
       throw error.refusal;
     }
-    if (!(error instanceof HookFailed)) {
+    if (!(error instanceof WebhookFailed)) {
       count(0, 'apiserver_internal_error');
       throw error;
     }
@@ -58,9 +58,9 @@ export async function settled<T>(
   }
 }
 
-const troubles = new WeakMap<Hook, FailureLog>();
+const troubles = new WeakMap<WebhookAccessor, FailureLog>();
 
-function troublesWith(hook: Hook): FailureLog {
+function troublesWith(hook: WebhookAccessor): FailureLog {
   const known = troubles.get(hook) ?? new FailureLog();
   troubles.set(hook, known);
   return known;

@@ -3,12 +3,12 @@ import { AccessError } from '../../client/cluster-access.js';
 import { TimeoutError, withTimeout } from '../../runtime/abort.js';
 import type { Clock } from '../../runtime/clock.js';
 import { connectionError } from './connection-errors.js';
-import { HookConnections, type HookPost, type ReachablePost } from './connections.js';
-import { type HookReply, type Progress, UnreadableBody, unreadable } from './exchange.js';
-import type { HookTarget } from './target.js';
+import { type ReachablePost, WebhookConnections, type WebhookPost } from './connections.js';
+import { type Progress, UnreadableBody, unreadableBody, type WebhookResponse } from './exchange.js';
+import type { WebhookTarget } from './target.js';
 
 /** One call. */
-export interface HookCall extends HookPost {
+export interface WebhookCall extends WebhookPost {
   /** How long it may take, retries included. The webhook is told in whole seconds. */
   readonly milliseconds: number;
   /** Aborts the call: nobody waits for it any more. Absent: somebody always does. */
@@ -28,9 +28,9 @@ export class CallFailed extends Error {
 /** A webhook chooses part of the text, and may be anybody. */
 const longestComplaint = 16_384;
 
-export interface HookClient {
+export interface WebhookClient {
   /** Posts a review. Throws CallFailed, or the reason of the signal. */
-  post(call: HookCall): Promise<HookReply>;
+  post(call: WebhookCall): Promise<WebhookResponse>;
   /** Ends all calls and connections. Later calls fail. */
   close(): void;
 }
@@ -41,18 +41,18 @@ const maxRetries = 10;
 const maxRedirects = 10;
 
 /** Calls webhooks over HTTP/1.1 with TLS. */
-export function hookClient({
+export function webhookClient({
   clock,
   userAgent = 'kedge',
 }: {
   readonly clock: Clock;
   readonly userAgent?: string;
-}): HookClient {
-  const connections = new HookConnections({ clock, userAgent });
+}): WebhookClient {
+  const connections = new WebhookConnections({ clock, userAgent });
   const closing = new AbortController();
 
   /** Goes where it is sent, and waits where it is asked to. */
-  const followed = async (post: ReachablePost, query: string, signal: AbortSignal): Promise<HookReply> => {
+  const followed = async (post: ReachablePost, query: string, signal: AbortSignal): Promise<WebhookResponse> => {
     let path = `${post.target.path}${query}`;
     let redirects = 0;
     for (let retries = 0; ; ) {
@@ -87,7 +87,7 @@ export function hookClient({
         if (error instanceof AccessError) throw failed(error.message);
         if (error instanceof UnreadableBody) throw new CallFailed(error.message, { cause: error });
         if (!(error instanceof TimeoutError)) throw failed(connectionError(error));
-        throw progress.answered ? new CallFailed(unreadable(tooLate), { cause: error }) : failed(tooLate);
+        throw progress.answered ? new CallFailed(unreadableBody(tooLate), { cause: error }) : failed(tooLate);
       }
     },
     close() {
@@ -98,7 +98,7 @@ export function hookClient({
 }
 
 /** The path that a redirect leads to. One to somewhere else is not followed. */
-function withinTarget({ authority }: HookTarget, path: string, location: string): string {
+function withinTarget({ authority }: WebhookTarget, path: string, location: string): string {
   const base = `https://${authority}`;
   if (!URL.canParse(location, `${base}${path}`)) throw new CallFailed('the webhook redirects to nowhere');
   const next = new URL(location, `${base}${path}`);
