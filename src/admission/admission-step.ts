@@ -31,18 +31,18 @@ export interface AdmissionAttributes {
   /** A webhook has converted what is stored next. */
   readonly isConverted?: boolean;
   /** One of the deletions that a request for a whole collection comes to. */
-  readonly isOneOfMany?: boolean;
+  readonly isCollectionDelete?: boolean;
 }
 
 /** A write that is no deletion. */
 export type WriteAttributes = AdmissionAttributes & { readonly object: ApiObject };
 
 /** The rounds in which a request goes through all mutations: one, or two if some step asks for it. */
-export interface Rounds {
+export interface ReinvocationContext {
   /** 0, then 1. */
-  readonly current: number;
+  readonly round: number;
   /** All steps get to see the object once more. Nothing comes of it in the second round. */
-  again(): void;
+  requestReinvocation(): void;
   /** What a step has to remember until the second round, by the step's name. */
   readonly memory: Map<string, unknown>;
 }
@@ -53,7 +53,7 @@ export interface AdmissionStep {
   /** Cheap, called first. */
   handles(attributes: AdmissionAttributes): boolean;
   /** Returns the object to continue with. */
-  mutate?(attributes: WriteAttributes, rounds: Rounds): Promise<ApiObject>;
+  mutate?(attributes: WriteAttributes, rounds: ReinvocationContext): Promise<ApiObject>;
   /** Sees a deletion before those that validate it; there is nothing to change. */
   beforeDeletion?(attributes: AdmissionAttributes): Promise<void>;
   /** Sees the final object. */

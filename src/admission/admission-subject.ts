@@ -2,7 +2,8 @@ import type { ErrorSubject } from '../api/errors.js';
 import type { AdmissionAttributes } from './admission-step.js';
 
 /** The name a request is about: of a collection that is deleted none is named. */
-export const nameOf = ({ isOneOfMany, key }: AdmissionAttributes): string => (isOneOfMany ? '' : key.name);
+export const nameOf = ({ isCollectionDelete, key }: AdmissionAttributes): string =>
+  isCollectionDelete ? '' : key.name;
 
 /** What a refusal by admission is about: an object without a name is called by its generateName. */
 export const admissionSubject = (attributes: AdmissionAttributes): ErrorSubject => {

@@ -26,5 +26,5 @@ export const isRequestWrite =
     isCertificateKind(attributes, CertificateSigningRequests.kind, domains);
 
 /** The object as what `isRequestWrite` says it is. */
-export const asRequest = (object: ApiObject | undefined): CertificateSigningRequest | undefined =>
+export const asCertificateRequest = (object: ApiObject | undefined): CertificateSigningRequest | undefined =>
   object as CertificateSigningRequest | undefined;

@@ -1,6 +1,6 @@
 import type { ApiObject } from '../api/object.js';
 import type { AdmissionMetrics, AdmissionPhase } from './admission-metrics.js';
-import type { AdmissionAttributes, AdmissionStep, Rounds, WriteAttributes } from './admission-step.js';
+import type { AdmissionAttributes, AdmissionStep, ReinvocationContext, WriteAttributes } from './admission-step.js';
 
 type Hook = 'mutate' | 'validate' | 'beforeDeletion' | 'beforeCreation';
 type StepWith<H extends Hook> = AdmissionStep & Required<Pick<AdmissionStep, H>>;
@@ -32,12 +32,12 @@ export class AdmissionChain {
   mutate(attributes: WriteAttributes): Promise<ApiObject> {
     return this.#during('admit', attributes, async () => {
       let repeats = false;
-      const again = (): void => {
+      const requestReinvocation = (): void => {
         repeats = true;
       };
-      const memory: Rounds['memory'] = new Map();
-      const first = await this.#round(attributes, { current: 0, again, memory });
-      return repeats ? this.#round({ ...attributes, object: first }, { current: 1, again, memory }) : first;
+      const memory: ReinvocationContext['memory'] = new Map();
+      const first = await this.#round(attributes, { round: 0, requestReinvocation, memory });
+      return repeats ? this.#round({ ...attributes, object: first }, { round: 1, requestReinvocation, memory }) : first;
     });
   }
 
@@ -67,7 +67,7 @@ export class AdmissionChain {
     }
   }
 
-  async #round(attributes: WriteAttributes, rounds: Rounds): Promise<ApiObject> {
+  async #round(attributes: WriteAttributes, rounds: ReinvocationContext): Promise<ApiObject> {
     let seen = attributes;
     for (const step of this.#mutating) {
       if (!step.handles(seen)) continue;

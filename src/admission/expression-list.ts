@@ -3,10 +3,10 @@ import type { Prepared } from '../cel/prepare.js';
 import { Failure, type Value } from '../cel/values.js';
 import type { Clock } from '../runtime/clock.js';
 import type { TurnTaking } from '../runtime/turn-taking.js';
-import type { Decisions, Variables } from './request-variables.js';
+import type { AuthorizerDecisions, Variables } from './request-variables.js';
 
 /** What match conditions may cost together; units of `src/cel/cost.ts`. */
-export const perConditions = 2_500_000;
+export const matchConditionsCostBudget = 2_500_000;
 
 /** An expression, and what became of it when it was compiled. */
 export interface Expression {
@@ -14,15 +14,15 @@ export interface Expression {
   readonly prepared: Prepared;
 }
 
-export type Result = ({ readonly value: Value } | { readonly error: string }) & {
+export type EvaluationResult = ({ readonly value: Value } | { readonly error: string }) & {
   /** How long it took; 0 where nothing is measured. */
   readonly seconds: number;
 };
 
 /** What expressions are evaluated with. */
-export interface ListParts {
+export interface EvaluationContext {
   readonly variables: Variables;
-  readonly decisions: Decisions;
+  readonly decisions: AuthorizerDecisions;
   readonly turns: TurnTaking;
   /** What was evaluated for the variables since this was last asked. */
   readonly takeCost?: () => number;
@@ -31,12 +31,12 @@ export interface ListParts {
 }
 
 /** What some expressions come to that may cost so much together; no results: they cost more. None stays none. */
-export async function evaluateEach(
+export async function evaluateExpressions(
   expressions: readonly (Expression | undefined)[],
   budget: number,
-  { variables, decisions, turns, takeCost = () => 0, clock }: ListParts,
-): Promise<{ readonly results: readonly (Result | undefined)[] | undefined; readonly left: number }> {
-  const results: (Result | undefined)[] = [];
+  { variables, decisions, turns, takeCost = () => 0, clock }: EvaluationContext,
+): Promise<{ readonly results: readonly (EvaluationResult | undefined)[] | undefined; readonly left: number }> {
+  const results: (EvaluationResult | undefined)[] = [];
   let left = budget;
   for (const expression of expressions) {
     if (expression === undefined) {
@@ -70,7 +70,7 @@ export type ConditionsVerdict = ({ readonly holds: boolean } | { readonly failur
 };
 
 /** What conditions come to. One that is false settles it. */
-export function verdictOn(results: readonly (Result | undefined)[] | undefined): ConditionsVerdict {
+export function conditionsVerdict(results: readonly (EvaluationResult | undefined)[] | undefined): ConditionsVerdict {
   if (results === undefined) return { failures: [overBudget], errors: 0 };
   const failures: string[] = [];
   for (const result of results) {

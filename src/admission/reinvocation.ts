@@ -1,5 +1,5 @@
 import type { ApiObject } from '../api/object.js';
-import type { Rounds } from './admission-step.js';
+import type { ReinvocationContext } from './admission-step.js';
 
 /** Who of those that one step asks, one after the other, is asked again in the second round. */
 export class Reinvocation {
@@ -10,7 +10,7 @@ export class Reinvocation {
   left: ApiObject | undefined;
 
   /** What is remembered of the first round under the name of the step. */
-  static of({ memory }: Rounds, step: string): Reinvocation {
+  static of({ memory }: ReinvocationContext, step: string): Reinvocation {
     const known = memory.get(step);
     if (known instanceof Reinvocation) return known;
     const made = new Reinvocation();

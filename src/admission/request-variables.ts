@@ -22,7 +22,7 @@ export type Variables = (name: string) => Value | undefined;
 export function requestVariables(
   attributes: AdmissionAttributes,
   /** Absent: nobody can be asked. */
-  decisions: Decisions | undefined,
+  decisions: AuthorizerDecisions | undefined,
   json: {
     readonly object: Json;
     readonly oldObject: Json;
@@ -59,7 +59,7 @@ export function requestVariables(
 }
 
 /** Answers of the authorizer, asked for while expressions are evaluated. */
-export class Decisions {
+export class AuthorizerDecisions {
   readonly #authorizer: Authorizer;
   readonly #user: UserInfo;
   readonly #known = new Map<string, CheckDecision>();

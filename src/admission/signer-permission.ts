@@ -8,7 +8,7 @@ export type SignerVerb = 'approve' | 'sign' | 'attest';
  * May this user do this for this signer? Asked for the signer's name, then for every signer of its domain
  * (`domain/*`, taken literally). Trouble while deciding is a no.
  */
-export async function maySpeakForSigner(
+export async function isAuthorizedForSigner(
   authorizer: Authorizer,
   question: {
     readonly user: UserInfo;

@@ -11,23 +11,23 @@ import type { RequestContext, ResourceDefinition } from '../registry/resource-de
 import { scaleSchema } from '../resources/scale-schema.js';
 import { statusSchema } from '../resources/status-schema.js';
 import { runInTurns, TurnTaking } from '../runtime/turn-taking.js';
-import { decodeText, type Emptied, typeMetaOf } from '../schema/decode.js';
+import { decodeText, type EmptyMembers, typeMetaOf } from '../schema/decode.js';
 import { DecodeError } from '../schema/decode-error.js';
 import { applyDefaults } from '../schema/default.js';
-import { textInOrder } from '../schema/encode.js';
+import { orderedText } from '../schema/encode.js';
 import { deleteOptions } from '../schema/meta.js';
 import type { Schema } from '../schema/schema.js';
-import { type Parsed, parse, whyUnparsed, wireSchemaOf } from './body-format.js';
+import { type Parsed, parseBody, parseFailure, wireSchemaOf } from './body-format.js';
 import type { Served } from './catalogue.js';
 import {
-  apiVersionMissing,
-  checkedVersion,
+  checkTypeMeta,
+  fieldsUnknownToInternal,
   isVersionless,
-  kindComplaint,
+  kindMismatch,
+  missingVersionMessage,
+  nullVersionMessage,
   schemeOf,
-  unknownToInternal,
-  versionNull,
-} from './given-kind.js';
+} from './kind-mismatch.js';
 import type { Parts } from './parts.js';
 import { isRegistered } from './registered-kinds.js';
 import type { ApiRequest } from './request.js';
@@ -35,41 +35,41 @@ import type { ApiRequest } from './request.js';
 /** From the bytes of a request to an object of the kind the URL names, with Kubernetes' words for everything wrong on the way. */
 
 /** An object as it was sent. */
-export interface Sent extends Emptied {
+export interface SentObject extends EmptyMembers {
   readonly object: ApiObject;
 }
 
 /** Reads the body of a create or update. Reports unknown and repeated fields as the request asks. */
-export const readObject = async (...given: Parameters<typeof readSent>): Promise<ApiObject> =>
-  (await readSent(...given)).object;
+export const readObject = async (...given: Parameters<typeof readSentObject>): Promise<ApiObject> =>
+  (await readSentObject(...given)).object;
 
 /** The same, for those who ask what was sent empty. */
-export async function readSent(
+export async function readSentObject(
   { catalogue }: Pick<Parts, 'catalogue'>,
   request: ApiRequest,
   definition: ResourceDefinition,
   parameters: Pick<WriteParameters, 'fieldValidation'>,
   context: Pick<RequestContext, 'warn'>,
-): Promise<Sent> {
+): Promise<SentObject> {
   const body = await request.body();
   const unrecognized = (why: string, dump: string): ApiError =>
     badRequest(`the object provided is unrecognized (must be of type ${definition.kind}): ${why} (${dump})`);
   const turns = new TurnTaking();
   let parsed: Parsed;
   try {
-    parsed = await parse(body, wireSchemaOf(definition), turns);
+    parsed = await parseBody(body, wireSchemaOf(definition), turns);
   } catch (error) {
     if (error instanceof ApiError) throw error;
     const expected = { apiVersion: groupVersion(definition), kind: definition.kind };
     if (error instanceof DecodeError) throw cannotHandle(expected, definition.kind, error.message);
-    throw unrecognized(whyUnparsed(error), dumpBody(body.bytes));
+    throw unrecognized(parseFailure(error), dumpBody(body.bytes));
   }
   if (turns.isDue) await turns.next();
   const given: ParsedBody = { definition, parsed, validation: parameters.fieldValidation, context, unrecognized };
   const decoding = definition.origin === 'custom' ? decodeCustom(given) : decodeBuiltIn(catalogue.current(), given);
   const sent = await runInTurns(decoding, turns);
   if (turns.isDue) await turns.next();
-  request.record?.sent(asJson(sent.object), (object) => textInOrder(definition, object));
+  request.record?.sent(asJson(sent.object), (object) => orderedText(definition, object));
   return sent;
 }
 
@@ -86,7 +86,7 @@ interface ParsedBody {
 
 function checkedTypeMeta({ text, dump }: Parsed, unrecognized: Complain): TypeMeta {
   try {
-    return checkedVersion(typeMetaOf(text.exact));
+    return checkTypeMeta(typeMetaOf(text.exact));
   } catch (error) {
     if (error instanceof DecodeError) throw unrecognized(error.message, dump);
     throw error;
@@ -100,30 +100,33 @@ const versionMismatch = (apiVersion: string, expected: string): string =>
 function* decodeBuiltIn(
   served: Served,
   { definition, parsed, validation, context, unrecognized }: ParsedBody,
-): Steps<Sent> {
+): Steps<SentObject> {
   const given = checkedTypeMeta(parsed, unrecognized);
   const expected = groupVersion(definition);
   const isBare = given.apiVersion === '' || given.apiVersion === `${definition.group}/`;
   const meta = { apiVersion: isBare ? expected : given.apiVersion, kind: given.kind || definition.kind };
   const cannot = (why: string): ApiError => cannotHandle(meta, definition.kind, why);
-  if (isVersionless(meta)) throw cannot(apiVersionMissing(parsed.raw ?? goJson(parsed.text.value)));
-  const otherKind = kindComplaint(definition, meta, schemeOf(definition.group));
+  if (isVersionless(meta)) throw cannot(missingVersionMessage(parsed.raw ?? goJson(parsed.text.value)));
+  const otherKind = kindMismatch(definition, meta, schemeOf(definition.group));
   if (otherKind !== undefined) {
-    yield* decoded(cannot, decodedAs(served, meta, parsed.text, definition.group));
+    yield* decodeOrRefuse(cannot, decodeAsKind(served, meta, parsed.text, definition.group));
     throw cannot(otherKind);
   }
   if (internalGroup(meta.apiVersion) !== undefined) {
-    report(unknownToInternal(parsed.text.value as JsonObject), validation, context, cannot);
+    report(fieldsUnknownToInternal(parsed.text.value as JsonObject), validation, context, cannot);
     throw badRequest(versionMismatch(meta.apiVersion, expected));
   }
   const own = meta.apiVersion === expected ? definition : served.builtInKind(meta.apiVersion, meta.kind);
-  const { value, strict, emptied } = yield* decoded(cannot, decodeText((own ?? definition).schema, parsed.text));
+  const { value, strict, emptyMembers } = yield* decodeOrRefuse(
+    cannot,
+    decodeText((own ?? definition).schema, parsed.text),
+  );
   report(strict, validation, context, cannot);
   if (meta.apiVersion !== expected) {
     throw badRequest(versionMismatch(meta.apiVersion, expected));
   }
   const object = { ...(value as unknown as ApiObject), kind: definition.kind, apiVersion: expected };
-  return { object: yield* withDefaults(definition, object), emptied };
+  return { object: yield* withDefaults(definition, object), emptyMembers };
 }
 
 /** Kinds that no path alone has, by version unless they are of every one. */
@@ -137,7 +140,7 @@ const otherKinds: ReadonlyMap<string, Schema> = new Map([
  * Reads an object as what it says it is: that it does not fit its own kind is told before that it is not of another.
  * Where objects of the group are read, its kind may not be known at all.
  */
-export function* decodedAs(
+export function* decodeAsKind(
   served: Served,
   meta: TypeMeta,
   text: Parameters<typeof decodeText>[1],
@@ -158,7 +161,7 @@ export function* withDefaults(definition: ResourceDefinition, object: ApiObject)
   return yield* resultOf(definition.defaults?.(filled) ?? filled);
 }
 
-function* decodeCustom({ definition, parsed, validation, context, unrecognized }: ParsedBody): Steps<Sent> {
+function* decodeCustom({ definition, parsed, validation, context, unrecognized }: ParsedBody): Steps<SentObject> {
   const { text, dump, raw } = parsed;
   const meta = checkedTypeMeta(parsed, unrecognized);
   // Unlike the fields of built-in kinds, these have one spelling.
@@ -172,8 +175,8 @@ function* decodeCustom({ definition, parsed, validation, context, unrecognized }
   const said = { kind: meta.kind, apiVersion: typeof apiVersion === 'string' ? apiVersion : '' };
   const cannot = (why: string): ApiError => cannotHandle(said, definition.kind, why);
   if (text.numberError !== undefined) throw cannotHandle(read, definition.kind, text.numberError);
-  if (apiVersion === null) throw cannot(versionNull);
-  const { object, strict } = yield* decoded(cannot, decodeWithReader(definition, text.value as JsonObject));
+  if (apiVersion === null) throw cannot(nullVersionMessage);
+  const { object, strict } = yield* decodeOrRefuse(cannot, decodeWithReader(definition, text.value as JsonObject));
   yield;
   report([...text.duplicates, ...strict], validation, context, (why) =>
     said.apiVersion === ''
@@ -203,7 +206,7 @@ const cannotHandle = (meta: TypeMeta, kind: string, why: string): ApiError =>
   badRequest(`${meta.kind} in version ${quote(shortVersion(meta.apiVersion))} cannot be handled as a ${kind}: ${why}`);
 
 /** What cannot be decoded is refused. */
-export function* decoded<T>(cannot: (why: string) => ApiError, decoding: Steps<T>): Steps<T> {
+export function* decodeOrRefuse<T>(cannot: (why: string) => ApiError, decoding: Steps<T>): Steps<T> {
   try {
     return yield* decoding;
   } catch (error) {

@@ -34,10 +34,10 @@ function formatOf(contentType: string | undefined, message: Schema | undefined):
   const read = contentType ? readMediaType(contentType) : { type: json };
   const type = 'type' in read ? read.type : undefined;
   if (type === json || type === yaml || (type === protobuf && message !== undefined)) return type;
-  throw unknownFormat(mediaTypes);
+  throw unsupportedFormat(mediaTypes);
 }
 
-export const unknownFormat = (accepted: string): ApiError =>
+export const unsupportedFormat = (accepted: string): ApiError =>
   unsupportedMediaType(`the body of the request was in an unknown format - accepted media types include: ${accepted}`);
 
 /** Refuses a body that nobody could read, before anything else is said of the request: of a create, that comes first. */
@@ -45,7 +45,11 @@ export const checkMediaType = (contentType: string | undefined, definition: Reso
   void formatOf(contentType, wireSchemaOf(definition));
 
 /** Reads a body in the form that its media type names. Rejects with ApiError (415) and with what the reader of the form throws. */
-export async function parse(body: RequestBody, message: Schema | undefined, turns = new TurnTaking()): Promise<Parsed> {
+export async function parseBody(
+  body: RequestBody,
+  message: Schema | undefined,
+  turns = new TurnTaking(),
+): Promise<Parsed> {
   const { bytes } = body;
   const format = formatOf(body.contentType, message);
   if (format === protobuf) {
@@ -60,12 +64,12 @@ export async function parse(body: RequestBody, message: Schema | undefined, turn
     return { text: { ...text, format: 'yaml' }, dump: dumpBody(bytes), raw: bytes.toString('utf8') };
   }
   // What is stored has more values than what was sent: who owns each of them.
-  const limits = body.isOwn === true ? { maxValues: Number.POSITIVE_INFINITY } : {};
+  const limits = body.isTrusted === true ? { maxValues: Number.POSITIVE_INFINITY } : {};
   const text =
     bytes.length < largeJson ? readJson(bytes, limits) : await runInTurns(readJsonInSteps(bytes, limits), turns);
   return { text, dump: dumpBody(bytes), raw: bytes.toString('utf8') };
 }
 
 /** Why a body could not be parsed. */
-export const whyUnparsed = (error: unknown): string =>
+export const parseFailure = (error: unknown): string =>
   error instanceof JsonSyntaxError ? `couldn't get version/kind; json parse error: ${error.message}` : messageOf(error);

@@ -2,7 +2,7 @@ import { compareVersions } from '../api/kinds/custom-resource-definition.js';
 import { groupVersion } from '../api/object.js';
 import { overlapping } from '../registry/keys.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
-import { ownKindOf } from '../registry/subresource.js';
+import { subresourceKind } from '../registry/subresource.js';
 import type { Schema } from '../schema/schema.js';
 
 /** One group version and what is served in it, in discovery order. */
@@ -126,7 +126,8 @@ export class Served {
     if (stored !== undefined) return stored.schema;
     const builtIn = this.definitions.filter(({ origin }) => origin === 'built-in');
     const subresources = builtIn.flatMap(({ subresources = {} }) => Object.values(subresources));
-    return subresources.map(ownKindOf).find((own) => own?.kind === kind && groupVersion(own) === apiVersion)?.schema;
+    return subresources.map(subresourceKind).find((own) => own?.kind === kind && groupVersion(own) === apiVersion)
+      ?.schema;
   }
 
   /** Unknown paths of built-in groups are answered otherwise than all others. */

@@ -29,7 +29,7 @@ export async function withVersions<R>(
   { versions }: Pick<ResourceDefinition, 'versions'>,
   work: (versions: Versions | undefined) => Promise<R>,
 ): Promise<R> {
-  if (versions?.elsewhere === undefined) return work(versions);
+  if (versions?.convertRemotely === undefined) return work(versions);
   const known = new Map<string, JsonObject>();
   const remembering: Versions = {
     convert(object, apiVersion) {
@@ -46,7 +46,7 @@ export async function withVersions<R>(
       return await work(remembering);
     } catch (error) {
       if (!(error instanceof Unconverted) || known.size >= mostConversions) throw error;
-      known.set(error.key, await versions.elsewhere(error.object, error.to));
+      known.set(error.key, await versions.convertRemotely(error.object, error.to));
     }
   }
 }

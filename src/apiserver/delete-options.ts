@@ -6,9 +6,9 @@ import { runSync } from '../api/steps.js';
 import { notRegistered, unnamedScheme } from '../api/unregistered-kind.js';
 import { decodeText, typeMetaOf } from '../schema/decode.js';
 import { deleteOptions } from '../schema/meta.js';
-import { decoded } from './bodies.js';
-import { type Parsed, parse, whyUnparsed } from './body-format.js';
-import { apiVersionMissing, checkedVersion, isVersionless } from './given-kind.js';
+import { decodeOrRefuse } from './bodies.js';
+import { type Parsed, parseBody, parseFailure } from './body-format.js';
+import { checkTypeMeta, isVersionless, missingVersionMessage } from './kind-mismatch.js';
 import { isOptionsKind, optionsVersion } from './registered-kinds.js';
 import type { ApiRequest } from './request.js';
 
@@ -18,11 +18,11 @@ export async function readDeleteBody(request: ApiRequest): Promise<DeleteBody | 
   if (body.bytes.length === 0) return undefined;
   let parsed: Parsed;
   try {
-    parsed = await parse(body, deleteOptions);
-    const { apiVersion, kind } = checkedVersion(typeMetaOf(parsed.text.exact));
+    parsed = await parseBody(body, deleteOptions);
+    const { apiVersion, kind } = checkTypeMeta(typeMetaOf(parsed.text.exact));
     const isBare = apiVersion === '' || apiVersion === 'meta.k8s.io/';
     const given = { kind, apiVersion: isBare ? optionsVersion : apiVersion };
-    if (isVersionless(given)) throw badRequest(apiVersionMissing(parsed.raw ?? goJson(parsed.text.value)));
+    if (isVersionless(given)) throw badRequest(missingVersionMessage(parsed.raw ?? goJson(parsed.text.value)));
     if (kind !== '' && kind !== 'DeleteOptions') {
       throw badRequest(
         isOptionsKind(given)
@@ -32,9 +32,9 @@ export async function readDeleteBody(request: ApiRequest): Promise<DeleteBody | 
     }
   } catch (error) {
     if (error instanceof ApiError) throw error;
-    throw badRequest(whyUnparsed(error));
+    throw badRequest(parseFailure(error));
   }
-  const { value } = runSync(decoded(badRequest, decodeText(deleteOptions, parsed.text)));
+  const { value } = runSync(decodeOrRefuse(badRequest, decodeText(deleteOptions, parsed.text)));
   request.record?.sent({ kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/v1', ...(value as JsonObject) }, goJson);
   return value as DeleteBody;
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { groupVersion } from '../api/object.js';
 import type { ResourceDefinition, Verb } from '../registry/resource-definition.js';
-import { ownKindOf, verbsOfSubresource } from '../registry/subresource.js';
+import { subresourceKind, verbsOfSubresource } from '../registry/subresource.js';
 import type { Served, ServedGroup, ServedVersion } from './catalogue.js';
 
 /** What tells one document from others: SHA-512 in upper-case hexadecimal. */
@@ -48,7 +48,7 @@ export const verbsOf = ({ origin, verbs }: ResourceDefinition): readonly Verb[] 
 const subresourcesOf = (definition: ResourceDefinition) =>
   Object.entries(definition.subresources ?? {}).map(([name, subresource]) => ({
     name,
-    kind: ownKindOf(subresource),
+    kind: subresourceKind(subresource),
     verbs: verbsOfSubresource(subresource),
   }));
 

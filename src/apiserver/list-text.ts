@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../api/object.js';
 import type { Steps } from '../api/steps.js';
 import { runInTurns, TurnTaking } from '../runtime/turn-taking.js';
 import type { Entry } from '../store/store.js';
-import { isLarge } from './forms.js';
+import { isLarge } from './entry-codec.js';
 import type { ListResult } from './request.js';
 
 export const listMeta = ({ resourceVersion, continue: token, remainingItemCount }: ListResult) => ({

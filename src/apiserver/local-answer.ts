@@ -7,8 +7,8 @@ import type { ResourceDefinition } from '../registry/resource-definition.js';
 import { Observable } from '../runtime/observable.js';
 import { runInTurns, TurnTaking } from '../runtime/turn-taking.js';
 import type { Entry } from '../store/store.js';
-import { isLarge, readMetadata, readStored } from './forms.js';
-import { LaterReader } from './later-reader.js';
+import { decodeEntryInSteps, decodeEntryMetadata, isLarge } from './entry-codec.js';
+import { EventQueue } from './event-queue.js';
 import { listMeta } from './list-text.js';
 import type { Result, WatchItem } from './request.js';
 
@@ -62,7 +62,9 @@ function* readInSteps<T extends ApiObject>(
   entry: Entry,
   options: ReadOptions,
 ): Steps<T> {
-  const read = options.metadataOnly ? yield* readMetadata(definition, entry) : yield* readStored(definition, entry);
+  const read = options.metadataOnly
+    ? yield* decodeEntryMetadata(definition, entry)
+    : yield* decodeEntryInSteps(definition, entry);
   const own = (isLarge(entry) ? yield* deepCopyInSteps(read as Json) : deepCopy(read as Json)) as unknown;
   return options.metadataOnly ? withMetadata<T>(definition, own as ApiObject['metadata']) : (own as T);
 }
@@ -98,20 +100,20 @@ export function watchOf<T extends ApiObject>(
         const result = failOnStatus(answer);
         if (result.type !== 'watch') throw new Error(`a watch was expected, not a ${result.type}`);
         options.onOpen?.();
-        const { definition, events, pace } = result;
+        const { definition, events, backpressure } = result;
         const fail = (error: unknown): void => subscriber.error(error);
-        const reader = new LaterReader(pace, fail);
+        const reader = new EventQueue(backpressure, fail);
         function* tell({ type, entry }: EntryItem): Steps<void> {
           if (!subscriber.closed) subscriber.next({ type, object: yield* readInSteps<T>(definition, entry, options) });
         }
         subscriber.add(
           events.subscribe({
             next: (item) => {
-              if ('entry' in item) reader.take(() => tell(item), isLarge(item.entry));
-              else reader.take(() => (item.type === 'ERROR' ? fail(item.error) : subscriber.next(item)));
+              if ('entry' in item) reader.push(() => tell(item), isLarge(item.entry));
+              else reader.push(() => (item.type === 'ERROR' ? fail(item.error) : subscriber.next(item)));
             },
-            error: (error: unknown) => reader.take(() => fail(error)),
-            complete: () => reader.take(() => subscriber.complete()),
+            error: (error: unknown) => reader.push(() => fail(error)),
+            complete: () => reader.push(() => subscriber.complete()),
           }),
         );
       })

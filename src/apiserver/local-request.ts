@@ -62,7 +62,7 @@ export function requestOf(call: LocalCall, { user, agent, signal, fieldValidatio
     // As in a URL, a namespace is in itself, and there is none in another.
     namespace: namespace || (isOfNamespaces ? name : ''),
     name: name || (isRead ? selectedName(asQuery) : ''),
-    trailing: isOfNamespaces && Boolean(namespace),
+    hasExtraSegments: isOfNamespaces && Boolean(namespace),
     namespaceIsEmpty: false,
     watchedByPath: false,
     ...(fieldSelector === undefined ? {} : { fieldSelector }),
@@ -77,7 +77,7 @@ export function requestOf(call: LocalCall, { user, agent, signal, fieldValidatio
     uri: path,
     header: (key) => headers[key],
     caller: { user },
-    body: async () => ({ bytes, contentType, isOwn: true }),
+    body: async () => ({ bytes, contentType, isTrusted: true }),
     signal,
   };
 }

@@ -5,14 +5,14 @@ import { readJson } from '../api/json-text.js';
 import { type ApiObject, asJson, groupVersion, type JsonObject, type ResourceType } from '../api/object.js';
 import { storagePrefix } from '../registry/keys.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
-import { ownKindOf, subresourceOf } from '../registry/subresource.js';
+import { subresourceKind, subresourceOf } from '../registry/subresource.js';
 import { runInTurns } from '../runtime/turn-taking.js';
 import { typeMetaOf } from '../schema/decode.js';
 import { DecodeError } from '../schema/decode-error.js';
-import { inOrder } from '../schema/encode.js';
+import { orderMembers } from '../schema/encode.js';
 import { same } from '../schema/same.js';
 import type { Catalogue, Served } from './catalogue.js';
-import { checkedVersion, NoConversion } from './given-kind.js';
+import { checkTypeMeta, NoConversion } from './kind-mismatch.js';
 import { readReceivedPatch } from './patch/json.js';
 import { DoesNotApply } from './patch/json-patching.js';
 import { checkKind, decodeResult } from './verbs/patch.js';
@@ -33,7 +33,7 @@ export function definitionLookup(catalogue: Catalogue): DefinitionLookup {
       const definition = definitionOf(resource);
       if (definition === undefined || isKind(definition, kind)) return definition;
       for (const subresource of Object.values(definition.subresources ?? {})) {
-        const other = ownKindOf(subresource);
+        const other = subresourceKind(subresource);
         if (other !== undefined && isKind(other, kind)) {
           const { reader: _reader, codec: _codec, defaults: _defaults, ...rest } = definition;
           return { ...rest, ...other, origin: 'built-in' };
@@ -68,8 +68,8 @@ export function objectInterfaces(catalogue: Catalogue): ObjectInterfaces {
       const { versions, codec } = definition;
       const given = asJson(object);
       if (isCustom) checkGroup(definition, given);
-      if (versions?.elsewhere !== undefined) {
-        return (await versions.elsewhere(given, apiVersion)) as unknown as ApiObject;
+      if (versions?.convertRemotely !== undefined) {
+        return (await versions.convertRemotely(given, apiVersion)) as unknown as ApiObject;
       }
       const known = isCustom ? (definition.siblings?.() ?? [definition]) : undefined;
       if (known !== undefined && !known.some((one) => groupVersion(one) === object.apiVersion)) {
@@ -82,7 +82,7 @@ export function objectInterfaces(catalogue: Catalogue): ObjectInterfaces {
 
     toJson(object, as) {
       const definition = objectDefinitionOf(as);
-      return definition === undefined ? asJson(object) : inOrder(definition, asJson(object));
+      return definition === undefined ? asJson(object) : orderMembers(definition, asJson(object));
     },
 
     readPatch(bytes) {
@@ -93,7 +93,7 @@ export function objectInterfaces(catalogue: Catalogue): ObjectInterfaces {
           const definition = objectDefinitionOf(as);
           if (definition === undefined) throw internalError('the kind is no longer served');
           try {
-            const given = inOrder(definition, asJson(object));
+            const given = orderMembers(definition, asJson(object));
             const { result, text } = await runInTurns(patch.apply(given));
             const made = await runInTurns(decodePatched(catalogue.current(), definition, result, text));
             return { object: made.object, isChanged: !same(made.read, given) };
@@ -125,7 +125,7 @@ export function* decodePatched(
 
 /** A custom resource that has become one of another group cannot be made one of its own again. Throws ApiError 500. */
 export function checkGroup(definition: ResourceDefinition, result: JsonObject): void {
-  const { apiVersion, kind } = checkedVersion(typeMetaOf(result));
+  const { apiVersion, kind } = checkTypeMeta(typeMetaOf(result));
   const [version = '', group = ''] = apiVersion.split('/').reverse();
   if (kind === '' || group === definition.group) return;
   const wanted = JSON.stringify(groupVersion(definition));
@@ -159,5 +159,5 @@ function placedWith(catalogue: Catalogue, definition: ResourceDefinition): reado
 function seenThrough(definition: ResourceDefinition, subresource: string | undefined): readonly ResourceKind[] {
   if (subresource === undefined) return [{ resource: definition, kind: definition }];
   const found = subresourceOf(definition, subresource);
-  return found === undefined ? [] : [{ resource: definition, kind: ownKindOf(found) ?? definition }];
+  return found === undefined ? [] : [{ resource: definition, kind: subresourceKind(found) ?? definition }];
 }

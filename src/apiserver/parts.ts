@@ -10,7 +10,7 @@ import type { Catalogue } from './catalogue.js';
 import type { FeatureGates } from './feature-gates.js';
 import type { Intercept } from './intercept.js';
 import type { Operations } from './operations/operations.js';
-import type { WriteTurns } from './write/turns.js';
+import type { WriteQueue } from './write/write-queue.js';
 
 /** What the API server is made of. */
 export interface Parts {
@@ -26,7 +26,7 @@ export interface Parts {
   readonly log: Logger;
   readonly domains: Domains;
   readonly featureGates: FeatureGates;
-  readonly writeTurns: WriteTurns;
+  readonly writeQueue: WriteQueue;
   /** The oldest revision a watch may resume from: what came before it made the server's first objects. */
   firstRevision(): Revision;
   /** Looks after requests on their way: counts, limits, records. Default: nobody does. */

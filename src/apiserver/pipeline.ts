@@ -12,8 +12,15 @@ import { errorForm } from './negotiate.js';
 import type { NonResourceRoutes } from './non-resource.js';
 import { requestTimeout } from './operations/deadlines.js';
 import { isLongRunning } from './operations/in-flight.js';
-import { isAlwaysAnswered, overloaded, panicked, shuttingDown, tooLate, undecided } from './operations/operations.js';
-import { Passage } from './operations/passage.js';
+import {
+  authorizationFailed,
+  isAlwaysAnswered,
+  panicked,
+  shuttingDown,
+  timedOut,
+  tooManyRequests,
+} from './operations/operations.js';
+import { RequestTracker } from './operations/request-tracker.js';
 import type { Parts } from './parts.js';
 import { type ApiRequest, type ApiResponse, type Headers, plainJson, type Result, type TextResult } from './request.js';
 import { runResourceRequest } from './resource-request.js';
@@ -28,8 +35,8 @@ export async function handle(parts: Parts, routes: NonResourceRoutes, request: A
   if (operations.closing() && 'credentials' in request.caller && !isAlwaysAnswered(request.info.path)) {
     return plainly(shuttingDown);
   }
-  const passage = new Passage(operations, request);
-  return passage.followed(await runInTime(parts, routes, request, passage));
+  const tracker = new RequestTracker(operations, request);
+  return tracker.tracked(await runInTime(parts, routes, request, tracker));
 }
 
 /** Milliseconds. A shorter time is over before anything could be done in it, so that nothing is: no timer counts less. */
@@ -40,30 +47,30 @@ function runInTime(
   parts: Parts,
   routes: NonResourceRoutes,
   request: ApiRequest,
-  passage: Passage,
+  tracker: RequestTracker,
 ): ApiResponse | Promise<ApiResponse> {
   const deadlines = parts.operations?.deadlines;
   if (deadlines === undefined || 'user' in request.caller || isLongRunning(request.info)) {
-    return run(parts, routes, request, passage);
+    return run(parts, routes, request, tracker);
   }
   let milliseconds: number;
   try {
     milliseconds = requestTimeout(request.query, deadlines.longest);
   } catch (error) {
-    if (error instanceof ApiError) passage.refusedUnseen(error);
+    if (error instanceof ApiError) tracker.refusedUnauthenticated(error);
     return failure(parts, request, error, { warnings: [], filtered: false });
   }
   if (milliseconds < leastMs) {
-    passage.neverBegun();
-    return plainly(tooLate);
+    tracker.expiredUnauthenticated();
+    return plainly(timedOut);
   }
-  passage.mayLast(milliseconds);
-  const work = run(parts, routes, request, passage);
+  tracker.setDeadline(milliseconds);
+  const work = run(parts, routes, request, tracker);
   return deadlines.within(milliseconds, work, () => {
     parts.log.warn({ method: request.method, uri: request.uri, milliseconds }, 'request timed out');
-    passage.expired(work);
+    tracker.expired(work);
     request.abandon?.();
-    return plainly(tooLate);
+    return plainly(timedOut);
   });
 }
 
@@ -77,7 +84,7 @@ async function run(
   parts: Parts,
   routes: NonResourceRoutes,
   request: ApiRequest,
-  passage: Passage | undefined,
+  tracker: RequestTracker | undefined,
 ): Promise<ApiResponse> {
   let warnings: Set<string> | undefined;
   const warn = (text: string): void => {
@@ -89,17 +96,17 @@ async function run(
   let filtered = true;
   let caller: UserInfo | undefined;
   try {
-    caller = await identify(parts, request, passage, warn);
+    caller = await identify(parts, request, tracker, warn);
     const user = asksForOther(request)
-      ? await acting(parts, request.caller, accessOf(caller, request.info), passage)
+      ? await acting(parts, request.caller, accessOf(caller, request.info), tracker)
       : caller;
-    if (passage !== undefined && !passage.enter(user)) return plainly(overloaded);
+    if (tracker !== undefined && !tracker.enter(user)) return plainly(tooManyRequests);
     const asked = parts.clock.monotonic();
     const access = accessOf(user, request.info);
     const decision = await parts.authorizer.authorize(access);
-    passage?.authorized(decision, parts.clock.monotonic() - asked);
+    tracker?.authorized(decision, parts.clock.monotonic() - asked);
     if (decision.verdict !== 'allow' && decision.error !== undefined) {
-      return plainly(undecided(request.uri, decision.error));
+      return plainly(authorizationFailed(request.uri, decision.error));
     }
     checkDecision(decision, access);
     filtered = false;
@@ -118,7 +125,7 @@ async function run(
   } catch (error) {
     if (isFault(error)) {
       parts.log.error({ err: error, method: request.method, uri: request.uri }, 'request panicked');
-      passage?.panicked(error);
+      tracker?.panicked(error);
       return plainly(panicked);
     }
     const failed = failure(parts, request, error, { warnings: [...(warnings ?? [])], filtered });
@@ -140,12 +147,12 @@ const isFault = (error: unknown): boolean =>
 async function identify(
   parts: Parts,
   request: ApiRequest,
-  passage: Passage | undefined,
+  tracker: RequestTracker | undefined,
   warn: (text: string) => void,
 ): Promise<UserInfo> {
   if ('user' in request.caller) {
-    passage?.vouchedFor(request.caller.user);
-    request.record = passage?.record;
+    tracker?.authenticatedLocally(request.caller.user);
+    request.record = tracker?.record;
     return request.caller.user;
   }
   const { credentials } = request.caller;
@@ -162,12 +169,12 @@ async function identify(
     const warning = bearerWarning(credentials);
     if (warning !== undefined) warn(warning);
     const error = unauthorized();
-    passage?.unauthenticated(error, refused);
+    tracker?.unauthenticated(error, refused);
     throw error;
   }
   for (const text of found.warnings ?? []) warn(text);
-  passage?.authenticated(found);
-  request.record = passage?.record;
+  tracker?.authenticated(found);
+  request.record = tracker?.record;
   return found.user;
 }
 
@@ -176,16 +183,16 @@ async function acting(
   { impersonation, clock }: Parts,
   { credentials }: FromElsewhere,
   wanted: AccessAttributes,
-  passage: Passage | undefined,
+  tracker: RequestTracker | undefined,
 ): Promise<UserInfo> {
   const asked = clock.monotonic();
   try {
     const impersonated = await impersonation.impersonate(credentials, wanted);
     if (impersonated === undefined) return wanted.user;
-    passage?.impersonating(impersonated, clock.monotonic() - asked);
+    tracker?.impersonating(impersonated, clock.monotonic() - asked);
     return impersonated.user;
   } catch (error) {
-    if (isReason(error, 'Forbidden')) passage?.impersonating(undefined, clock.monotonic() - asked);
+    if (isReason(error, 'Forbidden')) tracker?.impersonating(undefined, clock.monotonic() - asked);
     throw error;
   }
 }

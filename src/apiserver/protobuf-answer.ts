@@ -18,15 +18,15 @@ import {
 } from '../schema/protobuf.js';
 import type { Schema } from '../schema/schema.js';
 import type { Entry } from '../store/store.js';
-import { isLarge, readStored, ready } from './forms.js';
+import { decodeEntryInSteps, isLarge, prepareEntries } from './entry-codec.js';
 import { builtInListMeta, inBatches } from './list-text.js';
-import type { Bodied, ListResult } from './request.js';
+import type { ListResult, ObjectResult } from './request.js';
 
 /** How a result is shown of which only metadata is asked for. */
-type Shape = (result: Bodied) => Steps<JsonObject>;
+type Shape = (result: ObjectResult) => Steps<JsonObject>;
 
 /** Answers in protobuf, for clients that ask for nothing else. */
-export async function encodeAnswer(result: Bodied, partial?: Shape): Promise<Buffer> {
+export async function encodeAnswer(result: ObjectResult, partial?: Shape): Promise<Buffer> {
   if (result.type === 'list') return encodeList(result, partial);
   if (result.type === 'entry') return runInTurns(encodeEntry(result.definition, result.entry, partial?.(result)));
   if (partial !== undefined) return encodeObject(partialMetadataSchema, await runInTurns(partial(result)));
@@ -39,7 +39,7 @@ function* encodeEntry(
   entry: Entry,
   partial: Steps<JsonObject> | undefined,
 ): Steps<Buffer> {
-  const object = yield* partial ?? readStored(definition, entry);
+  const object = yield* partial ?? decodeEntryInSteps(definition, entry);
   yield;
   const schema = partial === undefined ? definition.schema : partialMetadataSchema;
   return isLarge(entry)
@@ -57,7 +57,7 @@ async function encodeList(result: ListResult, partial: Shape | undefined): Promi
   const items = await inBatches(
     result.entries,
     (entries) => runInTurns(encodeEntries({ ...result, entries }, partial)),
-    partial === undefined ? (entries) => ready(definition, entries) : undefined,
+    partial === undefined ? (entries) => prepareEntries(definition, entries) : undefined,
   );
   const { apiVersion, kind, metadata } = head;
   const message = Buffer.concat([encodeListMeta(metadata as JsonObject), ...items]);
@@ -68,7 +68,7 @@ function* encodeEntries(result: ListResult, partial: Shape | undefined): Steps<B
   const { definition, entries } = result;
   const objects: JsonObject[] = [];
   if (partial !== undefined) objects.push(...((yield* partial(result))['items'] as readonly JsonObject[]));
-  else for (const entry of entries) objects.push(asJson(yield* readStored(definition, entry)));
+  else for (const entry of entries) objects.push(asJson(yield* decodeEntryInSteps(definition, entry)));
   yield;
   const schema = partial === undefined ? definition.schema : partialMetadataSchema;
   return entries.some(isLarge) ? yield* encodeItemsInSteps(schema, objects) : encodeItems(schema, objects);

@@ -5,10 +5,10 @@ import { type ApiObject, groupVersion, type JsonObject } from '../api/object.js'
 import { runSync, type Steps } from '../api/steps.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
 import { runInLaterTurns } from '../runtime/turn-taking.js';
-import { inOrder } from '../schema/encode.js';
+import { orderMembers } from '../schema/encode.js';
 import type { Entry } from '../store/store.js';
-import { entryBytes, isLarge, readMetadata, readStored } from './forms.js';
-import { Recent } from './recent.js';
+import { decodeEntryInSteps, decodeEntryMetadata, entryBytes, isLarge } from './entry-codec.js';
+import { RecentCache } from './recent-cache.js';
 import { tableMeta } from './represent.js';
 import type { Representation, WatchItem } from './request.js';
 import { partialObject, tableOf } from './tables.js';
@@ -61,7 +61,7 @@ interface Made {
 
 /** Bytes of events that are kept for the next who watch the same. */
 const keptBytes = 16 * 1_048_576;
-const kept = new Recent<Entry, readonly Made[]>(keptBytes);
+const kept = new RecentCache<Entry, readonly Made[]>(keptBytes);
 
 const shared =
   (definition: ResourceDefinition, form: SharedForm): EventEncoder =>
@@ -163,11 +163,13 @@ const writeEntry = (entry: Entry, steps: Steps<Buffer>): Buffer | Promise<Buffer
   isLarge(entry) ? runInLaterTurns(steps) : runSync(steps);
 
 function* objectIn(definition: ResourceDefinition, item: Told): Steps<ApiObject> {
-  return 'entry' in item ? yield* readStored(definition, item.entry) : (specialObject(definition, item) as ApiObject);
+  return 'entry' in item
+    ? yield* decodeEntryInSteps(definition, item.entry)
+    : (specialObject(definition, item) as ApiObject);
 }
 
 function* metadataOf(definition: ResourceDefinition, entry: Entry, version: MetaVersion): Steps<JsonObject> {
-  return partialObject(yield* readMetadata(definition, entry), version);
+  return partialObject(yield* decodeEntryMetadata(definition, entry), version);
 }
 
 const partialMark = (definition: ResourceDefinition, item: Special, version: MetaVersion): JsonObject =>
@@ -190,7 +192,7 @@ function specialObject(definition: ResourceDefinition, item: Special): object {
       ...(item.initialEventsEnd ? { annotations: { 'k8s.io/initial-events-end': 'true' } } : {}),
     },
   };
-  return inOrder(definition, bare);
+  return orderMembers(definition, bare);
 }
 
 /** An error as an event carries it: untyped ones become internal errors. */

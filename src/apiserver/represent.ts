@@ -6,8 +6,15 @@ import { type ApiObject, groupVersion, type JsonObject, type ObjectMeta } from '
 import type { Steps } from '../api/steps.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
 import { runInTurns, TurnTaking } from '../runtime/turn-taking.js';
-import { inOrder, itemStart, textInOrder } from '../schema/encode.js';
-import { asStored, entryBytes, isLarge, readMetadata, readStored, ready } from './forms.js';
+import { itemStart, orderedText, orderMembers } from '../schema/encode.js';
+import {
+  decodeEntryInSteps,
+  decodeEntryMetadata,
+  entryBytes,
+  isLarge,
+  isServedAsStored,
+  prepareEntries,
+} from './entry-codec.js';
 import {
   builtInListMeta,
   compactJson,
@@ -19,7 +26,7 @@ import {
   wholeText,
   yamlForm,
 } from './list-text.js';
-import type { Bodied, ListResult, Representation } from './request.js';
+import type { ListResult, ObjectResult, Representation } from './request.js';
 import { partialObject, tableOf } from './tables.js';
 
 /** The bytes of an answer, to be written one chunk after the other. Chunks of a large one are made as they are asked for. */
@@ -48,24 +55,24 @@ const types = {
   protobuf: 'application/vnd.kubernetes.protobuf',
 } as const;
 
-export function represent(result: Bodied, form: Representation, now: number): Represented | Promise<Represented> {
+export function represent(result: ObjectResult, form: Representation, now: number): Represented | Promise<Represented> {
   const isPlain = form.mediaType === 'json' && !form.pretty && (form.as === undefined || isStatus(result));
   if (!isPlain) return reshaped(result, form, now);
   const plain = (): Represented => ({ code: codeOf(result), contentType: types.json, body: plainJson(result) });
-  if (result.type !== 'list' || asStored(result.definition)) return plain();
+  if (result.type !== 'list' || isServedAsStored(result.definition)) return plain();
   const { definition, entries } = result;
   const made = inBatches(
     entries,
     (some) => some.forEach((entry) => void entryBytes(definition, entry)),
-    (some) => ready(definition, some),
+    (some) => prepareEntries(definition, some),
   );
   return made.then(plain);
 }
 
-async function reshaped(result: Bodied, form: Representation, now: number): Promise<Represented> {
+async function reshaped(result: ObjectResult, form: Representation, now: number): Promise<Represented> {
   const turns = new TurnTaking();
   const transforms = form.as !== undefined && !isStatus(result);
-  const shape = (some: Bodied): Steps<JsonObject> => transformed(some, form, now) as Steps<JsonObject>;
+  const shape = (some: ObjectResult): Steps<JsonObject> => transformed(some, form, now) as Steps<JsonObject>;
   if (form.mediaType === 'protobuf') {
     const { encodeAnswer } = await import('./protobuf-answer.js');
     const bytes = await encodeAnswer(result, transforms ? shape : undefined);
@@ -74,7 +81,12 @@ async function reshaped(result: Bodied, form: Representation, now: number): Prom
   const texts = await formOf(form);
   const chunks =
     result.type === 'list'
-      ? await listText(result, shape, texts, readsWhole(form) ? (some) => ready(result.definition, some) : undefined)
+      ? await listText(
+          result,
+          shape,
+          texts,
+          readsWhole(form) ? (some) => prepareEntries(result.definition, some) : undefined,
+        )
       : [await oneText(shape(result), result.type === 'entry' && isLarge(result.entry), texts, turns)];
   return { code: codeOf(result), contentType: types[form.mediaType], body: bodyOf(...chunks) };
 }
@@ -99,18 +111,18 @@ async function formOf({ mediaType, pretty }: Representation): Promise<ListForm> 
   return yamlForm(writeYamlInSteps);
 }
 
-const codeOf = (result: Bodied): number => (result.type === 'list' ? 200 : result.code);
+const codeOf = (result: ObjectResult): number => (result.type === 'list' ? 200 : result.code);
 
 /** Compact JSON without a transform: stored bytes copied as they are. */
-function plainJson(result: Bodied): Body {
+function plainJson(result: ObjectResult): Body {
   if (result.type === 'entry') return bodyOf(entryBytes(result.definition, result.entry), newline);
   if (result.type === 'list') return listBody(result);
   const { definition, object } = result;
-  const text = definition === undefined ? goJson(object) : textInOrder(definition, object as JsonObject);
+  const text = definition === undefined ? goJson(object) : orderedText(definition, object as JsonObject);
   return bodyOf(Buffer.from(text), newline);
 }
 
-const isStatus = (result: Bodied): boolean => result.type === 'object' && result.definition === undefined;
+const isStatus = (result: ObjectResult): boolean => result.type === 'object' && result.definition === undefined;
 
 const comma = 0x2c;
 const openBrace = 0x7b;
@@ -183,7 +195,7 @@ const customListMeta = ({ resourceVersion, continue: token, remainingItemCount }
 });
 
 /** The result as a value, transformed as asked. */
-function* transformed(result: Bodied, form: Representation, now: number): Steps<unknown> {
+function* transformed(result: ObjectResult, form: Representation, now: number): Steps<unknown> {
   const { as } = form;
   if (isStatus(result) || as === undefined) return yield* plainValue(result);
   const isList = result.type === 'list';
@@ -191,7 +203,7 @@ function* transformed(result: Bodied, form: Representation, now: number): Steps<
   if (as.kind === 'Table') {
     const objects: ApiObject[] = [];
     if (!isList) objects.push(yield* objectOf(result));
-    else for (const entry of result.entries) objects.push(yield* readStored(definition, entry));
+    else for (const entry of result.entries) objects.push(yield* decodeEntryInSteps(definition, entry));
     const meta = isList ? listMeta(result) : tableMeta(objects[0]);
     return tableOf(definition, objects, {
       version: as.version,
@@ -213,7 +225,8 @@ function* transformed(result: Bodied, form: Representation, now: number): Steps<
       );
     }
     const items: JsonObject[] = [];
-    for (const entry of result.entries) items.push(partialObject(yield* readMetadata(definition, entry), as.version));
+    for (const entry of result.entries)
+      items.push(partialObject(yield* decodeEntryMetadata(definition, entry), as.version));
     return {
       kind: 'PartialObjectMetadataList',
       apiVersion: `meta.k8s.io/${as.version}`,
@@ -230,20 +243,22 @@ function* transformed(result: Bodied, form: Representation, now: number): Steps<
 export const tableMeta = (object: ApiObject | undefined): JsonObject =>
   object?.metadata.resourceVersion === undefined ? {} : { resourceVersion: object.metadata.resourceVersion };
 
-function* objectOf(result: Exclude<Bodied, ListResult>): Steps<ApiObject> {
-  return result.type === 'entry' ? yield* readStored(result.definition, result.entry) : (result.object as ApiObject);
+function* objectOf(result: Exclude<ObjectResult, ListResult>): Steps<ApiObject> {
+  return result.type === 'entry'
+    ? yield* decodeEntryInSteps(result.definition, result.entry)
+    : (result.object as ApiObject);
 }
 
-function* metadataOf(result: Exclude<Bodied, ListResult>): Steps<ObjectMeta> {
-  if (result.type === 'entry') return yield* readMetadata(result.definition, result.entry);
+function* metadataOf(result: Exclude<ObjectResult, ListResult>): Steps<ObjectMeta> {
+  if (result.type === 'entry') return yield* decodeEntryMetadata(result.definition, result.entry);
   return (result.object as ApiObject).metadata;
 }
 
-function* plainValue(result: Bodied): Steps<unknown> {
+function* plainValue(result: ObjectResult): Steps<unknown> {
   if (result.type === 'entry')
     return yield* parseJsonInSteps(entryBytes(result.definition, result.entry).toString('utf8'));
   if (result.type === 'list') {
     return yield* parseJsonInSteps(Buffer.concat([...listBody(result).chunks]).toString('utf8'));
   }
-  return result.definition === undefined ? result.object : inOrder(result.definition, result.object as JsonObject);
+  return result.definition === undefined ? result.object : orderMembers(result.definition, result.object as JsonObject);
 }

@@ -5,14 +5,14 @@ import type { UserInfo } from '../api/user.js';
 import type { Credentials } from '../auth/authenticator.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
 import type { Entry } from '../store/store.js';
+import type { Backpressure } from './backpressure.js';
 import type { InterceptedRequest } from './intercept.js';
 import type { Latencies } from './operations/latencies.js';
-import type { Pace } from './pace.js';
 
 /** What a URL and a method ask for, as authorization sees it; made before anybody knows whether it exists. */
 export interface RequestInfo extends Omit<InterceptedRequest, 'user'> {
   /** The path goes beyond what can be: segments follow the subresource, or namespaces are asked for in a namespace. */
-  readonly trailing: boolean;
+  readonly hasExtraSegments: boolean;
   /** The path names a namespace of no characters: `namespaces//secrets`. */
   readonly namespaceIsEmpty: boolean;
   /** The path says watch, instead of the query. */
@@ -67,7 +67,7 @@ export interface RequestBody {
   readonly bytes: Buffer;
   readonly contentType: string | undefined;
   /** Made in this process, which has no need to be protected from itself: it may have any number of values. */
-  readonly isOwn?: boolean;
+  readonly isTrusted?: boolean;
 }
 
 /** What a verb answers, before it is put into the form the caller accepts. */
@@ -96,7 +96,7 @@ export type Result =
     };
 
 /** Results that are represented: the others are bytes already, or a stream. */
-export type Bodied = Exclude<Result, { type: 'watch' | 'text' | 'bytes' }>;
+export type ObjectResult = Exclude<Result, { type: 'watch' | 'text' | 'bytes' }>;
 
 export type Headers = Readonly<Record<string, string>>;
 
@@ -132,9 +132,9 @@ export interface WatchResult {
   /** Completes when the watch is over. Errors are events here, never failures of the stream. */
   readonly events: Observable<WatchItem>;
   /** For a reader that may be slower than the events come; to be limited before subscribing. */
-  readonly pace: Pace;
+  readonly backpressure: Backpressure;
   /** To be told of every event that was sent, and its size. */
-  readonly sent?: (item: WatchItem, bytes: number) => void;
+  readonly onSent?: (item: WatchItem, bytes: number) => void;
 }
 
 export type WatchItem =
@@ -158,9 +158,9 @@ export interface ApiResponse {
   /** The caller is nobody in particular: an HTTP/2 connection ends with this answer, as Kubernetes has it. */
   readonly unknownCaller?: boolean;
   /** By when (of a clock's `monotonic`) the caller has to have all of it: the time of a request counts until then. */
-  readonly until?: number | undefined;
+  readonly deadline?: number | undefined;
   /** To be told once: the answer was sent, or will not be. Watches tell of their end themselves. */
-  readonly settled?: (outcome: Outcome) => void;
+  readonly onSettled?: (outcome: Outcome) => void;
 }
 
 /** What became of an answer. */

@@ -14,9 +14,9 @@ import type {
   RequestContext,
   ResourceDefinition,
   SubresourceAction,
-  Wait,
+  WebhookStage,
 } from '../registry/resource-definition.js';
-import { ownDefinition } from '../registry/subresource.js';
+import { subresourceDefinition } from '../registry/subresource.js';
 import { readObject } from './bodies.js';
 import { checkMediaType } from './body-format.js';
 import { readDeleteBody } from './delete-options.js';
@@ -26,9 +26,9 @@ import { requestTimeout } from './operations/deadlines.js';
 import type { Parts } from './parts.js';
 import { patchTypeOf } from './patch/index.js';
 import { type ApiRequest, plainJson, type Representation, type RequestInfo, type Result } from './request.js';
+import { resolveTarget, type Target } from './resolve-target.js';
 import { readSelection, readShardSelector } from './selection.js';
 import type { ShardSelector } from './shard-selector.js';
-import { locate, type Target } from './target.js';
 import { deleteObject } from './verbs/delete.js';
 import { deleteCollection } from './verbs/delete-collection.js';
 import { getObject } from './verbs/get.js';
@@ -53,7 +53,7 @@ export async function runResourceRequest(
   warn: (text: string) => void,
 ): Promise<Answer> {
   const { info } = request;
-  const target = locate(parts.catalogue.current(), info, request.method, warn);
+  const target = resolveTarget(parts.catalogue.current(), info, request.method, warn);
   if (target === 'page-not-found') return { result: pageNotFound, representation: plainJson };
   const { definition, subresource } = target;
   if (definition.deprecation !== undefined) request.record?.deprecated();
@@ -112,11 +112,11 @@ class WaitingCaller implements Caller {
     return this.#request.signal;
   }
 
-  get until(): number {
+  get deadline(): number {
     return this.#since + requestTimeout(this.#request.query, longestWriteMs);
   }
 
-  waitedFor(what: Wait, milliseconds: number): void {
+  onWebhookLatency(what: WebhookStage, milliseconds: number): void {
     this.#request.latencies?.took(what, milliseconds);
   }
 }
@@ -140,7 +140,7 @@ function runVerb(parts: Parts, request: ApiRequest, target: Target, context: Req
       return inShard(parts, definition, { ...parameters, name }, (shard) => {
         const watched = { ...collectionOf(request, definition, shard), name };
         const result = watchObjects(parts, watched, parameters);
-        return definition.codec?.elsewhere === undefined ? result : checkConvertible(parts, watched).then(() => result);
+        return definition.codec?.remote === undefined ? result : checkConvertible(parts, watched).then(() => result);
       });
     }
     case 'create':
@@ -261,7 +261,7 @@ async function act(
   subresource: SubresourceAction,
   context: RequestContext,
 ): Promise<Result> {
-  const asked = ownDefinition(definition, subresource.request);
+  const asked = subresourceDefinition(definition, subresource.request);
   const { object: given, write } = await readPosted(parts, request, asked, context);
   const key = objectKeyOf(context);
   const prepare = (object: ApiObject): Promise<ApiObject> => subresource.prepare(key, object, context);

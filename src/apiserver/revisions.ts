@@ -38,7 +38,7 @@ export async function waitForRevision(
 }
 
 /** A malformed version is a bad request on a list, an untyped 500 on get and watch. */
-export function readVersion(text: string, where: 'list' | 'get' | 'watch'): Revision {
+export function readResourceVersion(text: string, where: 'list' | 'get' | 'watch'): Revision {
   const version = parseResourceVersion(text);
   if (typeof version === 'bigint') return version;
   const complaint = `resourceVersion: Invalid value: ${quote(text)}: ${version.wrong}`;

@@ -3,7 +3,7 @@ import { runSync, type Steps } from '../api/steps.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
 import { runInTurns } from '../runtime/turn-taking.js';
 import type { Entry } from '../store/store.js';
-import { isLarge, readMetadata, stored } from './forms.js';
+import { decodeEntry, decodeEntryMetadata, isLarge } from './entry-codec.js';
 import type { Selection } from './selection.js';
 
 // Parsed objects are let go soon, and a selector by labels would read every entry of a collection again each time.
@@ -12,7 +12,7 @@ const labels = new WeakMap<Entry, { readonly of: ResourceDefinition; readonly la
 function* readLabels(definition: ResourceDefinition, entry: Entry): Steps<Labels | undefined> {
   const known = labels.get(entry);
   if (known?.of === definition) return known.labels;
-  const found = (yield* readMetadata(definition, entry)).labels;
+  const found = (yield* decodeEntryMetadata(definition, entry)).labels;
   labels.set(entry, { of: definition, labels: found });
   return found;
 }
@@ -22,7 +22,7 @@ export function isSelected(selection: Selection, definition: ResourceDefinition,
   if (selection.everything) return true;
   if (!mayBeNamed(selection, entry)) return false;
   if (selection.labels !== undefined && !selection.labels.matches(runSync(readLabels(definition, entry)))) return false;
-  return selection.byLabelsAlone || selection.matches(stored(definition, entry));
+  return selection.byLabelsAlone || selection.matches(decodeEntry(definition, entry));
 }
 
 const mayBeNamed = ({ name }: Selection, { key }: Entry): boolean => name === undefined || key.endsWith(`/${name}`);

@@ -8,7 +8,7 @@ import { type Logger, silentLogger } from '../runtime/logger.js';
 import type { Subscription } from '../runtime/observable.js';
 import { runInTurns } from '../runtime/turn-taking.js';
 import { type Change, type Entry, type Store, StoreClosed } from '../store/store.js';
-import { isLarge } from './forms.js';
+import { isLarge } from './entry-codec.js';
 
 /** Between tries to read a collection again. */
 const retryMs = 1_000;

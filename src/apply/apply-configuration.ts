@@ -4,22 +4,22 @@ import { runSync, type Steps } from '../api/steps.js';
 import { timestamp } from '../api/time.js';
 import { sameInSteps } from '../schema/same.js';
 import { checkShape, joinErrors } from './check.js';
-import { Comparisons, LiveVersions, NotInVersion, noVersionOfKind, resetSet } from './comparisons.js';
+import { Comparisons, LiveVersions, noVersionOfKind, resetFieldSet, VersionUnavailable } from './comparisons.js';
 import { checkConfiguration, checkKind, checkOwnerless, withoutEntries } from './configuration-rules.js';
 import { conflictError, FieldConflicts } from './conflicts.js';
 import { recursiveDifference } from './field-set.js';
 import { fieldSetOf } from './field-set-of.js';
-import { objectOr, pruned } from './given-up.js';
 import { lastAppliedFields, refreshLastApplied } from './last-applied.js';
 import { UnidentifiedItem } from './list-items.js';
 import { identityOf, type Owners } from './managed-fields.js';
 import { merge } from './merge.js';
-import { misfit } from './misfit.js';
 import { kindOf, objectName } from './object-name.js';
 import { hasUid, storedOwners, withOwners, withoutOwners } from './object-owners.js';
-import { afterChange, fittingSchema, ownable, ownersAfterUpdate } from './ownership.js';
+import { ownableFields, ownersAfterUpdate, reconcileOwners, updateOwners } from './ownership.js';
+import { objectOrElse, pruneFields } from './prune-fields.js';
+import { schemaMismatch } from './schema-mismatch.js';
 import { shapeOfObject } from './shape.js';
-import type { Applying } from './writing.js';
+import type { ApplyContext } from './write-context.js';
 import { zeroObject } from './zero-value.js';
 
 /** Server-side apply (KEP-555): a configuration merged into an object, fields given up taken out again. */
@@ -41,7 +41,7 @@ const beforeFirstApply = 'before-first-apply';
  * @throws ApiError 409 with the fields that others own, unless `force`; 400 for a configuration of another kind or
  * with managedFields; 500 for one that does not fit the schema (as Kubernetes answers it).
  */
-export function* applyConfiguration(applying: Applying): Steps<Applied> {
+export function* applyConfiguration(applying: ApplyContext): Steps<Applied> {
   checkKind(applying);
   yield* checkOwnerless(applying);
   yield* checkConfiguration(applying);
@@ -55,13 +55,13 @@ export function* applyConfiguration(applying: Applying): Steps<Applied> {
   } catch (error) {
     if (error instanceof UnidentifiedItem) throw unidentified(applying, error);
     if (error instanceof FieldConflicts) throw conflictError(error);
-    if (error instanceof NotInVersion) throw untyped(error.message);
+    if (error instanceof VersionUnavailable) throw untyped(error.message);
     throw error;
   }
 }
 
 /** An item without identity comes from the live object: the configuration was checked before. */
-function unidentified({ live, schema }: Applying, { message }: UnidentifiedItem): ApiError {
+function unidentified({ live, schema }: ApplyContext, { message }: UnidentifiedItem): ApiError {
   const stored = live === undefined ? {} : withoutOwners(asJson(live));
   const errors = runSync(checkShape(shapeOfObject(schema), stored, { duplicates: true }));
   return errors.length === 0
@@ -73,9 +73,9 @@ function unidentified({ live, schema }: Applying, { message }: UnidentifiedItem)
 const unreadableLive = (stored: JsonObject, why: string): ApiError =>
   untyped(`failed to create typed live object (${objectName(stored)}): ${why}`);
 
-function* appliedAs(applying: Applying): Steps<Applied> {
+function* appliedAs(applying: ApplyContext): Steps<Applied> {
   const live = applying.live === undefined ? zeroObject(applying.schema) : withoutOwners(asJson(applying.live));
-  const problem = yield* misfit(applying.schema, live);
+  const problem = yield* schemaMismatch(applying.schema, live);
   if (problem !== undefined) throw unreadableLive(live, problem);
   yield;
   const owners = yield* ownersBeforeApply(applying, live);
@@ -86,7 +86,7 @@ function* appliedAs(applying: Applying): Steps<Applied> {
 }
 
 /** The first apply to an object without owners books what is there to a manager of its own. */
-function* ownersBeforeApply(applying: Applying, live: JsonObject): Steps<Owners> {
+function* ownersBeforeApply(applying: ApplyContext, live: JsonObject): Steps<Owners> {
   const owners = yield* storedOwners(applying.live && asJson(applying.live));
   if (owners.size > 0 || !hasUid(applying.live && asJson(applying.live))) return owners;
   return yield* ownersAfterUpdate(
@@ -96,7 +96,11 @@ function* ownersBeforeApply(applying: Applying, live: JsonObject): Steps<Owners>
 }
 
 /** kubectl may overwrite, without force, fields that still are as its client-side apply left them. */
-function* inheriting(applying: Applying, live: JsonObject, act: (force: boolean) => Steps<Applied>): Steps<Applied> {
+function* inheriting(
+  applying: ApplyContext,
+  live: JsonObject,
+  act: (force: boolean) => Steps<Applied>,
+): Steps<Applied> {
   try {
     return yield* act(applying.force);
   } catch (error) {
@@ -109,29 +113,29 @@ function* inheriting(applying: Applying, live: JsonObject, act: (force: boolean)
   }
 }
 
-function* apply(applying: Applying, live: JsonObject, stored: Owners, force: boolean): Steps<Applied> {
+function* apply(applying: ApplyContext, live: JsonObject, stored: Owners, force: boolean): Steps<Applied> {
   const { config, schema, manager, apiVersion, subresource = '' } = applying;
   const shape = shapeOfObject(schema);
   const versions = new LiveVersions(applying, live);
-  const fitting = yield* fittingSchema(applying, versions, stored);
+  const fitting = yield* reconcileOwners(applying, versions, stored);
   yield;
   const bare = { manager, operation: 'Apply', apiVersion, subresource } as const;
   const identity = identityOf(bare);
   const previous = fitting.get(identity);
-  const fields = recursiveDifference(yield* fieldSetOf(shape, config), resetSet(applying.resetFields));
+  const fields = recursiveDifference(yield* fieldSetOf(shape, config), resetFieldSet(applying.resetFields));
   const owners = new Map(fitting).set(identity, { ...bare, time: previous?.time, fields });
   yield;
-  const merged = objectOr(yield* merge(shape, live, config), live);
+  const merged = objectOrElse(yield* merge(shape, live, config), live);
   yield;
-  const object = yield* pruned(applying, merged, owners, previous);
+  const object = yield* pruneFields(applying, merged, owners, previous);
   yield;
-  const kept = yield* afterChange(owners, new Comparisons(applying, { live: versions, next: object }), {
+  const kept = yield* updateOwners(owners, new Comparisons(applying, { live: versions, next: object }), {
     self: identity,
     force,
   });
   yield;
   const changed = !(yield* sameInSteps(live, object));
-  const own = ownable(fields);
+  const own = ownableFields(fields);
   yield;
   if (own.size === 0) kept.delete(identity);
   else kept.set(identity, { ...bare, time: changed ? timestamp(applying.now) : previous?.time, fields: own });

@@ -4,9 +4,9 @@ import { goNumber } from '../api/go-text.js';
 import { isList, isObject, type Json } from '../api/object.js';
 import { DeferredWork, pathRestorer, type Steps } from '../api/steps.js';
 import { sortTexts } from '../api/text-order.js';
-import { elementOf, UnidentifiedItem } from './list-items.js';
+import { pathElementOf, UnidentifiedItem } from './list-items.js';
 import { fieldElement, indexElement, type PathElement, printPath } from './path-element.js';
-import { deepest, formOf, type ListShape, type MapShape, type ScalarKind, type Shape } from './shape.js';
+import { formOf, type ListShape, type MapShape, maxShapeDepth, type ScalarKind, type Shape } from './shape.js';
 
 /**
  * What keeps a value from having this shape, in Kubernetes' words, each with its path (`.spec.x: ...`); nothing
@@ -32,7 +32,7 @@ export function* checkShape(
   };
 
   function check(at: Shape, item: Json): void {
-    if (path.length > deepest || errors.isFull) return;
+    if (path.length > maxShapeDepth || errors.isFull) return;
     const form = formOf(at, isNonJson(item) ? null : item);
     if (form === 'map' && at.map !== undefined) checkMap(at.map, item);
     else if (form === 'list' && at.list !== undefined) checkList(at.list, item);
@@ -90,7 +90,7 @@ export function* checkShape(
 
   function identify(list: ListShape, entry: Json, index: number): PathElement | undefined {
     try {
-      return elementOf(list, entry);
+      return pathElementOf(list, entry);
     } catch (error) {
       if (!(error instanceof UnidentifiedItem)) throw error;
       report(`element ${index}: ${error.message}`);

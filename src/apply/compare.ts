@@ -5,7 +5,7 @@ import { type FieldSet, FieldSetBuilder, recursiveDifference } from './field-set
 import { wholeNode } from './field-set-of.js';
 import { itemsByElement } from './list-items.js';
 import { fieldElement, type PathElement } from './path-element.js';
-import { deepest, type Form, formOf, type ListShape, type MapShape, type Shape, shapeOfMember } from './shape.js';
+import { type Form, formOf, type ListShape, type MapShape, maxShapeDepth, type Shape, shapeOfMember } from './shape.js';
 
 type Found = ReadonlyMap<PathElement, readonly Json[]>;
 
@@ -31,7 +31,7 @@ export function* compare(shape: Shape, before: Json, after: Json): Steps<Compari
 
   function both(at: Shape, left: Json, right: Json): void {
     if (left === right) return;
-    if (path.length >= deepest) {
+    if (path.length >= maxShapeDepth) {
       whole(left, right);
       return;
     }

@@ -3,10 +3,10 @@ import type { Steps } from '../api/steps.js';
 import { checkShape, joinErrors } from './check.js';
 import { compare, without } from './compare.js';
 import { emptySet, type FieldSet, setOf, union } from './field-set.js';
-import { isBuiltIn } from './misfit.js';
 import { fieldElement } from './path-element.js';
+import { isBuiltIn } from './schema-mismatch.js';
 import { type Shape, shapeOfObject } from './shape.js';
-import type { Writing } from './writing.js';
+import type { WriteContext } from './write-context.js';
 
 /** Objects before and after a write, in each version that an owner names its fields in. */
 
@@ -18,11 +18,11 @@ interface Changes {
 
 /** The object before a write in versions of its owners: to convert it may cost as much as it is long, and is done once. */
 export class LiveVersions {
-  readonly #writing: Writing;
+  readonly #writing: WriteContext;
   readonly #live: JsonObject;
   readonly #known = new Map<string, InVersion | undefined>();
 
-  constructor(writing: Writing, live: JsonObject) {
+  constructor(writing: WriteContext, live: JsonObject) {
     this.#writing = writing;
     this.#live = live;
   }
@@ -38,12 +38,12 @@ export class LiveVersions {
 
 /** Compares two objects, once in each version that is asked for. */
 export class Comparisons {
-  readonly #writing: Writing;
+  readonly #writing: WriteContext;
   readonly #live: LiveVersions;
   readonly #next: JsonObject;
   readonly #known = new Map<string, Changes | undefined>();
 
-  constructor(writing: Writing, { live, next }: { readonly live: LiveVersions; readonly next: JsonObject }) {
+  constructor(writing: WriteContext, { live, next }: { readonly live: LiveVersions; readonly next: JsonObject }) {
     this.#writing = writing;
     this.#live = live;
     this.#next = next;
@@ -60,7 +60,7 @@ export class Comparisons {
       const compared = yield* compare(before.shape, before.object, after.object);
       // The main resource resets fields of its own version only, a subresource those of all.
       const resets = apiVersion === writing.apiVersion || writing.subresource !== undefined;
-      const hidden = resets ? resetSet(writing.resetFields) : emptySet;
+      const hidden = resets ? resetFieldSet(writing.resetFields) : emptySet;
       const { added, modified, removed } = without(compared, hidden);
       found = { written: union(modified, added), removed };
     }
@@ -70,8 +70,8 @@ export class Comparisons {
 }
 
 /** There is no such object in an owner's version. */
-export class NotInVersion extends Error {
-  override readonly name = 'NotInVersion';
+export class VersionUnavailable extends Error {
+  override readonly name = 'VersionUnavailable';
 }
 
 /** What Kubernetes says where a custom resource is to be converted to what is no version of its definition. */
@@ -86,31 +86,31 @@ interface InVersion {
 /**
  * The object in a version, and its shape there; undefined where nobody knows the version of a built-in kind.
  *
- * @throws NotInVersion where no group and version have such a name, and where a custom resource has no such version or
+ * @throws VersionUnavailable where no group and version have such a name, and where a custom resource has no such version or
  * does not fit its schema; the message begins with `attempt`, which says what was to be converted.
  */
 export function* inVersion(
-  writing: Writing,
+  writing: WriteContext,
   object: JsonObject,
   apiVersion: string,
   attempt = '',
 ): Steps<InVersion | undefined> {
   if (apiVersion === writing.apiVersion) return { object, shape: shapeOfObject(writing.schema) };
   const wrong = groupVersionComplaint(apiVersion);
-  if (wrong !== undefined) throw new NotInVersion(wrong);
+  if (wrong !== undefined) throw new VersionUnavailable(wrong);
   const converted = writing.versions?.convert(object, apiVersion);
   if (converted === undefined) {
     if (isBuiltIn(writing.schema)) return undefined;
-    throw new NotInVersion(`${attempt}${noVersionOfKind(apiVersion)}`);
+    throw new VersionUnavailable(`${attempt}${noVersionOfKind(apiVersion)}`);
   }
   const shape = shapeOfObject(converted.schema);
   const errors = isBuiltIn(converted.schema) ? [] : yield* checkShape(shape, converted.object);
-  if (errors.length > 0) throw new NotInVersion(`${attempt}${joinErrors(errors)}`);
+  if (errors.length > 0) throw new VersionUnavailable(`${attempt}${joinErrors(errors)}`);
   return { object: converted.object, shape };
 }
 
 const resetSets = new WeakMap<object, FieldSet>();
-export function resetSet(resetFields: Writing['resetFields']): FieldSet {
+export function resetFieldSet(resetFields: WriteContext['resetFields']): FieldSet {
   if (resetFields === undefined || resetFields.length === 0) return emptySet;
   const known = resetSets.get(resetFields);
   if (known !== undefined) return known;

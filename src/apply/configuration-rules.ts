@@ -8,12 +8,12 @@ import { noVersionOfKind } from './comparisons.js';
 import { kindOf, kindText, objectName } from './object-name.js';
 import { managedFieldsOf, withoutOwners } from './object-owners.js';
 import { shapeOfObject } from './shape.js';
-import type { Applying } from './writing.js';
+import type { ApplyContext } from './write-context.js';
 
 /** What a configuration and the object that it is applied to must be. */
 
 /** Where nobody owns anything, an owner of what is there is looked for before all but the kind. */
-export function* checkOwnerless({ live, schema, kind, isScale }: Applying): Steps<void> {
+export function* checkOwnerless({ live, schema, kind, isScale }: ApplyContext): Steps<void> {
   if (live === undefined || (live.metadata.managedFields ?? []).length > 0) return;
   const unowned = (why: string): ApiError => untyped(`failed to create manager for existing fields: ${why}`);
   if (isScale) {
@@ -27,13 +27,13 @@ export function* checkOwnerless({ live, schema, kind, isScale }: Applying): Step
 }
 
 /** Throws for a configuration of another kind. */
-export function checkKind({ config, kind }: Applying): void {
+export function checkKind({ config, kind }: ApplyContext): void {
   const given = kindOf(config);
   if (given !== kindText(kind)) throw badRequest(`invalid object type: ${given}`);
 }
 
 /** Throws for a configuration that names owners, or does not fit the schema. */
-export function* checkConfiguration({ config, schema }: Applying): Steps<void> {
+export function* checkConfiguration({ config, schema }: ApplyContext): Steps<void> {
   const entries = entriesOf(config);
   // Entries that cannot be read count as none.
   if (entries?.every(isReadable)) throw badRequest('metadata.managedFields must be nil');

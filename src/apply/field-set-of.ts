@@ -1,9 +1,9 @@
 import { isList, isObject, type Json } from '../api/object.js';
 import { DeferredWork, type Steps } from '../api/steps.js';
 import { copyOf, emptySet, type FieldNode, type FieldSet, leaf } from './field-set.js';
-import { elementIfAny, itemsByElement } from './list-items.js';
+import { findPathElement, itemsByElement } from './list-items.js';
 import { fieldElement, fieldNameOf, type PathElement } from './path-element.js';
-import { deepest, exactForm, formOf, type ListShape, type MapShape, type Shape, shapeOfMember } from './shape.js';
+import { exactForm, formOf, type ListShape, type MapShape, maxShapeDepth, type Shape, shapeOfMember } from './shape.js';
 
 /**
  * The fields a value declares: scalars and atomic values, items of lists, members of maps. Containers that the schema
@@ -24,7 +24,7 @@ interface Place {
 
 function declared(shape: Shape, value: Json, place: Place): FieldNode {
   const form = formOf(shape, value);
-  if (form === 'scalar' || place.depth >= deepest) return leaf;
+  if (form === 'scalar' || place.depth >= maxShapeDepth) return leaf;
   if (form === 'list') return shape.list === undefined ? leaf : declaredItems(shape.list, value, place);
   return shape.map === undefined ? leaf : declaredMembers(shape.map, value, place);
 }
@@ -58,7 +58,7 @@ function declaredItems(list: ListShape, value: Json, { depth, later }: Place): F
       else put(out, element, declared(list.items, same[0] ?? null, place), true);
     });
   };
-  itemsByElement(list, value, later, declareAll, { name: (of, item) => elementIfAny(of, item) ?? nameless });
+  itemsByElement(list, value, later, declareAll, { name: (of, item) => findPathElement(of, item) ?? nameless });
   return { owned: false, below: out };
 }
 
@@ -82,7 +82,7 @@ const nothing: FieldNode = { owned: false, below: emptySet };
  */
 export function wholeNode(shape: Shape, value: Json, later: DeferredWork, depth = 0): FieldNode {
   const form = exactForm(shape, value);
-  if (depth >= deepest) return leaf;
+  if (depth >= maxShapeDepth) return leaf;
   const out = new Map<PathElement, FieldNode>();
   if (form === 'map' && isObject(value) && shape.map !== undefined && !shape.map.atomic) {
     const names = Object.keys(value);

@@ -15,14 +15,14 @@ export class UnidentifiedItem extends Error {
  *
  * @throws UnidentifiedItem when it has no keys, or is not of a kind that has an identity.
  */
-export function elementOf(list: ListShape, item: Json): PathElement {
-  const element = elementIfAny(list, item);
+export function pathElementOf(list: ListShape, item: Json): PathElement {
+  const element = findPathElement(list, item);
   if (element !== undefined) return element;
   throw new UnidentifiedItem(list.type === 'map' ? whyUnkeyed(list, item) : whyNoValue(item));
 }
 
 /** The same; undefined for an item without identity. */
-export const elementIfAny = (list: ListShape, item: Json): PathElement | undefined =>
+export const findPathElement = (list: ListShape, item: Json): PathElement | undefined =>
   list.type === 'map' ? keyed(list, item) : isScalar(item) ? valueElement(item) : undefined;
 
 function keyed(list: ListShape, item: Json): PathElement | undefined {
@@ -58,7 +58,10 @@ export function itemsByElement(
   items: readonly Json[],
   later: DeferredWork,
   then: (found: ReadonlyMap<PathElement, readonly Json[]>) => void,
-  { name = elementOf, keepPlace }: { readonly name?: typeof elementIfAny; readonly keepPlace?: () => () => void } = {},
+  {
+    name = pathElementOf,
+    keepPlace,
+  }: { readonly name?: typeof findPathElement; readonly keepPlace?: () => () => void } = {},
 ): void {
   const found = new Map<PathElement, Json[]>();
   const add = (at: number): void => {

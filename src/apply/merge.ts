@@ -2,9 +2,9 @@ import { changedCopy } from '../api/changed-copy.js';
 import { isList, isObject, type Json, member, setMember } from '../api/object.js';
 import { DeferredWork, type Steps } from '../api/steps.js';
 import { isEmpty } from '../schema/presence.js';
-import { elementOf } from './list-items.js';
+import { pathElementOf } from './list-items.js';
 import type { PathElement } from './path-element.js';
-import { deepest, formOf, type ListShape, type MapShape, type Shape, shapeOfMember } from './shape.js';
+import { formOf, type ListShape, type MapShape, maxShapeDepth, type Shape, shapeOfMember } from './shape.js';
 
 /**
  * The live value with a configuration merged in: scalars and atomic values replaced, maps by member, sets united,
@@ -27,7 +27,7 @@ const within = ({ depth, later }: Place): Place => ({ depth: depth + 1, later })
 
 function merged(shape: Shape, live: Json | undefined, config: Json | undefined, place: Place): Json | undefined {
   if (config === undefined) return live;
-  if (live === undefined || place.depth >= deepest) return config;
+  if (live === undefined || place.depth >= maxShapeDepth) return config;
   const form = formOf(shape, config);
   if (form === 'map' && shape.map !== undefined) return mergedMembers(shape.map, live, config, place);
   if (form === 'list' && shape.list !== undefined) return mergedItems(shape.list, live, config, place);
@@ -66,11 +66,11 @@ function mergedItems(list: ListShape, live: Json, config: Json, place: Place): J
   const readAt = (at: number): void => {
     if (at >= l.length) {
       const item = c[at - l.length] ?? null;
-      configItems.set(elementOf(list, item), item);
+      configItems.set(pathElementOf(list, item), item);
       return;
     }
     const item = l[at] ?? null;
-    const element = elementOf(list, item);
+    const element = pathElementOf(list, item);
     liveElements.push(element);
     // A repeated item has no value that another could be merged with.
     liveItems.set(element, liveItems.has(element) ? null : item);

@@ -1,9 +1,9 @@
 import { isObject, type Json, type JsonObject } from '../api/object.js';
-import type { Applying } from './writing.js';
+import type { ApplyContext } from './write-context.js';
 
 /** What errors of an apply call kinds and objects. */
 
-export const kindText = ({ group, version, kind }: Applying['kind']): string => `${group}/${version}, Kind=${kind}`;
+export const kindText = ({ group, version, kind }: ApplyContext['kind']): string => `${group}/${version}, Kind=${kind}`;
 
 /** The kind that a configuration names. */
 export function kindOf(config: JsonObject): string {

@@ -3,7 +3,7 @@ import type { Steps } from '../api/steps.js';
 import { compareText } from '../api/text-order.js';
 import { timestamp } from '../api/time.js';
 import { same } from '../schema/same.js';
-import { Comparisons, LiveVersions, NotInVersion } from './comparisons.js';
+import { Comparisons, LiveVersions, VersionUnavailable } from './comparisons.js';
 import { type FieldConflict, FieldConflicts } from './conflicts.js';
 import { difference, emptySet, type FieldSet, intersection, isEmpty, setOf, union } from './field-set.js';
 import { UnidentifiedItem } from './list-items.js';
@@ -16,12 +16,12 @@ import {
   readManagedFields,
   seconds,
 } from './managed-fields.js';
-import { isBuiltIn, misfit } from './misfit.js';
 import { hasUid, managedFieldsOf, storedOwners, withOwners, withoutOwners } from './object-owners.js';
 import { fieldElement } from './path-element.js';
-import { reconcile } from './reconcile.js';
+import { reconcileFieldSet } from './reconcile.js';
+import { isBuiltIn, schemaMismatch } from './schema-mismatch.js';
 import { withoutUnwritten } from './unwritten.js';
-import type { Writing } from './writing.js';
+import type { WriteContext } from './write-context.js';
 import { zeroObject } from './zero-value.js';
 
 /** Who owns which field of an object, after each kind of write (KEP-555). */
@@ -52,7 +52,7 @@ const ancientChanges = 'ancient-changes';
  * nobody owns any.
  */
 export function* recordUpdate(
-  writing: Writing & { readonly live: ApiObject | undefined; readonly next: ApiObject },
+  writing: WriteContext & { readonly live: ApiObject | undefined; readonly next: ApiObject },
 ): Steps<ApiObject> {
   const live = writing.live === undefined ? undefined : asJson(writing.live);
   const next = asJson(writing.next);
@@ -63,7 +63,10 @@ export function* recordUpdate(
   const { schema } = writing;
   const old = live === undefined ? zeroObject(schema) : withoutUnwritten(schema, withoutOwners(live));
   const bare = withoutUnwritten(schema, withoutOwners(next));
-  if ((yield* misfit(writing.schema, old)) !== undefined || (yield* misfit(writing.schema, bare)) !== undefined) {
+  if (
+    (yield* schemaMismatch(writing.schema, old)) !== undefined ||
+    (yield* schemaMismatch(writing.schema, bare)) !== undefined
+  ) {
     return yield* withOwners(next, noOwners);
   }
   yield;
@@ -72,7 +75,7 @@ export function* recordUpdate(
     yield;
     return yield* withOwners(next, after);
   } catch (error) {
-    if (!(error instanceof UnidentifiedItem || error instanceof NotInVersion)) throw error;
+    if (!(error instanceof UnidentifiedItem || error instanceof VersionUnavailable)) throw error;
     return yield* withOwners(next, noOwners);
   }
 }
@@ -92,21 +95,21 @@ function* ownersBefore(live: JsonObject | undefined, next: JsonObject, isSubreso
 }
 
 /** The fields a write may own. */
-export const ownable = (fields: FieldSet): FieldSet => difference(fields, neverOwned);
+export const ownableFields = (fields: FieldSet): FieldSet => difference(fields, neverOwned);
 
 /** Owners after an update of `live` to `next`, both without managedFields. */
 export function* ownersAfterUpdate(
-  writing: Writing,
+  writing: WriteContext,
   { owners, live: stored, next }: { readonly owners: Owners; readonly live: JsonObject; readonly next: JsonObject },
 ): Steps<Owners> {
   const live = new LiveVersions(writing, stored);
   const comparisons = new Comparisons(writing, { live, next });
   const changes = yield* comparisons.in(writing.apiVersion);
   yield;
-  const fitting = yield* fittingSchema(writing, live, owners);
-  const kept = yield* afterChange(fitting, comparisons, { self: undefined, force: true });
+  const fitting = yield* reconcileOwners(writing, live, owners);
+  const kept = yield* updateOwners(fitting, comparisons, { self: undefined, force: true });
   yield;
-  const own = changes === undefined ? emptySet : ownable(changes.written);
+  const own = changes === undefined ? emptySet : ownableFields(changes.written);
   if (isEmpty(own)) return capped(kept);
 
   const { manager, apiVersion, subresource = '' } = writing;
@@ -125,7 +128,7 @@ export function* ownersAfterUpdate(
  *
  * @throws FieldConflicts unless `force`, when somebody owns what was changed.
  */
-export function* afterChange(
+export function* updateOwners(
   owners: Owners,
   comparisons: Comparisons,
   { self, force }: { readonly self: string | undefined; readonly force: boolean },
@@ -151,13 +154,13 @@ export function* afterChange(
 }
 
 /** Owners whose fields are named as the schema of today names them: a list or map may have become atomic. */
-export function* fittingSchema(writing: Writing, live: LiveVersions, owners: Owners): Steps<Owners> {
+export function* reconcileOwners(writing: WriteContext, live: LiveVersions, owners: Owners): Steps<Owners> {
   if (isBuiltIn(writing.schema)) return owners;
   const fitting = new Map<string, Owner>();
   for (const [identity, owner] of owners) {
     const there = yield* live.in(owner.apiVersion);
     if (there === undefined) continue;
-    const fields = reconcile(there.shape, owner.fields);
+    const fields = reconcileFieldSet(there.shape, owner.fields);
     fitting.set(identity, fields === owner.fields ? owner : { ...owner, fields });
   }
   return fitting;

@@ -7,7 +7,7 @@ import type { Shape } from './shape.js';
  * The set as the schema of today names fields: below what has become atomic nothing is owned any more, but the whole
  * is. What has become granular stays as it was.
  */
-export function reconcile(shape: Shape, set: FieldSet): FieldSet {
+export function reconcileFieldSet(shape: Shape, set: FieldSet): FieldSet {
   let out: Map<PathElement, FieldNode> | undefined;
   for (const [element, node] of set) {
     if (node.below.size === 0) continue;
@@ -25,6 +25,6 @@ function reconcileNode(shape: Shape, node: FieldNode): FieldNode {
   if (shape.map?.deduced) return node;
   if (shape.map === undefined && shape.scalar !== undefined) return node;
   if (shape.map?.atomic || (shape.map === undefined && shape.list?.type === 'atomic')) return leaf;
-  const below = reconcile(shape, node.below);
+  const below = reconcileFieldSet(shape, node.below);
   return below === node.below ? node : { owned: node.owned, below };
 }

@@ -1,15 +1,15 @@
 import { isList, isObject, type Json, setMember } from '../api/object.js';
 import type { FieldSet } from './field-set.js';
-import { elementIfAny } from './list-items.js';
+import { findPathElement } from './list-items.js';
 import { fieldElement } from './path-element.js';
-import { deepest, formOf, type Shape, shapeOfMember } from './shape.js';
+import { formOf, maxShapeDepth, type Shape, shapeOfMember } from './shape.js';
 
 /**
  * The value without the fields of a set. A container that loses its last part stays as an empty one, and so does an
  * atomic value of which a part was to go. List items without identity stay as they are.
  */
 export function remove(shape: Shape, value: Json, fields: FieldSet, depth = 0): Json {
-  if (fields.size === 0 || depth >= deepest) return value;
+  if (fields.size === 0 || depth >= maxShapeDepth) return value;
   const form = formOf(shape, value);
   if (form === 'scalar') return value;
   if (form === 'list') {
@@ -17,7 +17,7 @@ export function remove(shape: Shape, value: Json, fields: FieldSet, depth = 0): 
     if (list === undefined || !isList(value) || list.type === 'atomic') return emptied(value);
     const left: Json[] = [];
     for (const item of value) {
-      const element = elementIfAny(list, item);
+      const element = findPathElement(list, item);
       const node = element === undefined ? undefined : fields.get(element);
       if (node?.owned) continue;
       left.push(node === undefined ? item : remove(list.items, item, node.below, depth + 1));

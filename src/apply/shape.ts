@@ -38,7 +38,7 @@ export interface MapShape {
 }
 
 /** Below this depth values are taken as a whole, so that no object can exhaust the stack; none read from a text is deeper. */
-export const deepest = maxDepth;
+export const maxShapeDepth = maxDepth;
 
 const nothing: ReadonlyMap<string, never> = new Map<string, never>();
 

@@ -28,7 +28,7 @@ const otherFiles = 128;
  * Connections at a time where the system allows so many open files (undefined: nobody knows) and 0 of `connections` is
  * any number; undefined for any number. Strangers must not take what the store needs to open its next file.
  */
-export function connectionsAtMost(connections: number, openFiles: number | undefined): number | undefined {
+export function maxConnections(connections: number, openFiles: number | undefined): number | undefined {
   const wanted = connections > 0 ? connections : Number.POSITIVE_INFINITY;
   const left = openFiles === undefined ? wanted : openFiles - Math.max(otherFiles, Math.ceil(openFiles / 4));
   const most = Math.min(wanted, Math.max(1, left));
@@ -42,13 +42,13 @@ export const concurrentStreams = 100;
  * Megabytes of unread responses on one HTTP/2 connection before it accepts no more requests. Clients use one connection
  * for everything, including large lists for their caches, and few can handle a refusal.
  */
-export const unreadMegabytes = 1_024;
+export const maxUnreadMegabytes = 1_024;
 
 /**
  * Requests a client may reset on one HTTP/2 connection: so many at once, and so many more every second. Beyond that
  * it causes work faster than it reads responses. Node notices at 1,000, and leaves the connection open.
  */
-export const takenBack = { atOnce: 500, perSecond: 30 };
+export const streamResetLimit = { atOnce: 500, perSecond: 30 };
 
 /** What an HTTP/2 header counts beyond its name and value (RFC 9113 section 6.5.2): only their size limits their number. */
 export const headerOverhead = 32;

@@ -18,22 +18,22 @@ export interface Exchange {
   readonly peer: Peer;
   /** Calls back when the caller has gone before the answer was given. */
   onClosed(listener: () => void): void;
-  readonly answered: boolean;
+  readonly responseStarted: boolean;
   /** The answer was broken off, because nobody took it, or not in time. */
-  readonly stuck: boolean;
+  readonly isStalled: boolean;
   /**
    * Sends a whole answer; if that takes a while, resolves when the last of it was handed over, or nobody reads any
-   * more. `until`: when (of the clock's `monotonic`) it is broken off.
+   * more. `deadline`: when (of the clock's `monotonic`) it is broken off.
    */
-  send(code: number, headers: OutgoingHeaders, body: Body | StreamedBody, until?: number): Promise<void> | undefined;
+  send(code: number, headers: OutgoingHeaders, body: Body | StreamedBody, deadline?: number): Promise<void> | undefined;
   /** Begins an answer that goes on; headers are sent at once. */
   stream(code: number, headers: OutgoingHeaders): Writable;
   /** An answer that goes on may be sent as messages instead. */
   readonly webSocket?: WebSocketOffer | undefined;
   /** Said before an answer: the connection ends with it. */
-  last(): void;
+  closeAfterResponse(): void;
   /** Breaks off. */
-  cut(): void;
+  abort(): void;
 }
 
 /** A body of unknown length. */

@@ -7,7 +7,7 @@ import type { Exchange, OutgoingHeaders, StreamedBody } from './exchange.js';
 import { expectsContinue, firstValue, originForm } from './header-text.js';
 import { type Peer, peerOf } from './peer.js';
 import { acceptWebSocket, handshakeRefusal, isWebSocketRequest, type WebSocketOffer } from './web-socket.js';
-import { write } from './write-body.js';
+import { writeBody } from './write-body.js';
 
 /** A class, as what is made for each of thousands of requests a second: closures would be made anew each time. */
 export class Http1Exchange implements Exchange {
@@ -61,20 +61,25 @@ export class Http1Exchange implements Exchange {
     });
   }
 
-  get answered(): boolean {
+  get responseStarted(): boolean {
     return this.#response.headersSent;
   }
 
-  get stuck(): boolean {
+  get isStalled(): boolean {
     return this.#stuck;
   }
 
-  send(code: number, headers: OutgoingHeaders, body: Body | StreamedBody, until?: number): Promise<void> | undefined {
+  send(
+    code: number,
+    headers: OutgoingHeaders,
+    body: Body | StreamedBody,
+    deadline?: number,
+  ): Promise<void> | undefined {
     // What is still to come of a large body would have to be read to its end before the next request.
-    if (!this.#request.complete && bodyLength(this.#request) > smallBody) this.last();
+    if (!this.#request.complete && bodyLength(this.#request) > smallBody) this.closeAfterResponse();
     this.#keepOpen();
     this.#response.writeHead(code, headers as Record<string, string | number | string[]>);
-    return write(body, this.#response, { clock: this.#clock, until, cut: () => this.#giveUp() });
+    return writeBody(body, this.#response, { clock: this.#clock, deadline, abort: () => this.#giveUp() });
   }
 
   /** Node waits for a body wherever one is expected to be asked for, also where there is none. */
@@ -90,17 +95,17 @@ export class Http1Exchange implements Exchange {
     return this.#response;
   }
 
-  last(): void {
+  closeAfterResponse(): void {
     this.#response.setHeader('Connection', 'close');
   }
 
-  cut(): void {
+  abort(): void {
     this.#response.destroy();
   }
 
   #giveUp(): void {
     this.#stuck = true;
-    this.cut();
+    this.abort();
   }
 }
 
@@ -136,11 +141,11 @@ export class UpgradeExchange extends Http1Exchange {
     });
   }
 
-  override get answered(): boolean {
-    return this.#messages !== undefined || super.answered;
+  override get responseStarted(): boolean {
+    return this.#messages !== undefined || super.responseStarted;
   }
 
-  override cut(): void {
+  override abort(): void {
     this.#socket.destroy();
   }
 }

@@ -10,8 +10,8 @@ import type { Body } from '../apiserver/represent.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Exchange, OutgoingHeaders, StreamedBody } from './exchange.js';
 import { expectsContinue, firstValue, targetText } from './header-text.js';
-import { nobody, type Peer, peerOf } from './peer.js';
-import { write } from './write-body.js';
+import { type Peer, peerOf, unknownPeer } from './peer.js';
+import { writeBody } from './write-body.js';
 
 /** One stream of a connection. */
 export class Http2Exchange implements Exchange {
@@ -58,7 +58,7 @@ export class Http2Exchange implements Exchange {
 
   get peer(): Peer {
     const session = this.#session;
-    return session === undefined || session.destroyed ? nobody : peerOf(session, session.socket);
+    return session === undefined || session.destroyed ? unknownPeer : peerOf(session, session.socket);
   }
 
   onClosed(listener: () => void): void {
@@ -66,15 +66,20 @@ export class Http2Exchange implements Exchange {
     this.#stream.once('aborted', listener);
   }
 
-  get answered(): boolean {
+  get responseStarted(): boolean {
     return this.#stream.headersSent;
   }
 
-  get stuck(): boolean {
+  get isStalled(): boolean {
     return this.#stuck;
   }
 
-  send(code: number, headers: OutgoingHeaders, body: Body | StreamedBody, until?: number): Promise<void> | undefined {
+  send(
+    code: number,
+    headers: OutgoingHeaders,
+    body: Body | StreamedBody,
+    deadline?: number,
+  ): Promise<void> | undefined {
     const stream = this.#stream;
     if (stream.destroyed || stream.closed) return undefined;
     this.#respond(code, headers);
@@ -82,7 +87,7 @@ export class Http2Exchange implements Exchange {
     if (!stream.endAfterHeaders && !stream.readableEnded) {
       stream.once('finish', () => stream.close(constants.NGHTTP2_NO_ERROR));
     }
-    const written = write(body, stream, { clock: this.#clock, until, cut: () => this.#giveUp() });
+    const written = writeBody(body, stream, { clock: this.#clock, deadline, abort: () => this.#giveUp() });
     if (this.#isLast) this.#session?.close();
     return written;
   }
@@ -96,23 +101,23 @@ export class Http2Exchange implements Exchange {
   #respond(code: number, headers: OutgoingHeaders): void {
     headers[':status'] = code;
     // What HTTP/1.1 says by a header, HTTP/2 says of the session (RFC 9113 section 8.2.2).
-    if (headers['Connection'] === 'close') this.last();
+    if (headers['Connection'] === 'close') this.closeAfterResponse();
     delete headers['Connection'];
     this.#stream.respond(headers as OutgoingHttpHeaders);
   }
 
-  last(): void {
+  closeAfterResponse(): void {
     this.#isLast = true;
   }
 
-  cut(): void {
+  abort(): void {
     // Closing would wait for a reader that may never come, and without an error this would look like the end.
     this.#stream.destroy(brokenOff);
   }
 
   #giveUp(): void {
     this.#stuck = true;
-    this.cut();
+    this.abort();
   }
 }
 

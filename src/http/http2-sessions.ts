@@ -1,7 +1,7 @@
 import { constants, type Http2Session, type ServerHttp2Stream } from 'node:http2';
 import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
-import { takenBack } from './connection-limits.js';
+import { streamResetLimit } from './connection-limits.js';
 import { endBetweenReads } from './session-ends.js';
 
 /** An HTTP/2 connection: requests that are being answered, and when the last of them was (milliseconds). */
@@ -58,10 +58,10 @@ export class Http2Sessions {
   /** Ends connections of callers who take back too many requests (CVE-2023-44487). */
   #countTakenBack(state: SessionState, session: Http2Session): void {
     const now = this.#clock.monotonic();
-    const forgiven = ((now - state.forgiven) / 1_000) * takenBack.perSecond;
+    const forgiven = ((now - state.forgiven) / 1_000) * streamResetLimit.perSecond;
     state.takenBack = Math.max(0, state.takenBack - forgiven) + 1;
     state.forgiven = now;
-    if (state.takenBack <= takenBack.atOnce || state.isRefused) return;
+    if (state.takenBack <= streamResetLimit.atOnce || state.isRefused) return;
     state.isRefused = true;
     this.#log.warn({ remoteAddress: session.socket.remoteAddress }, 'connection ended: too many requests taken back');
     session.destroy(new Error('too many requests taken back'), constants.NGHTTP2_ENHANCE_YOUR_CALM);

@@ -7,9 +7,9 @@ import type { SecureContextOptions } from 'node:tls';
 import { raceTimeout } from '../runtime/abort.js';
 import { shutdownClock } from '../runtime/clock.js';
 import { openFileLimit } from '../runtime/open-files.js';
-import { type ConnectionLimits, connectionsAtMost, defaultConnectionLimits } from './connection-limits.js';
+import { type ConnectionLimits, defaultConnectionLimits, maxConnections } from './connection-limits.js';
 import type { Exchange } from './exchange.js';
-import { type FacadeParts, serve } from './facade.js';
+import { type HandlerParts, handleExchange } from './handle-exchange.js';
 import { Http1Connection, type ParserError } from './http1-connection.js';
 import { Http2Exchange } from './http2-exchange.js';
 import { Http2Sessions } from './http2-sessions.js';
@@ -48,7 +48,7 @@ interface Following extends Pick<ListenerOptions, 'onHandshakeFailed'> {
 
 export class Listener {
   readonly #server: Http2SecureServer;
-  readonly #parts: FacadeParts;
+  readonly #parts: HandlerParts;
   #serving: Pick<ListenerOptions, 'certificate' | 'key'>;
   #clientCas: string | undefined;
   /** TCP connections, and the TLS ones upon them once they are there; undefined: it speaks HTTP/2. */
@@ -60,9 +60,9 @@ export class Listener {
   /** Connections were refused lately. */
   #full = false;
 
-  constructor(parts: Omit<FacadeParts, 'stopping'>, options: Omit<ListenerOptions, 'host' | 'port'>) {
+  constructor(parts: Omit<HandlerParts, 'stopping'>, options: Omit<ListenerOptions, 'host' | 'port'>) {
     const limits = { ...defaultConnectionLimits, ...options.limits };
-    const connections = connectionsAtMost(limits.connections, openFileLimit());
+    const connections = maxConnections(limits.connections, openFileLimit());
     this.#parts = { ...parts, stopping: this.#stopping.signal };
     this.#sessions = new Http2Sessions(parts);
     this.#serving = { certificate: options.certificate, key: options.key };
@@ -158,9 +158,9 @@ export class Listener {
       this.#running.delete(done);
       over?.();
     };
-    const done = serve(this.#parts, exchange).then(end, (error: unknown) => {
+    const done = handleExchange(this.#parts, exchange).then(end, (error: unknown) => {
       this.#parts.log.error({ err: error }, 'exchange failed');
-      exchange.cut();
+      exchange.abort();
       end();
     });
     this.#running.add(done);

@@ -6,12 +6,12 @@ const atOnce = 65_536;
 /** A reader that takes nothing for so long is cut off. */
 const patienceMs = 30_000;
 
-export interface WritePace {
+export interface WriteLimits {
   readonly clock: Clock;
   /** When (of the clock's `monotonic`) a reader is cut off whatever it took. */
-  readonly until?: number | undefined;
+  readonly deadline?: number | undefined;
   /** Breaks off. */
-  cut(): void;
+  abort(): void;
 }
 
 /**
@@ -21,8 +21,8 @@ export interface WritePace {
 export class PacedWriter {
   readonly #out: Writable;
   readonly #clock: Clock;
-  readonly #until: number;
-  readonly #cut: () => void;
+  readonly #deadline: number;
+  readonly #abort: () => void;
   #queue: Buffer[] = [];
   #queued = 0;
   #isEnding = false;
@@ -34,11 +34,11 @@ export class PacedWriter {
   #following: AbortSignal | undefined;
   #isLooking = false;
 
-  constructor(out: Writable, { clock, until = Number.POSITIVE_INFINITY, cut }: WritePace) {
+  constructor(out: Writable, { clock, deadline = Number.POSITIVE_INFINITY, abort }: WriteLimits) {
     this.#out = out;
     this.#clock = clock;
-    this.#until = until;
-    this.#cut = cut;
+    this.#deadline = deadline;
+    this.#abort = abort;
   }
 
   /** Nothing more can be written. */
@@ -51,7 +51,7 @@ export class PacedWriter {
     return this.#queued + this.#out.writableLength;
   }
 
-  /** Answers whether there is room for more; otherwise there is when `taken` resolves. */
+  /** Answers whether there is room for more; otherwise there is when `drained` resolves. */
   write(bytes: Buffer): boolean {
     this.#given += bytes.length;
     if (this.#queued === 0 && this.#out.writableLength + bytes.length <= atOnce) return this.#out.write(bytes);
@@ -66,14 +66,14 @@ export class PacedWriter {
   end(): void {
     this.#isEnding = true;
     if (this.#queued === 0) this.#out.end();
-    if (this.waiting > 0) void this.taken();
+    if (this.waiting > 0) void this.drained();
   }
 
   /**
-   * Resolves when there is room again (nothing is queued, and the stream wants more), or the stream is closed: by `cut`, if
+   * Resolves when there is room again (nothing is queued, and the stream wants more), or the stream is closed: by `abort`, if
    * nothing is taken for too long.
    */
-  taken(): Promise<void> {
+  drained(): Promise<void> {
     if (this.#out.destroyed || this.waiting === 0) return Promise.resolve();
     this.#following ??= this.#follow();
     if (!this.#isLooking) void this.#look(this.#following);
@@ -130,11 +130,11 @@ export class PacedWriter {
     this.#isLooking = true;
     while (this.waiting > 0) {
       const taken = this.#given - this.waiting;
-      const left = this.#until - this.#clock.monotonic();
+      const left = this.#deadline - this.#clock.monotonic();
       await this.#clock.sleep(Math.min(patienceMs, left), over);
       if (over.aborted) return;
       const isStuck = this.waiting > 0 && this.#given - this.waiting === taken;
-      if (isStuck || left <= patienceMs) return this.#cut();
+      if (isStuck || left <= patienceMs) return this.#abort();
     }
     this.#isLooking = false;
   }

@@ -11,7 +11,7 @@ export interface Peer {
 
 const peers = new WeakMap<object, Peer>();
 
-export const nobody: Peer = { certificates: [], address: '' };
+export const unknownPeer: Peer = { certificates: [], address: '' };
 
 /** The peer, read once per connection (`owner` stands for it). */
 export function peerOf(owner: object, socket: Socket): Peer {

@@ -1,14 +1,14 @@
 import { largeJson } from '../api/json-pieces.js';
 import type { Query } from '../api/options.js';
 import { maxRequestBytes } from '../api/request-size.js';
-import { passedHeader } from '../apiserver/passed-headers.js';
 import type { ApiRequest, RequestBody, RequestInfo } from '../apiserver/request.js';
+import { withoutCredentials } from '../apiserver/without-credentials.js';
 import { TurnTaking } from '../runtime/turn-taking.js';
 import { readBody } from './body.js';
 import type { Cancellation } from './cancellation.js';
 import type { Exchange } from './exchange.js';
 import { headerText } from './header-text.js';
-import { decodePath, queryOf, routeOf } from './route.js';
+import { decodePath, parseQuery, parseRequestInfo } from './request-info.js';
 
 type Credentials = Extract<ApiRequest['caller'], { readonly credentials: unknown }>['credentials'];
 
@@ -32,8 +32,8 @@ export class ReceivedRequest implements ApiRequest {
     const { url, method } = exchange;
     const at = url.indexOf('?');
     const path = decodePath(at < 0 ? url : url.slice(0, at));
-    this.query = queryOf(at < 0 ? '' : url.slice(at + 1));
-    this.info = routeOf(method, path, this.query);
+    this.query = parseQuery(at < 0 ? '' : url.slice(at + 1));
+    this.info = parseRequestInfo(method, path, this.query);
     this.method = method;
     this.uri = url;
     this.caller = { credentials: new ReceivedCredentials(exchange, path) };
@@ -45,7 +45,7 @@ export class ReceivedRequest implements ApiRequest {
 
   header(name: string): string | undefined {
     const bytes = this.#exchange.header(name);
-    return passedHeader(name, bytes && headerText(bytes));
+    return withoutCredentials(name, bytes && headerText(bytes));
   }
 
   body(): Promise<RequestBody> {

@@ -4,7 +4,7 @@ import {
   concurrentStreams,
   headerOverhead,
   keepAliveMs,
-  unreadMegabytes,
+  maxUnreadMegabytes,
 } from './connection-limits.js';
 import { isWebSocketRequest } from './web-socket.js';
 
@@ -28,7 +28,7 @@ export function secureServer(
     keepAlive: true,
     keepAliveInitialDelay: keepAliveMs,
     maxHeaderListPairs: Math.ceil((2 * limits.headerBytes) / headerOverhead),
-    maxSessionMemory: unreadMegabytes,
+    maxSessionMemory: maxUnreadMegabytes,
     ...asSent,
     // Beyond this Node ends the stream without a word; what is larger than the limit is answered up to there.
     settings: { maxConcurrentStreams: concurrentStreams, maxHeaderListSize: 2 * limits.headerBytes },

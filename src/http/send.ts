@@ -12,15 +12,15 @@ export function send(
   code: number,
   headers: OutgoingHeaders,
   body: Body,
-  { until, compressible = true }: { readonly until: number | undefined; readonly compressible?: boolean },
+  { deadline, compressible = true }: { readonly deadline: number | undefined; readonly compressible?: boolean },
 ): number | Promise<number> {
   const { length } = body;
   if (compressible && length > gzipAbove && acceptsGzip(exchange.header('accept-encoding'))) {
-    return sendCompressed(exchange, code, headers, body, until);
+    return sendCompressed(exchange, code, headers, body, deadline);
   }
   // A document that the caller has is not without length.
   if (code !== 304) headers['Content-Length'] = length;
-  return exchange.send(code, headers, body, until)?.then(() => length) ?? length;
+  return exchange.send(code, headers, body, deadline)?.then(() => length) ?? length;
 }
 
 /** Answers how many bytes were sent. Compressed elsewhere, and no more at a time than the reader takes. */
@@ -29,7 +29,7 @@ export async function sendCompressed(
   code: number,
   headers: OutgoingHeaders,
   { chunks }: Body,
-  until?: number,
+  deadline?: number,
 ): Promise<number> {
   let length = 0;
   const compressed = pipeline(Readable.from(chunks), createGzip({ level: 1 }), () => {});
@@ -40,7 +40,7 @@ export async function sendCompressed(
     }
   }
   const more = { 'Content-Encoding': 'gzip' };
-  await exchange.send(code, { Vary: 'Accept-Encoding', ...headers, ...more }, { chunks: counted() }, until);
+  await exchange.send(code, { Vary: 'Accept-Encoding', ...headers, ...more }, { chunks: counted() }, deadline);
   return length;
 }
 

@@ -14,15 +14,15 @@ const restAbove = 1_048_576;
  * be encoded.
  */
 export function writeWatch(
-  { events, pace }: Pick<WatchResult, 'events' | 'pace'>,
+  { events, backpressure }: Pick<WatchResult, 'events' | 'backpressure'>,
   encode: EventEncoder,
   out: Writable,
-  { cut, clock }: { cut(): void; readonly clock: Clock },
+  { abort, clock }: { abort(): void; readonly clock: Clock },
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     // Made before subscribing: a watch may be over before it has begun.
     const subscription = new Subscription();
-    const writer = new PacedWriter(out, { clock, cut });
+    const writer = new PacedWriter(out, { clock, abort });
     const finish = (): void => {
       subscription.unsubscribe();
       resolve();
@@ -55,8 +55,8 @@ export function writeWatch(
       return bytes instanceof Promise ? bytes.then(write) : write(bytes);
     };
     const room = (): Promise<void> | undefined =>
-      writer.waiting > restAbove && !out.destroyed ? writer.taken() : undefined;
-    pace.limit(() => (encoding === undefined ? room() : encoding.then(room)));
+      writer.waiting > restAbove && !out.destroyed ? writer.drained() : undefined;
+    backpressure.limit(() => (encoding === undefined ? room() : encoding.then(room)));
     const running = events.subscribe({
       next: (item) => {
         try {
@@ -67,7 +67,7 @@ export function writeWatch(
         }
       },
       error: () => {
-        cut();
+        abort();
         finish();
       },
       complete: () => (encoding === undefined ? end() : hold(encoding.then(end))),

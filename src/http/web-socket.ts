@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { Writable } from 'node:stream';
 import type { WebSocket } from 'ws';
 import { parseGoRequestUrl } from '../api/go-url.js';
-import { passedHeader } from '../apiserver/passed-headers.js';
+import { withoutCredentials } from '../apiserver/without-credentials.js';
 
 /** A caller asks to be sent an answer that goes on as messages of a WebSocket (RFC 6455). */
 export interface WebSocketOffer {
@@ -45,7 +45,9 @@ export function handshakeRefusal({ headers }: IncomingMessage): HandshakeRefusal
 /** As kube-apiserver counts them, which leaves out what is empty only where a token is left out as well. */
 function protocolsOf(header = ''): readonly string[] {
   const all = header.trim() === '' ? [] : header.split(',').map((protocol) => protocol.trim());
-  const named = (passedHeader('sec-websocket-protocol', header) ?? '').split(',').filter((protocol) => protocol !== '');
+  const named = (withoutCredentials('sec-websocket-protocol', header) ?? '')
+    .split(',')
+    .filter((protocol) => protocol !== '');
   return all.filter((protocol) => protocol !== '').length > named.length ? named : all;
 }
 

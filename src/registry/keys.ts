@@ -27,7 +27,7 @@ export const storageKey = (resource: Located, { namespace, name }: ObjectKey): s
 export const namespaceRequired = (): ApiError => badRequest('Namespace parameter required.');
 
 /** An object is looked for only in a namespace, if its kind is in one, and under a name that it can have. */
-export function checkLookedUp({ namespaced }: { readonly namespaced: boolean }, { namespace, name }: ObjectKey): void {
+export function checkLookupKey({ namespaced }: { readonly namespaced: boolean }, { namespace, name }: ObjectKey): void {
   if (namespaced && namespace === '') throw namespaceRequired();
   checkName(name);
 }

@@ -94,7 +94,7 @@ export function resetForStatus(next: Meta, previous: Meta): Meta {
 }
 
 /** Identical owner references written twice count once. Answers the UIDs that were repeated. */
-export function withoutRepeatedOwners<T extends ApiObject>(
+export function dedupeOwnerReferences<T extends ApiObject>(
   object: T,
 ): { readonly object: T; readonly repeated: readonly string[] } {
   const owners = object.metadata.ownerReferences;

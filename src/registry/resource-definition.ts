@@ -41,7 +41,7 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Res
   /** Kubernetes keeps no cache of the kind: reads are never older than the store, have pages whatever version they name, and wait for none. */
   readonly uncached?: boolean;
   /** DELETE answers with the object instead of a Status; `untold`: OpenAPI says a Status all the same. */
-  readonly answersDeleted?: boolean | 'untold';
+  readonly returnsDeleted?: boolean | 'untold';
   /** Present where `metadata.generation` counts desired states: did this write make a new one? */
   readonly newGeneration?: (next: T, previous: T) => boolean;
   /** Member in which empty lists and maps are stored as absent; sending one still makes a new generation. */
@@ -78,12 +78,12 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Res
       apiVersion: string,
     ): { readonly object: JsonObject; readonly schema: Schema } | undefined;
     /** Present where somebody elsewhere converts: makes the object that `convert` would. */
-    readonly elsewhere?: (object: JsonObject, apiVersion: string) => Promise<JsonObject>;
+    readonly convertRemotely?: (object: JsonObject, apiVersion: string) => Promise<JsonObject>;
   };
   /** All versions of the kind as definitions, served or not, this one included; absent where there is but one. */
   readonly siblings?: () => readonly ResourceDefinition[];
   /** False for kinds the garbage collector leaves alone: none of its finalizers holds one that is deleted. */
-  readonly collected?: boolean;
+  readonly garbageCollected?: boolean;
   /** Top-level fields that writes to the main resource never own (managedFields), e.g. `['status']`. */
   readonly resetFields?: readonly (readonly string[])[];
 
@@ -137,7 +137,7 @@ export interface BodyReader<T extends ApiObject> {
     options: { readonly made: boolean },
   ): Steps<{ readonly object: T; readonly unknownFields: readonly string[] }>;
   /** What was made as it is once it was stored: pruned. */
-  settled(object: T): T;
+  pruned(object: T): T;
 }
 
 /** How objects of a version come in and out of the store. Pure. */
@@ -152,7 +152,7 @@ export interface Codec<T extends ApiObject> {
    * Present where somebody elsewhere converts versions: `read` and `store` do then for objects that need no conversion,
    * and these for the others. Throw what the caller of a request is told.
    */
-  readonly elsewhere?: {
+  readonly remote?: {
     /** Is what is stored in another version than this one? */
     isForeign(stored: JsonObject): boolean;
     /** Can the object be stored as it is? */
@@ -240,23 +240,23 @@ export interface SubresourceProjection<T extends ApiObject> {
 }
 
 /** What is called for a request while its caller waits. */
-export type Wait = 'mutating-webhook' | 'validating-webhook';
+export type WebhookStage = 'mutating-webhook' | 'validating-webhook';
 
 /** Who waits for an answer, and for how long. */
 export interface Caller {
   /** Aborted when they are gone. */
   readonly signal: AbortSignal;
   /** When (of the server's `monotonic` clock) the time of the request is over. */
-  readonly until?: number | undefined;
+  readonly deadline?: number | undefined;
   /** They waited so long (milliseconds). */
-  waitedFor?(what: Wait, milliseconds: number): void;
+  onWebhookLatency?(what: WebhookStage, milliseconds: number): void;
 }
 
 /** What else is known of an object when its own rules are asked. */
 interface Known {
   /** What its metadata breaks. */
   readonly inMetadata?: readonly Violation[] | undefined;
-  /** Of an update as it was sent: see Emptied. */
+  /** Of an update as it was sent: see EmptyMembers. */
   readonly emptied?: ReadonlySet<string> | undefined;
 }
 
@@ -284,4 +284,4 @@ export const defineResource = <T extends ApiObject>(definition: ResourceDefiniti
   definition;
 
 /** A definition as one of objects of any kind: whoever holds it gives it only objects of its own kind. */
-export const general = (definition: object): ResourceDefinition => definition as ResourceDefinition;
+export const genericDefinition = (definition: object): ResourceDefinition => definition as ResourceDefinition;

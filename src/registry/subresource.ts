@@ -17,7 +17,7 @@ export const verbsOfSubresource = (subresource: Subresource<ApiObject>): readonl
   subresource.type === 'action' ? ['create'] : (subresource.verbs ?? ['get', 'patch', 'update']);
 
 /** The kind that a subresource takes and answers; undefined if it is that of the object. */
-export function ownKindOf(
+export function subresourceKind(
   subresource: Subresource<ApiObject>,
 ): SubresourceProjection<ApiObject>['of'] | SubresourceAction['request'] | undefined {
   if (subresource.type === 'projection') return subresource.of;
@@ -25,7 +25,7 @@ export function ownKindOf(
 }
 
 /** The kind that a subresource takes and answers in the place of the object's, as something that is read and shown. */
-export const ownDefinition = (
+export const subresourceDefinition = (
   { plural, namespaced }: ResourceDefinition,
   kind: Pick<ResourceDefinition, 'group' | 'version' | 'kind' | 'schema' | 'columns'>,
 ): ResourceDefinition => ({ ...kind, plural, singular: '', listKind: '', namespaced, origin: 'built-in' });

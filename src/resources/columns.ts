@@ -11,7 +11,7 @@ export const nameDescription =
   'Name must be unique within a namespace. Is required when creating resources, although some resources may allow a client to request the generation of an appropriate name automatically. Name is primarily intended for creation idempotence and configuration definition. Cannot be updated. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names';
 
 /** How long ago a timestamp was, `<unknown>` for none. */
-export const since = (timestamp: string | null | undefined, now: number): string =>
+export const timestampAge = (timestamp: string | null | undefined, now: number): string =>
   timestamp ? humanDuration(now - Date.parse(timestamp)) : '<unknown>';
 
 /** A column as text, always shown. */
@@ -23,7 +23,7 @@ export const column = <T extends ApiObject>(
 ): Column<T> => ({ name, type: 'string', description, cell, ...more });
 
 export const age: Column = column('Age', creationTimestamp, ({ metadata }, now) =>
-  since(metadata.creationTimestamp, now),
+  timestampAge(metadata.creationTimestamp, now),
 );
 
 /** What kinds without a printer of their own show in place of Age; of a bookmark Go's first day. */

@@ -1,11 +1,11 @@
 import { type Domains, defaultDomains, groupIn } from '../api/domains.js';
 import { Roles } from '../api/kinds/role.js';
-import { general, type ResourceDefinition, type SubresourceAction } from '../registry/resource-definition.js';
+import { genericDefinition, type ResourceDefinition, type SubresourceAction } from '../registry/resource-definition.js';
 import { clusterRoleBindingDefinition } from './clusterrolebindings/definition.js';
 import { clusterRoles } from './clusterroles/definition.js';
 import { configMaps } from './configmaps/definition.js';
 import { deviceClasses } from './deviceclasses/definition.js';
-import { coreEvents, newerEvents } from './events/definition.js';
+import { coreEvents, eventsV1Definition } from './events/definition.js';
 import { leases } from './leases/definition.js';
 import { mutatingAdmissionPolicies } from './mutatingadmissionpolicies/definition.js';
 import { mutatingAdmissionPolicyBindings } from './mutatingadmissionpolicybindings/definition.js';
@@ -60,16 +60,16 @@ export function builtinDefinitions(parts: BuiltinParts = {}): readonly ResourceD
     validatingWebhookConfigurations,
   ];
   return [
-    ...core.map(general),
-    general(newerEvents(domains)),
+    ...core.map(genericDefinition),
+    genericDefinition(eventsV1Definition(domains)),
     ...(parts.authenticationReviews ?? []),
     ...(parts.authorizationReviews ?? []),
     ...(parts.certificates ?? []),
-    ...rbac.map(general),
-    ...admission.map(general),
+    ...rbac.map(genericDefinition),
+    ...admission.map(genericDefinition),
     ...(parts.extensions ?? []),
-    general(leases),
-    general(deviceClasses),
+    genericDefinition(leases),
+    genericDefinition(deviceClasses),
   ];
 }
 

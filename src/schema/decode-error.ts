@@ -2,10 +2,10 @@
 export class DecodeError extends Error {
   override readonly name = 'DecodeError';
   /** What a Go type says that decodes itself, and does not know where it stands; the message where there is none. */
-  readonly own: string;
+  readonly innerMessage: string;
 
   constructor(message: string, own = message) {
     super(message);
-    this.own = own;
+    this.innerMessage = own;
   }
 }

@@ -25,11 +25,11 @@ export class DecodeState {
   /** Names of struct fields from the root to here. */
   readonly fields: string[] = [];
   /** The value does not count, only what is to be told of it: others come for the same member. */
-  isOnlyTold: boolean;
+  isReportOnly: boolean;
   /** The same with list indexes and map keys, for unknown and repeated fields. */
   readonly path: (string | number)[] = [];
-  /** See Emptied. */
-  readonly emptied = new Set<string>();
+  /** See EmptyMembers. */
+  readonly emptyMembers = new Set<string>();
   readonly #strict: Complaints | undefined;
   readonly #prefix: string;
   readonly #unquoted: boolean;
@@ -67,7 +67,7 @@ export class DecodeState {
     this.isPlain = isPlain;
     this.isMerged = isMerged;
     this.converts = converts;
-    this.isOnlyTold = around?.isOnlyTold ?? false;
+    this.isReportOnly = around?.isReportOnly ?? false;
     this.#repeated = around === undefined ? { count: 0 } : around.#repeated;
   }
 
@@ -87,11 +87,11 @@ export class DecodeState {
   }
 
   readonly #keepPlace = (): (() => void) => {
-    const { struct, isOnlyTold } = this;
+    const { struct, isReportOnly } = this;
     const ways = [pathRestorer(this.fields)(), pathRestorer(this.path)()];
     return () => {
       this.struct = struct;
-      this.isOnlyTold = isOnlyTold;
+      this.isReportOnly = isReportOnly;
       for (const back of ways) back();
     };
   };

@@ -14,13 +14,13 @@ import { runSync, type Steps } from '../api/steps.js';
 import { sortedNames, sortTexts } from '../api/text-order.js';
 import { type TypeMeta, typeMetaIn } from '../api/type-meta.js';
 import { DecodeError } from './decode-error.js';
-import { type MakeNode, type Node, scalarMakers } from './decode-scalars.js';
+import { type DecoderNode, type MakeDecoderNode, scalarMakers } from './decode-scalars.js';
 import { type DecodeReport, DecodeState } from './decode-state.js';
 import { goType, itemsOf, structName, valuesOf, type WireShape, wireShape } from './go-types.js';
 import { isEmpty, omitsEmpty, presenceOf } from './presence.js';
 import { mergeRepeated } from './repeated-members.js';
 import type { Schema } from './schema.js';
-import { inOrderOfNames } from './sorted.js';
+import { isSortedByName } from './sort-members.js';
 
 /**
  * Decodes built-in kinds as Go's strict JSON decoder does, driven by the schema and its wire facts. The result is the
@@ -42,7 +42,7 @@ export const compileDecoder = oncePer((schema: Schema): Decoder => {
   return (value, report) => runSync(decodeRoot(root, value, new DecodeState(report)));
 });
 
-function* decodeRoot(root: Node, value: ExactJson, state: DecodeState): Steps<Json> {
+function* decodeRoot(root: DecoderNode, value: ExactJson, state: DecodeState): Steps<Json> {
   const decoded = value === null ? undefined : root.decode(value, state);
   yield* state.rest();
   if (state.failure !== undefined) throw state.failure;
@@ -50,16 +50,16 @@ function* decodeRoot(root: Node, value: ExactJson, state: DecodeState): Steps<Js
 }
 
 /** What is not seen of a decoded value. */
-export interface Emptied {
+export interface EmptyMembers {
   /**
    * The members of the root that are, or contain, lists or maps which were sent empty and left out, or maps in which no
    * bytes were sent as `null`. Go's nil is something else than what is empty.
    */
-  readonly emptied?: ReadonlySet<string> | undefined;
+  readonly emptyMembers?: ReadonlySet<string> | undefined;
 }
 
 /** What a body says. */
-export interface DecodedText extends Emptied {
+export interface DecodedText extends EmptyMembers {
   readonly value: Json;
   /** What fieldValidation is about: repeated members of YAML first, then unknown and repeated ones in document order. */
   readonly strict: readonly string[];
@@ -79,7 +79,7 @@ export function* decodeText(
   const state = new DecodeState({ strict: complaints }, { isPlain: text.exact === text.value, converts });
   const value = yield* decodeRoot(nodeOf(schema), text.exact, state);
   const strict = converts ? sortTexts([...complaints.texts]) : complaints.texts;
-  return { value, strict, emptied: state.emptied };
+  return { value, strict, emptyMembers: state.emptyMembers };
 }
 
 /** `apiVersion` and `kind` of a body. Throws DecodeError (`couldn't get version/kind; json parse error: ...`). */
@@ -103,16 +103,16 @@ function namesAndValues(value: Members): {
 }
 
 /** Compiled on first use, so that schemas may contain themselves. */
-const nodeOf = oncePer((schema: Schema): Node => makers[wireShape(schema)](schema));
+const nodeOf = oncePer((schema: Schema): DecoderNode => makers[wireShape(schema)](schema));
 
 /** Objects made by code may have members that are undefined. */
 const isAbsent = (value: ExactJson | undefined): value is null | undefined => value === null || value === undefined;
 
-const makers: Readonly<Record<WireShape, MakeNode>> = {
+const makers: Readonly<Record<WireShape, MakeDecoderNode>> = {
   ...scalarMakers,
   list: (schema) => {
     const type = goType(schema);
-    let item: Node | undefined;
+    let item: DecoderNode | undefined;
     return {
       shape: 'list',
       schema,
@@ -134,7 +134,7 @@ const makers: Readonly<Record<WireShape, MakeNode>> = {
   },
   map: (schema) => {
     const type = goType(schema);
-    let values: Node | undefined;
+    let values: DecoderNode | undefined;
     return {
       shape: 'map',
       schema,
@@ -150,12 +150,12 @@ const makers: Readonly<Record<WireShape, MakeNode>> = {
         const decodeMember = (at: number): Json => {
           const given = valueAt(at);
           if (!state.converts) path.push(nameOf(at));
-          if (isAbsent(given) && of.shape === 'bytes') state.emptied.add(String(path[0] ?? ''));
+          if (isAbsent(given) && of.shape === 'bytes') state.emptyMembers.add(String(path[0] ?? ''));
           const decoded = (isAbsent(given) ? undefined : of.decode(given, state)) ?? of.zero();
           if (!state.converts) path.pop();
           return decoded;
         };
-        if (inOrderOfNames(names)) {
+        if (isSortedByName(names)) {
           return state.fill(out, names.length, (at) => setMember(out, nameOf(at), decodeMember(at)));
         }
         // Objects of many members are slow to make, so that only one is made of them.
@@ -176,7 +176,7 @@ const makers: Readonly<Record<WireShape, MakeNode>> = {
   },
   struct: makeStruct,
   union: (schema) => {
-    let alternatives: readonly Node[] | undefined;
+    let alternatives: readonly DecoderNode[] | undefined;
     return {
       shape: 'union',
       schema,
@@ -208,7 +208,7 @@ function takes(shape: WireShape, value: ExactJson): boolean {
 }
 
 /** Leaves nothing for later. */
-function decodeWhole(node: Node, value: ExactJson, state: DecodeState): Json | undefined {
+function decodeWhole(node: DecoderNode, value: ExactJson, state: DecodeState): Json | undefined {
   const decoded = node.decode(value, state);
   runSync(state.rest());
   return decoded;
@@ -216,7 +216,7 @@ function decodeWhole(node: Node, value: ExactJson, state: DecodeState): Json | u
 
 interface Field {
   readonly name: string;
-  readonly node: Node;
+  readonly node: DecoderNode;
   /** The embedded structs it is in, from the outermost. */
   readonly within: readonly string[];
   readonly always: boolean;
@@ -228,7 +228,7 @@ function* structsAround(schema: Schema): Generator<string> {
   for (let at = schema.wire?.within; at !== undefined; at = at.within) yield at.struct;
 }
 
-function makeStruct(schema: Schema): Node {
+function makeStruct(schema: Schema): DecoderNode {
   const type = goType(schema);
   const name = structName(schema);
   let fields: readonly Field[] = [];
@@ -257,7 +257,7 @@ function makeStruct(schema: Schema): Node {
       if (value === undefined) {
         if (field.always) out[field.name] = field.node.zero();
       } else if (!field.omitEmpty || !isEmpty(value) || state?.isUnfilled(value)) out[field.name] = value;
-      else if (typeof value === 'object') state?.emptied.add(String(state.path[0] ?? field.name));
+      else if (typeof value === 'object') state?.emptyMembers.add(String(state.path[0] ?? field.name));
     }
     return out;
   };
@@ -328,7 +328,7 @@ function decodeRepeated(
     given[at] ??= [];
     given[at].push(one);
   }
-  const { isOnlyTold } = state;
+  const { isReportOnly } = state;
   const told = new Set<number>();
   for (const [member, one] of members) {
     const at = indexes.get(member);
@@ -340,16 +340,16 @@ function decodeRepeated(
     told.add(at);
     const isRepeated = (given[at]?.length ?? 0) > 1;
     if (isAbsent(one) || (isRepeated && state.isMerged)) continue;
-    state.isOnlyTold = isOnlyTold || isRepeated;
+    state.isReportOnly = isReportOnly || isRepeated;
     slots[at] = decodeField(at, one);
   }
-  state.isOnlyTold = isOnlyTold;
+  state.isReportOnly = isReportOnly;
   for (const [at, all = []] of given.entries())
-    if (all.length > 1 && !isOnlyTold) slots[at] = decodeMerged((fields[at] as Field).node, all);
+    if (all.length > 1 && !isReportOnly) slots[at] = decodeMerged((fields[at] as Field).node, all);
 }
 
 /** A member given several times. Whatever is to be told of it has been told of each. */
-function decodeMerged(node: Node, given: readonly ExactJson[]): Json | undefined {
+function decodeMerged(node: DecoderNode, given: readonly ExactJson[]): Json | undefined {
   const merged = mergeRepeated(node.schema, given);
   return merged === null ? undefined : decodeWhole(node, merged, new DecodeState(undefined, { isMerged: true }));
 }

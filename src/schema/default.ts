@@ -3,7 +3,7 @@ import { oncePer } from '../api/once.js';
 import { isEmpty, omitsEmpty } from './presence.js';
 import { mapList, mapObject } from './prune.js';
 import type { Schema } from './schema.js';
-import { somewhere } from './somewhere.js';
+import { someSubschema } from './some-subschema.js';
 
 /** What an absent or null value means, as the schema says: its default, nothing, or null itself. */
 
@@ -19,7 +19,7 @@ export const maxDefaulted = 50_000;
 const charactersOfValue = 64;
 
 /** How many values more may be added; negative once there were too many. */
-export interface Room {
+export interface DefaultsBudget {
   left: number;
 }
 
@@ -28,12 +28,12 @@ export interface Room {
  * leaves out itself. Parents are never made up. What finds no room is left as it is. The same value when nothing is
  * missing.
  */
-export function applyDefaults<T extends Json>(value: T, schema: Schema, room: Room = { left: Infinity }): T {
+export function applyDefaults<T extends Json>(value: T, schema: Schema, room: DefaultsBudget = { left: Infinity }): T {
   // Objects stay objects, lists stay lists, the rest is returned as it is.
   return fill(value, schema, room) as T;
 }
 
-function fill(value: Json, schema: Schema, room: Room): Json {
+function fill(value: Json, schema: Schema, room: DefaultsBudget): Json {
   if (typeof value !== 'object' || value === null || room.left < 0 || !hasDefaults(schema)) return value;
   const filled = (inner: Json, of: Schema): Json =>
     missing(inner, of) ? (defaultOf(of, room) ?? inner) : fill(inner, of, room);
@@ -51,7 +51,7 @@ function fill(value: Json, schema: Schema, room: Room): Json {
   return withAbsent(present, schema, room);
 }
 
-function withAbsent(object: JsonObject, schema: Schema, room: Room): JsonObject {
+function withAbsent(object: JsonObject, schema: Schema, room: DefaultsBudget): JsonObject {
   let out: Record<string, Json> | undefined;
   for (const [name, inner] of propertiesWithDefault(schema)) {
     if (Object.hasOwn(object, name)) continue;
@@ -64,7 +64,7 @@ function withAbsent(object: JsonObject, schema: Schema, room: Room): JsonObject 
 }
 
 /** The default of a value, with what it leaves out itself, if there is one and room for it. */
-function defaultOf(schema: Schema, room: Room): Json | undefined {
+function defaultOf(schema: Schema, room: DefaultsBudget): Json | undefined {
   if (!hasDefault(schema)) return undefined;
   const { value, size } = wholeDefault(schema);
   room.left -= size;
@@ -137,4 +137,4 @@ const propertiesWithDefault = oncePer((schema: Schema): readonly (readonly [stri
   [...(schema.properties ?? [])].filter(([, property]) => hasDefault(property)),
 );
 
-const hasDefaults = somewhere(hasDefault);
+const hasDefaults = someSubschema(hasDefault);

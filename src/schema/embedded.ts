@@ -10,8 +10,8 @@ import { objectMeta } from './meta.js';
 import { printable } from './printable.js';
 import { mapList, mapObject } from './prune.js';
 import type { Schema } from './schema.js';
-import { somewhere } from './somewhere.js';
-import { sortDeep } from './sorted.js';
+import { someSubschema } from './some-subschema.js';
+import { sortDeep } from './sort-members.js';
 
 /** Resources within resources: nodes with `embeddedResource` have a type and metadata of their own. */
 
@@ -108,7 +108,7 @@ export function coerceEmbedded(
   }
 }
 
-const hasEmbedded = somewhere(({ embeddedResource }) => embeddedResource === true);
+const hasEmbedded = someSubschema(({ embeddedResource }) => embeddedResource === true);
 
 function coerce(value: Json, schema: Schema, path: string, coercion: Coercion): Json {
   if (typeof value !== 'object' || value === null || !hasEmbedded(schema)) return value;

@@ -6,7 +6,7 @@ import { hasSurrogates, sortedNames } from '../api/text-order.js';
 import { itemsOf, valuesOf, type WireShape, wireShape } from './go-types.js';
 import { isEmpty, omitsEmpty, presenceOf, zeroOf } from './presence.js';
 import type { Schema } from './schema.js';
-import { inOrderOfBytes, orderOf, sortDeep } from './sorted.js';
+import { memberOrder, sortByBytes, sortDeep } from './sort-members.js';
 
 /**
  * Objects into the bytes that are stored and sent: compact JSON with `<`, `>`, `&` and line separators escaped as Go
@@ -50,8 +50,8 @@ export const compileEncoder = oncePer((type: EncodedType): Encoder => {
       const { metadata } = object as JsonObject;
       const given: JsonObject = { ...object, kind: type.kind, apiVersion };
       return isObject(metadata ?? null)
-        ? inOrder(type, { ...given, metadata: { ...(metadata as JsonObject), resourceVersion: stand } }, later)
-        : inOrder(type, given, later);
+        ? orderMembers(type, { ...given, metadata: { ...(metadata as JsonObject), resourceVersion: stand } }, later)
+        : orderMembers(type, given, later);
     },
     write(ordered) {
       const text = goJson(ordered);
@@ -67,8 +67,8 @@ export const compileEncoder = oncePer((type: EncodedType): Encoder => {
 });
 
 /** The text of an object in the order of the type's wire form. */
-export function textInOrder(type: EncodedType, object: JsonObject): string {
-  const ordered = inOrder(type, object);
+export function orderedText(type: EncodedType, object: JsonObject): string {
+  const ordered = orderMembers(type, object);
   const text = goJson(ordered);
   const byBytes = reordered(ordered, text);
   return byBytes === undefined ? text : goJson(byBytes);
@@ -77,12 +77,12 @@ export function textInOrder(type: EncodedType, object: JsonObject): string {
 /** An object that has names where the order of code units is not that of bytes, put in order; undefined: it has none. */
 function reordered(ordered: JsonObject, text: string): JsonObject | undefined {
   if (!hasSurrogates(text)) return undefined;
-  const object = inOrderOfBytes(ordered) as JsonObject;
+  const object = sortByBytes(ordered) as JsonObject;
   return object === ordered ? undefined : object;
 }
 
 /** The object with its members in the order of the type's wire form. */
-export const inOrder = (type: EncodedType, object: JsonObject, later?: DeferredWork): JsonObject =>
+export const orderMembers = (type: EncodedType, object: JsonObject, later?: DeferredWork): JsonObject =>
   (type.origin === 'custom' ? sortDeep(object) : arrange(type.schema, object, later)) as JsonObject;
 
 /**
@@ -193,7 +193,7 @@ function compileArrange(schema: Schema): Arrange {
     return (value, later) => {
       if (!isObject(value)) return value;
       // Looking at all names takes long if they are many, so that it is done once.
-      const order = orderOf(value);
+      const order = memberOrder(value);
       if (order === 'empty') return noMembers;
       if (order === 'sorted' && item === asIs) return value;
       const names = sortedNames(value);

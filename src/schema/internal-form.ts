@@ -11,7 +11,7 @@ import {
   type Shape,
 } from './json-schema-props.js';
 import type { ValidationRule } from './schema.js';
-import { inOrderOfBytes, sortDeep } from './sorted.js';
+import { sortByBytes, sortDeep } from './sort-members.js';
 
 const zeros: Partial<Record<Shape, Json>> = { text: '', flag: false };
 
@@ -63,7 +63,7 @@ function internalValue(shape: Shape, value: unknown): Json {
   }
   if (shape === 'rules') return (value as readonly ValidationRule[]).map(internalRule);
   // Defaults, examples and what enums list are maps in Go, whatever the order they were sent in.
-  return inOrderOfBytes(sortDeep(value as Json));
+  return sortByBytes(sortDeep(value as Json));
 }
 
 /** The internal form of a rule, as error messages print it. */

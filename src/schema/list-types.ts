@@ -3,7 +3,7 @@ import { isObject, type Json, type JsonObject } from '../api/object.js';
 import { child, duplicate, index, invalid, mapKey, type Violation } from '../api/violations.js';
 import { printable } from './printable.js';
 import type { Schema } from './schema.js';
-import { somewhere } from './somewhere.js';
+import { someSubschema } from './some-subschema.js';
 
 /** Repeated items of set lists and repeated keys of map lists, each reported at the second place. */
 export function listTypeViolations(value: Json | undefined, schema: Schema): readonly Violation[] {
@@ -13,7 +13,7 @@ export function listTypeViolations(value: Json | undefined, schema: Schema): rea
   return found;
 }
 
-const hasListTypes = somewhere(({ listType }) => listType === 'set' || listType === 'map');
+const hasListTypes = someSubschema(({ listType }) => listType === 'set' || listType === 'map');
 
 function visit(value: unknown, schema: Schema, path: string, found: Violation[]): void {
   if (!hasListTypes(schema)) return;

@@ -5,7 +5,7 @@ import { DecodeError } from './decode-error.js';
 import { structName } from './go-types.js';
 import { listMeta } from './meta.js';
 import { asObject, messageOf } from './protobuf/message.js';
-import { bytesOf, plain, readFields, writeBytes, writeText } from './protobuf/plain-message.js';
+import { bytesOf, plainMessage, readFields, writeBytes, writeText } from './protobuf/plain-message.js';
 import { ProtobufError, WireReader, WireWriter } from './protobuf/wire-format.js';
 import type { Schema } from './schema.js';
 
@@ -20,14 +20,14 @@ import type { Schema } from './schema.js';
 
 const prefix = Buffer.from([0x6b, 0x38, 0x73, 0x00]);
 
-const unknown = plain(
+const unknown = plainMessage(
   'Unknown',
   ['TypeMeta', 'bytes'],
   ['Raw', 'bytes'],
   ['ContentEncoding', 'bytes'],
   ['ContentType', 'bytes'],
 );
-const typeMeta = plain('TypeMeta', ['APIVersion', 'bytes'], ['Kind', 'bytes']);
+const typeMeta = plainMessage('TypeMeta', ['APIVersion', 'bytes'], ['Kind', 'bytes']);
 
 /** Throws ProtobufError. */
 export function* decodeProtobuf(schema: Schema, bytes: Uint8Array): Steps<JsonObject> {

@@ -10,17 +10,17 @@ import type { Schema } from './schema.js';
  */
 
 /** Stands where the stored object has no counterpart. */
-export const absent: unique symbol = Symbol('absent');
-/** The stored value at a place, or `absent`. */
-export type Old = unknown;
+export const noOldValue: unique symbol = Symbol('absent');
+/** The stored value at a place, or `noOldValue`. */
+export type OldValue = unknown;
 
 /** The stored counterpart of a member. */
-export const oldMember = (old: Old, name: string): Old =>
-  isObject(old) && Object.hasOwn(old, name) ? old[name] : absent;
+export const oldMember = (old: OldValue, name: string): OldValue =>
+  isObject(old) && Object.hasOwn(old, name) ? old[name] : noOldValue;
 
 /** Finds the stored counterparts of the items of one list. */
-export function oldItems(old: Old, { listType, listMapKeys = [] }: Schema): (item: unknown) => Old {
-  if (!Array.isArray(old) || listType !== 'map') return () => absent;
+export function oldItems(old: OldValue, { listType, listMapKeys = [] }: Schema): (item: unknown) => OldValue {
+  if (!Array.isArray(old) || listType !== 'map') return () => noOldValue;
   const byKeys = new Map<string, unknown>();
   for (const item of old) {
     const key = keyText(item, listMapKeys);
@@ -28,7 +28,7 @@ export function oldItems(old: Old, { listType, listMapKeys = [] }: Schema): (ite
   }
   return (item) => {
     const key = keyText(item, listMapKeys);
-    return key !== undefined && byKeys.has(key) ? byKeys.get(key) : absent;
+    return key !== undefined && byKeys.has(key) ? byKeys.get(key) : noOldValue;
   };
 }
 
@@ -46,14 +46,14 @@ function keyText(item: unknown, keys: readonly string[]): string | undefined {
 
 /** Compares values with what was stored. What has been compared once counts when what is around it is. */
 export class Ratchet {
-  readonly #known = new Map<object, { readonly old: Old; readonly schema: Schema; readonly answer: boolean }>();
+  readonly #known = new Map<object, { readonly old: OldValue; readonly schema: Schema; readonly answer: boolean }>();
 
   /**
    * Is the value what was stored? What has no counterpart is not, nor is what is around it; other lists are compared
    * as a whole.
    */
-  unchanged(value: unknown, old: Old, schema: Schema): boolean {
-    if (old === absent) return false;
+  unchanged(value: unknown, old: OldValue, schema: Schema): boolean {
+    if (old === noOldValue) return false;
     if (typeof value !== 'object' || value === null) return same(value, old);
     const known = this.#known.get(value);
     if (known !== undefined && known.old === old && known.schema === schema) return known.answer;

@@ -4,7 +4,7 @@ import type { SchemaProps } from './json-schema-props.js';
 const junctorNames = ['not', 'allOf', 'anyOf', 'oneOf'] as const;
 
 /** Fields named by junctors at the root of the schema must exist in the schema proper. */
-export function completeness(
+export function completenessViolations(
   inside: SchemaProps,
   core: SchemaProps,
   corePath: string,
@@ -29,7 +29,7 @@ function nestedCompleteness(
   if (!junctorNames.some((word) => inside[word] !== undefined) && !inside.items && !inside.properties) return [];
   const items = inside.items?.schema;
   return [
-    ...completeness(inside, core, corePath, insidePath),
+    ...completenessViolations(inside, core, corePath, insidePath),
     ...(items
       ? nestedCompleteness(items, core.items?.schema, child(corePath, 'items'), child(insidePath, 'items'))
       : []),

@@ -14,7 +14,7 @@ import {
 } from '../api/violations.js';
 import { everySchema, type SchemaProps } from './json-schema-props.js';
 import { same } from './same.js';
-import { completeness } from './structural-completeness.js';
+import { completenessViolations } from './structural-completeness.js';
 
 /**
  * Structural schemas (KEP-1979's ground rules): every field has a type outside of the logical junctors, and the
@@ -56,7 +56,7 @@ export function structuralViolations(schema: SchemaProps, path: string, prefix: 
   if (patternsSize(schema) > keptInstructions) {
     return [forbiddenField(path, `patterns must not have more than ${keptInstructions} instructions together`)];
   }
-  const found = [...invariants(schema, 'root', path, prefix), ...completeness(schema, schema, path, path)];
+  const found = [...invariants(schema, 'root', path, prefix), ...completenessViolations(schema, schema, path, path)];
   const text = ({ field, body }: Violation): string => `${field}: ${body}`;
   return limitViolations(found)
     .map((violation) => ({ violation, text: text(violation) }))

@@ -1,22 +1,22 @@
 import { quote } from '../api/go-text.js';
 import type { Steps } from '../api/steps.js';
-import type { Failure, Place } from './place.js';
-import { absent } from './ratchet.js';
+import { noOldValue } from './ratchet.js';
 import type { Schema } from './schema.js';
 import type { NodeCheck } from './validate-scalars.js';
+import type { ValidationFailure, ValidationState } from './validation-state.js';
 
 /** What the junctors of a schema (anyOf, oneOf, allOf, not) say of a value. */
 
 interface Attempt {
   readonly matched: number;
-  readonly failures: readonly Failure[];
+  readonly failures: readonly ValidationFailure[];
 }
 
 /** Runs a check whose failures are looked at before they are told. */
-function* apart(check: NodeCheck, value: unknown, at: Place): Steps<Attempt> {
+function* apart(check: NodeCheck, value: unknown, at: ValidationState): Steps<Attempt> {
   if (at.isStep()) yield;
-  const end = at.setApart();
-  const found = check(value, at, absent);
+  const end = at.collectApart();
+  const found = check(value, at, noOldValue);
   const matched = typeof found === 'number' ? found : yield* found;
   return { matched, failures: end() };
 }
@@ -25,7 +25,7 @@ function* apart(check: NodeCheck, value: unknown, at: Place): Steps<Attempt> {
 export function compileJunctors(
   { anyOf, oneOf, allOf, not }: Schema,
   compile: (schema: Schema) => NodeCheck,
-): ((value: unknown, at: Place) => Steps<number>) | undefined {
+): ((value: unknown, at: ValidationState) => Steps<number>) | undefined {
   if (!anyOf && !oneOf && !allOf && !not) return undefined;
   const branches = (schemas: readonly Schema[] | undefined): readonly NodeCheck[] => (schemas ?? []).map(compile);
   const [any, one, all] = [branches(anyOf), branches(oneOf), branches(allOf)];
@@ -35,7 +35,7 @@ export function compileJunctors(
     if (any.length > 0) {
       const { best, valid } = yield* attempt(any, value, at, { stopAtFirst: true });
       if (valid === 0) at.failWithoutField((path) => `${quote(path)} must validate at least one schema (anyOf)`);
-      at.tell(best.failures);
+      at.addAll(best.failures);
       matched += best.matched;
     }
     if (one.length > 0) {
@@ -44,14 +44,14 @@ export function compileJunctors(
         const found = valid === 0 ? 'Found none valid' : `Found ${valid} valid alternatives`;
         at.failWithoutField((path) => `${quote(path)} must validate one and only one schema (oneOf). ${found}`);
       }
-      if (valid === 0) at.tell(best.failures);
+      if (valid === 0) at.addAll(best.failures);
       if (valid < 2) matched += best.matched;
     }
     if (all.length > 0) {
       let valid = 0;
       for (const check of all) {
         const result = yield* apart(check, value, at);
-        at.tell(result.failures);
+        at.addAll(result.failures);
         matched += result.matched;
         if (result.failures.length === 0) valid++;
       }
@@ -71,7 +71,7 @@ export function compileJunctors(
 function* attempt(
   branches: readonly NodeCheck[],
   value: unknown,
-  at: Place,
+  at: ValidationState,
   { stopAtFirst }: { readonly stopAtFirst: boolean },
 ): Steps<{ readonly best: Attempt; readonly valid: number }> {
   let best: Attempt | undefined;

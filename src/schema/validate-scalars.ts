@@ -3,17 +3,17 @@ import { compile, maxMatchingCost } from '../api/regular-expression.js';
 import type { Steps } from '../api/steps.js';
 import { stringFormat } from '../api/string-formats.js';
 import { invalid, invalidText, tooLong, typeInvalid, type Violation } from '../api/violations.js';
-import type { Place } from './place.js';
-import type { Old } from './ratchet.js';
+import type { OldValue } from './ratchet.js';
 import type { Schema } from './schema.js';
+import type { ValidationState } from './validation-state.js';
 
 /** What a schema says of strings and numbers, with the messages of kube-apiserver. */
 
 /** Notes failures and answers the number of checks that were made and succeeded. */
-export type Check = (value: unknown, at: Place) => number;
+export type Check = (value: unknown, at: ValidationState) => number;
 
 /** The same of a value and all within it, at once or in steps: most values are scalars, and a generator for each would take most of the time. */
-export type NodeCheck = (value: unknown, at: Place, old: Old) => number | Steps<number>;
+export type NodeCheck = (value: unknown, at: ValidationState, old: OldValue) => number | Steps<number>;
 
 export type Kind = 'null' | 'boolean' | 'string' | 'integer' | 'number' | 'array' | 'object';
 
@@ -44,7 +44,7 @@ function codePoints(value: string): number {
 
 export function compileString({ minLength, maxLength, pattern }: Schema, format: string): Check {
   const isFormat = format === '' ? undefined : stringFormat(format);
-  const first = (value: string, at: Place): void => {
+  const first = (value: string, at: ValidationState): void => {
     if (maxLength !== undefined && value.length > maxLength && codePoints(value) > maxLength) {
       at.fail((path) => tooLong(path, maxLength));
     } else if (minLength !== undefined && (value.length < minLength || codePoints(value) < minLength)) {
@@ -103,11 +103,11 @@ export function compileNumber(schema: Schema, type: string, format: string): Che
   const minimum = limitOf(schema.minimum);
   const maximum = limitOf(schema.maximum);
   const named = `of type ${type}${format === '' ? ' (default format)' : ` with format ${format}`}`;
-  const outOfRange = (at: Place, what: string): void => {
+  const outOfRange = (at: ValidationState, what: string): void => {
     at.failWithoutField((path) => `${what} value must be ${named} in ${path}`);
   };
   /** Integers are compared with the integer part of a limit, unless the limit does not fit the type. */
-  const limitFor = (value: number | bigint, limit: Limit, at: Place, what: string): number | bigint => {
+  const limitFor = (value: number | bigint, limit: Limit, at: ValidationState, what: string): number | bigint => {
     if (!limit.inRange) outOfRange(at, what);
     else if (kindOf(value) === 'integer') return limit.whole;
     return limit.float;
@@ -138,7 +138,7 @@ export function compileNumber(schema: Schema, type: string, format: string): Che
 
 const limitText = (limit: number | bigint): string => (typeof limit === 'bigint' ? String(limit) : goFloatText(limit));
 
-function checkMultiple(value: number | bigint, factor: number | bigint, at: Place): void {
+function checkMultiple(value: number | bigint, factor: number | bigint, at: ValidationState): void {
   if (factor <= 0) {
     at.fail((path) =>
       badNumber(path, factor, `factor MultipleOf declared for ${path} must be positive: ${limitText(factor)}`),

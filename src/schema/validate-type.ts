@@ -1,8 +1,8 @@
 import { quote } from '../api/go-text.js';
 import { typeInvalid } from '../api/violations.js';
-import type { Place } from './place.js';
 import type { Schema } from './schema.js';
 import { type Check, isNearlyWhole, type Kind, kindOf } from './validate-scalars.js';
+import type { ValidationState } from './validation-state.js';
 
 /** What a schema says of the type of a value. */
 
@@ -17,7 +17,7 @@ const goTypes: Partial<Record<Kind, string>> = { integer: 'int64', number: 'floa
 /** Is the value of one of the types? Where it is of none, the format is told if the value is none that could have it. */
 export function compileType(types: readonly string[], format: string, nullable: boolean): Check {
   const numeric = types.includes('number') || types.includes('integer');
-  const wrong = (at: Place, expected: string, actual: string): number => {
+  const wrong = (at: ValidationState, expected: string, actual: string): number => {
     at.fail((path) => typeInvalid(path, actual, `${path} in body must be of type ${expected}: ${quote(actual)}`));
     return 0;
   };

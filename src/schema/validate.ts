@@ -2,13 +2,13 @@ import type { Json } from '../api/object.js';
 import type { Steps } from '../api/steps.js';
 import { isKnownFormat } from '../api/string-formats.js';
 import { child, invalid, required, tooMany, type Violation } from '../api/violations.js';
-import { type Failure, Place } from './place.js';
-import { absent, type Old, oldItems, oldMember } from './ratchet.js';
+import { noOldValue, type OldValue, oldItems, oldMember } from './ratchet.js';
 import type { Schema } from './schema.js';
 import { compileEnum } from './validate-enum.js';
 import { compileJunctors } from './validate-junctors.js';
 import { type Check, compileNumber, compileString, type Kind, kindOf, type NodeCheck } from './validate-scalars.js';
 import { compileType, typesOf } from './validate-type.js';
+import { type ValidationFailure, ValidationState } from './validation-state.js';
 
 /**
  * Values against schemas, with the messages of kube-apiserver. A schema is compiled once into closures; each checks
@@ -33,21 +33,21 @@ export function compileValidator(schema: Schema, options: ValidatorOptions = {})
   let check: NodeCheck | undefined;
   return function* (value, field = '', previous) {
     check ??= compileNode(schema, { ...options, nodes: new Map() });
-    const first = new Place();
-    yield* whole(check(value, first, absent));
+    const first = new ValidationState();
+    yield* whole(check(value, first, noOldValue));
     if (first.failures.length === 0) return [];
     if (previous === undefined) return violations(first.failures, field);
     // Only what fails is worth comparing with what was stored.
-    const again = new Place();
+    const again = new ValidationState();
     yield* whole(check(value, again, previous));
     return violations(again.failures, field);
   };
 }
 
 /** The same for a container with all within it; `earlier` so many succeeded. */
-type Descent = (value: unknown, at: Place, old: Old, earlier: number) => Steps<number>;
+type Descent = (value: unknown, at: ValidationState, old: OldValue, earlier: number) => Steps<number>;
 
-function violations(failures: readonly Failure[], prefix: string): readonly Violation[] {
+function violations(failures: readonly ValidationFailure[], prefix: string): readonly Violation[] {
   const seen = new Set<string>();
   return failures.flatMap(({ field, reason, body }) => {
     const whole = [prefix, ...(field === undefined || field === '' ? [] : [field.replace(/^\./, '')])];
@@ -98,23 +98,23 @@ function buildNode(schema: Schema, options: Session): NodeCheck {
   const checkObject = compileObject(schema, options);
 
   const ofType: Check = (value, at) => (types.length > 0 || format !== '' ? checkType(value, at) + 1 : 0);
-  const ofScalar = (kind: Kind, value: unknown, at: Place): number => {
+  const ofScalar = (kind: Kind, value: unknown, at: ValidationState): number => {
     if (kind === 'string') return checkString(value, at);
     return kind === 'integer' || kind === 'number' ? checkNumber(value, at) + 1 : 0;
   };
   /** What was so before is not held against the value. */
-  const ratchet = (before: number, value: unknown, at: Place, old: Old): void => {
-    if (at.failures.length > before && at.ratchet.unchanged(value, old, schema)) at.forget(before);
+  const ratchet = (before: number, value: unknown, at: ValidationState, old: OldValue): void => {
+    if (at.failures.length > before && at.ratchet.unchanged(value, old, schema)) at.truncate(before);
   };
 
-  const checkFlat = (kind: Kind, value: unknown, at: Place, old: Old): number => {
+  const checkFlat = (kind: Kind, value: unknown, at: ValidationState, old: OldValue): number => {
     const before = at.failures.length;
     const matched = kind === 'null' ? checkType(value, at) : ofType(value, at) + 2 + ofScalar(kind, value, at) + 2;
     checkEnum?.(value, at);
     ratchet(before, value, at, old);
     return matched;
   };
-  function* checkWhole(kind: Kind, value: unknown, at: Place, old: Old): Steps<number> {
+  function* checkWhole(kind: Kind, value: unknown, at: ValidationState, old: OldValue): Steps<number> {
     const before = at.failures.length;
     let matched = ofType(value, at);
     matched += checkJunctors === undefined ? 2 : (yield* checkJunctors(value, at)) + 1;
@@ -131,7 +131,7 @@ function buildNode(schema: Schema, options: Session): NodeCheck {
     if (checkJunctors !== undefined) return checkWhole(kind, value, at, old);
     if (kind !== 'array' && kind !== 'object') return checkFlat(kind, value, at, old);
     // Nothing comes after what is within.
-    if (checkEnum === undefined && old === absent) {
+    if (checkEnum === undefined && old === noOldValue) {
       return (kind === 'array' ? checkArray : checkObject)(value, at, old, ofType(value, at) + 4);
     }
     return checkWhole(kind, value, at, old);
@@ -177,9 +177,9 @@ function compileObject(schema: Schema, options: Session): Descent {
     checkOther !== undefined ||
     minProperties !== undefined ||
     maxProperties !== undefined;
-  const oldOf = (name: string, at: Place, old: Old): Old => {
+  const oldOf = (name: string, at: ValidationState, old: OldValue): OldValue => {
     const isTypeMeta = at.path.length === 0 && (name === 'apiVersion' || name === 'kind');
-    return old === absent || isTypeMeta ? absent : oldMember(old, name);
+    return old === noOldValue || isTypeMeta ? noOldValue : oldMember(old, name);
   };
   return function* (given, at, old, earlier) {
     // Called for objects only.

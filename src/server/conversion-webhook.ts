@@ -10,11 +10,11 @@ import { reviewVersion } from '../api/review-versions.js';
 import { FailureLog } from '../client/failure-log.js';
 import {
   type ConversionFailure,
-  type ConvertElsewhere,
   callFailed,
   conversionReview,
   convertedObjects,
   InvalidConversion,
+  type RemoteConverter,
 } from '../resources/customresources/conversion-review.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
@@ -43,7 +43,7 @@ interface ConversionParts {
 export function conversionWebhook(
   { metadata, spec }: CustomResourceDefinition,
   parts: ConversionParts,
-): ConvertElsewhere | undefined {
+): RemoteConverter | undefined {
   const { conversion } = spec;
   const webhook = conversion?.strategy === 'Webhook' ? conversion.webhook : undefined;
   if (webhook === undefined) return undefined;

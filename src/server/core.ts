@@ -6,12 +6,12 @@ import { Catalogue } from '../apiserver/catalogue.js';
 import type { FeatureGates } from '../apiserver/feature-gates.js';
 import { localClient } from '../apiserver/local-client.js';
 import { type NonResourceRoutes, nonResourceRoutes } from '../apiserver/non-resource.js';
-import { settling } from '../apiserver/operations/passage.js';
+import { settlingAtOnce } from '../apiserver/operations/request-tracker.js';
 import type { Parts } from '../apiserver/parts.js';
 import { handle } from '../apiserver/pipeline.js';
 import type { ApiRequest, ApiResponse } from '../apiserver/request.js';
 import { StoredObjects } from '../apiserver/stored-objects.js';
-import { WriteTurns } from '../apiserver/write/turns.js';
+import { WriteQueue } from '../apiserver/write/write-queue.js';
 import { Impersonation } from '../auth/impersonation.js';
 import type { Client, ClientOptions } from '../client/client.js';
 import { domainClient } from '../client/domain-client.js';
@@ -155,7 +155,7 @@ export async function openCore(
     log,
     domains,
     featureGates,
-    writeTurns: new WriteTurns(clock, signal),
+    writeQueue: new WriteQueue(clock, signal),
     firstRevision: () => state.firstRevision,
     operations: operations.over(catalogue, () => signal.aborted),
     intercept: options.intercept,
@@ -164,7 +164,7 @@ export async function openCore(
   const routes = routesBeside(ground, { state, objects, catalogue, authentication, drained: drained.signal });
   const plain: RequestHandler = (request) => handle(parts, routes, request);
   const answer = seams.answers?.(plain) ?? plain;
-  const answerInProcess = takingTurns(settling(answer));
+  const answerInProcess = takingTurns(settlingAtOnce(answer));
   return {
     state,
     credentials,

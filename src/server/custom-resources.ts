@@ -42,7 +42,7 @@ export async function openCustomResources(given: {
     prefixes: domains.extensions,
     ...(webhooks === undefined
       ? {}
-      : { convertElsewhere: (crd) => conversionWebhook(crd, { ...webhooks, api: domains.api, clock, log, metrics }) }),
+      : { remoteConverter: (crd) => conversionWebhook(crd, { ...webhooks, api: domains.api, clock, log, metrics }) }),
   };
   const read = (crd: CustomResourceDefinition, since: Revision): readonly ResourceDefinition[] => {
     try {

@@ -1,4 +1,4 @@
-import type { FacadeParts } from '../http/facade.js';
+import type { HandlerParts } from '../http/handle-exchange.js';
 import type { ListenerOptions } from '../http/listener.js';
 import { certificateOf } from '../pki/ca-state.js';
 import type { KeyPair } from '../pki/certificate-authority.js';
@@ -43,7 +43,7 @@ const lookEveryMs = 86_400_000;
 
 /** Opens the port. Fails with one sentence if it cannot be had. */
 export async function openListener(
-  parts: Omit<FacadeParts, 'stopping'>,
+  parts: Omit<HandlerParts, 'stopping'>,
   credentials: Credentials,
   {
     host = optionDefaults.host,
@@ -112,7 +112,7 @@ async function renewing(
     log,
     signal,
     first,
-  }: Pick<FacadeParts, 'clock' | 'log'> & {
+  }: Pick<HandlerParts, 'clock' | 'log'> & {
     readonly signal: AbortSignal;
     readonly first: ListeningCredentials;
   },

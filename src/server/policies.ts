@@ -16,7 +16,7 @@ import {
 import { groupVersion, type ResourceType } from '../api/object.js';
 import type { Catalogue } from '../apiserver/catalogue.js';
 import { objectInterfaces } from '../apiserver/object-interfaces.js';
-import { policyChanges } from '../apiserver/policy-changes.js';
+import { policyPatcher } from '../apiserver/policy-patcher.js';
 import type { StoredObjects } from '../apiserver/stored-objects.js';
 import type { Authorizer } from '../auth/authorizer.js';
 import type { Client } from '../client/client.js';
@@ -77,7 +77,7 @@ export async function openPolicies(given: {
       mutatingPolicies({
         ...parts,
         hooks: await follow(given, MutatingAdmissionPolicies, MutatingAdmissionPolicyBindings),
-        changes: policyChanges(catalogue),
+        patcher: policyPatcher(catalogue),
       }),
     ],
     validating: [

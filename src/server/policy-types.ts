@@ -4,7 +4,7 @@ import type { Catalogue } from '../apiserver/catalogue.js';
 import { typeOf } from '../cel/decl-type.js';
 import type { ResourceDefinition } from '../registry/resource-definition.js';
 import { runInTurns } from '../runtime/turn-taking.js';
-import { declare } from '../schema/rules/declare.js';
+import { declareSchema } from '../schema/rules/declare.js';
 
 /** Compares the expressions of policies with the types of what is served now. */
 export const policyTypeCheck =
@@ -18,7 +18,7 @@ function servedKind(definition: ResourceDefinition): ServedKind {
   return {
     ...{ group, version, kind, plural, singular },
     type() {
-      const declared = declare(definition.schema, true);
+      const declared = declareSchema(definition.schema, true);
       return declared && typeOf(declared, kind);
     },
   };

@@ -151,7 +151,7 @@ test.each<[string, Partial<AdmissionAttributes> & { readonly resource: ResourceT
       resource: Nodes,
       key: { name: 'n1' },
       user: { username: 'system:node:n1', groups: ['system:nodes'] },
-      isOneOfMany: true,
+      isCollectionDelete: true,
     },
     'nodes "Unknown" is forbidden: node "n1" is not allowed to modify node ""',
   ],

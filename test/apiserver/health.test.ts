@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type HealthCheck, type HealthObserver, health } from '../../src/apiserver/health.js';
-import { queryOf } from '../../src/http/route.js';
+import { parseQuery } from '../../src/http/request-info.js';
 
 const checks: readonly HealthCheck[] = [
   { name: 'ping', check: async () => undefined },
@@ -19,7 +19,7 @@ const broken: readonly HealthCheck[] = [
 
 const ask = (url: string, given = checks, observed?: HealthObserver) => {
   const [path = '', query = ''] = url.split('?');
-  return health(given, path, queryOf(query), observed);
+  return health(given, path, parseQuery(query), observed);
 };
 
 describe('the three paths', () => {

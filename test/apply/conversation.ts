@@ -11,9 +11,9 @@ import {
 } from '../../src/api/object.js';
 import { runSync, type Steps } from '../../src/api/steps.js';
 import { compareText } from '../../src/api/text-order.js';
-import { applied, readApplyConfiguration } from '../../src/apiserver/patch/apply.js';
-import { type Decoded, patched, patchTypeOf, readPatch } from '../../src/apiserver/patch/index.js';
-import { withoutIdleTimes } from '../../src/apply/idle-times.js';
+import { applyAndDecode, readApplyConfiguration } from '../../src/apiserver/patch/apply.js';
+import { applyPatch, type DecodedObject, patchTypeOf, readPatch } from '../../src/apiserver/patch/index.js';
+import { ignoreTimestampChanges } from '../../src/apply/ignore-timestamps.js';
 import { configMapSchema } from '../../src/resources/configmaps/definition.js';
 import { mutatingWebhookConfigurations } from '../../src/resources/mutatingwebhookconfigurations/definition.js';
 import { serviceAccountSchema } from '../../src/resources/serviceaccounts/definition.js';
@@ -155,7 +155,7 @@ function decode(kind: Kind, value: JsonObject, report: DecodeReport = { strict: 
   return defaults?.(object) ?? object;
 }
 
-function* decoded(kind: Kind, value: JsonObject): Steps<Decoded> {
+function* decoded(kind: Kind, value: JsonObject): Steps<DecodedObject> {
   yield;
   const strict = new Complaints();
   return { object: decode(kind, value, { strict }), strict: strict.texts };
@@ -172,7 +172,7 @@ async function write(kind: Kind, step: Step, live: ApiObject | undefined, now: n
   }
   if (step.do === 'apply') {
     const { config } = await readApplyConfiguration(body);
-    const { object } = await applied(
+    const { object } = await applyAndDecode(
       { ...writing, live, config, kind, force: step.force ?? false },
       { isBuiltIn: kind.origin === 'built-in', decode: (value) => decoded(kind, value) },
     );
@@ -186,7 +186,7 @@ async function write(kind: Kind, step: Step, live: ApiObject | undefined, now: n
   }
   const type = patchTypeOf(mediaTypes[step.do], kind.origin);
   if (type === 'apply' || live === undefined) throw new Error('nothing to patch');
-  const steps = patched(readPatch(type, body, { fieldValidation: 'Warn' }), {
+  const steps = applyPatch(readPatch(type, body, { fieldValidation: 'Warn' }), {
     current: live as unknown as JsonObject,
     schema: kind.schema,
     fieldValidation: 'Warn',
@@ -200,7 +200,7 @@ function settled(kind: Kind, step: Step, live: ApiObject | undefined, written: A
   const prepared = kind.prepare?.(written) ?? written;
   const { uid: _, ...metadata } = prepared.metadata;
   const object = { ...prepared, metadata: { ...metadata, name: step.name, uid: 'u' } };
-  return live === undefined ? object : runSync(withoutIdleTimes(live, object));
+  return live === undefined ? object : runSync(ignoreTimestampChanges(live, object));
 }
 
 const leftOut: ReadonlySet<string> = new Set(['uid', 'managedFields', 'namespace', 'creationTimestamp', 'generation']);

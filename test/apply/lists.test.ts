@@ -8,7 +8,7 @@ import { type FieldSet, paths, setOf } from '../../src/apply/field-set.js';
 import { fieldSetOf } from '../../src/apply/field-set-of.js';
 import { merge } from '../../src/apply/merge.js';
 import { printPath } from '../../src/apply/path-element.js';
-import { reconcile } from '../../src/apply/reconcile.js';
+import { reconcileFieldSet } from '../../src/apply/reconcile.js';
 import { remove } from '../../src/apply/remove.js';
 import { shapeOfObject } from '../../src/apply/shape.js';
 import { field, intOrString, list, listMap, quantity, string, struct, time } from '../../src/schema/builder.js';
@@ -284,13 +284,13 @@ describe('fields after the schema has changed', () => {
       ['f:outer', 'f:l', 'k:{"name":"x"}', 'f:name'],
       ['f:gone', 'f:x'],
     );
-    expect([...printed(reconcile(atomic, before))].sort()).toEqual(
+    expect([...printed(reconcileFieldSet(atomic, before))].sort()).toEqual(
       ['.gone.x', '.open.x.y', '.outer.l', '.set', '.whole'].sort(),
     );
   });
 
   test('what fits is left as it is', () => {
     const before = setOf(['f:set'], ['f:whole'], ['f:open', 'f:x']);
-    expect(reconcile(atomic, before)).toBe(before);
+    expect(reconcileFieldSet(atomic, before)).toBe(before);
   });
 });

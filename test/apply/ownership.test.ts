@@ -3,9 +3,9 @@ import type { ApiObject, Json, JsonObject, ManagedFieldsEntry } from '../../src/
 import { runSync } from '../../src/api/steps.js';
 import { timestamp } from '../../src/api/time.js';
 import type { Applied } from '../../src/apply/apply-configuration.js';
-import { withoutIdleTimes } from '../../src/apply/idle-times.js';
+import { ignoreTimestampChanges } from '../../src/apply/ignore-timestamps.js';
 import { managedFieldsProblem } from '../../src/apply/managed-fields.js';
-import type { Versions, Writing } from '../../src/apply/writing.js';
+import type { Versions, WriteContext } from '../../src/apply/write-context.js';
 import { field, list, listMap, map, string, struct } from '../../src/schema/builder.js';
 import { objectMeta, typeMeta } from '../../src/schema/meta.js';
 import type { Schema } from '../../src/schema/schema.js';
@@ -20,7 +20,7 @@ const thing = struct('v1.Thing', {
 });
 
 const start = Date.parse('2026-01-01T00:00:00Z');
-const writing = (more: Partial<Writing> = {}): Writing => ({
+const writing = (more: Partial<WriteContext> = {}): WriteContext => ({
   schema: thing,
   apiVersion: 'v1',
   manager: 'm',
@@ -39,7 +39,7 @@ const object = (more: JsonObject, managedFields?: readonly ManagedFieldsEntry[])
 const entriesOf = ({ metadata }: ApiObject): readonly ManagedFieldsEntry[] => metadata.managedFields ?? [];
 const fieldsOf = (written: ApiObject): Record<string, unknown> =>
   Object.fromEntries(entriesOf(written).map(({ manager = '', fieldsV1 }) => [manager, fieldsV1]));
-const created = (more: JsonObject, by: Partial<Writing> = {}): ApiObject =>
+const created = (more: JsonObject, by: Partial<WriteContext> = {}): ApiObject =>
   recorded({ ...writing(by), live: undefined, next: object(more) });
 
 describe('recordUpdate', () => {
@@ -165,7 +165,10 @@ describe('recordUpdate', () => {
 
   test('what clients send as owners: reset, replaced, or not understood and ignored', () => {
     const live = created({ data: { a: '1' } });
-    const sent = (managedFields: readonly ManagedFieldsEntry[], by: Partial<Writing> = {}): Record<string, unknown> =>
+    const sent = (
+      managedFields: readonly ManagedFieldsEntry[],
+      by: Partial<WriteContext> = {},
+    ): Record<string, unknown> =>
       fieldsOf(recorded({ ...writing(by), live, next: object({ data: { a: '1' } }, managedFields) }));
     const entry = { manager: 'x', operation: 'Apply', apiVersion: 'v1', fieldsType: 'FieldsV1' } as const;
     const kept = { m: { 'f:data': { '.': {}, 'f:a': {} } } };
@@ -303,7 +306,7 @@ describe('recordUpdate', () => {
       fieldsType: 'FieldsV1',
       fieldsV1: Object.fromEntries(members.map((name) => [`f:${name}`, {}])),
     });
-    const as = (manager: string): Writing => writing({ schema: both, apiVersion: 'g/v2', versions, manager });
+    const as = (manager: string): WriteContext => writing({ schema: both, apiVersion: 'g/v2', versions, manager });
     const undeclared = (name: string): string => `.${name}: field not declared in schema`;
 
     test.each<[string, { live: JsonObject; by: readonly ManagedFieldsEntry[]; next: JsonObject; why: string }]>([
@@ -459,7 +462,7 @@ describe('withoutIdleTimes', () => {
   const at = (time: string, more: JsonObject = {}): ApiObject => object(more, [{ ...entry, time, fieldsV1: {} }]);
 
   test('takes back times that are all that changed', () => {
-    expect(runSync(withoutIdleTimes(at('2026-01-01T00:00:00Z'), at('2026-02-02T00:00:00Z')))).toEqual(
+    expect(runSync(ignoreTimestampChanges(at('2026-01-01T00:00:00Z'), at('2026-02-02T00:00:00Z')))).toEqual(
       at('2026-01-01T00:00:00Z'),
     );
   });
@@ -467,13 +470,13 @@ describe('withoutIdleTimes', () => {
   test('takes them back, too, from one who does not name the version', () => {
     const live = at('2026-01-01T00:00:00Z');
     const named = { ...live, metadata: { ...live.metadata, resourceVersion: '7' } };
-    const { managedFields } = runSync(withoutIdleTimes(named, at('2026-02-02T00:00:00Z'))).metadata;
+    const { managedFields } = runSync(ignoreTimestampChanges(named, at('2026-02-02T00:00:00Z'))).metadata;
     expect(managedFields).toEqual(live.metadata.managedFields);
   });
 
   test('leaves them where anything else changed', () => {
     const next = at('2026-02-02T00:00:00Z', { data: { k: '1' } });
-    expect(runSync(withoutIdleTimes(at('2026-01-01T00:00:00Z'), next))).toBe(next);
+    expect(runSync(ignoreTimestampChanges(at('2026-01-01T00:00:00Z'), next))).toBe(next);
   });
 });
 

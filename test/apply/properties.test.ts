@@ -6,13 +6,13 @@ import { noDeferral, runSync } from '../../src/api/steps.js';
 import { compare } from '../../src/apply/compare.js';
 import { type FieldSet, has, intersection, type Path, paths, union } from '../../src/apply/field-set.js';
 import { fieldSetOf, wholeNode } from '../../src/apply/field-set-of.js';
-import { withoutIdleTimes } from '../../src/apply/idle-times.js';
+import { ignoreTimestampChanges } from '../../src/apply/ignore-timestamps.js';
 import { readManagedFields } from '../../src/apply/managed-fields.js';
 import { merge } from '../../src/apply/merge.js';
 import { printPath } from '../../src/apply/path-element.js';
 import { remove } from '../../src/apply/remove.js';
 import { shapeOfObject } from '../../src/apply/shape.js';
-import type { Writing } from '../../src/apply/writing.js';
+import type { WriteContext } from '../../src/apply/write-context.js';
 import { same } from '../../src/schema/same.js';
 import type { Schema } from '../../src/schema/schema.js';
 import { appliedAtOnce, recorded } from './at-once.js';
@@ -71,7 +71,7 @@ const configuration = (given: JsonObject | undefined): JsonObject => ({
   metadata: { name: 'a' },
   ...(given === undefined ? {} : { spec: given }),
 });
-const writing = (manager: string): Writing => ({ schema, apiVersion: 'g/v1', manager, now: 0 });
+const writing = (manager: string): WriteContext => ({ schema, apiVersion: 'g/v1', manager, now: 0 });
 const stored = (object: ApiObject): ApiObject => ({ ...object, metadata: { ...object.metadata, uid: 'u' } });
 
 function applyAs(
@@ -81,7 +81,7 @@ function applyAs(
   force = false,
 ): ApiObject {
   const { object } = appliedAtOnce({ ...writing(manager), live, config: configuration(given), kind, force });
-  return live === undefined ? stored(object) : runSync(withoutIdleTimes(live, stored(object)));
+  return live === undefined ? stored(object) : runSync(ignoreTimestampChanges(live, stored(object)));
 }
 function updateAs(manager: string, live: ApiObject, given: JsonObject): ApiObject {
   const next = { ...configuration(given), metadata: live.metadata } as unknown as ApiObject;

@@ -8,7 +8,7 @@ import { readYaml } from '../../src/api/yaml.js';
 import type { ApiRequest } from '../../src/apiserver/request.js';
 import { openServer, type Server } from '../../src/embed.js';
 import type { Exchange } from '../../src/http/exchange.js';
-import { serve } from '../../src/http/facade.js';
+import { handleExchange } from '../../src/http/handle-exchange.js';
 import { systemClock } from '../../src/runtime/clock.js';
 import type { Logger } from '../../src/runtime/logger.js';
 import type { ServerOptions } from '../../src/server/options.js';
@@ -55,7 +55,7 @@ export async function openTarget(options: ServerOptions): Promise<Target> {
 
   const ask = async (request: FuzzRequest): Promise<FuzzAnswer> => {
     const { exchange, answer } = inProcess(request, [der]);
-    await serve(parts, exchange);
+    await handleExchange(parts, exchange);
     return answer();
   };
 
@@ -65,7 +65,7 @@ export async function openTarget(options: ServerOptions): Promise<Target> {
       if (followed.has(request)) continue;
       const { exchange, leave } = inProcess(request, [der], Number.POSITIVE_INFINITY);
       followed.set(request, leave);
-      void serve(parts, exchange).finally(() => followed.delete(request));
+      void handleExchange(parts, exchange).finally(() => followed.delete(request));
     }
   };
 
@@ -240,10 +240,10 @@ function inProcess(
     // Who shows a token is who the token says.
     peer: { certificates: byName.has('authorization') ? [] : certificates, address: '127.0.0.1' },
     onClosed: (listener) => closed.push(listener),
-    get answered() {
+    get responseStarted() {
       return answered !== undefined;
     },
-    stuck: false,
+    isStalled: false,
     send: async (code, headers, { chunks }) => {
       const sent: Buffer[] = [];
       for await (const chunk of chunks) sent.push(chunk);
@@ -267,8 +267,8 @@ function inProcess(
       });
       return out;
     },
-    last: () => {},
-    cut: () => {
+    closeAfterResponse: () => {},
+    abort: () => {
       answered ??= { code: 0, headers: {}, body: Buffer.alloc(0), stream: false };
     },
   };

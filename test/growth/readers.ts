@@ -20,7 +20,7 @@ import { parseShardSelector } from '../../src/apiserver/shard-selector.js';
 import { parseToken } from '../../src/auth/jws.js';
 import { environmentOf } from '../../src/cel/environment.js';
 import { kubernetesLibraries } from '../../src/cel/kubernetes.js';
-import { decodePath, queryOf, routeOf } from '../../src/http/route.js';
+import { decodePath, parseQuery, parseRequestInfo } from '../../src/http/request-info.js';
 import { readUnverifiedRequest } from '../../src/pki/certificate-request.js';
 import { firstPemBlock } from '../../src/pki/pem.js';
 import { parseJsonPath } from '../../src/resources/customresources/json-path.js';
@@ -51,7 +51,7 @@ function protobuf(text: string): Steps<unknown> {
   );
 }
 const plain = environmentOf({ variables: new Map(), libraries: kubernetesLibraries });
-const noQuery = queryOf('');
+const noQuery = parseQuery('');
 const signs = [
   'a',
   '1',
@@ -285,7 +285,7 @@ export const readers: Readonly<Record<string, Reader>> = {
   },
   paths: {
     tokens: [...signs, 'api', 'v1', 'namespaces', 'watch', '?', '&', 'fieldSelector=', 'watch=1'],
-    read: (text) => routeOf('GET', decodePath(text), queryOf(text)),
+    read: (text) => parseRequestInfo('GET', decodePath(text), parseQuery(text)),
   },
   'Accept headers': {
     tokens: ['a', '/', ';', '=', ',', ' ', '*', 'q=1', 'application/json', ';as=Table;g=meta.k8s.io;v=v1', ';q=0.§'],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { connectionsAtMost } from '../../src/http/connection-limits.js';
+import { maxConnections } from '../../src/http/connection-limits.js';
 
 test.each<[number, number | undefined, number | undefined]>([
   [10_000, undefined, 10_000],
@@ -11,5 +11,5 @@ test.each<[number, number | undefined, number | undefined]>([
   [50, 200, 50],
   [10_000, 100, 1],
 ])('of %d connections that are wanted, with %s open files: %s', (wanted, openFiles, most) => {
-  expect(connectionsAtMost(wanted, openFiles)).toBe(most);
+  expect(maxConnections(wanted, openFiles)).toBe(most);
 });

@@ -5,12 +5,12 @@ import { type AddressInfo, connect as connectPlain } from 'node:net';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
 import { Catalogue } from '../../src/apiserver/catalogue.js';
-import { Passage } from '../../src/apiserver/operations/passage.js';
 import { RequestMetrics } from '../../src/apiserver/operations/request-metrics.js';
+import { RequestTracker } from '../../src/apiserver/operations/request-tracker.js';
 import type { Body } from '../../src/apiserver/represent.js';
 import type { ApiRequest, ApiResponse } from '../../src/apiserver/request.js';
 import type { Exchange } from '../../src/http/exchange.js';
-import { serve } from '../../src/http/facade.js';
+import { handleExchange } from '../../src/http/handle-exchange.js';
 import { Http1Exchange } from '../../src/http/http1-exchange.js';
 import { Http2Exchange } from '../../src/http/http2-exchange.js';
 import { sendCompressed } from '../../src/http/send.js';
@@ -141,10 +141,10 @@ describe('a long answer', () => {
       representation: { mediaType: 'json', pretty: false },
     };
     const parts = {
-      handle: async (request: ApiRequest) => new Passage(operations, request).followed(response),
+      handle: async (request: ApiRequest) => new RequestTracker(operations, request).tracked(response),
       ...{ clock, log: silentLogger, stopping: new AbortController().signal },
     };
-    const { outgoing, stream, sent } = await answered((exchange) => serve(parts, exchange), { clock });
+    const { outgoing, stream, sent } = await answered((exchange) => handleExchange(parts, exchange), { clock });
     const failed = new Promise((resolve) => stream.once('error', resolve));
     await eventually(async () => outgoing?.writableNeedDrain === true, Boolean);
     await clock.advance(30_000);
@@ -174,7 +174,7 @@ test.each(['goes on', 'has ended'])('an answer that %s can be broken off althoug
     const out = exchange.stream(200, {});
     out.write(Buffer.alloc(400 * chunkBytes));
     if (state === 'has ended') out.end();
-    setImmediate(() => exchange.cut());
+    setImmediate(() => exchange.abort());
   });
   const error = await new Promise((resolve) => stream.once('error', resolve));
   expect(error).toMatchObject({ message: 'Stream closed with error code NGHTTP2_INTERNAL_ERROR' });
@@ -211,7 +211,7 @@ test('a header is read as UTF-8', async () => {
     ...{ clock: new FakeClock(), log: silentLogger, stopping: new AbortController().signal },
   };
   const name = Buffer.from('é/1').toString('latin1');
-  const { sent } = await answered((exchange) => serve(parts, exchange), { headers: { 'user-agent': name } });
+  const { sent } = await answered((exchange) => handleExchange(parts, exchange), { headers: { 'user-agent': name } });
   await sent();
   expect(read).toBe('é/1');
 });
@@ -252,6 +252,6 @@ test.each([
     onClosed: () => {},
     send: () => undefined,
   } as unknown as Exchange;
-  await Promise.all(Array.from({ length: 5 }, () => serve(parts, exchange)));
+  await Promise.all(Array.from({ length: 5 }, () => handleExchange(parts, exchange)));
   expect(turnsTaken.size).toBe(turns);
 });

@@ -4,7 +4,7 @@ import { Agent, get } from 'node:https';
 import { connect as connectPlain } from 'node:net';
 import { connect, type TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Pace } from '../../src/apiserver/pace.js';
+import { Backpressure } from '../../src/apiserver/backpressure.js';
 import type { ApiRequest, ApiResponse, WatchItem } from '../../src/apiserver/request.js';
 import type { ConnectionLimits } from '../../src/http/connection-limits.js';
 import { Listener, type ListenerOptions } from '../../src/http/listener.js';
@@ -197,7 +197,7 @@ describe('HTTP/1.1', () => {
     let ended = 0;
     const { raw, stop } = await listening({}, async () => {
       begun++;
-      return { result: { type: 'text', code: 200, text: 'x'.repeat(20_000_000) }, settled: () => ended++ };
+      return { result: { type: 'text', code: 200, text: 'x'.repeat(20_000_000) }, onSettled: () => ended++ };
     });
     const { socket, send } = await raw('http/1.1');
     socket.pause();
@@ -409,7 +409,7 @@ describe('HTTP/1.1', () => {
   test('who asks for the headers of a watch gets them, and no watch', async () => {
     const events = new Observable<WatchItem>(() => expect.unreachable());
     const { raw } = await listening({}, () => ({
-      result: { type: 'watch', definition: configMaps, pace: new Pace(), events },
+      result: { type: 'watch', definition: configMaps, backpressure: new Backpressure(), events },
     }));
     const { send, all } = await raw('http/1.1');
     send('HEAD /api/v1/configmaps?watch=1 HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n');
@@ -422,7 +422,7 @@ describe('HTTP/1.1', () => {
       result: {
         type: 'watch',
         definition: configMaps,
-        pace: new Pace(),
+        backpressure: new Backpressure(),
         events: new Observable((subscriber) => {
           say = (item) => subscriber.next(item);
           signal.addEventListener('abort', () => subscriber.complete());

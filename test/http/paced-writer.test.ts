@@ -35,7 +35,7 @@ class Socket extends Writable {
 function writing(givenMs = Number.POSITIVE_INFINITY) {
   const clock = new FakeClock();
   const out = new Socket();
-  const writer = new PacedWriter(out, { clock, until: clock.monotonic() + givenMs, cut: () => out.destroy() });
+  const writer = new PacedWriter(out, { clock, deadline: clock.monotonic() + givenMs, abort: () => out.destroy() });
   return { clock, out, writer };
 }
 const megabyte = Buffer.from(Array.from({ length: 1_048_576 }, (_, at) => at % 251));
@@ -49,10 +49,10 @@ test('a slow reader gets everything in order, and one that takes nothing is cut 
     writer.write(Buffer.from('z'));
   }
   let isTaken = false;
-  void slow.writer.taken().then(() => {
+  void slow.writer.drained().then(() => {
     isTaken = true;
   });
-  void dead.writer.taken();
+  void dead.writer.drained();
   for (let at = 0; at < 24; at++) {
     slow.out.take(150_000);
     await slow.clock.advance(29_000);
@@ -72,7 +72,7 @@ test('a slow reader gets everything in order, and one that takes nothing is cut 
 test('one that has not taken all of it in time is cut off', async () => {
   const { writer, out, clock } = writing(70_000);
   writer.write(megabyte);
-  void writer.taken();
+  void writer.drained();
   for (let at = 0; at < 69; at++) {
     out.take(5_000);
     await clock.advance(1_000);
@@ -98,7 +98,7 @@ test('what waits is written before the end, which nothing follows', async () => 
 test('who is told that there is room writes on, be some of it still on its way', async () => {
   const { out, writer } = writing();
   expect(writer.write(megabyte.subarray(0, 20_000))).toBe(false);
-  const taken = writer.taken();
+  const taken = writer.drained();
   // As answers over HTTP/1.1 do that were written before their connection was theirs.
   out.emit('drain');
   await taken;
@@ -119,7 +119,7 @@ test('waiting often leaves one listener and no timer', async () => {
   const { out, writer, clock } = writing();
   for (let at = 0; at < 20; at++) {
     writer.write(megabyte);
-    const taken = writer.taken();
+    const taken = writer.drained();
     while (writer.waiting > 0) {
       out.take(65_536);
       await settled();

@@ -36,7 +36,7 @@ async function watching(query: Query) {
   const encode = await eventEncoder(definition, { mediaType: 'json', pretty: false }, () => clock.now());
   const start = () => {
     const out = new Socket();
-    const over = writeWatch(api.watch({ ...query }), encode, out, { cut: () => out.destroy(), clock });
+    const over = writeWatch(api.watch({ ...query }), encode, out, { abort: () => out.destroy(), clock });
     return { out, over };
   };
   return { clock, store, api, start };
@@ -140,7 +140,7 @@ test('nothing overtakes an event that takes long to encode', async () => {
   };
   await api.put('n', 'first');
   const events = api.watch({ resourceVersion: '1', allowWatchBookmarks: 'true' });
-  const over = writeWatch(events, encode, out, { cut: () => out.destroy(), clock });
+  const over = writeWatch(events, encode, out, { abort: () => out.destroy(), clock });
   await settled();
   for (const name of ['a', 'slow', 'b']) await api.put('n', name);
   // A bookmark falls due meanwhile.
@@ -169,7 +169,7 @@ test('nothing is told after an event that took long and could not be encoded', a
   };
   await api.put('n', 'first');
   const events = api.watch({ resourceVersion: '1', allowWatchBookmarks: 'true' });
-  const over = writeWatch(events, encode, out, { cut: () => out.destroy(), clock });
+  const over = writeWatch(events, encode, out, { abort: () => out.destroy(), clock });
   await settled();
   await api.put('n', 'a');
   await clock.advance(61_000);
@@ -186,7 +186,7 @@ test('an event that cannot be encoded ends the watch', async () => {
   const broken = (): never => {
     throw new Error('broken');
   };
-  const over = writeWatch(events, broken, new Socket(), { cut: () => {}, clock });
+  const over = writeWatch(events, broken, new Socket(), { abort: () => {}, clock });
   await settled();
   await api.put('n', 'a');
   await expect(over).rejects.toThrow('broken');

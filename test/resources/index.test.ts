@@ -105,7 +105,7 @@ test.each([
   expect({
     createOnUpdate: found?.createOnUpdate ?? false,
     unconditionalUpdate: found?.unconditionalUpdate ?? false,
-    answersDeleted: found?.answersDeleted ?? false,
+    answersDeleted: found?.returnsDeleted ?? false,
     generation: found?.newGeneration !== undefined,
   }).toEqual(expected);
 });

@@ -3,7 +3,7 @@ import { DeferredWork, runSync } from '../../src/api/steps.js';
 import { anyJson, field, list, struct } from '../../src/schema/builder.js';
 import { compileDecoder } from '../../src/schema/decode.js';
 import { arrange, compileEncoder, type EncodedObject, type EncodedType, itemStart } from '../../src/schema/encode.js';
-import { inOrderOfBytes } from '../../src/schema/sorted.js';
+import { sortByBytes } from '../../src/schema/sort-members.js';
 import { countSteps } from '../count-steps.js';
 import { configMap, everything, props, signingRequest } from './kinds.js';
 
@@ -60,9 +60,9 @@ test.each<[string, EncodedType, (names: object) => object]>([
 
 test('an object is copied for that only where a name asks for it', () => {
   const deep = { spec: { a: [{ b: '😀' }, { é: '\uffff' }] } };
-  expect(inOrderOfBytes(deep)).toBe(deep);
+  expect(sortByBytes(deep)).toBe(deep);
   const named = { kept: { x: 1 }, spec: { '😀': 1, Ａ: 2 } };
-  const ordered = inOrderOfBytes(named) as typeof named;
+  const ordered = sortByBytes(named) as typeof named;
   expect(Object.keys(ordered.spec)).toEqual(['Ａ', '😀']);
   expect(ordered.kept).toBe(named.kept);
 });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { defaultDomains } from '../../src/api/domains.js';
 import type { JsonObject } from '../../src/api/object.js';
 import { Catalogue } from '../../src/apiserver/catalogue.js';
-import { encode } from '../../src/apiserver/forms.js';
+import { encodeDocument } from '../../src/apiserver/entry-codec.js';
 import { StoredObjects } from '../../src/apiserver/stored-objects.js';
 import { storageKey } from '../../src/registry/keys.js';
 import type { ResourceDefinition } from '../../src/registry/resource-definition.js';
@@ -38,7 +38,7 @@ test('what one definition serves stays the same while another changes, comes and
   const put = async (plural: string, established: 'True' | 'False', type?: string): Promise<void> => {
     const key = storageKey(crds, { name: `${plural}.example.com` });
     const expected = (await store.get(key))?.revision ?? 'absent';
-    const document = await encode(crds, crd(plural, established, type) as never);
+    const document = await encodeDocument(crds, crd(plural, established, type) as never);
     await store.commit({ key, document, expect: expected });
     await settled();
   };

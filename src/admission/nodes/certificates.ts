@@ -9,13 +9,13 @@ import { nodeUserPrefix } from '../../api/user.js';
 import { wellKnownSigner } from '../../api/well-known-signers.js';
 import { readUnverifiedRequest } from '../../pki/certificate-request.js';
 import { PkiError } from '../../pki/pki-error.js';
-import { asRequest } from '../certificate-writes.js';
+import { asCertificateRequest } from '../certificate-writes.js';
 import { type NodeRule, notCached } from './node-write.js';
 
 /** A node agent asks for certificates of the signers for nodes in its own name. */
 export const requestRule: NodeRule = async ({ node, attributes, domains }) => {
   if (attributes.operation !== 'CREATE' || attributes.subresource) return undefined;
-  const { signerName = '', request } = asRequest(attributes.object)?.spec ?? {};
+  const { signerName = '', request } = asCertificateRequest(attributes.object)?.spec ?? {};
   const signer = wellKnownSigner(signerName, domains);
   if (signer !== 'node-client' && signer !== 'node-serving') return undefined;
   try {

@@ -29,7 +29,7 @@ export const notCached = ({ singular }: ResourceType, name: string): ApiError =>
   notFound({ group: '', plural: singular, name });
 
 /** A member that no type here tells of; undefined also where null stands. */
-export function valueIn(given: unknown, member: string): unknown {
+export function memberOf(given: unknown, member: string): unknown {
   if (typeof given !== 'object' || given === null || !Object.hasOwn(given, member)) return undefined;
   return (given as Readonly<Record<string, unknown>>)[member] ?? undefined;
 }

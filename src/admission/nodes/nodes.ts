@@ -4,7 +4,7 @@ import { quote } from '../../api/go-text.js';
 import type { Node } from '../../api/kinds/node.js';
 import { type ApiObject, member } from '../../api/object.js';
 import { nameOf } from '../admission-subject.js';
-import { type NodeRule, valueIn } from './node-write.js';
+import { memberOf, type NodeRule } from './node-write.js';
 
 /** A node agent writes its own Node, but not what would draw work to it: taints and telling labels. */
 export const nodeRule: NodeRule = async ({ node, attributes, domains }) => {
@@ -73,4 +73,4 @@ function forbiddenLabels(next: Node | undefined, last: Node | undefined, domains
 /** As what the rule is for. */
 const asNode = (object: ApiObject | undefined): Node | undefined => object as Node | undefined;
 
-const specOf = (node: Node | undefined, member: string): unknown => valueIn(node?.spec, member);
+const specOf = (node: Node | undefined, member: string): unknown => memberOf(node?.spec, member);

@@ -5,7 +5,7 @@ import { Nodes } from '../../api/kinds/node.js';
 import { mirrorAnnotation, type Pod, Pods } from '../../api/kinds/pod.js';
 import { configMapNamesIn, resourceClaimsOf, secretNamesIn, sourcesIn } from '../../api/kinds/pod-references.js';
 import type { ApiObject } from '../../api/object.js';
-import { type NodeRule, type NodeWrite, notCached, type Refusal, valueIn } from './node-write.js';
+import { memberOf, type NodeRule, type NodeWrite, notCached, type Refusal } from './node-write.js';
 
 /** A node agent makes and deletes mirror pods of its node, tells how the pods there fare, and evicts them. */
 export const podRule: NodeRule = async (write) => {
@@ -41,8 +41,8 @@ function podStatusRefusal({ node, attributes: { operation, object, previous } }:
   }
   const changes = (member: string, empty?: unknown): boolean =>
     !isDeepStrictEqual(
-      valueIn(asPod(object)?.status, member) ?? empty,
-      valueIn(asPod(previous)?.status, member) ?? empty,
+      memberOf(asPod(object)?.status, member) ?? empty,
+      memberOf(asPod(previous)?.status, member) ?? empty,
     );
   // What a pod claims its node may read.
   if (changes('resourceClaimStatuses', [])) return `node ${quote(node)} cannot update resource claim statues`;

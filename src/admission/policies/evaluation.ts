@@ -2,7 +2,7 @@ import { aggregate, trimSpace } from '../../api/go-text.js';
 import { overBudget } from '../../cel/cost.js';
 import type { Value } from '../../cel/values.js';
 import type { CompiledValidations } from './compiled.js';
-import { conditionsOf, type ExpressionParts, pass, perList } from './expressions.js';
+import { type ExpressionParts, evaluateConditions, evaluateList, expressionListCostBudget } from './expressions.js';
 
 /** Most bytes of a message that an expression makes. */
 const maxMessage = 5 * 1024;
@@ -41,18 +41,18 @@ export async function evaluatePolicy(policy: CompiledValidations, parts: Evaluat
   const failed = (message: string, seconds = 0): Decision =>
     ignoresFailures ? { ignored: message, seconds } : { denial: { message }, seconds };
 
-  const verdict = await conditionsOf(policy, parts);
+  const verdict = await evaluateConditions(policy, parts);
   if ('failures' in verdict) {
     return ignoresFailures ? nothing : { ...nothing, decisions: [failed(aggregate(verdict.failures))] };
   }
   if (!verdict.holds) return nothing;
 
-  const validations = await pass(policy, policy.validations, perList, parts, {
+  const validations = await evaluateList(policy, policy.validations, expressionListCostBudget, parts, {
     hasAuthorizer: true,
     hasNamespace: true,
   });
   if (validations.results === undefined) return { ...nothing, decisions: [failed(overBudget)] };
-  const messages = await pass(
+  const messages = await evaluateList(
     policy,
     policy.validations.map(({ message }) => message),
     validations.left,
@@ -74,7 +74,7 @@ export async function evaluatePolicy(policy: CompiledValidations, parts: Evaluat
     return { denial: { message, ...(of.reason ? { reason: of.reason } : {}) }, seconds };
   });
 
-  const annotations = await pass(policy, policy.annotations, perList, parts, {
+  const annotations = await evaluateList(policy, policy.annotations, expressionListCostBudget, parts, {
     hasAuthorizer: false,
     hasNamespace: true,
   });

@@ -2,51 +2,57 @@ import type { Prepared } from '../../cel/prepare.js';
 import { Failure, type StructValue, type Value } from '../../cel/values.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { TurnTaking } from '../../runtime/turn-taking.js';
-import { type ConditionsVerdict, type Expression, evaluateEach, perConditions, verdictOn } from '../expression-list.js';
-import type { Decisions, Variables } from '../request-variables.js';
+import {
+  type ConditionsVerdict,
+  conditionsVerdict,
+  type Expression,
+  evaluateExpressions,
+  matchConditionsCostBudget,
+} from '../expression-list.js';
+import type { AuthorizerDecisions, Variables } from '../request-variables.js';
 import type { CompiledPolicy } from './compiled.js';
 
 /** What each list of a policy's expressions but the conditions may cost; units of `src/cel/cost.ts`. */
-export const perList = 10_000_000;
+export const expressionListCostBudget = 10_000_000;
 
 /** What the expressions of a policy are evaluated with. */
 export interface ExpressionParts {
   /** Without `variables`. `hasAuthorizer`: whoever asks may ask for decisions. */
   variables(options: { readonly hasAuthorizer: boolean; readonly hasNamespace: boolean }): Variables;
-  readonly decisions: Decisions;
+  readonly decisions: AuthorizerDecisions;
   readonly turns: TurnTaking;
   /** Absent: nothing is measured. */
   readonly clock?: Clock;
   /** Notes what the conditions came to. */
-  readonly judged?:
+  readonly onConditions?:
     | ((judgement: { readonly seconds: number; readonly verdict: ConditionsVerdict }) => void)
     | undefined;
 }
 
 /** What the conditions of a policy come to. */
-export async function conditionsOf(policy: CompiledPolicy, parts: ExpressionParts): Promise<ConditionsVerdict> {
-  const { clock, judged } = parts;
+export async function evaluateConditions(policy: CompiledPolicy, parts: ExpressionParts): Promise<ConditionsVerdict> {
+  const { clock, onConditions } = parts;
   const begun = clock?.monotonic() ?? 0;
-  const { results } = await pass(policy, policy.conditions, perConditions, parts, {
+  const { results } = await evaluateList(policy, policy.conditions, matchConditionsCostBudget, parts, {
     hasAuthorizer: true,
     hasNamespace: false,
   });
-  const verdict = verdictOn(results);
-  judged?.({ verdict, seconds: ((clock?.monotonic() ?? 0) - begun) / 1_000 });
+  const verdict = conditionsVerdict(results);
+  onConditions?.({ verdict, seconds: ((clock?.monotonic() ?? 0) - begun) / 1_000 });
   return verdict;
 }
 
 /** What some expressions of a policy come to, variables being evaluated once for all of them. */
-export function pass(
+export function evaluateList(
   { variables: composed }: CompiledPolicy,
   expressions: readonly (Expression | undefined)[],
   budget: number,
   { variables, decisions, turns, clock }: ExpressionParts,
   options: { readonly hasAuthorizer: boolean; readonly hasNamespace: boolean },
-): ReturnType<typeof evaluateEach> {
+): ReturnType<typeof evaluateExpressions> {
   const given = variables(options);
   const own = new PolicyVariables(composed, (name) => (name === 'variables' ? own : given(name)));
-  return evaluateEach(expressions, budget, {
+  return evaluateExpressions(expressions, budget, {
     variables: own.resolve,
     decisions,
     turns,

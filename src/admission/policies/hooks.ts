@@ -70,5 +70,5 @@ export function policyHooks<P extends AdmissionPolicy, B extends AdmissionPolicy
 }
 
 /** Is what cannot be evaluated or found ignored? */
-export const isLenient = ({ policy }: { readonly policy: AdmissionPolicy }): boolean =>
+export const failsOpen = ({ policy }: { readonly policy: AdmissionPolicy }): boolean =>
   policy.spec?.failurePolicy === 'Ignore';

@@ -2,7 +2,7 @@ import type { Metrics } from '../../runtime/metrics.js';
 import { timedCounter } from '../../runtime/timed-counter.js';
 
 /** What became of an expression of a policy. */
-export interface Check {
+export interface PolicyEvaluation {
   readonly policy: string;
   readonly binding: string;
   /** Why it could not be evaluated, or applied; undefined: it could. */
@@ -15,8 +15,8 @@ export type Enforcement = 'allow' | 'audit' | 'deny' | 'warn';
 
 /** Counts what policies do to requests. */
 export interface PolicyMetrics {
-  mutated(check: Check): void;
-  validated(check: Check, action: Enforcement): void;
+  mutated(check: PolicyEvaluation): void;
+  validated(check: PolicyEvaluation, action: Enforcement): void;
 }
 
 const buckets = [0.0000005, 0.001, 0.01, 0.1, 1];
@@ -54,7 +54,7 @@ export function policyMetrics(metrics: Metrics): PolicyMetrics {
   };
 }
 
-const labelsOf = ({ policy, binding, failure }: Check) => ({
+const labelsOf = ({ policy, binding, failure }: PolicyEvaluation) => ({
   policy,
   policy_binding: binding,
   error_type: errorType(failure),

@@ -8,17 +8,17 @@ import { messageOf } from '../../api/message-of.js';
 import type { ApiObject, Json } from '../../api/object.js';
 import { overBudget } from '../../cel/cost.js';
 import type { Value } from '../../cel/values.js';
-import type { AdmissionAttributes, AdmissionStep, Rounds } from '../admission-step.js';
+import type { AdmissionAttributes, AdmissionStep, ReinvocationContext } from '../admission-step.js';
 import { admissionSubject } from '../admission-subject.js';
 import { Reinvocation } from '../reinvocation.js';
 import { isAbandoned } from '../webhooks/call-webhook.js';
 import { convertAttributes, type ResourceKind, type VersionedAttributes } from '../webhooks/versioned-attributes.js';
-import { ChangeFailed, type PolicyChanges } from './changes.js';
 import { type CompiledMutation, type CompiledMutations, compiledOnce, compileMutations } from './compiled.js';
-import { conditionsOf, type ExpressionParts, pass, perList } from './expressions.js';
-import { type BindingHook, isLenient, type PolicyHook } from './hooks.js';
-import { isJudged, type PolicyParts, PolicyRequest } from './request.js';
-import { changeOf } from './written.js';
+import { type ExpressionParts, evaluateConditions, evaluateList, expressionListCostBudget } from './expressions.js';
+import { type BindingHook, failsOpen, type PolicyHook } from './hooks.js';
+import { policyPatchOf } from './policy-patch.js';
+import { MutationFailed, type PolicyPatcher } from './policy-patcher.js';
+import { isSubjectToPolicies, type PolicyParts, PolicyRequest } from './request.js';
 
 const name = 'MutatingAdmissionPolicy';
 
@@ -27,7 +27,7 @@ type Hook = PolicyHook<MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding>;
 
 export interface MutatingParts extends PolicyParts {
   readonly hooks: () => readonly Hook[];
-  readonly changes: PolicyChanges;
+  readonly patcher: PolicyPatcher;
 }
 
 /**
@@ -37,7 +37,7 @@ export interface MutatingParts extends PolicyParts {
 export const mutatingPolicies = (parts: MutatingParts): AdmissionStep => ({
   name,
   handles: (attributes) =>
-    parts.hooks().length > 0 && attributes.operation !== 'DELETE' && isJudged(attributes, parts.api),
+    parts.hooks().length > 0 && attributes.operation !== 'DELETE' && isSubjectToPolicies(attributes, parts.api),
   mutate: (attributes, rounds) => new Mutating(attributes, attributes.object, parts, rounds).run(),
 });
 
@@ -66,12 +66,12 @@ class Mutating {
   readonly #parts: MutatingParts;
   readonly #given: ApiObject;
   readonly #request: PolicyRequest;
-  readonly #rounds: Rounds;
+  readonly #rounds: ReinvocationContext;
   readonly #reinvocation: Reinvocation;
   readonly #versions = new Map<string, Version>();
   readonly #failures: { readonly message: string; readonly reason?: 'Invalid' }[] = [];
 
-  constructor(attributes: AdmissionAttributes, object: ApiObject, parts: MutatingParts, rounds: Rounds) {
+  constructor(attributes: AdmissionAttributes, object: ApiObject, parts: MutatingParts, rounds: ReinvocationContext) {
     this.#parts = parts;
     this.#given = object;
     this.#request = new PolicyRequest(attributes, parts);
@@ -134,7 +134,7 @@ class Mutating {
     if (known !== undefined) return known;
     let seen: VersionedAttributes;
     try {
-      seen = await this.#request.seen(as);
+      seen = await this.#request.inVersion(as);
     } catch (error) {
       this.#misconfigured(hook, undefined, error);
       return undefined;
@@ -146,7 +146,7 @@ class Mutating {
   }
 
   async #invokeAll(invocations: readonly Invocation[]): Promise<ApiObject> {
-    const isRepeat = this.#rounds.current > 0;
+    const isRepeat = this.#rounds.round > 0;
     const reinvocation = this.#reinvocation;
     const { kinds } = this.#parts;
     if (isRepeat && !kinds.same(reinvocation.left, this.#given)) reinvocation.changed();
@@ -176,7 +176,7 @@ class Mutating {
   /** Do the conditions hold? One that fails is a failure of the policy, unless it ignores these. */
   async #holds(policy: CompiledMutations, invocation: Invocation, namespaceObject: Json): Promise<boolean> {
     if (policy.conditions.length === 0) return true;
-    const verdict = await conditionsOf(policy, this.#partsOf(invocation, namespaceObject));
+    const verdict = await evaluateConditions(policy, this.#partsOf(invocation, namespaceObject));
     if ('holds' in verdict) return verdict.holds;
     this.#failed(invocation.hook, invocation.binding, aggregate(verdict.failures));
     return false;
@@ -198,7 +198,7 @@ class Mutating {
       version.isChanged = true;
     } catch (error) {
       failure = messageOf(error);
-      if (!(error instanceof ChangeFailed)) throw error;
+      if (!(error instanceof MutationFailed)) throw error;
       this.#failed(hook, binding, failure);
     } finally {
       const seconds = (clock.monotonic() - begun) / 1_000;
@@ -208,12 +208,12 @@ class Mutating {
   }
 
   async #applied(mutation: CompiledMutation, value: Value, { as, object }: Version): Promise<ApiObject> {
-    const { changes } = this.#parts;
-    const change = await changeOf(mutation, value, this.#request.turns);
-    const changedAs = { as, given: this.#request.given };
+    const { patcher } = this.#parts;
+    const change = await policyPatchOf(mutation, value, this.#request.turns);
+    const changedAs = { as, given: this.#request.original };
     return 'operations' in change
-      ? changes.patched(object, changedAs, change.operations)
-      : changes.merged(object, changedAs, change.configuration);
+      ? patcher.applyJsonPatch(object, changedAs, change.operations)
+      : patcher.applyConfiguration(object, changedAs, change.configuration);
   }
 
   #partsOf({ hook, as, version, params }: Invocation, namespaceObject: Json): ExpressionParts {
@@ -224,7 +224,7 @@ class Mutating {
   /** The object in the version of the request, whatever became of it. */
   async #asGiven({ as, object }: Version): Promise<ApiObject> {
     const { kinds } = this.#parts;
-    const given = this.#request.given;
+    const given = this.#request.original;
     try {
       return (await convertAttributes(kinds, { as, object, previous: undefined }, given)).object ?? object;
     } catch (error) {
@@ -234,7 +234,7 @@ class Mutating {
 
   #changed(): void {
     this.#reinvocation.changed();
-    this.#rounds.again();
+    this.#rounds.requestReinvocation();
   }
 
   /** Lets others have their turn, as long as somebody waits for the answer. */
@@ -246,14 +246,14 @@ class Mutating {
   }
 
   #misconfigured(hook: Hook, binding: Bound | undefined, error: unknown): void {
-    if (isLenient(hook)) return;
+    if (failsOpen(hook)) return;
     const of = binding === undefined ? quote(hook.name) : `'${hook.name}' with binding '${binding.name}'`;
     const what = binding === undefined ? 'policy' : 'binding';
     this.#failures.push({ message: `policy ${of} denied request: failed to configure ${what}: ${messageOf(error)}` });
   }
 
   #failed(hook: Hook, { name: binding }: Bound, why: string): void {
-    if (isLenient(hook)) return;
+    if (failsOpen(hook)) return;
     this.#failures.push({
       message: `policy '${hook.name}' with binding '${binding}' denied request: ${why}`,
       reason: 'Invalid',
@@ -261,18 +261,21 @@ class Mutating {
   }
 }
 
-/** What a mutation's expression comes to. Throws ChangeFailed. */
+/** What a mutation's expression comes to. Throws MutationFailed. */
 async function evaluated(
   policy: CompiledMutations,
   mutation: CompiledMutation,
   parts: ExpressionParts,
 ): Promise<Value> {
   const { prepared } = mutation;
-  if (prepared.wrong !== undefined) throw new ChangeFailed(prepared.wrong);
-  const { results } = await pass(policy, [mutation], perList, parts, { hasAuthorizer: true, hasNamespace: true });
-  if (results === undefined) throw new ChangeFailed(overBudget);
+  if (prepared.wrong !== undefined) throw new MutationFailed(prepared.wrong);
+  const { results } = await evaluateList(policy, [mutation], expressionListCostBudget, parts, {
+    hasAuthorizer: true,
+    hasNamespace: true,
+  });
+  if (results === undefined) throw new MutationFailed(overBudget);
   const result = results[0] ?? { value: null };
-  if ('error' in result) throw new ChangeFailed(result.error);
+  if ('error' in result) throw new MutationFailed(result.error);
   return result.value;
 }
 

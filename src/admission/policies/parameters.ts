@@ -15,13 +15,13 @@ export interface ParameterResource {
 }
 
 /** The parameters cannot be told. */
-export class WrongParameters extends Error {
-  override readonly name = 'WrongParameters';
+export class ParameterError extends Error {
+  override readonly name = 'ParameterError';
 }
 
 /**
  * The parameters that a binding gives a policy for a request in a namespace (empty: in none); null stands for none where
- * the policy or the binding knows no parameters. Throws WrongParameters.
+ * the policy or the binding knows no parameters. Throws ParameterError.
  */
 export async function parametersOf(
   resource: ParameterResource | undefined,
@@ -40,7 +40,7 @@ export async function parametersOf(
     found = (await resource.list(within)).filter(({ metadata }) => wanted.matches(metadata.labels));
   }
   if (found.length === 0 && parameterNotFoundAction === 'Deny') {
-    throw new WrongParameters('no params found for policy binding with `Deny` parameterNotFoundAction');
+    throw new ParameterError('no params found for policy binding with `Deny` parameterNotFoundAction');
   }
   return found;
 }
@@ -51,10 +51,10 @@ function placeOf(
   requestNamespace: string,
 ): { readonly namespace?: string } {
   if (!namespaced && named !== '') {
-    throw new WrongParameters('paramRef.namespace must not be provided for a cluster-scoped `paramKind`');
+    throw new ParameterError('paramRef.namespace must not be provided for a cluster-scoped `paramKind`');
   }
   if (!namespaced) return {};
   const namespace = named || requestNamespace;
   if (namespace !== '') return { namespace };
-  throw new WrongParameters('cannot use namespaced paramRef in policy binding that matches cluster-scoped resources');
+  throw new ParameterError('cannot use namespaced paramRef in policy binding that matches cluster-scoped resources');
 }

@@ -8,7 +8,7 @@ import type { Clock } from '../../runtime/clock.js';
 import { TurnTaking } from '../../runtime/turn-taking.js';
 import type { AdmissionAttributes } from '../admission-step.js';
 import type { ConditionMetrics } from '../condition-metrics.js';
-import { Decisions, requestVariables } from '../request-variables.js';
+import { AuthorizerDecisions, requestVariables } from '../request-variables.js';
 import { isPolicy } from '../webhooks/matching.js';
 import { requestMembers } from '../webhooks/review.js';
 import {
@@ -43,7 +43,7 @@ export interface PolicyParts {
  * Is the request one that policies see? Not those for policies, and not questions about identity and rights: without their
  * answers a cluster may not work.
  */
-export const isJudged = (attributes: AdmissionAttributes, api: string): boolean =>
+export const isSubjectToPolicies = (attributes: AdmissionAttributes, api: string): boolean =>
   !isPolicy(attributes, api) && !isReview(attributes, api);
 
 const isReview = ({ resource: { group, plural } }: AdmissionAttributes, api: string): boolean =>
@@ -55,13 +55,13 @@ export class PolicyRequest {
   readonly turns = new TurnTaking();
   readonly #parts: PolicyParts;
   readonly #current: VersionedAttributes;
-  readonly #decisions: Decisions;
+  readonly #decisions: AuthorizerDecisions;
 
   constructor(attributes: AdmissionAttributes, parts: PolicyParts) {
     this.attributes = attributes;
     this.#parts = parts;
     this.#current = originalAttributes(attributes);
-    this.#decisions = new Decisions(parts.authorizer, attributes.user);
+    this.#decisions = new AuthorizerDecisions(parts.authorizer, attributes.user);
   }
 
   /** The version in which the constraints mean it; undefined: they do not. Throws ApiError when that cannot be said. */
@@ -70,7 +70,7 @@ export class PolicyRequest {
   }
 
   /** The version in which it was made. */
-  get given(): ResourceKind {
+  get original(): ResourceKind {
     return this.#current.as;
   }
 
@@ -96,7 +96,7 @@ export class PolicyRequest {
   }
 
   /** The request with its objects in another version. */
-  seen(as: ResourceKind): Promise<VersionedAttributes> {
+  inVersion(as: ResourceKind): Promise<VersionedAttributes> {
     return convertAttributes(this.#parts.kinds, this.#current, as);
   }
 
@@ -134,7 +134,7 @@ export class PolicyRequest {
       decisions: this.#decisions,
       turns: this.turns,
       clock,
-      judged:
+      onConditions:
         conditions &&
         ((judgement) => conditions({ name: policy, kind: 'policy', type: 'validate', operation, ...judgement })),
       variables: ({ hasAuthorizer, hasNamespace }) =>

@@ -11,10 +11,10 @@ import { admissionSubject } from '../admission-subject.js';
 import type { ResourceKind, VersionedAttributes } from '../webhooks/versioned-attributes.js';
 import { type CompiledValidations, compiledOnce, compileValidations } from './compiled.js';
 import { type Decision, evaluatePolicy, type Verdict } from './evaluation.js';
-import { type BindingHook, isLenient, type PolicyHook } from './hooks.js';
+import { type BindingHook, failsOpen, type PolicyHook } from './hooks.js';
 import type { Enforcement } from './metrics.js';
 import type { ParameterResource } from './parameters.js';
-import { isJudged, type PolicyParts, PolicyRequest } from './request.js';
+import { isSubjectToPolicies, type PolicyParts, PolicyRequest } from './request.js';
 
 type Bound = BindingHook<ValidatingAdmissionPolicyBinding>;
 type Hook = PolicyHook<ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding>;
@@ -26,7 +26,7 @@ export interface ValidatingParts extends PolicyParts {
 /** ValidatingAdmissionPolicies that are bound (KEP-3488). All that match are evaluated; the first denial counts. */
 export const validatingPolicies = (parts: ValidatingParts): AdmissionStep => ({
   name: 'ValidatingAdmissionPolicy',
-  handles: (attributes) => parts.hooks().length > 0 && isJudged(attributes, parts.api),
+  handles: (attributes) => parts.hooks().length > 0 && isSubjectToPolicies(attributes, parts.api),
   validate: (attributes) => new Judgement(attributes, parts).run(),
 });
 
@@ -100,7 +100,7 @@ class Judgement {
 
   async #converted(as: ResourceKind): Promise<VersionedAttributes> {
     try {
-      return await this.#request.seen(as);
+      return await this.#request.inVersion(as);
     } catch (error) {
       throw new Error(`failed to convert object version: ${messageOf(error)}`, { cause: error });
     }
@@ -114,7 +114,7 @@ class Judgement {
   ): Promise<Verdict> {
     const policy = await compiledOf(hook.policy, this.#request.turns);
     const parts = this.#request.expressionParts(seen, { policy: hook.name, params, namespaceObject });
-    return evaluatePolicy(policy, { ...parts, ignoresFailures: isLenient(hook) });
+    return evaluatePolicy(policy, { ...parts, ignoresFailures: failsOpen(hook) });
   }
 
   #follow(verdict: Verdict, hook: Hook, binding: Bound, annotations: Map<string, string[]>): void {
@@ -165,7 +165,7 @@ class Judgement {
   }
 
   #misconfigured(hook: Hook, binding: Bound | undefined, error: unknown): void {
-    if (isLenient(hook)) return;
+    if (failsOpen(hook)) return;
     const what = binding === undefined ? 'policy' : 'binding';
     this.#deny(hook, binding?.name, { message: `failed to configure ${what}: ${messageOf(error)}` });
   }

@@ -4,7 +4,7 @@ import { ClusterRoleBindings, RoleBindings, type RoleRef } from '../../api/kinds
 import { type ApiObject, isType } from '../../api/object.js';
 import type { Authorizer } from '../../auth/authorizer.js';
 import { type Rbac, unknownRoleKind } from '../../auth/rbac.js';
-import { checkLookedUp } from '../../registry/keys.js';
+import { checkLookupKey } from '../../registry/keys.js';
 import type { AdmissionAttributes, AdmissionStep } from '../admission-step.js';
 import { changesOnlyCollectorFields, escalationRefusal, isPrivileged } from '../escalation.js';
 
@@ -40,7 +40,7 @@ export const bindingEscalation = ({
     const found = await rbac.rulesOf(roleRef, namespaceOf(attributes));
     if ('missing' in found) {
       if (found.missing === 'kind') throw untyped(unknownRoleKind(roleRef));
-      checkLookedUp(
+      checkLookupKey(
         { namespaced: roleRef.kind === Roles.kind },
         { namespace: namespaceOf(attributes), name: roleRef.name },
       );

@@ -2,8 +2,8 @@ import { forbidden } from '../../api/errors.js';
 import { quote } from '../../api/go-text.js';
 import type { AdmissionStep } from '../admission-step.js';
 import { admissionSubject } from '../admission-subject.js';
-import { asRequest, isRequestWrite, type SignerPolicy } from '../certificate-writes.js';
-import { maySpeakForSigner } from '../signer-permission.js';
+import { asCertificateRequest, isRequestWrite, type SignerPolicy } from '../certificate-writes.js';
+import { isAuthorizedForSigner } from '../signer-permission.js';
 
 /** Whoever writes to `/approval` needs `approve` on the request's signer, whatever is written. */
 export const csrApprovalPermission = ({ authorizer, domains }: SignerPolicy): AdmissionStep => ({
@@ -13,8 +13,8 @@ export const csrApprovalPermission = ({ authorizer, domains }: SignerPolicy): Ad
 
   async validate(attributes) {
     const { user, previous, resource } = attributes;
-    const signerName = asRequest(previous)?.spec?.signerName ?? '';
-    if (await maySpeakForSigner(authorizer, { user, verb: 'approve', signerName, group: resource.group })) return;
+    const signerName = asCertificateRequest(previous)?.spec?.signerName ?? '';
+    if (await isAuthorizedForSigner(authorizer, { user, verb: 'approve', signerName, group: resource.group })) return;
     throw forbidden(
       admissionSubject(attributes),
       `user not permitted to approve requests with signerName ${quote(signerName)}`,

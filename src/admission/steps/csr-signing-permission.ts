@@ -3,8 +3,8 @@ import { forbidden } from '../../api/errors.js';
 import { quote } from '../../api/go-text.js';
 import type { AdmissionStep } from '../admission-step.js';
 import { admissionSubject } from '../admission-subject.js';
-import { asRequest, isRequestWrite, type SignerPolicy } from '../certificate-writes.js';
-import { maySpeakForSigner } from '../signer-permission.js';
+import { asCertificateRequest, isRequestWrite, type SignerPolicy } from '../certificate-writes.js';
+import { isAuthorizedForSigner } from '../signer-permission.js';
 
 /** Whoever changes certificate or conditions through `/status` needs `sign` on the request's signer. */
 export const csrSigningPermission = ({ authorizer, domains }: SignerPolicy): AdmissionStep => ({
@@ -14,12 +14,12 @@ export const csrSigningPermission = ({ authorizer, domains }: SignerPolicy): Adm
 
   async validate(attributes) {
     const { user, resource } = attributes;
-    const [before, after] = [asRequest(attributes.previous), asRequest(attributes.object)];
+    const [before, after] = [asCertificateRequest(attributes.previous), asCertificateRequest(attributes.object)];
     // No bytes are something else than no certificate here.
     const sameCertificate = before?.status?.certificate === after?.status?.certificate;
     if (sameCertificate && sameConditions(before?.status?.conditions, after?.status?.conditions)) return;
     const signerName = before?.spec?.signerName ?? '';
-    if (await maySpeakForSigner(authorizer, { user, verb: 'sign', signerName, group: resource.group })) return;
+    if (await isAuthorizedForSigner(authorizer, { user, verb: 'sign', signerName, group: resource.group })) return;
     throw forbidden(
       admissionSubject(attributes),
       `user not permitted to sign requests with signerName ${quote(signerName)}`,

@@ -6,7 +6,7 @@ import { type CertificateRequest, readCertificateRequest } from '../../pki/certi
 import { PkiError } from '../../pki/pki-error.js';
 import type { AdmissionAttributes, AdmissionStep } from '../admission-step.js';
 import { admissionSubject } from '../admission-subject.js';
-import { asRequest, isRequestWrite } from '../certificate-writes.js';
+import { asCertificateRequest, isRequestWrite } from '../certificate-writes.js';
 
 /** Nobody, not even an administrator, asks for a client certificate of the group that may do everything. */
 export const csrSubjectRestriction = ({ domains }: { readonly domains: Domains }): AdmissionStep => ({
@@ -15,7 +15,7 @@ export const csrSubjectRestriction = ({ domains }: { readonly domains: Domains }
   handles: isRequestWrite('CREATE', undefined, domains),
 
   async validate(attributes) {
-    const spec = asRequest(attributes.object)?.spec;
+    const spec = asCertificateRequest(attributes.object)?.spec;
     const signerName = spec?.signerName ?? '';
     if (wellKnownSigner(signerName, domains) !== 'client') return;
     const request = readOrRefuse(attributes, spec?.request ?? '');

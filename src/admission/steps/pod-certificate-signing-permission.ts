@@ -9,7 +9,7 @@ import type { ApiObject } from '../../api/object.js';
 import { forbiddenField } from '../../api/violations.js';
 import type { AdmissionStep } from '../admission-step.js';
 import { isCertificateKind, type SignerPolicy } from '../certificate-writes.js';
-import { maySpeakForSigner } from '../signer-permission.js';
+import { isAuthorizedForSigner } from '../signer-permission.js';
 
 /** Whoever changes how a request for a pod's certificate ends needs `sign` on its signer. In Kubernetes that is validation. */
 export const podCertificateSigningPermission = ({ authorizer, domains }: SignerPolicy): AdmissionStep => ({
@@ -24,7 +24,7 @@ export const podCertificateSigningPermission = ({ authorizer, domains }: SignerP
     const [before, after] = [asPodRequest(previous), asPodRequest(object)];
     if (sameOutcome(before?.status, after?.status)) return;
     const signerName = before?.spec?.signerName ?? '';
-    if (await maySpeakForSigner(authorizer, { user, verb: 'sign', signerName, group: resource.group })) return;
+    if (await isAuthorizedForSigner(authorizer, { user, verb: 'sign', signerName, group: resource.group })) return;
     throw invalidObject({ group: resource.group, kind: resource.kind, name: before?.metadata.name }, [
       forbiddenField(
         'spec.signerName',

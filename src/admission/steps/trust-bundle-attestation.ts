@@ -6,7 +6,7 @@ import type { AdmissionStep } from '../admission-step.js';
 import { admissionSubject } from '../admission-subject.js';
 import { isCertificateKind, type SignerPolicy } from '../certificate-writes.js';
 import { changesOnlyCollectorFields } from '../escalation.js';
-import { maySpeakForSigner } from '../signer-permission.js';
+import { isAuthorizedForSigner } from '../signer-permission.js';
 
 /** Whoever writes a signer's bundle needs `attest` on that signer; the garbage collector's writes are free. */
 export const trustBundleAttestation = ({ authorizer, domains }: SignerPolicy): AdmissionStep => ({
@@ -21,7 +21,7 @@ export const trustBundleAttestation = ({ authorizer, domains }: SignerPolicy): A
     const { user, resource, object, previous } = attributes;
     const signerName = asBundle(object)?.spec?.signerName ?? '';
     if (signerName === '' || (object && changesOnlyCollectorFields(object, previous))) return;
-    if (await maySpeakForSigner(authorizer, { user, verb: 'attest', signerName, group: resource.group })) return;
+    if (await isAuthorizedForSigner(authorizer, { user, verb: 'attest', signerName, group: resource.group })) return;
     throw forbidden(admissionSubject(attributes), `user not permitted to attest for signerName ${quote(signerName)}`);
   },
 });

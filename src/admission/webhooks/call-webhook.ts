@@ -119,7 +119,7 @@ function checkDryRun({ name, sideEffects }: WebhookAccessor['webhook']): void {
 /** The webhook's own time, or what is left of the request's if that is less. */
 function timeFor(seconds: number | undefined, { caller }: AdmissionAttributes, clock: Clock): number {
   const own = (seconds ?? usualSeconds) * 1_000;
-  return caller?.until === undefined ? own : Math.max(1, Math.min(own, caller.until - clock.monotonic()));
+  return caller?.deadline === undefined ? own : Math.max(1, Math.min(own, caller.deadline - clock.monotonic()));
 }
 
 function passOn(webhook: string, { warnings, auditAnnotations }: Verdict, attributes: AdmissionAttributes): void {
@@ -133,4 +133,5 @@ function passOn(webhook: string, { warnings, auditAnnotations }: Verdict, attrib
 
 /** Is the time of the whole request over, or has its caller gone? */
 export const isAbandoned = ({ caller }: AdmissionAttributes, clock: Clock): boolean =>
-  caller !== undefined && (caller.signal.aborted || (caller.until !== undefined && clock.monotonic() >= caller.until));
+  caller !== undefined &&
+  (caller.signal.aborted || (caller.deadline !== undefined && clock.monotonic() >= caller.deadline));

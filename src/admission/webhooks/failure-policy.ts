@@ -25,7 +25,7 @@ export async function applyFailurePolicy<T>(
   const begun = clock.monotonic();
   const count = (code: number, rejection: Rejection | undefined) => {
     const milliseconds = clock.monotonic() - begun;
-    caller?.waitedFor?.(sort === 'admit' ? 'mutating-webhook' : 'validating-webhook', milliseconds);
+    caller?.onWebhookLatency?.(sort === 'admit' ? 'mutating-webhook' : 'validating-webhook', milliseconds);
     metrics?.called({ webhook, sort, operation, seconds: milliseconds / 1_000, code, rejection });
   };
   try {

@@ -4,8 +4,13 @@ import type { Authorizer } from '../../auth/authorizer.js';
 import { compileCondition } from '../../cel/environments/admission.js';
 import type { Prepared } from '../../cel/prepare.js';
 import { runInTurns, type TurnTaking } from '../../runtime/turn-taking.js';
-import { type Expression, evaluateEach, perConditions, verdictOn } from '../expression-list.js';
-import { Decisions, requestVariables } from '../request-variables.js';
+import {
+  conditionsVerdict,
+  type Expression,
+  evaluateExpressions,
+  matchConditionsCostBudget,
+} from '../expression-list.js';
+import { AuthorizerDecisions, requestVariables } from '../request-variables.js';
 import type { EvaluateConditions } from './matching.js';
 import { requestMembers } from './review.js';
 import { type ObjectInterfaces, originalAttributes } from './versioned-attributes.js';
@@ -27,7 +32,7 @@ export const conditionEvaluator =
     readonly kinds: Pick<ObjectInterfaces, 'toJson'>;
   }): EvaluateConditions =>
   async (conditions, { attributes, seen, turns }) => {
-    const decisions = new Decisions(authorizer, attributes.user);
+    const decisions = new AuthorizerDecisions(authorizer, attributes.user);
     const shown = (object: typeof seen.object): Json => (object === undefined ? null : kinds.toJson(object, seen.as));
     const variables = requestVariables(attributes, decisions, {
       object: shown(seen.object),
@@ -41,6 +46,10 @@ export const conditionEvaluator =
       const prepared = compiled.get(condition) ?? (await compile(condition, turns));
       expressions.push({ text: condition.expression, prepared });
     }
-    const { results } = await evaluateEach(expressions, perConditions, { variables, decisions, turns });
-    return verdictOn(results);
+    const { results } = await evaluateExpressions(expressions, matchConditionsCostBudget, {
+      variables,
+      decisions,
+      turns,
+    });
+    return conditionsVerdict(results);
   };

@@ -3,7 +3,7 @@ import { goJson, quote } from '../../api/go-text.js';
 import { JsonSyntaxError } from '../../api/json-text.js';
 import type { ApiObject } from '../../api/object.js';
 import { TurnTaking } from '../../runtime/turn-taking.js';
-import type { AdmissionAttributes, AdmissionStep, Rounds } from '../admission-step.js';
+import type { AdmissionAttributes, AdmissionStep, ReinvocationContext } from '../admission-step.js';
 import { Reinvocation } from '../reinvocation.js';
 import { callWebhook, isAbandoned, type WebhookAnswer, WebhookFailed, type WebhookParts } from './call-webhook.js';
 import { applyFailurePolicy } from './failure-policy.js';
@@ -31,17 +31,17 @@ export const mutatingWebhooks = (parts: WebhookParts): AdmissionStep => ({
     return object;
   },
   async beforeDeletion(attributes) {
-    await run(attributes, parts, { current: 0, again: () => {}, memory: new Map() });
+    await run(attributes, parts, { round: 0, requestReinvocation: () => {}, memory: new Map() });
   },
 });
 
 async function run(
   attributes: AdmissionAttributes,
   parts: WebhookParts,
-  rounds: Rounds,
+  rounds: ReinvocationContext,
 ): Promise<ApiObject | undefined> {
   const { kinds } = parts;
-  const isRepeat = rounds.current > 0;
+  const isRepeat = rounds.round > 0;
   const reinvocation = Reinvocation.of(rounds, name);
   if (isRepeat && !kinds.same(reinvocation.left, attributes.object)) reinvocation.changed();
   const asked = originalAttributes(attributes);
@@ -58,7 +58,7 @@ async function run(
     const invocation = await invocationOf(hook, attributes, current, matching);
     if (invocation === undefined || (isRepeat && !reinvocation.isDue(hook.id))) continue;
     const seen = await convertForWebhook('admit', kinds, current, invocation.as);
-    const notes = annotator(attributes, parts.api, { hook, round: rounds.current, index });
+    const notes = annotator(attributes, parts.api, { hook, round: rounds.round, index });
     let isChanged = false;
     const outcome = await applyFailurePolicy(hook, 'admit', attributes, parts, async () => {
       try {
@@ -76,7 +76,7 @@ async function run(
     isPatched ||= current.object !== seen.object;
     if (isChanged) {
       reinvocation.changed();
-      rounds.again();
+      rounds.requestReinvocation();
     }
     reinvocation.asked(hook.id, hook.webhook.reinvocationPolicy);
     if ('value' in outcome) continue;

@@ -16,25 +16,25 @@ export interface Operation {
   readonly description: string;
   readonly gvk: { readonly group: string; readonly version: string; readonly kind: string };
   readonly origin: ResourceDefinition['origin'];
-  readonly body?: BodyOf;
-  readonly answer: AnswerOf;
+  readonly body?: RequestSchema;
+  readonly answer: ResponseSchema;
   readonly codes: readonly (200 | 201 | 202)[];
   /** Names of query parameters; `pretty` is understood everywhere. */
   readonly query: readonly QueryParameter[];
 }
 
 /** What is sent: an object, a patch, options of a deletion. */
-export type BodyOf =
-  | { readonly type: 'object'; readonly schema: Described }
+export type RequestSchema =
+  | { readonly type: 'object'; readonly schema: KindSchema }
   | { readonly type: 'patch' }
   | { readonly type: 'delete-options' };
 /** What is answered. */
-export type AnswerOf =
-  | { readonly type: 'object' | 'list'; readonly schema: Described }
+export type ResponseSchema =
+  | { readonly type: 'object' | 'list'; readonly schema: KindSchema }
   | { readonly type: 'status' | 'watch-event' };
 
 /** A schema and the kind it is of. */
-export interface Described {
+export interface KindSchema {
   readonly group: string;
   readonly version: string;
   readonly kind: string;
@@ -124,8 +124,8 @@ const itemOf = ({ root, scope, plural }: Paths): string => `${root}${scope}/${pl
 
 /** An operation by what is its own; `of`: the kind it is about, where that is not the resource's. */
 type Part = Omit<Operation, 'tag' | 'gvk' | 'origin' | 'codes' | 'body'> & {
-  readonly body?: BodyOf | undefined;
-  readonly of?: Described;
+  readonly body?: RequestSchema | undefined;
+  readonly of?: KindSchema;
 };
 
 const nameIn = ({ namespaced, kind }: ResourceDefinition): string => `${namespaced ? 'Namespaced' : ''}${kind}`;
@@ -175,7 +175,7 @@ function ownOperations(definition: ResourceDefinition, { root, scope, plural }: 
       action: 'delete',
       id: `delete${name}`,
       description: `delete ${aOrAn(kind)}`,
-      answer: definition.answersDeleted === true ? object : { type: 'status' },
+      answer: definition.returnsDeleted === true ? object : { type: 'status' },
       query: deletion,
       body: { type: 'delete-options' },
     },
@@ -191,7 +191,7 @@ function ownOperations(definition: ResourceDefinition, { root, scope, plural }: 
 const itemOperations = (
   path: string,
   { id, what }: { readonly id: string; readonly what: string },
-  object: AnswerOf & BodyOf & { readonly type: 'object' },
+  object: ResponseSchema & RequestSchema & { readonly type: 'object' },
   query: readonly QueryParameter[],
 ): readonly (Part & { readonly verb: Verb })[] => [
   {
@@ -229,7 +229,7 @@ const itemOperations = (
 ];
 
 /** What a read of one object takes is only told of custom resources. */
-const readQuery = ({ origin }: Pick<Described, 'origin'>): readonly QueryParameter[] =>
+const readQuery = ({ origin }: Pick<KindSchema, 'origin'>): readonly QueryParameter[] =>
   origin === 'custom' ? ['resourceVersion'] : [];
 
 const selectionToDelete = [
@@ -275,13 +275,13 @@ function subresourceOperations(
   const id = `${nameIn(definition)}${capital(name)}`;
   const what = `${name} of the specified ${definition.kind}`;
   if (subresource.type === 'action') {
-    const of: Described = { ...subresource.request, origin: definition.origin };
+    const of: KindSchema = { ...subresource.request, origin: definition.origin };
     const object = { type: 'object', schema: of } as const;
     const description = `create ${what}`;
     const create = { path, method: 'post', action: 'post', id: `create${id}` } as const;
     return [{ ...create, description, answer: object, query: write, body: object, of }];
   }
-  const of: Described = subresource.type === 'projection' ? { ...subresource.of, origin: 'built-in' } : definition;
+  const of: KindSchema = subresource.type === 'projection' ? { ...subresource.of, origin: 'built-in' } : definition;
   const verbs = verbsOfSubresource(subresource);
   return itemOperations(path, { id, what }, { type: 'object', schema: of }, readQuery(definition))
     .filter(({ verb }) => verbs.includes(verb))

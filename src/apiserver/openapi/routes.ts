@@ -4,7 +4,7 @@ import type { ResourceDefinition } from '../../registry/resource-definition.js';
 import { runInTurns } from '../../runtime/turn-taking.js';
 import type { Served, ServedVersion } from '../catalogue.js';
 import type { Headers, Result } from '../request.js';
-import { type Document, finished, type Made } from './finished.js';
+import { assembleDocument, type Document, type GeneratedBytes } from './assemble-document.js';
 import { type openApiV2, openApiV2Json } from './v2.js';
 import { openApiV2Protobuf } from './v2-protobuf.js';
 import { documentPath, documentUrl, openApiV3, openApiV3Index } from './v3.js';
@@ -14,7 +14,7 @@ import { documentPath, documentUrl, openApiV3, openApiV3Index } from './v3.js';
  * a group and version until one of its own definitions changes, the others until anything does.
  */
 
-interface Asked {
+interface OpenApiRequest {
   readonly path: string;
   readonly method: string;
   readonly accept: string | undefined;
@@ -36,7 +36,7 @@ const yearSeconds = 365 * 86_400;
 const etagOf = ({ hash }: Document): string => `"${hash}"`;
 
 /** undefined: there is no such document. One that has to be made is made in turns with others, for all who ask for it. */
-export async function openApiAnswer(served: Served, asked: Asked): Promise<Result | undefined> {
+export async function openApiAnswer(served: Served, asked: OpenApiRequest): Promise<Result | undefined> {
   if (asked.path === '/openapi/v2') return v2Answer(served, asked);
   const documents = await v3Documents(served, asked.now);
   if (asked.path === '/openapi/v3') return fresh(documents.index, 'text/plain; charset=utf-8', asked, {});
@@ -61,7 +61,7 @@ export async function openApiAnswer(served: Served, asked: Asked): Promise<Resul
 }
 
 interface V3Documents {
-  readonly index: Made;
+  readonly index: GeneratedBytes;
   readonly byPath: ReadonlyMap<string, Document>;
 }
 
@@ -106,7 +106,7 @@ function* versionDocument({ definitions }: ServedVersion, now: number, shared: M
   if (known?.of.length === definitions.length && known.of.every((one, at) => one.deref() === definitions[at])) {
     return known.document;
   }
-  const document = yield* finished(yield* openApiV3(definitions, shared), now);
+  const document = yield* assembleDocument(yield* openApiV3(definitions, shared), now);
   if (first !== undefined) versionsMade.set(first, { of: definitions.map((one) => new WeakRef(one)), document });
   return document;
 }
@@ -119,10 +119,10 @@ const v2Documents: Readonly<Record<V2Form, ReturnType<typeof madeOnce<Document>>
 
 function* makeV2({ definitions }: Served, now: number, write: ReturnType<typeof openApiV2>): Steps<Document> {
   const told = definitions.filter(({ origin, undiscovered }) => origin === 'custom' || !undiscovered);
-  return yield* finished(yield* write(told), now);
+  return yield* assembleDocument(yield* write(told), now);
 }
 
-async function v2Answer(served: Served, asked: Asked): Promise<Bytes> {
+async function v2Answer(served: Served, asked: OpenApiRequest): Promise<Bytes> {
   const form = formIn(asked.accept);
   if (form === undefined) return unacceptable(v2Varies);
   const found = fresh(
@@ -146,7 +146,12 @@ function formIn(accept: string | undefined): V2Form | undefined {
 }
 
 /** The document, or that the caller has it: 304, or 412 for who does more than read (RFC 9110 section 13.1.2). */
-function fresh(document: Made | Document, contentType: string, asked: Asked, headers: Headers): Bytes {
+function fresh(
+  document: GeneratedBytes | Document,
+  contentType: string,
+  asked: OpenApiRequest,
+  headers: Headers,
+): Bytes {
   const etag = 'hash' in document ? etagOf(document) : undefined;
   const told = { ...(etag === undefined ? {} : { ETag: etag }), ...headers };
   const dated = { ...told, 'Last-Modified': new Date(document.at).toUTCString() };
@@ -163,5 +168,5 @@ const has = (ifNoneMatch: string, etag: string | undefined): boolean =>
   ifNoneMatch.split(',').some((one) => one.trim().replace(/^W\//, '') === etag || one.trim() === '*');
 
 /** Was it made before that, to the second? What is no date does not count (section 13.1.3). */
-const isSince = (ifModifiedSince: string | undefined, { at }: Made): boolean =>
+const isSince = (ifModifiedSince: string | undefined, { at }: GeneratedBytes): boolean =>
   ifModifiedSince?.endsWith(' GMT') === true && Math.trunc(at / 1_000) * 1_000 <= Date.parse(ifModifiedSince);

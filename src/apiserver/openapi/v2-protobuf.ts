@@ -2,13 +2,13 @@ import { isList, isObject, type Json } from '../../api/object.js';
 import { sortedNames } from '../../api/text-order.js';
 import { writeYaml } from '../../api/yaml-writer.js';
 import { WireWriter, wireTypes } from '../../schema/protobuf/wire-format.js';
-import { openApiV2, type V2Form, v2Head, v2Security } from './v2.js';
+import { openApiV2, type V2Format, v2Head, v2Security } from './v2.js';
 
 /**
  * An OpenAPI 2 document in protocol buffers, the only form older clients ask for: message Document of gnostic's
  * openapiv2, whose field numbers these tables are.
  */
-export const v2Protobuf: V2Form = {
+export const v2Protobuf: V2Format = {
   member: (of, name, value) =>
     of === 'paths'
       ? written((writer) => named(pathItem)(writer, 2, { [name]: value }))

@@ -5,10 +5,10 @@ import type { ResourceDefinition } from '../../registry/resource-definition.js';
 import { Components } from './components.js';
 import { v2 } from './dialect.js';
 import { bearerToken, documentInfo, extensionsOf, pathsObject, responsesObject } from './document.js';
+import { type DocumentFormat, DocumentParts, membersOf } from './document-parts.js';
 import { jsonMember, jsonObject } from './json-members.js';
-import { answerComponent, answerMediaTypes, bodyComponent, bodyMediaTypes } from './kinds.js';
+import { answerComponent, answerMediaTypes, bodyComponent, bodyMediaTypes } from './kind-components.js';
 import { type Operation, operationsOf } from './operations.js';
-import { type Form, membersOf, Parts } from './parts.js';
 import { type Parameter, pathsOf, queryParameter } from './paths.js';
 
 /** OpenAPI 2: one document for everything. */
@@ -21,15 +21,15 @@ export const v2Security: JsonObject = {
 };
 
 /** How the document is written. */
-export interface V2Form {
-  readonly member: Form['member'];
+export interface V2Format {
+  readonly member: DocumentFormat['member'];
   /** The pieces of the document, of members that are written already. */
   document(paths: readonly Buffer[], schemas: readonly Buffer[]): Iterable<Buffer>;
 }
 
 /** Answers how to write the document in this form: in pieces, one after the other. */
-export function openApiV2(form: V2Form): (definitions: readonly ResourceDefinition[]) => Steps<readonly Buffer[]> {
-  const known = new Parts({ describe, member: form.member });
+export function openApiV2(form: V2Format): (definitions: readonly ResourceDefinition[]) => Steps<readonly Buffer[]> {
+  const known = new DocumentParts({ describe, member: form.member });
   return function* write(definitions) {
     const parts = yield* known.of(definitions, new Map());
     const paths = yield* membersOf(parts, 'paths');
@@ -46,7 +46,7 @@ export const openApiV2Json = openApiV2({
   },
 });
 
-function describe(definition: ResourceDefinition): ReturnType<Form['describe']> {
+function describe(definition: ResourceDefinition): ReturnType<DocumentFormat['describe']> {
   const components = new Components(v2);
   const paths = pathsObject(pathsOf(operationsOf(definition)), {
     parameter: parameterObject,

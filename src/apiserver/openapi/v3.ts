@@ -13,10 +13,10 @@ import {
   pathsObject,
   responsesObject,
 } from './document.js';
+import { type DocumentFormat, DocumentParts, membersOf } from './document-parts.js';
 import { jsonMember, jsonObject } from './json-members.js';
-import { answerComponent, answerMediaTypes, bodyComponent, bodyMediaTypes } from './kinds.js';
+import { answerComponent, answerMediaTypes, bodyComponent, bodyMediaTypes } from './kind-components.js';
 import { type Operation, operationsOf } from './operations.js';
-import { type Form, membersOf, Parts } from './parts.js';
 import { type Parameter, pathsOf, queryParameter } from './paths.js';
 
 /** OpenAPI 3: one document for each group and version, and an index of them. */
@@ -44,9 +44,9 @@ export function* openApiV3(
   ];
 }
 
-const parts = new Parts({ describe, member: (_, name, value) => jsonMember(name, value) });
+const parts = new DocumentParts({ describe, member: (_, name, value) => jsonMember(name, value) });
 
-function describe(definition: ResourceDefinition): ReturnType<Form['describe']> {
+function describe(definition: ResourceDefinition): ReturnType<DocumentFormat['describe']> {
   const { group, version, origin } = definition;
   const components = new Components(v3, origin === 'custom' ? undefined : { group, version });
   const paths = pathsObject(pathsOf(operationsOf(definition)), {

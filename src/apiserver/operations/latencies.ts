@@ -1,8 +1,8 @@
 import { goDuration } from '../../api/go-text.js';
-import type { Wait } from '../../registry/resource-definition.js';
+import type { WebhookStage } from '../../registry/resource-definition.js';
 
 /** What a request spends time on that is told apart. */
-export type LatencyPart = 'authentication' | 'authorization' | 'impersonation' | Wait;
+export type LatencyPart = 'authentication' | 'authorization' | 'impersonation' | WebhookStage;
 
 /** Only requests that took longer say in the audit log where their time went. */
 const longMs = 500;

@@ -29,7 +29,7 @@ const plainText = (code: number, text: string, headers: Headers = {}): TextResul
 });
 
 /** Too many requests are under way. */
-export const overloaded = plainText(429, 'Too many requests, please try again later.', { 'Retry-After': '1' });
+export const tooManyRequests = plainText(429, 'Too many requests, please try again later.', { 'Retry-After': '1' });
 
 /** The server is going; another one may do it. */
 export const shuttingDown = plainText(429, 'The apiserver is shutting down, please try again later.', {
@@ -38,7 +38,7 @@ export const shuttingDown = plainText(429, 'The apiserver is shutting down, plea
 });
 
 /** Whoever was asked about access was in trouble and could not tell. `uri` is that of the request. */
-export const undecided = (uri: string, error: string): TextResult =>
+export const authorizationFailed = (uri: string, error: string): TextResult =>
   plainText(500, entitiesFor(`Internal Server Error: ${quote(uri)}: ${error}`));
 
 /** A fault of ours. What it was is for the log alone. */
@@ -50,7 +50,7 @@ const {
   ...late
 } = timeout('request did not complete within the allotted timeout', {}).toStatus();
 /** A request took longer than it may. Kubernetes writes this Status without its type, and as text. */
-export const tooLate: TextResult = { type: 'text', code: 504, text: `${JSON.stringify(late)}\n` };
+export const timedOut: TextResult = { type: 'text', code: 504, text: `${JSON.stringify(late)}\n` };
 
 /** Paths that are answered to the end. */
 const alwaysAnswered = /^\/(?:readyz|livez|healthz|metrics)/;

@@ -5,8 +5,8 @@ import { type Metrics, maxCachedSeries } from '../../runtime/metrics.js';
 import type { Catalogue } from '../catalogue.js';
 import type { ApiRequest, RequestInfo } from '../request.js';
 import type { InFlight } from './in-flight.js';
-import { type About, component, requestFamilies } from './request-families.js';
 import { dryRunOf, knownPath, scopeOf, userSort, verbOf } from './request-labels.js';
+import { component, type ResourceLabels, requestFamilies } from './request-metric-families.js';
 
 /** What is counted of requests. */
 
@@ -112,7 +112,7 @@ export class RequestMetrics {
     return subresourceOf(definition, subresource) && definition;
   }
 
-  #labelsOf(info: RequestInfo, verb: string): Omit<About, 'scope'> {
+  #labelsOf(info: RequestInfo, verb: string): Omit<ResourceLabels, 'scope'> {
     if (!info.isResource) return { ...unnamed, verb, subresource: knownPath(info.path) };
     const { group, version, resource, subresource } = info;
     return { verb, group, version, resource, subresource, component };
@@ -128,7 +128,7 @@ export class RequestMetrics {
   }
 
   /** Holds no definition: series stay when the kind is gone. */
-  #make(dryRun: string, labels: About, isDeprecated: boolean): RequestSeries {
+  #make(dryRun: string, labels: ResourceLabels, isDeprecated: boolean): RequestSeries {
     const { totals, durations, slis, sizes, terminations, aborts, longRunning, deprecated } = this.#families;
     const codes = new Map<number, { add(): void }>();
     const duration = durations.of({ ...labels, dry_run: dryRun });

@@ -6,23 +6,23 @@ import type { Steps } from '../../api/steps.js';
 import { readYaml, YamlError } from '../../api/yaml.js';
 import { type Applied, applyConfiguration, unconvertible } from '../../apply/apply-configuration.js';
 import { wrongOwners } from '../../apply/configuration-rules.js';
-import type { Applying } from '../../apply/writing.js';
+import type { ApplyContext } from '../../apply/write-context.js';
 import { runInTurns, TurnTaking } from '../../runtime/turn-taking.js';
-import type { Emptied } from '../../schema/decode.js';
+import type { EmptyMembers } from '../../schema/decode.js';
 import { DecodeError } from '../../schema/decode-error.js';
 import type { RequestBody } from '../request.js';
-import type { Decoded } from './index.js';
-import { converted, inConverter } from './unstructured.js';
+import type { DecodedObject } from './index.js';
+import { converterMessage, convertUnstructured } from './unstructured.js';
 
 /** The body of an apply request. */
-export interface Configuration {
+export interface AppliedBody {
   readonly config: JsonObject;
   /** Repeated members, as the complaint about them reads; for fieldValidation once the apply has succeeded. */
   readonly repeated: string | undefined;
 }
 
 /** Reads the body of an apply request, YAML or JSON. Throws ApiError 400. */
-export async function readApplyConfiguration(body: RequestBody): Promise<Configuration> {
+export async function readApplyConfiguration(body: RequestBody): Promise<AppliedBody> {
   const { value, duplicates } = await readText(body);
   const repeated = duplicates.length === 0 ? undefined : `error converting YAML to JSON: ${duplicates.join(', ')}`;
   if (value === null) return { config: {}, repeated };
@@ -49,10 +49,10 @@ async function readText(body: RequestBody): Promise<Pick<ParsedJson, 'value' | '
  *
  * @throws ApiError
  */
-export async function applied(
-  applying: Applying,
-  { isBuiltIn, decode }: { readonly isBuiltIn: boolean; readonly decode: (object: JsonObject) => Steps<Decoded> },
-): Promise<Applied & Emptied> {
+export async function applyAndDecode(
+  applying: ApplyContext,
+  { isBuiltIn, decode }: { readonly isBuiltIn: boolean; readonly decode: (object: JsonObject) => Steps<DecodedObject> },
+): Promise<Applied & EmptyMembers> {
   const turns = new TurnTaking();
   const made = await runInTurns(applyConfiguration(applying), turns);
   const wrong = isBuiltIn ? wrongOwners(applying.config) : undefined;
@@ -60,25 +60,27 @@ export async function applied(
   if (!made.changed) return made;
   const object = asJson(made.object);
   if (turns.isDue) await turns.next();
-  const fitting = isBuiltIn ? await runInTurns(converted(applying.schema, object, 'float'), turns) : { value: object };
+  const fitting = isBuiltIn
+    ? await runInTurns(convertUnstructured(applying.schema, object, 'float'), turns)
+    : { value: object };
   if (fitting.problem !== undefined) throw unconvertible(applying.config, fitting.problem);
   if (turns.isDue) await turns.next();
-  const { emptied, object: decoded } = await runInTurns(decodedBy(decode(fitting.value), applying.config), turns);
-  return { ...made, object: decoded, emptied };
+  const { emptyMembers, object: decoded } = await runInTurns(decodedBy(decode(fitting.value), applying.config), turns);
+  return { ...made, object: decoded, emptyMembers };
 }
 
-function* decodedBy(decoding: Steps<Decoded>, config: JsonObject): Steps<Decoded> {
+function* decodedBy(decoding: Steps<DecodedObject>, config: JsonObject): Steps<DecodedObject> {
   try {
     return yield* decoding;
   } catch (error) {
-    if (error instanceof DecodeError) throw unconvertible(config, inConverter(error));
+    if (error instanceof DecodeError) throw unconvertible(config, converterMessage(error));
     throw error;
   }
 }
 
 /** What fieldValidation makes of repeated members: a warning to send, or 400. */
 export function checkRepeated(
-  { repeated }: Configuration,
+  { repeated }: AppliedBody,
   fieldValidation: FieldValidation,
   warn: (text: string) => void,
 ): void {

@@ -5,17 +5,17 @@ import { type ApiObject, isObject, type Json, type JsonObject, member } from '..
 import type { FieldValidation } from '../../api/options.js';
 import { DeferredWork, resultOf, type Steps } from '../../api/steps.js';
 import { invalid } from '../../api/violations.js';
-import { type Emptied, typeMetaOf } from '../../schema/decode.js';
+import { type EmptyMembers, typeMetaOf } from '../../schema/decode.js';
 import { DecodeError } from '../../schema/decode-error.js';
 import type { Schema } from '../../schema/schema.js';
-import { unknownFormat } from '../body-format.js';
+import { unsupportedFormat } from '../body-format.js';
 import { mediaTypes, namesOne, requireRoute } from '../negotiate.js';
 import type { RequestBody } from '../request.js';
 import { jsonPatch } from './json.js';
 import { mergePatch } from './merge.js';
-import type { PatchType, ReadPatch, ReadPatchText } from './patch-type.js';
+import type { PatchText, PatchType, ReadPatch } from './patch-type.js';
 import { strategicPatch } from './strategic.js';
-import { converted, inConverter } from './unstructured.js';
+import { converterMessage, convertUnstructured } from './unstructured.js';
 
 /** Every way to patch an object, by media type, in the order in which refusals name them. */
 const patchTypes = {
@@ -44,7 +44,7 @@ export function patchTypeOf(
   const [mediaType = ''] = (contentType ?? '').split(';', 1);
   const type = member<PatchType | 'apply'>(patchTypes, mediaType);
   if (type !== undefined && serves(type, origin)) return type;
-  throw unknownFormat(servedPatchTypes(origin).join(', '));
+  throw unsupportedFormat(servedPatchTypes(origin).join(', '));
 }
 
 /** Media types of the patches that kinds of this origin take. */
@@ -68,7 +68,7 @@ export function* readPatch(
 }
 
 /** Each type has its own words for a body that is not JSON. */
-function* textOf({ bytes }: RequestBody): Steps<ReadPatchText> {
+function* textOf({ bytes }: RequestBody): Steps<PatchText> {
   try {
     const read = yield* readJsonInSteps(bytes);
     return () => ({ ...read, bytes });
@@ -80,13 +80,13 @@ function* textOf({ bytes }: RequestBody): Steps<ReadPatchText> {
 }
 
 /** What a body or the result of a patch says, and what of it nobody knows. */
-export interface Decoded extends Emptied {
+export interface DecodedObject extends EmptyMembers {
   readonly object: ApiObject;
   readonly strict: readonly string[];
 }
 
 /** A patched object, and what fieldValidation has to say about it. */
-export interface Patched extends Emptied {
+export interface PatchedObject extends EmptyMembers {
   readonly object: ApiObject;
   readonly warnings: readonly string[];
 }
@@ -98,7 +98,7 @@ export interface Patched extends Emptied {
  * @throws ApiError when the patch does not apply, its result does not decode, or fieldValidation is strict and
  * something is unknown or repeated.
  */
-export function* patched(
+export function* applyPatch(
   reading: Steps<ReadPatch>,
   given: {
     readonly current: JsonObject;
@@ -106,9 +106,9 @@ export function* patched(
     readonly fieldValidation: FieldValidation;
     /** Strategic merge patch converts its result instead of decoding it, with complaints of its own. */
     readonly converts: boolean;
-    readonly decode: (result: JsonObject, text: ParsedJson) => Steps<Decoded>;
+    readonly decode: (result: JsonObject, text: ParsedJson) => Steps<DecodedObject>;
   },
-): Steps<Patched> {
+): Steps<PatchedObject> {
   const patch = yield* reading;
   yield;
   const later = new DeferredWork();
@@ -117,16 +117,16 @@ export function* patched(
   yield;
   const refuse = (why: string): ApiError => undecodable(patch.shown(result), why);
   if (!isObject(result)) throw refuse(noObject(result));
-  const fitting = given.converts ? yield* converted(given.schema, result, 'int') : { value: result };
+  const fitting = given.converts ? yield* convertUnstructured(given.schema, result, 'int') : { value: result };
   if (fitting.problem !== undefined) throw refuse(fitting.problem);
   yield;
-  let decoded: Decoded;
+  let decoded: DecodedObject;
   try {
     const text = yield* resultOf(patch.text?.(fitting.value) ?? parsedPlain(fitting.value));
     decoded = yield* given.decode(fitting.value, text);
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
-    throw refuse(given.converts ? inConverter(error) : error.message);
+    throw refuse(given.converts ? converterMessage(error) : error.message);
   }
   const strict = [...patch.strict, ...decoded.strict];
   if (strict.length === 0 || given.fieldValidation === 'Ignore') return { ...decoded, warnings: [] };

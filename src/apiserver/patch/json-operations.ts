@@ -3,8 +3,8 @@ import { quote } from '../../api/go-text.js';
 import { cannotUnmarshal, jsonKind, type Members, membersOf } from '../../api/json-exact.js';
 import { isList, isObject, type JsonObject, member } from '../../api/object.js';
 import type { PatchOperation } from '../../api/patch-operation.js';
-import { parsed, type ReadPatchText } from './patch-type.js';
-import { readSpelt } from './spelling.js';
+import { type PatchText, parsePatch } from './patch-type.js';
+import { readSpelled } from './spelling.js';
 
 const mostComplaints = 100;
 
@@ -25,9 +25,9 @@ export interface ReadOperations {
 }
 
 /** Reads the operations of a patch. `isStrict`: as Kubernetes reads one of a caller who wants its fields looked at. */
-export function readOperations(read: ReadPatchText, isStrict: boolean): ReadOperations {
+export function readOperations(read: PatchText, isStrict: boolean): ReadOperations {
   const refuse = (why: string): Error => badRequest(isStrict ? `error decoding patch: ${why}` : why);
-  const { value, exact, duplicates, numberError, bytes } = parsed(read, refuse);
+  const { value, exact, duplicates, numberError, bytes } = parsePatch(read, refuse);
   if (value === null) return { operations: [], strict: [], isOdd: false };
   const [listType, itemType] = isStrict
     ? ['[]handlers.jsonPatchOp', 'handlers.jsonPatchOp']
@@ -37,7 +37,7 @@ export function readOperations(read: ReadPatchText, isStrict: boolean): ReadOper
     throw refuse(numberError.replace('value', 'struct field jsonPatchOp.value'));
   const strict: string[] = [];
   const repeated = repeatedMembers(duplicates);
-  const spelt = bytes && (readSpelt(bytes, duplicates.length > 0) as typeof value | undefined);
+  const spelt = bytes && (readSpelled(bytes, duplicates.length > 0) as typeof value | undefined);
   const operations: PatchOperation[] = [];
   for (const [index, item] of value.entries()) {
     if (item !== null && !isObject(item)) {

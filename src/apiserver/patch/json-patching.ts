@@ -5,7 +5,7 @@ import type { PatchOperation } from '../../api/patch-operation.js';
 import { type DeferredWork, noDeferral, type Steps } from '../../api/steps.js';
 import { sortTexts } from '../../api/text-order.js';
 import { same } from '../../schema/same.js';
-import { copyOf, written } from './spelling.js';
+import { copyOf, writeSpelled } from './spelling.js';
 
 /** An operation does not fit the object. The message is that of the library Kubernetes uses. */
 export class DoesNotApply extends Error {
@@ -27,7 +27,7 @@ const maxMoved = 500_000_000;
 type Container = Record<string, Json> | Json[];
 
 /** One patch at work: containers are copied the first time they change. */
-export class Patching {
+export class JsonPatcher {
   #root: Json;
   readonly #isOdd: boolean;
   readonly #own = new WeakSet<object>();
@@ -105,7 +105,7 @@ export class Patching {
   copy(source: Json): Json {
     if (isDeeperThan(maxDepth, source)) throw new DoesNotApply('what is to be copied is nested too deeply');
     const value = this.ordered(source, noDeferral);
-    const text = this.#isOdd ? written(value) : jsonText(value);
+    const text = this.#isOdd ? writeSpelled(value) : jsonText(value);
     this.#copied += Buffer.byteLength(text);
     if (this.#copied > maxCopied) {
       throw new DoesNotApply(
@@ -178,7 +178,7 @@ function within<T>(place: string, act: () => T): T {
   }
 }
 
-const actions: Readonly<Record<string, (patching: Patching, operation: PatchOperation) => void>> = {
+const actions: Readonly<Record<string, (patching: JsonPatcher, operation: PatchOperation) => void>> = {
   add(patching, { path: to, value }) {
     const path = given(to, 'add operation failed to decode path');
     const place = there(patching.reach(path), `add operation does not apply: doc is missing path: "${path}"`);
@@ -253,7 +253,7 @@ interface Place {
   readonly key: string;
 }
 
-function addAt(patching: Patching, { container, key }: Place, value: Json): void {
+function addAt(patching: JsonPatcher, { container, key }: Place, value: Json): void {
   if (!Array.isArray(container)) {
     setMember(container, key, value);
     return;
@@ -270,7 +270,7 @@ function addAt(patching: Patching, { container, key }: Place, value: Json): void
   container.splice(at, 0, value);
 }
 
-function removeAt(patching: Patching, { container, key }: Place): void {
+function removeAt(patching: JsonPatcher, { container, key }: Place): void {
   if (Array.isArray(container)) {
     const index = indexIn(container, key);
     patching.moving(container.length - index);
@@ -339,11 +339,11 @@ function jsonText(value: Json): string {
 }
 
 /** May what an operation puts somewhere have others inside? */
-export const nests = ({ op, value }: PatchOperation): boolean =>
+export const canNest = ({ op, value }: PatchOperation): boolean =>
   op === 'copy' || op === 'move' || (typeof value === 'object' && value !== null);
 
 /** The result, if it is not nested too deeply: that is looked at only where the operations can nest. */
-export function bounded(result: Json, canNest: boolean): Json {
+export function checkDepth(result: Json, canNest: boolean): Json {
   if (canNest && isDeeperThan(maxDepth, result)) throw new DoesNotApply('the result is nested too deeply');
   return result;
 }

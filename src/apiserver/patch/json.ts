@@ -5,9 +5,9 @@ import { noDeferral, type Steps } from '../../api/steps.js';
 import { typeMetaIn } from '../../api/type-meta.js';
 import { DecodeError } from '../../schema/decode-error.js';
 import { type ReadOperations, readOperations } from './json-operations.js';
-import { bounded, DoesNotApply, nests, Patching } from './json-patching.js';
-import type { PatchType, ReadPatchText } from './patch-type.js';
-import { readBack, written } from './spelling.js';
+import { canNest, checkDepth, DoesNotApply, JsonPatcher } from './json-patching.js';
+import type { PatchText, PatchType } from './patch-type.js';
+import { readBack, writeSpelled } from './spelling.js';
 
 /**
  * JSON Patch (RFC 6902), with the leniencies of the library Kubernetes uses: `replace` adds a missing member, `test`
@@ -18,15 +18,15 @@ export const jsonPatch: PatchType = {
   for: 'all',
   read(body, { fieldValidation }) {
     const { operations, strict, isOdd, numberError } = readOperations(body, fieldValidation !== 'Ignore');
-    const canNest = operations.some(nests);
+    const nests = operations.some(canNest);
     let result: Json = {};
     let text: ParsedJson | undefined;
     return {
       strict,
       *apply(current, _, later) {
-        const patching = new Patching(current, isOdd);
+        const patching = new JsonPatcher(current, isOdd);
         try {
-          const done = bounded(yield* patching.run(operations), canNest);
+          const done = checkDepth(yield* patching.run(operations), nests);
           // Whoever asks for what is spelt oddly wants the whole at once.
           result = patching.ordered(done, isOdd ? noDeferral : later);
           if (!isOdd) return result;
@@ -37,7 +37,7 @@ export const jsonPatch: PatchType = {
         }
       },
       text: (plain) => text ?? { ...parsedPlain(plain), numberError },
-      shown: () => written(result),
+      shown: () => writeSpelled(result),
     };
   },
 };
@@ -50,7 +50,7 @@ export interface ReceivedPatch {
 }
 
 /** Reads such a patch; unknown members do not matter. Throws ApiError (400, 413) whose message tells what is wrong. */
-export function readReceivedPatch(read: ReadPatchText): ReceivedPatch {
+export function readReceivedPatch(read: PatchText): ReceivedPatch {
   return receivedPatch(readOperations(read, false));
 }
 
@@ -60,12 +60,12 @@ export function receivedPatch({
   isOdd = false,
   numberError,
 }: Pick<ReadOperations, 'operations'> & Partial<Pick<ReadOperations, 'isOdd' | 'numberError'>>): ReceivedPatch {
-  const canNest = operations.some(nests);
+  const nests = operations.some(canNest);
   return {
     isEmpty: operations.length === 0,
     *apply(current) {
-      const patching = new Patching(current, isOdd);
-      const done = bounded(yield* patching.run(operations), canNest);
+      const patching = new JsonPatcher(current, isOdd);
+      const done = checkDepth(yield* patching.run(operations), nests);
       if (!isObject(done)) throw notOfAnyKind(done);
       const result = patching.ordered(done, noDeferral) as JsonObject;
       if (!isOdd) return { result, text: { ...parsedPlain(result), numberError } };

@@ -4,8 +4,8 @@ import { cannotUnmarshal, parsedPlain } from '../../api/json-exact.js';
 import { isList, isObject, type Json, type JsonObject, member, setMember } from '../../api/object.js';
 import { type DeferredWork, noDeferral } from '../../api/steps.js';
 import { sortTexts } from '../../api/text-order.js';
-import { type PatchType, parsed, type ReadPatchText } from './patch-type.js';
-import { readBack, readSpelt } from './spelling.js';
+import { type PatchText, type PatchType, parsePatch } from './patch-type.js';
+import { readBack, readSpelled } from './spelling.js';
 
 /**
  * Merge patch (RFC 7386): members are merged, null removes one, anything else replaces. Inside lists and below members
@@ -20,10 +20,12 @@ export const mergePatch: PatchType = {
       strict,
       apply(current, _, later) {
         last = current;
-        return isList(patch) ? withoutNulls(patch, later) : merged(current, patch, later);
+        return isList(patch) ? withoutNulls(patch, later) : mergeJson(current, patch, later);
       },
       text: (result) =>
-        spelt === undefined ? { ...parsedPlain(result), numberError } : readBack(merged(last, spelt, noDeferral)),
+        spelt === undefined
+          ? { ...parsedPlain(result), numberError }
+          : readBack(mergeJson(last, spelt, noDeferral)),
       shown: goJson,
     };
   },
@@ -32,7 +34,7 @@ export const mergePatch: PatchType = {
 const notPatch = 'Invalid JSON Patch';
 
 function readPatch(
-  read: ReadPatchText,
+  read: PatchText,
   isStrict: boolean,
 ): {
   readonly patch: JsonObject | readonly Json[];
@@ -41,7 +43,7 @@ function readPatch(
   readonly numberError: string | undefined;
 } {
   const refuse = (why: string): Error => badRequest(isStrict ? `error decoding patch: ${why}` : notPatch);
-  const text = parsed(read, refuse);
+  const text = parsePatch(read, refuse);
   const { value, exact, duplicates, numberError } = text;
   if (value === null) throw badRequest(notPatch);
   // Where nobody looks for unknown members, a list takes the place of the object.
@@ -53,12 +55,12 @@ function readPatch(
   if (isStrict && numberError !== undefined) throw refuse(numberError);
   const strict = isStrict ? duplicates : [];
   const isPlain = exact === value || text.bytes === undefined;
-  const spelt = isPlain ? undefined : (readSpelt(text.bytes, duplicates.length > 0) as JsonObject | undefined);
+  const spelt = isPlain ? undefined : (readSpelled(text.bytes, duplicates.length > 0) as JsonObject | undefined);
   return { patch: value, spelt, strict, numberError };
 }
 
 /** Depth is bounded where texts are read. What was merged has its members in order, as refusals show. */
-export function merged(target: JsonObject, patch: JsonObject, later: DeferredWork): JsonObject {
+export function mergeJson(target: JsonObject, patch: JsonObject, later: DeferredWork): JsonObject {
   const out: Record<string, Json> = {};
   const names = Object.keys(target);
   for (const name of Object.keys(patch)) if (!Object.hasOwn(target, name)) names.push(name);
@@ -74,7 +76,7 @@ export function merged(target: JsonObject, patch: JsonObject, later: DeferredWor
 
 function mergedValue(live: Json, given: Json, later: DeferredWork): Json {
   if (!isObject(live)) return withoutNulls(given, later);
-  return isObject(given) ? merged(live, given, later) : given;
+  return isObject(given) ? mergeJson(live, given, later) : given;
 }
 
 /** The value without members that are null, but for those of what stands in lists itself. */

@@ -1,7 +1,7 @@
 import { untyped } from '../../api/errors.js';
 import { goValue } from '../../api/go-print.js';
 import { isObject, type Json, member } from '../../api/object.js';
-import { wrongType } from './kinds.js';
+import { wrongType } from './go-kinds.js';
 
 /** Order in lists that a strategic merge patch merges. */
 
@@ -33,7 +33,7 @@ function keyOf(item: Json, key: string): Json {
  * Puts a merged list in order: items named in `order` as they stand there, others as they stand in the live list, and
  * one of the former goes behind one of the latter only if it already did. Where items have a key, all of them must.
  */
-export function sortInto(
+export function sortMergedList(
   items: readonly Json[],
   given: { readonly order: readonly Json[]; readonly live: readonly Json[]; readonly key: string | undefined },
 ): readonly Json[] {

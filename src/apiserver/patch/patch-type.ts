@@ -10,17 +10,17 @@ export interface PatchType {
   /** Only built-in kinds have the merge keys that some patches need. */
   readonly for: 'built-in' | 'all';
   /** Reads a patch. Throws ApiError (400, 413). */
-  read(text: ReadPatchText, options: { readonly fieldValidation: FieldValidation }): ReadPatch;
+  read(text: PatchText, options: { readonly fieldValidation: FieldValidation }): ReadPatch;
 }
 
 /** Parses the body, or throws JsonSyntaxError. */
-export type ReadPatchText = () => ParsedJson & {
+export type PatchText = () => ParsedJson & {
   /** The body as it came, where it came as JSON. */
   readonly bytes?: Uint8Array;
 };
 
 /** The body, parsed; what is no JSON is refused with these words. */
-export function parsed(read: ReadPatchText, refuse: (why: string) => Error): ReturnType<ReadPatchText> {
+export function parsePatch(read: PatchText, refuse: (why: string) => Error): ReturnType<PatchText> {
   try {
     return read();
   } catch (error) {

@@ -24,7 +24,7 @@ const odd = /[\\<>&\u2028\u2029]|\d[.eE]|\d{19}|-0/;
  * Reads bytes known to be JSON and not too deep. undefined where nothing has to be known of how it is spelt;
  * `hasRepeats`: a member comes twice somewhere.
  */
-export function readSpelt(bytes: Uint8Array, hasRepeats: boolean): Json | undefined {
+export function readSpelled(bytes: Uint8Array, hasRepeats: boolean): Json | undefined {
   if (bytes.length > longest) return undefined;
   const text = Buffer.from(bytes).toString('utf8');
   if (!hasRepeats && !odd.test(text)) return undefined;
@@ -36,7 +36,7 @@ export function readSpelt(bytes: Uint8Array, hasRepeats: boolean): Json | undefi
 const read = (text: string): Json => new Reader(text).read();
 
 /** As it was spelt, except for the signs of HTML, which Go escapes. */
-export const written = (value: Json): string => runSync(writtenInSteps(value));
+export const writeSpelled = (value: Json): string => runSync(writtenInSteps(value));
 
 /** What is read of it, once it is written. */
 export function* readBack(value: Json): Steps<ParsedJson> {
@@ -92,7 +92,7 @@ function* writtenInSteps(whole: Json): Steps<string> {
 /** A copy, which Go writes on the way: of what is spelt otherwise it escapes the signs of HTML, and nothing else. */
 export function copyOf(value: Json): Json {
   if (isSymbol(value)) {
-    const spelling = written(value);
+    const spelling = writeSpelled(value);
     return spelling === value.description ? value : read(spelling);
   }
   if (isList(value)) return value.map(copyOf);

@@ -9,10 +9,10 @@ import { withoutMember } from '../../apply/json-value.js';
 import { structName, wireShape } from '../../schema/go-types.js';
 import { isPointer } from '../../schema/presence.js';
 import type { Schema } from '../../schema/schema.js';
-import { goKindOf, wrongType } from './kinds.js';
+import { goKindOf, wrongType } from './go-kinds.js';
 import { withoutNulls } from './merge.js';
-import { dedupe, identity, ordered, sortInto } from './merged-lists.js';
-import { type PatchType, parsed, type ReadPatchText } from './patch-type.js';
+import { dedupe, identity, ordered, sortMergedList } from './merged-lists.js';
+import { type PatchText, type PatchType, parsePatch } from './patch-type.js';
 
 /**
  * Strategic merge patch, Kubernetes' own: maps merge, null removes, lists are replaced unless the schema says that
@@ -35,10 +35,10 @@ export const strategicPatch: PatchType = {
 };
 
 function readPatch(
-  read: ReadPatchText,
+  read: PatchText,
   isStrict: boolean,
 ): { readonly patch: JsonObject; readonly strict: readonly string[] } {
-  const { value, duplicates, numberError } = parsed(read, badRequest);
+  const { value, duplicates, numberError } = parsePatch(read, badRequest);
   if (value === null) return { patch: {}, strict: [] };
   if (!isObject(value)) {
     throw badRequest(cannotUnmarshal(value, 'map[string]interface {}'));
@@ -159,12 +159,12 @@ function orderList(out: Record<string, Json>, patch: JsonObject, name: string, s
         : changedList(live, given, how, false);
   checkAlike([live ?? [], given ?? []]);
   const isMap = isObject((live ?? [])[0] ?? (given ?? [])[0] ?? null);
-  // Maps without a key have no order, and `sortInto` says so.
+  // Maps without a key have no order, and `sortMergedList` says so.
   const key = isMap ? how.key : undefined;
   if (key) checkPlaces(merged, order, key);
   const isMerged = key && how.strategy === 'merge' && live !== undefined && given !== undefined;
   const places = isMerged ? placesAfter(live, given, key) : (live ?? []);
-  setMember(out, target, sortInto(merged, { order, live: places, key }));
+  setMember(out, target, sortMergedList(merged, { order, live: places, key }));
   return target;
 }
 
@@ -286,12 +286,12 @@ function mergeLists(
       const gone = new Set(given);
       return live.filter((item) => !gone.has(item));
     }
-    return sortInto(dedupe([...live, ...given]), { order: given, live, key: undefined });
+    return sortMergedList(dedupe([...live, ...given]), { order: given, live, key: undefined });
   }
   if (key === '') throw untyped('cannot merge lists without merge key for struct');
   const special = withSpecialItems(live, given, key);
   const merged = withItems(special.live, special.given, key, items);
-  return sortInto(merged, { order: special.given, live: special.live, key });
+  return sortMergedList(merged, { order: special.given, live: special.live, key });
 }
 
 /** Elements that are directives, carried out. */

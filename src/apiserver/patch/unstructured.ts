@@ -5,10 +5,10 @@ import { compileDecoder } from '../../schema/decode.js';
 import { DecodeError } from '../../schema/decode-error.js';
 import { goType, itemsOf, valuesOf, type WireShape, wireShape } from '../../schema/go-types.js';
 import type { Schema } from '../../schema/schema.js';
-import { sortDeep } from '../../schema/sorted.js';
+import { sortDeep } from '../../schema/sort-members.js';
 
 /** What comes out of Go's converter. */
-export type Converted<Value extends Json> =
+export type ConversionResult<Value extends Json> =
   | { readonly value: Value; readonly problem?: never }
   | { readonly problem: string };
 
@@ -18,11 +18,11 @@ export type Converted<Value extends Json> =
  * there. What Go types decode themselves is decoded where it stands, so that the first problem of all is told. What is in
  * lists and maps of thousands comes last.
  */
-export function* converted<Value extends Json>(
+export function* convertUnstructured<Value extends Json>(
   schema: Schema,
   value: Value,
   numbers: Numbers,
-): Steps<Converted<Value>> {
+): Steps<ConversionResult<Value>> {
   const later = new DeferredWork();
   const converter = new Converter(numbers, later);
   converter.convert(schema, value);
@@ -132,7 +132,7 @@ function ownProblem(schema: Schema, shape: WireShape, value: Json): string | und
     compileDecoder(schema)(sortDeep(value));
     return undefined;
   } catch (error) {
-    if (error instanceof DecodeError) return inConverter(error);
+    if (error instanceof DecodeError) return converterMessage(error);
     throw error;
   }
 }
@@ -187,5 +187,5 @@ function goKind(value: Json, numbers: Numbers): string {
 }
 
 /** How the same converter words what the decoder complains about. */
-export const inConverter = ({ own }: DecodeError): string =>
-  own.startsWith('illegal base64 data') ? `error decoding from json: ${own}` : own;
+export const converterMessage = ({ innerMessage }: DecodeError): string =>
+  innerMessage.startsWith('illegal base64 data') ? `error decoding from json: ${innerMessage}` : innerMessage;

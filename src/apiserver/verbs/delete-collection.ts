@@ -4,7 +4,7 @@ import type { DeleteParameters, ListParameters } from '../../api/options.js';
 import type { RequestContext } from '../../registry/resource-definition.js';
 import { runInTurns, TurnTaking } from '../../runtime/turn-taking.js';
 import type { Entry } from '../../store/store.js';
-import { readMetadata } from '../forms.js';
+import { decodeEntryMetadata } from '../entry-codec.js';
 import type { Parts } from '../parts.js';
 import type { Result } from '../request.js';
 import { deleteObject } from './delete.js';
@@ -48,7 +48,7 @@ async function deleteEach(
   for (const entry of entries) {
     if (turns.isDue) await turns.next();
     signal.throwIfAborted();
-    const metadata = await runInTurns(readMetadata(definition, entry), turns);
+    const metadata = await runInTurns(decodeEntryMetadata(definition, entry), turns);
     const key = keyOf({ metadata });
     try {
       const found = { uid: metadata.uid };

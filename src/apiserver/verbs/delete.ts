@@ -3,10 +3,10 @@ import { conflict, notFound, type Status } from '../../api/errors.js';
 import type { ApiObject } from '../../api/object.js';
 import type { DeleteParameters, DeletionPolicy } from '../../api/options.js';
 import { timestamp } from '../../api/time.js';
-import { checkLookedUp, storageKey } from '../../registry/keys.js';
+import { checkLookupKey, storageKey } from '../../registry/keys.js';
 import type { RequestContext, ResourceDefinition } from '../../registry/resource-definition.js';
 import { type Entry, WriteConflict } from '../../store/store.js';
-import { readInTurns } from '../forms.js';
+import { decodeEntryInTurns } from '../entry-codec.js';
 import type { Parts } from '../parts.js';
 import type { Result } from '../request.js';
 import { preconditionFailed } from '../write/given-object.js';
@@ -44,13 +44,13 @@ export async function deleteObject(parts: Parts, deletion: Deletion): Promise<Re
     warn: (text) => context.warn(text),
     annotate: context.annotate,
     caller: context.caller,
-    ...(found === undefined ? {} : { isOneOfMany: true }),
+    ...(found === undefined ? {} : { isCollectionDelete: true }),
   });
-  checkLookedUp(definition, key);
+  checkLookupKey(definition, key);
   for (;;) {
     const entry = await parts.store.get(storageKey(definition, key));
     if (entry === undefined) throw notFound({ ...definition, name: key.name });
-    const previous = await readInTurns(definition, entry);
+    const previous = await decodeEntryInTurns(definition, entry);
     if (found?.uid !== undefined && previous.metadata.uid !== found.uid)
       throw notFound({ ...definition, name: key.name });
     checkPreconditions(definition, previous, parameters);
@@ -88,7 +88,7 @@ async function deleteOnce(
     const last = parameters.dryRun
       ? entry
       : await parts.store.commit({ key: entry.key, document: undefined, expect: entry.revision });
-    if (definition.answersDeleted) return { type: 'entry', code: 200, definition, entry: last };
+    if (definition.returnsDeleted) return { type: 'entry', code: 200, definition, entry: last };
     return { type: 'object', code: 200, object: deleted(definition, previous) };
   }
   const code = parameters.orphanDependents === false ? 202 : 200;
@@ -148,11 +148,11 @@ const withoutGrace = (object: ApiObject): ApiObject =>
  * collected get none: the collector would never remove them.
  */
 function collectorFinalizers(
-  { collected }: ResourceDefinition,
+  { garbageCollected }: ResourceDefinition,
   finalizers: readonly string[],
   { propagationPolicy, orphanDependents }: DeletionPolicy,
 ): readonly string[] {
-  const isCollected = collected !== false;
+  const isCollected = garbageCollected !== false;
   if (isCollected && propagationPolicy === undefined && orphanDependents === undefined) return finalizers;
   const orphan = isCollected && (propagationPolicy === 'Orphan' || orphanDependents === true);
   const foreground = isCollected && propagationPolicy === 'Foreground';

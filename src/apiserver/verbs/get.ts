@@ -1,12 +1,12 @@
 import { badRequest, notFound } from '../../api/errors.js';
 import { type Query, readBoolean } from '../../api/options.js';
-import { checkLookedUp, storageKey } from '../../registry/keys.js';
-import { ownDefinition } from '../../registry/subresource.js';
-import { readInTurns, ready } from '../forms.js';
+import { checkLookupKey, storageKey } from '../../registry/keys.js';
+import { subresourceDefinition } from '../../registry/subresource.js';
+import { decodeEntryInTurns, prepareEntries } from '../entry-codec.js';
 import type { Parts } from '../parts.js';
 import type { ApiRequest, Result } from '../request.js';
-import { readVersion, waitForRevision } from '../revisions.js';
-import type { Target } from '../target.js';
+import type { Target } from '../resolve-target.js';
+import { readResourceVersion, waitForRevision } from '../revisions.js';
 
 /** GET of one object, also through a subresource. */
 export async function getObject(
@@ -16,20 +16,20 @@ export async function getObject(
 ): Promise<Result> {
   const { info } = request;
   refuseExport(request.query);
-  checkLookedUp(definition, info);
+  checkLookupKey(definition, info);
   const version = request.query.get('resourceVersion');
   if (version) {
     const { uncached = false } = definition;
-    const asked = readVersion(version, uncached ? 'list' : 'get');
+    const asked = readResourceVersion(version, uncached ? 'list' : 'get');
     await waitForRevision(parts.store, asked, { clock: parts.clock, signal: request.signal, uncached });
   }
   const entry = await parts.store.get(storageKey(definition, info));
   if (entry === undefined) throw notFound({ ...definition, name: info.name });
   if (subresource?.type === 'projection') {
-    const object = subresource.read(await readInTurns(definition, entry));
-    return { type: 'object', code: 200, definition: ownDefinition(definition, subresource.of), object };
+    const object = subresource.read(await decodeEntryInTurns(definition, entry));
+    return { type: 'object', code: 200, definition: subresourceDefinition(definition, subresource.of), object };
   }
-  await ready(definition, [entry]);
+  await prepareEntries(definition, [entry]);
   return { type: 'entry', code: 200, definition, entry };
 }
 

@@ -8,10 +8,10 @@ import type { ResourceDefinition } from '../../registry/resource-definition.js';
 import { TurnTaking } from '../../runtime/turn-taking.js';
 import { type Entry, HistoryCompacted, type Revision, type Scan } from '../../store/store.js';
 import { continueExpired, readContinue, writeContinue } from '../continue-token.js';
-import { ready } from '../forms.js';
+import { prepareEntries } from '../entry-codec.js';
 import type { Parts } from '../parts.js';
 import type { ListResult } from '../request.js';
-import { readVersion, storeFailure, waitForRevision } from '../revisions.js';
+import { readResourceVersion, storeFailure, waitForRevision } from '../revisions.js';
 import { isSelected, readForSelection } from '../selected.js';
 import { readSelection, type Selection } from '../selection.js';
 import type { ShardSelector } from '../shard-selector.js';
@@ -86,7 +86,7 @@ async function planRead(
       pastCache,
     };
   }
-  const version = text === '' ? undefined : readVersion(text, 'list');
+  const version = text === '' ? undefined : readResourceVersion(text, 'list');
   const only = onlyKey(target, selection);
   const plain: ReadPlan = {
     at: undefined,
@@ -211,11 +211,11 @@ export async function convertedForList(
   entries: readonly Entry[],
   pastCache = false,
 ): Promise<void> {
-  if (definition.codec?.elsewhere === undefined) return;
+  if (definition.codec?.remote === undefined) return;
   try {
     for (let begin = 0; begin < entries.length; begin += chunk) {
       signal.throwIfAborted();
-      await ready(definition, entries.slice(begin, begin + chunk));
+      await prepareEntries(definition, entries.slice(begin, begin + chunk));
     }
   } catch (error) {
     if (signal.aborted || pastCache) throw error;

@@ -5,31 +5,31 @@ import { readWriteParameters, type WriteParameters } from '../../api/options.js'
 import type { Steps } from '../../api/steps.js';
 import { internalGroup, unnamedScheme } from '../../api/unregistered-kind.js';
 import type { RequestContext, ResourceDefinition } from '../../registry/resource-definition.js';
-import { ownDefinition } from '../../registry/subresource.js';
+import { subresourceDefinition } from '../../registry/subresource.js';
 import { runInTurns, TurnTaking } from '../../runtime/turn-taking.js';
 import { decodeText, typeMetaOf } from '../../schema/decode.js';
 import { DecodeError } from '../../schema/decode-error.js';
-import { decodedAs, decodeWithReader, withDefaults } from '../bodies.js';
+import { decodeAsKind, decodeWithReader, withDefaults } from '../bodies.js';
 import type { Catalogue, Served } from '../catalogue.js';
 import { withVersions } from '../conversions.js';
 import {
-  apiVersionMissing,
-  checkedVersion,
-  internalComplaint,
+  checkTypeMeta,
+  fieldsUnknownToInternal,
+  internalKindMismatch,
   isVersionless,
-  kindComplaint,
+  kindMismatch,
+  missingVersionMessage,
   NoConversion,
-  unknownToInternal,
-  versionNull,
-} from '../given-kind.js';
+  nullVersionMessage,
+} from '../kind-mismatch.js';
 import type { Parts } from '../parts.js';
-import { applied, type Configuration, checkRepeated, readApplyConfiguration } from '../patch/apply.js';
-import { type Decoded, patched, patchTypeOf, readPatch } from '../patch/index.js';
+import { type AppliedBody, applyAndDecode, checkRepeated, readApplyConfiguration } from '../patch/apply.js';
+import { applyPatch, type DecodedObject, patchTypeOf, readPatch } from '../patch/index.js';
 import type { PatchType } from '../patch/patch-type.js';
 import { isRegistered } from '../registered-kinds.js';
 import type { ApiRequest, RequestBody, Result } from '../request.js';
-import type { Target } from '../target.js';
-import { checkVersioned, placedByUrl, uidOfNothing } from '../write/given-object.js';
+import type { Target } from '../resolve-target.js';
+import { checkVersioned, placedByUrl, uidOfMissing } from '../write/given-object.js';
 import { mayCreate, objectKeyOf, resultOf, type WriteRequest, writeRequest } from '../write/request.js';
 import { type Update, updateObject } from '../write/update.js';
 import { projectedWrite } from './projection.js';
@@ -51,7 +51,7 @@ export async function patchObject(
   const seen: Seen =
     projection === undefined
       ? { definition, isProjected: false }
-      : { definition: ownDefinition(definition, projection.of), isProjected: true };
+      : { definition: subresourceDefinition(definition, projection.of), isProjected: true };
   const { fieldValidation } = parameters;
   const change =
     type === 'apply'
@@ -60,7 +60,7 @@ export async function patchObject(
   const named: Change = async (current) => {
     const made = await change(current);
     const { uid } = made.object.metadata;
-    if (current === undefined && uid) throw uidOfNothing(definition, key, uid);
+    if (current === undefined && uid) throw uidOfMissing(definition, key, uid);
     const object = placedByUrl(definition, context, made.object);
     if (projection !== undefined) checkVersioned(object);
     return { ...made, object };
@@ -99,8 +99,8 @@ function patchChange(
 ): Change {
   const converts = type.for === 'built-in';
   return async (current) => {
-    const { object, emptied, warnings } = await runInTurns(
-      patched(readPatch(type, body, { fieldValidation }), {
+    const { object, emptyMembers, warnings } = await runInTurns(
+      applyPatch(readPatch(type, body, { fieldValidation }), {
         current: current as unknown as JsonObject,
         schema: definition.schema,
         fieldValidation,
@@ -119,7 +119,7 @@ function patchChange(
       }),
     );
     for (const text of warnings) context.warn(text);
-    return { object, emptied, managed: false };
+    return { object, emptyMembers, managed: false };
   };
 }
 
@@ -128,19 +128,19 @@ function patchChange(
  * reads the object as its own form of the kind, where every field has another name: nothing of it is known, its name
  * neither.
  */
-function inInternalForm(definition: ResourceDefinition, result: JsonObject): Decoded | undefined {
+function inInternalForm(definition: ResourceDefinition, result: JsonObject): DecodedObject | undefined {
   if (definition.reader !== undefined) return undefined;
-  const { apiVersion, kind } = checkedVersion(typeMetaOf(result));
+  const { apiVersion, kind } = checkTypeMeta(typeMetaOf(result));
   const saysNone = apiVersion === '' || apiVersion === `${definition.group}/`;
   const group = saysNone ? definition.group : internalGroup(apiVersion);
   if (group === undefined) {
-    if (isVersionless({ apiVersion })) throw new DecodeError(apiVersionMissing(goJson(result)));
+    if (isVersionless({ apiVersion })) throw new DecodeError(missingVersionMessage(goJson(result)));
     return undefined;
   }
-  const complaint = internalComplaint(definition, { group, kind: kind || definition.kind }, unnamedScheme);
+  const complaint = internalKindMismatch(definition, { group, kind: kind || definition.kind }, unnamedScheme);
   if (complaint !== undefined) throw new DecodeError(complaint);
   const object = { apiVersion: groupVersion(definition), kind: definition.kind, metadata: {} };
-  return { object, strict: unknownToInternal(result) };
+  return { object, strict: fieldsUnknownToInternal(result) };
 }
 
 /** The built-in kind in another group, if a patch has made that of the object; its versions differ in nothing. */
@@ -155,7 +155,7 @@ function* decodeOtherForm(
   { codec }: ResourceDefinition,
   other: ResourceDefinition,
   { result, text }: { readonly result: JsonObject; readonly text: ParsedJson },
-): Steps<Decoded> {
+): Steps<DecodedObject> {
   const { object, strict } = yield* decodeResult(other, result, { text });
   const stored = other.codec?.store(object) ?? (object as unknown as JsonObject);
   return { object: codec?.read(stored) ?? (stored as unknown as ApiObject), strict };
@@ -164,15 +164,15 @@ function* decodeOtherForm(
 /** A patch that knows nothing of the kind may have made another of it. */
 export function* checkKind(served: Served, definition: ResourceDefinition, result: JsonObject): Steps<void> {
   if (definition.reader !== undefined) return;
-  const meta = checkedVersion(typeMetaOf(result));
+  const meta = checkTypeMeta(typeMetaOf(result));
   const saysNone = meta.apiVersion === '' || meta.apiVersion === `${definition.group}/`;
   const given = {
     apiVersion: saysNone ? groupVersion(definition) : meta.apiVersion,
     kind: meta.kind || definition.kind,
   };
-  const complaint = kindComplaint(definition, given, unnamedScheme);
+  const complaint = kindMismatch(definition, given, unnamedScheme);
   if (complaint === undefined) return;
-  yield* decodedAs(served, given, parsedPlain(result), definition.group);
+  yield* decodeAsKind(served, given, parsedPlain(result), definition.group);
   throw isRegistered(given, definition.group) ? new NoConversion(complaint) : new DecodeError(complaint);
 }
 
@@ -189,19 +189,19 @@ export function* decodeResult(
     converts = false,
     text = parsedPlain(result),
   }: { readonly made?: boolean; readonly converts?: boolean; readonly text?: ParsedJson } = {},
-): Steps<Decoded & { readonly read: object }> {
+): Steps<DecodedObject & { readonly read: object }> {
   if (definition.reader !== undefined) {
     if (text.numberError !== undefined) throw new DecodeError(text.numberError);
-    if (result['apiVersion'] === null) throw new DecodeError(versionNull);
-    const { apiVersion, kind } = checkedVersion(typeMetaOf(result));
+    if (result['apiVersion'] === null) throw new DecodeError(nullVersionMessage);
+    const { apiVersion, kind } = checkTypeMeta(typeMetaOf(result));
     if (kind === '') throw new DecodeError(`Object 'Kind' is missing in '${goJson(result)}'`);
     const { object, strict } = yield* decodeWithReader(definition, result, { made });
     if (made) checkVersioned({ apiVersion });
     return { object: { ...object, apiVersion }, strict: [...text.duplicates, ...strict], read: result };
   }
-  const { value, strict, emptied } = yield* decodeText(definition.schema, text, { converts });
+  const { value, strict, emptyMembers } = yield* decodeText(definition.schema, text, { converts });
   const object = { ...(value as unknown as ApiObject), kind: definition.kind, apiVersion: groupVersion(definition) };
-  return { object: yield* withDefaults(definition, object), strict, emptied, read: object };
+  return { object: yield* withDefaults(definition, object), strict, emptyMembers, read: object };
 }
 
 /** Server-side apply (KEP-555). */
@@ -213,14 +213,14 @@ async function applyChange(
 ): Promise<Change> {
   const body = await request.body();
   // Read only once there is something to apply it to, or to make of it.
-  let reading: Promise<Configuration> | undefined;
+  let reading: Promise<AppliedBody> | undefined;
   return async (current) => {
     const turns = new TurnTaking();
     reading ??= readApplyConfiguration(body);
     const configuration = await reading;
     if (turns.isDue) await turns.next();
-    const { object, emptied } = await withVersions(definition, (versions) =>
-      applied(
+    const { object, emptyMembers } = await withVersions(definition, (versions) =>
+      applyAndDecode(
         {
           live: current,
           config: configuration.config,
@@ -242,6 +242,6 @@ async function applyChange(
       ),
     );
     checkRepeated(configuration, fieldValidation, (text) => write.context.warn(text));
-    return { object, emptied, managed: true };
+    return { object, emptyMembers, managed: true };
   };
 }

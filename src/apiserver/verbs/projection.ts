@@ -5,15 +5,15 @@ import { unnamedScheme } from '../../api/unregistered-kind.js';
 import { recordUpdate } from '../../apply/ownership.js';
 import { fromScale, toScale } from '../../apply/scale-ownership.js';
 import type { SubresourceProjection } from '../../registry/resource-definition.js';
-import { ownDefinition } from '../../registry/subresource.js';
+import { subresourceDefinition } from '../../registry/subresource.js';
 import { readObject } from '../bodies.js';
-import { readInTurns } from '../forms.js';
+import { decodeEntryInTurns } from '../entry-codec.js';
 import type { Parts } from '../parts.js';
 import type { Result } from '../request.js';
 import { uidMismatch } from '../write/given-object.js';
-import { mutated } from '../write/mutated.js';
+import { runMutatingAdmission } from '../write/mutating-admission.js';
 import { attributesOf, type WriteRequest } from '../write/request.js';
-import { type Changed, updateObject } from '../write/update.js';
+import { type ChangedObject, updateObject } from '../write/update.js';
 
 /**
  * A write through another kind computed from the object, such as Scale: `change` makes the projected object
@@ -24,10 +24,10 @@ export async function projectedWrite(
   write: WriteRequest,
   key: ObjectKey,
   projection: SubresourceProjection<ApiObject>,
-  { change, checkUid }: { readonly change: (current: ApiObject) => Promise<Changed>; readonly checkUid: boolean },
+  { change, checkUid }: { readonly change: (current: ApiObject) => Promise<ChangedObject>; readonly checkUid: boolean },
 ): Promise<Result> {
   const { readForWrite = projection.read, readWritten = projection.read } = projection;
-  const judged: WriteRequest = { ...write, judgedAs: { next: readWritten, previous: readWritten } };
+  const judged: WriteRequest = { ...write, validatedAs: { next: readWritten, previous: readWritten } };
   const written = await updateObject(parts, judged, key, {
     change: async (current) => {
       if (current === undefined) throw new Error('a projection never creates');
@@ -39,7 +39,7 @@ export async function projectedWrite(
         throw uidMismatch(write, key, [uid, current.metadata.uid ?? '']);
       }
       const owned = changed.managed ? changed.object : own(write, projection, live, changed.object);
-      const projected = await mutated(parts, attributesOf(write, 'UPDATE', owned, live));
+      const projected = await runMutatingAdmission(parts, attributesOf(write, 'UPDATE', owned, live));
       const violations = projection.validate?.(projected) ?? [];
       if (violations.length) throw invalidObject({ ...projection.of, name: key.name }, violations);
       const apiVersion = groupVersion(write.definition);
@@ -50,8 +50,9 @@ export async function projectedWrite(
     create: false,
   });
   // As it is stored: its storage version may not have all fields.
-  const object = written.entry === undefined ? written.object : await readInTurns(write.definition, written.entry);
-  const definition = ownDefinition(write.definition, projection.of);
+  const object =
+    written.entry === undefined ? written.object : await decodeEntryInTurns(write.definition, written.entry);
+  const definition = subresourceDefinition(write.definition, projection.of);
   return { type: 'object', code: 200, definition, object: readWritten(object) };
 }
 

@@ -1,10 +1,10 @@
 import { readWriteParameters } from '../../api/options.js';
 import type { RequestContext } from '../../registry/resource-definition.js';
-import { ownDefinition } from '../../registry/subresource.js';
-import { readSent } from '../bodies.js';
+import { subresourceDefinition } from '../../registry/subresource.js';
+import { readSentObject } from '../bodies.js';
 import type { Parts } from '../parts.js';
 import type { ApiRequest, Result } from '../request.js';
-import type { Target } from '../target.js';
+import type { Target } from '../resolve-target.js';
 import { dedupeOwners, placedByUrl } from '../write/given-object.js';
 import { mayCreate, objectKeyOf, resultOf, writeRequest } from '../write/request.js';
 import { updateObject } from '../write/update.js';
@@ -22,15 +22,15 @@ export async function putObject(
   const key = objectKeyOf(context);
   const write = writeRequest(request, target, context, parameters);
   if (subresource?.type === 'projection') {
-    const seen = ownDefinition(definition, subresource.of);
+    const seen = subresourceDefinition(definition, subresource.of);
     const sent = placedByUrl(seen, context, await readProjected(parts, request, seen, parameters, context));
     const change = async () => ({ object: sent, managed: false });
     return projectedWrite(parts, write, key, subresource, { change, checkUid: true });
   }
-  const { object, emptied } = await readSent(parts, request, definition, parameters, context);
+  const { object, emptyMembers } = await readSentObject(parts, request, definition, parameters, context);
   const sent = dedupeOwners(placedByUrl(definition, context, object), context, 'request');
   const written = await updateObject(parts, write, key, {
-    change: async () => ({ object: sent, emptied, managed: false }),
+    change: async () => ({ object: sent, emptyMembers, managed: false }),
     checkUid: true,
     create: definition.createOnUpdate ?? false,
     mayCreate: mayCreate(parts, request, context.user),

@@ -12,11 +12,11 @@ import {
   StoreClosed,
   SubscriberTooSlow,
 } from '../../store/store.js';
-import { ready } from '../forms.js';
-import { Pace } from '../pace.js';
+import { Backpressure } from '../backpressure.js';
+import { prepareEntries } from '../entry-codec.js';
 import type { Parts } from '../parts.js';
 import type { WatchItem, WatchResult } from '../request.js';
-import { readVersion, waitForRevision } from '../revisions.js';
+import { readResourceVersion, waitForRevision } from '../revisions.js';
 import { isSelected, readForSelection } from '../selected.js';
 import { readSelection, type Selection } from '../selection.js';
 import { convertedForList, type ListTarget } from './list.js';
@@ -39,7 +39,8 @@ const leaveAfterMs = 1_000;
 export function watchObjects(parts: Parts, target: ListTarget, parameters: ListParameters): WatchResult {
   checkListParameters(parameters);
   const selection = readSelection(target.definition, parameters, target.shard, target.name);
-  const version = parameters.resourceVersion === '' ? undefined : readVersion(parameters.resourceVersion, 'watch');
+  const version =
+    parameters.resourceVersion === '' ? undefined : readResourceVersion(parameters.resourceVersion, 'watch');
   const fromState = version === undefined || version === 0n;
   const plan: WatchPlan = {
     initial: parameters.sendInitialEvents ?? fromState,
@@ -51,12 +52,14 @@ export function watchObjects(parts: Parts, target: ListTarget, parameters: ListP
     endMark: parameters.allowWatchBookmarks && parameters.watch && (parameters.sendInitialEvents ?? fromState),
     lifetimeMs: parameters.timeoutSeconds ? parameters.timeoutSeconds * 1_000 : shortestMs * (1 + Math.random()),
   };
-  const pace = new Pace();
+  const backpressure = new Backpressure();
   return {
     type: 'watch',
     definition: target.definition,
-    pace,
-    events: new Observable((subscriber) => new Watch(parts, { target, selection, plan, pace }, subscriber).start()),
+    backpressure,
+    events: new Observable((subscriber) =>
+      new Watch(parts, { target, selection, plan, backpressure }, subscriber).start(),
+    ),
   };
 }
 
@@ -81,7 +84,7 @@ interface WatchedCollection {
   readonly target: ListTarget;
   readonly selection: Selection;
   readonly plan: WatchPlan;
-  readonly pace: Pace;
+  readonly backpressure: Backpressure;
 }
 
 const later = (a: Revision, b: Revision): Revision => (a > b ? a : b);
@@ -91,7 +94,7 @@ class Watch {
   readonly #target: ListTarget;
   readonly #selection: Selection;
   readonly #plan: WatchPlan;
-  readonly #pace: Pace;
+  readonly #backpressure: Backpressure;
   readonly #out: Subscriber<WatchItem>;
   readonly #ended = new AbortController();
   readonly #startedAt: number;
@@ -110,12 +113,12 @@ class Watch {
   /** Where the store was when the watch began, or further on: a bookmark tells of something later. */
   #began: Revision = 0n;
 
-  constructor(parts: Parts, { target, selection, plan, pace }: WatchedCollection, out: Subscriber<WatchItem>) {
+  constructor(parts: Parts, { target, selection, plan, backpressure }: WatchedCollection, out: Subscriber<WatchItem>) {
     this.#parts = parts;
     this.#target = target;
     this.#selection = selection;
     this.#plan = plan;
-    this.#pace = pace;
+    this.#backpressure = backpressure;
     this.#out = out;
     this.#startedAt = parts.clock.monotonic();
   }
@@ -167,11 +170,11 @@ class Watch {
       const reading = readForSelection(this.#selection, definition, [entry]);
       if (reading !== undefined) await reading;
       if (!this.#selects(entry)) continue;
-      const conversion = ready(definition, [entry]);
+      const conversion = prepareEntries(definition, [entry]);
       if (conversion !== undefined) await conversion;
       if (this.#out.closed) return revision;
       this.#out.next({ type: 'ADDED', entry, initial: true });
-      const wait = this.#pace.wait();
+      const wait = this.#backpressure.wait();
       if (wait !== undefined) await wait;
     }
     if (this.#plan.endMark) this.#bookmark(revision, true);
@@ -221,7 +224,7 @@ class Watch {
             // The caller may have gone meanwhile, or the way objects looked.
             if (this.#out.closed || this.#leaving) return undefined;
             this.#tell(change);
-            return this.#pace.wait();
+            return this.#backpressure.wait();
           }),
         );
         return;
@@ -232,7 +235,7 @@ class Watch {
       this.#fail(error);
       return;
     }
-    const wait = this.#pace.wait();
+    const wait = this.#backpressure.wait();
     if (wait !== undefined) this.#restUntil(wait);
   }
 
@@ -244,10 +247,10 @@ class Watch {
     const { codec } = definition;
     if (codec === undefined)
       return readForSelection(this.#selection, definition, change.type === 'put' ? [entry, previous] : [previous]);
-    const isForeign = codec.elsewhere !== undefined;
+    const isForeign = codec.remote !== undefined;
     const compared = isForeign || !this.#selection.everything ? previous : undefined;
     const last = isForeign && change.type === 'put' ? previous && this.#lastOf(previous, entry.revision) : undefined;
-    return ready(
+    return prepareEntries(
       definition,
       [entry, compared, last].filter((one) => one !== undefined),
     );

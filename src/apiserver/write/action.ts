@@ -6,8 +6,8 @@ import type { ResourceDefinition } from '../../registry/resource-definition.js';
 import { runInTurns, TurnTaking } from '../../runtime/turn-taking.js';
 import type { Parts } from '../parts.js';
 import { dedupeOwners, inNamespace } from './given-object.js';
-import { mutated } from './mutated.js';
-import { own } from './ownership.js';
+import { runMutatingAdmission } from './mutating-admission.js';
+import { recordOwnership } from './ownership.js';
 import { attributesOf, type WriteRequest } from './request.js';
 
 /**
@@ -25,12 +25,12 @@ export async function admitAction(
   const sent = parent === undefined ? wipeSystemFields(given) : given;
   const placed = inNamespace(request.definition, request.context, sent);
   const owned = dedupeOwners(placed, request.context, 'request');
-  const managed = await own(request, undefined, owned, new TurnTaking());
+  const managed = await recordOwnership(request, undefined, owned, new TurnTaking());
   const attributes = {
     ...attributesOf(request, 'CREATE', managed, undefined),
     ...(parent === undefined ? {} : { resource: parent }),
   };
-  const admitted = await mutated(parts, attributes);
+  const admitted = await runMutatingAdmission(parts, attributes);
   const object = (await prepare?.(admitted)) ?? admitted;
   const { definition, context } = request;
   const violations = await runInTurns(resultOf(definition.validate?.(object, undefined, context) ?? []));

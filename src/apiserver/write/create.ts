@@ -7,14 +7,14 @@ import { fillSystemFields, wipeSystemFields } from '../../registry/metadata-rule
 import type { ResourceDefinition } from '../../registry/resource-definition.js';
 import { runInTurns, TurnTaking } from '../../runtime/turn-taking.js';
 import { type Entry, WriteConflict } from '../../store/store.js';
-import { asIfStored, encode, ready } from '../forms.js';
+import { asAfterStorage, encodeDocument, prepareEntries } from '../entry-codec.js';
 import type { Parts } from '../parts.js';
 import { tooLargeToStore } from './document-size.js';
-import { checkNoVersion, dedupeOwners, groupInErrors, inNamespace, subject } from './given-object.js';
-import { mutated } from './mutated.js';
-import { own } from './ownership.js';
-import { answerOf, attributesOf, type WriteRequest, type Written } from './request.js';
-import { checkStillDefined, keepIfWanted } from './still-wanted.js';
+import { checkNoVersion, dedupeOwners, errorSubject, groupInErrors, inNamespace } from './given-object.js';
+import { runMutatingAdmission } from './mutating-admission.js';
+import { recordOwnership } from './ownership.js';
+import { answerOf, attributesOf, type WriteRequest, type WriteResult } from './request.js';
+import { checkStillDefined, undoIfTerminating } from './terminating-check.js';
 import { createViolations } from './violations.js';
 
 const nameAttempts = 8;
@@ -38,7 +38,7 @@ export async function createObject(
   request: WriteRequest,
   given: ApiObject,
   creation: Creation = {},
-): Promise<Written> {
+): Promise<WriteResult> {
   const turns = new TurnTaking();
   const candidate = await admitted(parts, request, given, creation, turns);
   const { name, generateName } = candidate.object.metadata;
@@ -51,7 +51,7 @@ export async function createObject(
       if (creation.byUpdate || !(error instanceof WriteConflict)) throw error;
       if (generates && attempt < nameAttempts) continue;
       const { definition } = request;
-      const existing = subject(definition, named.metadata.name);
+      const existing = errorSubject(definition, named.metadata.name);
       const options = { terminating: isTerminating(error.actual) };
       if (!generateName) throw alreadyExists(existing, options);
       throw nameNotGenerated({ ...existing, group: groupInErrors(definition, definition.group) }, options);
@@ -89,11 +89,11 @@ async function admitted(
   // In a dry run nothing gives the object a version, and what was sent comes back.
   const storable = request.dryRun ? (all: ApiObject): ApiObject => all : withoutUnstored;
   let sent = dedupeOwners(storable(wiped), context, 'request');
-  if (!managed) sent = await own(request, undefined, sent, turns);
+  if (!managed) sent = await recordOwnership(request, undefined, sent, turns);
   if (turns.isDue) await turns.next();
 
   const attributes = attributesOf(request, 'CREATE', sent, undefined);
-  const made = await mutated(parts, attributes);
+  const made = await runMutatingAdmission(parts, attributes);
   return {
     object: made === sent ? sent : dedupeOwners(storable(inNamespace(definition, context, made)), context, 'admission'),
     attributes,
@@ -113,7 +113,7 @@ async function createOnce(
   { object, attributes, answered, checkVersions }: Candidate,
   { byUpdate, mayCreate }: Creation,
   turns: TurnTaking,
-): Promise<Written> {
+): Promise<WriteResult> {
   const { definition, context } = request;
   const key = storageKey(definition, byUpdate ?? keyFor(definition, object));
   const filled = fillSystemFields(object, {
@@ -137,21 +137,21 @@ async function createOnce(
 
   checkVersions();
   // In a dry run nothing is stored, in whatever version.
-  const document = request.dryRun ? undefined : await encode(definition, next, turns);
+  const document = request.dryRun ? undefined : await encodeDocument(definition, next, turns);
   if (turns.isDue) await turns.next();
   const tooLarge = document && tooLargeToStore(document.bytes.length);
   if (tooLarge !== undefined) throw tooLarge;
-  const isConverted = definition.codec?.elsewhere?.isStoredAs(next) === false;
+  const isConverted = definition.codec?.remote?.isStoredAs(next) === false;
   await parts.admission.beforeCreation({ ...final, isConverted });
   checkStillDefined(parts, request, filled);
   if (document === undefined) {
     const present = await parts.store.get(key);
     if (present !== undefined) throw new WriteConflict(key, present);
-    return { created: true, entry: undefined, object: await asIfStored(definition, next) };
+    return { created: true, entry: undefined, object: await asAfterStorage(definition, next) };
   }
   const entry = await parts.store.commit({ key, document, expect: 'absent' });
-  if (parts.storeIsShared) await keepIfWanted(parts, request, final, entry);
-  await ready(definition, [entry]);
+  if (parts.storeIsShared) await undoIfTerminating(parts, request, final, entry);
+  await prepareEntries(definition, [entry]);
   return { created: true, entry, object: answered(next) };
 }
 

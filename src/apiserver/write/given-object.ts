@@ -3,15 +3,15 @@ import type { ApiObject, ObjectKey } from '../../api/object.js';
 import { parseResourceVersion } from '../../api/options.js';
 import { invalid } from '../../api/violations.js';
 import { storageKey } from '../../registry/keys.js';
-import { withoutRepeatedOwners } from '../../registry/metadata-rules.js';
+import { dedupeOwnerReferences } from '../../registry/metadata-rules.js';
 import type { RequestContext, ResourceDefinition } from '../../registry/resource-definition.js';
-import { apiVersionMissing, isVersionless } from '../given-kind.js';
+import { isVersionless, missingVersionMessage } from '../kind-mismatch.js';
 import type { WriteRequest } from './request.js';
 
 /** What a caller says about the object it writes that must agree with the request and with what is there. */
 
 /** The object an error is about. */
-export const subject = (definition: ResourceDefinition, name: string | undefined) => ({
+export const errorSubject = (definition: ResourceDefinition, name: string | undefined) => ({
   group: definition.group,
   plural: definition.plural,
   name: name ?? '',
@@ -50,7 +50,7 @@ function checkName({ metadata }: ApiObject, name: string): void {
 
 /** Of a custom resource without an API version more is found out, its name among it, before anybody misses that. */
 export function checkVersioned(object: Pick<ApiObject, 'apiVersion'>): void {
-  if (isVersionless(object)) throw internalError(apiVersionMissing('object has no apiVersion field'));
+  if (isVersionless(object)) throw internalError(missingVersionMessage('object has no apiVersion field'));
 }
 
 /** An object to be created has no version yet. `ignore`: whatever it says means nothing. */
@@ -72,7 +72,7 @@ export function readGivenVersion({ metadata }: ApiObject): bigint {
 
 /** Names every owner once; `when` says in the warning who repeated one. */
 export function dedupeOwners(object: ApiObject, context: RequestContext, when: 'request' | 'admission'): ApiObject {
-  const { object: deduped, repeated } = withoutRepeatedOwners(object);
+  const { object: deduped, repeated } = dedupeOwnerReferences(object);
   if (repeated.length) {
     const after = when === 'request' ? '' : ' after mutating admission happens';
     context.warn(
@@ -100,13 +100,13 @@ export const uidMismatch = (
   [given, actual]: readonly [given: string, actual: string],
 ): ApiError =>
   conflict(
-    subject(definition, key.name),
+    errorSubject(definition, key.name),
     `StorageError: invalid object, Code: 4, Key: ${keptAt(definition, key, dryRun)}, ResourceVersion: 0, AdditionalErrorMsg: ${preconditionFailed('UID', given, actual)}`,
   );
 
-export const uidOfNothing = (definition: ResourceDefinition, { name }: ObjectKey, uid: string): ApiError =>
+export const uidOfMissing = (definition: ResourceDefinition, { name }: ObjectKey, uid: string): ApiError =>
   conflict(
-    subject(definition, name),
+    errorSubject(definition, name),
     `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`,
   );
 

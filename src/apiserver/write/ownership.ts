@@ -6,7 +6,7 @@ import { withVersions } from '../conversions.js';
 import type { WriteRequest } from './request.js';
 
 /** Books the fields this write changes to its manager. */
-export function own(
+export function recordOwnership(
   request: WriteRequest,
   live: ApiObject | undefined,
   next: ApiObject,
@@ -29,7 +29,7 @@ export function own(
     });
     return runInTurns(steps, turns);
   });
-  if (definition.versions?.elsewhere === undefined) return owned;
+  if (definition.versions?.convertRemotely === undefined) return owned;
   // Ownership cannot be expressed in a version that the object cannot be converted to: all entries are dropped.
   return owned.catch(() => unowned(next));
 }

@@ -8,7 +8,7 @@ import type { Entry } from '../../store/store.js';
 import { accessOf, requireAccess } from '../access.js';
 import type { Parts } from '../parts.js';
 import type { ApiRequest, Result } from '../request.js';
-import type { Target } from '../target.js';
+import type { Target } from '../resolve-target.js';
 
 /** A write as the write path takes it: `createObject`, `updateObject` and `admitAction`. */
 export interface WriteRequest {
@@ -30,11 +30,11 @@ export interface WriteRequest {
    * What those who validate see in place of the object, where the write came as another kind. Those who change objects
    * have seen it already.
    */
-  readonly judgedAs?: { next(object: ApiObject): ApiObject; previous(object: ApiObject): ApiObject } | undefined;
+  readonly validatedAs?: { next(object: ApiObject): ApiObject; previous(object: ApiObject): ApiObject } | undefined;
 }
 
 /** What a write came to. */
-export interface Written {
+export interface WriteResult {
   readonly created: boolean;
   /** The committed entry; absent in a dry run or when the object was released. */
   readonly entry: Entry | undefined;
@@ -69,7 +69,7 @@ export const writeRequest = (
 export const objectKeyOf = ({ key: { namespace, name = '' } }: RequestContext): ObjectKey => ({ namespace, name });
 
 /** A write as an answer: the stored bytes where there are any. */
-export function resultOf(definition: ResourceDefinition, { created, entry, object }: Written): Result {
+export function resultOf(definition: ResourceDefinition, { created, entry, object }: WriteResult): Result {
   const code = created ? 201 : 200;
   if (entry !== undefined) return { type: 'entry', code, definition, entry };
   return { type: 'object', code, definition, object };
@@ -81,7 +81,7 @@ export const mayCreate = (parts: Parts, request: ApiRequest, user: UserInfo) => 
 
 /** What is answered of an object: what apply or admission `made` is known in full until it is stored, and not after. */
 export const answerOf = ({ reader }: ResourceDefinition, made: boolean): ((object: ApiObject) => ApiObject) =>
-  made && reader !== undefined ? reader.settled : (object) => object;
+  made && reader !== undefined ? reader.pruned : (object) => object;
 
 export function attributesOf(
   { definition, context, dryRun, options }: WriteRequest,

@@ -1,33 +1,40 @@
 import { deadlineExceeded, invalidObject, notFound, staleWrite } from '../../api/errors.js';
 import { type ApiObject, groupOf, type ObjectKey } from '../../api/object.js';
-import { withoutIdleTimes } from '../../apply/idle-times.js';
-import { checkLookedUp, storageKey } from '../../registry/keys.js';
+import { ignoreTimestampChanges } from '../../apply/ignore-timestamps.js';
+import { checkLookupKey, storageKey } from '../../registry/keys.js';
 import { keepSystemFields } from '../../registry/metadata-rules.js';
 import type { ResourceDefinition } from '../../registry/resource-definition.js';
 import { runInTurns, TurnTaking } from '../../runtime/turn-taking.js';
-import type { Emptied } from '../../schema/decode.js';
+import type { EmptyMembers } from '../../schema/decode.js';
 import { type Document, type Entry, WriteConflict } from '../../store/store.js';
-import { asIfStored, encode, kept, readInTurns, ready, sameDocument } from '../forms.js';
+import {
+  asAfterStorage,
+  decodeEntryInTurns,
+  encodeDocument,
+  prepareEntries,
+  sameDocument,
+  storageForm,
+} from '../entry-codec.js';
 import type { Parts } from '../parts.js';
 import { createObject } from './create.js';
 import { tooLargeToStore } from './document-size.js';
 import {
   checkVersioned,
   dedupeOwners,
+  errorSubject,
   groupInErrors,
   inNamespace,
   readGivenVersion,
-  subject,
   uidMismatch,
   versionMissing,
 } from './given-object.js';
-import { mutated } from './mutated.js';
-import { own } from './ownership.js';
-import { answerOf, attributesOf, longestWriteMs, type WriteRequest, type Written } from './request.js';
+import { runMutatingAdmission } from './mutating-admission.js';
+import { recordOwnership } from './ownership.js';
+import { answerOf, attributesOf, longestWriteMs, type WriteRequest, type WriteResult } from './request.js';
 import { updateViolations } from './violations.js';
 
 /** `managed`: its managedFields are computed already. */
-export interface Changed extends Emptied {
+export interface ChangedObject extends EmptyMembers {
   readonly object: ApiObject;
   readonly managed: boolean;
 }
@@ -38,7 +45,7 @@ export interface Update {
    * The object as the caller wants it, placed by the URL, made from what is there now (undefined: nothing). Called
    * again with the fresh object after a lost race.
    */
-  change(current: ApiObject | undefined): Promise<Changed>;
+  change(current: ApiObject | undefined): Promise<ChangedObject>;
   /** Of a PUT: the uid given must be that of the object. A patch that changes it is invalid instead. */
   readonly checkUid: boolean;
   /** Creates the object if there is none. */
@@ -53,10 +60,10 @@ export async function updateObject(
   request: WriteRequest,
   key: ObjectKey,
   update: Update,
-): Promise<Written> {
-  checkLookedUp(request.definition, key);
+): Promise<WriteResult> {
+  checkLookupKey(request.definition, key);
   const at = storageKey(request.definition, key);
-  return parts.writeTurns.take(at, () => updateAt(parts, request, key, update, at));
+  return parts.writeQueue.run(at, () => updateAt(parts, request, key, update, at));
 }
 
 async function updateAt(
@@ -65,7 +72,7 @@ async function updateAt(
   key: ObjectKey,
   update: Update,
   at: string,
-): Promise<Written> {
+): Promise<WriteResult> {
   const deadline = parts.clock.monotonic() + longestWriteMs;
   for (;;) {
     const entry = await parts.store.get(at);
@@ -82,9 +89,14 @@ async function updateAt(
   }
 }
 
-async function createByUpdate(parts: Parts, request: WriteRequest, key: ObjectKey, update: Update): Promise<Written> {
+async function createByUpdate(
+  parts: Parts,
+  request: WriteRequest,
+  key: ObjectKey,
+  update: Update,
+): Promise<WriteResult> {
   const { definition } = request;
-  if (!update.create || request.view !== undefined) throw notFound(subject(definition, key.name));
+  if (!update.create || request.view !== undefined) throw notFound(errorSubject(definition, key.name));
   const { object, managed } = await update.change(undefined);
   const { uid } = object.metadata;
   if (uid) throw uidMismatch(request, key, [uid, '']);
@@ -99,16 +111,21 @@ async function updateOnce(
   key: ObjectKey,
   update: Update,
   entry: Entry,
-): Promise<Written> {
-  const { definition, context, view, judgedAs = asIs } = request;
+): Promise<WriteResult> {
+  const { definition, context, view, validatedAs = asIs } = request;
   const turns = new TurnTaking();
-  const previous = await readInTurns(definition, entry, turns);
+  const previous = await decodeEntryInTurns(definition, entry, turns);
   if (turns.isDue) await turns.next();
-  const { object: sent, made, isAdmitted, emptied } = await admitted(parts, request, { key, update, previous }, turns);
+  const {
+    object: sent,
+    made,
+    isAdmitted,
+    emptyMembers,
+  } = await admitted(parts, request, { key, update, previous }, turns);
 
   const version = readGivenVersion(sent);
   if (version === 0n && !definition.unconditionalUpdate) throw versionMissing(definition, key);
-  if (version !== 0n && version !== entry.revision) throw staleWrite(subject(definition, key.name));
+  if (version !== 0n && version !== entry.revision) throw staleWrite(errorSubject(definition, key.name));
   checkVersioned(sent);
   const placed = isAdmitted ? inNamespace(definition, context, sent) : sent;
 
@@ -119,10 +136,10 @@ async function updateOnce(
       ? (definition.prepare?.(named, previous, context) ?? named)
       : view.prepare(named, previous, context);
   // What would be stored is compared with what is; lists of nothing stay as they were sent for those who admit it.
-  const storable = kept(definition, whole);
-  const next = view === undefined ? withGeneration(definition, storable, previous, emptied) : storable;
+  const storable = storageForm(definition, whole);
+  const next = view === undefined ? withGeneration(definition, storable, previous, emptyMembers) : storable;
   if (turns.isDue) await turns.next();
-  const violations = await runInTurns(updateViolations(request, next, previous, emptied), turns);
+  const violations = await runInTurns(updateViolations(request, next, previous, emptyMembers), turns);
   if (turns.isDue) await turns.next();
   if (violations.length) {
     // The body may name another group or kind, even on subresources that restore both.
@@ -132,8 +149,8 @@ async function updateOnce(
   if (view === undefined) for (const text of definition.warnings?.(next, previous) ?? []) context.warn(text);
   // A write that names no version means the present one, and that is what admission sees.
   const seen = next === whole ? next : { ...whole, metadata: next.metadata };
-  const judged = judgedAs.next(version === 0n ? withVersion(seen, entry) : seen);
-  await parts.admission.validate(attributesOf(request, 'UPDATE', judged, judgedAs.previous(previous)));
+  const judged = validatedAs.next(version === 0n ? withVersion(seen, entry) : seen);
+  await parts.admission.validate(attributesOf(request, 'UPDATE', judged, validatedAs.previous(previous)));
 
   if (!isReleased(definition, next, previous)) {
     return storeUpdated(parts, request, { entry, previous, next, made }, turns);
@@ -144,7 +161,7 @@ async function updateOnce(
 }
 
 /** What an update makes of an object, before anything is prepared or checked. */
-interface AdmittedUpdate extends Emptied {
+interface AdmittedUpdate extends EmptyMembers {
   /** Owned, and changed by admission. */
   readonly object: ApiObject;
   /** Did admission change it? */
@@ -159,23 +176,25 @@ async function admitted(
   { key, update, previous }: { readonly key: ObjectKey; readonly update: Update; readonly previous: ApiObject },
   turns: TurnTaking,
 ): Promise<AdmittedUpdate> {
-  const { object, managed, emptied } = await update.change(previous);
+  const { object, managed, emptyMembers } = await update.change(previous);
   if (turns.isDue) await turns.next();
   const givenUid = object.metadata.uid;
   if (update.checkUid && givenUid && givenUid !== previous.metadata.uid) {
     throw uidMismatch(request, key, [givenUid, previous.metadata.uid ?? '']);
   }
-  const sent = managed ? object : await own(request, previous, object, turns);
+  const sent = managed ? object : await recordOwnership(request, previous, object, turns);
   if (turns.isDue) await turns.next();
   const next =
-    request.judgedAs === undefined ? await mutated(parts, attributesOf(request, 'UPDATE', sent, previous)) : sent;
+    request.validatedAs === undefined
+      ? await runMutatingAdmission(parts, attributesOf(request, 'UPDATE', sent, previous))
+      : sent;
   const isAdmitted = next !== sent;
   return {
     object: dedupeOwners(next, request.context, 'admission'),
     isAdmitted,
     made: managed || isAdmitted,
     // Whoever admits it sees, and gives back, an object without what is empty.
-    emptied: isAdmitted ? undefined : emptied,
+    emptyMembers: isAdmitted ? undefined : emptyMembers,
   };
 }
 
@@ -193,17 +212,17 @@ async function storeUpdated(
   { definition, dryRun }: WriteRequest,
   { entry, previous, next: agreed, made }: AgreedUpdate,
   turns: TurnTaking,
-): Promise<Written> {
+): Promise<WriteResult> {
   if (turns.isDue) await turns.next();
   // Owners whose values came to nothing have written nothing.
-  const next = await runInTurns(withoutIdleTimes(previous, agreed), turns);
+  const next = await runInTurns(ignoreTimestampChanges(previous, agreed), turns);
   const answered = answerOf(definition, made)(next);
-  const document = await encode(definition, next, turns);
+  const document = await encodeDocument(definition, next, turns);
   if (turns.isDue) await turns.next();
   if (sameDocument(document, entry) && !parts.store.isStale?.(entry))
     return { created: false, entry, object: previous };
   if (dryRun) {
-    return { created: false, entry: undefined, object: withVersion(await asIfStored(definition, next), entry) };
+    return { created: false, entry: undefined, object: withVersion(await asAfterStorage(definition, next), entry) };
   }
   const tooLarge = tooLargeToStore(document.bytes.length, {
     bytes: entry.bytes.length,
@@ -211,7 +230,7 @@ async function storeUpdated(
   });
   if (tooLarge !== undefined) throw tooLarge;
   const committed = await commitOver(parts, entry, document);
-  await ready(definition, [committed]);
+  await prepareEntries(definition, [committed]);
   definition.updated?.(next, previous);
   return { created: false, entry: committed, object: answered };
 }
@@ -226,8 +245,8 @@ export async function replaceStored(
   entry: Entry,
   next: ApiObject,
 ): Promise<Entry> {
-  const committed = await commitOver(parts, entry, await encode(definition, next));
-  await ready(definition, [committed]);
+  const committed = await commitOver(parts, entry, await encodeDocument(definition, next));
+  await prepareEntries(definition, [committed]);
   return committed;
 }
 
@@ -235,7 +254,7 @@ function withGeneration(
   { newGeneration, generationOfEmpty }: ResourceDefinition,
   next: ApiObject,
   previous: ApiObject,
-  emptied: Emptied['emptied'],
+  emptied: EmptyMembers['emptyMembers'],
 ): ApiObject {
   if (newGeneration === undefined) return next;
   const isNew = generationOfEmpty !== undefined && emptied?.has(generationOfEmpty);

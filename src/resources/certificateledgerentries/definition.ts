@@ -75,7 +75,7 @@ export const certificateLedgerEntries = defineResource<CertificateLedgerEntry>({
   ...CertificateLedgerEntries,
   origin: 'built-in',
   undiscovered: true,
-  collected: false,
+  garbageCollected: false,
   schema,
   verbs: ['create', 'get', 'list', 'watch'],
   nameRule: nameRules.dnsSubdomain,

@@ -14,7 +14,7 @@ import { maxCost } from '../../cel/cost.js';
 import { internalRule } from '../../schema/internal-form.js';
 import type { SchemaProps } from '../../schema/json-schema-props.js';
 import { type CompiledRule, nodeRules } from '../../schema/rules/compile.js';
-import { type DeclaredSchema, declare } from '../../schema/rules/declare.js';
+import { type DeclaredSchema, declareSchema } from '../../schema/rules/declare.js';
 import type { Schema } from '../../schema/schema.js';
 import { toSchema } from '../../schema/to-schema.js';
 import type { RuleSite } from './keyword-rules.js';
@@ -88,7 +88,7 @@ function placeOf(
   let isRoot = true;
   let isUnknown = false;
   const look = ({ validations = [] }: SchemaProps): void => {
-    if (validations.length > 0 && declare(here, isRoot || here.embeddedResource === true) === undefined)
+    if (validations.length > 0 && declareSchema(here, isRoot || here.embeddedResource === true) === undefined)
       isUnknown = true;
   };
   for (const { schema: outer, to, name = '' } of above) {
@@ -99,7 +99,10 @@ function placeOf(
     isRoot = false;
   }
   look(schema);
-  return { schema: here, declared: isUnknown ? undefined : declare(here, isRoot || here.embeddedResource === true) };
+  return {
+    schema: here,
+    declared: isUnknown ? undefined : declareSchema(here, isRoot || here.embeddedResource === true),
+  };
 }
 
 function ruleViolations({ given, rule, message }: CompiledRule, field: string): readonly Violation[] {

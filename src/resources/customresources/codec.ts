@@ -7,7 +7,7 @@ import { applyDefaults, dropNulls, maxDefaulted } from '../../schema/default.js'
 import { coerceEmbedded, decodeMetadata, readableMetadata } from '../../schema/embedded.js';
 import { prune } from '../../schema/prune.js';
 import type { Schema } from '../../schema/schema.js';
-import type { ConvertElsewhere } from './conversion-review.js';
+import type { RemoteConverter } from './conversion-review.js';
 
 /** How custom resources of one version come in from callers, and in and out of the store. */
 
@@ -22,7 +22,7 @@ export interface CodecParts {
   /** Members without a schema stay (a definition of old). */
   readonly preserveUnknownFields: boolean;
   /** Present where versions are converted by somebody elsewhere; otherwise only the apiVersion changes. */
-  readonly elsewhere?: ConvertElsewhere | undefined;
+  readonly convertRemotely?: RemoteConverter | undefined;
 }
 
 /** Makes an object of another version; `to` is an apiVersion. */
@@ -37,13 +37,13 @@ const nothing: Schema = {};
 export function readerOf(parts: CodecParts): BodyReader<ApiObject> {
   return {
     decode: (body, { made }) => (made ? readMade(body, parts) : decodeCustom(body, parts)),
-    settled: (object) =>
+    pruned: (object) =>
       reshape(asJson(object), parts.schemaOf(parts.version) ?? nothing, parts) as unknown as ApiObject,
   };
 }
 
 export function codecOf(parts: CodecParts): Codec<ApiObject> {
-  const { version, storageVersion, elsewhere } = parts;
+  const { version, storageVersion, convertRemotely } = parts;
   const [served, stored] = [apiVersionOf(parts, version), apiVersionOf(parts, storageVersion)];
   const ofVersion = (apiVersion: Json | undefined): Schema =>
     parts.schemaOf(typeof apiVersion === 'string' ? shortVersion(apiVersion) : '') ?? nothing;
@@ -61,14 +61,14 @@ export function codecOf(parts: CodecParts): Codec<ApiObject> {
   // What comes in another version has not been looked at by this schema yet.
   const storable = (converted: JsonObject, { drop }: { readonly drop: boolean }): JsonObject =>
     reshape(converted, ofVersion(stored), parts, { drop });
-  const convert = elsewhere === undefined ? convertNone : unchanged;
+  const convert = convertRemotely === undefined ? convertNone : unchanged;
   return {
     read: (object) => readable(object, convert(shaped(object), served)),
     store: (object) => storable(convert(asJson(object), stored), { drop: object.apiVersion === stored }),
-    ...(elsewhere === undefined ? { readMetadata: generated } : { elsewhere: convertedElsewhere(elsewhere) }),
+    ...(convertRemotely === undefined ? { readMetadata: generated } : { remote: convertedElsewhere(convertRemotely) }),
   };
 
-  function convertedElsewhere(ask: ConvertElsewhere): NonNullable<Codec<ApiObject>['elsewhere']> {
+  function convertedElsewhere(ask: RemoteConverter): NonNullable<Codec<ApiObject>['remote']> {
     return {
       isForeign: (object) => object['apiVersion'] !== served,
       isStoredAs: (object) => object.apiVersion === stored,

@@ -14,7 +14,7 @@ import { statusSchema } from '../status-schema.js';
 /** What a webhook is asked that converts custom resources, and what its answer must be like. */
 
 /** Converts objects of whatever versions; all come back in the order given. `to` is an apiVersion. */
-export type ConvertElsewhere = (objects: readonly JsonObject[], to: string) => Promise<readonly JsonObject[]>;
+export type RemoteConverter = (objects: readonly JsonObject[], to: string) => Promise<readonly JsonObject[]>;
 
 /** The ConversionReview about objects none of which is in the version wanted. */
 export const conversionReview = (given: {

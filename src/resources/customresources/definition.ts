@@ -17,7 +17,7 @@ import type { Schema } from '../../schema/schema.js';
 import { toSchema } from '../../schema/to-schema.js';
 import { schemaOf } from '../customresourcedefinitions/internal-spec.js';
 import { codecOf, convertNone, readerOf } from './codec.js';
-import type { ConvertElsewhere } from './conversion-review.js';
+import type { RemoteConverter } from './conversion-review.js';
 import { parseJsonPath } from './json-path.js';
 import { printerColumns } from './printer-columns.js';
 import { scaleProjection } from './scale.js';
@@ -30,7 +30,7 @@ export interface CustomResourceOptions {
   /** Prefixes of schema extensions. */
   readonly prefixes?: readonly string[];
   /** How a definition's webhook converts between versions; undefined for one without, whose apiVersion alone changes. */
-  readonly convertElsewhere?: (crd: CustomResourceDefinition) => ConvertElsewhere | undefined;
+  readonly remoteConverter?: (crd: CustomResourceDefinition) => RemoteConverter | undefined;
 }
 
 /** Of every served version the definition, which also says what is `told` of it. */
@@ -62,7 +62,7 @@ const whileTerminating: readonly Verb[] = ['delete', 'deletecollection', 'get', 
 function customResource(
   crd: CustomResourceDefinition,
   version: CustomResourceDefinitionVersion,
-  { prefixes = defaultDomains.extensions, convertElsewhere }: CustomResourceOptions,
+  { prefixes = defaultDomains.extensions, remoteConverter }: CustomResourceOptions,
   more: Pick<ResourceDefinition, 'since' | 'undiscovered' | 'siblings'> = {},
 ): ResourceDefinition {
   const type = typeOf(crd, version.name);
@@ -74,7 +74,7 @@ function customResource(
   const hasStatus = version.subresources?.status !== undefined;
   const stored = storageVersion(crd)?.name ?? version.name;
   const deprecation = deprecationWarning(crd, version.name);
-  const elsewhere = convertElsewhere?.(crd);
+  const elsewhere = remoteConverter?.(crd);
   const isTerminating = crd.metadata.deletionTimestamp !== undefined;
   const forms = {
     group: type.group,
@@ -94,7 +94,7 @@ function customResource(
     }),
   );
   const subresources: Record<string, Subresource<ApiObject>> = {
-    ...(hasStatus ? { status: statusDoor((...given) => rules().validateStatus(...given)) } : {}),
+    ...(hasStatus ? { status: statusSubresource((...given) => rules().validateStatus(...given)) } : {}),
     ...(scale ? { scale: scaleProjection(scale, crd) } : {}),
   };
   return {
@@ -181,7 +181,7 @@ function readable(version: CustomResourceDefinitionVersion, prefixes: readonly s
 function versionsOf(
   { spec }: CustomResourceDefinition,
   structural: (version: string) => Schema | undefined,
-  elsewhere: ConvertElsewhere | undefined,
+  elsewhere: RemoteConverter | undefined,
 ): NonNullable<ResourceDefinition['versions']> {
   const schemas = new Map<string, Schema>();
   return {
@@ -194,7 +194,7 @@ function versionsOf(
     },
     ...(elsewhere === undefined
       ? {}
-      : { elsewhere: async (object, apiVersion) => (await elsewhere([object], apiVersion))[0] ?? object }),
+      : { convertRemotely: async (object, apiVersion) => (await elsewhere([object], apiVersion))[0] ?? object }),
   };
 }
 
@@ -234,7 +234,7 @@ function withStatusOf(next: ApiObject, other: ApiObject | undefined): Unstructur
 }
 
 /** The subresource `status`: takes the status and who manages it, and nothing else. */
-const statusDoor = (validate: CustomResourceRules['validateStatus']): Subresource<ApiObject> => ({
+const statusSubresource = (validate: CustomResourceRules['validateStatus']): Subresource<ApiObject> => ({
   type: 'view',
   resetFields: [['metadata'], ['spec']],
   prepare: (next, previous) => {

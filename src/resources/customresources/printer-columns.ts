@@ -4,7 +4,7 @@ import type { CustomResourceColumnDefinition } from '../../api/kinds/custom-reso
 import type { ApiObject, Json } from '../../api/object.js';
 import { humanDuration } from '../../api/time.js';
 import type { Column } from '../../registry/resource-definition.js';
-import { sortDeep } from '../../schema/sorted.js';
+import { sortDeep } from '../../schema/sort-members.js';
 import { age } from '../columns.js';
 import { type JsonPath, mostValues, parseJsonPath, TextByte } from './json-path.js';
 

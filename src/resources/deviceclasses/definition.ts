@@ -189,7 +189,7 @@ export const deviceClasses: ResourceDefinition<DeviceClass> = defineResource<Dev
   nameRule: nameRules.longName,
   updateRules: ['metadata', 'metadata change', 'contents'],
   unconditionalUpdate: true,
-  answersDeleted: true,
+  returnsDeleted: true,
   columns: [age],
   newGeneration: hasNewSpec,
   *validate({ spec }, previous) {

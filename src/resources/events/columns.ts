@@ -1,14 +1,14 @@
 import { goLowerCase, trimSpace } from '../../api/go-text.js';
 import type { Event } from '../../api/kinds/event.js';
 import type { Column } from '../../registry/resource-definition.js';
-import { column, nameDescription, since } from '../columns.js';
+import { column, nameDescription, timestampAge } from '../columns.js';
 
 const firstSeen = ({ firstTimestamp, eventTime }: Event, now: number): string =>
-  since(firstTimestamp || eventTime, now);
+  timestampAge(firstTimestamp || eventTime, now);
 
 function lastSeen(event: Event, now: number): string {
-  if (event.series) return since(event.series.lastObservedTime, now);
-  return event.lastTimestamp ? since(event.lastTimestamp, now) : firstSeen(event, now);
+  if (event.series) return timestampAge(event.series.lastObservedTime, now);
+  return event.lastTimestamp ? timestampAge(event.lastTimestamp, now) : firstSeen(event, now);
 }
 
 const countOf = ({ series, count }: Event): number => (series ? (series.count ?? 0) : count || 1);

@@ -62,7 +62,7 @@ export const coreEvents = defineResource<Event>({
 });
 
 /** Those of `events.k8s.io`, under whatever name this group has. */
-export function newerEvents(domains: Domains): ResourceDefinition<EventsV1Event> {
+export function eventsV1Definition(domains: Domains): ResourceDefinition<EventsV1Event> {
   const { group, version } = EventsV1Events;
   const apiVersion = groupVersion({ group: groupIn(domains, group), version });
   const onCore =

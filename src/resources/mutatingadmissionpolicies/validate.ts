@@ -16,7 +16,7 @@ import {
 } from '../../api/violations.js';
 import { type PolicyCompiler, policyCompiler } from '../../cel/environments/admission.js';
 import type { Prepared } from '../../cel/prepare.js';
-import { mutatedOperations } from '../admissionpolicies/operations.js';
+import { mutatingOperations } from '../admissionpolicies/operations.js';
 import { specViolations } from '../admissionpolicies/rules.js';
 import { expressionViolations } from '../match-conditions.js';
 
@@ -32,7 +32,7 @@ export function* policyViolations(
   const { paramKind, mutations = [], reinvocationPolicy = '' } = spec;
   const compiler = policyCompiler({ hasParams: Boolean(paramKind), hasVariables: true });
   return [
-    ...(yield* specViolations(spec, previous && (previous.spec ?? {}), { compiler, operations: mutatedOperations })),
+    ...(yield* specViolations(spec, previous && (previous.spec ?? {}), { compiler, operations: mutatingOperations })),
     ...(mutations.length === 0
       ? [required(at('mutations'), 'mutations must contain at least one item')]
       : yield* validateEachInSteps(mutations, (mutation, i) =>

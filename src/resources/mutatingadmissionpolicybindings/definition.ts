@@ -8,7 +8,7 @@ import { field } from '../../schema/builder.js';
 import { objectMembers } from '../../schema/meta.js';
 import { bindingColumns } from '../admissionpolicies/columns.js';
 import { withBindingDefaults } from '../admissionpolicies/defaults.js';
-import { mutatedOperations } from '../admissionpolicies/operations.js';
+import { mutatingOperations } from '../admissionpolicies/operations.js';
 import { bindingViolations } from '../admissionpolicies/rules.js';
 import { bindingMembers } from '../admissionpolicies/schema.js';
 import { hasNewSpec } from '../new-spec.js';
@@ -41,6 +41,6 @@ export const mutatingAdmissionPolicyBindings: ResourceDefinition<MutatingAdmissi
     newGeneration: hasNewSpec,
     columns: bindingColumns,
     defaults: withBindingDefaults,
-    validate: ({ spec = {} }) => bindingViolations(spec, { operations: mutatedOperations }),
+    validate: ({ spec = {} }) => bindingViolations(spec, { operations: mutatingOperations }),
     warnings: reservedNameWarnings,
   });

@@ -116,7 +116,7 @@ export function namespaceDefinition(domains: Domains = defaultDomains): Resource
     nameRule: nameRules.dnsLabel,
     updateRules: ['metadata', 'metadata change'],
     unconditionalUpdate: true,
-    answersDeleted: 'untold',
+    returnsDeleted: 'untold',
     selectableFields: { 'status.phase': ({ status }) => status?.phase ?? '' },
     columns: [column('Status', 'The status of the namespace', ({ status }: Namespace) => status?.phase ?? ''), age],
     resetFields: [['status']],

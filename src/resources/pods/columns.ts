@@ -1,7 +1,7 @@
 import type { ContainerStatus, Pod, Terminated } from '../../api/kinds/pod.js';
 import { member } from '../../api/object.js';
 import type { Column, RowCondition } from '../../registry/resource-definition.js';
-import { age, column, since } from '../columns.js';
+import { age, column, timestampAge } from '../columns.js';
 
 /** How a pod is printed. Descriptions go over the wire, in Kubernetes' words. */
 
@@ -26,7 +26,7 @@ class Restarts {
   text(now: number): string {
     const when = new Date(this.last);
     if (this.count === 0 || Number.isNaN(when.getTime())) return String(this.count);
-    return `${this.count} (${since(when.toISOString(), now)} ago)`;
+    return `${this.count} (${timestampAge(when.toISOString(), now)} ago)`;
   }
 }
 

@@ -13,9 +13,9 @@ import {
   type Violation,
   validateEach,
 } from '../../api/violations.js';
+import { objectsOf, requiredText, supportedWord, textOr } from './common-rules.js';
 import { environmentViolations } from './environment-rules.js';
 import { portViolations } from './port-rules.js';
-import { given, membersOf, oneOf, wordOf } from './rule-words.js';
 
 const pullPolicies = ['Always', 'IfNotPresent', 'Never'];
 const messagePolicies = ['File', 'FallbackToLogsOnError'];
@@ -28,13 +28,17 @@ export function containerViolations(
 ): readonly Violation[] {
   const { name = '', image = '', imagePullPolicy = '', resources = {} } = container;
   return [
-    ...given(child(path, 'name'), name, dnsLabel),
+    ...requiredText(child(path, 'name'), name, dnsLabel),
     ...(image === '' ? [required(child(path, 'image'))] : []),
-    ...oneOf(child(path, 'terminationMessagePolicy'), wordOf(container['terminationMessagePolicy']), messagePolicies),
+    ...supportedWord(
+      child(path, 'terminationMessagePolicy'),
+      textOr(container['terminationMessagePolicy']),
+      messagePolicies,
+    ),
     ...portViolations(child(path, 'ports'), container.ports ?? []),
     ...environmentViolations(path, container),
-    ...mountViolations(child(path, 'volumeMounts'), membersOf(container['volumeMounts']), volumes),
-    ...oneOf(child(path, 'imagePullPolicy'), imagePullPolicy, pullPolicies),
+    ...mountViolations(child(path, 'volumeMounts'), objectsOf(container['volumeMounts']), volumes),
+    ...supportedWord(child(path, 'imagePullPolicy'), imagePullPolicy, pullPolicies),
     ...resourceViolations(child(path, 'resources'), resources),
   ];
 }
@@ -47,7 +51,7 @@ function mountViolations(
   const points = new Set<string>();
   return validateEach(mounts, (mount, position) => {
     const at = index(path, position);
-    const [name, point] = [wordOf(mount['name']), wordOf(mount['mountPath'])];
+    const [name, point] = [textOr(mount['name']), textOr(mount['mountPath'])];
     const isTaken = points.has(point);
     points.add(point);
     return [
@@ -90,7 +94,7 @@ function isMore(amount: Json, limit: Json | undefined): boolean {
 }
 
 /** Of what templates of pods may say otherwise. */
-export const untrimmed = (path: string, image: string): readonly Violation[] =>
+export const untrimmedImage = (path: string, image: string): readonly Violation[] =>
   trimSpace(image) === image
     ? []
     : [invalid(child(path, 'image'), image, 'must not have leading or trailing whitespace')];

@@ -8,7 +8,7 @@ import { coreStruct } from '../core-struct.js';
 import { hasNewSpec } from '../new-spec.js';
 import { podColumns, podCompleted } from './columns.js';
 import { withPodDefaults } from './defaults.js';
-import { qualityOf } from './quality.js';
+import { qosClass } from './qos.js';
 import { podSpec } from './spec-schema.js';
 import { podStatus } from './status-schema.js';
 import { mirrorChangeViolations, mirrorViolations, podUpdateViolations } from './update-rules.js';
@@ -37,7 +37,7 @@ export function podDefinition(domains: Domains): ResourceDefinition<Pod> {
     schema: podSchema,
     nameRule: nameRules.dnsSubdomain,
     unconditionalUpdate: true,
-    answersDeleted: true,
+    returnsDeleted: true,
     newGeneration: hasNewSpec,
     selectableFields: {
       'spec.nodeName': nodeName,
@@ -60,7 +60,7 @@ export function podDefinition(domains: Domains): ResourceDefinition<Pod> {
     prepare: (next, previous) => ({
       ...next,
       status:
-        previous === undefined ? { phase: 'Pending', qosClass: qualityOf(next.spec ?? {}) } : (previous.status ?? {}),
+        previous === undefined ? { phase: 'Pending', qosClass: qosClass(next.spec ?? {}) } : (previous.status ?? {}),
     }),
 
     validate: function* (next, previous) {

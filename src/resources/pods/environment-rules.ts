@@ -10,15 +10,15 @@ import {
   type Violation,
   validateEach,
 } from '../../api/violations.js';
+import { allContainers, backstepProblems, objectsOf, requiredText, structOf, textOr } from './common-rules.js';
 import { fieldReferenceViolations, resourceReferenceViolations } from './reference-rules.js';
-import { given, membersOf, programsOf, stepsBack, structOf, wordOf } from './rule-words.js';
 
 /** Of the environment variables of a container. */
 export function environmentViolations(path: string, container: Container): readonly Violation[] {
   const [single, whole] = [child(path, 'env'), child(path, 'envFrom')];
   return [
-    ...validateEach(membersOf(container['env']), (variable, at) => variableViolations(index(single, at), variable)),
-    ...validateEach(membersOf(container['envFrom']), (source, at) => objectViolations(whole, at, source)),
+    ...validateEach(objectsOf(container['env']), (variable, at) => variableViolations(index(single, at), variable)),
+    ...validateEach(objectsOf(container['envFrom']), (source, at) => objectViolations(whole, at, source)),
   ];
 }
 
@@ -31,16 +31,16 @@ const variableName = (text: string): readonly string[] =>
 function variableViolations(path: string, variable: JsonObject): readonly Violation[] {
   const from = structOf(variable['valueFrom']);
   return [
-    ...given(child(path, 'name'), wordOf(variable['name']), variableName),
-    ...(from === undefined ? [] : valueViolations(child(path, 'valueFrom'), from, wordOf(variable['value']))),
+    ...requiredText(child(path, 'name'), textOr(variable['name']), variableName),
+    ...(from === undefined ? [] : valueViolations(child(path, 'valueFrom'), from, textOr(variable['value']))),
   ];
 }
 
 type SourceRule = (path: string, source: JsonObject) => readonly Violation[];
 
 const keyViolations: SourceRule = (path, { name, key }) => [
-  ...eachInvalid(child(path, 'name'), wordOf(name), dnsSubdomain(wordOf(name))),
-  ...given(child(path, 'key'), wordOf(key), configKey),
+  ...eachInvalid(child(path, 'name'), textOr(name), dnsSubdomain(textOr(name))),
+  ...requiredText(child(path, 'key'), textOr(key), configKey),
 ];
 
 /** In the order in which Kubernetes looks for them. */
@@ -50,13 +50,13 @@ const valueSources: Readonly<Record<string, SourceRule>> = {
   configMapKeyRef: keyViolations,
   secretKeyRef: keyViolations,
   fileKeyRef: (path, { key, volumeName, path: file }) => [
-    ...given(child(path, 'key'), wordOf(key), variableName),
-    ...given(child(path, 'volumeName'), wordOf(volumeName), dnsLabel),
-    ...given(child(path, 'path'), wordOf(file), stepsBack),
+    ...requiredText(child(path, 'key'), textOr(key), variableName),
+    ...requiredText(child(path, 'volumeName'), textOr(volumeName), dnsLabel),
+    ...requiredText(child(path, 'path'), textOr(file), backstepProblems),
   ],
 };
 
-const objectNamed: SourceRule = (path, { name }) => given(child(path, 'name'), wordOf(name), objectName);
+const objectNamed: SourceRule = (path, { name }) => requiredText(child(path, 'name'), textOr(name), objectName);
 const objectName = (name: string): readonly string[] => nameRules.dnsSubdomain(name, { prefix: true });
 const objectSources: Readonly<Record<string, SourceRule>> = { configMapRef: objectNamed, secretRef: objectNamed };
 
@@ -71,7 +71,7 @@ function objectViolations(list: string, at: number, source: JsonObject): readonl
   const path = index(list, at);
   const { found, count } = sourceViolations(path, source, objectSources);
   return [
-    ...eachInvalid(child(path, 'prefix'), wordOf(source['prefix']), variableName(wordOf(source['prefix']))),
+    ...eachInvalid(child(path, 'prefix'), textOr(source['prefix']), variableName(textOr(source['prefix']))),
     ...found,
     ...countViolations(list, count, objectSources),
   ];
@@ -104,11 +104,11 @@ function countViolations(
 /** A file with variables is in a volume that is empty at first. */
 export function variableFileViolations(spec: PodSpec): readonly Violation[] {
   const volumes = new Map((spec.volumes ?? []).map((volume) => [volume.name ?? '', volume]));
-  return validateEach(programsOf(spec), ([path, container]) =>
-    validateEach(membersOf(container['env']), (variable, position) => {
+  return validateEach(allContainers(spec), ([path, container]) =>
+    validateEach(objectsOf(container['env']), (variable, position) => {
       const source = structOf(structOf(variable['valueFrom'])?.['fileKeyRef']);
       if (source === undefined) return [];
-      const name = wordOf(source['volumeName']);
+      const name = textOr(source['volumeName']);
       const at = child(index(child(path, 'env'), position), 'valueFrom', 'fileKeyRef', 'volumeName');
       const volume = volumes.get(name);
       if (volume === undefined) return [notFoundValue(at, name)];

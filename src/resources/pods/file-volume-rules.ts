@@ -19,8 +19,8 @@ import {
 } from '../../api/violations.js';
 import { wrongBundleName } from '../clustertrustbundles/bundle-name.js';
 import { userAnnotationViolations } from '../user-annotations.js';
+import { backstepProblems, objectsOf, requiredText, structOf, textOr } from './common-rules.js';
 import { fieldReferenceViolations, resourceReferenceViolations } from './reference-rules.js';
-import { given, membersOf, stepsBack, structOf, wordOf } from './rule-words.js';
 
 /** Of volumes whose files are made of objects. */
 
@@ -32,21 +32,21 @@ const modeViolations = (path: string, mode: unknown): readonly Violation[] =>
 /** What is wrong with the path of a file below the volume. */
 const localPath = (path: string): readonly string[] => [
   ...(path.startsWith('/') ? ['must be a relative path'] : []),
-  ...stepsBack(path),
+  ...backstepProblems(path),
   ...(path.startsWith('..') && !path.startsWith('../') ? ["must not start with '..'"] : []),
 ];
 
 /** A path without anything is no path from the top, which `localPath` says nothing of. */
-const filePath = (path: string, file: string): readonly Violation[] => given(path, file, localPath);
+const filePath = (path: string, file: string): readonly Violation[] => requiredText(path, file, localPath);
 
 const itemViolations = (path: string, item: JsonObject): readonly Violation[] => [
-  ...given(child(path, 'key'), wordOf(item['key'])),
-  ...filePath(child(path, 'path'), wordOf(item['path'])),
+  ...requiredText(child(path, 'key'), textOr(item['key'])),
+  ...filePath(child(path, 'path'), textOr(item['path'])),
   ...modeViolations(child(path, 'mode'), item['mode']),
 ];
 
 const itemsViolations = (path: string, source: JsonObject): readonly Violation[] =>
-  validateEach(membersOf(source['items']), (item, at) => itemViolations(index(child(path, 'items'), at), item));
+  validateEach(objectsOf(source['items']), (item, at) => itemViolations(index(child(path, 'items'), at), item));
 
 /** Of a Secret or ConfigMap, which is named by this member. */
 export const objectVolumeViolations = (
@@ -54,21 +54,21 @@ export const objectVolumeViolations = (
   source: JsonObject,
   name: 'name' | 'secretName',
 ): readonly Violation[] => [
-  ...given(child(path, name), wordOf(source[name])),
+  ...requiredText(child(path, name), textOr(source[name])),
   ...modeViolations(child(path, 'defaultMode'), source['defaultMode']),
   ...itemsViolations(path, source),
 ];
 
 /** Where in its list a file stands is not told. */
-export const factsVolumeViolations = (path: string, source: JsonObject): readonly Violation[] => [
+export const downwardApiViolations = (path: string, source: JsonObject): readonly Violation[] => [
   ...modeViolations(child(path, 'defaultMode'), source['defaultMode']),
-  ...validateEach(membersOf(source['items']), (file) => factViolations(path, file)),
+  ...validateEach(objectsOf(source['items']), (file) => factViolations(path, file)),
 ];
 
 function factViolations(path: string, file: JsonObject): readonly Violation[] {
   const [field, resource] = [structOf(file['fieldRef']), structOf(file['resourceFieldRef'])];
   return [
-    ...filePath(child(path, 'path'), wordOf(file['path'])),
+    ...filePath(child(path, 'path'), textOr(file['path'])),
     ...(field === undefined ? [] : fieldReferenceViolations(child(path, 'fieldRef'), field, 'file')),
     ...(field === undefined || resource === undefined
       ? []
@@ -95,7 +95,7 @@ export function* projectedVolumeViolations(
     taken.add(file);
     return isTaken ? [invalid(path, shown, 'conflicting duplicate paths')] : [];
   };
-  const sources = yield* validateEachInSteps(membersOf(volume['sources']), function* (source, at): Steps<
+  const sources = yield* validateEachInSteps(objectsOf(volume['sources']), function* (source, at): Steps<
     readonly Violation[]
   > {
     const sourcePath = index(child(path, 'sources'), at);
@@ -126,11 +126,11 @@ interface Projection {
 }
 
 function* objectProjection({ at, source, conflict }: Projection): Steps<readonly Violation[]> {
-  const name = wordOf(source['name']);
+  const name = textOr(source['name']);
   return [
-    ...given(child(at, 'name'), name),
-    ...(yield* validateEachInSteps(membersOf(source['items']), (item, position) => {
-      const file = wordOf(item['path']);
+    ...requiredText(child(at, 'name'), name),
+    ...(yield* validateEachInSteps(objectsOf(source['items']), (item, position) => {
+      const file = textOr(item['path']);
       return [
         ...itemViolations(index(child(at, 'items'), position), item),
         ...(file === '' ? [] : conflict(file, name)),
@@ -144,8 +144,8 @@ const projections: Readonly<Record<string, (projection: Projection) => Steps<rea
   secret: objectProjection,
   configMap: objectProjection,
   *downwardAPI({ at, source, conflict }) {
-    return yield* validateEachInSteps(membersOf(source['items']), (file) => {
-      const path = wordOf(file['path']);
+    return yield* validateEachInSteps(objectsOf(source['items']), (file) => {
+      const path = textOr(file['path']);
       return [...factViolations(at, file), ...(path === '' ? [] : conflict(path))];
     });
   },
@@ -155,20 +155,20 @@ const projections: Readonly<Record<string, (projection: Projection) => Steps<rea
     return [
       ...(Number(seconds) < 600 ? [wrong('may not specify a duration less than 10 minutes')] : []),
       ...(Number(seconds) > 2 ** 32 ? [wrong('may not specify a duration larger than 2^32 seconds')] : []),
-      ...filePath(child(volume, 'path'), wordOf(source['path'])),
+      ...filePath(child(volume, 'path'), textOr(source['path'])),
     ];
   },
   *clusterTrustBundle({ at, source, conflict }) {
-    const path = wordOf(source['path']);
+    const path = textOr(source['path']);
     return [...(yield* bundleViolations(at, source)), ...filePath(child(at, 'path'), path), ...conflict(path)];
   },
   *podCertificate({ at, source, conflict, domains }) {
     const files = ['credentialBundlePath', 'keyPath', 'certificateChainPath'] as const;
-    const named = files.filter((member) => wordOf(source[member]) !== '');
+    const named = files.filter((member) => textOr(source[member]) !== '');
     return [
       ...(yield* certificateViolations(at, source, domains)),
       ...named.flatMap((member) => {
-        const path = wordOf(source[member]);
+        const path = textOr(source[member]);
         return [...filePath(child(at, member), path), ...conflict(path)];
       }),
       ...(named.length === 0
@@ -184,7 +184,7 @@ function* bundleViolations(at: string, source: JsonObject): Steps<readonly Viola
   if (name !== null && signerName !== null)
     return [yield* invalidInSteps(at, inOwnNames(source), 'only one of name and signerName may be used')];
   if (name !== null) {
-    const wrong = wrongBundleReference(wordOf(name)).map((text) => `not a valid clustertrustbundlename: ${text}`);
+    const wrong = wrongBundleReference(textOr(name)).map((text) => `not a valid clustertrustbundlename: ${text}`);
     const selectorAt = child(at, 'labelSelector');
     return [
       ...(name === '' ? [required(child(at, 'name'), 'must be a valid object name')] : []),
@@ -198,7 +198,7 @@ function* bundleViolations(at: string, source: JsonObject): Steps<readonly Viola
   const signerAt = child(at, 'signerName');
   return [
     ...(signerName === '' ? [required(signerAt, 'must be a valid signer name')] : []),
-    ...signerNameViolations(signerAt, wordOf(signerName)),
+    ...signerNameViolations(signerAt, textOr(signerName)),
     ...(yield* validateLabelSelector(labelSelector as LabelSelectorSpec | null, child(at, 'labelSelector'))),
   ];
 }
@@ -227,7 +227,7 @@ const inOwnNames = ({
 
 const keyTypes = ['RSA3072', 'RSA4096', 'ECDSAP256', 'ECDSAP384', 'ECDSAP521', 'ED25519'];
 function* certificateViolations(at: string, source: JsonObject, { signer }: Domains): Steps<readonly Violation[]> {
-  const [signerName, keyType] = [wordOf(source['signerName']), wordOf(source['keyType'])];
+  const [signerName, keyType] = [textOr(source['signerName']), textOr(source['keyType'])];
   const { maxExpirationSeconds: seconds } = source;
   const { least, most } = podCertificateRange(signerName, signer);
   const beyond = (bound: string): readonly Violation[] => [

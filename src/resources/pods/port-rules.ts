@@ -10,7 +10,7 @@ import {
   type Violation,
   validateEach,
 } from '../../api/violations.js';
-import { nameTaken, oneOf, type Placed } from './rule-words.js';
+import { duplicateName, supportedWord, type WithPaths } from './common-rules.js';
 
 const protocols = ['SCTP', 'TCP', 'UDP'];
 
@@ -25,10 +25,10 @@ export function portViolations(path: string, ports: readonly ContainerPort[]): r
       eachInvalid(child(at, field), number, invalidPort(number));
     return [
       ...eachInvalid(child(at, 'name'), name, wrong),
-      ...(name === '' || wrong.length > 0 ? [] : nameTaken(at, name, names)),
+      ...(name === '' || wrong.length > 0 ? [] : duplicateName(at, name, names)),
       ...(containerPort === 0 ? [required(child(at, 'containerPort'))] : numbered('containerPort', containerPort)),
       ...(hostPort === 0 ? [] : numbered('hostPort', hostPort)),
-      ...oneOf(child(at, 'protocol'), protocol, protocols),
+      ...supportedWord(child(at, 'protocol'), protocol, protocols),
     ];
   });
 }
@@ -42,7 +42,7 @@ const portName = (text: string): readonly string[] => [
 ];
 
 /** Of the ports of containers that run beside each other. */
-export function hostPortConflicts(ports: Placed<ContainerPort>): readonly Violation[] {
+export function hostPortConflicts(ports: WithPaths<ContainerPort>): readonly Violation[] {
   const taken = new Set<string>();
   return validateEach(ports, ([path, { hostPort = 0, hostIP = '', protocol = '' }]) => {
     const port = `${protocol}/${hostIP}/${hostPort}`;
@@ -53,7 +53,7 @@ export function hostPortConflicts(ports: Placed<ContainerPort>): readonly Violat
   });
 }
 
-export const hostNetworkViolations = (ports: Placed<ContainerPort>): readonly Violation[] =>
+export const hostNetworkViolations = (ports: WithPaths<ContainerPort>): readonly Violation[] =>
   validateEach(ports, ([path, { hostPort = 0, containerPort = 0 }]) =>
     hostPort === containerPort
       ? []

@@ -3,7 +3,7 @@ import { qualifiedName } from '../../api/names.js';
 import type { JsonObject } from '../../api/object.js';
 import { compareQuantities, parseQuantity, quantityText, wholeQuantity } from '../../api/quantity.js';
 import { child, eachInvalid, invalid, notSupported, required, type Violation } from '../../api/violations.js';
-import { wordOf } from './rule-words.js';
+import { textOr } from './common-rules.js';
 
 /** Of what a pod can be told about itself, in its environment and in files. */
 
@@ -24,7 +24,7 @@ const fieldsOf: Readonly<Record<Where, readonly string[]>> = {
 };
 
 export function fieldReferenceViolations(path: string, reference: JsonObject, where: Where): readonly Violation[] {
-  const [version, field] = [wordOf(reference['apiVersion']), wordOf(reference['fieldPath'])];
+  const [version, field] = [textOr(reference['apiVersion']), textOr(reference['fieldPath'])];
   const at = child(path, 'fieldPath');
   const unknown = (why: string): readonly Violation[] => [invalid(at, field, `error converting fieldPath: ${why}`)];
   if (version === '') return [required(child(path, 'apiVersion'))];
@@ -64,11 +64,11 @@ const divisors: readonly (readonly [resource: RegExp, units: readonly string[], 
 ];
 
 export function resourceReferenceViolations(path: string, reference: JsonObject, where: Where): readonly Violation[] {
-  const resource = wordOf(reference['resource']);
+  const resource = textOr(reference['resource']);
   const at = child(path, 'resource');
   const isKnown = knownResources.includes(resource) || pages.test(resource);
   const wrong =
-    where === 'file' && wordOf(reference['containerName']) === ''
+    where === 'file' && textOr(reference['containerName']) === ''
       ? [required(child(path, 'containerName'))]
       : resource === ''
         ? [required(at)]

@@ -12,7 +12,7 @@ import {
   required,
   type Violation,
 } from '../../api/violations.js';
-import { untrimmed } from './container-rules.js';
+import { untrimmedImage } from './container-rules.js';
 import { longestDeadline } from './validate.js';
 
 /** What may change of a pod that is there, as `ValidatePodUpdate` of Kubernetes' core/validation has it. */
@@ -56,7 +56,7 @@ function containerViolations(next: Pod, previous: Pod): Found {
     }
     for (const [at, { image = '' }] of now.entries()) {
       const path = index(`spec.${list}`, at);
-      found.push(...(image === '' ? [required(child(path, 'image'))] : []), ...untrimmed(path, image));
+      found.push(...(image === '' ? [required(child(path, 'image'))] : []), ...untrimmedImage(path, image));
     }
   }
   return { found, isLast: false };

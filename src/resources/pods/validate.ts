@@ -14,10 +14,19 @@ import {
   validateEach,
   validateEachInSteps,
 } from '../../api/violations.js';
-import { containerViolations, untrimmed } from './container-rules.js';
+import {
+  duplicateName,
+  objectsOf,
+  portsOf,
+  structOf,
+  supportedWord,
+  textOr,
+  type WithPaths,
+  withPaths,
+} from './common-rules.js';
+import { containerViolations, untrimmedImage } from './container-rules.js';
 import { variableFileViolations } from './environment-rules.js';
 import { hostNetworkViolations, hostPortConflicts } from './port-rules.js';
-import { membersOf, nameTaken, oneOf, type Placed, placed, portsOf, structOf, wordOf } from './rule-words.js';
 import { volumeViolations } from './volume-rules.js';
 
 /**
@@ -27,16 +36,16 @@ import { volumeViolations } from './volume-rules.js';
  */
 export function* podViolations({ spec = {} }: Pod, domains: Domains): Steps<readonly Violation[]> {
   const volumes = yield* volumeViolations(spec.volumes ?? [], domains);
-  const containers = placed('spec.containers', spec.containers);
-  const initContainers = placed('spec.initContainers', spec.initContainers);
+  const containers = withPaths('spec.containers', spec.containers);
+  const initContainers = withPaths('spec.initContainers', spec.initContainers);
   const ports = portsOf(containers);
   const names = new Set<string>();
-  const program = ([at, given]: Placed<Container>[number]): readonly Violation[] => [
+  const program = ([at, given]: WithPaths<Container>[number]): readonly Violation[] => [
     ...containerViolations(at, given, volumes.mountable),
-    ...nameTaken(at, given.name ?? '', names),
+    ...duplicateName(at, given.name ?? '', names),
   ];
   // Of these those without a name are not called by one name; and Kubernetes has each listen as if it were the first.
-  const early = ([at, given]: Placed<Container>[number]): readonly Violation[] => [
+  const early = ([at, given]: WithPaths<Container>[number]): readonly Violation[] => [
     ...(given.name || names.has('') ? program([at, given]) : containerViolations(at, given, volumes.mountable)),
     ...hostPortConflicts(portsOf([[index('spec.initContainers', 0), given]])),
   ];
@@ -46,20 +55,20 @@ export function* podViolations({ spec = {} }: Pod, domains: Domains): Steps<read
     ...(yield* validateEachInSteps(containers, program)),
     ...hostPortConflicts(ports),
     ...(yield* validateEachInSteps(initContainers, early)),
-    ...(yield* validateEachInSteps(placed('spec.ephemeralContainers', spec.ephemeralContainers), program)),
+    ...(yield* validateEachInSteps(withPaths('spec.ephemeralContainers', spec.ephemeralContainers), program)),
     ...(spec.hostNetwork === true ? hostNetworkViolations(ports) : []),
     ...(yield* wordViolations(spec)),
     ...variableFileViolations(spec),
     ...(spec.serviceAccountName ? [] : tokenViolations(spec)),
-    ...validateEach([...containers, ...initContainers], ([at, { image = '' }]) => untrimmed(at, image)),
+    ...validateEach([...containers, ...initContainers], ([at, { image = '' }]) => untrimmedImage(at, image)),
   ];
 }
 
 /** A pod without an account has no token of one. */
 const tokenViolations = ({ volumes = [] }: PodSpec): readonly Violation[] =>
-  validateEach(placed('spec.volumes', volumes), ([path, volume]) =>
+  validateEach(withPaths('spec.volumes', volumes), ([path, volume]) =>
     validateEach(
-      placed(child(path, 'projected', 'sources'), membersOf(structOf(volume['projected'])?.['sources'])),
+      withPaths(child(path, 'projected', 'sources'), objectsOf(structOf(volume['projected'])?.['sources'])),
       ([at, source]) =>
         structOf(source['serviceAccountToken']) === undefined
           ? []
@@ -75,7 +84,7 @@ const tokenViolations = ({ volumes = [] }: PodSpec): readonly Violation[] =>
 /** Of a pod that is not there yet. */
 export const newPodViolations = ({ spec = {} }: Pod): readonly Violation[] => [
   ...(spec.ephemeralContainers?.length ? [forbiddenField('spec.ephemeralContainers', 'cannot be set on create')] : []),
-  ...(spec.nodeName && membersOf(spec['schedulingGates']).length > 0
+  ...(spec.nodeName && objectsOf(spec['schedulingGates']).length > 0
     ? [forbiddenField('spec.nodeName', 'cannot be set until all schedulingGates have been cleared')]
     : []),
 ];
@@ -89,12 +98,12 @@ export const longestDeadline = 2_147_483_647;
 function* wordViolations(spec: PodSpec): Steps<readonly Violation[]> {
   const { restartPolicy = '', activeDeadlineSeconds: deadline } = spec;
   const named = (name: string, rule: (text: string) => readonly string[]): readonly Violation[] => {
-    const text = wordOf(spec[name]);
+    const text = textOr(spec[name]);
     return text === '' ? [] : eachInvalid(`spec.${name}`, text, rule(text));
   };
   return [
-    ...oneOf('spec.restartPolicy', restartPolicy, restartPolicies),
-    ...oneOf('spec.dnsPolicy', wordOf(spec['dnsPolicy']), dnsPolicies),
+    ...supportedWord('spec.restartPolicy', restartPolicy, restartPolicies),
+    ...supportedWord('spec.dnsPolicy', textOr(spec['dnsPolicy']), dnsPolicies),
     ...(yield* validateLabels(
       spec['nodeSelector'] as Readonly<Record<string, string>> | undefined,
       'spec.nodeSelector',

@@ -13,8 +13,8 @@ import {
   type Violation,
   validateEachInSteps,
 } from '../../api/violations.js';
-import { factsVolumeViolations, objectVolumeViolations, projectedVolumeViolations } from './file-volume-rules.js';
-import { given, structOf, wordOf } from './rule-words.js';
+import { requiredText, structOf, textOr } from './common-rules.js';
+import { downwardApiViolations, objectVolumeViolations, projectedVolumeViolations } from './file-volume-rules.js';
 
 /** What is wrong with volumes, and the names of those with which nothing is. */
 export function* volumeViolations(
@@ -28,7 +28,7 @@ export function* volumeViolations(
     const { name = '' } = volume;
     const wrong = [
       ...(yield* sourceViolations(path, volume, domains)),
-      ...given(namePath, name, dnsLabel),
+      ...requiredText(namePath, name, dnsLabel),
       ...(mountable.has(name) ? [duplicate(namePath, name)] : []),
     ];
     if (wrong.length === 0) mountable.add(name);
@@ -41,10 +41,10 @@ type SourceRule = (path: string, source: JsonObject, domains: Domains) => Findin
 
 /** What is looked at in a volume, by its sort. */
 const rules: Readonly<Record<string, SourceRule>> = {
-  hostPath: (path, source) => given(child(path, 'path'), wordOf(source['path'])),
+  hostPath: (path, source) => requiredText(child(path, 'path'), textOr(source['path'])),
   secret: (path, source) => objectVolumeViolations(path, source, 'secretName'),
-  persistentVolumeClaim: (path, source) => given(child(path, 'claimName'), wordOf(source['claimName'])),
-  downwardAPI: factsVolumeViolations,
+  persistentVolumeClaim: (path, source) => requiredText(child(path, 'claimName'), textOr(source['claimName'])),
+  downwardAPI: downwardApiViolations,
   configMap: (path, source) => objectVolumeViolations(path, source, 'name'),
   projected: projectedVolumeViolations,
 };

@@ -4,7 +4,7 @@ import { dnsLabel } from '../../api/names.js';
 import { isObject, type JsonObject } from '../../api/object.js';
 import { parseQuantity, type Quantity } from '../../api/quantity.js';
 import { child, index, mapKey } from '../../api/violations.js';
-import { membersOf, type Placed, portsOf, programsOf, structOf, wordOf } from './rule-words.js';
+import { allContainers, objectsOf, portsOf, structOf, textOr, type WithPaths } from './common-rules.js';
 
 /** More than any answer has room for; what is told of each two ports is otherwise as much as their square. */
 const most = 500;
@@ -14,15 +14,15 @@ const most = 500;
  * what it says of labels of nodes, affinities, annotations and paths in volumes.
  */
 export function podWarnings({ metadata, spec = {} }: Pod): readonly string[] {
-  const programs = programsOf(spec);
+  const programs = allContainers(spec);
   const ports = portsOf(programs);
   const told: string[] = [];
   for (const texts of [
     nameWarnings(metadata.name ?? ''),
     volumeWarnings(spec),
-    secretWarnings(membersOf(spec['imagePullSecrets'])),
+    secretWarnings(objectsOf(spec['imagePullSecrets'])),
     ...programs.map(([path, { resources = {} }]) => fractionWarnings(child(path, 'resources'), resources)),
-    ...programs.map(([path, given]) => variableWarnings(child(path, 'env'), membersOf(given['env']))),
+    ...programs.map(([path, given]) => variableWarnings(child(path, 'env'), objectsOf(given['env']))),
     portWarnings(ports),
     portNameWarnings(ports),
     graceWarnings(spec['terminationGracePeriodSeconds']),
@@ -60,14 +60,14 @@ function* volumeWarnings({ volumes = [] }: PodSpec): Iterable<string> {
     }
   }
   for (const { name = '', projected } of volumes) {
-    for (const source of membersOf(structOf(projected)?.['sources'])) {
+    for (const source of objectsOf(structOf(projected)?.['sources'])) {
       if (Object.keys(source).length === 0) yield `volume ${quote(name)} (Projected) has no sources provided`;
     }
   }
 }
 
 function* secretWarnings(secrets: readonly JsonObject[]): Iterable<string> {
-  const names = secrets.map(({ name }) => wordOf(name));
+  const names = secrets.map(({ name }) => textOr(name));
   const path = (at: number): string => child(index('spec.imagePullSecrets', at), 'name');
   const seen = new Set<string>();
   for (const [at, name] of names.entries()) {
@@ -97,9 +97,9 @@ const isFraction = ({ digits, exponent }: Quantity): boolean =>
 function* variableWarnings(path: string, variables: readonly JsonObject[]): Iterable<string> {
   const names = new Set<string>();
   for (const [at, { name: given, value, valueFrom }] of variables.entries()) {
-    const name = wordOf(given);
+    const name = textOr(given);
     const before = `$(${name})`;
-    const text = wordOf(value);
+    const text = textOr(value);
     const goesOn = !isObject(valueFrom) && text !== before && text.includes(before);
     if (names.has(name) && !goesOn) {
       yield `${index(path, at)}: hides previous definition of ${quote(name)}, which may be dropped when using apply`;
@@ -109,7 +109,7 @@ function* variableWarnings(path: string, variables: readonly JsonObject[]): Iter
 }
 
 /** Looks at no port that it does not tell of: of those on the node, at other addresses, there may be very many. */
-function* portWarnings(ports: Placed<ContainerPort>): Iterable<string> {
+function* portWarnings(ports: WithPaths<ContainerPort>): Iterable<string> {
   const known = new Map<string, number[]>();
   for (const [at, [path, port]] of ports.entries()) {
     const { name = '', containerPort = 0, protocol = '', hostPort = 0, hostIP = '' } = port;
@@ -142,7 +142,7 @@ function* portWarnings(ports: Placed<ContainerPort>): Iterable<string> {
   }
 }
 
-function* portNameWarnings(ports: Placed<ContainerPort>): Iterable<string> {
+function* portNameWarnings(ports: WithPaths<ContainerPort>): Iterable<string> {
   const known = new Map<string, string>();
   for (const [path, { name = '' }] of ports) {
     const other = known.get(name);

@@ -11,7 +11,7 @@ import type { UserInfo } from '../../api/user.js';
 import type { AccessAttributes, Authorizer } from '../../auth/authorizer.js';
 
 /** Puts a question to the authorizer, literally as it was asked. Trouble on the way becomes part of the answer. */
-export async function answerQuestion(
+export async function reviewAccess(
   authorizer: Authorizer,
   user: UserInfo,
   question: AccessQuestion,

@@ -20,7 +20,7 @@ import {
   type Violation,
   validateEach,
 } from '../../api/violations.js';
-import { type EncodedType, inOrder } from '../../schema/encode.js';
+import { type EncodedType, orderMembers } from '../../schema/encode.js';
 import { objectMeta } from '../../schema/meta.js';
 import type { Requirement } from './access-question.js';
 
@@ -158,7 +158,7 @@ function* checkMetadata(
   const isEmpty = Object.entries(metadata).every(([name, value]) => may.includes(name) || isNothing(value));
   if (isEmpty) return [];
   yield;
-  return [yield* invalidInSteps('metadata', inOrder(metadataType, metadata as JsonObject), why)];
+  return [yield* invalidInSteps('metadata', orderMembers(metadataType, metadata as JsonObject), why)];
 }
 
 const isNothing = (value: unknown): boolean =>

@@ -14,7 +14,7 @@ import {
 import type { UserInfo } from '../../api/user.js';
 import type { AccessRules, Authorizer } from '../../auth/authorizer.js';
 import { defineResource, type ResourceDefinition } from '../../registry/resource-definition.js';
-import { answerQuestion } from './access-question.js';
+import { reviewAccess } from './access-question.js';
 import { checkLocalReview, checkSelfReview, checkSubjectReview } from './access-review-rules.js';
 import {
   localSubjectAccessReviewSchema,
@@ -34,7 +34,7 @@ export const subjectAccessReviews = (authorizer: Authorizer): ResourceDefinition
     validate: checkSubjectReview,
     async answer(given) {
       const review = { ...given, spec: given.spec ?? {} };
-      return { ...review, status: await answerQuestion(authorizer, subjectOf(review.spec), review.spec) };
+      return { ...review, status: await reviewAccess(authorizer, subjectOf(review.spec), review.spec) };
     },
   });
 
@@ -48,7 +48,7 @@ export const localSubjectAccessReviews = (authorizer: Authorizer): ResourceDefin
     async answer(given) {
       if (!given.metadata.namespace) throw badRequest('namespace is required on this type: ');
       const review = { ...given, spec: given.spec ?? {} };
-      return { ...review, status: await answerQuestion(authorizer, subjectOf(review.spec), review.spec) };
+      return { ...review, status: await reviewAccess(authorizer, subjectOf(review.spec), review.spec) };
     },
   });
 
@@ -61,7 +61,7 @@ export const selfSubjectAccessReviews = (authorizer: Authorizer): ResourceDefini
     validate: checkSelfReview,
     async answer(given, { user }) {
       const review = { ...given, spec: given.spec ?? {} };
-      return { ...review, status: await answerQuestion(authorizer, user, review.spec) };
+      return { ...review, status: await reviewAccess(authorizer, user, review.spec) };
     },
   });
 

@@ -1,6 +1,6 @@
 import type { Authenticator } from '../../auth/authenticator.js';
 import type { Authorizer } from '../../auth/authorizer.js';
-import { general, type ResourceDefinition } from '../../registry/resource-definition.js';
+import { genericDefinition, type ResourceDefinition } from '../../registry/resource-definition.js';
 import {
   localSubjectAccessReviews,
   selfSubjectAccessReviews,
@@ -15,7 +15,7 @@ import { tokenReviews } from './token-review.js';
 export const authenticationReviews = (parts: {
   readonly authenticator: Authenticator;
   readonly apiAudiences: readonly string[];
-}): readonly ResourceDefinition[] => [selfSubjectReviews, tokenReviews(parts)].map(general);
+}): readonly ResourceDefinition[] => [selfSubjectReviews, tokenReviews(parts)].map(genericDefinition);
 
 export const authorizationReviews = ({
   authorizer,
@@ -27,4 +27,4 @@ export const authorizationReviews = ({
     selfSubjectAccessReviews(authorizer),
     selfSubjectRulesReviews(authorizer),
     subjectAccessReviews(authorizer),
-  ].map(general);
+  ].map(genericDefinition);

@@ -53,7 +53,7 @@ export const serviceAccounts = ({
     schema: serviceAccountSchema,
     nameRule: nameRules.dnsSubdomain,
     unconditionalUpdate: true,
-    answersDeleted: true,
+    returnsDeleted: true,
     columns: [age],
     ...(token === undefined ? {} : { subresources: { token } }),
 

@@ -18,7 +18,7 @@ import { invalid, type Violation } from '../../api/violations.js';
 import type { ObjectSource } from '../../auth/object-source.js';
 import type { ClaimedObject } from '../../auth/service-account-claims.js';
 import type { TokenIssuer } from '../../auth/token-issuer.js';
-import { checkLookedUp } from '../../registry/keys.js';
+import { checkLookupKey } from '../../registry/keys.js';
 import type { SubresourceAction } from '../../registry/resource-definition.js';
 import { tokenRequestSchema } from './token-request-schema.js';
 
@@ -103,7 +103,7 @@ export const serviceAccountToken = (options: TokenOptions): SubresourceAction =>
 });
 
 async function accountAt(key: ObjectKey, objects: ObjectSource): Promise<ServiceAccount> {
-  checkLookedUp(ServiceAccounts, key);
+  checkLookupKey(ServiceAccounts, key);
   const account = await objects.get(ServiceAccounts, key);
   if (account === undefined) throw notFound({ group: '', plural: 'serviceaccounts', name: key.name });
   return account;
@@ -175,7 +175,7 @@ async function boundObject(
   }
   const { name = '' } = ref;
   const key = type.namespaced ? { namespace: account.metadata.namespace, name } : { name };
-  checkLookedUp(type, key);
+  checkLookupKey(type, key);
   const object = await objects.get(type, key);
   if (object === undefined) throw notFound({ group: '', plural: type.plural, name });
   const pod = type === Pods ? checkedPod(object, account) : undefined;

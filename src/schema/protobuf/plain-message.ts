@@ -5,7 +5,7 @@ export interface PlainMessage {
   readonly name: string;
   readonly fields: Readonly<Record<number, { readonly name: string; readonly type: number }>>;
 }
-export const plain = (
+export const plainMessage = (
   name: string,
   ...fields: readonly (readonly [string, keyof typeof wireTypes])[]
 ): PlainMessage => ({

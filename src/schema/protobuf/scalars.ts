@@ -4,7 +4,7 @@ import type { Json } from '../../api/object.js';
 import { microTimestamp, timestamp } from '../../api/time.js';
 import type { WireShape } from '../go-types.js';
 import type { Codec } from './codec.js';
-import { bytesOf, integerOf, plain, smallFields, writeBytes, writeText } from './plain-message.js';
+import { bytesOf, integerOf, plainMessage, smallFields, writeBytes, writeText } from './plain-message.js';
 import { ProtobufError, type WireReader, type WireWriter, wireTypes } from './wire-format.js';
 
 const text = (value: Json | undefined, zero = ''): string => (typeof value === 'string' ? value : zero);
@@ -35,10 +35,10 @@ const delimited = (
   },
 });
 
-const goTime = plain('Timestamp', ['Seconds', 'varint'], ['Nanos', 'varint']);
-const quantity = plain('Quantity', ['String_', 'bytes']);
-const intOrString = plain('IntOrString', ['Type', 'varint'], ['IntVal', 'varint'], ['StrVal', 'bytes']);
-const rawExtension = plain('RawExtension', ['Raw', 'bytes']);
+const goTime = plainMessage('Timestamp', ['Seconds', 'varint'], ['Nanos', 'varint']);
+const quantity = plainMessage('Quantity', ['String_', 'bytes']);
+const intOrString = plainMessage('IntOrString', ['Type', 'varint'], ['IntVal', 'varint'], ['StrVal', 'bytes']);
+const rawExtension = plainMessage('RawExtension', ['Raw', 'bytes']);
 
 /** Years 1 to 9999; what is outside cannot be written in RFC 3339. */
 const firstSecond = -62_135_596_800n;

@@ -1,4 +1,4 @@
-import { absent, type Old, oldMember } from '../ratchet.js';
+import { noOldValue, type OldValue, oldMember } from '../ratchet.js';
 import type { Schema } from '../schema.js';
 
 /** Which stored value a value is compared with. */
@@ -6,7 +6,7 @@ import type { Schema } from '../schema.js';
 /** A value with its stored counterpart. */
 interface Correlated {
   readonly value: unknown;
-  readonly old: Old;
+  readonly old: OldValue;
   readonly schema: Schema;
 }
 /** What a value and those around it are compared with. */
@@ -23,5 +23,5 @@ export function memberOf({ here, above }: Correlation, name: string, schema: Sch
   if (above === undefined && (name === 'apiVersion' || name === 'kind')) return { here: undefined, above: undefined };
   const old = oldMember(here.old, name);
   const value = oldMember(here.value, name);
-  return { here: old === absent ? undefined : { value, old, schema }, above: here };
+  return { here: old === noOldValue ? undefined : { value, old, schema }, above: here };
 }

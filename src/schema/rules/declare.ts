@@ -39,7 +39,7 @@ const declarations = new WeakMap<Schema, { readonly declared: DeclaredSchema | u
  * undefined: expressions do not see such values. `isRoot` for a resource as a whole. The same answer for the same
  * schema.
  */
-export function declare(schema: Schema, isRoot = schema.embeddedResource === true): DeclaredSchema | undefined {
+export function declareSchema(schema: Schema, isRoot = schema.embeddedResource === true): DeclaredSchema | undefined {
   const complete = isRoot && !schema.intOrString ? withObjectMembers(schema) : schema;
   const known = declarations.get(complete);
   if (known !== undefined) return known.declared;
@@ -74,14 +74,14 @@ function declareNode(schema: Schema): DeclaredSchema | undefined {
 }
 
 function declareList({ items, maxItems }: Schema): DeclaredSchema | undefined {
-  const element = items && declare(items);
+  const element = items && declareSchema(items);
   if (element === undefined) return undefined;
   const maxElements = atLeastZero(maxItems) ?? Math.floor((maxRequestBytes - 2) / (element.minSize + 1));
   return { element, maxElements, minSize: smallest.container };
 }
 
 function declareMap({ maxProperties }: Schema, values: Schema): DeclaredSchema | undefined {
-  const element = declare(values);
+  const element = declareSchema(values);
   if (element === undefined) return undefined;
   // A member has quotes, a colon, a comma and something of a key.
   const maxElements = atLeastZero(maxProperties) ?? Math.floor((maxRequestBytes - 2) / (element.minSize + 6));
@@ -93,7 +93,7 @@ function declareObject({ properties, required = [] }: Schema): DeclaredSchema {
   const needed = new Set(required);
   let minSize = smallest.container;
   for (const [name, property] of properties ?? []) {
-    const declared = declare(property);
+    const declared = declareSchema(property);
     if (declared === undefined) continue;
     const escaped = escapeField(name);
     if (escaped !== undefined) fields.set(escaped, declared);

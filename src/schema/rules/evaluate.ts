@@ -16,13 +16,13 @@ import { tooCostly } from '../../cel/effort.js';
 import type { Program } from '../../cel/evaluator.js';
 import { jsonValue } from '../../cel/json-values.js';
 import { Failure, Optional, type Value } from '../../cel/values.js';
-import { absent, oldItems, oldMember, Ratchet } from '../ratchet.js';
+import { noOldValue, oldItems, oldMember, Ratchet } from '../ratchet.js';
 import type { Schema, ValidationRule } from '../schema.js';
-import { broken, failed, named } from './broken.js';
 import type { CompiledRule } from './compile.js';
 import { type Correlation, memberOf } from './correlation.js';
-import { declare } from './declare.js';
-import { type Node, nodeOf } from './node.js';
+import { declareSchema } from './declare.js';
+import { type RuleNode, ruleNodeOf } from './node.js';
+import { brokenRule, evaluationFailure, ruleText } from './rule-messages.js';
 import { celResource, celValue } from './values.js';
 
 /** What the rules of a schema say of an object; warnings are for what was already so. */
@@ -63,7 +63,7 @@ const longestMessage = 5_120;
 
 /** The rules of a schema, compiled. `isRoot`: of a resource as a whole. */
 export function compileRules(schema: Schema, { isRoot }: { readonly isRoot: boolean }): EvaluateRules {
-  const root = once(() => nodeOf(schema, schema, { isRoot, declared: declare(schema, isRoot) }));
+  const root = once(() => ruleNodeOf(schema, schema, { isRoot, declared: declareSchema(schema, isRoot) }));
   return function* (value, { previous, ratcheting = false, path = '', budget = requestBudget() } = {}) {
     const evaluation = new Evaluation(budget);
     const node = root();
@@ -89,7 +89,7 @@ class Evaluation implements RuleFindings {
   }
 
   *node(
-    node: Node,
+    node: RuleNode,
     path: string,
     value: Json | undefined,
     old: Json | undefined,
@@ -108,7 +108,7 @@ class Evaluation implements RuleFindings {
   }
 
   *#items(
-    node: Node,
+    node: RuleNode,
     path: string,
     value: readonly Json[],
     old: Json | undefined,
@@ -121,15 +121,21 @@ class Evaluation implements RuleFindings {
     for (const [at, item] of value.entries()) {
       if (this.#over) return;
       const before = oldItem(item);
-      const counterpart = correlatedItem?.(item) ?? absent;
-      yield* this.node(items, index(path, at), item, before === absent ? undefined : (before as Json), {
-        here: counterpart === absent ? undefined : { value: item, old: counterpart, schema: items.schema },
+      const counterpart = correlatedItem?.(item) ?? noOldValue;
+      yield* this.node(items, index(path, at), item, before === noOldValue ? undefined : (before as Json), {
+        here: counterpart === noOldValue ? undefined : { value: item, old: counterpart, schema: items.schema },
         above: here ?? above,
       });
     }
   }
 
-  *#members(node: Node, path: string, value: JsonObject, old: Json | undefined, correlation: Correlation): Steps<void> {
+  *#members(
+    node: RuleNode,
+    path: string,
+    value: JsonObject,
+    old: Json | undefined,
+    correlation: Correlation,
+  ): Steps<void> {
     const { values, properties } = node;
     if (values === undefined && properties.size === 0) return;
     for (const [name, member] of Object.entries(value)) {
@@ -141,13 +147,13 @@ class Evaluation implements RuleFindings {
         inner,
         inner === values ? mapKey(path, name) : child(path, name),
         member,
-        before === absent ? undefined : (before as Json),
+        before === noOldValue ? undefined : (before as Json),
         memberOf(correlation, name, inner.schema),
       );
     }
   }
 
-  *#rules(node: Node, path: string, value: Json, old: Json | undefined, correlation: Correlation): Steps<void> {
+  *#rules(node: RuleNode, path: string, value: Json, old: Json | undefined, correlation: Correlation): Steps<void> {
     const type = node.schema.type ?? '';
     const field = path || '<nil>';
     const complain = (detail: string): void => this.#note(invalid(field, type, detail));
@@ -183,13 +189,13 @@ class Evaluation implements RuleFindings {
       this.#budget.left -= answer.cost;
       if (answer.value === undefined) {
         complain(
-          `'${tooCostly}': no further validation rules will be run due to call cost exceeds limit for rule: ${named(given)}`,
+          `'${tooCostly}': no further validation rules will be run due to call cost exceeds limit for rule: ${ruleText(given)}`,
         );
         this.#budget.left = -1;
         this.#over = true;
         return;
       }
-      if (answer.value instanceof Failure) complain(failed(answer.value, given));
+      if (answer.value instanceof Failure) complain(evaluationFailure(answer.value, given));
       else if (answer.value !== true && !this.#failed(node, compiled, { field: path, value, type, plain, correlation }))
         return;
       if (this.#isStep(answer.cost + unitsOfCall)) yield;
@@ -199,7 +205,7 @@ class Evaluation implements RuleFindings {
 
   /** Tells that a rule is broken. Answers whether to go on. */
   #failed(
-    { schema }: Node,
+    { schema }: RuleNode,
     { given, message, fieldPath, usesOldSelf }: CompiledRule,
     at: {
       readonly field: string;
@@ -221,9 +227,9 @@ class Evaluation implements RuleFindings {
       this.#over = true;
       return false;
     }
-    const detail = told?.text ?? (given.message ? trimSpace(given.message) : `failed rule: ${named(given)}`);
+    const detail = told?.text ?? (given.message ? trimSpace(given.message) : `failed rule: ${ruleText(given)}`);
     const isContainer = schema.type === 'object' || schema.type === 'array';
-    add(broken(field, { quoted: isContainer ? undefined : { value: at.value }, detail, reason: given.reason }));
+    add(brokenRule(field, { quoted: isContainer ? undefined : { value: at.value }, detail, reason: given.reason }));
     return true;
   }
 

@@ -1,4 +1,4 @@
-import { somewhere } from '../somewhere.js';
+import { someSubschema } from '../some-subschema.js';
 
 /** Has a schema rules, or one within it? */
-export const hasRules = somewhere(({ validations = [] }) => validations.length > 0);
+export const hasRules = someSubschema(({ validations = [] }) => validations.length > 0);

@@ -2,47 +2,47 @@ import type { DeclType } from '../../cel/decl-type.js';
 import { escapeField } from '../../cel/field-names.js';
 import type { Schema } from '../schema.js';
 import { type NodeRule, nodeRules } from './compile.js';
-import { declare } from './declare.js';
+import { declareSchema } from './declare.js';
 
 /** The nodes of a schema that rules are about. */
 
 /** A node of a schema that has rules, or has some below. */
-export interface Node {
+export interface RuleNode {
   readonly schema: Schema;
   readonly isRoot: boolean;
   readonly rules: readonly NodeRule[];
   /** Expressions cannot see values of this node, though it has rules. */
   readonly unseen: boolean;
-  readonly items: Node | undefined;
-  readonly values: Node | undefined;
-  readonly properties: ReadonlyMap<string, Node>;
+  readonly items: RuleNode | undefined;
+  readonly values: RuleNode | undefined;
+  readonly properties: ReadonlyMap<string, RuleNode>;
   /** Rules within `allOf` are about the values of this node. */
-  readonly allOf: readonly Node[];
+  readonly allOf: readonly RuleNode[];
 }
 
 /** The node of a schema; undefined where there are no rules. `ruled` has them: the schema itself or a branch of its `allOf`. */
-export function nodeOf(
+export function ruleNodeOf(
   ruled: Schema,
   schema: Schema,
   { isRoot, declared }: { readonly isRoot: boolean; readonly declared: DeclType | undefined },
-): Node | undefined {
-  const below = (inner: Schema | boolean | undefined, at: Schema | boolean | undefined): Node | undefined =>
+): RuleNode | undefined {
+  const below = (inner: Schema | boolean | undefined, at: Schema | boolean | undefined): RuleNode | undefined =>
     typeof inner === 'object' && typeof at === 'object'
-      ? nodeOf(inner, at, { isRoot: at.embeddedResource === true, declared: declared?.element })
+      ? ruleNodeOf(inner, at, { isRoot: at.embeddedResource === true, declared: declared?.element })
       : undefined;
-  const properties = new Map<string, Node>();
+  const properties = new Map<string, RuleNode>();
   for (const [name, inner] of ruled.properties ?? []) {
     const at = schema.properties?.get(name);
     if (at === undefined) continue;
     const escaped = escapeField(name);
-    const declaredThere = escaped === undefined ? declare(at) : declared?.fields?.get(escaped);
+    const declaredThere = escaped === undefined ? declareSchema(at) : declared?.fields?.get(escaped);
     // What expressions cannot see is left alone.
     if (declaredThere === undefined) continue;
-    const node = nodeOf(inner, at, { isRoot: at.embeddedResource === true, declared: declaredThere });
+    const node = ruleNodeOf(inner, at, { isRoot: at.embeddedResource === true, declared: declaredThere });
     if (node !== undefined) properties.set(name, node);
   }
   const { validations = [] } = ruled;
-  const node: Node = {
+  const node: RuleNode = {
     schema,
     isRoot,
     rules: declared === undefined ? [] : nodeRules({ ...schema, validations }, declared),
@@ -50,7 +50,7 @@ export function nodeOf(
     items: below(ruled.items, schema.items),
     values: below(ruled.additionalProperties, schema.additionalProperties),
     properties,
-    allOf: (ruled.allOf ?? []).flatMap((branch) => nodeOf(branch, schema, { isRoot, declared }) ?? []),
+    allOf: (ruled.allOf ?? []).flatMap((branch) => ruleNodeOf(branch, schema, { isRoot, declared }) ?? []),
   };
   const isEmpty =
     node.rules.length === 0 &&

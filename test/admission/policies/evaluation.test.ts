@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { compileValidations } from '../../../src/admission/policies/compiled.js';
 import { evaluatePolicy } from '../../../src/admission/policies/evaluation.js';
-import { Decisions } from '../../../src/admission/request-variables.js';
+import { AuthorizerDecisions } from '../../../src/admission/request-variables.js';
 import type { ValidatingAdmissionPolicySpec } from '../../../src/api/kinds/validating-admission-policy.js';
 import type { Json } from '../../../src/api/object.js';
 import { runSync } from '../../../src/api/steps.js';
@@ -20,7 +20,7 @@ async function judge(spec: ValidatingAdmissionPolicySpec) {
       return { verdict: 'allow', reason: 'because' } as const;
     },
   };
-  const decisions = new Decisions(authorizer, { username: 'alice', groups: [] });
+  const decisions = new AuthorizerDecisions(authorizer, { username: 'alice', groups: [] });
   const { decisions: told, annotations } = await evaluatePolicy(runSync(compileValidations(spec)), {
     decisions,
     turns: new TurnTaking(),

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { AdmissionAttributes } from '../../../src/admission/admission-step.js';
 import { policyHooks } from '../../../src/admission/policies/hooks.js';
-import type { Check, Enforcement } from '../../../src/admission/policies/metrics.js';
+import type { Enforcement, PolicyEvaluation } from '../../../src/admission/policies/metrics.js';
 import { type ValidatingParts, validatingPolicies } from '../../../src/admission/policies/validating.js';
 import type { ParamKind } from '../../../src/api/kinds/admission-policy.js';
 import { type ConfigMap, ConfigMaps } from '../../../src/api/kinds/config-map.js';
@@ -63,7 +63,7 @@ async function judged(policies: Policies, bindings: Bindings, parameters: readon
         : undefined,
     api: 'k8s.io',
     metrics: {
-      validated: ({ policy, binding, failure }: Check, action: Enforcement) =>
+      validated: ({ policy, binding, failure }: PolicyEvaluation, action: Enforcement) =>
         checks.push(`${policy} ${binding} ${action}: ${failure}`),
     },
   } as unknown as ValidatingParts);

@@ -173,7 +173,7 @@ describe('nodes', () => {
   test('does not even delete itself with a whole collection, where nobody is named', async () => {
     const previous = { metadata: { name: 'n1' } };
     expect(await refusal(Nodes, undefined, { operation: 'DELETE', previous })).toBeUndefined();
-    expect(await refusal(Nodes, undefined, { operation: 'DELETE', previous, isOneOfMany: true })).toBe(
+    expect(await refusal(Nodes, undefined, { operation: 'DELETE', previous, isCollectionDelete: true })).toBe(
       'node "n1" is not allowed to modify node ""',
     );
   });

@@ -411,7 +411,7 @@ describe('failures', () => {
       { name: 'a', timeoutSeconds: 10, answer },
       { name: 'b', timeoutSeconds: 2, answer },
     ]);
-    await mutate({ caller: { signal: new AbortController().signal, until: clock.monotonic() + 3_000 } });
+    await mutate({ caller: { signal: new AbortController().signal, deadline: clock.monotonic() + 3_000 } });
     expect(times).toEqual([3_000, 2_000]);
   });
 
@@ -428,7 +428,7 @@ describe('failures', () => {
       { name: 'b', answer: takes(300, fail), failurePolicy: 'Ignore' },
     ]);
     const signal = new AbortController().signal;
-    const answered = made[phase]({ caller: { signal, waitedFor: (...wait) => waits.push(wait) } });
+    const answered = made[phase]({ caller: { signal, onWebhookLatency: (...wait) => waits.push(wait) } });
     await made.clock.advance(500);
     await answered;
     const what = phase === 'mutate' ? 'mutating-webhook' : 'validating-webhook';
@@ -443,7 +443,7 @@ describe('failures', () => {
       { name: 'a', answer: fail, failurePolicy: 'Ignore' },
       { name: 'b', answer: allow },
     ]);
-    const late = mutate({ caller: { signal: new AbortController().signal, until: clock.monotonic() } });
+    const late = mutate({ caller: { signal: new AbortController().signal, deadline: clock.monotonic() } });
     await expect(late).rejects.toMatchObject({ code: 504 });
     expect(asked).toEqual(['a']);
   });
@@ -452,7 +452,7 @@ describe('failures', () => {
 describe('webhooks that judge', () => {
   test('are not asked once the time is over, and a failure that would be ignored lets nothing through', async () => {
     const { validate, clock, asked } = world([{ name: 'a', answer: fail, failurePolicy: 'Ignore' }]);
-    const late = validate({ caller: { signal: new AbortController().signal, until: clock.monotonic() } });
+    const late = validate({ caller: { signal: new AbortController().signal, deadline: clock.monotonic() } });
     await expect(late).rejects.toMatchObject({ code: 504 });
     expect(asked).toEqual([]);
   });

@@ -132,7 +132,7 @@ test('the authorizer is asked once for each question, whoever asks it how often'
 
 test.each<[string, Partial<AdmissionAttributes>, Pick<AccessAttributes, 'namespace' | 'name'>]>([
   ['an object', {}, { namespace: 'ns', name: 'm' }],
-  ['the deletion of a collection', { operation: 'DELETE', isOneOfMany: true }, { namespace: 'ns' }],
+  ['the deletion of a collection', { operation: 'DELETE', isCollectionDelete: true }, { namespace: 'ns' }],
   ['a Namespace', { resource: Namespaces, key: { name: 'n' } }, { namespace: 'n', name: 'n' }],
 ])('of %s the authorizer is asked as the request is', async (_, given, expected) => {
   const asked: object[] = [];

@@ -221,7 +221,7 @@ describe('conditions', () => {
   });
 
   test('that name no object when a collection is deleted', async () => {
-    const request = attributes({ operation: 'DELETE', previous: map(), isOneOfMany: true });
+    const request = attributes({ operation: 'DELETE', previous: map(), isCollectionDelete: true });
     await expect(ask({ matchConditions: conditions }, request, verdict({ failures: ['bad'] }))).rejects.toMatchObject({
       message: 'configmaps is forbidden: bad',
     });

@@ -104,7 +104,7 @@ describe('what is said of a request', () => {
   });
 
   test('one deletion of many names nobody', () => {
-    const made = members({ operation: 'DELETE', isOneOfMany: true });
+    const made = members({ operation: 'DELETE', isCollectionDelete: true });
     expect(made).toMatchObject({ namespace: 'ns' });
     expect(made).not.toHaveProperty('name');
   });

@@ -114,7 +114,7 @@ describe('OpenAPI 3', () => {
     expect('securitySchemes' in (document['components'] as object)).toBe(isSecured);
   });
 
-  test.each<[ResourceDefinition['answersDeleted'], string]>([
+  test.each<[ResourceDefinition['returnsDeleted'], string]>([
     [undefined, 'apimachinery.pkg.apis.meta.v1.Status'],
     ['untold', 'apimachinery.pkg.apis.meta.v1.Status'],
     [true, 'api.core.v1.ConfigMap'],

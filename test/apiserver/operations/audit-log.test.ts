@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { AuditLog, lineBackend } from '../../../src/apiserver/operations/audit-log.js';
 import { readAuditPolicy } from '../../../src/apiserver/operations/audit-policy.js';
-import { Passage } from '../../../src/apiserver/operations/passage.js';
+import { RequestTracker } from '../../../src/apiserver/operations/request-tracker.js';
 import type { ApiRequest, ApiResponse, Result } from '../../../src/apiserver/request.js';
-import { queryOf, routeOf } from '../../../src/http/route.js';
+import { parseQuery, parseRequestInfo } from '../../../src/http/request-info.js';
 import { silentLogger } from '../../../src/runtime/logger.js';
 import { openMetrics } from '../../../src/runtime/metrics.js';
 import { FakeClock } from '../../../src/testing/fake-clock.js';
@@ -21,9 +21,9 @@ function recording() {
 }
 
 const requestOf = (method: string, path: string, query = ''): ApiRequest => ({
-  info: routeOf(method, path, queryOf(query)),
+  info: parseRequestInfo(method, path, parseQuery(query)),
   method,
-  query: queryOf(query),
+  query: parseQuery(query),
   uri: path,
   caller: { user: alice },
   header: () => undefined,
@@ -73,15 +73,18 @@ test.each([
   ['watch=1', false],
 ])('how long a request with the query "%s" took is told: %s', async (query, isTold) => {
   const { audit, clock, lines } = recording();
-  const passage = new Passage({ audit, clock, closing: () => false }, requestOf('GET', '/api/v1/secrets', query));
-  passage.vouchedFor(alice);
+  const tracker = new RequestTracker(
+    { audit, clock, closing: () => false },
+    requestOf('GET', '/api/v1/secrets', query),
+  );
+  tracker.authenticatedLocally(alice);
   await clock.advance(501);
   const response: ApiResponse = {
     result: managed({}),
     warnings: [],
     representation: { mediaType: 'json', pretty: false },
   };
-  passage.followed(response).settled?.({ code: 200, bytes: 0 });
+  tracker.tracked(response).onSettled?.({ code: 200, bytes: 0 });
   await clock.advance(0);
   expect(lines.at(-1)?.includes('apiserver.latency.k8s.io/total')).toBe(isTold);
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { readAuditPolicy, requirementOf } from '../../../src/apiserver/operations/audit-policy.js';
-import { queryOf, routeOf } from '../../../src/http/route.js';
+import { parseQuery, parseRequestInfo } from '../../../src/http/request-info.js';
 
 const head = { apiVersion: 'audit.k8s.io/v1', kind: 'Policy' };
 const policyOf = (policy: object) => readAuditPolicy(JSON.stringify({ ...head, ...policy }));
@@ -10,7 +10,7 @@ const alice = { username: 'alice', groups: ['staff', 'system:authenticated'] };
 async function matches(rule: object, request: string): Promise<boolean> {
   const [method = '', path = ''] = request.split(' ');
   const policy = await policyOf({ rules: [{ level: 'Metadata', ...rule }] });
-  return requirementOf(policy, routeOf(method, path, queryOf('')), alice) !== undefined;
+  return requirementOf(policy, parseRequestInfo(method, path, parseQuery('')), alice) !== undefined;
 }
 
 describe('a rule matches', () => {
@@ -52,7 +52,7 @@ describe('a rule matches', () => {
 
   test('the first one decides, and None is nothing', async () => {
     const policy = await policyOf({ rules: [{ level: 'None', users: ['alice'] }, { level: 'Request' }] });
-    const info = routeOf('GET', '/version', queryOf(''));
+    const info = parseRequestInfo('GET', '/version', parseQuery(''));
     expect(requirementOf(policy, info, alice)).toBeUndefined();
     expect(requirementOf(policy, info, { username: 'bob', groups: [] })?.level).toBe('Request');
     expect(requirementOf(policy, info, undefined)?.level).toBe('Request');

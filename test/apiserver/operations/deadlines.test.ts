@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Deadlines, requestTimeout } from '../../../src/apiserver/operations/deadlines.js';
-import { queryOf } from '../../../src/http/route.js';
+import { parseQuery } from '../../../src/http/request-info.js';
 import { FakeClock } from '../../../src/testing/fake-clock.js';
 
 describe('the time of a request', () => {
@@ -13,12 +13,12 @@ describe('the time of a request', () => {
     ['timeout=2m', 60_000],
     ['timeout=1.5s&timeout=7s', 1_500],
   ])('%s', (query, milliseconds) => {
-    expect(requestTimeout(queryOf(query), 60_000)).toBe(milliseconds);
+    expect(requestTimeout(parseQuery(query), 60_000)).toBe(milliseconds);
   });
 
   test('what is no duration is refused', () => {
     const text = 'invalid timeout specified in the request URL - time: missing unit in duration "5"';
-    expect(() => requestTimeout(queryOf('timeout=5'), 60_000)).toThrow(
+    expect(() => requestTimeout(parseQuery('timeout=5'), 60_000)).toThrow(
       expect.objectContaining({ code: 400, message: text }),
     );
   });

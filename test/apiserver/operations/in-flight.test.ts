@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { InFlight, isLongRunning, kindOf } from '../../../src/apiserver/operations/in-flight.js';
-import { queryOf, routeOf } from '../../../src/http/route.js';
+import { parseQuery, parseRequestInfo } from '../../../src/http/request-info.js';
 
 const alice = { username: 'alice', groups: [] };
 const bob = { username: 'bob', groups: [] };
@@ -114,6 +114,6 @@ test.each([
   ['GET', '/version', 'readOnly', false],
   ['POST', '/version', 'mutating', false],
 ])('%s %s', (method, path, kind, long) => {
-  const info = routeOf(method, path, queryOf(''));
+  const info = parseRequestInfo(method, path, parseQuery(''));
   expect([kindOf(info.verb), isLongRunning(info)]).toEqual([kind, long]);
 });

@@ -5,7 +5,7 @@ import type { ApiObject, JsonObject } from '../../../src/api/object.js';
 import type { FieldValidation } from '../../../src/api/options.js';
 import { runSync } from '../../../src/api/steps.js';
 import { readApplyConfiguration } from '../../../src/apiserver/patch/apply.js';
-import { patched, patchTypeOf, readPatch } from '../../../src/apiserver/patch/index.js';
+import { applyPatch, patchTypeOf, readPatch } from '../../../src/apiserver/patch/index.js';
 import { configMapSchema } from '../../../src/resources/configmaps/definition.js';
 import { compileDecoder } from '../../../src/schema/decode.js';
 
@@ -55,7 +55,7 @@ describe('patched', () => {
     const type = patchTypeOf(`application/${name}-patch+json`, 'built-in');
     if (type === 'apply') throw new Error('no');
     const patch = readPatch(type, { bytes: Buffer.from(body), contentType: undefined }, { fieldValidation });
-    const steps = patched(patch, {
+    const steps = applyPatch(patch, {
       current,
       schema: configMapSchema,
       fieldValidation,

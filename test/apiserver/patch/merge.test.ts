@@ -3,11 +3,11 @@ import { expect, test } from 'vitest';
 import { readJson } from '../../../src/api/json-text.js';
 import type { Json, JsonObject } from '../../../src/api/object.js';
 import { DeferredWork, resultOf, runSync } from '../../../src/api/steps.js';
-import { merged, mergePatch } from '../../../src/apiserver/patch/merge.js';
+import { mergeJson, mergePatch } from '../../../src/apiserver/patch/merge.js';
 
 function merge(target: JsonObject, patch: JsonObject): JsonObject {
   const later = new DeferredWork();
-  const result = merged(target, patch, later);
+  const result = mergeJson(target, patch, later);
   runSync(later.rest());
   return result;
 }
@@ -91,7 +91,7 @@ test('what is large is merged in steps, and in order', () => {
   const target = { data: numbered(9_000, (at) => at), rest: { a: 1 } };
   const patch = { data: numbered(10_000, (at) => (at % 2 === 0 ? null : { x: null, y: at })), rest: { a: null, b: 2 } };
   const later = new DeferredWork();
-  const result = merged(target, patch, later);
+  const result = mergeJson(target, patch, later);
   expect([...later.rest()].length).toBeGreaterThan(4);
   expect(Object.entries(result['data'] as JsonObject)).toEqual(
     Object.entries(patch.data).flatMap(([name, value]) =>

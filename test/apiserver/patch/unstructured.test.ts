@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Json } from '../../../src/api/object.js';
 import { runSync } from '../../../src/api/steps.js';
-import { converted } from '../../../src/apiserver/patch/unstructured.js';
+import { convertUnstructured } from '../../../src/apiserver/patch/unstructured.js';
 import {
   boolean,
   bytes,
@@ -77,7 +77,7 @@ test.each<[Json, string | undefined]>([
     'json: cannot unmarshal object into Go struct field Inner.of of type string',
   ],
 ])('%j: %s', (value, problem) => {
-  expect(runSync(converted(schema, value, 'int')).problem).toBe(problem);
+  expect(runSync(convertUnstructured(schema, value, 'int')).problem).toBe(problem);
 });
 
 test.each<[Json, Json]>([
@@ -98,17 +98,17 @@ test.each<[Json, Json]>([
     { text: 'x', items: [{ size: 0 }, null], sizes: { a: 1, b: null }, unknown: 2 ** 40 },
   ],
 ])('of numbers that are too large for their field the lower bits stay: %o', (value, left) => {
-  expect(runSync(converted(schema, value, 'int'))).toEqual({ value: left });
+  expect(runSync(convertUnstructured(schema, value, 'int'))).toEqual({ value: left });
 });
 
 test('where all numbers are floats', () => {
-  expect(runSync(converted(schema, { count: 5 }, 'float')).problem).toBeUndefined();
-  expect(runSync(converted(schema, { data: 5 }, 'float')).problem).toBe('cannot restore map from float64');
+  expect(runSync(convertUnstructured(schema, { count: 5 }, 'float')).problem).toBeUndefined();
+  expect(runSync(convertUnstructured(schema, { data: 5 }, 'float')).problem).toBe('cannot restore map from float64');
 });
 
 test('what is in thousands is looked at in steps, and the first problem is told', () => {
   const items = Array.from({ length: 9_000 }, (_, at) => (at < 8_000 ? { name: 'x' } : at));
-  const { pauses, result } = countSteps(converted(schema, { items }, 'int'));
+  const { pauses, result } = countSteps(convertUnstructured(schema, { items }, 'int'));
   expect(pauses).toBeGreaterThan(3);
   expect(result.problem).toBe('cannot restore struct from: int64');
 });

@@ -2,8 +2,8 @@ import { AdmissionChain } from '../../../src/admission/chain.js';
 import { groupVersion, type Unstructured } from '../../../src/api/object.js';
 import { readListParameters } from '../../../src/api/options.js';
 import { Catalogue } from '../../../src/apiserver/catalogue.js';
+import { encodeDocument } from '../../../src/apiserver/entry-codec.js';
 import { defaultFeatureGates } from '../../../src/apiserver/feature-gates.js';
-import { encode } from '../../../src/apiserver/forms.js';
 import type { Parts } from '../../../src/apiserver/parts.js';
 import type { ListResult, WatchResult } from '../../../src/apiserver/request.js';
 import { listObjects } from '../../../src/apiserver/verbs/list.js';
@@ -51,7 +51,11 @@ export function collection(store: Store, clock: Clock, featureGates = defaultFea
       const { apiVersion, kind } = { apiVersion: groupVersion(definition), kind: definition.kind };
       const object: Unstructured = { apiVersion, kind, metadata: { name, namespace, labels }, data: { data } };
       const found = await store.get(key);
-      return store.commit({ key, document: await encode(definition, object), expect: found?.revision ?? 'absent' });
+      return store.commit({
+        key,
+        document: await encodeDocument(definition, object),
+        expect: found?.revision ?? 'absent',
+      });
     },
     async remove(namespace, name) {
       const key = storageKey(definition, { namespace, name });

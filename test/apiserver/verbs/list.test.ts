@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest';
 import { ApiError } from '../../../src/api/errors.js';
 import { readListParameters } from '../../../src/api/options.js';
 import { writeContinue } from '../../../src/apiserver/continue-token.js';
-import { stored } from '../../../src/apiserver/forms.js';
+import { decodeEntry } from '../../../src/apiserver/entry-codec.js';
 import type { ListResult } from '../../../src/apiserver/request.js';
 import { deleteCollection } from '../../../src/apiserver/verbs/delete-collection.js';
 import { listObjects } from '../../../src/apiserver/verbs/list.js';
@@ -15,7 +15,7 @@ import { collection, definition, partsOf, type Query } from './collection.js';
 
 const labelOf = (list: ListResult): readonly string[] =>
   list.entries.map((entry) => {
-    const { name, labels } = stored(definition, entry).metadata;
+    const { name, labels } = decodeEntry(definition, entry).metadata;
     return `${name}=${labels?.['l'] ?? ''}@${entry.revision}`;
   });
 

@@ -4,7 +4,7 @@ import { ApiError } from '../../../src/api/errors.js';
 import type { ApiObject } from '../../../src/api/object.js';
 import { readListParameters } from '../../../src/api/options.js';
 import { Catalogue } from '../../../src/apiserver/catalogue.js';
-import { stored } from '../../../src/apiserver/forms.js';
+import { decodeEntry } from '../../../src/apiserver/entry-codec.js';
 import type { WatchItem, WatchResult } from '../../../src/apiserver/request.js';
 import { watchObjects } from '../../../src/apiserver/verbs/watch.js';
 import { storageKey } from '../../../src/registry/keys.js';
@@ -54,8 +54,8 @@ const wanted = (log: readonly Change[], { takes }: Selector, after: Revision, up
   log.flatMap((change) => {
     if (change.type === 'progress' || change.entry.revision <= after || change.entry.revision > upTo) return [];
     const { entry } = change;
-    const now = stored(definition, entry);
-    const before = change.previous === undefined ? undefined : stored(definition, change.previous);
+    const now = decodeEntry(definition, entry);
+    const before = change.previous === undefined ? undefined : decodeEntry(definition, change.previous);
     const was = before !== undefined && takes(before);
     const is = change.type === 'put' && takes(now);
     if (!was && !is) return [];
@@ -95,17 +95,17 @@ class Watcher {
     this.heard = [];
     this.expired = undefined;
     this.relists++;
-    return list.entries.map((entry) => stored(definition, entry));
+    return list.entries.map((entry) => decodeEntry(definition, entry));
   }
 
   connect(): void {
     if (this.#subscription !== undefined) return;
     const { query, namespace } = this.#selector;
-    const { events, pace } = this.#api.watch(
+    const { events, backpressure } = this.#api.watch(
       { ...query, resourceVersion: String(this.last), allowWatchBookmarks: 'true' },
       namespace,
     );
-    pace.limit(() => {
+    backpressure.limit(() => {
       if (this.#room > 0) return undefined;
       expect(this.#wake).toBeUndefined();
       return new Promise((resolve) => {
@@ -154,7 +154,7 @@ class Watcher {
     // Nothing is sent while the reader rests.
     expect(this.#wake).toBeUndefined();
     const { entry, type } = item;
-    const object = stored(definition, entry);
+    const object = decodeEntry(definition, entry);
     expect(object.metadata.resourceVersion).toBe(String(entry.revision));
     this.heard.push({ type, key: entry.key, revision: entry.revision, label: label(object) });
     this.last = entry.revision;
@@ -252,7 +252,7 @@ test('a watcher that resumes from its last version is told of every change once,
               const { takes } = selectors[each.who] as Selector;
               expect(state.map(({ metadata }) => metadata.name)).toEqual(
                 (await api.list()).entries
-                  .map((entry) => stored(definition, entry))
+                  .map((entry) => decodeEntry(definition, entry))
                   .filter(takes)
                   .map(({ metadata }) => metadata.name),
               );
@@ -416,7 +416,7 @@ describe('a watch', () => {
     const { clock, store, api } = open();
     for (const name of ['a', 'b', 'c']) await api.put('n', name);
     const watch = api.watch({ timeoutSeconds: '3' });
-    watch.pace.limit(() => clock.sleep(2_000));
+    watch.backpressure.limit(() => clock.sleep(2_000));
     const { items, state } = follow(watch);
     await clock.advance(3_000);
     expect(state.over).toBe(true);
@@ -438,7 +438,7 @@ describe('a watch', () => {
     for (let turns = 0; left.at(-1) !== 1; turns++) {
       const watch = api.watch(query);
       let asked = 0;
-      watch.pace.limit(() => {
+      watch.backpressure.limit(() => {
         asked++;
         return undefined;
       });
@@ -570,7 +570,7 @@ describe('a watch', () => {
     let wake: (() => void) | undefined;
     const heard: WatchItem[] = [];
     let over = false;
-    slow.pace.limit(() =>
+    slow.backpressure.limit(() =>
       heard.length < 2
         ? undefined
         : new Promise((resolve) => {

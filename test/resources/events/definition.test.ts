@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { defaultDomains } from '../../../src/api/domains.js';
-import { coreEvents as events, newerEvents } from '../../../src/resources/events/definition.js';
+import { coreEvents as events, eventsV1Definition } from '../../../src/resources/events/definition.js';
 import { cells, read, write } from '../write.js';
 
-const newer = newerEvents(defaultDomains);
+const newer = eventsV1Definition(defaultDomains);
 const metadata = { name: 'e', namespace: 'ns' };
 const involvedObject = { kind: 'ConfigMap', name: 'x', namespace: 'ns' };
 const eventTime = '2024-01-01T00:00:00.000000Z';
@@ -233,7 +233,7 @@ describe('events.k8s.io', () => {
   });
 
   test('under another domain the group has another name', () => {
-    const other = newerEvents({ ...defaultDomains, api: 'example.com' });
+    const other = eventsV1Definition({ ...defaultDomains, api: 'example.com' });
     expect(other.codec?.read({ metadata, involvedObject }).apiVersion).toBe('events.example.com/v1');
   });
 

@@ -2,7 +2,7 @@ import { badRequest } from '../../../../../src/api/errors.js';
 import { goJson } from '../../../../../src/api/go-text.js';
 import { JsonSyntaxError } from '../../../../../src/api/json-text.js';
 import { isObject, type Json, type JsonObject, setMember } from '../../../../../src/api/object.js';
-import type { PatchType, ReadPatchText } from '../../../../../src/apiserver/patch/patch-type.js';
+import type { PatchText, PatchType } from '../../../../../src/apiserver/patch/patch-type.js';
 
 /** `{"team": "payments", "tier": null}`: sets and removes labels and can do nothing else. */
 export const labelsPatch: PatchType = {
@@ -13,7 +13,7 @@ export const labelsPatch: PatchType = {
   },
 };
 
-function readLabels(text: ReadPatchText): JsonObject {
+function readLabels(text: PatchText): JsonObject {
   try {
     const { value } = text();
     if (isObject(value)) return value;

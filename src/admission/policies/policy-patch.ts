@@ -1,0 +1,115 @@
+import { goJson, quote } from '../../api/go-text.js';
+import type { JsonObject } from '../../api/object.js';
+import type { PatchOperation } from '../../api/patch-operation.js';
+import { maxRequestBytes } from '../../api/request-size.js';
+import type { Steps } from '../../api/steps.js';
+import { objectTypeName, PatchStruct } from '../../cel/patch-types.js';
+import { configurationOf, InvalidPatchValue, type OutputBudget, patchValueOf } from '../../cel/patch-values.js';
+import { typeName } from '../../cel/runtime-types.js';
+import { Failure, isList, type Value } from '../../cel/values.js';
+import { runInTurns, type TurnTaking } from '../../runtime/turn-taking.js';
+import type { CompiledMutation } from './compiled.js';
+import { MutationFailed } from './policy-patcher.js';
+
+/** A change that a policy wants: what is merged into the object, or the operations of a patch. */
+export type PolicyPatch = { readonly configuration: JsonObject } | { readonly operations: readonly PatchOperation[] };
+
+/** Most values that an expression writes out. */
+const mostValues = 200_000;
+
+/** The change that an expression of a mutation has come to. Throws MutationFailed. */
+export async function policyPatchOf(
+  { patchType }: CompiledMutation,
+  value: Value,
+  turns: TurnTaking,
+): Promise<PolicyPatch> {
+  const room: OutputBudget = { values: mostValues, bytes: maxRequestBytes };
+  return patchType === 'JSONPatch'
+    ? { operations: await runInTurns(operationsOf(value, room), turns) }
+    : { configuration: await runInTurns(configurationIn(value, room), turns) };
+}
+
+function* configurationIn(value: Value, room: OutputBudget): Steps<JsonObject> {
+  if (!(value instanceof PatchStruct)) {
+    throw new MutationFailed(`unsupported return type from ApplyConfiguration expression: ${typeName(value)}`);
+  }
+  checkNames(value, objectTypeName);
+  try {
+    return yield* configurationOf(value, room);
+  } catch (error) {
+    throw error instanceof InvalidPatchValue ? new MutationFailed(error.message, { cause: error }) : error;
+  }
+}
+
+function* operationsOf(value: Value, room: OutputBudget): Steps<readonly PatchOperation[]> {
+  if (!isList(value)) throw new MutationFailed('type mismatch: JSONPatchType.expression should evaluate to array');
+  const operations: PatchOperation[] = [];
+  for (let at = 0; at < value.size; at++) {
+    const operation = value.at(at);
+    if (!(operation instanceof PatchStruct)) {
+      throw new MutationFailed('type mismatch: JSONPatchType.expression should evaluate to array of JSONPatch');
+    }
+    operations.push(yield* operationOf(operation, room));
+  }
+  return operations;
+}
+
+function* operationOf(written: PatchStruct, room: OutputBudget): Steps<PatchOperation> {
+  const text = (field: string): string => {
+    const value = written.get(field);
+    return typeof value === 'string' ? value : '';
+  };
+  const value = written.get('value');
+  if (value instanceof PatchStruct) checkNames(value, value.name);
+  const from = text('from');
+  try {
+    return {
+      op: readable(text('op')) ?? 'unknown',
+      path: readable(text('path')),
+      from: from === '' ? undefined : readable(from),
+      value: value === undefined ? undefined : yield* patchValueOf(value, room),
+    };
+  } catch (error) {
+    if (!(error instanceof InvalidPatchValue)) throw error;
+    const why = 'JSONPath valueExpression evaluated to a type that could not marshal to JSON';
+    throw new MutationFailed(`${why}: ${error.message}`, { cause: error });
+  }
+}
+
+/** Kubernetes puts texts in quotes as Go does, and reads them as JSON: some escapes of Go's cannot be read. */
+function readable(text: string): string | undefined {
+  try {
+    return JSON.parse(quote(text)) as string;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What is written out in a field must be named after where it stands: `Object.spec` in the field `spec` of an `Object`. */
+function checkNames(written: PatchStruct, expected: string): void {
+  const wrong: string[] = [];
+  let left = mostValues;
+  const open: { readonly value: Value; readonly name: string }[] = [{ value: written, name: expected }];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { value, name } = next;
+    if (--left < 0) throw new MutationFailed('what the expression makes is too large');
+    if (value instanceof PatchStruct) {
+      if (value.name !== name) {
+        wrong.push(
+          `unexpected type name ${goJson(value.name)}, expected ${goJson(name)}, which matches field name path from root Object type`,
+        );
+      }
+      for (const field of [...value.fields()].reverse()) {
+        open.push({ value: value.get(field) ?? null, name: `${name}.${field}` });
+      }
+    } else if (value instanceof Failure || typeof value !== 'object' || value === null || !('kind' in value)) continue;
+    else if ('plain' in value) continue;
+    else if (value.kind === 'list') {
+      if (value.size > left) throw new MutationFailed('what the expression makes is too large');
+      for (let at = value.size - 1; at >= 0; at--) open.push({ value: value.at(at), name });
+    } else if (value.kind === 'map') {
+      for (const key of value.keys()) open.push({ value: value.get(key) ?? null, name });
+    }
+  }
+  if (wrong.length > 0) throw new MutationFailed(`type mismatch: ${wrong.join('\n')}`);
+}

@@ -1,0 +1,26 @@
+import type { ApiObject, JsonObject } from '../../api/object.js';
+import type { PatchOperation } from '../../api/patch-operation.js';
+import type { ResourceKind } from '../webhooks/versioned-attributes.js';
+
+/** A change that a policy wants cannot be made: the policy has failed. */
+export class MutationFailed extends Error {
+  override readonly name = 'MutationFailed';
+}
+
+/** In which version an object is changed, and in which one the request was made. */
+export interface PatchVersions {
+  readonly as: ResourceKind;
+  readonly given: ResourceKind;
+}
+
+/** How objects are changed as policies want it. */
+export interface PolicyPatcher {
+  /**
+   * The object changed by operations, with defaults; as it is if one of them is a `test` that fails.
+   *
+   * @throws MutationFailed, or ApiError for a result that cannot be read.
+   */
+  applyJsonPatch(object: ApiObject, as: PatchVersions, operations: readonly PatchOperation[]): Promise<ApiObject>;
+  /** The object with a configuration merged in, with defaults. Throws MutationFailed. */
+  applyConfiguration(object: ApiObject, as: PatchVersions, configuration: JsonObject): Promise<ApiObject>;
+}

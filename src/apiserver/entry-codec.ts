@@ -1,0 +1,249 @@
+import { largeJson } from '../api/json-pieces.js';
+import { type ApiObject, asJson, isObject, type JsonObject, type ObjectMeta } from '../api/object.js';
+import { DeferredWork, type Steps } from '../api/steps.js';
+import type { ResourceDefinition } from '../registry/resource-definition.js';
+import { runInTurns, TurnTaking } from '../runtime/turn-taking.js';
+import { withoutEmpty } from '../schema/empty-members.js';
+import { compileEncoder, type EncodedType } from '../schema/encode.js';
+import { sizeOf, withRevision } from '../store/document.js';
+import type { Document, Entry } from '../store/store.js';
+
+/** Between stored bytes and objects of the version a request speaks. */
+
+/** What is known of a definition's entries. */
+interface Readings {
+  /** Objects that were converted here, as long as anybody holds them. */
+  readonly objects: WeakMap<Entry, WeakRef<ApiObject>>;
+  /** Those that somebody elsewhere converted. */
+  readonly foreign: WeakMap<Entry, ApiObject>;
+  readonly bytes: WeakMap<Entry, Buffer>;
+  /** Work that is done at the moment. */
+  readonly underWay: WeakMap<Entry, Promise<void>>;
+}
+
+const readings = new WeakMap<ResourceDefinition, Readings>();
+
+function readingsOf(definition: ResourceDefinition): Readings {
+  const known = readings.get(definition);
+  if (known !== undefined) return known;
+  const made = { objects: new WeakMap(), foreign: new WeakMap(), bytes: new WeakMap(), underWay: new WeakMap() };
+  readings.set(definition, made);
+  return made;
+}
+
+/** Does reading it take long enough for others to have turns meanwhile? */
+export const isLarge = (entry: Entry): boolean => sizeOf(entry) >= largeJson;
+
+/** The stored object in the definition's version. Not to be changed. Where others convert, `prepareEntries` comes first. */
+export function decodeEntry(definition: ResourceDefinition, entry: Entry): ApiObject {
+  const { codec } = definition;
+  if (codec === undefined) return entry.value as unknown as ApiObject;
+  const known = readingsOf(definition);
+  return readBefore(known, entry) ?? keepObject(known, entry, codec.read(entry.value as JsonObject));
+}
+
+/** The same of an object that may be large. Where others convert, `prepareEntries` comes first here, too. */
+export function* decodeEntryInSteps(definition: ResourceDefinition, entry: Entry): Steps<ApiObject> {
+  if (!isLarge(entry)) return decodeEntry(definition, entry);
+  const { codec } = definition;
+  if (codec === undefined) return (yield* entry.read()) as unknown as ApiObject;
+  const known = readingsOf(definition);
+  const before = readBefore(known, entry);
+  if (before !== undefined) return before;
+  const value = (yield* entry.read()) as JsonObject;
+  yield;
+  return keepObject(known, entry, codec.read(value));
+}
+
+/** What `decodeEntry` answers, of any entry. Rejects with what the caller is told. */
+export async function decodeEntryInTurns(
+  definition: ResourceDefinition,
+  entry: Entry,
+  turns = new TurnTaking(),
+): Promise<ApiObject> {
+  const preparation = prepareEntries(definition, [entry]);
+  if (preparation !== undefined) await preparation;
+  return isLarge(entry) ? runInTurns(decodeEntryInSteps(definition, entry), turns) : decodeEntry(definition, entry);
+}
+
+const readBefore = ({ foreign, objects }: Readings, entry: Entry): ApiObject | undefined =>
+  foreign.get(entry) ?? objects.get(entry)?.deref();
+
+function keepObject({ objects }: Readings, entry: Entry, object: ApiObject): ApiObject {
+  objects.set(entry, new WeakRef(object));
+  return object;
+}
+
+/** An entry's JSON in the definition's version; made once for all who ask. */
+export function entryBytes(definition: ResourceDefinition, entry: Entry): Buffer {
+  if (isServedAsStored(definition)) return entry.bytes;
+  const known = readingsOf(definition);
+  const before = known.bytes.get(entry);
+  if (before !== undefined) return before;
+  const { order, write } = compileEncoder(definition);
+  return keepBytes(known, entry, write(order(decodeEntry(definition, entry))));
+}
+
+function keepBytes({ bytes }: Readings, entry: Entry, document: Document): Buffer {
+  const made = withRevision(document, entry.revision);
+  // Most are stored as they are served: those need not be kept twice.
+  const kept = made.equals(entry.bytes) ? entry.bytes : made;
+  bytes.set(entry, kept);
+  return kept;
+}
+
+/** What `decodeEntry` answers as metadata; all of the object is read only where that must be. */
+export function* decodeEntryMetadata(definition: ResourceDefinition, entry: Entry): Steps<ObjectMeta> {
+  const { codec } = definition;
+  if (codec !== undefined && codec.readMetadata === undefined) return decodeEntry(definition, entry).metadata;
+  const metadata = (yield* entry.member('metadata')) ?? null;
+  if (!isObject(metadata)) return decodeEntry(definition, entry).metadata;
+  return (codec?.readMetadata?.(metadata) ?? metadata) as ObjectMeta;
+}
+
+/** As much as is converted by one call: objects, and bytes of them. */
+const batch = { objects: 100, bytes: 1_048_576 };
+
+type RemoteCodec = NonNullable<NonNullable<ResourceDefinition['codec']>['remote']>;
+
+/**
+ * Converts and encodes entries ahead, so that `decodeEntry` and `entryBytes` are cheap afterwards: those that a webhook
+ * converts between versions, and large ones that are not served as they are stored. Returns undefined if nothing needs
+ * doing, the usual case. Rejects with the caller's error.
+ */
+export function prepareEntries(definition: ResourceDefinition, entries: readonly Entry[]): Promise<void> | undefined {
+  const { codec } = definition;
+  if (codec === undefined) return undefined;
+  const known = readingsOf(definition);
+  const { remote } = codec;
+  const isForeign = (entry: Entry): boolean =>
+    remote !== undefined && readBefore(known, entry) === undefined && remote.isForeign(entry.value as JsonObject);
+  const slow = entries.filter((entry) => (isLarge(entry) && !known.bytes.has(entry)) || isForeign(entry));
+  if (slow.length === 0) return undefined;
+  // Several may wait for the same.
+  const others = slow.map((entry) => known.underWay.get(entry)).filter((one) => one !== undefined);
+  const own = slow.filter((entry) => !known.underWay.has(entry));
+  if (own.length === 0) return Promise.all(others).then(nothing);
+  const work = makeReady(definition, own, remote && { remote, foreign: own.filter(isForeign) }).finally(() => {
+    for (const entry of own) known.underWay.delete(entry);
+  });
+  for (const entry of own) known.underWay.set(entry, work);
+  return Promise.all([work, ...others]).then(nothing);
+}
+
+const nothing = (): void => {};
+
+async function makeReady(
+  definition: ResourceDefinition,
+  entries: readonly Entry[],
+  conversion: { readonly remote: RemoteCodec; readonly foreign: readonly Entry[] } | undefined,
+): Promise<void> {
+  if (conversion !== undefined) {
+    await convertAll(conversion.remote, readingsOf(definition).foreign, conversion.foreign);
+  }
+  const turns = new TurnTaking();
+  for (const entry of entries) if (isLarge(entry)) await runInTurns(makeBytes(definition, entry), turns);
+}
+
+function* makeBytes(definition: ResourceDefinition, entry: Entry): Steps<void> {
+  const object = yield* decodeEntryInSteps(definition, entry);
+  yield;
+  const { order, writeInSteps } = compileEncoder(definition);
+  const later = new DeferredWork();
+  const ordered = order(object, later);
+  yield* later.rest();
+  yield;
+  keepBytes(readingsOf(definition), entry, yield* writeInSteps(ordered));
+}
+
+async function convertAll(
+  remote: RemoteCodec,
+  known: WeakMap<Entry, ApiObject>,
+  entries: readonly Entry[],
+): Promise<void> {
+  for (let begin = 0; begin < entries.length; ) {
+    let end = begin;
+    for (let bytes = 0; end < entries.length && end - begin < batch.objects && bytes < batch.bytes; end++) {
+      bytes += entries[end]?.bytes.length ?? 0;
+    }
+    const some = entries.slice(begin, end);
+    const objects = await remote.read(some.map(({ value }) => value as JsonObject));
+    for (const [at, entry] of some.entries()) {
+      const object = objects[at];
+      if (object !== undefined) known.set(entry, object);
+    }
+    begin = end;
+  }
+}
+
+const storageTypes = new WeakMap<ResourceDefinition, EncodedType>();
+
+/** The type as it is stored: not the one served, for some. */
+function storageType(definition: ResourceDefinition): EncodedType {
+  if (definition.storedAs === undefined) return definition;
+  const known = storageTypes.get(definition) ?? { ...definition, ...definition.storedAs };
+  storageTypes.set(definition, known);
+  return known;
+}
+
+/** What the store keeps of an object. */
+export const storageForm = ({ origin, storedAsJson, schema }: ResourceDefinition, object: ApiObject): ApiObject =>
+  origin === 'custom' || storedAsJson === true
+    ? object
+    : (withoutEmpty(schema, asJson(object)) as unknown as ApiObject);
+
+/**
+ * The bytes an object is stored as, its resourceVersion still to be written; others have turns on the way. Rejects with
+ * what the caller is told.
+ */
+export function encodeDocument(
+  definition: ResourceDefinition,
+  given: ApiObject,
+  turns = new TurnTaking(),
+): Document | Promise<Document> {
+  const { codec } = definition;
+  const object = storageForm(definition, given);
+  const { order, write, writeInSteps } = compileEncoder(storageType(definition));
+  const written = (form: object): Document | Promise<Document> => {
+    const later = new DeferredWork();
+    const ordered = order(form, later);
+    // What took that long to put in order takes long to write.
+    if (!turns.isDue && later.isEmpty) return write(ordered);
+    return turns
+      .next()
+      .then(() => runInTurns(later.rest(), turns))
+      .then(() => runInTurns(writeInSteps(ordered), turns));
+  };
+  if (codec === undefined) return written(object);
+  if (codec.remote === undefined || codec.remote.isStoredAs(object)) return written(codec.store(object));
+  return codec.remote.store(object).then(written);
+}
+
+/** The object as it would be had it been stored and read again. Rejects with what the caller is told. */
+export function asAfterStorage(definition: ResourceDefinition, given: ApiObject): ApiObject | Promise<ApiObject> {
+  const { codec } = definition;
+  const object = storageForm(definition, given);
+  if (codec === undefined) return object;
+  const { remote } = codec;
+  if (remote === undefined || remote.isStoredAs(object)) return codec.read(codec.store(object));
+  return remote
+    .store(object)
+    .then((form) => remote.read([form]))
+    .then(([read]) => read ?? object);
+}
+
+/** Would storing the document change nothing? */
+export function sameDocument(document: Document, entry: Entry): boolean {
+  const { bytes, revisionAt } = entry;
+  if (document.revisionAt !== revisionAt) return false;
+  if (revisionAt < 0) return document.bytes.equals(bytes);
+  const digits = String(entry.revision).length;
+  return (
+    document.bytes.length + digits === bytes.length &&
+    document.bytes.compare(bytes, 0, revisionAt, 0, revisionAt) === 0 &&
+    document.bytes.compare(bytes, revisionAt + digits, bytes.length, revisionAt) === 0
+  );
+}
+
+/** Can the stored bytes go to a caller of this version as they are? */
+export const isServedAsStored = (definition: ResourceDefinition): boolean => definition.codec === undefined;

@@ -1,0 +1,67 @@
+import { Complaints } from '../api/complaints.js';
+import { internalPackage } from '../api/go-print.js';
+import { groupVersion, groupVersionComplaint, type JsonObject, shortVersion } from '../api/object.js';
+import type { TypeMeta } from '../api/type-meta.js';
+import { internalGroup, notRegistered, unnamedScheme } from '../api/unregistered-kind.js';
+import type { ResourceDefinition } from '../registry/resource-definition.js';
+import { DecodeError } from '../schema/decode-error.js';
+import { isExtensionGroup, isRegistered, isRegisteredIn, isScaleGroup, isUnversioned } from './registered-kinds.js';
+
+/** What a body says that it is, held against what is expected, in Kubernetes' words. */
+
+/** What an object says it is. */
+export function checkTypeMeta(meta: TypeMeta): TypeMeta {
+  const wrong = groupVersionComplaint(meta.apiVersion);
+  if (wrong !== undefined) throw new DecodeError(wrong);
+  // An empty group before the slash is the core group.
+  return meta.apiVersion.startsWith('/') ? { ...meta, apiVersion: meta.apiVersion.slice(1) } : meta;
+}
+
+/** The scheme that reads the objects of a group. */
+export const schemeOf = (group: string): string =>
+  isExtensionGroup(group) ? unnamedScheme : 'k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30';
+
+/** The object is of a kind that cannot be made the one that is expected. */
+export class NoConversion extends DecodeError {}
+
+/** Why an object cannot be of a built-in kind, by what it says it is; another version of the kind can be converted. */
+export function kindMismatch(definition: ResourceDefinition, meta: TypeMeta, scheme: string): string | undefined {
+  if (meta.kind === definition.kind && meta.apiVersion === groupVersion(definition)) return undefined;
+  const group = internalGroup(meta.apiVersion);
+  if (group !== undefined) return internalKindMismatch(definition, { group, kind: meta.kind }, scheme);
+  if (!isRegistered(meta, definition.group)) return notRegistered(meta, scheme);
+  if (meta.kind === definition.kind && !isScaleGroup(definition.group)) return undefined;
+  const version = isUnversioned(meta) ? 'v1' : shortVersion(meta.apiVersion);
+  return `converting (${version}.${meta.kind}) to (${internalPackage(definition.group)}.${definition.kind}): unknown conversion`;
+}
+
+/** The same of an object in Kubernetes' own form, as one that says no version counts as. */
+export function internalKindMismatch(
+  definition: ResourceDefinition,
+  { group, kind }: { readonly group: string; readonly kind: string },
+  scheme: string,
+): string | undefined {
+  if (kind === definition.kind && group === definition.group) return undefined;
+  if (!isRegisteredIn(group, kind, definition.group))
+    return notRegistered({ apiVersion: `${group}/__internal`, kind }, scheme);
+  const [given, wanted] = [group, definition.group].map(internalPackage);
+  return `converting (${given}.${kind}) to (${wanted}.${definition.kind}): unknown conversion`;
+}
+
+/** The fields of an object in Kubernetes' own form, where each has another name: nothing of it is known. */
+export function fieldsUnknownToInternal(object: JsonObject): readonly string[] {
+  const strict = new Complaints();
+  for (const name of Object.keys(object)) {
+    if (name !== 'apiVersion' && name !== 'kind') strict.add(() => `unknown field "${name}"`);
+  }
+  return strict.texts;
+}
+
+/** What is wrong with a custom resource whose version is null. */
+export const nullVersionMessage = '.apiVersion accessor error: <nil> is of the type <nil>, expected string';
+
+/** A group alone is no version. */
+export const isVersionless = ({ apiVersion }: Pick<TypeMeta, 'apiVersion'>): boolean =>
+  apiVersion === '' || apiVersion.endsWith('/');
+
+export const missingVersionMessage = (text: string): string => `Object 'apiVersion' is missing in '${text}'`;

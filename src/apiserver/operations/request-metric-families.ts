@@ -1,0 +1,123 @@
+import { exponentialBuckets, type Metrics } from '../../runtime/metrics.js';
+
+/** The metrics about requests, under the names and labels that dashboards for Kubernetes know. */
+
+const requestSeconds = [
+  0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
+];
+const sliSeconds = requestSeconds.filter((limit) => limit >= 0.05);
+const watchListSeconds = [...sliSeconds, 90, 120, 180, 300];
+const attemptSeconds = exponentialBuckets(0.001, 2, 15);
+
+const about = ['verb', 'group', 'version', 'resource', 'subresource', 'scope', 'component'] as const;
+export const component = 'apiserver';
+
+/** What a request is about. */
+export type ResourceLabels = Readonly<Record<(typeof about)[number], string>>;
+
+const of = <K extends string, V>(names: readonly K[], make: (name: K) => V): Readonly<Record<K, V>> =>
+  Object.fromEntries(names.map((name) => [name, make(name)])) as Record<K, V>;
+
+export function requestFamilies(metrics: Metrics) {
+  const attempts = metrics.counter({
+    name: 'authentication_attempts',
+    help: 'Attempts to authenticate, by result.',
+    labels: ['result'],
+  });
+  const attemptTime = metrics.histogram({
+    name: 'authentication_duration_seconds',
+    help: 'How long it took to authenticate, by result.',
+    labels: ['result'],
+    buckets: attemptSeconds,
+  });
+  const decisions = metrics.counter({
+    name: 'authorization_attempts_total',
+    help: 'Access questions, by result.',
+    labels: ['result'],
+  });
+  const decisionTime = metrics.histogram({
+    name: 'authorization_duration_seconds',
+    help: 'How long access questions took, by result.',
+    labels: ['result'],
+    buckets: attemptSeconds,
+  });
+  const results = ['success', 'failure', 'error'] as const;
+  const verdicts = ['allow', 'deny', 'no-opinion'] as const;
+  const verdictNames = { allow: 'allowed', deny: 'denied', 'no-opinion': 'no-opinion' } as const;
+  return {
+    attempts: of(results, (result) => attempts.of({ result })),
+    attemptTime: of(results, (result) => attemptTime.of({ result })),
+    decisions: of(verdicts, (verdict) => decisions.of({ result: verdictNames[verdict] })),
+    decisionTime: of(verdicts, (verdict) => decisionTime.of({ result: verdictNames[verdict] })),
+    users: metrics.counter({
+      name: 'authenticated_user_requests',
+      help: 'Authenticated requests, by sort of user.',
+      labels: ['username'],
+    }),
+    totals: metrics.counter({
+      name: 'apiserver_request_total',
+      help: 'Requests, by what they were about and the code of the answer.',
+      labels: [...about, 'dry_run', 'code'],
+    }),
+    durations: metrics.histogram({
+      name: 'apiserver_request_duration_seconds',
+      help: 'How long requests took.',
+      labels: [...about, 'dry_run'],
+      buckets: requestSeconds,
+    }),
+    slis: metrics.histogram({
+      name: 'apiserver_request_sli_duration_seconds',
+      help: 'How long requests took that were not dry runs, without what webhooks took of it.',
+      labels: about,
+      buckets: sliSeconds,
+    }),
+    sizes: metrics.histogram({
+      name: 'apiserver_response_sizes',
+      help: 'Bytes of answers to reads.',
+      labels: about,
+      buckets: exponentialBuckets(1_000, 10, 7),
+    }),
+    terminations: metrics.counter({
+      name: 'apiserver_request_terminations_total',
+      help: 'Requests given up to protect the server.',
+      labels: [...about, 'code'],
+    }),
+    aborts: metrics.counter({
+      name: 'apiserver_request_aborts_total',
+      help: 'Requests whose answers were broken off.',
+      labels: about.filter((name) => name !== 'component'),
+    }),
+    longRunning: metrics.gauge({
+      name: 'apiserver_longrunning_requests',
+      help: 'Long-running requests under way.',
+      labels: about,
+    }),
+    deprecated: metrics.gauge({
+      name: 'apiserver_requested_deprecated_apis',
+      help: '1 for deprecated versions that were asked for.',
+      labels: ['group', 'version', 'resource', 'subresource', 'removed_release'],
+    }),
+    watchEvents: metrics.counter({
+      name: 'apiserver_watch_events_total',
+      help: 'Events sent to watchers.',
+      labels: ['group', 'version', 'resource'],
+    }),
+    watchSizes: metrics.histogram({
+      name: 'apiserver_watch_events_sizes',
+      help: 'Bytes of events sent to watchers.',
+      labels: ['group', 'version', 'resource'],
+      buckets: exponentialBuckets(1_024, 2, 8),
+    }),
+    initEvents: metrics.counter({
+      name: 'apiserver_init_events_total',
+      help: 'Events that told watchers the present state.',
+      labels: ['group', 'resource'],
+    }),
+    watchLists: metrics.histogram({
+      name: 'apiserver_watch_list_duration_seconds',
+      help: 'How long watches took to send the present state.',
+      labels: ['group', 'version', 'resource', 'scope'],
+      buckets: watchListSeconds,
+    }),
+  };
+}

@@ -1,0 +1,209 @@
+import { type ApiError, deadlineExceeded } from '../../api/errors.js';
+import type { UserInfo } from '../../api/user.js';
+import type { Authenticated, AuthenticationError } from '../../auth/authenticator.js';
+import type { Decision } from '../../auth/authorizer.js';
+import type { Impersonated } from '../../auth/impersonation.js';
+import { Observable } from '../../runtime/observable.js';
+import type { ApiRequest, ApiResponse, Outcome, Result, WatchResult } from '../request.js';
+import type { AuditRecord } from './audit-record.js';
+import { isLongRunning, kindOf } from './in-flight.js';
+import { Latencies } from './latencies.js';
+import type { Operations } from './operations.js';
+import { scopeOf } from './request-labels.js';
+
+/** What is recorded of an answer that took too long: the end of the work on it, as in Kubernetes. */
+const late = resultOf(deadlineExceeded({}));
+
+/** One request on its way: who looks after requests is told of it here, step by step, and at the end once. */
+export class RequestTracker {
+  readonly #operations: Operations;
+  readonly #request: ApiRequest;
+  readonly #received: number;
+  readonly #begun: number;
+  readonly #latencies = new Latencies();
+  #record: AuditRecord | undefined;
+  #leave: (() => void) | undefined;
+  #panic: unknown;
+  #isLate = false;
+  #deadline: number | undefined;
+  #over = false;
+
+  constructor(operations: Operations, request: ApiRequest) {
+    this.#operations = operations;
+    this.#request = request;
+    this.#received = operations.clock.now();
+    this.#begun = operations.clock.monotonic();
+    request.latencies = this.#latencies;
+  }
+
+  /** Present where the request is recorded. */
+  get record(): AuditRecord | undefined {
+    return this.#record;
+  }
+
+  /** Somebody proved who they are. */
+  authenticated({ user, annotations = {} }: Pick<Authenticated, 'user' | 'annotations'>): void {
+    this.#operations.metrics?.authenticated('success', this.#seconds(), user.username);
+    this.#latencies.took('authentication', this.#milliseconds());
+    this.#begin(user);
+    if (this.#record === undefined) return;
+    for (const [key, value] of Object.entries(annotations)) this.#record.annotate(key, value);
+  }
+
+  /** This process vouches for the user. */
+  authenticatedLocally(user: UserInfo): void {
+    this.#begin(user);
+  }
+
+  /** Nobody knows who it is. `refused`: why the credentials that were presented are not valid. */
+  unauthenticated(error: ApiError, refused: AuthenticationError | undefined): void {
+    this.#operations.metrics?.authenticated(refused === undefined ? 'failure' : 'error', this.#seconds(), '');
+    this.#unidentified(error, refused?.annotations);
+  }
+
+  /** Refused before anybody asked who it is. */
+  refusedUnauthenticated(error: ApiError): void {
+    this.#unidentified(error);
+  }
+
+  /** Its time was over before anybody asked who it is: nothing of it was begun. */
+  expiredUnauthenticated(): void {
+    this.#operations.metrics?.of(this.#request).terminated(504);
+    this.#unidentified(deadlineExceeded({}));
+  }
+
+  /** Somebody may be somebody else, or not (undefined). To find out took so long (milliseconds). */
+  impersonating(impersonated: Impersonated | undefined, milliseconds: number): void {
+    this.#operations.impersonations?.attempted(impersonated, milliseconds);
+    this.#latencies.took('impersonation', milliseconds);
+    if (impersonated !== undefined) this.#record?.impersonating(impersonated);
+  }
+
+  /** False: there are too many requests under way. Those of this process are not counted: it knows how many it makes. */
+  enter(user: UserInfo): boolean {
+    const { inFlight, metrics } = this.#operations;
+    const { info, caller, uri } = this.#request;
+    if (inFlight === undefined || 'user' in caller) return true;
+    this.#leave = isLongRunning(info)
+      ? inFlight.enterWatch(user, uri)
+      : inFlight.enter(kindOf(info.verb), user, this.#operations.clock.monotonic());
+    if (this.#leave !== undefined) return true;
+    metrics?.of(this.#request).terminated(429);
+    return false;
+  }
+
+  /** Access was decided, which took so long (milliseconds). */
+  authorized(decision: Decision, milliseconds: number): void {
+    this.#operations.metrics?.authorized(decision.verdict, milliseconds / 1_000);
+    this.#latencies.took('authorization', milliseconds);
+    this.#record?.decided(decision);
+  }
+
+  /** Something went wrong that nobody foresaw. */
+  panicked(error: unknown): void {
+    this.#panic = error ?? new Error('unknown');
+  }
+
+  /** The time of the request, in milliseconds from now. */
+  setDeadline(milliseconds: number): void {
+    this.#deadline = this.#operations.clock.monotonic() + milliseconds;
+  }
+
+  /** The answer took too long; the work on it goes on, and keeps its place, or that which it gets now, until it ends. */
+  expired(work: Promise<unknown>): void {
+    this.#isLate = true;
+    this.#operations.metrics?.of(this.#request).terminated(504);
+    const leave = (): void => this.#leave?.();
+    void work.then(leave, leave);
+  }
+
+  /** The response with what is to be told of its end. A watch that began tells that by itself. */
+  tracked(response: ApiResponse): ApiResponse {
+    const { result } = response;
+    const onSettled = (outcome: Outcome): void => this.#settle(outcome);
+    if (result.type === 'watch') return { ...response, result: this.#trackedWatch(result), onSettled };
+    this.#record?.answered(this.#isLate ? late : result);
+    return { ...response, deadline: this.#deadline, onSettled };
+  }
+
+  #trackedWatch(result: WatchResult): WatchResult {
+    const { metrics } = this.#operations;
+    const scope = scopeOf(this.#request.info);
+    const series = metrics?.watchOf(result.definition, scope);
+    return {
+      ...result,
+      events: new Observable((subscriber) => {
+        const stopped = metrics?.of(this.#request).running();
+        this.#record?.started();
+        subscriber.add(() => {
+          stopped?.();
+          this.#settle({ code: 200, bytes: 0 });
+        });
+        return result.events.subscribe(subscriber);
+      }),
+      ...(series === undefined
+        ? {}
+        : {
+            onSent: (item, bytes) => {
+              series.event(bytes, 'initial' in item);
+              if (item.type === 'BOOKMARK' && item.initialEventsEnd) {
+                series.initialised(this.#seconds());
+              }
+            },
+          }),
+    };
+  }
+
+  #settle({ code, bytes, isAborted }: Outcome): void {
+    if (this.#over) return;
+    this.#over = true;
+    if (!this.#isLate) this.#leave?.();
+    const series = this.#operations.metrics?.of(this.#request);
+    series?.answered(code, this.#seconds(), bytes, this.#latencies.webhooks / 1_000);
+    if (isAborted) series?.aborted();
+    if (this.#record === undefined) return;
+    if (this.#panic !== undefined) {
+      this.#record.panicked(this.#panic);
+      return;
+    }
+    // Of a watch its length says nothing.
+    if (this.#request.info.verb !== 'watch') {
+      for (const [key, value] of this.#latencies.annotations(this.#milliseconds())) this.#record.annotate(key, value);
+    }
+    void this.#record.complete(code);
+  }
+
+  #begin(user: UserInfo): void {
+    this.#record = this.#operations.audit?.begin(this.#request, user, this.#received);
+    this.#record?.received();
+  }
+
+  #unidentified(error: ApiError, annotations: Readonly<Record<string, string>> = {}): void {
+    const record = this.#operations.audit?.begin(this.#request, undefined, this.#received);
+    for (const [key, value] of Object.entries(annotations)) record?.annotate(key, value);
+    void record?.unidentified(resultOf(error));
+  }
+
+  #milliseconds(): number {
+    return this.#operations.clock.monotonic() - this.#begun;
+  }
+
+  #seconds(): number {
+    return this.#milliseconds() / 1_000;
+  }
+}
+
+/** For callers within the process: an answer that does not go on is done with once they have it. */
+export const settlingAtOnce =
+  (handle: (request: ApiRequest) => Promise<ApiResponse>) =>
+  async (request: ApiRequest): Promise<ApiResponse> => {
+    const response = await handle(request);
+    if (response.result.type !== 'watch') response.onSettled?.({ code: codeOf(response.result), bytes: 0 });
+    return response;
+  };
+
+const codeOf = (result: Result): number => ('code' in result ? result.code : 200);
+
+function resultOf(error: ApiError): Result {
+  return { type: 'object', code: error.code, object: error.toStatus() };
+}

@@ -1,0 +1,10 @@
+import { withoutTokenProtocols } from '../auth/bearer-token.js';
+
+/** What is left of a header (lower-case name) for everything after authentication: credentials go no further. */
+const passed: Readonly<Record<string, (value: string) => string | undefined>> = {
+  authorization: () => undefined,
+  'sec-websocket-protocol': withoutTokenProtocols,
+};
+
+export const withoutCredentials = (name: string, value: string | undefined): string | undefined =>
+  value === undefined || !Object.hasOwn(passed, name) ? value : passed[name]?.(value);

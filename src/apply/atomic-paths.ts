@@ -1,0 +1,34 @@
+import { isList, isObject, type Json, type JsonObject } from '../api/object.js';
+import { sortTexts } from '../api/text-order.js';
+import { fieldElement, indexElement, type PathElement, printPath } from './path-element.js';
+import { formOf, type Shape } from './shape.js';
+
+/**
+ * Where a value that fits a shape would replace lists, maps and structures as a whole: `.spec.nodeSelector`. What is within
+ * members that the shape does not name is not looked at, as in Kubernetes.
+ */
+export function atomicPaths(shape: Shape, value: JsonObject): readonly string[] {
+  const found: string[] = [];
+  const path: PathElement[] = [];
+  const below = (element: PathElement, inner: Shape, item: Json): void => {
+    path.push(element);
+    look(inner, item);
+    path.pop();
+  };
+  const look = (at: Shape, item: Json): void => {
+    const form = formOf(at, item);
+    if (form === 'map' && at.map !== undefined && isObject(item)) {
+      if (at.map.atomic) found.push(printPath(path));
+      for (const name of sortTexts(Object.keys(item))) {
+        const inner = at.map.fields.get(name);
+        if (inner !== undefined) below(fieldElement(name), inner, item[name] ?? null);
+      }
+    } else if (form === 'list' && at.list !== undefined && isList(item)) {
+      const { type, items } = at.list;
+      if (type === 'atomic') found.push(printPath(path));
+      for (const [index, entry] of item.entries()) below(indexElement(index), items, entry);
+    }
+  };
+  look(shape, value);
+  return found;
+}

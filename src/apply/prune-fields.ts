@@ -1,0 +1,113 @@
+import { isObject, type Json, type JsonObject } from '../api/object.js';
+import type { Steps } from '../api/steps.js';
+import { inVersion } from './comparisons.js';
+import { difference, emptySet, type FieldSet, intersection, union } from './field-set.js';
+import { fieldSetOf, withNamedMembers } from './field-set-of.js';
+import { identityOf, type Owner, type Owners } from './managed-fields.js';
+import { remove } from './remove.js';
+import type { WriteContext } from './write-context.js';
+
+/** Fields that an applier owned and does not apply any more. */
+
+const pruning = 'failed to prune fields: ';
+
+/** A value if it is an object. */
+export const objectOrElse = (value: Json, otherwise: JsonObject): JsonObject => (isObject(value) ? value : otherwise);
+
+/** Takes out what the applier owned, does not apply any more and nobody else owns. `owners` has what is applied now. */
+export function* pruneFields(
+  writing: WriteContext,
+  merged: JsonObject,
+  owners: Owners,
+  previous: Owner | undefined,
+): Steps<JsonObject> {
+  if (previous === undefined || previous.fields.size === 0 || isAppliedAgain(previous, owners)) return merged;
+  const attempt = `${pruning}failed to convert merged object to last applied version: `;
+  const at = yield* inVersion(writing, merged, previous.apiVersion, attempt);
+  if (at === undefined) return merged;
+  const last = withNamedMembers(previous.fields, at.shape);
+  const bare = objectOrElse(remove(at.shape, at.object, last), {});
+  yield;
+  const withOwned = yield* addBackOwned(writing, at.object, bare, previous.apiVersion, owners);
+  yield;
+  const mergedFields = withNamedMembers(yield* fieldSetOf(at.shape, at.object), at.shape);
+  yield;
+  const leftFields = withNamedMembers(yield* fieldSetOf(at.shape, withOwned), at.shape);
+  yield;
+  const gone = intersection(difference(mergedFields, leftFields), last);
+  yield;
+  const left = objectOrElse(remove(at.shape, at.object, gone), {});
+  if (previous.apiVersion === writing.apiVersion) return left;
+  return writing.versions?.convert(left, writing.apiVersion)?.object ?? left;
+}
+
+/**
+ * Whether everything that an applier owned is among what it applies now, and nobody wrote another version: then nothing
+ * is to be taken out, and there is no conversion that could fail.
+ */
+function isAppliedAgain(previous: Owner, owners: Owners): boolean {
+  for (const { apiVersion } of owners.values()) if (apiVersion !== previous.apiVersion) return false;
+  const applied = owners.get(identityOf(previous))?.fields ?? emptySet;
+  return difference(previous.fields, applied).size === 0;
+}
+
+/** Puts back what somebody owns, version by version, in the version that `bare` is in. */
+function* addBackOwned(
+  writing: WriteContext,
+  merged: JsonObject,
+  bare: JsonObject,
+  apiVersion: string,
+  owners: Owners,
+): Steps<JsonObject> {
+  const ownedIn = new Map<string, FieldSet>();
+  for (const owner of owners.values()) {
+    ownedIn.set(owner.apiVersion, union(ownedIn.get(owner.apiVersion) ?? emptySet, owner.fields));
+  }
+  const first = ownedIn.get(apiVersion);
+  ownedIn.delete(apiVersion);
+  let left = bare;
+  if (first !== undefined)
+    left = yield* addBack(writing, { merged, bare: left, in: apiVersion, apiVersion, owned: first });
+  for (const [version, owned] of ownedIn) {
+    left = yield* addBack(writing, { merged, bare: left, in: apiVersion, apiVersion: version, owned });
+  }
+  return left;
+}
+
+function* addBack(
+  writing: WriteContext,
+  given: {
+    readonly merged: JsonObject;
+    readonly bare: JsonObject;
+    /** Version of both. */
+    readonly in: string;
+    /** Version that `owned` is in. */
+    readonly apiVersion: string;
+    readonly owned: FieldSet;
+  },
+): Steps<JsonObject> {
+  const from = { ...writing, apiVersion: given.in, schema: schemaIn(writing, given.merged, given.in) };
+  const attempt = (what: string): string =>
+    `${pruning}failed add back owned items: failed to convert ${what} object at version ${given.apiVersion}: `;
+  const merged = yield* inVersion(from, given.merged, given.apiVersion, attempt('merged'));
+  const bare = yield* inVersion(from, given.bare, given.apiVersion, attempt('pruned'));
+  if (merged === undefined || bare === undefined) return given.bare;
+  const { shape } = merged;
+  yield;
+  const mergedFields = withNamedMembers(yield* fieldSetOf(shape, merged.object), shape);
+  yield;
+  const bareFields = withNamedMembers(yield* fieldSetOf(shape, bare.object), shape);
+  yield;
+  const kept = union(bareFields, withNamedMembers(given.owned, shape));
+  yield;
+  const gone = difference(mergedFields, kept);
+  yield;
+  const left = objectOrElse(remove(shape, merged.object, gone), {});
+  if (given.apiVersion === given.in) return left;
+  return writing.versions?.convert(left, given.in)?.object ?? given.bare;
+}
+
+const schemaIn = (writing: WriteContext, object: JsonObject, apiVersion: string): WriteContext['schema'] =>
+  apiVersion === writing.apiVersion
+    ? writing.schema
+    : (writing.versions?.convert(object, apiVersion)?.schema ?? writing.schema);

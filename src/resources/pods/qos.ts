@@ -1,0 +1,37 @@
+import type { PodSpec } from '../../api/kinds/pod.js';
+import type { JsonObject } from '../../api/object.js';
+import { compareQuantities, parseQuantity, type Quantity, signOf, sum } from '../../api/quantity.js';
+
+/** What there can be too little of. */
+const scarce = ['cpu', 'memory'] as const;
+
+/** How a pod is served when there is too little: what it asks for, if anything, and what it may have. (`ComputePodQOS`) */
+export function qosClass(spec: PodSpec): 'Guaranteed' | 'Burstable' | 'BestEffort' {
+  const { resources, containers, initContainers = [] } = spec;
+  const parts = resources === undefined ? [...(containers ?? []), ...initContainers] : [{ resources }];
+  const [requests, limits] = [new Map<string, Quantity>(), new Map<string, Quantity>()];
+  let isLimited = true;
+  for (const { resources: { requests: asked = {}, limits: most = {} } = {} } of parts) {
+    addAll(requests, asked);
+    if (addAll(limits, most) < scarce.length) isLimited = false;
+  }
+  if (requests.size === 0 && limits.size === 0) return 'BestEffort';
+  const isMet =
+    requests.size === limits.size && [...requests].every(([name, asked]) => isEqual(asked, limits.get(name)));
+  return isLimited && isMet ? 'Guaranteed' : 'Burstable';
+}
+
+/** Answers how many there were of what may be scarce. */
+function addAll(total: Map<string, Quantity>, more: JsonObject): number {
+  let found = 0;
+  for (const name of scarce) {
+    const quantity = parseQuantity(String(more[name] ?? '0'));
+    if ('wrong' in quantity || signOf(quantity) <= 0) continue;
+    found++;
+    const before = total.get(name);
+    total.set(name, (before && sum(quantity, before)) ?? quantity);
+  }
+  return found;
+}
+
+const isEqual = (a: Quantity, b: Quantity | undefined): boolean => b !== undefined && compareQuantities(a, b) === 0;

@@ -1,0 +1,44 @@
+import { trimSpace } from '../../api/go-text.js';
+import type { Json } from '../../api/object.js';
+import { duplicate, forbiddenField, invalid, required, type Violation } from '../../api/violations.js';
+import type { Failure } from '../../cel/values.js';
+import type { ValidationRule } from '../schema.js';
+
+/** What is said of a rule that a value breaks. */
+
+/** A rule as messages name it: by its own message if it has one. */
+export const ruleText = ({ rule, message }: ValidationRule): string => trimSpace(message ? message : rule);
+
+/** What is said where evaluating a rule failed. */
+export const evaluationFailure = ({ message }: Failure, given: ValidationRule): string =>
+  message.startsWith('no such overload')
+    ? `'${message}': call arguments did not match a supported operator, function or macro signature for rule: ${ruleText(given)}`
+    : `${message} evaluating rule: ${ruleText(given)}`;
+
+/** What is said of a broken rule, by the reason that it names. */
+export function brokenRule(
+  field: string,
+  {
+    quoted,
+    detail,
+    reason,
+  }: {
+    /** undefined for containers, whose values are not quoted. */
+    readonly quoted: { readonly value: Json } | undefined;
+    readonly detail: string;
+    readonly reason: string | undefined;
+  },
+): Violation {
+  switch (reason) {
+    case 'FieldValueForbidden':
+      return forbiddenField(field, detail);
+    case 'FieldValueRequired':
+      return required(field, detail);
+    case 'FieldValueDuplicate':
+      return quoted ? duplicate(field, quoted.value) : { reason, field, body: 'Duplicate value' };
+    default:
+      return quoted
+        ? invalid(field, quoted.value, detail)
+        : { reason: 'FieldValueInvalid', field, body: `Invalid value: ${detail}` };
+  }
+}

@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import { WriteQueue } from '../../../src/apiserver/write/write-queue.js';
+import { FakeClock, settled } from '../../../src/testing/fake-clock.js';
+
+const open = () => {
+  const clock = new FakeClock();
+  const turns = new WriteQueue(clock, new AbortController().signal);
+  const seen: string[] = [];
+  const done = new Map<string, () => void>();
+  /** Work that says when it begins and lasts until it is told to end. */
+  const work = (name: string) => () => {
+    seen.push(name);
+    return new Promise<void>((resolve) => done.set(name, resolve));
+  };
+  return { clock, turns, seen, work, end: (name: string) => done.get(name)?.() };
+};
+
+test('who writes one object does so after those who came before', async () => {
+  const { turns, seen, work, end } = open();
+  const all = [turns.run('a', work('first')), turns.run('a', work('second')), turns.run('a', work('third'))];
+  expect(seen).toEqual(['first']);
+  end('first');
+  await settled();
+  expect(seen).toEqual(['first', 'second']);
+  end('second');
+  await settled();
+  expect(seen).toEqual(['first', 'second', 'third']);
+  end('third');
+  await Promise.all(all);
+});
+
+test('other objects are none of their business', () => {
+  const { turns, seen, work } = open();
+  void turns.run('a', work('one'));
+  void turns.run('b', work('other'));
+  expect(seen).toEqual(['one', 'other']);
+});
+
+test('a write that takes long is waited for only so long', async () => {
+  const { clock, turns, seen, work } = open();
+  void turns.run('a', work('hangs'));
+  void turns.run('a', work('waits'));
+  await clock.advance(499);
+  expect(seen).toEqual(['hangs']);
+  await clock.advance(1);
+  expect(seen).toEqual(['hangs', 'waits']);
+});
+
+test('what fails lets the next one come, and is told to its own caller', async () => {
+  const { turns, seen, work, end } = open();
+  const failed = turns.run('a', () => Promise.reject(new Error('no')));
+  const next = turns.run('a', work('next'));
+  await expect(failed).rejects.toThrow('no');
+  await settled();
+  expect(seen).toEqual(['next']);
+  end('next');
+  await next;
+  expect(await turns.run('a', () => Promise.resolve('alone again'))).toBe('alone again');
+});
