@@ -2,11 +2,11 @@ import type { Clock } from '../runtime/clock.js';
 import type { Histogram, Metrics } from '../runtime/metrics.js';
 import type { AdmissionAttributes } from './admission-step.js';
 
-/** Who may change an object comes before who may only refuse it. */
+/** `admit` is mutating admission and runs before `validate`. */
 export type AdmissionPhase = 'admit' | 'validate';
 type Operation = AdmissionAttributes['operation'];
 
-/** Counts what admission does, and how long it takes. */
+/** Counts and times admission. */
 export interface AdmissionMetrics {
   /** All steps of a phase. */
   phase<T>(type: AdmissionPhase, operation: Operation, act: () => Promise<T>): Promise<T>;

@@ -2,7 +2,7 @@ import type { ApiObject, ObjectKey, ResourceType } from '../api/object.js';
 import type { UserInfo } from '../api/user.js';
 import type { Caller } from '../registry/resource-definition.js';
 
-/** A write on its way to the store, as policy sees it. */
+/** A write on its way to the store, as admission sees it. */
 export interface AdmissionAttributes {
   readonly operation: 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
   readonly resource: ResourceType<ApiObject>;
@@ -11,9 +11,9 @@ export interface AdmissionAttributes {
   readonly key: ObjectKey;
   /** The name in the URL; absent on POST to a collection, also when the object has a name. */
   readonly urlName?: string | undefined;
-  /** absent on DELETE. */
+  /** Absent on DELETE. */
   readonly object: ApiObject | undefined;
-  /** absent on CREATE. */
+  /** Absent on CREATE. */
   readonly previous: ApiObject | undefined;
   readonly user: UserInfo;
   readonly dryRun: boolean;
@@ -22,28 +22,28 @@ export interface AdmissionAttributes {
   /** Sends a Warning header with the answer. */
   warn(text: string): void;
   /**
-   * Adds a fact to the request's record in the audit log; absent where none is kept. The first value of a key stays.
-   * `fromLevel`: only records of that level have it.
+   * Adds an annotation to the request's audit event; absent if it is not audited. The first value of a key stays. With
+   * `fromLevel`, only events of that level or above get it.
    */
   readonly annotate?: ((key: string, value: string, fromLevel?: 'Request') => void) | undefined;
   /** The caller that waits for the response. Absent: no caller that could go away. */
   readonly caller?: Caller | undefined;
-  /** A webhook has converted what is stored next. */
+  /** The object was converted by a webhook before it is stored. */
   readonly isConverted?: boolean;
-  /** One of the deletions that a request for a whole collection comes to. */
+  /** The deletion is part of a deletecollection request. */
   readonly isCollectionDelete?: boolean;
 }
 
-/** A write that is no deletion. */
+/** A write other than a deletion. */
 export type WriteAttributes = AdmissionAttributes & { readonly object: ApiObject };
 
-/** The rounds in which a request goes through all mutations: one, or two if some step asks for it. */
+/** The context of mutating admission, which runs once, and a second time if a step requests reinvocation. */
 export interface ReinvocationContext {
   /** 0, then 1. */
   readonly round: number;
-  /** All steps get to see the object once more. Nothing comes of it in the second round. */
+  /** Runs all mutating steps once more. No effect in the second round. */
   requestReinvocation(): void;
-  /** What a step has to remember until the second round, by the step's name. */
+  /** State that steps keep for the second round, by the step's name. */
   readonly memory: Map<string, unknown>;
 }
 
@@ -54,10 +54,10 @@ export interface AdmissionStep {
   handles(attributes: AdmissionAttributes): boolean;
   /** Returns the object to continue with. */
   mutate?(attributes: WriteAttributes, rounds: ReinvocationContext): Promise<ApiObject>;
-  /** Sees a deletion before those that validate it; there is nothing to change. */
+  /** Called for a deletion before validation; nothing can be changed. */
   beforeDeletion?(attributes: AdmissionAttributes): Promise<void>;
   /** Sees the final object. */
   validate?(attributes: AdmissionAttributes): Promise<void>;
-  /** Sees a new object right before it is stored, when nothing is waited for any more. */
+  /** Called right before a new object is stored, with nothing asynchronous after it. */
   beforeCreation?(attributes: AdmissionAttributes): Promise<void>;
 }

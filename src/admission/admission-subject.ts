@@ -1,11 +1,11 @@
 import type { ErrorSubject } from '../api/errors.js';
 import type { AdmissionAttributes } from './admission-step.js';
 
-/** The name a request is about: of a collection that is deleted none is named. */
+/** The name in the request; empty for deletecollection. */
 export const nameOf = ({ isCollectionDelete, key }: AdmissionAttributes): string =>
   isCollectionDelete ? '' : key.name;
 
-/** What a refusal by admission is about: an object without a name is called by its generateName. */
+/** The subject of an admission error; an object without a name is identified by its generateName. */
 export const admissionSubject = (attributes: AdmissionAttributes): ErrorSubject => {
   const { resource, object } = attributes;
   return {
@@ -15,7 +15,10 @@ export const admissionSubject = (attributes: AdmissionAttributes): ErrorSubject 
   };
 };
 
-/** What a refusal is about that is not admission's in Kubernetes: a name that is still to be generated is none. */
+/**
+ * The subject of an error that in Kubernetes does not come from admission: empty while the name is still to be
+ * generated.
+ */
 export const namedSubject = ({ resource, object }: AdmissionAttributes): ErrorSubject => ({
   group: resource.group,
   plural: resource.plural,

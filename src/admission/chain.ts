@@ -26,8 +26,8 @@ export class AdmissionChain {
   }
 
   /**
-   * Every mutation in order, each seeing what the ones before made of the object; all of them once more if one asks for
-   * it. Answers the object to go on with.
+   * Runs every mutation in order on the result of the previous ones, and all of them once more if one requests it.
+   * Returns the resulting object.
    */
   mutate(attributes: WriteAttributes): Promise<ApiObject> {
     return this.#during('admit', attributes, async () => {
@@ -41,7 +41,7 @@ export class AdmissionChain {
     });
   }
 
-  /** Everybody who is to see a deletion: first those who could change what is written, then those who judge. */
+  /** Runs admission of a deletion: first the mutating steps, then the validating ones. */
   async admitDeletion(attributes: AdmissionAttributes): Promise<void> {
     await this.#during('admit', attributes, async () => {
       for (const step of this.#beforeDeletion) {
@@ -51,7 +51,7 @@ export class AdmissionChain {
     await this.validate(attributes);
   }
 
-  /** Every validation in order; none sees an object that another may still change. */
+  /** Runs every validation in order, on the final object. */
   validate(attributes: AdmissionAttributes): Promise<void> {
     return this.#during('validate', attributes, async () => {
       for (const step of this.#validating) {
@@ -60,7 +60,7 @@ export class AdmissionChain {
     });
   }
 
-  /** Everybody who looks once more before something new is stored. */
+  /** Runs the last checks before a new object is stored. */
   async beforeCreation(attributes: AdmissionAttributes): Promise<void> {
     for (const step of this.#beforeCreation) {
       if (step.handles(attributes)) await step.beforeCreation(attributes);
@@ -82,7 +82,7 @@ export class AdmissionChain {
   }
 }
 
-/** The same step, whose time counts. */
+/** Wraps a step to measure its time. */
 function measured(step: AdmissionStep, metrics: AdmissionMetrics): AdmissionStep {
   const { name, mutate, beforeDeletion, validate } = step;
   return {

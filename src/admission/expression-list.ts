@@ -5,32 +5,35 @@ import type { Clock } from '../runtime/clock.js';
 import type { TurnTaking } from '../runtime/turn-taking.js';
 import type { AuthorizerDecisions, Variables } from './request-variables.js';
 
-/** What match conditions may cost together; units of `src/cel/cost.ts`. */
+/** The cost budget of all match conditions together, in units of `src/cel/cost.ts`. */
 export const matchConditionsCostBudget = 2_500_000;
 
-/** An expression, and what became of it when it was compiled. */
+/** An expression and the result of compiling it. */
 export interface Expression {
   readonly text: string;
   readonly prepared: Prepared;
 }
 
 export type EvaluationResult = ({ readonly value: Value } | { readonly error: string }) & {
-  /** How long it took; 0 where nothing is measured. */
+  /** Duration of the evaluation; 0 without a clock. */
   readonly seconds: number;
 };
 
-/** What expressions are evaluated with. */
+/** What a list of expressions is evaluated with. */
 export interface EvaluationContext {
   readonly variables: Variables;
   readonly decisions: AuthorizerDecisions;
   readonly turns: TurnTaking;
-  /** What was evaluated for the variables since this was last asked. */
+  /** Returns the cost of variables evaluated since the last call. */
   readonly takeCost?: () => number;
-  /** Absent: nothing is measured. */
+  /** Absent: durations are not measured. */
   readonly clock?: Clock | undefined;
 }
 
-/** What some expressions come to that may cost so much together; no results: they cost more. None stays none. */
+/**
+ * Evaluates expressions within a shared cost budget; undefined if they exceed it. Expressions that are undefined have
+ * no result.
+ */
 export async function evaluateExpressions(
   expressions: readonly (Expression | undefined)[],
   budget: number,
@@ -63,13 +66,13 @@ export async function evaluateExpressions(
   return { results, left };
 }
 
-/** Whether conditions hold, or why that cannot be said. */
+/** Whether all conditions hold, or why that could not be evaluated. */
 export type ConditionsVerdict = ({ readonly holds: boolean } | { readonly failures: readonly string[] }) & {
-  /** How many could not be evaluated, up to the first that does not hold. */
+  /** How many failed to evaluate, up to the first that is false. */
   readonly errors: number;
 };
 
-/** What conditions come to. One that is false settles it. */
+/** Combines the results of conditions. One false condition decides, whatever failed. */
 export function conditionsVerdict(results: readonly (EvaluationResult | undefined)[] | undefined): ConditionsVerdict {
   if (results === undefined) return { failures: [overBudget], errors: 0 };
   const failures: string[] = [];

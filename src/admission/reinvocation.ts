@@ -1,15 +1,15 @@
 import type { ApiObject } from '../api/object.js';
 import type { ReinvocationContext } from './admission-step.js';
 
-/** Who of those that one step asks, one after the other, is asked again in the second round. */
+/** Tracks which webhooks or policies of a step are called again in the second round. */
 export class Reinvocation {
-  /** Asked, and nothing has changed since. */
+  /** Called, and the object has not changed since. */
   #asked = new Set<string>();
   readonly #due = new Set<string>();
-  /** The object as they left it. */
+  /** The object at the end of the first round. */
   left: ApiObject | undefined;
 
-  /** What is remembered of the first round under the name of the step. */
+  /** Returns the state of a step, kept for the second round under its name. */
   static of({ memory }: ReinvocationContext, step: string): Reinvocation {
     const known = memory.get(step);
     if (known instanceof Reinvocation) return known;
@@ -18,12 +18,12 @@ export class Reinvocation {
     return made;
   }
 
-  /** `policy`: whether somebody wants to be asked again. */
+  /** Records a call. `policy`: the reinvocationPolicy. */
   asked(id: string, policy: string | undefined): void {
     if (policy === 'IfNeeded') this.#asked.add(id);
   }
 
-  /** The object has changed: what was asked before is to be asked again. */
+  /** The object has changed, so that earlier calls are due again. */
   changed(): void {
     for (const id of this.#asked) this.#due.add(id);
     this.#asked = new Set();

@@ -15,19 +15,19 @@ import type { AdmissionAttributes } from './admission-step.js';
 import { nameOf } from './admission-subject.js';
 import { namespaceOf } from './webhooks/versioned-attributes.js';
 
-/** What expressions can ask for, by name. */
+/** Looks up variables of expressions by name. */
 export type Variables = (name: string) => Value | undefined;
 
-/** What expressions about a request know of it; `json`: how they see it. */
+/** Returns the variables of expressions about a request; `json` converts objects to what expressions see. */
 export function requestVariables(
   attributes: AdmissionAttributes,
-  /** Absent: nobody can be asked. */
+  /** Absent: `authorizer` is not available. */
   decisions: AuthorizerDecisions | undefined,
   json: {
     readonly object: Json;
     readonly oldObject: Json;
     readonly request: JsonObject;
-    /** Absent: there is none, or it is not told. */
+    /** Absent: there is no such variable. */
     readonly namespaceObject?: Json;
     /** Absent: there is no such variable. */
     readonly params?: Json;
@@ -58,7 +58,7 @@ export function requestVariables(
   return (name) => made.get(name);
 }
 
-/** Answers of the authorizer, asked for while expressions are evaluated. */
+/** Decisions of the authorizer, which expressions ask for while they are evaluated. */
 export class AuthorizerDecisions {
   readonly #authorizer: Authorizer;
   readonly #user: UserInfo;
@@ -71,7 +71,7 @@ export class AuthorizerDecisions {
 
   readonly decide: Decide = (attributes) => this.#known.get(JSON.stringify(attributes));
 
-  /** Does something that may need decisions, again after each that was not known yet. */
+  /** Runs synchronous work that may need decisions, and reruns it after each one that was not known yet. */
   async during<T>(act: () => T): Promise<T> {
     for (;;) {
       try {

@@ -1,12 +1,12 @@
 import type { UserInfo } from '../api/user.js';
 import type { Authorizer } from '../auth/authorizer.js';
 
-/** What somebody may do in the name of a signer. */
+/** The verbs of the virtual resource `signers`. */
 export type SignerVerb = 'approve' | 'sign' | 'attest';
 
 /**
- * May this user do this for this signer? Asked for the signer's name, then for every signer of its domain
- * (`domain/*`, taken literally). Trouble while deciding is a no.
+ * Whether the user may use this verb on the signer: checked for the signer's name, then for every signer of its domain
+ * (`domain/*`, taken literally). An error of the authorizer counts as no.
  */
 export async function isAuthorizedForSigner(
   authorizer: Authorizer,

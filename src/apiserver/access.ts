@@ -3,7 +3,7 @@ import type { AccessAttributes, Authorizer, Decision } from '../auth/authorizer.
 import { refusal } from '../auth/denial.js';
 import type { RequestInfo } from './request.js';
 
-/** The access question a request puts. */
+/** Returns the authorization attributes of a request. */
 export function accessOf(user: UserInfo, info: RequestInfo): AccessAttributes {
   if (!info.isResource) return { user, verb: info.verb, path: info.path, group: '', version: '', resource: '' };
   return {
@@ -25,7 +25,7 @@ export async function requireAccess(authorizer: Authorizer, attributes: AccessAt
   checkDecision(await authorizer.authorize(attributes), attributes);
 }
 
-/** Throws Forbidden if that is what was decided. */
+/** Throws Forbidden unless the decision allows the request. */
 export function checkDecision(decision: Decision, attributes: AccessAttributes): void {
   const refused = refusal(attributes, decision);
   if (refused !== undefined) throw refused;

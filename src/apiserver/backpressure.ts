@@ -1,18 +1,20 @@
 /**
- * How fast a reader takes what a watch sends. A watch asks after everything it sends; told to wait, it leaves the store's
- * stream, and goes on from the same place in the history when it may. So a slow reader costs what waits in its socket,
- * and nothing more; one that is overtaken by the end of the history is cut off. Without a reader that limits it, a watch
- * never waits.
+ * Backpressure from the reader of a watch. The watch asks after every event; told to wait, it unsubscribes from the
+ * store, and later resumes from the same place in the history. So a slow reader costs only what is buffered in its
+ * socket, and one that falls behind the end of the history is disconnected. Without a limit a watch never waits.
  */
 export class Backpressure {
   #wait: (() => Promise<void> | undefined) | undefined;
 
-  /** `wait` answers undefined while the reader takes more, else when it will. */
+  /**
+   * Sets the limit: `wait` returns undefined while the reader accepts more, otherwise a promise that resolves when it
+   * does.
+   */
   limit(wait: () => Promise<void> | undefined): void {
     this.#wait = wait;
   }
 
-  /** undefined: go on. */
+  /** Returns undefined if the watch may continue at once. */
   wait(): Promise<void> | undefined {
     return this.#wait?.();
   }

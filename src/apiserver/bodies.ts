@@ -32,7 +32,7 @@ import type { Parts } from './parts.js';
 import { isRegistered } from './registered-kinds.js';
 import type { ApiRequest } from './request.js';
 
-/** From the bytes of a request to an object of the kind the URL names, with Kubernetes' words for everything wrong on the way. */
+/** Decodes request bodies into objects of the kind that the URL names; error texts are Kubernetes'. */
 
 /** An object as it was sent. */
 export interface SentObject extends EmptyMembers {
@@ -43,7 +43,7 @@ export interface SentObject extends EmptyMembers {
 export const readObject = async (...given: Parameters<typeof readSentObject>): Promise<ApiObject> =>
   (await readSentObject(...given)).object;
 
-/** The same, for those who ask what was sent empty. */
+/** Like `readObject`, and also returns which members were sent empty. */
 export async function readSentObject(
   { catalogue }: Pick<Parts, 'catalogue'>,
   request: ApiRequest,
@@ -75,7 +75,7 @@ export async function readSentObject(
 
 type Complain = (why: string, dump: string) => ApiError;
 
-/** A body that has been parsed, and how it is to be read. */
+/** A parsed body and how to decode it. */
 interface ParsedBody {
   readonly definition: ResourceDefinition;
   readonly parsed: Parsed;
@@ -93,7 +93,7 @@ function checkedTypeMeta({ text, dump }: Parsed, unrecognized: Complain): TypeMe
   }
 }
 
-/** Why a body of another version than that of its path is refused. */
+/** Error text for a body of another version than its path. */
 const versionMismatch = (apiVersion: string, expected: string): string =>
   `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`;
 
@@ -129,7 +129,7 @@ function* decodeBuiltIn(
   return { object: yield* withDefaults(definition, object), emptyMembers };
 }
 
-/** Kinds that no path alone has, by version unless they are of every one. */
+/** Kinds that belong to no path of their own, by version unless they exist in every version. */
 const otherKinds: ReadonlyMap<string, Schema> = new Map([
   ['DeleteOptions', deleteOptions],
   ['autoscaling/v1 Scale', scaleSchema],
@@ -137,8 +137,8 @@ const otherKinds: ReadonlyMap<string, Schema> = new Map([
 ]);
 
 /**
- * Reads an object as what it says it is: that it does not fit its own kind is told before that it is not of another.
- * Where objects of the group are read, its kind may not be known at all.
+ * Decodes an object as the kind it names, because errors in its own kind are reported before a mismatch with the
+ * expected one. The kind may be unknown to the group's scheme.
  */
 export function* decodeAsKind(
   served: Served,
@@ -153,7 +153,7 @@ export function* decodeAsKind(
   if (schema !== undefined) yield* decodeText(schema, text);
 }
 
-/** Defaults of the schema, then those it cannot say. */
+/** Applies the defaults of the schema, then those that the schema cannot express. */
 export function* withDefaults(definition: ResourceDefinition, object: ApiObject): Steps<ApiObject> {
   yield;
   const filled = applyDefaults(asJson(object), definition.schema) as unknown as ApiObject;
@@ -169,7 +169,7 @@ function* decodeCustom({ definition, parsed, validation, context, unrecognized }
   const read = { kind: meta.kind || definition.kind, apiVersion: meta.apiVersion || groupVersion(definition) };
   if (meta.kind === '' || !kind) {
     const why = `Object 'Kind' is missing in '${raw ?? goJson(text.value)}'`;
-    // Whoever wants no fields looked at has the body read by another reader, which knows what it is to be.
+    // Without field validation Kubernetes uses another decoder, which knows the expected kind.
     throw validation === 'Ignore' ? cannotHandle(read, definition.kind, why) : unrecognized(why, dump);
   }
   const said = { kind: meta.kind, apiVersion: typeof apiVersion === 'string' ? apiVersion : '' };
@@ -191,7 +191,7 @@ function* decodeCustom({ definition, parsed, validation, context, unrecognized }
   return { object };
 }
 
-/** A custom resource's body, or what apply or a webhook `made`, as an object of its version, and what of it nobody knows. */
+/** Decodes the body of a custom resource, or an object that apply or a webhook `made`, and reports unknown fields. */
 export function* decodeWithReader(
   { reader, kind }: ResourceDefinition,
   body: JsonObject,
@@ -205,7 +205,7 @@ export function* decodeWithReader(
 const cannotHandle = (meta: TypeMeta, kind: string, why: string): ApiError =>
   badRequest(`${meta.kind} in version ${quote(shortVersion(meta.apiVersion))} cannot be handled as a ${kind}: ${why}`);
 
-/** What cannot be decoded is refused. */
+/** Turns a DecodeError into the refusal that `cannot` makes. */
 export function* decodeOrRefuse<T>(cannot: (why: string) => ApiError, decoding: Steps<T>): Steps<T> {
   try {
     return yield* decoding;
@@ -215,7 +215,7 @@ export function* decodeOrRefuse<T>(cannot: (why: string) => ApiError, decoding: 
   }
 }
 
-/** What fieldValidation asks to be done about unknown and repeated fields. */
+/** Handles unknown and repeated fields as fieldValidation asks: error, warnings or nothing. */
 function report(
   strict: readonly string[],
   validation: FieldValidation,

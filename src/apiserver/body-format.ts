@@ -11,13 +11,13 @@ import type { Schema } from '../schema/schema.js';
 import { mediaTypes } from './negotiate.js';
 import type { RequestBody } from './request.js';
 
-/** The forms that bodies come in: JSON, YAML, and protobuf for kinds that have a message. */
+/** Formats of request bodies: JSON, YAML, and protobuf for kinds that have a message. */
 
 const json = 'application/json';
 const yaml = 'application/yaml';
 const protobuf = 'application/vnd.kubernetes.protobuf';
 
-/** A parsed body, and how it starts, for messages. */
+/** A parsed body, and its beginning for error texts. */
 export interface Parsed {
   readonly text: ParsedJson & { readonly format?: 'json' | 'yaml' };
   readonly dump: string;
@@ -25,7 +25,7 @@ export interface Parsed {
   readonly raw?: string;
 }
 
-/** What a body in protobuf is read by; undefined: it is refused. */
+/** The schema to decode a protobuf body with; undefined if protobuf is refused. */
 export const wireSchemaOf = ({ origin, schema }: ResourceDefinition): Schema | undefined =>
   origin === 'built-in' ? schema : undefined;
 
@@ -40,11 +40,14 @@ function formatOf(contentType: string | undefined, message: Schema | undefined):
 export const unsupportedFormat = (accepted: string): ApiError =>
   unsupportedMediaType(`the body of the request was in an unknown format - accepted media types include: ${accepted}`);
 
-/** Refuses a body that nobody could read, before anything else is said of the request: of a create, that comes first. */
+/** Throws for an unsupported media type; on create this comes before every other check. */
 export const checkMediaType = (contentType: string | undefined, definition: ResourceDefinition): void =>
   void formatOf(contentType, wireSchemaOf(definition));
 
-/** Reads a body in the form that its media type names. Rejects with ApiError (415) and with what the reader of the form throws. */
+/**
+ * Parses a body in the format of its media type. Rejects with ApiError (415) and with the errors of the format's
+ * parser.
+ */
 export async function parseBody(
   body: RequestBody,
   message: Schema | undefined,

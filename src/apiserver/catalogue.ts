@@ -20,9 +20,9 @@ export interface ServedGroup {
 }
 
 /**
- * Which resources are served now. Built-in definitions are there from the start; custom resource definitions
- * add and remove theirs. Immutable snapshots: `current()` is the same value until something changed, and a group the same
- * until something in it did, so that discovery and OpenAPI documents can be kept with them.
+ * The resources that are served now: built-in definitions from the start, and those that CustomResourceDefinitions add
+ * and remove. Snapshots are immutable: `current()` returns the same value until something changes, and the same group
+ * until something in it changes, so that discovery and OpenAPI documents can be cached by them.
  */
 export class Catalogue {
   #builtIn: readonly ResourceDefinition[];
@@ -40,7 +40,7 @@ export class Catalogue {
     return this.#snapshot;
   }
 
-  /** Replaces the built-in definitions, for those who need the catalogue before they are made. */
+  /** Replaces the built-in definitions, for callers that need the catalogue before these exist. */
   setBuiltIn(definitions: readonly ResourceDefinition[]): void {
     this.#builtIn = definitions;
     this.#renew();
@@ -60,7 +60,7 @@ export class Catalogue {
     }
   }
 
-  /** Calls back after every change of what is served in the place of a definition; answers how to stop. */
+  /** Calls the listener whenever the definition served at this path changes. Returns a function that unsubscribes. */
   onChange({ group, version, plural }: ResourceDefinition, listener: () => void): () => void {
     const path = pathOf(group, version, plural);
     const listeners = this.#listeners.get(path) ?? new Set();
@@ -72,16 +72,16 @@ export class Catalogue {
   }
 }
 
-/** What is served at one moment. */
+/** A snapshot of what is served. */
 export class Served {
-  /** What discovery tells. */
+  /** The groups in discovery. */
   readonly groups: readonly ServedGroup[];
   readonly definitions: readonly ResourceDefinition[];
   readonly #byPath = new Map<string, ResourceDefinition>();
   readonly #groups = new Map<string, ServedGroup>();
   readonly #builtInGroups: ReadonlySet<string>;
 
-  /** `before`: what was served before that; groups that are the same since are the same objects. */
+  /** `before` is the previous snapshot; groups that have not changed are reused from it. */
   constructor(builtIn: readonly ResourceDefinition[], custom: readonly ResourceDefinition[], before?: Served) {
     const overlaps = overlapping(builtIn);
     // A custom resource never shadows a built-in one, and has no version of it: both would be the same in the store.
@@ -113,14 +113,14 @@ export class Served {
     return this.#byPath.get(path);
   }
 
-  /** The built-in kind that an object says it is of; undefined if none is served. */
+  /** Returns the built-in definition of a kind; undefined if it is not served. */
   builtInKind(apiVersion: string, kind: string): ResourceDefinition | undefined {
     return this.definitions.find(
       (one) => one.kind === kind && one.origin === 'built-in' && groupVersion(one) === apiVersion,
     );
   }
 
-  /** The schema of the built-in kind that an object says it is of, also of one that only a subresource takes. */
+  /** Returns the schema of a built-in kind, including those that only subresources use. */
   builtInSchema(apiVersion: string, kind: string): Schema | undefined {
     const stored = this.builtInKind(apiVersion, kind);
     if (stored !== undefined) return stored.schema;

@@ -4,7 +4,7 @@ import type { ResourceDefinition } from '../registry/resource-definition.js';
 
 type Versions = NonNullable<ResourceDefinition['versions']>;
 
-/** Work came upon an object that a webhook must convert before it can go on. */
+/** Thrown when work needs an object that a webhook must convert first. */
 class Unconverted extends Error {
   override readonly name = 'Unconverted';
   readonly key: string;
@@ -18,12 +18,12 @@ class Unconverted extends Error {
   }
 }
 
-/** Objects that one piece of work may have converted. An object has at most so many versions and owners. */
+/** Most objects that one piece of work may have converted. An object has at most that many versions and owners. */
 const mostConversions = 200;
 
 /**
- * Runs work that converts objects between versions on its way and cannot wait there. Where a webhook converts, it
- * begins anew each time one more object has been converted; so it must do nothing but compute.
+ * Runs synchronous work that converts objects between versions. If a webhook converts, the work is restarted after each
+ * conversion, so it must be free of side effects.
  */
 export async function withVersions<R>(
   { versions }: Pick<ResourceDefinition, 'versions'>,

@@ -8,16 +8,16 @@ import { compileEncoder, type EncodedType } from '../schema/encode.js';
 import { sizeOf, withRevision } from '../store/document.js';
 import type { Document, Entry } from '../store/store.js';
 
-/** Between stored bytes and objects of the version a request speaks. */
+/** Converts between stored bytes and objects of the version that a request uses. */
 
-/** What is known of a definition's entries. */
+/** Caches of decoded and encoded entries of one definition. */
 interface Readings {
-  /** Objects that were converted here, as long as anybody holds them. */
+  /** Objects that were converted in this process, held weakly. */
   readonly objects: WeakMap<Entry, WeakRef<ApiObject>>;
-  /** Those that somebody elsewhere converted. */
+  /** Objects that a webhook converted. */
   readonly foreign: WeakMap<Entry, ApiObject>;
   readonly bytes: WeakMap<Entry, Buffer>;
-  /** Work that is done at the moment. */
+  /** Work in progress. */
   readonly underWay: WeakMap<Entry, Promise<void>>;
 }
 
@@ -31,10 +31,13 @@ function readingsOf(definition: ResourceDefinition): Readings {
   return made;
 }
 
-/** Does reading it take long enough for others to have turns meanwhile? */
+/** Whether decoding the entry takes long enough to be done in steps. */
 export const isLarge = (entry: Entry): boolean => sizeOf(entry) >= largeJson;
 
-/** The stored object in the definition's version. Not to be changed. Where others convert, `prepareEntries` comes first. */
+/**
+ * Decodes a stored object into the definition's version. The result must not be changed. If a webhook converts,
+ * `prepareEntries` must have run.
+ */
 export function decodeEntry(definition: ResourceDefinition, entry: Entry): ApiObject {
   const { codec } = definition;
   if (codec === undefined) return entry.value as unknown as ApiObject;
@@ -42,7 +45,9 @@ export function decodeEntry(definition: ResourceDefinition, entry: Entry): ApiOb
   return readBefore(known, entry) ?? keepObject(known, entry, codec.read(entry.value as JsonObject));
 }
 
-/** The same of an object that may be large. Where others convert, `prepareEntries` comes first here, too. */
+/**
+ * Like `decodeEntry`, in steps, for objects that may be large. If a webhook converts, `prepareEntries` must have run.
+ */
 export function* decodeEntryInSteps(definition: ResourceDefinition, entry: Entry): Steps<ApiObject> {
   if (!isLarge(entry)) return decodeEntry(definition, entry);
   const { codec } = definition;
@@ -55,7 +60,9 @@ export function* decodeEntryInSteps(definition: ResourceDefinition, entry: Entry
   return keepObject(known, entry, codec.read(value));
 }
 
-/** What `decodeEntry` answers, of any entry. Rejects with what the caller is told. */
+/**
+ * Like `decodeEntry`, for any entry, converting and yielding as needed. Rejects with the error that the caller gets.
+ */
 export async function decodeEntryInTurns(
   definition: ResourceDefinition,
   entry: Entry,
@@ -74,7 +81,7 @@ function keepObject({ objects }: Readings, entry: Entry, object: ApiObject): Api
   return object;
 }
 
-/** An entry's JSON in the definition's version; made once for all who ask. */
+/** Returns the entry's JSON in the definition's version; encoded once for all callers. */
 export function entryBytes(definition: ResourceDefinition, entry: Entry): Buffer {
   if (isServedAsStored(definition)) return entry.bytes;
   const known = readingsOf(definition);
@@ -92,7 +99,7 @@ function keepBytes({ bytes }: Readings, entry: Entry, document: Document): Buffe
   return kept;
 }
 
-/** What `decodeEntry` answers as metadata; all of the object is read only where that must be. */
+/** Decodes the metadata alone, and the whole object only if that is needed. */
 export function* decodeEntryMetadata(definition: ResourceDefinition, entry: Entry): Steps<ObjectMeta> {
   const { codec } = definition;
   if (codec !== undefined && codec.readMetadata === undefined) return decodeEntry(definition, entry).metadata;
@@ -101,7 +108,7 @@ export function* decodeEntryMetadata(definition: ResourceDefinition, entry: Entr
   return (codec?.readMetadata?.(metadata) ?? metadata) as ObjectMeta;
 }
 
-/** As much as is converted by one call: objects, and bytes of them. */
+/** Limits of one conversion call: number of objects, and their bytes. */
 const batch = { objects: 100, bytes: 1_048_576 };
 
 type RemoteCodec = NonNullable<NonNullable<ResourceDefinition['codec']>['remote']>;
@@ -178,7 +185,7 @@ async function convertAll(
 
 const storageTypes = new WeakMap<ResourceDefinition, EncodedType>();
 
-/** The type as it is stored: not the one served, for some. */
+/** The type that objects are stored as, which for some kinds is not the one served. */
 function storageType(definition: ResourceDefinition): EncodedType {
   if (definition.storedAs === undefined) return definition;
   const known = storageTypes.get(definition) ?? { ...definition, ...definition.storedAs };
@@ -186,15 +193,15 @@ function storageType(definition: ResourceDefinition): EncodedType {
   return known;
 }
 
-/** What the store keeps of an object. */
+/** Returns the form of an object that is stored. */
 export const storageForm = ({ origin, storedAsJson, schema }: ResourceDefinition, object: ApiObject): ApiObject =>
   origin === 'custom' || storedAsJson === true
     ? object
     : (withoutEmpty(schema, asJson(object)) as unknown as ApiObject);
 
 /**
- * The bytes an object is stored as, its resourceVersion still to be written; others have turns on the way. Rejects with
- * what the caller is told.
+ * Encodes an object for storage, with a gap for its resourceVersion, in turns with other work. Rejects with the error
+ * that the caller gets.
  */
 export function encodeDocument(
   definition: ResourceDefinition,
@@ -219,7 +226,9 @@ export function encodeDocument(
   return codec.remote.store(object).then(written);
 }
 
-/** The object as it would be had it been stored and read again. Rejects with what the caller is told. */
+/**
+ * Returns the object as it would be after a round trip through the store. Rejects with the error that the caller gets.
+ */
 export function asAfterStorage(definition: ResourceDefinition, given: ApiObject): ApiObject | Promise<ApiObject> {
   const { codec } = definition;
   const object = storageForm(definition, given);
@@ -232,7 +241,7 @@ export function asAfterStorage(definition: ResourceDefinition, given: ApiObject)
     .then(([read]) => read ?? object);
 }
 
-/** Would storing the document change nothing? */
+/** Whether storing the document would change nothing. */
 export function sameDocument(document: Document, entry: Entry): boolean {
   const { bytes, revisionAt } = entry;
   if (document.revisionAt !== revisionAt) return false;
@@ -245,5 +254,5 @@ export function sameDocument(document: Document, entry: Entry): boolean {
   );
 }
 
-/** Can the stored bytes go to a caller of this version as they are? */
+/** Whether stored bytes can be sent to a caller of this version as they are. */
 export const isServedAsStored = (definition: ResourceDefinition): boolean => definition.codec === undefined;

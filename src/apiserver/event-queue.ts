@@ -4,12 +4,13 @@ import type { Backpressure } from './backpressure.js';
 
 type Work = () => Steps<void> | void;
 
-/** So many changes may wait for a reader here; then the watch they come from waits. */
+/** With this many changes queued, the watch that they come from pauses. */
 const waitingAtMost = 256;
 
 /**
- * Takes what a watch sends, in its order, in turns of its own: first of all those who watch over a connection are told,
- * and nobody is held up by objects being read. While a large one is, or much waits, the watch waits too.
+ * Queues the events of an in-process watch and decodes them in order, in turns of its own, so that watchers over
+ * connections come first and decoding holds up nobody. While a large object is decoded or the queue is full, the watch
+ * pauses.
  */
 export class EventQueue {
   readonly #onError: (error: unknown) => void;
@@ -38,7 +39,7 @@ export class EventQueue {
     }
   }
 
-  /** Also what comes meanwhile: whatever comes once this has ended is another reading's, and not a turn later. */
+  /** Also runs what is queued meanwhile; work that is pushed after the end starts a new run. */
   *#readAll(): Steps<void> {
     try {
       for (let at = 0; at < this.#waiting.length; at++) {

@@ -7,9 +7,9 @@ import type { ResourceDefinition } from '../registry/resource-definition.js';
 import { DecodeError } from '../schema/decode-error.js';
 import { isExtensionGroup, isRegistered, isRegisteredIn, isScaleGroup, isUnversioned } from './registered-kinds.js';
 
-/** What a body says that it is, held against what is expected, in Kubernetes' words. */
+/** Compares the `kind` and `apiVersion` of a body with what is expected; the texts are Kubernetes'. */
 
-/** What an object says it is. */
+/** Checks that `apiVersion` and `kind` are well-formed. */
 export function checkTypeMeta(meta: TypeMeta): TypeMeta {
   const wrong = groupVersionComplaint(meta.apiVersion);
   if (wrong !== undefined) throw new DecodeError(wrong);
@@ -17,14 +17,17 @@ export function checkTypeMeta(meta: TypeMeta): TypeMeta {
   return meta.apiVersion.startsWith('/') ? { ...meta, apiVersion: meta.apiVersion.slice(1) } : meta;
 }
 
-/** The scheme that reads the objects of a group. */
+/** The name of the Kubernetes scheme that decodes objects of a group. */
 export const schemeOf = (group: string): string =>
   isExtensionGroup(group) ? unnamedScheme : 'k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30';
 
-/** The object is of a kind that cannot be made the one that is expected. */
+/** Thrown for an object whose kind cannot be converted to the expected one. */
 export class NoConversion extends DecodeError {}
 
-/** Why an object cannot be of a built-in kind, by what it says it is; another version of the kind can be converted. */
+/**
+ * Why an object with this type cannot be converted to a built-in kind; undefined if it can, as from another version of
+ * the kind.
+ */
 export function kindMismatch(definition: ResourceDefinition, meta: TypeMeta, scheme: string): string | undefined {
   if (meta.kind === definition.kind && meta.apiVersion === groupVersion(definition)) return undefined;
   const group = internalGroup(meta.apiVersion);
@@ -35,7 +38,7 @@ export function kindMismatch(definition: ResourceDefinition, meta: TypeMeta, sch
   return `converting (${version}.${meta.kind}) to (${internalPackage(definition.group)}.${definition.kind}): unknown conversion`;
 }
 
-/** The same of an object in Kubernetes' own form, as one that says no version counts as. */
+/** Like `kindMismatch`, for an object in Kubernetes' internal version, which is assumed when a body names none. */
 export function internalKindMismatch(
   definition: ResourceDefinition,
   { group, kind }: { readonly group: string; readonly kind: string },
@@ -48,7 +51,10 @@ export function internalKindMismatch(
   return `converting (${given}.${kind}) to (${wanted}.${definition.kind}): unknown conversion`;
 }
 
-/** The fields of an object in Kubernetes' own form, where each has another name: nothing of it is known. */
+/**
+ * The unknown fields of an object read in Kubernetes' internal version: all of them, because internal fields have other
+ * names.
+ */
 export function fieldsUnknownToInternal(object: JsonObject): readonly string[] {
   const strict = new Complaints();
   for (const name of Object.keys(object)) {
@@ -57,10 +63,10 @@ export function fieldsUnknownToInternal(object: JsonObject): readonly string[] {
   return strict.texts;
 }
 
-/** What is wrong with a custom resource whose version is null. */
+/** The error text for a custom resource with a null version. */
 export const nullVersionMessage = '.apiVersion accessor error: <nil> is of the type <nil>, expected string';
 
-/** A group alone is no version. */
+/** Whether `apiVersion` names no version: a group alone does not. */
 export const isVersionless = ({ apiVersion }: Pick<TypeMeta, 'apiVersion'>): boolean =>
   apiVersion === '' || apiVersion.endsWith('/');
 

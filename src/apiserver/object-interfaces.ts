@@ -17,10 +17,10 @@ import { readReceivedPatch } from './patch/json.js';
 import { DoesNotApply } from './patch/json-patching.js';
 import { checkKind, decodeResult } from './verbs/patch.js';
 
-/** How objects look to those who are asked about a request. */
+/** Looks up the definitions of resources and of their objects, for admission. */
 export interface DefinitionLookup {
   definitionOf(resource: ResourceKind['resource']): ResourceDefinition | undefined;
-  /** The definition of what an object is read as: that of the resource, or of a subresource's kind. */
+  /** The definition that an object is decoded by: that of the resource, or of the subresource's kind. */
   objectDefinitionOf(as: ResourceKind): ResourceDefinition | undefined;
 }
 
@@ -44,7 +44,7 @@ export function definitionLookup(catalogue: Catalogue): DefinitionLookup {
   };
 }
 
-/** What admission webhooks are told of kinds and their objects, from what the server serves. */
+/** Implements ObjectInterfaces for the resources that the server serves. */
 export function objectInterfaces(catalogue: Catalogue): ObjectInterfaces {
   const { definitionOf, objectDefinitionOf } = definitionLookup(catalogue);
   return {
@@ -112,7 +112,7 @@ export function objectInterfaces(catalogue: Catalogue): ObjectInterfaces {
   };
 }
 
-/** The result of a patch, read as an object of the kind. Throws DecodeError. */
+/** Decodes the result of a patch as an object of the kind. Throws DecodeError. */
 export function* decodePatched(
   served: Served,
   definition: ResourceDefinition,
@@ -123,7 +123,7 @@ export function* decodePatched(
   return yield* decodeResult(definition, result, { made: true, text });
 }
 
-/** A custom resource that has become one of another group cannot be made one of its own again. Throws ApiError 500. */
+/** Throws ApiError 500 for a custom resource that a patch moved to another group, which cannot be converted back. */
 export function checkGroup(definition: ResourceDefinition, result: JsonObject): void {
   const { apiVersion, kind } = checkTypeMeta(typeMetaOf(result));
   const [version = '', group = ''] = apiVersion.split('/').reverse();
@@ -132,7 +132,7 @@ export function checkGroup(definition: ResourceDefinition, result: JsonObject): 
   throw untyped(`${group}/${version}, Kind=${kind} is unstructured and is not suitable for converting to ${wanted}`);
 }
 
-/** Whoever asks has the definition in hand more often than not. */
+/** The resource itself if it is a definition, which it usually is. */
 const asDefinition = (resource: ResourceKind['resource']): ResourceDefinition | undefined =>
   'schema' in resource ? (resource as ResourceDefinition) : undefined;
 

@@ -1,6 +1,6 @@
 /**
- * Remembers what was made of objects lately: the last so many bytes at least, twice as many at most. What it forgets can
- * be made again.
+ * A cache of values computed from objects, bounded in bytes: it keeps at least the most recent `bytes`, at most twice
+ * as many. Evicted values can be computed again.
  */
 export class RecentCache<K extends object, V> {
   readonly #bytes: number;
@@ -16,7 +16,7 @@ export class RecentCache<K extends object, V> {
     return this.#young.get(key) ?? this.#old.get(key);
   }
 
-  /** `bytes`: how many the value has come to hold beyond those it held before. */
+  /** Stores a value; `bytes` is by how much it has grown since it was last stored. */
   set(key: K, value: V, bytes: number): void {
     if (this.#size + bytes > this.#bytes) {
       this.#old = this.#young;

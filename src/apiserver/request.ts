@@ -9,20 +9,20 @@ import type { Backpressure } from './backpressure.js';
 import type { InterceptedRequest } from './intercept.js';
 import type { Latencies } from './operations/latencies.js';
 
-/** What a URL and a method ask for, as authorization sees it; made before anybody knows whether it exists. */
+/** What a URL and a method ask for, as authorization sees it; whether the resource exists is not known yet. */
 export interface RequestInfo extends Omit<InterceptedRequest, 'user'> {
-  /** The path goes beyond what can be: segments follow the subresource, or namespaces are asked for in a namespace. */
+  /** The path has segments after the subresource, or asks for namespaces within a namespace. */
   readonly hasExtraSegments: boolean;
   /** The path names a namespace of no characters: `namespaces//secrets`. */
   readonly namespaceIsEmpty: boolean;
-  /** The path says watch, instead of the query. */
+  /** Watching is requested by the path instead of the query. */
   readonly watchedByPath: boolean;
   /** Selectors of a request about a collection, as sent; they have not been checked. */
   readonly fieldSelector?: string | undefined;
   readonly labelSelector?: string | undefined;
 }
 
-/** A request, freed of sockets. */
+/** A request, independent of sockets. */
 export interface ApiRequest {
   readonly info: RequestInfo;
   /** Upper case. */
@@ -32,7 +32,7 @@ export interface ApiRequest {
   readonly uri: string;
   /** First value of a header (lower-case name). */
   header(name: string): string | undefined;
-  /** Who is calling: credentials to be checked, or an identity this process vouches for. */
+  /** The caller: credentials to be checked, or an identity that this process vouches for. */
   readonly caller: { readonly credentials: Credentials } | { readonly user: UserInfo };
   /** The whole body; RequestEntityTooLarge beyond the limit. */
   body(): Promise<RequestBody>;
@@ -42,7 +42,7 @@ export interface ApiRequest {
   readonly auditId?: string;
   /** Of the peer, where the request came over the network. */
   readonly remoteAddress?: string;
-  /** Aborts the signal: nobody waits for the answer any more. */
+  /** Aborts the signal, because the caller no longer waits. */
   abandon?(): void;
   /** Set on the way, where the request is recorded. */
   record?: RequestRecord | undefined;
@@ -50,9 +50,9 @@ export interface ApiRequest {
   latencies?: Latencies | undefined;
 }
 
-/** What a record of the request, in the audit log, is told on the way. */
+/** The audit record of the request, as the pipeline reports to it. */
 export interface RequestRecord {
-  /** It was about a version that is deprecated. */
+  /** The request was for a deprecated version. */
   deprecated(): void;
   /** The first value of an annotation stays. Of some only records of a level tell. */
   annotate(key: string, value: string, fromLevel?: 'Request'): void;
@@ -66,7 +66,7 @@ export interface RequestRecord {
 export interface RequestBody {
   readonly bytes: Buffer;
   readonly contentType: string | undefined;
-  /** Made in this process, which has no need to be protected from itself: it may have any number of values. */
+  /** Made by this process; no limit on the number of values applies. */
   readonly isTrusted?: boolean;
 }
 
@@ -83,19 +83,19 @@ export type Result =
   | ListResult
   | WatchResult
   | TextResult
-  /** Bytes of a fixed form, such as an OpenAPI document. */
+  /** Bytes in a fixed format, such as an OpenAPI document. */
   | {
       readonly type: 'bytes';
       readonly code: number;
       readonly bytes: Buffer;
       /** Absent where there are none. */
       readonly contentType?: string;
-      /** Whether callers who accept it get them compressed; not unless told. */
+      /** Whether they may be compressed. Default: no. */
       readonly compressible?: boolean;
       readonly headers?: Headers;
     };
 
-/** Results that are represented: the others are bytes already, or a stream. */
+/** Results that are encoded by content negotiation; the others are bytes already, or a stream. */
 export type ObjectResult = Exclude<Result, { type: 'watch' | 'text' | 'bytes' }>;
 
 export type Headers = Readonly<Record<string, string>>;
@@ -131,9 +131,9 @@ export interface WatchResult {
   readonly definition: ResourceDefinition;
   /** Completes when the watch is over. Errors are events here, never failures of the stream. */
   readonly events: Observable<WatchItem>;
-  /** For a reader that may be slower than the events come; to be limited before subscribing. */
+  /** Backpressure for a slow reader; must be limited before subscribing. */
   readonly backpressure: Backpressure;
-  /** To be told of every event that was sent, and its size. */
+  /** Called for every event that was sent, with its size. */
   readonly onSent?: (item: WatchItem, bytes: number) => void;
 }
 
@@ -153,13 +153,13 @@ export interface ApiResponse {
   readonly warnings: readonly string[];
   readonly representation: Representation;
   readonly headers?: Headers | undefined;
-  /** Who asked, where that is known. */
+  /** The authenticated user, if known. */
   readonly caller?: UserInfo | undefined;
   /** The caller is nobody in particular: an HTTP/2 connection ends with this answer, as Kubernetes has it. */
   readonly unknownCaller?: boolean;
-  /** By when (of a clock's `monotonic`) the caller has to have all of it: the time of a request counts until then. */
+  /** When the whole response must have been sent, in milliseconds of the clock's `monotonic`. */
   readonly deadline?: number | undefined;
-  /** To be told once: the answer was sent, or will not be. Watches tell of their end themselves. */
+  /** Called once, when the response was sent or never will be. Watches report their end themselves. */
   readonly onSettled?: (outcome: Outcome) => void;
 }
 
@@ -168,11 +168,11 @@ export interface Outcome {
   readonly code: number;
   /** Size of the body, where there is one. */
   readonly bytes: number;
-  /** It was broken off after it had begun. */
+  /** It was aborted after it had begun. */
   readonly isAborted?: boolean;
 }
 
-/** The form the caller accepts. */
+/** The representation that the caller accepts. */
 export interface Representation {
   readonly mediaType: 'json' | 'yaml' | 'protobuf';
   readonly as?: {
@@ -184,5 +184,5 @@ export interface Representation {
   readonly includeObject?: 'Metadata' | 'Object' | 'None';
 }
 
-/** The form of what is the same whatever the caller accepts. */
+/** The representation of results that do not depend on the Accept header. */
 export const plainJson: Representation = { mediaType: 'json', pretty: false };

@@ -1,6 +1,6 @@
 import { withoutTokenProtocols } from '../auth/bearer-token.js';
 
-/** What is left of a header (lower-case name) for everything after authentication: credentials go no further. */
+/** By lower-case name: what is left of a header after authentication, so that credentials go no further. */
 const passed: Readonly<Record<string, (value: string) => string | undefined>> = {
   authorization: () => undefined,
   'sec-websocket-protocol': withoutTokenProtocols,

@@ -2,8 +2,8 @@
 const gone = new Error('nobody waits for the answer any more');
 
 /**
- * Tells whoever works on a request that nobody waits for it any more. The signal is made when it is first looked at,
- * because most requests are over before anybody does.
+ * Signals that the caller of a request has gone. The AbortSignal is created on first use, because most requests never
+ * need one.
  */
 export class Cancellation {
   readonly #onStop = (): void => this.abort();
@@ -11,7 +11,7 @@ export class Cancellation {
   #controller: AbortController | undefined;
   #aborted = false;
 
-  /** `stopping` cancels too. Before anybody has looked. */
+  /** Makes `stopping` cancel too. Must be called before the signal is first used. */
   endWith(stopping: AbortSignal): void {
     this.#stopping = stopping;
   }
@@ -31,7 +31,7 @@ export class Cancellation {
     this.#controller?.abort(gone);
   }
 
-  /** The request is over: `stopping` need not remember it. */
+  /** Removes the listener on `stopping` once the request is over. */
   release(): void {
     if (this.#controller !== undefined) this.#stopping?.removeEventListener('abort', this.#onStop);
   }

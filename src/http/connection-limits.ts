@@ -1,4 +1,4 @@
-/** How much a caller may ask of the server before anybody knows who it is. */
+/** Limits that apply to callers before they are authenticated. */
 export interface ConnectionLimits {
   /** Connections at a time; further ones are closed at once. 0: any number. */
   readonly connections: number;
@@ -8,11 +8,11 @@ export interface ConnectionLimits {
   readonly headersMs: number;
   /** Milliseconds for a whole request over HTTP/1.1, its body included. Longer than requests may take altogether. */
   readonly requestMs: number;
-  /** Milliseconds a connection stays open on which nothing is asked; from 100 to a day. */
+  /** Milliseconds that an idle connection stays open; from 100 to a day. */
   readonly idleMs: number;
 }
 
-/** Mostly Kubernetes' own. */
+/** Defaults, mostly those of Kubernetes. */
 export const defaultConnectionLimits: ConnectionLimits = {
   connections: 10_000,
   headerBytes: 131_072,
@@ -21,7 +21,7 @@ export const defaultConnectionLimits: ConnectionLimits = {
   idleMs: 90_000,
 };
 
-/** Open files that the store, followed files and calls to other servers need at least. */
+/** File descriptors reserved for the store, watched files and outgoing calls. */
 const otherFiles = 128;
 
 /**
@@ -45,8 +45,8 @@ export const concurrentStreams = 100;
 export const maxUnreadMegabytes = 1_024;
 
 /**
- * Requests a client may reset on one HTTP/2 connection: so many at once, and so many more every second. Beyond that
- * it causes work faster than it reads responses. Node notices at 1,000, and leaves the connection open.
+ * How many streams a client may reset on one HTTP/2 connection: a burst, and a rate per second. Beyond that it causes
+ * work faster than it reads responses. Node notices at 1,000, and leaves the connection open.
  */
 export const streamResetLimit = { atOnce: 500, perSecond: 30 };
 

@@ -3,36 +3,36 @@ import type { Body } from '../apiserver/represent.js';
 import type { Peer } from './peer.js';
 import type { WebSocketOffer } from './web-socket.js';
 
-/** One request and its answer, whichever HTTP version carries them. */
+/** One request and its response, over HTTP/1.1 or HTTP/2. */
 export interface Exchange {
-  /** Of HTTP. */
+  /** The major version of HTTP. */
   readonly version: 1 | 2;
   readonly method: string;
   /** Path and query as sent. */
   readonly url: string;
   /** First (or joined) value of a header. */
   header(name: string): string | undefined;
-  /** Names (as sent) and values alternating, repetitions kept. */
+  /** Alternating names (as sent) and values; repeated headers are kept. */
   readonly rawHeaders: readonly string[];
   readonly body: Readable;
   readonly peer: Peer;
-  /** Calls back when the caller has gone before the answer was given. */
+  /** Calls the listener when the caller has gone before the response was complete. */
   onClosed(listener: () => void): void;
   readonly responseStarted: boolean;
-  /** The answer was broken off, because nobody took it, or not in time. */
+  /** The response was aborted because the caller did not read it, or not in time. */
   readonly isStalled: boolean;
   /**
-   * Sends a whole answer; if that takes a while, resolves when the last of it was handed over, or nobody reads any
-   * more. `deadline`: when (of the clock's `monotonic`) it is broken off.
+   * Sends a complete response; if that takes a while, resolves when all of it was handed over or the caller has gone.
+   * `deadline`: when it is aborted, in milliseconds of the clock's `monotonic`.
    */
   send(code: number, headers: OutgoingHeaders, body: Body | StreamedBody, deadline?: number): Promise<void> | undefined;
-  /** Begins an answer that goes on; headers are sent at once. */
+  /** Starts a streamed response; headers are sent at once. */
   stream(code: number, headers: OutgoingHeaders): Writable;
-  /** An answer that goes on may be sent as messages instead. */
+  /** Present if the caller asks for a streamed response as WebSocket messages. */
   readonly webSocket?: WebSocketOffer | undefined;
-  /** Said before an answer: the connection ends with it. */
+  /** Makes the connection close after the response; call it before sending one. */
   closeAfterResponse(): void;
-  /** Breaks off. */
+  /** Aborts the response. */
   abort(): void;
 }
 
@@ -41,5 +41,5 @@ export interface StreamedBody {
   readonly chunks: AsyncIterable<Buffer>;
 }
 
-/** An exchange may change what it is given. */
+/** Response headers. An exchange may change the object it is given. */
 export type OutgoingHeaders = Record<string, string | number | readonly string[]>;

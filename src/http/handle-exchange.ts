@@ -23,7 +23,7 @@ export interface HandlerParts {
   handle(request: ApiRequest): Promise<ApiResponse>;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Aborted when the server stops: watches end, other requests go on. */
+  /** Aborted when the server stops: watches end, other requests continue. */
   readonly stopping: AbortSignal;
 }
 
@@ -85,7 +85,7 @@ async function refusePath(exchange: Exchange, error: UnroutablePath | Unreadable
   await exchange.send(500, headers, bodyOf(Buffer.from(entitiesFor(why))));
 }
 
-/** What every answer about the API carries. */
+/** Headers of every API response. */
 const commonHeaders = (auditId: string): OutgoingHeaders => ({
   'Audit-Id': auditId,
   'Cache-Control': 'no-cache, private',
@@ -155,11 +155,11 @@ async function answerWatch(
   return { code: webSocket === undefined ? 200 : 101, bytes: 0 };
 }
 
-/** Does the connection end with this answer? That of a caller nobody knows only if it can carry many at a time. */
+/** Whether the connection ends with this response. For an unauthenticated caller only an HTTP/2 connection does. */
 const isLast = ({ stopping }: HandlerParts, { version }: Exchange, { unknownCaller }: ApiResponse): boolean =>
   stopping.aborted || (version === 2 && unknownCaller === true);
 
-/** The encoder, and whoever counts events told of each. */
+/** The encoder, reporting each event to `onSent`. */
 function told(encode: EventEncoder, { onSent }: WatchResult): EventEncoder {
   if (onSent === undefined) return encode;
   return (item) => {
@@ -173,7 +173,7 @@ function told(encode: EventEncoder, { onSent }: WatchResult): EventEncoder {
   };
 }
 
-/** A refusal to put the answer into the form asked for is itself an answer. */
+/** Represents the result; an error while doing so becomes the response. */
 async function represented(parts: HandlerParts, request: ApiRequest, { result, representation }: ApiResponse) {
   if (result.type === 'text' || result.type === 'bytes' || result.type === 'watch')
     throw new Error('has no body to represent');

@@ -1,22 +1,22 @@
 import type { Writable } from 'node:stream';
 import type { Clock } from '../runtime/clock.js';
 
-/** So many bytes are handed over at once. What was handed over counts as taken only when all of it was. */
+/** Bytes handed to the stream at once. They count as drained only when all of them are. */
 const atOnce = 65_536;
-/** A reader that takes nothing for so long is cut off. */
+/** A reader that reads nothing for this long is disconnected. */
 const patienceMs = 30_000;
 
 export interface WriteLimits {
   readonly clock: Clock;
-  /** When (of the clock's `monotonic`) a reader is cut off whatever it took. */
+  /** When the reader is disconnected even if it makes progress, in milliseconds of the clock's `monotonic`. */
   readonly deadline?: number | undefined;
-  /** Breaks off. */
+  /** Aborts the response. */
   abort(): void;
 }
 
 /**
- * Hands bytes over to a slow reader in portions, so that it can be told from one that takes nothing: Node writes all that
- * waits as one, and says that it was taken when the last of it was.
+ * Writes to a slow reader in portions, to distinguish it from one that reads nothing: Node would write everything
+ * queued as one chunk and report progress only at its end.
  */
 export class PacedWriter {
   readonly #out: Writable;
@@ -26,7 +26,7 @@ export class PacedWriter {
   #queue: Buffer[] = [];
   #queued = 0;
   #isEnding = false;
-  /** Bytes that were to be written, ever. */
+  /** Total bytes passed to `write`. */
   #given = 0;
   #taking: Promise<void> | undefined;
   #onRoom = (): void => {};
@@ -51,7 +51,7 @@ export class PacedWriter {
     return this.#queued + this.#out.writableLength;
   }
 
-  /** Answers whether there is room for more; otherwise there is when `drained` resolves. */
+  /** Queues bytes. Returns false if the caller should wait for `drained` before writing more. */
   write(bytes: Buffer): boolean {
     this.#given += bytes.length;
     if (this.#queued === 0 && this.#out.writableLength + bytes.length <= atOnce) return this.#out.write(bytes);
@@ -62,7 +62,7 @@ export class PacedWriter {
     return false;
   }
 
-  /** Ends the stream after what waits; a reader that does not take that is cut off. */
+  /** Ends the stream after what is queued; a reader that does not read that is disconnected. */
   end(): void {
     this.#isEnding = true;
     if (this.#queued === 0) this.#out.end();
@@ -104,7 +104,7 @@ export class PacedWriter {
     if (this.#queued === 0 && this.#isEnding) this.#out.end();
   }
 
-  /** What was handed over has been taken. */
+  /** The stream has drained what was handed over. */
   #onTaken(): void {
     if (this.#queued > 0) this.#handOver();
     else this.#onRoom();

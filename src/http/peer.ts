@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 
-/** Who is at the other end of a connection. */
+/** The other end of a connection. */
 export interface Peer {
-  /** Of TLS, as DER, leaf first. */
+  /** TLS certificates as DER, leaf first. */
   readonly certificates: readonly Buffer[];
-  /** Empty where the connection is gone. */
+  /** Empty if the connection has closed. */
   readonly address: string;
 }
 
@@ -13,7 +13,7 @@ const peers = new WeakMap<object, Peer>();
 
 export const unknownPeer: Peer = { certificates: [], address: '' };
 
-/** The peer, read once per connection (`owner` stands for it). */
+/** Returns the peer of a connection, read once per `owner`, the object that stands for the connection. */
 export function peerOf(owner: object, socket: Socket): Peer {
   const known = peers.get(owner);
   if (known !== undefined) return known;
@@ -23,8 +23,8 @@ export function peerOf(owner: object, socket: Socket): Peer {
 }
 
 /**
- * All that was sent, in its order. Node leads from one to the next; `getPeerCertificate` would pick one issuer of each
- * and leave out the others.
+ * All certificates that were sent, in order. `getPeerCertificate` would pick one issuer for each and leave out the
+ * others.
  */
 function certificatesOf(socket: TLSSocket): readonly Buffer[] {
   const sent: Buffer[] = [];

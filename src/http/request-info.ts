@@ -31,7 +31,7 @@ const verbs: Readonly<Record<string, string>> = {
 };
 const namespaceSubresources = new Set(['status', 'finalize']);
 
-/** Reads a path into what it asks for. Whether it exists is somebody else's question. */
+/** Parses a path as kube-apiserver's RequestInfoFactory does, without checking whether the resource exists. */
 export function parseRequestInfo(method: string, path: string, query: Query): RequestInfo {
   const parts = segments(path);
   const grouped = parts[0] === 'apis';
@@ -59,7 +59,7 @@ export function parseRequestInfo(method: string, path: string, query: Query): Re
     group: grouped ? (parts[1] ?? '') : '',
     version: parts[grouped ? 2 : 1] ?? '',
     resource: parts[at] ?? '',
-    // What follows a name that is to be reached through a proxy is its own affair.
+    // The path after the name in a proxy request is not part of the RequestInfo.
     subresource: special === 'proxy' ? '' : (parts[at + 2] ?? ''),
     namespace,
     name: parts[at + 1] ?? '',
@@ -97,7 +97,7 @@ const badEscape = /%(?![\dA-Fa-f]{2})/;
 /** What Go leaves out of a query: a parameter with a semicolon or a bad escape. */
 const unreadable = new RegExp(`;|${badEscape.source}`);
 
-/** A query string, decoded once when first asked. */
+/** Parses a query string, lazily and once. */
 export function parseQuery(text: string): Query {
   if (text === '') return noQuery;
   let parameters: URLSearchParams | undefined;

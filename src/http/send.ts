@@ -6,7 +6,7 @@ import type { Exchange, OutgoingHeaders } from './exchange.js';
 /** Answers larger than this are compressed for callers that accept it. */
 const gzipAbove = 131_072;
 
-/** Sends a whole answer, compressed if it is long and the caller takes that. Answers how many bytes it was. */
+/** Sends a complete response, compressed if it is long and the caller accepts gzip. Returns the number of bytes. */
 export function send(
   exchange: Exchange,
   code: number,
@@ -23,7 +23,10 @@ export function send(
   return exchange.send(code, headers, body, deadline)?.then(() => length) ?? length;
 }
 
-/** Answers how many bytes were sent. Compressed elsewhere, and no more at a time than the reader takes. */
+/**
+ * Sends a response with gzip and resolves with the number of bytes. Compression runs on another thread, no faster than
+ * the caller reads.
+ */
 export async function sendCompressed(
   exchange: Exchange,
   code: number,

@@ -5,7 +5,7 @@ import type { Clock } from '../runtime/clock.js';
 import { Subscription } from '../runtime/observable.js';
 import { PacedWriter } from './paced-writer.js';
 
-/** With more bytes than this waiting for its reader, a watch rests until all of them are taken. */
+/** With more bytes than this queued, a watch pauses until all of them are drained. */
 const restAbove = 1_048_576;
 
 /**

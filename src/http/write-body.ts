@@ -4,7 +4,7 @@ import type { Body } from '../apiserver/represent.js';
 import type { StreamedBody } from './exchange.js';
 import { PacedWriter, type WriteLimits } from './paced-writer.js';
 
-/** Smaller answers fit into the buffers of the system, and nobody waits for their reader. */
+/** Shorter bodies fit into the buffers of the system, so that they are not paced. */
 const longAnswer = 65_536;
 
 type Out = ServerResponse | ServerHttp2Stream;

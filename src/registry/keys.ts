@@ -6,7 +6,7 @@ import { checkName } from '../api/request-keys.js';
 interface Located {
   readonly group: string;
   readonly homeGroup?: string;
-  /** Where it lies among the objects of another group. */
+  /** Set for resources that are stored under the prefix of another group. */
   readonly storedAs?: { readonly group: string };
   readonly plural: string;
   readonly namespaced: boolean;
@@ -26,17 +26,22 @@ export const storageKey = (resource: Located, { namespace, name }: ObjectKey): s
 
 export const namespaceRequired = (): ApiError => badRequest('Namespace parameter required.');
 
-/** An object is looked for only in a namespace, if its kind is in one, and under a name that it can have. */
+/**
+ * Throws for a key that cannot name an object: no namespace for a namespaced kind, or a name that no object can have.
+ */
 export function checkLookupKey({ namespaced }: { readonly namespaced: boolean }, { namespace, name }: ObjectKey): void {
   if (namespaced && namespace === '') throw namespaceRequired();
   checkName(name);
 }
 
-/** Would objects of a group and plural lie among those of the given kinds, or be reached under the same name? */
+/**
+ * Makes a predicate: do objects of a group and plural share a storage prefix, or the group and plural, with one of
+ * these kinds?
+ */
 export function overlapping(kinds: readonly Located[]): (group: string, plural: string) => boolean {
   const taken = new Set(kinds.flatMap((kind) => [`${kind.group}/${kind.plural}`, `${homeOf(kind)}/${kind.plural}`]));
   return (group, plural) => taken.has(`${group}/${plural}`);
 }
 
-/** The key's part after the resource's prefix: `namespace/name` or `name`. */
+/** The part of a storage key after the resource's prefix: `namespace/name` or `name`. */
 export const relativeKey = (resource: Located, key: string): string => key.slice(storagePrefix(resource).length);

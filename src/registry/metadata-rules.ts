@@ -23,7 +23,7 @@ import {
 } from '../api/violations.js';
 import type { NameRule } from './resource-definition.js';
 
-/** What holds for the metadata of every kind: what the server sets, what may change, what is valid. Pure. */
+/** Rules for the metadata of every kind: what the server sets, what may change, what is valid. Pure. */
 
 type Meta = ObjectMeta;
 const base = 'metadata';
@@ -36,11 +36,11 @@ function withoutMeta<T extends ApiObject>(object: T, ...members: readonly (keyof
   return { ...object, metadata };
 }
 
-/** Drops what only the server sets. The first thing that happens to an object to be created. */
+/** Drops the fields that only the server sets. The first step of every create. */
 export const wipeSystemFields = <T extends ApiObject>(object: T): T =>
   withoutMeta(object, 'uid', 'creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds', 'selfLink');
 
-/** Sets what the server owns of a new object. `generation` only where the kind counts desired states. */
+/** Sets the server-owned fields of a new object; `generation` only if the kind has generations. */
 export const fillSystemFields = <T extends ApiObject>(
   object: T,
   given: { readonly uid: string; readonly now: number; readonly countsGenerations: boolean },
@@ -54,7 +54,10 @@ export const fillSystemFields = <T extends ApiObject>(
   },
 });
 
-/** Keeps of the stored object what an update cannot change. A link is not stored, and comes back from a dry run. */
+/**
+ * Restores the fields that an update cannot change from the stored object. `selfLink` is never stored, but a dry run
+ * returns it.
+ */
 export function keepSystemFields<T extends ApiObject>(
   next: T,
   previous: ApiObject,
@@ -73,7 +76,7 @@ export function keepSystemFields<T extends ApiObject>(
   return { ...next, metadata };
 }
 
-/** What of the metadata a write to the status of most kinds cannot change, and nobody is told. */
+/** Metadata that a write to the status of most kinds silently cannot change. */
 const notByStatus = [
   'deletionTimestamp',
   'selfLink',
@@ -83,7 +86,7 @@ const notByStatus = [
   'ownerReferences',
 ] as const;
 
-/** The metadata of a write to `status`: the rest is as sent, so that another uid is refused. */
+/** The metadata of a write to `status`. Other members stay as sent, so that a different uid is refused. */
 export function resetForStatus(next: Meta, previous: Meta): Meta {
   const metadata: { -readonly [Member in keyof Meta]: Meta[Member] } = { ...next };
   for (const member of notByStatus) {
@@ -93,7 +96,7 @@ export function resetForStatus(next: Meta, previous: Meta): Meta {
   return metadata;
 }
 
-/** Identical owner references written twice count once. Answers the UIDs that were repeated. */
+/** Removes identical duplicate owner references; returns the UIDs that were repeated. */
 export function dedupeOwnerReferences<T extends ApiObject>(
   object: T,
 ): { readonly object: T; readonly repeated: readonly string[] } {
@@ -152,7 +155,10 @@ export function* validateMetadata(
   ];
 }
 
-/** What an update of metadata must not do, and the rules about maps and lists once more, as Kubernetes reports them. */
+/**
+ * Violations of the rules for updates of metadata, with the rules for its maps and lists repeated, as Kubernetes
+ * reports them.
+ */
 export function* validateMetadataUpdate(next: ApiObject, previous: ApiObject): Steps<readonly Violation[]> {
   const [now, old] = [next.metadata, previous.metadata];
   const changed = immutableMembers.filter((member) => now[member] !== old[member]);
@@ -256,7 +262,7 @@ function* validateFinalizers(list: readonly string[] | undefined): Steps<readonl
 /** Names of finalizers that mean something to Kubernetes itself. */
 export const standardFinalizers: ReadonlySet<string> = new Set(['orphan', 'foregroundDeletion', 'kubernetes']);
 
-/** Is it a standard name, or one with a domain? */
+/** Violations of a finalizer name that is neither a standard one nor qualified by a domain. */
 export const finalizerNameViolations = (path: string, name: string): readonly Violation[] =>
   name.includes('/') || standardFinalizers.has(name)
     ? []
@@ -282,10 +288,13 @@ function validateManagedFields({ managedFields }: Meta): readonly Violation[] {
   });
 }
 
-/** What a kind whose own rules look at metadata has to say of an update: against what they were, and of finalizers by name. */
+/**
+ * Violations that kinds with metadata rules of their own report on an update: immutable metadata, and names of
+ * finalizers.
+ */
 export function* validateMetadataChange(next: ApiObject, previous: ApiObject): Steps<readonly Violation[]> {
   return [...(yield* validateMetadataUpdate(next, previous)), ...validateFinalizerNames(next.metadata)];
 }
 
-/** Names of any text that can stand in a URL: what the generic part checks on updates. */
+/** Accepts any name that can be a path segment of a URL: what the generic registry checks on updates. */
 export const anyName: NameRule = pathSegment;

@@ -6,30 +6,27 @@ import type { Findings, Violation } from '../api/violations.js';
 import type { Schema } from '../schema/schema.js';
 import type { Revision } from '../store/store.js';
 
-/**
- * Rules that a kind has for an update: what holds of its metadata and of its contents in any object, and what must not
- * change of each.
- */
+/** Groups of rules for an update: validity of metadata and of contents, and what must not change of either. */
 export type UpdateRules = 'metadata' | 'metadata change' | 'contents' | 'change';
 
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection';
 
 /** What is special about one kind. Everything common to all kinds is in the registry and the API server. */
 export interface ResourceDefinition<T extends ApiObject = ApiObject> extends ResourceType<T> {
-  /** Built-in kinds and custom resources share one path; a handful of texts and encodings differ by this. */
+  /** Built-in kinds and custom resources share one code path; only a handful of texts and encodings depend on this. */
   readonly origin: 'built-in' | 'custom';
   /** Schema of the whole object, `kind`, `apiVersion` and `metadata` included. Compiled on first use. */
   readonly schema: Schema;
   /** Default: all eight. */
   readonly verbs?: readonly Verb[];
-  /** Rule for `metadata.name`; also for `generateName`, then with `prefix`. Answers what is wrong with it. Default: DNS subdomain. */
+  /** Rule for `metadata.name`, and with `prefix` for `generateName`. Default: DNS subdomain. */
   readonly nameRule?: NameRule;
-  /** The rule in the place of `nameRule` where the name must fit the rest of the object. Pure. */
+  /** Replaces `nameRule` where a valid name depends on the rest of the object. Pure. */
   nameRuleOf?(object: T): NameRule;
   /**
-   * Rules of the kind for an update, in the order in which what is wrong is told. Where they look at metadata, which
-   * the generic ones do for every kind, it stands more than once among the causes. A kind whose own rules never do has
-   * its metadata looked at once the rest is found valid. Default: `metadata change`, `metadata`, `contents`.
+   * The kind's own rules for an update, in the order of their causes. Kinds that list metadata rules report its
+   * violations twice, because the generic rules check it for every kind; for the others metadata is checked once the
+   * rest is valid. Default: `metadata change`, `metadata`, `contents`.
    */
   readonly updateRules?: readonly UpdateRules[];
   /** Finalizers need not be qualified by a domain. Always so for custom resources. */
@@ -38,131 +35,141 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Res
   readonly createOnUpdate?: boolean;
   /** PUT without a resourceVersion overwrites whatever is there. */
   readonly unconditionalUpdate?: boolean;
-  /** Kubernetes keeps no cache of the kind: reads are never older than the store, have pages whatever version they name, and wait for none. */
+  /**
+   * Kubernetes has no watch cache for the kind: reads always see the latest state, are paged whatever resourceVersion
+   * they name, and never wait for one.
+   */
   readonly uncached?: boolean;
-  /** DELETE answers with the object instead of a Status; `untold`: OpenAPI says a Status all the same. */
+  /** DELETE returns the object instead of a Status; `untold`: OpenAPI documents a Status all the same. */
   readonly returnsDeleted?: boolean | 'untold';
-  /** Present where `metadata.generation` counts desired states: did this write make a new one? */
+  /** Present for kinds with `metadata.generation`: does this write increment it? */
   readonly newGeneration?: (next: T, previous: T) => boolean;
-  /** Member in which empty lists and maps are stored as absent; sending one still makes a new generation. */
+  /** Member whose empty lists and maps are stored as absent; sending one still increments the generation. */
   readonly generationOfEmpty?: string;
   /** Names of `fieldSelector` beyond metadata.name and metadata.namespace, and how to read them ("" when absent). */
   readonly selectableFields?: Readonly<Record<string, (object: T) => string>>;
-  /** False for a kind in namespaces whose `fieldSelector` does not know metadata.namespace. */
+  /** False for a namespaced kind whose `fieldSelector` does not support metadata.namespace. */
   readonly selectsNamespace?: false;
-  /** What a table shows after Name. Default: Age. */
+  /** Table columns after Name. Default: Age. */
   readonly columns?: readonly Column<T>[];
   /** False if the columns do not begin with the name (events). */
   readonly leadsWithName?: boolean;
-  /** What a table says of the object as a whole, if anything: that there is nothing more to do for it. */
+  /** The condition of a table row, if any: that the object is completed. */
   readonly completed?: (object: T) => RowCondition | undefined;
   readonly subresources?: Readonly<Record<string, Subresource<T>>>;
-  /** Objects have looked as they do since this version of the store. Absent: always. */
+  /** The store revision since which objects have this representation. Absent: always. */
   readonly since?: Revision;
-  /** True while requests are answered but discovery does not tell of the kind yet. */
+  /** True while requests are served but discovery does not list the kind yet. */
   readonly undiscovered?: boolean;
-  /** Sent as a warning with every answer, where this version is deprecated. */
+  /** Warning sent with every response if this version is deprecated. */
   readonly deprecation?: string;
   /**
-   * The type that objects are stored as, where it is not the one served: another version, or one of another group. The
-   * schema gives the order of members, and is absent where that is alphabetical.
+   * The type that objects are stored as if it differs from the served one: another version, or the kind in another
+   * group. Its schema gives the order of members; absent if that is alphabetical.
    */
   readonly storedAs?: Pick<ResourceDefinition, 'group' | 'version'> & Partial<Pick<ResourceDefinition, 'schema'>>;
-  /** The store tells an empty list from none, as it does for custom resources; what of other kinds is empty is null there. */
+  /**
+   * The store distinguishes empty lists from absent ones, as for custom resources; for other kinds empty values are
+   * stored as null.
+   */
   readonly storedAsJson?: true;
-  /** The other versions of the kind, by which managedFields name fields; absent where there is but one. */
+  /**
+   * Conversion to the other versions of the kind, which managedFields may name; absent if there is only one version.
+   */
   readonly versions?: {
-    /** The object in another version, with its schema there; undefined where there is no such version. Pure. */
+    /** Converts to another version and returns its schema too; undefined if there is no such version. Pure. */
     convert(
       object: JsonObject,
       apiVersion: string,
     ): { readonly object: JsonObject; readonly schema: Schema } | undefined;
-    /** Present where somebody elsewhere converts: makes the object that `convert` would. */
+    /** Present if a webhook converts: makes the object that `convert` would. */
     readonly convertRemotely?: (object: JsonObject, apiVersion: string) => Promise<JsonObject>;
   };
-  /** All versions of the kind as definitions, served or not, this one included; absent where there is but one. */
+  /** Definitions of all versions of the kind, served or not, including this one; absent if there is only one. */
   readonly siblings?: () => readonly ResourceDefinition[];
-  /** False for kinds the garbage collector leaves alone: none of its finalizers holds one that is deleted. */
+  /** False for kinds that the garbage collector ignores: deletion never adds its finalizers to them. */
   readonly garbageCollected?: boolean;
   /** Top-level fields that writes to the main resource never own (managedFields), e.g. `['status']`. */
   readonly resetFields?: readonly (readonly string[])[];
 
-  /** Present where bodies are not read by the schema alone (custom resources). */
+  /** Present if bodies are not decoded by the schema alone (custom resources). */
   readonly reader?: BodyReader<T>;
-  /** Present where objects are not stored as they are served. */
+  /** Present if objects are not stored in the form they are served in. */
   readonly codec?: Codec<T>;
 
-  /** Defaults that the schema cannot say; runs after the schema's own. Pure; in steps where it takes long. */
+  /** Defaults that the schema cannot express; runs after those of the schema. Pure; in steps if it can take long. */
   defaults?(object: T): T | Steps<T>;
   /** Fills in server-owned fields and drops those that callers may not set. Pure. `previous` is absent on create. */
   prepare?(next: T, previous: T | undefined, context: RequestContext): T;
-  /** What is wrong with kind and apiVersion, where any are taken. Stands in the place of what its metadata breaks. Pure. */
+  /**
+   * Violations in kind and apiVersion, for kinds whose bodies may name any. Reported instead of violations in metadata.
+   * Pure.
+   */
   typeViolations?(next: T): readonly Violation[];
   /** Every rule the object breaks, beyond schema and metadata; in steps where that can take long. Pure. */
   validate?(next: T, previous: T | undefined, context: RequestContext, known?: Known): Findings;
-  /** What an update changes that cannot be changed, where that is told apart from the contents (`updateRules`). Pure. */
+  /** Immutable fields that an update changes, if they are reported apart from the contents (`updateRules`). Pure. */
   validateChange?(next: T, previous: T, context: RequestContext, known?: Known): Findings;
   /** Warnings for the client about an accepted object. Pure. */
   warnings?(next: T, previous: T | undefined): readonly string[];
-  /** Told of every update that was stored. Must not throw. */
+  /** Called after every stored update. Must not throw. */
   updated?(next: T, previous: T): void;
   /**
-   * For kinds that are answered at once and never stored, such as TokenReview. `verbs` is then `['create']`;
-   * `validate` comes first, and may throw what is not told by field.
+   * Answers a create of a kind that is never stored, such as TokenReview; `verbs` is then `['create']`. `validate` runs
+   * first, and may throw errors that name no field.
    */
   answer?(request: T, context: RequestContext): Promise<T>;
   /**
-   * For kinds whose deletion is more than finalizers of metadata (Namespace, CustomResourceDefinition). The first
-   * request marks the object, whatever holds it; what has nothing to hold it goes with the next request or update.
+   * For kinds whose deletion involves more than metadata.finalizers (Namespace, CustomResourceDefinition). The first
+   * request only marks the object; once nothing holds it, the next request or update removes it.
    */
   readonly deletion?: {
-    /** What the first request asks of the garbage collector, where that is not what was sent. Pure. */
+    /** Overrides the propagation policy of the first request. Pure. */
     policy?(sent: DeletionPolicy): DeletionPolicy;
-    /** The object once deletion has been asked for; deletionTimestamp is already set. Pure. */
+    /** Marks the object as terminating; deletionTimestamp is already set. Pure. */
     mark(object: T, context: RequestContext): T;
-    /** Does something beyond metadata.finalizers still hold the object? */
+    /** Whether something other than metadata.finalizers still holds the object. */
     held(object: T): boolean;
   };
 }
 
-/** How objects of a version come in from callers. Pure. */
+/** Decodes request bodies of one version. Pure. */
 export interface BodyReader<T extends ApiObject> {
   /**
-   * A body as sent, its type already checked: pruned, defaulted. Throws ApiError (400) for what cannot be read. One
-   * that apply or admission `made` is pruned when it is stored, and not before; what of its metadata cannot be read is
-   * left out.
+   * Prunes and defaults a body whose kind has been checked. Throws ApiError (400) if it cannot be decoded. A body that
+   * apply or admission `made` is pruned only when it is stored, and unreadable metadata in it is left out.
    */
   decode(
     body: JsonObject,
     options: { readonly made: boolean },
   ): Steps<{ readonly object: T; readonly unknownFields: readonly string[] }>;
-  /** What was made as it is once it was stored: pruned. */
+  /** Prunes an object that apply or admission made, as storing it does. */
   pruned(object: T): T;
 }
 
-/** How objects of a version come in and out of the store. Pure. */
+/** Converts objects of one version to and from their stored form. Pure. */
 export interface Codec<T extends ApiObject> {
-  /** The object in this version of what is stored, in whatever version that is. */
+  /** Decodes a stored object, of whatever version, into this version. */
   read(stored: JsonObject): T;
-  /** The metadata of the object that `read` makes, from that of what is stored; absent where more decides about it. */
+  /** Decodes the metadata alone, as `read` would; absent if that needs the whole object. */
   readonly readMetadata?: (stored: JsonObject) => JsonObject;
-  /** The object in the version it is stored in. Throws ApiError (500) for what cannot be read there. */
+  /** Encodes an object in the storage version. Throws ApiError (500) if it cannot be read there. */
   store(object: T): JsonObject;
   /**
-   * Present where somebody elsewhere converts versions: `read` and `store` do then for objects that need no conversion,
-   * and these for the others. Throw what the caller of a request is told.
+   * Present if a webhook converts versions: `read` and `store` then handle objects that need no conversion, and these
+   * the others. They reject with the error that the caller gets.
    */
   readonly remote?: {
-    /** Is what is stored in another version than this one? */
+    /** Whether the stored object is in another version than this one. */
     isForeign(stored: JsonObject): boolean;
-    /** Can the object be stored as it is? */
+    /** Whether the object can be stored without conversion. */
     isStoredAs(object: T): boolean;
     read(stored: readonly JsonObject[]): Promise<readonly T[]>;
     store(object: T): Promise<JsonObject>;
   };
 }
 
-/** Answers what is wrong with a name, one text each; nothing wrong: empty. */
+/** Returns the problems of a name, one text each; empty if it is valid. */
 export type NameRule = (name: string, options: { readonly prefix: boolean }) => readonly string[];
 
 /** A row's `conditions[]` in a table. */
@@ -187,22 +194,22 @@ export interface Column<T extends ApiObject = ApiObject> {
 
 export type Subresource<T extends ApiObject> = SubresourceView<T> | SubresourceAction | SubresourceProjection<T>;
 
-/** The same object at a second endpoint, such as status or approval. */
+/** A subresource that shows the same object at a second endpoint, such as status or approval. */
 export interface SubresourceView<T extends ApiObject> {
   readonly type: 'view';
   /** Default: get, patch, update. */
   readonly verbs?: readonly Verb[];
   readonly resetFields?: readonly (readonly string[])[];
-  /** False where the server has no table for this subresource. */
+  /** False if this subresource cannot be shown as a table. */
   readonly tables?: boolean;
-  /** Rules of this subresource for an update, in their order. Default: as the kind's. */
+  /** Rules of this subresource for an update, in order. Default: those of the kind. */
   readonly updateRules?: readonly UpdateRules[];
-  /** Keeps everything of `previous` that this subresource may not change. Pure. */
+  /** Restores everything that this subresource may not change from `previous`. Pure. */
   prepare(next: T, previous: T, context: RequestContext): T;
   validate?(next: T, previous: T, context: RequestContext, known?: Known): Findings;
 }
 
-/** A request put to an object and answered at once, such as token. */
+/** A subresource that answers a request about an object without storing it, such as token. */
 export interface SubresourceAction {
   readonly type: 'action';
   /** Kind of the request and of the answer. */
@@ -212,76 +219,76 @@ export interface SubresourceAction {
     readonly kind: string;
     readonly schema: Schema;
   };
-  /** The request checked and completed, as those see it who judge it. */
+  /** Validates and completes the request; admission sees the result. */
   prepare(key: ObjectKey, request: ApiObject, context: RequestContext): Promise<ApiObject>;
-  /** Gets what `prepare` made. */
+  /** Answers the request that `prepare` returned. */
   answer(key: ObjectKey, request: ApiObject, context: RequestContext): Promise<ApiObject>;
 }
 
-/** Another kind computed from the object and written back into it, such as scale. */
+/** A subresource of another kind, computed from the object and written back into it, such as scale. */
 export interface SubresourceProjection<T extends ApiObject> {
   readonly type: 'projection';
   readonly of: Pick<ResourceDefinition, 'group' | 'version' | 'kind' | 'schema' | 'columns'>;
   /** Default: get, patch, update. */
   readonly verbs?: readonly Verb[];
   /**
-   * Where each version of the kind (`group/version`) keeps what is `spec.replicas` in the projection; undefined where
-   * it has none.
+   * By version of the kind (`group/version`), the path of the field that is `spec.replicas` in the projection;
+   * undefined if it has none.
    */
   readonly replicas: ReadonlyMap<string, readonly string[] | undefined>;
   read(object: T): ApiObject;
-  /** What a write starts from, where it differs from what a reader gets. */
+  /** The projection that a write starts from, if it differs from the one that a read returns. */
   readForWrite?(object: T): ApiObject;
-  /** What a write is judged by and answers, where it differs from what a reader gets. */
+  /** The projection that a write is validated by and returns, if it differs from the one that a read returns. */
   readWritten?(object: T): ApiObject;
-  /** The object with what it is to be; its version is that of the projection, if that has one. */
+  /** Writes the projection back into the object, with the projection's resourceVersion if it has one. */
   write(object: T, projected: ApiObject): T;
   validate?(projected: ApiObject): readonly Violation[];
 }
 
-/** What is called for a request while its caller waits. */
+/** A stage of the request in which webhooks are called while the caller waits. */
 export type WebhookStage = 'mutating-webhook' | 'validating-webhook';
 
-/** Who waits for an answer, and for how long. */
+/** The caller that waits for a response, and for how long. */
 export interface Caller {
-  /** Aborted when they are gone. */
+  /** Aborted when the caller has gone. */
   readonly signal: AbortSignal;
-  /** When (of the server's `monotonic` clock) the time of the request is over. */
+  /** Deadline of the request, in milliseconds of the server's `monotonic` clock. */
   readonly deadline?: number | undefined;
-  /** They waited so long (milliseconds). */
+  /** Reports that the caller waited for webhooks, in milliseconds. */
   onWebhookLatency?(what: WebhookStage, milliseconds: number): void;
 }
 
-/** What else is known of an object when its own rules are asked. */
+/** What is known of an object before its own rules run. */
 interface Known {
-  /** What its metadata breaks. */
+  /** Violations found in its metadata. */
   readonly inMetadata?: readonly Violation[] | undefined;
   /** Of an update as it was sent: see EmptyMembers. */
   readonly emptied?: ReadonlySet<string> | undefined;
 }
 
-/** What a definition may know of the request it serves. */
+/** What a definition may know about the request it serves. */
 export interface RequestContext {
   readonly user: UserInfo;
-  /** Name and namespace of the URL; the name is absent on POST. */
+  /** Name and namespace from the URL; the name is absent on POST. */
   readonly key: { readonly namespace?: string | undefined; readonly name?: string | undefined };
   readonly subresource: string | undefined;
-  /** Milliseconds; the same throughout one request. */
+  /** Time in milliseconds since the epoch; constant throughout one request. */
   readonly now: number;
   /** Sends a Warning header with the answer. */
   warn(text: string): void;
   /**
-   * Adds a fact to the request's record in the audit log; absent where none is kept. The first value of a key stays.
-   * `fromLevel`: only records of that level have it.
+   * Adds an annotation to the request's audit event; absent if it is not audited. The first value of a key stays. With
+   * `fromLevel`, only events of that level or above get it.
    */
   readonly annotate?: ((key: string, value: string, fromLevel?: 'Request') => void) | undefined;
-  /** Who waits for the answer. Absent: nobody in particular. */
+  /** The caller that waits for the response. Absent: no caller that could go away. */
   readonly caller?: Caller | undefined;
 }
 
-/** Checks a definition against its type; the identity otherwise. */
+/** Type-checks a definition; returns it unchanged. */
 export const defineResource = <T extends ApiObject>(definition: ResourceDefinition<T>): ResourceDefinition<T> =>
   definition;
 
-/** A definition as one of objects of any kind: whoever holds it gives it only objects of its own kind. */
+/** Erases the kind from the type of a definition; callers must pass it only objects of its own kind. */
 export const genericDefinition = (definition: object): ResourceDefinition => definition as ResourceDefinition;

@@ -7,7 +7,7 @@ import type {
   Verb,
 } from './resource-definition.js';
 
-/** The subresource of this name; undefined if the kind has none. */
+/** Returns the subresource with this name; undefined if the kind has none. */
 export const subresourceOf = (
   { subresources }: Pick<ResourceDefinition, 'subresources'>,
   name: string,
@@ -16,7 +16,7 @@ export const subresourceOf = (
 export const verbsOfSubresource = (subresource: Subresource<ApiObject>): readonly Verb[] =>
   subresource.type === 'action' ? ['create'] : (subresource.verbs ?? ['get', 'patch', 'update']);
 
-/** The kind that a subresource takes and answers; undefined if it is that of the object. */
+/** The kind that a subresource takes and returns if it differs from the object's; otherwise undefined. */
 export function subresourceKind(
   subresource: Subresource<ApiObject>,
 ): SubresourceProjection<ApiObject>['of'] | SubresourceAction['request'] | undefined {
@@ -24,7 +24,10 @@ export function subresourceKind(
   return subresource.type === 'action' ? subresource.request : undefined;
 }
 
-/** The kind that a subresource takes and answers in the place of the object's, as something that is read and shown. */
+/**
+ * The definition of the kind that a subresource takes and returns instead of the object's, for decoding and
+ * representation.
+ */
 export const subresourceDefinition = (
   { plural, namespaced }: ResourceDefinition,
   kind: Pick<ResourceDefinition, 'group' | 'version' | 'kind' | 'schema' | 'columns'>,

@@ -176,9 +176,11 @@ describe('wrong types are refused in the words of Go', () => {
     const own = field(
       'number into Go struct field JSONSchemaProps.properties.additionalProperties.type of type string',
     );
-    expect(() => decode(props, text)).toThrow(expect.objectContaining({ own }));
+    expect(() => decode(props, text)).toThrow(expect.objectContaining({ innerMessage: own }));
     const whole = field('number into Go struct field JSONSchemaProps.properties.type of type string');
-    expect(() => decode(props, '{"properties":{"a":{"type":1}}}')).toThrow(expect.objectContaining({ own: whole }));
+    expect(() => decode(props, '{"properties":{"a":{"type":1}}}')).toThrow(
+      expect.objectContaining({ innerMessage: whole }),
+    );
   });
 
   test('the first wrong type in document order is reported, but a time that does not parse before all', () => {

@@ -5,14 +5,14 @@ import type { Authorizer } from '../../auth/authorizer.js';
 import type { ObjectSource } from '../../auth/object-source.js';
 import type { AdmissionAttributes } from '../admission-step.js';
 
-/** What rules decide by. */
+/** What rules about node agents depend on. */
 export interface NodeParts {
   readonly objects: ObjectSource;
   readonly authorizer: Authorizer;
   readonly domains: Domains;
 }
 
-/** A write of one node's agent. */
+/** A write by the agent of one node. */
 export interface NodeWrite extends NodeParts {
   readonly node: string;
   readonly attributes: AdmissionAttributes;
@@ -21,14 +21,14 @@ export interface NodeWrite extends NodeParts {
 /** Why the write is refused: the text of a 403, or another failure. */
 export type Refusal = string | ApiError | undefined;
 
-/** Judges the writes of one kind. */
+/** Validates writes of one kind. */
 export type NodeRule = (write: NodeWrite) => Promise<Refusal>;
 
-/** Kubernetes looks in caches here, which know kinds by their singular. */
+/** NotFound as Kubernetes' caches report it, which name kinds by their singular. */
 export const notCached = ({ singular }: ResourceType, name: string): ApiError =>
   notFound({ group: '', plural: singular, name });
 
-/** A member that no type here tells of; undefined also where null stands. */
+/** Reads a member of an untyped value; undefined also for null. */
 export function memberOf(given: unknown, member: string): unknown {
   if (typeof given !== 'object' || given === null || !Object.hasOwn(given, member)) return undefined;
   return (given as Readonly<Record<string, unknown>>)[member] ?? undefined;

@@ -7,29 +7,29 @@ import { type ExpressionParts, evaluateConditions, evaluateList, expressionListC
 /** Most bytes of a message that an expression makes. */
 const maxMessage = 5 * 1024;
 
-/** What one validation comes to; no `denial`: it holds, or its failure is ignored. */
+/** The result of one validation; without `denial` it holds, or its failure is ignored. */
 export interface Decision {
   readonly denial?: { readonly message: string; readonly reason?: string };
   readonly ignored?: string;
-  /** How long it took. */
+  /** Duration of the evaluation. */
   readonly seconds: number;
 }
 
-/** What a policy says of a request with one set of parameters. */
+/** The result of a policy for a request with one set of parameters. */
 export interface Verdict {
   /** In the order of the validations. */
   readonly decisions: readonly Decision[];
   readonly annotations: readonly Annotation[];
 }
 
-/** What is to be recorded of a request under a key, or why that cannot be said. */
+/** An audit annotation, or why it could not be evaluated. */
 export type Annotation =
   | { readonly key: string; readonly value: string }
   | { readonly key: string; readonly error: string };
 
 /** What the expressions of a policy are evaluated with. */
 export interface EvaluationParts extends ExpressionParts {
-  /** What cannot be evaluated does not count. */
+  /** Failures to evaluate are ignored (`failurePolicy: Ignore`). */
   readonly ignoresFailures: boolean;
 }
 
@@ -91,7 +91,7 @@ export async function evaluatePolicy(policy: CompiledValidations, parts: Evaluat
   };
 }
 
-/** A text of one line that is not too long; otherwise none. */
+/** The value if it is a single-line text of acceptable length; otherwise empty. */
 function usableMessage(value: Value | undefined): string {
   const text = typeof value === 'string' ? trimSpace(value) : '';
   return Buffer.byteLength(text) > maxMessage || text.includes('\n') ? '' : text;

@@ -12,7 +12,9 @@ import {
 import type { AuthorizerDecisions, Variables } from '../request-variables.js';
 import type { CompiledPolicy } from './compiled.js';
 
-/** What each list of a policy's expressions but the conditions may cost; units of `src/cel/cost.ts`. */
+/**
+ * The cost budget of each list of a policy's expressions except its match conditions, in units of `src/cel/cost.ts`.
+ */
 export const expressionListCostBudget = 10_000_000;
 
 /** What the expressions of a policy are evaluated with. */
@@ -21,15 +23,15 @@ export interface ExpressionParts {
   variables(options: { readonly hasAuthorizer: boolean; readonly hasNamespace: boolean }): Variables;
   readonly decisions: AuthorizerDecisions;
   readonly turns: TurnTaking;
-  /** Absent: nothing is measured. */
+  /** Absent: durations are not measured. */
   readonly clock?: Clock;
-  /** Notes what the conditions came to. */
+  /** Called with the result of the match conditions. */
   readonly onConditions?:
     | ((judgement: { readonly seconds: number; readonly verdict: ConditionsVerdict }) => void)
     | undefined;
 }
 
-/** What the conditions of a policy come to. */
+/** Evaluates the match conditions of a policy. */
 export async function evaluateConditions(policy: CompiledPolicy, parts: ExpressionParts): Promise<ConditionsVerdict> {
   const { clock, onConditions } = parts;
   const begun = clock?.monotonic() ?? 0;
@@ -42,7 +44,7 @@ export async function evaluateConditions(policy: CompiledPolicy, parts: Expressi
   return verdict;
 }
 
-/** What some expressions of a policy come to, variables being evaluated once for all of them. */
+/** Evaluates a list of a policy's expressions; each variable is evaluated once for all of them. */
 export function evaluateList(
   { variables: composed }: CompiledPolicy,
   expressions: readonly (Expression | undefined)[],
@@ -97,7 +99,7 @@ class PolicyVariables implements StructValue {
     return this.#composed.keys();
   }
 
-  /** What variables have cost since this was last asked. */
+  /** Returns the cost of variables evaluated since the last call. */
   takeCost(): number {
     const cost = this.#cost;
     this.#cost = 0;

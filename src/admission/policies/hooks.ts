@@ -7,14 +7,14 @@ import type {
 import { labelSelectorFrom } from '../../api/label-selectors.js';
 import type { Selectors } from '../webhooks/matching.js';
 
-/** Which requests are meant, ready to be asked. */
+/** Match constraints, with compiled selectors. */
 export interface Constraints extends Selectors {
   readonly rules: readonly NamedRuleWithOperations[];
   readonly excluded: readonly NamedRuleWithOperations[];
   readonly matchPolicy: string | undefined;
 }
 
-/** A policy that is in force. */
+/** A policy with its bindings. */
 export interface PolicyHook<P extends AdmissionPolicy, B extends AdmissionPolicyBinding> {
   readonly policy: P;
   readonly name: string;
@@ -38,7 +38,7 @@ const constraintsOf = (given: MatchResources): Constraints => ({
   matchPolicy: given.matchPolicy,
 });
 
-/** The policies that are bound, in the order of their names. Both lists are in the order of names. */
+/** Returns the policies that are bound, sorted by name. Both lists must be sorted by name. */
 export function policyHooks<P extends AdmissionPolicy, B extends AdmissionPolicyBinding>(
   policies: readonly P[],
   bindings: readonly B[],
@@ -69,6 +69,6 @@ export function policyHooks<P extends AdmissionPolicy, B extends AdmissionPolicy
   });
 }
 
-/** Is what cannot be evaluated or found ignored? */
+/** Whether failures are ignored (`failurePolicy: Ignore`). */
 export const failsOpen = ({ policy }: { readonly policy: AdmissionPolicy }): boolean =>
   policy.spec?.failurePolicy === 'Ignore';

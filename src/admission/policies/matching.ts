@@ -10,9 +10,9 @@ import {
 import type { Constraints } from './hooks.js';
 
 /**
- * The version in which the constraints mean the request; undefined: they do not.
+ * Returns the version in which the constraints match the request; undefined if they do not.
  *
- * @throws ApiError when that cannot be said.
+ * @throws ApiError if that cannot be determined.
  */
 export async function matchedVersion(
   constraints: Constraints,

@@ -1,16 +1,16 @@
 import type { Metrics } from '../../runtime/metrics.js';
 import { timedCounter } from '../../runtime/timed-counter.js';
 
-/** What became of an expression of a policy. */
+/** The result of one expression of a policy. */
 export interface PolicyEvaluation {
   readonly policy: string;
   readonly binding: string;
-  /** Why it could not be evaluated, or applied; undefined: it could. */
+  /** Why it could not be evaluated or applied; undefined if it could. */
   readonly failure: string | undefined;
   readonly seconds: number;
 }
 
-/** What follows from a validation that does not hold; of one that holds nothing is counted. */
+/** What a failed validation leads to; validations that hold are not counted. */
 export type Enforcement = 'allow' | 'audit' | 'deny' | 'warn';
 
 /** Counts what policies do to requests. */

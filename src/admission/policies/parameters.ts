@@ -2,7 +2,7 @@ import type { ParamKind, ParamRef } from '../../api/kinds/admission-policy.js';
 import { labelSelectorFrom } from '../../api/label-selectors.js';
 import type { ApiObject } from '../../api/object.js';
 
-/** The resource of a kind of parameters; undefined where none is served. */
+/** Finds the resource of a kind of parameters; undefined if it is not served. */
 export type FindParameters = (kind: ParamKind) => ParameterResource | undefined;
 
 /** Objects of one kind, as they are served. `namespace` is absent for those that are in none. */
@@ -14,14 +14,14 @@ export interface ParameterResource {
   list(within: { readonly namespace?: string }): Promise<readonly ApiObject[]>;
 }
 
-/** The parameters cannot be told. */
+/** The parameters cannot be determined. */
 export class ParameterError extends Error {
   override readonly name = 'ParameterError';
 }
 
 /**
- * The parameters that a binding gives a policy for a request in a namespace (empty: in none); null stands for none where
- * the policy or the binding knows no parameters. Throws ParameterError.
+ * Returns the parameters that a binding selects for a request in a namespace (empty: cluster-scoped). A single null
+ * means that the policy or the binding has no parameters. Throws ParameterError.
  */
 export async function parametersOf(
   resource: ParameterResource | undefined,

@@ -11,7 +11,7 @@ import { runInTurns, type TurnTaking } from '../../runtime/turn-taking.js';
 import type { CompiledMutation } from './compiled.js';
 import { MutationFailed } from './policy-patcher.js';
 
-/** A change that a policy wants: what is merged into the object, or the operations of a patch. */
+/** The result of a mutation: an apply configuration, or the operations of a JSON patch. */
 export type PolicyPatch = { readonly configuration: JsonObject } | { readonly operations: readonly PatchOperation[] };
 
 /** Most values that an expression writes out. */

@@ -2,18 +2,18 @@ import type { ApiObject, JsonObject } from '../../api/object.js';
 import type { PatchOperation } from '../../api/patch-operation.js';
 import type { ResourceKind } from '../webhooks/versioned-attributes.js';
 
-/** A change that a policy wants cannot be made: the policy has failed. */
+/** A mutation cannot be applied, so the policy has failed. */
 export class MutationFailed extends Error {
   override readonly name = 'MutationFailed';
 }
 
-/** In which version an object is changed, and in which one the request was made. */
+/** The version in which the policy sees the object, and the version of the request. */
 export interface PatchVersions {
   readonly as: ResourceKind;
   readonly given: ResourceKind;
 }
 
-/** How objects are changed as policies want it. */
+/** Applies the mutations of policies to objects. */
 export interface PolicyPatcher {
   /**
    * The object changed by operations, with defaults; as it is if one of them is a `test` that fails.

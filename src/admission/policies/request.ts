@@ -26,7 +26,7 @@ import { matchedVersion } from './matching.js';
 import type { PolicyMetrics } from './metrics.js';
 import { type FindParameters, type ParameterResource, parametersOf } from './parameters.js';
 
-/** What policies of either sort are evaluated with. */
+/** What validating and mutating policies are evaluated with. */
 export interface PolicyParts {
   readonly kinds: ObjectInterfaces;
   readonly objects: ObjectSource;
@@ -40,8 +40,8 @@ export interface PolicyParts {
 }
 
 /**
- * Is the request one that policies see? Not those for policies, and not questions about identity and rights: without their
- * answers a cluster may not work.
+ * Whether policies apply to the request. Exempt are policies themselves, and reviews of identity and access, without
+ * which a cluster may not work.
  */
 export const isSubjectToPolicies = (attributes: AdmissionAttributes, api: string): boolean =>
   !isPolicy(attributes, api) && !isReview(attributes, api);
@@ -49,7 +49,7 @@ export const isSubjectToPolicies = (attributes: AdmissionAttributes, api: string
 const isReview = ({ resource: { group, plural } }: AdmissionAttributes, api: string): boolean =>
   (group === `authentication.${api}` || group === `authorization.${api}`) && plural.endsWith('reviews');
 
-/** One request as policies ask about it. */
+/** One request, with what policies need to know about it, computed once. */
 export class PolicyRequest {
   readonly attributes: AdmissionAttributes;
   readonly turns = new TurnTaking();
@@ -64,12 +64,15 @@ export class PolicyRequest {
     this.#decisions = new AuthorizerDecisions(parts.authorizer, attributes.user);
   }
 
-  /** The version in which the constraints mean it; undefined: they do not. Throws ApiError when that cannot be said. */
+  /**
+   * The version in which the constraints match the request; undefined if they do not. Throws ApiError if that cannot be
+   * determined.
+   */
   matched(constraints: Constraints): Promise<ResourceKind | undefined> {
     return matchedVersion(constraints, this.attributes, this.#current, this.#parts);
   }
 
-  /** The version in which it was made. */
+  /** The version of the request. */
   get original(): ResourceKind {
     return this.#current.as;
   }
@@ -100,7 +103,7 @@ export class PolicyRequest {
     return convertAttributes(this.#parts.kinds, this.#current, as);
   }
 
-  /** What expressions see of the namespace; null for what is in none, and for namespaces. */
+  /** The `namespaceObject` of expressions; null for cluster-scoped requests and for namespaces. */
   async namespace(): Promise<Json> {
     const name = isNamespace(this.attributes.resource) ? '' : namespaceOf(this.attributes);
     if (name === '') return null;
@@ -110,7 +113,7 @@ export class PolicyRequest {
     return { metadata, spec: found.spec ?? {}, status: found.status ?? {} } as unknown as JsonObject;
   }
 
-  /** What expressions know of the request, its objects as a policy sees them. */
+  /** The variables of expressions, with the objects in the version that the policy matched. */
   expressionParts(
     seen: VersionedAttributes,
     {

@@ -6,10 +6,10 @@ import { isObject, type Json, type JsonObject, member } from '../../api/object.j
 import { reviewUidMismatch } from '../../api/review-uid.js';
 import { CallFailed } from './webhook-client.js';
 
-/** What a webhook thinks of a request. */
+/** The verdict of a webhook. */
 export interface Verdict {
   readonly allowed: boolean;
-  /** Why not. */
+  /** Why the request is denied. */
   readonly status: DenialStatus | undefined;
   /** Text of a JSON Patch; empty if there is none. */
   readonly patch: Buffer;
@@ -25,12 +25,12 @@ export interface DenialStatus {
   readonly details: StatusDetails | undefined;
 }
 
-/** The answer can be read and makes no sense. */
+/** The response was decoded but breaks the rules of AdmissionReview. */
 export class InvalidResponse extends Error {
   override readonly name = 'InvalidResponse';
 }
 
-/** What the answer must fit. */
+/** What the response must match. */
 export interface ExpectedVerdict {
   readonly uid: string;
   readonly group: string;
@@ -39,9 +39,9 @@ export interface ExpectedVerdict {
 }
 
 /**
- * Reads the verdict in a review that came back. Only version v1 is held to its rules; v1beta1 never was.
+ * Reads the verdict of a returned review. Only version v1 is validated; v1beta1 never was.
  *
- * @throws CallFailed for members of another type, InvalidResponse for an answer that breaks the rules.
+ * @throws CallFailed for members of a wrong type, InvalidResponse for a response that breaks the rules.
  */
 export function readVerdict(review: JsonObject, question: ExpectedVerdict): Verdict {
   const whole = reader(review, 'AdmissionReview');
@@ -83,7 +83,7 @@ function checkRequest(request: JsonObject | undefined): void {
   checkUser(read.object('userInfo', 'v1.UserInfo'));
 }
 
-/** A kind or resource, named by its group and version. */
+/** Checks a GroupVersionKind or GroupVersionResource. */
 function checkNamed(given: JsonObject | undefined, struct: string, path: string, what: 'kind' | 'resource'): void {
   if (given === undefined) return;
   const { text } = reader(given, struct, path);
@@ -147,7 +147,7 @@ export function patchTypeOf(review: JsonObject, version: string): string {
   return version === 'v1' && typeof given === 'string' ? given : 'JSONPatch';
 }
 
-/** The refusal that a caller gets: its code is never one of success. */
+/** Makes the error for a denial; its code is never a success code. */
 export function denial(webhook: string, status: DenialStatus | undefined): ApiError {
   const { message = '', reason = '', code = 0, details } = status ?? {};
   const by = `admission webhook ${quote(webhook)} denied the request`;
@@ -193,7 +193,7 @@ function detailsOf(details: JsonObject): StatusDetails {
   });
 }
 
-/** Without what is absent or empty. */
+/** The object without absent and empty members. */
 function present<T extends object>(given: T): { [K in keyof T]?: NonNullable<T[K]> } {
   const entries = Object.entries(given).filter(([, value]) => value !== undefined && value !== '' && value !== 0);
   return Object.fromEntries(entries) as { [K in keyof T]?: NonNullable<T[K]> };

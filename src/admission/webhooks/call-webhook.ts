@@ -15,9 +15,9 @@ import type { VersionedAttributes } from './versioned-attributes.js';
 import type { WebhookAccessor } from './webhook-accessors.js';
 import { CallFailed, type WebhookClient } from './webhook-client.js';
 
-/** What calling webhooks is made of. */
+/** What the webhook steps need. */
 export interface WebhookParts extends MatchParts {
-  /** The webhooks of the moment, in the order they are asked. */
+  /** The current webhooks, in calling order. */
   hooks(): readonly WebhookAccessor[];
   readonly client: WebhookClient;
   readonly services: ServiceAddresses;
@@ -28,7 +28,7 @@ export interface WebhookParts extends MatchParts {
   uuid(): string;
 }
 
-/** A webhook has not answered, or not sensibly: its failure policy says what becomes of the request. */
+/** The call of a webhook failed; its failurePolicy decides what happens to the request. */
 export class WebhookFailed extends Error {
   override readonly name = 'WebhookFailed';
   /** For the metrics: the HTTP code of the failure. */
@@ -39,7 +39,7 @@ export class WebhookFailed extends Error {
   }
 }
 
-/** A webhook has said no. */
+/** A webhook has denied the request. */
 export class WebhookDenied extends Error {
   override readonly name = 'WebhookDenied';
   readonly refusal: ApiError;
@@ -54,15 +54,16 @@ export interface WebhookAnswer {
   readonly patchType: string;
 }
 
-/** An answer to a review holds no more than a patch of the largest object, encoded. */
+/** The most a response can need: a patch of the largest object, in base64. */
 const maxAnswerBytes = 8 * 1_048_576;
 const maxAnswerValues = 50_000;
 const usualSeconds = 10;
 
 /**
- * Asks one webhook about a request as it sees it; passes on its warnings and audit annotations.
+ * Calls one webhook with the request in the version that it matched; passes on its warnings and audit annotations.
  *
- * @throws WebhookFailed, WebhookDenied, ApiError for what no failure policy covers, or the reason of the caller's signal.
+ * @throws WebhookFailed, WebhookDenied, ApiError for errors that no failurePolicy covers, or the reason of the caller's
+ * signal.
  */
 export async function callWebhook(
   {
@@ -116,7 +117,7 @@ function checkDryRun({ name, sideEffects }: WebhookAccessor['webhook']): void {
   throw badRequest(`admission webhook ${quote(name)} does not support dry run`);
 }
 
-/** The webhook's own time, or what is left of the request's if that is less. */
+/** The timeout of the webhook, or the time until the request's deadline if that is shorter. */
 function timeFor(seconds: number | undefined, { caller }: AdmissionAttributes, clock: Clock): number {
   const own = (seconds ?? usualSeconds) * 1_000;
   return caller?.deadline === undefined ? own : Math.max(1, Math.min(own, caller.deadline - clock.monotonic()));
@@ -125,13 +126,13 @@ function timeFor(seconds: number | undefined, { caller }: AdmissionAttributes, c
 function passOn(webhook: string, { warnings, auditAnnotations }: Verdict, attributes: AdmissionAttributes): void {
   for (const [name, value] of auditAnnotations) {
     const key = `${webhook}/${name}`;
-    // What is no key of an annotation is left out.
+    // Invalid annotation keys are left out.
     if (qualifiedName(key).length === 0) attributes.annotate?.(key, value);
   }
   for (const text of warnings) if (text !== '') attributes.warn(text);
 }
 
-/** Is the time of the whole request over, or has its caller gone? */
+/** Whether the request's deadline has passed or its caller has gone. */
 export const isAbandoned = ({ caller }: AdmissionAttributes, clock: Clock): boolean =>
   caller !== undefined &&
   (caller.signal.aborted || (caller.deadline !== undefined && clock.monotonic() >= caller.deadline));

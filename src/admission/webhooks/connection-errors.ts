@@ -2,7 +2,7 @@ import { member } from '../../api/object.js';
 import { maxResponseHeaders } from '../../client/http-transport.js';
 import { NameMismatch } from './server-name.js';
 
-/** Why a call came to nothing, in the words that Go's client has for it, because clients of Kubernetes read them. */
+/** Translates a connection error into the text of Go's client, which users of Kubernetes see. */
 export function connectionError(given: unknown): string {
   const error = firstOf(given);
   if (!(error instanceof Error)) return String(error);
@@ -33,7 +33,7 @@ interface Failure extends Error {
   readonly hostname?: string;
 }
 
-/** Of several addresses that were tried, the first tells. */
+/** If several addresses were tried, returns the error of the first. */
 const firstOf = (error: unknown): unknown =>
   error instanceof AggregateError && error.errors.length > 0 ? error.errors[0] : error;
 
@@ -60,7 +60,7 @@ const untrusted: Readonly<Record<string, string>> = {
   PATH_LENGTH_EXCEEDED: 'too many intermediates for path length constraint',
 };
 
-/** Why a certificate is not accepted; undefined if it is something else. Node has no code for most of the reasons. */
+/** Why a certificate was rejected; undefined for other errors. Node has no code for most reasons. */
 function distrustOf(error: Error, code: string): string | undefined {
   if (Object.hasOwn(untrusted, code)) return untrusted[code];
   return code === 'UNSPECIFIED' || error instanceof NameMismatch ? error.message : undefined;

@@ -7,18 +7,18 @@ import { looksSelfSigned, type VerifiedCertificate, verifySelfIssued } from './s
 import { nameMismatch, sniName } from './server-name.js';
 import type { WebhookAddress, WebhookTarget } from './target.js';
 
-/** What a webhook is sent. */
+/** A request to a webhook. */
 export interface WebhookPost {
   readonly target: WebhookTarget;
-  /** What the webhook gets to see of who asks; absent: nothing. */
+  /** Credentials for the webhook; absent: none. */
   readonly credentials?: CredentialSource | undefined;
   /** JSON. */
   readonly body: string;
-  /** Most bytes of an answer. */
+  /** Most bytes of a response. */
   readonly maxBytes: number;
 }
 
-/** To a target that can be reached. */
+/** A request to a target whose address is known. */
 export interface ReachablePost extends WebhookPost {
   readonly address: WebhookAddress;
   readonly progress: Progress;
@@ -28,10 +28,10 @@ export interface ReachablePost extends WebhookPost {
 const maxAgents = 200;
 const idleMs = 90_000;
 
-/** Connections with TLS, kept for each target, what verifies it, and the certificate that it is shown. */
+/** TLS connections, pooled by target, CA bundle and client certificate. */
 export class WebhookConnections {
   readonly #agents = new BoundedMap<string, Agent>(maxAgents, retire);
-  /** Certificates that show no issuer but themselves, which the CAs of their targets have issued all the same. */
+  /** Certificates that look self-signed but were issued by a CA of their target. */
   readonly #vouched = new BoundedMap<string, VerifiedCertificate>(maxAgents);
   readonly #clock: Clock;
   readonly #userAgent: string;
@@ -41,7 +41,10 @@ export class WebhookConnections {
     this.#userAgent = userAgent;
   }
 
-  /** Sends it to a path of the target, once. Rejects as `exchange` does, but over a connection that is not stale. */
+  /**
+   * Sends a request once to a path of the target. Rejects as `exchange` does, except that stale connections are
+   * replaced.
+   */
   async post(post: ReachablePost, path: string, signal: AbortSignal): Promise<WebhookResponse & RedirectOrRetry> {
     const shown = (await post.credentials?.current()) ?? {};
     const { target, address, body, maxBytes, progress } = post;
@@ -81,7 +84,7 @@ export class WebhookConnections {
     return agent;
   }
 
-  /** Ends all of them. */
+  /** Closes all connections. */
   close(): void {
     for (const agent of this.#agents.values()) agent.destroy();
     this.#agents.clear();

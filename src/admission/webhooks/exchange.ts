@@ -5,28 +5,28 @@ import { setImmediate } from '../../runtime/event-loop.js';
 import { connectionError } from './connection-errors.js';
 import type { WebhookAddress } from './target.js';
 
-/** What came back, whatever its code. */
+/** A response, whatever its code. */
 export interface WebhookResponse {
   readonly status: number;
   readonly contentType: string | undefined;
   readonly body: Buffer;
 }
 
-/** What an answer may ask to be done instead. */
+/** What a response may ask for: to follow a redirect, or to retry later. */
 export interface RedirectOrRetry {
   readonly location?: string;
   readonly retryMs?: number;
 }
 
-/** How far a call has come: do the headers of its answer lie there, and its body not yet? */
+/** Progress of a call: `answered` while response headers have arrived but the body has not. */
 export interface Progress {
   answered: boolean;
 }
-/** What is said of an answer whose body could not be read. */
+/** Error text for a response whose body could not be read. */
 export const unreadableBody = (why: string): string =>
   `unexpected error when reading response body. Please retry. Original error: ${why}`;
 
-/** A kept connection that the other side had closed, or was about to: nothing was written, so that nothing has been asked yet. */
+/** A pooled connection that the server had closed or was closing: the request was not sent. */
 export class StaleConnection extends Error {
   override readonly name = 'StaleConnection';
 }
@@ -45,15 +45,15 @@ export interface WebhookRequest {
   readonly authorization: string | undefined;
   /** JSON. */
   readonly body: string;
-  /** Most bytes of an answer. */
+  /** Most bytes of a response. */
   readonly maxBytes: number;
   readonly progress: Progress;
   readonly signal: AbortSignal;
 }
 
 /**
- * Sends a request once and reads what comes back. Rejects with StaleConnection where nothing was asked, with
- * UnreadableBody, with the reason of the signal, or with the failure of the connection.
+ * Sends a request once and reads the response. Rejects with StaleConnection if the request was not sent, with
+ * UnreadableBody, with the reason of the signal, or with the connection's error.
  */
 export function exchange(asked: WebhookRequest): Promise<WebhookResponse & RedirectOrRetry> {
   const { address, authority, path, agent, userAgent, authorization, body, maxBytes, progress, signal } = asked;

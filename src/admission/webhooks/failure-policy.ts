@@ -6,13 +6,13 @@ import type { Rejection } from './metrics.js';
 import type { WebhookType } from './versioned-attributes.js';
 import type { WebhookAccessor } from './webhook-accessors.js';
 
-/** What a call comes to for the request: a value, or a failure that the webhook's policy ignores. */
+/** The result of a call: a value, or a failure that the failurePolicy ignores. */
 export type Outcome<T> = { readonly value: T } | { readonly ignored: WebhookFailed };
 
 /**
- * Makes a call, counts it, and settles its failures by the webhook's policy.
+ * Makes a call, records its metrics, and applies the failurePolicy to its failures.
  *
- * @throws what the caller of the request is told.
+ * @throws the error that the caller of the request gets.
  */
 export async function applyFailurePolicy<T>(
   hook: WebhookAccessor,
@@ -49,7 +49,7 @@ export async function applyFailurePolicy<T>(
       now: clock.monotonic(),
       fields: { webhook, configuration: hook.configuration, ignores },
       message: 'an admission webhook failed',
-      // Of requests that go on all the same a dead webhook would fill the log.
+      // Ignored failures are rate-limited, because a dead webhook would fill the log.
       always: !ignores,
     });
     if (!ignores) throw internalError(error.message, error);

@@ -25,7 +25,7 @@ import {
 } from './versioned-attributes.js';
 import type { WebhookAccessor } from './webhook-accessors.js';
 
-/** A hook that is to be asked, and in which version it sees the request. */
+/** A webhook to call, and the version in which it sees the request. */
 export interface Invocation {
   readonly hook: WebhookAccessor;
   readonly as: ResourceKind;
@@ -48,7 +48,7 @@ export interface MatchParts {
   readonly metrics?: WebhookMetrics | undefined;
 }
 
-/** The same for one request. */
+/** MatchParts for one request. */
 export interface RequestMatchParts extends MatchParts {
   readonly sort: WebhookType;
   readonly turns: TurnTaking;
@@ -62,11 +62,17 @@ const policyKinds: readonly string[] = [
 ];
 const webhookKinds: readonly string[] = ['validatingwebhookconfigurations', 'mutatingwebhookconfigurations'];
 
-/** Configurations of admission itself go to no webhook, so that one that refuses everything can be removed. */
+/**
+ * Whether the resource configures admission itself. Such writes are never sent to webhooks, so that a webhook that
+ * denies everything can be removed.
+ */
 export const isExempt = (attributes: Pick<AdmissionAttributes, 'resource'>, api: string): boolean =>
   isOf(webhookKinds, attributes, api) || isPolicy(attributes, api);
 
-/** Policies are judged by no policy, for the same reason; configurations of webhooks are. */
+/**
+ * Whether the resource is a policy or binding. These are exempt from policies for the same reason; webhook
+ * configurations are not.
+ */
 export const isPolicy = (attributes: Pick<AdmissionAttributes, 'resource'>, api: string): boolean =>
   isOf(policyKinds, attributes, api);
 
@@ -74,9 +80,9 @@ const isOf = (kinds: readonly string[], { resource }: Pick<AdmissionAttributes, 
   resource.group === `admissionregistration.${api}` && kinds.includes(resource.plural);
 
 /**
- * Is the hook to be asked? `current`: the request with the changes of the hooks before it.
+ * Returns the invocation if the webhook is to be called. `current`: the request with the changes of earlier webhooks.
  *
- * @throws ApiError when that cannot be said.
+ * @throws ApiError if that cannot be determined.
  */
 export async function invocationOf(
   hook: WebhookAccessor,
@@ -112,18 +118,21 @@ export async function invocationOf(
   throw forbidden({ group, plural, name: nameOf(attributes) }, aggregate(failures));
 }
 
-/** What somebody wants to see of what is written. */
+/** The selectors of a webhook or policy. */
 export interface Selectors {
   readonly namespaceSelector: LabelSelector;
   readonly objectSelector: LabelSelector;
 }
 
-/** Does the object have the labels, or did it have them before? */
+/** Whether the object, or its previous state, matches the objectSelector. */
 export const objectMatches = ({ objectSelector }: Selectors, { object, previous }: VersionedAttributes): boolean =>
   objectSelector.empty ||
   [object, previous].some((one) => one !== undefined && objectSelector.matches(one.metadata.labels));
 
-/** Is the request's namespace among those of the hook? If that cannot be said, the error is told only if all else fits. */
+/**
+ * Whether the request's namespace matches the namespaceSelector. An error is returned rather than thrown: it counts
+ * only if everything else matches.
+ */
 export async function namespaceMatches(
   { namespaceSelector }: Selectors,
   attributes: AdmissionAttributes,
@@ -158,7 +167,7 @@ function byName(list: readonly Namespace[]): ReadonlyMap<string, Namespace> {
   return made;
 }
 
-/** The version in which the rules match: that of the request, or the first other one that is equivalent. */
+/** Returns the version in which the rules match: that of the request, or the first equivalent one. */
 export function versionFor(
   rules: readonly NamedRuleWithOperations[],
   matchPolicy: string | undefined,
@@ -184,13 +193,13 @@ export function versionFor(
 interface RuledRequest {
   readonly operation: string;
   readonly subresource: string | undefined;
-  /** Empty for what is in none. */
+  /** Empty for cluster-scoped resources. */
   readonly namespace: string;
-  /** Empty or absent for what has none, or none yet. */
+  /** Empty or absent without a name, or while it is still to be generated. */
   readonly name?: string;
 }
 
-/** Does a rule name requests like this one? Pure. */
+/** Whether a rule matches the request. Pure. */
 export function ruleMatches(
   {
     operations = [],

@@ -6,9 +6,9 @@ import type { WebhookType } from './versioned-attributes.js';
 
 export type Rejection = 'calling_webhook_error' | 'no_error' | 'apiserver_internal_error';
 
-/** Counts what webhooks do to requests. */
+/** Counts webhook calls and their results. */
 export interface WebhookMetrics {
-  /** One call. `code`: of the failure or refusal, 200 for neither, 0 for trouble of the server's own. */
+  /** Records one call. `code`: of the failure or denial, 200 for neither, 0 for an internal error. */
   called(call: {
     readonly webhook: string;
     readonly sort: WebhookType;
@@ -18,7 +18,7 @@ export interface WebhookMetrics {
     /** Why the request was refused because of it; undefined if it was not. */
     readonly rejection: Rejection | undefined;
   }): void;
-  /** The conditions of one were evaluated. `excluded`: it is not called. */
+  /** Records that match conditions were evaluated. `excluded`: the webhook is not called. */
   conditionsEvaluated(judgement: {
     readonly webhook: string;
     readonly sort: WebhookType;
@@ -27,7 +27,7 @@ export interface WebhookMetrics {
     readonly verdict: ConditionsVerdict;
     readonly excluded: boolean;
   }): void;
-  /** A failure that the webhook's policy ignores. */
+  /** Records a failure that the failurePolicy ignores. */
   failedOpen(webhook: string, sort: WebhookType): void;
 }
 

@@ -19,8 +19,8 @@ import type { WebhookAccessor } from './webhook-accessors.js';
 const name = 'MutatingAdmissionWebhook';
 
 /**
- * Webhooks that may change what is written: one after the other, each seeing what the ones before made of it. Once one
- * has changed something, those asked before it that want to are asked a second time.
+ * Mutating webhooks: called one after the other, each with the changes of the previous ones. After a change, earlier
+ * webhooks with `reinvocationPolicy: IfNeeded` are called a second time.
  */
 export const mutatingWebhooks = (parts: WebhookParts): AdmissionStep => ({
   name,

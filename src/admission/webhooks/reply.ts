@@ -10,7 +10,7 @@ import { notRegistered, unnamedScheme } from '../../api/unregistered-kind.js';
 import type { WebhookResponse } from './exchange.js';
 import { CallFailed } from './webhook-client.js';
 
-/** The review that is expected back. */
+/** The review that the response must be. */
 export interface ExpectedReview {
   readonly group: string;
   /** The version that was sent. */
@@ -18,7 +18,7 @@ export interface ExpectedReview {
   readonly kind: string;
   /** Most values (members, items) of an answer. */
   readonly maxValues: number;
-  /** Are numbers wanted as they are written (`ExactJson`), where no member is repeated? */
+  /** Whether to keep numbers as they are written (`ExactJson`) if no member is repeated. */
   readonly exact?: boolean;
 }
 

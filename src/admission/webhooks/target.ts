@@ -4,7 +4,7 @@ import type { WebhookClientConfig } from '../../api/kinds/webhook-configuration.
 import { PkiError } from '../../pki/pki-error.js';
 import { usableRootCertificates } from '../../pki/root-certificates.js';
 
-/** Where a webhook is, and what verifies it. */
+/** The address of a webhook, and the CA that verifies it. */
 export interface WebhookTarget {
   /** `host[:port]` as the URL has it: what the header `Host` and errors say. */
   readonly authority: string;
@@ -14,7 +14,7 @@ export interface WebhookTarget {
   readonly serverName: string;
   /** Where the connection goes, or why there is nowhere. */
   readonly address: WebhookAddress | { readonly unreachable: string };
-  /** PEM; absent: the anchors this process has anyway. */
+  /** PEM; absent: the default trust anchors of this process. */
   readonly ca: string | undefined;
 }
 
@@ -26,7 +26,7 @@ export interface WebhookAddress {
 /** Where the services are that webhooks name: by `namespace/name:port`, or `namespace/name` for all its ports. */
 export type ServiceAddresses = ReadonlyMap<string, WebhookAddress>;
 
-/** No call can be made to a webhook as it is described. */
+/** The clientConfig of a webhook is unusable. */
 export class UnusableTarget extends Error {
   override readonly name = 'UnusableTarget';
 }
@@ -34,8 +34,8 @@ export class UnusableTarget extends Error {
 const usualPort = 443;
 
 /**
- * From what a configuration says to where a call goes. A service is asked under the name that it has in a cluster,
- * `<name>.<namespace>.svc`, wherever it is.
+ * Resolves a clientConfig to a target. A service is verified by its name in the cluster, `<name>.<namespace>.svc`,
+ * wherever it is.
  *
  * @throws UnusableTarget
  */

@@ -12,7 +12,7 @@ import {
   type VersionedAttributes,
 } from './versioned-attributes.js';
 
-/** Webhooks that may refuse what is written: those whose rules fit are asked all at once, and the first no counts. */
+/** Validating webhooks: all that match are called concurrently, and the first denial counts. */
 export const validatingWebhooks = (parts: WebhookParts): AdmissionStep => ({
   name: 'ValidatingAdmissionWebhook',
   handles: (attributes) => parts.hooks().length > 0 && !isExempt(attributes, parts.api),

@@ -3,46 +3,46 @@ import { Namespaces } from '../../api/kinds/namespace.js';
 import { type ApiObject, isType, type JsonObject, type ResourceType } from '../../api/object.js';
 import type { AdmissionAttributes } from '../admission-step.js';
 
-/** How a webhook came into a request. */
+/** The type label of webhook metrics: `admit` for mutating webhooks. */
 export type WebhookType = 'admit' | 'validating';
 
-/** A version of a resource, and the kind that its objects, or those of a subresource, are of there. */
+/** A resource in one version, and the kind of its objects there, or of its subresource's. */
 export interface ResourceKind {
   readonly resource: { readonly group: string; readonly version: string; readonly plural: string };
   readonly kind: { readonly group: string; readonly version: string; readonly kind: string };
 }
 
-/** What calling webhooks must know of kinds and do with their objects. */
+/** Operations on kinds and objects that admission needs, as kube-apiserver's ObjectInterfaces. */
 export interface ObjectInterfaces {
-  /** The other versions and groups that the same objects have, each with the subresource, in order. */
+  /** The equivalent resources in other versions and groups, each with the subresource, in order. */
   equivalents(resource: ResourceType, subresource: string | undefined): readonly ResourceKind[];
-  /** The object as another version has it. Throws what a caller is told. */
+  /** Converts the object to another version. Rejects with the error that the caller gets. */
   convert(object: ApiObject, to: ResourceKind): Promise<ApiObject>;
-  /** The object as it goes out. */
+  /** The JSON of the object, with members in order. */
   toJson(object: ApiObject, as: ResourceKind): JsonObject;
   /** Reads a JSON Patch. Throws an Error with Go's words for what is wrong with it. */
   readPatch(text: Buffer): {
     readonly isEmpty: boolean;
     /**
-     * The object changed and read again, with defaults; whether that changes anything is decided before there are any, as in
-     * Kubernetes. Throws an Error that tells what does not fit.
+     * Applies the patch and decodes the result with defaults; `isChanged` compares before defaulting, as Kubernetes
+     * does. Rejects with an Error if the patch does not apply.
      */
     apply(object: ApiObject, as: ResourceKind): Promise<{ readonly object: ApiObject; readonly isChanged: boolean }>;
   };
-  /** Are times in objects of this kind finer than their text, until they are read back from it? */
+  /** Whether times in objects of this kind are finer than their text until they are decoded from it. */
   hasFineTimes(as: ResourceKind): boolean;
-  /** Equal in content? */
+  /** Whether two objects are deeply equal. */
   same(a: ApiObject | undefined, b: ApiObject | undefined): boolean;
 }
 
-/** A request with its objects in one version. */
+/** The attributes of a request with its objects in one version. */
 export interface VersionedAttributes {
   readonly as: ResourceKind;
   readonly object: ApiObject | undefined;
   readonly previous: ApiObject | undefined;
 }
 
-/** The request as it was made. */
+/** The attributes in the version of the request. */
 export function originalAttributes({ resource, object, previous }: AdmissionAttributes): VersionedAttributes {
   const { apiVersion, kind } = object ?? previous ?? { apiVersion: '', kind: resource.kind };
   const slash = apiVersion.indexOf('/');
@@ -59,7 +59,7 @@ export function originalAttributes({ resource, object, previous }: AdmissionAttr
   };
 }
 
-/** The request with its objects in the version that somebody wants to see. */
+/** Converts the objects of a request to another version. */
 export async function convertAttributes(
   kinds: ObjectInterfaces,
   seen: VersionedAttributes,
@@ -72,8 +72,8 @@ export async function convertAttributes(
 }
 
 /**
- * The same for a webhook. That its version cannot be had is no failure of the webhook, so no failurePolicy lets it pass;
- * webhooks that mutate are in Kubernetes two calls away from the conversion, each of which says that it is internal.
+ * Like `convertAttributes`, for a webhook. A failed conversion is not a failure of the webhook, so that no
+ * failurePolicy ignores it. For mutating webhooks Kubernetes wraps the error twice as an internal error.
  */
 export async function convertForWebhook(
   sort: WebhookType,
@@ -91,7 +91,7 @@ export async function convertForWebhook(
 const isSameKind = (a: ResourceKind['kind'], b: ResourceKind['kind']): boolean =>
   a.group === b.group && a.version === b.version && a.kind === b.kind;
 
-/** The namespace a request is about: that of its object, and of a Namespace its own name. Empty for cluster-wide ones. */
+/** The namespace of the request: of a Namespace its own name; empty for cluster-scoped objects. */
 export const namespaceOf = ({ resource, key }: AdmissionAttributes): string =>
   isNamespace(resource) ? key.name : (key.namespace ?? '');
 

@@ -5,9 +5,9 @@ import type {
 } from '../../api/kinds/webhook-configuration.js';
 import { type LabelSelector, labelSelectorFrom } from '../../api/label-selectors.js';
 
-/** One webhook of a configuration, ready to be asked. */
+/** One webhook of a configuration, with compiled selectors. */
 export interface WebhookAccessor {
-  /** Tells it from all others of its sort. */
+  /** Unique among webhooks of the same type. */
   readonly id: string;
   readonly configuration: string;
   readonly webhook: MutatingWebhook;
@@ -20,7 +20,7 @@ type Configuration = MutatingWebhookConfiguration | ValidatingWebhookConfigurati
 const made = new WeakMap<Configuration, readonly WebhookAccessor[]>();
 const none: readonly WebhookAccessor[] = [];
 
-/** The webhooks of configurations that are in the order of their names, in the order they are asked. */
+/** Returns the webhooks of configurations, which must be sorted by name, in calling order. */
 export const webhookAccessors = (configurations: readonly Configuration[]): readonly WebhookAccessor[] =>
   configurations.length === 0 ? none : configurations.flatMap(hooksIn);
 

@@ -9,23 +9,23 @@ import type { WebhookTarget } from './target.js';
 
 /** One call. */
 export interface WebhookCall extends WebhookPost {
-  /** How long it may take, retries included. The webhook is told in whole seconds. */
+  /** Timeout, including retries. The webhook gets it in whole seconds. */
   readonly milliseconds: number;
-  /** Aborts the call: nobody waits for it any more. Absent: somebody always does. */
+  /** Aborts the call when nobody waits for it any more. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Nothing came back, or nothing that can be read. The message is what a Go client would say. */
+/** The call failed, or its response cannot be read. The message is what a Go client would say. */
 export class CallFailed extends Error {
   override readonly name = 'CallFailed';
-  /** What the webhook answered instead of a review; absent where that was no code. */
+  /** The HTTP code of the response, if there was one. */
   readonly code: number | undefined;
   constructor(message: string, { code, ...options }: ErrorOptions & { readonly code?: number } = {}) {
     super(message.length > longestComplaint ? `${message.slice(0, longestComplaint)}...` : message, options);
     this.code = code;
   }
 }
-/** A webhook chooses part of the text, and may be anybody. */
+/** Limits the text, part of which an untrusted webhook chooses. */
 const longestComplaint = 16_384;
 
 export interface WebhookClient {
@@ -51,7 +51,7 @@ export function webhookClient({
   const connections = new WebhookConnections({ clock, userAgent });
   const closing = new AbortController();
 
-  /** Goes where it is sent, and waits where it is asked to. */
+  /** Follows redirects and Retry-After. */
   const followed = async (post: ReachablePost, query: string, signal: AbortSignal): Promise<WebhookResponse> => {
     let path = `${post.target.path}${query}`;
     let redirects = 0;
@@ -97,7 +97,7 @@ export function webhookClient({
   };
 }
 
-/** The path that a redirect leads to. One to somewhere else is not followed. */
+/** The path of a redirect. Redirects to another host are not followed. */
 function withinTarget({ authority }: WebhookTarget, path: string, location: string): string {
   const base = `https://${authority}`;
   if (!URL.canParse(location, `${base}${path}`)) throw new CallFailed('the webhook redirects to nowhere');

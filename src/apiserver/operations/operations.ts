@@ -8,7 +8,7 @@ import type { ImpersonationMetrics } from './impersonation-metrics.js';
 import type { InFlight } from './in-flight.js';
 import type { RequestMetrics } from './request-metrics.js';
 
-/** What looks after requests on their way; whatever is absent is not done. */
+/** Metrics, audit log, limits and deadlines for requests; absent members are off. */
 export interface Operations {
   readonly clock: Clock;
   readonly metrics?: RequestMetrics | undefined;
@@ -28,20 +28,20 @@ const plainText = (code: number, text: string, headers: Headers = {}): TextResul
   headers: { ...nosniff, ...headers },
 });
 
-/** Too many requests are under way. */
+/** Too many requests are in flight. */
 export const tooManyRequests = plainText(429, 'Too many requests, please try again later.', { 'Retry-After': '1' });
 
-/** The server is going; another one may do it. */
+/** The server is shutting down; another one may serve the request. */
 export const shuttingDown = plainText(429, 'The apiserver is shutting down, please try again later.', {
   'Retry-After': '5',
   Connection: 'close',
 });
 
-/** Whoever was asked about access was in trouble and could not tell. `uri` is that of the request. */
+/** The authorizer failed to decide. `uri` is that of the request. */
 export const authorizationFailed = (uri: string, error: string): TextResult =>
   plainText(500, entitiesFor(`Internal Server Error: ${quote(uri)}: ${error}`));
 
-/** A fault of ours. What it was is for the log alone. */
+/** An unexpected error. Its details go to the log only. */
 export const panicked = plainText(500, 'This request caused apiserver to panic. Look in the logs for details.');
 
 const {

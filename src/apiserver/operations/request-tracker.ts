@@ -11,10 +11,13 @@ import { Latencies } from './latencies.js';
 import type { Operations } from './operations.js';
 import { scopeOf } from './request-labels.js';
 
-/** What is recorded of an answer that took too long: the end of the work on it, as in Kubernetes. */
+/** The result recorded for a request that timed out, as in Kubernetes. */
 const late = resultOf(deadlineExceeded({}));
 
-/** One request on its way: who looks after requests is told of it here, step by step, and at the end once. */
+/**
+ * Tracks one request through the pipeline: reports each step, and its end once, to metrics, audit log and in-flight
+ * limits.
+ */
 export class RequestTracker {
   readonly #operations: Operations;
   readonly #request: ApiRequest;
@@ -36,12 +39,12 @@ export class RequestTracker {
     request.latencies = this.#latencies;
   }
 
-  /** Present where the request is recorded. */
+  /** The audit record; undefined if the request is not audited. */
   get record(): AuditRecord | undefined {
     return this.#record;
   }
 
-  /** Somebody proved who they are. */
+  /** The caller was authenticated. */
   authenticated({ user, annotations = {} }: Pick<Authenticated, 'user' | 'annotations'>): void {
     this.#operations.metrics?.authenticated('success', this.#seconds(), user.username);
     this.#latencies.took('authentication', this.#milliseconds());
@@ -50,36 +53,36 @@ export class RequestTracker {
     for (const [key, value] of Object.entries(annotations)) this.#record.annotate(key, value);
   }
 
-  /** This process vouches for the user. */
+  /** The request comes from this process, which vouches for the user. */
   authenticatedLocally(user: UserInfo): void {
     this.#begin(user);
   }
 
-  /** Nobody knows who it is. `refused`: why the credentials that were presented are not valid. */
+  /** Authentication failed. `refused`: why the presented credentials are invalid. */
   unauthenticated(error: ApiError, refused: AuthenticationError | undefined): void {
     this.#operations.metrics?.authenticated(refused === undefined ? 'failure' : 'error', this.#seconds(), '');
     this.#unidentified(error, refused?.annotations);
   }
 
-  /** Refused before anybody asked who it is. */
+  /** The request was refused before authentication. */
   refusedUnauthenticated(error: ApiError): void {
     this.#unidentified(error);
   }
 
-  /** Its time was over before anybody asked who it is: nothing of it was begun. */
+  /** The request timed out before authentication. */
   expiredUnauthenticated(): void {
     this.#operations.metrics?.of(this.#request).terminated(504);
     this.#unidentified(deadlineExceeded({}));
   }
 
-  /** Somebody may be somebody else, or not (undefined). To find out took so long (milliseconds). */
+  /** Impersonation was allowed, or not (undefined), which took this many milliseconds. */
   impersonating(impersonated: Impersonated | undefined, milliseconds: number): void {
     this.#operations.impersonations?.attempted(impersonated, milliseconds);
     this.#latencies.took('impersonation', milliseconds);
     if (impersonated !== undefined) this.#record?.impersonating(impersonated);
   }
 
-  /** False: there are too many requests under way. Those of this process are not counted: it knows how many it makes. */
+  /** Admits the request; returns false if too many are in flight. Requests of this process are not counted. */
   enter(user: UserInfo): boolean {
     const { inFlight, metrics } = this.#operations;
     const { info, caller, uri } = this.#request;
@@ -92,24 +95,24 @@ export class RequestTracker {
     return false;
   }
 
-  /** Access was decided, which took so long (milliseconds). */
+  /** Authorization was decided, which took this many milliseconds. */
   authorized(decision: Decision, milliseconds: number): void {
     this.#operations.metrics?.authorized(decision.verdict, milliseconds / 1_000);
     this.#latencies.took('authorization', milliseconds);
     this.#record?.decided(decision);
   }
 
-  /** Something went wrong that nobody foresaw. */
+  /** An unexpected error occurred. */
   panicked(error: unknown): void {
     this.#panic = error ?? new Error('unknown');
   }
 
-  /** The time of the request, in milliseconds from now. */
+  /** Sets the deadline, in milliseconds from now. */
   setDeadline(milliseconds: number): void {
     this.#deadline = this.#operations.clock.monotonic() + milliseconds;
   }
 
-  /** The answer took too long; the work on it goes on, and keeps its place, or that which it gets now, until it ends. */
+  /** The request timed out. Its work goes on, and counts as in flight until it ends. */
   expired(work: Promise<unknown>): void {
     this.#isLate = true;
     this.#operations.metrics?.of(this.#request).terminated(504);
@@ -117,7 +120,7 @@ export class RequestTracker {
     void work.then(leave, leave);
   }
 
-  /** The response with what is to be told of its end. A watch that began tells that by itself. */
+  /** Adds the callbacks to the response that report its end. A watch that has begun reports its own end. */
   tracked(response: ApiResponse): ApiResponse {
     const { result } = response;
     const onSettled = (outcome: Outcome): void => this.#settle(outcome);
@@ -193,7 +196,7 @@ export class RequestTracker {
   }
 }
 
-/** For callers within the process: an answer that does not go on is done with once they have it. */
+/** For callers in this process: a response other than a watch is settled once they have it. */
 export const settlingAtOnce =
   (handle: (request: ApiRequest) => Promise<ApiResponse>) =>
   async (request: ApiRequest): Promise<ApiResponse> => {

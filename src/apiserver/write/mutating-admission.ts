@@ -3,7 +3,7 @@ import type { ApiObject } from '../../api/object.js';
 import { managedFieldsProblem } from '../../apply/managed-fields.js';
 import type { Parts } from '../parts.js';
 
-/** The object as mutating admission leaves it. Entries of managedFields that make no sense then are taken back. */
+/** Runs mutating admission and returns the object; invalid entries of managedFields in the result are reverted. */
 export async function runMutatingAdmission(
   { admission }: Pick<Parts, 'admission'>,
   attributes: WriteAttributes,

@@ -5,7 +5,7 @@ import { runInTurns, type TurnTaking } from '../../runtime/turn-taking.js';
 import { withVersions } from '../conversions.js';
 import type { WriteRequest } from './request.js';
 
-/** Books the fields this write changes to its manager. */
+/** Records the fields that this write changes as owned by its manager. */
 export function recordOwnership(
   request: WriteRequest,
   live: ApiObject | undefined,

@@ -10,13 +10,13 @@ import type { Parts } from '../parts.js';
 import type { ApiRequest, Result } from '../request.js';
 import type { Target } from '../resolve-target.js';
 
-/** A write as the write path takes it: `createObject`, `updateObject` and `admitAction`. */
+/** A write as `createObject`, `updateObject` and `admitAction` take it. */
 export interface WriteRequest {
   readonly definition: ResourceDefinition;
-  /** The second door this write came through, if any. */
+  /** The subresource through which this write came, if any. */
   readonly view?: SubresourceView<ApiObject> | undefined;
   readonly context: RequestContext;
-  /** Everything is done but storing. */
+  /** Do everything except storing. */
   readonly dryRun: boolean;
   /** Who is recorded as managing the fields written. */
   readonly manager: string;
@@ -24,16 +24,16 @@ export interface WriteRequest {
   readonly managedSubresource?: string | undefined;
   /** For admission: the options object of the request. */
   readonly options: Readonly<Record<string, unknown>>;
-  /** Does nobody wait for the answer any more? */
+  /** Whether the caller has gone. */
   abandoned(): boolean;
   /**
-   * What those who validate see in place of the object, where the write came as another kind. Those who change objects
-   * have seen it already.
+   * What validating admission sees instead of the object if the write came as another kind; mutating admission has run
+   * on that kind already.
    */
   readonly validatedAs?: { next(object: ApiObject): ApiObject; previous(object: ApiObject): ApiObject } | undefined;
 }
 
-/** What a write came to. */
+/** The result of a write. */
 export interface WriteResult {
   readonly created: boolean;
   /** The committed entry; absent in a dry run or when the object was released. */
@@ -44,7 +44,7 @@ export interface WriteResult {
 /** Longest time of a write in milliseconds, whatever its caller would wait for. */
 export const longestWriteMs = 34_000;
 
-/** A request as the write path takes it. */
+/** Makes the WriteRequest of a request. */
 export const writeRequest = (
   request: ApiRequest,
   { definition, subresource }: Target,
@@ -65,17 +65,17 @@ export const writeRequest = (
   abandoned: () => request.signal.aborted,
 });
 
-/** Of the object that the request is about: named by the URL, or one of the collection that is. */
+/** The key of the object that the request is about: named by the URL, or in the collection that is. */
 export const objectKeyOf = ({ key: { namespace, name = '' } }: RequestContext): ObjectKey => ({ namespace, name });
 
-/** A write as an answer: the stored bytes where there are any. */
+/** The response to a write: the stored bytes if there are any. */
 export function resultOf(definition: ResourceDefinition, { created, entry, object }: WriteResult): Result {
   const code = created ? 201 : 200;
   if (entry !== undefined) return { type: 'entry', code, definition, entry };
   return { type: 'object', code, definition, object };
 }
 
-/** Creating through PUT or apply needs the right to create as well. */
+/** Requires permission to create, which PUT and apply need if they create. */
 export const mayCreate = (parts: Parts, request: ApiRequest, user: UserInfo) => (): Promise<void> =>
   requireAccess(parts.authorizer, { ...accessOf(user, request.info), verb: 'create' });
 

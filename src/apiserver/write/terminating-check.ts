@@ -10,8 +10,9 @@ import type { Parts } from '../parts.js';
 import type { WriteRequest } from './request.js';
 
 /**
- * Between the last look and the commit another server over the same store may have deleted and emptied a namespace or a
- * definition. Who empties one after this look finds the object; where that may have been before, the object is taken back.
+ * Checks again after a create that namespace and definition are not terminating: another server over the same store may
+ * have deleted and emptied them between the last check and the commit. If so the object is removed again; if they are
+ * emptied only after this check, that finds the object.
  */
 export async function undoIfTerminating(
   { store, domains }: Parts,
@@ -47,8 +48,8 @@ export async function undoIfTerminating(
 }
 
 /**
- * Somebody outside may have been waited for: whoever emptied a definition that was deleted meanwhile would not see what
- * comes after it.
+ * Throws if the definition was deleted while webhooks were called: what is created after it was emptied would stay
+ * behind.
  */
 export function checkStillDefined(
   { catalogue }: Parts,

@@ -39,18 +39,21 @@ export interface ChangedObject extends EmptyMembers {
   readonly managed: boolean;
 }
 
-/** How an update comes to its new object. */
+/** How an update computes its new object. */
 export interface Update {
   /**
-   * The object as the caller wants it, placed by the URL, made from what is there now (undefined: nothing). Called
-   * again with the fresh object after a lost race.
+   * Computes the new object, named by the URL, from the current one (undefined: none). Called again with the fresh
+   * object after a lost race.
    */
   change(current: ApiObject | undefined): Promise<ChangedObject>;
-  /** Of a PUT: the uid given must be that of the object. A patch that changes it is invalid instead. */
+  /**
+   * For PUT: the uid in the body must be that of the object, else a conflict. A patch that changes the uid is invalid
+   * instead.
+   */
   readonly checkUid: boolean;
   /** Creates the object if there is none. */
   readonly create: boolean;
-  /** Asked of an object that could be created; throws if the caller may not. */
+  /** Called before an object is created; throws if the caller may not create. */
   mayCreate?(): Promise<void>;
 }
 
@@ -160,13 +163,13 @@ async function updateOnce(
   return { created: false, entry: undefined, object: withVersion(seen, entry) };
 }
 
-/** What an update makes of an object, before anything is prepared or checked. */
+/** An update after admission, before preparation and validation. */
 interface AdmittedUpdate extends EmptyMembers {
   /** Owned, and changed by admission. */
   readonly object: ApiObject;
-  /** Did admission change it? */
+  /** Whether admission changed it. */
   readonly isAdmitted: boolean;
-  /** Did apply or admission make it? */
+  /** Whether apply or admission made it. */
   readonly made: boolean;
 }
 
@@ -198,7 +201,7 @@ async function admitted(
   };
 }
 
-/** An update that everybody agrees to. */
+/** An update that has passed validation and admission. */
 interface AgreedUpdate {
   readonly entry: Entry;
   readonly previous: ApiObject;
@@ -238,7 +241,7 @@ async function storeUpdated(
 const commitOver = ({ store }: Parts, entry: Entry, document: Document): Promise<Entry> =>
   store.commit({ key: entry.key, document, expect: entry.revision });
 
-/** Marks or removes what a deletion or a controller changes by itself, past admission and validation. */
+/** Stores a change made by deletion or a controller, or removes the object, without admission and validation. */
 export async function replaceStored(
   parts: Parts,
   definition: ResourceDefinition,
@@ -262,13 +265,13 @@ function withGeneration(
   return { ...next, metadata: { ...next.metadata, generation: (previous.metadata.generation ?? 0) + 1 } };
 }
 
-/** Did this write remove the last thing that held a terminating object? */
+/** Whether this write removed the last thing that held a terminating object. */
 const isReleased = (definition: ResourceDefinition, next: ApiObject, previous: ApiObject): boolean =>
   previous.metadata.deletionTimestamp !== undefined &&
   (next.metadata.finalizers ?? []).length === 0 &&
   !(definition.deletion?.held(next) ?? false);
 
-/** The object as it is read at the version of an entry. */
+/** The object with the resourceVersion of an entry. */
 export const withVersion = (object: ApiObject, entry: Entry): ApiObject => ({
   ...object,
   metadata: { ...object.metadata, resourceVersion: String(entry.revision) },

@@ -1,16 +1,15 @@
 import type { Clock } from '../../runtime/clock.js';
 import { Deadlines } from '../operations/deadlines.js';
 
-/** So long one write waits for another of the same object, in milliseconds, before it goes on regardless. */
+/** Milliseconds that a write waits for others of the same object before it proceeds regardless. */
 const patienceMs = 500;
 
 /**
- * Lets those who change one object do so one after the other. Nothing depends on it, because a change that another
- * overtook begins again; but it would begin again for nearly all of them when many write the same object, with all the
- * work there was for nothing.
+ * Serialises writes of the same object. This is only an optimisation: a write that loses a race is retried anyway, but
+ * with many concurrent writers nearly all of them would do their work in vain.
  */
 export class WriteQueue {
-  /** By key, when the last who came will have done. */
+  /** By key, resolves when the latest write is done. */
   readonly #last = new Map<string, Promise<void>>();
   readonly #patience: Deadlines;
 
@@ -18,7 +17,7 @@ export class WriteQueue {
     this.#patience = new Deadlines(clock, patienceMs, signal);
   }
 
-  /** Does the work once all who came before are through with the object, or take too long. */
+  /** Runs the work once all earlier writes of the object are done or have taken too long. */
   async run<R>(key: string, work: () => Promise<R>): Promise<R> {
     const before = this.#last.get(key);
     let leave = (): void => {};

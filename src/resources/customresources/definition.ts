@@ -83,7 +83,7 @@ function customResource(
     storageVersion: stored,
     schemaOf: structural,
     preserveUnknownFields: crd.spec.preserveUnknownFields === true,
-    elsewhere,
+    convertRemotely: elsewhere,
   };
   const rules = once(() =>
     customResourceRules({

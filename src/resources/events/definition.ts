@@ -20,7 +20,7 @@ const both = {
   uncached: true,
   unconditionalUpdate: true,
   leadsWithName: false,
-  collected: false,
+  garbageCollected: false,
 } as const;
 
 type Reader = (event: Event) => string;

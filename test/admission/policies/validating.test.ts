@@ -47,7 +47,7 @@ async function judged(policies: Policies, bindings: Bindings, parameters: readon
         },
       ],
       convert: async (object: ApiObject) => object,
-      shown: (object: ApiObject) => object as unknown as JsonObject,
+      toJson: (object: ApiObject) => object as unknown as JsonObject,
     },
     objects: { get: async () => ({ metadata: { name: 'n' } }), list: async () => [] },
     authorizer: { authorize: async () => ({ verdict: 'allow', reason: '' }) },

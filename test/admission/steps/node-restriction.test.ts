@@ -373,7 +373,11 @@ test('leases', async () => {
     'can only access node lease with the same name as the requesting node',
   );
   expect(await lease('ns', 'n1')).toBe('can only access leases in the "kube-node-lease" system namespace');
-  const all = { operation: 'DELETE', key: { namespace: 'kube-node-lease', name: 'n1' }, isOneOfMany: true } as const;
+  const all = {
+    operation: 'DELETE',
+    key: { namespace: 'kube-node-lease', name: 'n1' },
+    isCollectionDelete: true,
+  } as const;
   expect(await refusal(Leases, undefined, { ...all, previous: { metadata: { name: 'n1' } } })).toBe(
     'can only access node lease with the same name as the requesting node',
   );

@@ -119,7 +119,7 @@ describe('OpenAPI 3', () => {
     ['untold', 'apimachinery.pkg.apis.meta.v1.Status'],
     [true, 'api.core.v1.ConfigMap'],
   ])('what a deletion is said to answer: %s', (answersDeleted, component) => {
-    const definition = { ...configMaps, ...(answersDeleted === undefined ? {} : { answersDeleted }) };
+    const definition = { ...configMaps, ...(answersDeleted === undefined ? {} : { returnsDeleted: answersDeleted }) };
     const item = at(openApiV3([definition], definition), 'paths', '/api/v1/namespaces/{namespace}/configmaps/{name}');
     const answer = at(item as JsonObject, 'delete', 'responses', '200', 'content', 'application/json', 'schema');
     expect(answer).toEqual({ $ref: `#/components/schemas/io.k8s.${component}` });
