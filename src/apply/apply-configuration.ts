@@ -22,16 +22,19 @@ import { shapeOfObject } from './shape.js';
 import type { ApplyContext } from './write-context.js';
 import { zeroObject } from './zero-value.js';
 
-/** Server-side apply (KEP-555): a configuration merged into an object, fields given up taken out again. */
+/**
+ * Server-side apply (KEP-555): merges a configuration into an object and removes the fields that the applier no longer
+ * applies.
+ */
 
 export interface Applied {
-  /** With its new owners; not yet decoded, defaulted or admitted. */
+  /** The object with its new managedFields; not yet decoded, defaulted or admitted. */
   readonly object: ApiObject;
-  /** False: the value is the live one, at most owners changed. */
+  /** False if the object is unchanged except for its owners. */
   readonly changed: boolean;
 }
 
-/** The manager that kubectl applies as; it inherits what client-side apply wrote. */
+/** The manager name of `kubectl apply`, which inherits what client-side apply owned. */
 const kubectl = 'kubectl';
 const beforeFirstApply = 'before-first-apply';
 
@@ -60,7 +63,7 @@ export function* applyConfiguration(applying: ApplyContext): Steps<Applied> {
   }
 }
 
-/** An item without identity comes from the live object: the configuration was checked before. */
+/** Error for a list item without keys in the live object; the configuration was checked before. */
 function unidentified({ live, schema }: ApplyContext, { message }: UnidentifiedItem): ApiError {
   const stored = live === undefined ? {} : withoutOwners(asJson(live));
   const errors = runSync(checkShape(shapeOfObject(schema), stored, { duplicates: true }));
@@ -85,7 +88,7 @@ function* appliedAs(applying: ApplyContext): Steps<Applied> {
   return { ...applied, object: refreshLastApplied(applied.object, applying.config) };
 }
 
-/** The first apply to an object without owners books what is there to a manager of its own. */
+/** On the first apply to an object without owners, what is there is recorded under a manager of its own. */
 function* ownersBeforeApply(applying: ApplyContext, live: JsonObject): Steps<Owners> {
   const owners = yield* storedOwners(applying.live && asJson(applying.live));
   if (owners.size > 0 || !hasUid(applying.live && asJson(applying.live))) return owners;
@@ -95,7 +98,7 @@ function* ownersBeforeApply(applying: ApplyContext, live: JsonObject): Steps<Own
   );
 }
 
-/** kubectl may overwrite, without force, fields that still are as its client-side apply left them. */
+/** Lets kubectl overwrite, without force, fields that are still as its client-side apply left them. */
 function* inheriting(
   applying: ApplyContext,
   live: JsonObject,
@@ -142,7 +145,7 @@ function* apply(applying: ApplyContext, live: JsonObject, stored: Owners, force:
   return { object: yield* withOwners(changed ? object : live, kept), changed };
 }
 
-/** The answer when what an apply made does not fit the kind's Go type. `why` as Go's converter says it. */
+/** Error for an apply result that does not fit the kind's Go type. `why` is the text of Go's converter. */
 export const unconvertible = (config: JsonObject, why: string): ApiError =>
   improper(config, `unable to convert unstructured object to ${kindOf(config)}: ${why}`);
 

@@ -4,8 +4,8 @@ import { fieldElement, indexElement, type PathElement, printPath } from './path-
 import { formOf, type Shape } from './shape.js';
 
 /**
- * Where a value that fits a shape would replace lists, maps and structures as a whole: `.spec.nodeSelector`. What is within
- * members that the shape does not name is not looked at, as in Kubernetes.
+ * Returns the paths of atomic lists, maps and structs in a value, such as `.spec.nodeSelector`. Members that the shape
+ * does not name are not searched, as in Kubernetes.
  */
 export function atomicPaths(shape: Shape, value: JsonObject): readonly string[] {
   const found: string[] = [];

@@ -9,8 +9,8 @@ import { fieldElement, indexElement, type PathElement, printPath } from './path-
 import { formOf, type ListShape, type MapShape, maxShapeDepth, type ScalarKind, type Shape } from './shape.js';
 
 /**
- * What keeps a value from having this shape, in Kubernetes' words, each with its path (`.spec.x: ...`); nothing
- * wrong: empty. `duplicates` allows items of one identity, as stored objects may have them.
+ * Returns why a value does not have this shape, in Kubernetes' words, each with its path (`.spec.x: ...`); empty if it
+ * does. `duplicates` allows items with equal keys, which stored objects may have.
  */
 export function* checkShape(
   shape: Shape,

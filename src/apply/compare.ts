@@ -9,7 +9,7 @@ import { type Form, formOf, type ListShape, type MapShape, maxShapeDepth, type S
 
 type Found = ReadonlyMap<PathElement, readonly Json[]>;
 
-/** What became of each field between two values. */
+/** The fields that differ between two values. */
 export interface Comparison {
   readonly added: FieldSet;
   readonly modified: FieldSet;
@@ -97,7 +97,7 @@ export function* compare(shape: Shape, before: Json, after: Json): Steps<Compari
     itemsByElement(list, l, postponed, withOld, { keepPlace });
   }
 
-  /** Repeated items count as one value; turning into one, or ceasing to be one, replaces what was there. */
+  /** Duplicate items count as one value; an item that becomes a duplicate, or ceases to be one, counts as modified. */
   function item(list: ListShape, element: PathElement, before: readonly Json[], after: readonly Json[]): void {
     const [was] = before;
     const [is] = after;

@@ -8,15 +8,15 @@ import { isBuiltIn } from './schema-mismatch.js';
 import { type Shape, shapeOfObject } from './shape.js';
 import type { WriteContext } from './write-context.js';
 
-/** Objects before and after a write, in each version that an owner names its fields in. */
+/** Compares objects before and after a write in each version that their owners use. */
 
-/** Fields that were added or got another value, and those that went. */
+/** Fields that were added or modified, and those that were removed. */
 interface Changes {
   readonly written: FieldSet;
   readonly removed: FieldSet;
 }
 
-/** The object before a write in versions of its owners: to convert it may cost as much as it is long, and is done once. */
+/** The object before a write in the versions of its owners, each converted once. */
 export class LiveVersions {
   readonly #writing: WriteContext;
   readonly #live: JsonObject;
@@ -36,7 +36,7 @@ export class LiveVersions {
   }
 }
 
-/** Compares two objects, once in each version that is asked for. */
+/** Compares two objects, once in each requested version. */
 export class Comparisons {
   readonly #writing: WriteContext;
   readonly #live: LiveVersions;
@@ -49,7 +49,7 @@ export class Comparisons {
     this.#next = next;
   }
 
-  /** What changed, in the version an owner names its fields in; undefined where there is no such version. */
+  /** The changes in a version; undefined if there is no such version. */
   *in(apiVersion: string): Steps<Changes | undefined> {
     if (this.#known.has(apiVersion)) return this.#known.get(apiVersion);
     const writing = this.#writing;
@@ -69,12 +69,12 @@ export class Comparisons {
   }
 }
 
-/** There is no such object in an owner's version. */
+/** The object is not available in an owner's version. */
 export class VersionUnavailable extends Error {
   override readonly name = 'VersionUnavailable';
 }
 
-/** What Kubernetes says where a custom resource is to be converted to what is no version of its definition. */
+/** Kubernetes' error text for converting a custom resource to a version that its definition does not have. */
 export const noVersionOfKind = (apiVersion: string): string =>
   `request to convert CR to an invalid group/version: ${apiVersion}`;
 

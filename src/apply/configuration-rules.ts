@@ -10,9 +10,12 @@ import { managedFieldsOf, withoutOwners } from './object-owners.js';
 import { shapeOfObject } from './shape.js';
 import type { ApplyContext } from './write-context.js';
 
-/** What a configuration and the object that it is applied to must be. */
+/** Requirements on a configuration and the object that it is applied to. */
 
-/** Where nobody owns anything, an owner of what is there is looked for before all but the kind. */
+/**
+ * Checks an object without owners: before everything except the kind, Kubernetes determines an owner of the present
+ * fields.
+ */
 export function* checkOwnerless({ live, schema, kind, isScale }: ApplyContext): Steps<void> {
   if (live === undefined || (live.metadata.managedFields ?? []).length > 0) return;
   const unowned = (why: string): ApiError => untyped(`failed to create manager for existing fields: ${why}`);
@@ -43,11 +46,11 @@ export function* checkConfiguration({ config, schema }: ApplyContext): Steps<voi
   }
 }
 
-/** Without owners that cannot be read. That there are to be none is merged like everything else. */
+/** The configuration without unreadable managedFields; an empty list is kept and merged like everything else. */
 export const withoutEntries = (config: JsonObject): JsonObject =>
   entriesOf(config) === undefined ? config : withoutOwners(config);
 
-/** The owners that a configuration names, which it must not. */
+/** The managedFields entries of a configuration, which must not have any. */
 function entriesOf(config: JsonObject): readonly Json[] | undefined {
   const entries = managedFieldsOf(config);
   return isList(entries) ? entries : undefined;
@@ -58,7 +61,7 @@ function isReadable(entry: Json): boolean {
   return entryTexts.every((name) => typeof (entry[name] ?? '') === 'string');
 }
 
-/** What is wrong with the time of an entry, in the words of Go's converter. */
+/** Why the time of an entry is invalid, as Go's converter says it. */
 function wrongTime(entry: Json): string | undefined {
   const time = (isObject(entry) ? entry['time'] : undefined) ?? null;
   if (time === null) return undefined;

@@ -6,14 +6,14 @@ import { count, difference, type FieldSet, isEmpty, paths } from './field-set.js
 import { identityOf, type Owner } from './managed-fields.js';
 import { printPath } from './path-element.js';
 
-/** Fields that an apply would change and somebody else owns. */
+/** Fields that an apply would change but another manager owns. */
 export interface FieldConflict {
   readonly owner: Owner;
   /** Never empty. */
   readonly fields: FieldSet;
 }
 
-/** An apply would change fields of others; says which. Becomes the 409 that `conflictError` makes. */
+/** Thrown for conflicts with other managers. `conflictError` turns it into the 409 response. */
 export class FieldConflicts extends Error {
   override readonly name = 'FieldConflicts';
   readonly conflicts: readonly FieldConflict[];
@@ -23,7 +23,7 @@ export class FieldConflicts extends Error {
     this.conflicts = conflicts;
   }
 
-  /** Those that are left without some fields; undefined: none. */
+  /** Returns the conflicts without some fields; undefined if none is left. */
   without(fields: FieldSet): FieldConflicts | undefined {
     const left = this.conflicts
       .map(({ owner, fields: of }) => ({ owner, fields: difference(of, fields) }))
@@ -37,10 +37,10 @@ interface Told {
   readonly field: string;
 }
 
-/** What stands around a field and its owner in an answer. */
+/** Bytes that an error response has around each field and owner. */
 const aroundEach = 80;
 
-/** In the order of owners, as many as an answer tells. */
+/** The conflicts in order of owners, as many as a response lists. */
 function toldOf(conflicts: readonly FieldConflict[]): readonly Told[] {
   const told: Told[] = [];
   let room = maxViolationChars;

@@ -62,7 +62,7 @@ function declaredItems(list: ListShape, value: Json, { depth, later }: Place): F
   return { owned: false, below: out };
 }
 
-/** Stands for items that cannot be told apart; nobody owns it. */
+/** Stands for items without identity, which nobody owns. */
 const nameless: PathElement = '';
 
 /** Of so many members that they come later, some count. */
@@ -109,7 +109,7 @@ export function wholeNode(shape: Shape, value: Json, later: DeferredWork, depth 
   return leaf;
 }
 
-/** The set with every member that the schema names and that leads to a path of the set. */
+/** The set extended by every named member that leads to one of its paths. */
 export function withNamedMembers(set: FieldSet, shape: Shape | undefined): FieldSet {
   if (set.size === 0) return set;
   let out: Map<PathElement, FieldNode> | undefined;
@@ -125,7 +125,7 @@ export function withNamedMembers(set: FieldSet, shape: Shape | undefined): Field
   return out ?? set;
 }
 
-/** Shape of what a step leads to; undefined where the schema knows no such step. */
+/** Returns the shape at a path element; undefined if the schema has none there. */
 export function shapeBelow(shape: Shape | undefined, element: PathElement): Shape | undefined {
   const name = fieldNameOf(element);
   if (name !== undefined) return shape?.map?.fields.get(name) ?? shape?.map?.others;

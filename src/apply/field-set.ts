@@ -15,10 +15,10 @@ export interface FieldNode {
 export type Path = readonly PathElement[];
 
 export const emptySet: FieldSet = new Map();
-/** A path of the set with none below it. */
+/** A node in the set without any below it. */
 export const leaf: FieldNode = { owned: true, below: emptySet };
 
-/** A set to change. `new Map(set)` would make a pair of each element first. */
+/** Returns a mutable copy. `new Map(set)` would allocate a pair for each element. */
 export function copyOf(set: FieldSet): Map<PathElement, FieldNode> {
   const copy = new Map<PathElement, FieldNode>();
   for (const [element, at] of set) copy.set(element, at);
@@ -27,7 +27,7 @@ export function copyOf(set: FieldSet): Map<PathElement, FieldNode> {
 
 const node = (owned: boolean, below: FieldSet): FieldNode => (owned && below.size === 0 ? leaf : { owned, below });
 
-/** A set under construction: paths and whole branches go in, one at a time. */
+/** Builds a set from paths and whole branches. */
 export class FieldSetBuilder {
   readonly #root = new Branch(this);
 
@@ -36,7 +36,7 @@ export class FieldSetBuilder {
     if (path.length > 0) this.#reach(path).owned = true;
   }
 
-  /** Adds everything in a finished branch, at one step below a path. */
+  /** Adds a finished branch at a path element below a path. */
   graft(path: Path, element: PathElement, branch: FieldNode): void {
     const parent = this.#reach(path);
     const known = parent.below.get(element);
@@ -58,7 +58,7 @@ export class FieldSetBuilder {
     return at;
   }
 }
-/** A node that only the builder which made it changes. */
+/** A node that only its builder changes. */
 class Branch implements FieldNode {
   readonly builder: FieldSetBuilder;
   owned: boolean;
@@ -127,10 +127,10 @@ export function intersection(left: FieldSet, right: FieldSet): FieldSet {
   return out ?? emptySet;
 }
 
-/** What is in `left` and not in `right`, path by path: a path goes only if it is itself in `right`. */
+/** Paths of `left` that are not in `right`; a path is removed only if it is itself in `right`. */
 export const difference = (left: FieldSet, right: FieldSet): FieldSet => subtract(left, right, false);
 
-/** Like `difference`, but a path in `right` takes everything below it along. */
+/** Like `difference`, but a path in `right` also removes everything below it. */
 export const recursiveDifference = (left: FieldSet, right: FieldSet): FieldSet => subtract(left, right, true);
 
 function subtract(left: FieldSet, right: FieldSet, recursive: boolean): FieldSet {
@@ -154,7 +154,7 @@ function subtractNode(ours: FieldNode, theirs: FieldNode, recursive: boolean): F
   return owned === ours.owned && deeper === ours.below ? ours : node(owned, deeper);
 }
 
-/** Every path of the set: at each level first its own members, then what lies deeper, both sorted. */
+/** Yields every path of the set: at each level first its own members, then deeper ones, both sorted. */
 export function* paths(set: FieldSet, prefix: Path = []): Generator<Path> {
   const elements = sortPathElements(set.keys());
   for (const element of elements) if (set.get(element)?.owned) yield [...prefix, element];
@@ -204,7 +204,7 @@ export function readFieldSet(fields: JsonObject): FieldSet {
   return readNode(fields, 0).below;
 }
 
-/** Reads what `writeFieldSet` wrote, whose steps are known to be spelt as they should. */
+/** Reads the output of `writeFieldSet`, whose path elements are known to be canonical. */
 export function* readWrittenFieldSet(fields: JsonObject): Steps<FieldSet> {
   const later = new DeferredWork();
   const set = readWrittenNode(fields, later).below;

@@ -3,8 +3,8 @@ import type { Steps } from '../api/steps.js';
 import { sameInSteps } from '../schema/same.js';
 
 /**
- * `next`, with the times of `live` where nothing but times of managedFields tells the two apart, and whether the
- * version is named: such a write is none.
+ * Returns `next` with the managedFields timestamps of `live` if nothing else differs apart from an absent
+ * resourceVersion: such a write is a no-op.
  */
 export function* ignoreTimestampChanges(live: ApiObject, next: ApiObject): Steps<ApiObject> {
   const old = live.metadata.managedFields ?? [];

@@ -23,7 +23,7 @@ export function lastAppliedFields(live: JsonObject, shape: Shape, apiVersion: st
   return [modified, added, removed].reduce(difference, runSync(fieldSetOf(shape, config)));
 }
 
-/** Keeps the annotation, where there is one, telling what was applied last. */
+/** Updates the last-applied annotation, if there is one, to the configuration. */
 export function refreshLastApplied(object: ApiObject, config: JsonObject): ApiObject {
   const { annotations } = object.metadata;
   if (!annotations?.[lastApplied]) return object;

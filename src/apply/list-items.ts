@@ -5,15 +5,15 @@ import type { DeferredWork } from '../api/steps.js';
 import { keyElement, type PathElement, valueElement } from './path-element.js';
 import type { ListShape } from './shape.js';
 
-/** An item that cannot be told apart from others; the message is Kubernetes' own, without path. */
+/** Thrown for a list item without identity; the message is Kubernetes', without path. */
 export class UnidentifiedItem extends Error {
   override readonly name = 'UnidentifiedItem';
 }
 
 /**
- * How an item of a set or map list is called in field paths.
+ * Returns the path element of an item in a set or map list.
  *
- * @throws UnidentifiedItem when it has no keys, or is not of a kind that has an identity.
+ * @throws UnidentifiedItem if it has no keys, or its type has no identity.
  */
 export function pathElementOf(list: ListShape, item: Json): PathElement {
   const element = findPathElement(list, item);
@@ -21,7 +21,7 @@ export function pathElementOf(list: ListShape, item: Json): PathElement {
   throw new UnidentifiedItem(list.type === 'map' ? whyUnkeyed(list, item) : whyNoValue(item));
 }
 
-/** The same; undefined for an item without identity. */
+/** Like `pathElementOf`, but undefined for an item without identity. */
 export const findPathElement = (list: ListShape, item: Json): PathElement | undefined =>
   list.type === 'map' ? keyed(list, item) : isScalar(item) ? valueElement(item) : undefined;
 

@@ -5,7 +5,7 @@ import { runSync, type Steps } from '../api/steps.js';
 import { compareText } from '../api/text-order.js';
 import { type FieldSet, readFieldSet, readWrittenFieldSet, writeFieldSet } from './field-set.js';
 
-/** `metadata.managedFields` (KEP-555) as owners with sets of fields, and back. */
+/** Converts between `metadata.managedFields` (KEP-555) and owners with sets of fields. */
 
 export interface Owner {
   readonly manager: string;
@@ -16,7 +16,7 @@ export interface Owner {
   /** RFC 3339, whole seconds. */
   readonly time: string | undefined;
   readonly fields: FieldSet;
-  /** The stored entry it was read from, as long as nothing of it has changed. */
+  /** The stored entry it was read from, while unchanged. */
   readonly stored?: { readonly entry: ManagedFieldsEntry; readonly fields: FieldSet } | undefined;
 }
 
@@ -25,7 +25,7 @@ export type Owners = ReadonlyMap<string, Owner>;
 
 export const noOwners: Owners = new Map();
 
-/** What tells owners apart; appliers of all versions are one. Sorts as Kubernetes sorts managers. */
+/** The identity of an owner; an applier is the same in all versions. Sorts as Kubernetes sorts managers. */
 export function identityOf(owner: Pick<Owner, 'manager' | 'operation' | 'apiVersion' | 'subresource'>): string {
   const { manager, operation, apiVersion, subresource } = owner;
   let text = manager === '' ? '{' : `{"manager":${goJson(manager)},`;
@@ -120,12 +120,12 @@ const byName = (a: Owner, b: Owner): number =>
   compareText(a.apiVersion, b.apiVersion) ||
   compareText(a.subresource, b.subresource);
 
-/** What a client sends to have all ownership forgotten: no entries, or one empty entry. */
+/** Whether a client asks to reset all ownership, by no entries or one empty entry. */
 export const isReset = (entries: Json | undefined): boolean =>
   isList(entries) &&
   (entries.length === 0 || (entries.length === 1 && isObject(entries[0]) && Object.keys(entries[0]).length === 0));
 
-/** What is wrong with entries, in Kubernetes' words; undefined when they can be read. */
+/** Why entries are invalid, in Kubernetes' words; undefined if they are valid. */
 export function managedFieldsProblem(entries: readonly ManagedFieldsEntry[] | undefined): string | undefined {
   try {
     runSync(readManagedFields(entries as Json | undefined));

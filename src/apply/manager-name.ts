@@ -1,8 +1,8 @@
 import { managerLimit, unprintable } from '../api/options.js';
 
 /**
- * Under which name a write is recorded: as the request says, else as the client calls itself (User-Agent up to the
- * first slash, printable characters, at most 128 bytes), else `unknown`.
+ * Returns the field manager of a write: from the request, else from the User-Agent (up to the first slash, printable
+ * characters, at most 128 bytes), else `unknown`.
  */
 export function managerName(fieldManager: string | undefined, userAgent: string | undefined): string {
   if (fieldManager) return fieldManager;

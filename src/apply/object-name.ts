@@ -1,7 +1,7 @@
 import { isObject, type Json, type JsonObject } from '../api/object.js';
 import type { ApplyContext } from './write-context.js';
 
-/** What errors of an apply call kinds and objects. */
+/** Names of kinds and objects in errors of an apply. */
 
 export const kindText = ({ group, version, kind }: ApplyContext['kind']): string => `${group}/${version}, Kind=${kind}`;
 
@@ -14,7 +14,7 @@ export function kindOf(config: JsonObject): string {
   return kindText({ group, version, kind: textOf(config['kind']) });
 }
 
-/** As errors call an object: `<namespace>/<name>; <group>/<version>, Kind=<kind>`. */
+/** The name of an object in errors: `<namespace>/<name>; <group>/<version>, Kind=<kind>`. */
 export function objectName(config: JsonObject): string {
   const metadata = isObject(config['metadata']) ? config['metadata'] : {};
   return `${textOf(metadata['namespace'])}/${textOf(metadata['name'])}; ${kindOf(config)}`;

@@ -4,7 +4,7 @@ import { noOwners, type Owners, readManagedFields, writeManagedFields } from './
 
 /** The owners that an object names in its metadata. */
 
-/** The owners an object came from the store with; none if they cannot be read. */
+/** Returns the owners of a stored object; none if its managedFields cannot be read. */
 export function* storedOwners(object: JsonObject | undefined): Steps<Owners> {
   try {
     return object === undefined ? noOwners : yield* readManagedFields(managedFieldsOf(object), { stored: true });
@@ -17,13 +17,13 @@ const metadataOf = (object: JsonObject): JsonObject => {
   const metadata = object['metadata'];
   return isObject(metadata) ? metadata : {};
 };
-/** As they were written, or sent. */
+/** The raw managedFields. */
 export const managedFieldsOf = (object: JsonObject): Json | undefined => metadataOf(object)['managedFields'];
-/** Was it stored before? */
+/** Whether the object has a uid, and so was stored before. */
 export const hasUid = (object: JsonObject | undefined): boolean =>
   object !== undefined && Boolean(metadataOf(object)['uid']);
 
-/** The object as if nobody owned any of it. */
+/** The object without managedFields. */
 export function withoutOwners(object: JsonObject): JsonObject {
   const metadata = metadataOf(object);
   if (!Object.hasOwn(metadata, 'managedFields')) return object;
@@ -31,7 +31,7 @@ export function withoutOwners(object: JsonObject): JsonObject {
   return { ...object, metadata: rest };
 }
 
-/** The object with these owners instead of its own. */
+/** The object with these owners as its managedFields. */
 export function* withOwners(object: JsonObject, owners: Owners): Steps<ApiObject> {
   if (owners.size === 0) return withoutOwners(object) as unknown as ApiObject;
   const managedFields = (yield* writeManagedFields(owners)) as unknown as Json;

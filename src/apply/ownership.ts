@@ -24,9 +24,9 @@ import { withoutUnwritten } from './unwritten.js';
 import type { WriteContext } from './write-context.js';
 import { zeroObject } from './zero-value.js';
 
-/** Who owns which field of an object, after each kind of write (KEP-555). */
+/** Field ownership after each kind of write (KEP-555). */
 
-/** Fields nobody owns. */
+/** Fields that are never owned. */
 const neverOwned: FieldSet = setOf(
   ...[['apiVersion'], ['kind'], ['metadata']].map((path) => path.map(fieldElement)),
   ...[
@@ -94,7 +94,7 @@ function* ownersBefore(live: JsonObject | undefined, next: JsonObject, isSubreso
   }
 }
 
-/** The fields a write may own. */
+/** The fields without those that are never owned. */
 export const ownableFields = (fields: FieldSet): FieldSet => difference(fields, neverOwned);
 
 /** Owners after an update of `live` to `next`, both without managedFields. */
@@ -123,10 +123,10 @@ export function* ownersAfterUpdate(
 }
 
 /**
- * Everybody's fields after a change: what was changed leaves all owners but `self`, what was removed likewise, owners
- * of nothing go.
+ * Returns the owners after a change: changed and removed fields leave all owners except `self`, and owners without
+ * fields are dropped.
  *
- * @throws FieldConflicts unless `force`, when somebody owns what was changed.
+ * @throws FieldConflicts unless `force`, if another owner has a changed field.
  */
 export function* updateOwners(
   owners: Owners,
@@ -153,7 +153,7 @@ export function* updateOwners(
   return kept;
 }
 
-/** Owners whose fields are named as the schema of today names them: a list or map may have become atomic. */
+/** Adapts the owners' fields to the current schema, in which a list or map may have become atomic. */
 export function* reconcileOwners(writing: WriteContext, live: LiveVersions, owners: Owners): Steps<Owners> {
   if (isBuiltIn(writing.schema)) return owners;
   const fitting = new Map<string, Owner>();

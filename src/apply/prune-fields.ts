@@ -7,14 +7,17 @@ import { identityOf, type Owner, type Owners } from './managed-fields.js';
 import { remove } from './remove.js';
 import type { WriteContext } from './write-context.js';
 
-/** Fields that an applier owned and does not apply any more. */
+/** Removes fields that an applier owned but no longer applies. */
 
 const pruning = 'failed to prune fields: ';
 
-/** A value if it is an object. */
+/** The value if it is an object, else `otherwise`. */
 export const objectOrElse = (value: Json, otherwise: JsonObject): JsonObject => (isObject(value) ? value : otherwise);
 
-/** Takes out what the applier owned, does not apply any more and nobody else owns. `owners` has what is applied now. */
+/**
+ * Removes fields that the applier owned, no longer applies, and nobody else owns. `owners` includes the fields applied
+ * now.
+ */
 export function* pruneFields(
   writing: WriteContext,
   merged: JsonObject,
@@ -51,7 +54,7 @@ function isAppliedAgain(previous: Owner, owners: Owners): boolean {
   return difference(previous.fields, applied).size === 0;
 }
 
-/** Puts back what somebody owns, version by version, in the version that `bare` is in. */
+/** Adds back owned fields, version by version, converted to the version of `bare`. */
 function* addBackOwned(
   writing: WriteContext,
   merged: JsonObject,

@@ -4,8 +4,8 @@ import type { PathElement } from './path-element.js';
 import type { Shape } from './shape.js';
 
 /**
- * The set as the schema of today names fields: below what has become atomic nothing is owned any more, but the whole
- * is. What has become granular stays as it was.
+ * Adapts a field set to the current schema: owned fields below something that became atomic are replaced by the whole.
+ * What became granular stays as it was.
  */
 export function reconcileFieldSet(shape: Shape, set: FieldSet): FieldSet {
   let out: Map<PathElement, FieldNode> | undefined;

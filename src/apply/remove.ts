@@ -36,5 +36,5 @@ export function remove(shape: Shape, value: Json, fields: FieldSet, depth = 0): 
   return left;
 }
 
-/** Of what is no container, although its schema says so, nothing is left. */
+/** The value without its content; null if it is not a container although its schema says so. */
 const emptied = (value: Json): Json => (isList(value) ? [] : isObject(value) ? {} : null);

@@ -6,17 +6,17 @@ import type { Schema } from '../schema/schema.js';
 import { checkShape, joinErrors } from './check.js';
 import { shapeOfObject } from './shape.js';
 
-/** What keeps an object from being compared field by field, in Kubernetes' words. */
+/** Why an object does not fit its schema and cannot be compared field by field, in Kubernetes' words. */
 export function* schemaMismatch(schema: Schema, object: JsonObject): Steps<string | undefined> {
   if (isBuiltIn(schema) && !mayLackKeys(schema)) return undefined;
   const errors = yield* checkShape(shapeOfObject(schema), object, { duplicates: true });
   return errors.length === 0 ? undefined : joinErrors(errors);
 }
 
-/** Objects of built-in kinds have been decoded, and so fit their schema, but for keys that may be lacking. */
+/** Whether the schema is of a built-in kind, whose decoded objects always fit except for missing keys. */
 export const isBuiltIn = ({ wire }: Schema): boolean => wire !== undefined;
 
-/** Whether a kind has a list whose items are told apart by members which are all left out when they are empty. */
+/** Whether a kind has a map list whose keys are all omitted when empty. */
 const mayLackKeys = oncePer((kind: Schema): boolean => hasKeylessItems(kind, new Set()));
 
 /** `seen`: schemas may contain themselves. */

@@ -31,9 +31,9 @@ export interface MapShape {
   readonly atomic: boolean;
   /** Members that the schema names. */
   readonly fields: ReadonlyMap<string, Shape>;
-  /** Shape of the others; undefined: there may be none. */
+  /** Shape of other members; undefined if none are allowed. */
   readonly others: Shape | undefined;
-  /** Anything goes: no fields named, others deduced. */
+  /** No schema: the shapes of members are deduced from their values. */
   readonly deduced: boolean;
 }
 
@@ -42,7 +42,7 @@ export const maxShapeDepth = maxDepth;
 
 const nothing: ReadonlyMap<string, never> = new Map<string, never>();
 
-/** Any value, replaced as a whole. */
+/** A value of any type, atomic. */
 const untypedShape: Shape = {
   scalar: 'untyped',
   get list(): ListShape {
@@ -199,7 +199,7 @@ function keyDefaults(items: Schema | undefined, keys: readonly string[]): Readon
   return defaults;
 }
 
-/** Which form of a shape a value takes; where it takes none, or is null, the first that the shape has. */
+/** The form of a shape that a value takes; for null or a value that fits none, the first form of the shape. */
 export function formOf(shape: Shape, value: Json | undefined): Form {
   const exact = exactForm(shape, value);
   if (exact !== undefined) return exact;

@@ -4,7 +4,7 @@ import { isEmpty } from '../schema/presence.js';
 import type { Schema } from '../schema/schema.js';
 import { withMember, withoutMember } from './json-value.js';
 
-/** The object without what decoding keeps though it is empty and never written: nobody owns that. */
+/** The object without empty members that decoding keeps but that are never written, and so never owned. */
 export function withoutUnwritten(schema: Schema, object: JsonObject): JsonObject {
   let left = object;
   for (const path of pathsOf(schema)) left = withoutEmpty(left, path);

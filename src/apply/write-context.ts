@@ -1,19 +1,19 @@
 import type { ApiObject, JsonObject } from '../api/object.js';
 import type { Schema } from '../schema/schema.js';
 
-/** One write, as far as ownership cares. */
+/** What field ownership needs to know about a write. */
 export interface WriteContext {
   /** Schema of the object in `apiVersion`. */
   readonly schema: Schema;
   /** Version of the endpoint written to: `v1`, `apps/v1`. */
   readonly apiVersion: string;
-  /** As `managerName` answers it. */
+  /** The field manager, as `managerName` returns it. */
   readonly manager: string;
   /** Absent for the main resource. */
   readonly subresource?: string | undefined;
   /** Milliseconds. */
   readonly now: number;
-  /** Fields that this endpoint does not write, and so never owns; everything below them included. */
+  /** Fields that writes through this endpoint reset and never own, with everything below them. */
   readonly resetFields?: readonly (readonly string[])[] | undefined;
   /** For kinds with several versions. */
   readonly versions?: Versions | undefined;
@@ -25,15 +25,15 @@ export interface Versions {
   convert(object: JsonObject, apiVersion: string): { readonly object: JsonObject; readonly schema: Schema } | undefined;
 }
 
-/** An apply. */
+/** An apply request. */
 export interface ApplyContext extends WriteContext {
-  /** What is stored, as the version of the endpoint prints it; absent when the apply creates. */
+  /** The stored object in the version of the endpoint; absent if the apply creates it. */
   readonly live: ApiObject | undefined;
   /** The configuration as sent. */
   readonly config: JsonObject;
-  /** Of the endpoint. */
+  /** The kind of the endpoint. */
   readonly kind: { readonly group: string; readonly version: string; readonly kind: string };
-  /** Take fields that others own. */
+  /** Take over fields that others own. */
   readonly force: boolean;
   /**
    * It is applied to a custom resource's Scale. Kubernetes has no fields of Scales for owners to be found by, nor can it

@@ -5,8 +5,8 @@ import { presenceOf, zeroOf } from '../schema/presence.js';
 import type { Schema } from '../schema/schema.js';
 
 /**
- * What an object that nobody has filled in looks like: a built-in kind writes its structs and its always-written
- * fields even then. The comparison that a creation is recorded by starts here. A custom resource starts empty.
+ * The JSON of an empty object, with which a created object is compared: built-in kinds always write structs and some
+ * fields; a custom resource is empty.
  */
 export const zeroObject = oncePer(
   (schema: Schema): JsonObject => (schema.wire === undefined ? {} : zeroStruct(schema)),

@@ -1,7 +1,7 @@
-/** The value does not fit the schema. The message is Go's. */
+/** Thrown for a value that does not fit the schema. The message is Go's. */
 export class DecodeError extends Error {
   override readonly name = 'DecodeError';
-  /** What a Go type says that decodes itself, and does not know where it stands; the message where there is none. */
+  /** The message of a Go type with its own UnmarshalJSON, which does not know its path; otherwise the whole message. */
   readonly innerMessage: string;
 
   constructor(message: string, own = message) {

@@ -10,15 +10,15 @@ import { goType, type WireShape } from './go-types.js';
 import { zeroOf } from './presence.js';
 import type { Schema } from './schema.js';
 
-/** Values without others in them, as Go's decoder takes them. */
+/** Decoders of scalar values, as Go's decoder accepts them. */
 
 /** One compiled schema node. */
 export interface DecoderNode {
   readonly shape: WireShape;
   readonly schema: Schema;
-  /** undefined: leave it as if it were absent. `value` is not null. */
+  /** Decodes a value that is not null. Returns undefined to treat it as absent. */
   decode(value: ExactJson, state: DecodeState): Json | undefined;
-  /** The value when nothing is given and something must be written. */
+  /** The value to write if none is given and one must be written. */
   zero(): Json;
 }
 export type MakeDecoderNode = (schema: Schema) => DecoderNode;
@@ -33,7 +33,7 @@ const scalar =
     return { shape, schema, zero: () => zeroOf(shape), decode: (value, state) => decode(value, state, type) };
   };
 
-/** Text that a Go type parses itself: a bad one ends decoding at once. */
+/** Text that a Go type parses itself: an invalid one ends decoding at once. */
 const parsed = (shape: WireShape, parse: (text: string) => Json | { readonly wrong: string }): MakeDecoderNode =>
   scalar(shape, (value, state) => {
     if (typeof value !== 'string') return state.refuse(jsonKind(value), 'string');
@@ -56,7 +56,7 @@ const integer = (bits: 32 | 64): MakeDecoderNode => {
   });
 };
 
-/** How nodes of these shapes are made. */
+/** Decoder nodes by wire shape. */
 export const scalarMakers: Readonly<Record<Exclude<WireShape, 'list' | 'map' | 'struct' | 'union'>, MakeDecoderNode>> =
   {
     string: scalar('string', (value, state, type) =>

@@ -8,23 +8,23 @@ import { DecodeError } from './decode-error.js';
 export interface DecodeReport {
   /** `unknown field "spec.a[0].b"`, `duplicate field "spec.x"`. */
   readonly strict: Complaints;
-  /** Where the value stands, in front of every path; absent at the root. */
+  /** Path of the value, prefixed to every reported path; absent at the root. */
   readonly path?: string;
-  /** Paths are told as they are, not as Go quotes them. */
+  /** Report paths as they are, not quoted as Go does. */
   readonly unquoted?: true;
 }
 
 /** Most fields of structs in one body that were given before. */
 const mostRepeated = 1_000;
 
-/** What decoding one value remembers: where it is, and what was wrong first. */
+/** The state of decoding one value: the current path, and the first error. */
 export class DecodeState {
   failure: DecodeError | undefined;
   /** Name of the innermost struct whose field is being decoded. */
   struct = '';
   /** Names of struct fields from the root to here. */
   readonly fields: string[] = [];
-  /** The value does not count, only what is to be told of it: others come for the same member. */
+  /** Decode only to report errors, because later values for the same member follow. */
   isReportOnly: boolean;
   /** The same with list indexes and map keys, for unknown and repeated fields. */
   readonly path: (string | number)[] = [];
@@ -38,9 +38,9 @@ export class DecodeState {
   readonly #unfilled = new Set<Json>();
   readonly #repeated: { count: number };
 
-  /** Nothing in the value is but JSON's. */
+  /** The value is plain JSON (`Json`, not `ExactJson`). */
   readonly isPlain: boolean;
-  /** What is decoded was decoded before, in parts. */
+  /** The value was decoded before, in parts. */
   readonly isMerged: boolean;
   /** See `decodeText`. */
   readonly converts: boolean;
@@ -71,7 +71,7 @@ export class DecodeState {
     this.#repeated = around === undefined ? { count: 0 } : around.#repeated;
   }
 
-  /** Fills a container with so many items, now, or in steps at the end if they are many. */
+  /** Fills a container with `count` items: now, or in steps at the end if there are many. */
   fill<C extends Json>(container: C, count: number, decode: (at: number) => void, done?: () => void): C {
     if (this.#postponed.each(count, decode, this.#keepPlace, done)) this.#unfilled.add(container);
     return container;
@@ -81,7 +81,7 @@ export class DecodeState {
     return this.#unfilled.has(container);
   }
 
-  /** What has been left for the end. */
+  /** Runs the work that was postponed to the end. */
   rest(): Steps<void> {
     return this.#postponed.rest();
   }
@@ -96,12 +96,12 @@ export class DecodeState {
     };
   };
 
-  /** Remembers a value of a wrong type and goes on. */
+  /** Records a value of a wrong type and continues. */
   wrongType(value: string, type: string): undefined {
     this.failure ??= this.#wrongType(value, type);
   }
 
-  /** Gives up because of a value of a wrong type. */
+  /** Throws for a value of a wrong type. */
   refuse(value: string, type: string): never {
     throw this.#wrongType(value, type);
   }

@@ -49,7 +49,7 @@ function* decodeRoot(root: DecoderNode, value: ExactJson, state: DecodeState): S
   return decoded ?? root.zero() ?? null;
 }
 
-/** What is not seen of a decoded value. */
+/** Facts about a decoded body that its value does not show. */
 export interface EmptyMembers {
   /**
    * The members of the root that are, or contain, lists or maps which were sent empty and left out, or maps in which no
@@ -58,7 +58,7 @@ export interface EmptyMembers {
   readonly emptyMembers?: ReadonlySet<string> | undefined;
 }
 
-/** What a body says. */
+/** A decoded body. */
 export interface DecodedText extends EmptyMembers {
   readonly value: Json;
   /** What fieldValidation is about: repeated members of YAML first, then unknown and repeated ones in document order. */

@@ -5,28 +5,27 @@ import { mapList, mapObject } from './prune.js';
 import type { Schema } from './schema.js';
 import { someSubschema } from './some-subschema.js';
 
-/** What an absent or null value means, as the schema says: its default, nothing, or null itself. */
+/** Applies the schema's defaults to absent and null values. */
 
 const missing = (value: Json | undefined, schema: Schema): boolean =>
   value === undefined || (value === null && schema.nullable !== true);
 
 /**
- * So many values the defaults of one custom resource may add; each item of a list may lack many. Long texts count for
- * several: all of them are written out.
+ * Most values that defaults may add to one custom resource, because each item of a list may need many. Long texts count
+ * as several.
  */
 export const maxDefaulted = 50_000;
 /** Characters that count as a value more. */
 const charactersOfValue = 64;
 
-/** How many values more may be added; negative once there were too many. */
+/** How many more values defaults may add; negative once exceeded. */
 export interface DefaultsBudget {
   left: number;
 }
 
 /**
- * Fills in defaults: absent members, and nulls where null is not a value, get theirs, and so does what the default
- * leaves out itself. Parents are never made up. What finds no room is left as it is. The same value when nothing is
- * missing.
+ * Fills in defaults for absent members and for nulls that are not nullable, recursively; parents are never created.
+ * Values beyond the budget are left as they are. Returns the same value if nothing is missing.
  */
 export function applyDefaults<T extends Json>(value: T, schema: Schema, room: DefaultsBudget = { left: Infinity }): T {
   // Objects stay objects, lists stay lists, the rest is returned as it is.
@@ -102,7 +101,7 @@ function copy(object: JsonObject): Record<string, Json> {
   return out;
 }
 
-/** Drops members that are null where null is neither a value nor replaced by a default. Items of lists stay. */
+/** Drops null members that are neither nullable nor replaced by a default. Items of lists stay. */
 export function dropNulls<T extends Json>(value: T, schema: Schema): T {
   // Objects stay objects, lists stay lists, the rest is returned as it is.
   return drop(value, schema) as T;

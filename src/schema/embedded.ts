@@ -13,7 +13,7 @@ import type { Schema } from './schema.js';
 import { someSubschema } from './some-subschema.js';
 import { sortDeep } from './sort-members.js';
 
-/** Resources within resources: nodes with `embeddedResource` have a type and metadata of their own. */
+/** Embedded resources: nodes with `embeddedResource` have a type and metadata of their own. */
 
 /** `metadata` as Go reads it: types checked, unknown members dropped and reported under `metadata.`, empty ones left out. Throws DecodeError. */
 export function decodeMetadata(
@@ -33,7 +33,7 @@ interface Decoded {
   readonly complaints: readonly string[];
 }
 
-/** What is wrong is told in the order of names, and only the first of what cannot be read: Go's maps of JSON come back sorted. */
+/** Decodes members sorted by name, so that errors come in Go's order. */
 function inOrder(decode: (value: Json) => Decoded, value: Json): Decoded {
   try {
     const read = decode(value);
@@ -52,7 +52,7 @@ function withoutNoManagers(metadata: JsonObject): JsonObject {
   return rest;
 }
 
-/** Metadata without the members that Go cannot read. */
+/** Metadata without the members that Go cannot decode. */
 export function readableMetadata(metadata: Json): JsonObject {
   if (!isObject(metadata)) return {};
   try {
@@ -76,7 +76,7 @@ export function readableMetadata(metadata: Json): JsonObject {
 export interface Coerced {
   readonly value: Json;
   readonly unknownFields: readonly string[];
-  /** The first thing that cannot be read; `value` is then not to be used. */
+  /** The first member that cannot be decoded; `value` must not be used then. */
   readonly refused?: Violation;
 }
 
@@ -92,7 +92,7 @@ class Refused extends Error {
   }
 }
 
-/** Brings type and metadata of embedded resources into shape. What cannot be read is refused, or with `drop` left out. */
+/** Normalises type and metadata of embedded resources. What cannot be decoded is refused, or dropped with `drop`. */
 export function coerceEmbedded(
   value: Json,
   schema: Schema,
@@ -151,7 +151,7 @@ function coerceMember(member: Json, name: string, path: string, { drop, unknownF
 /** Checks the metadata of an embedded resource; answers violations with fields under `metadata`. */
 export type CheckMetadata = (metadata: ObjectMeta) => readonly Violation[];
 
-/** Every rule of types and metadata that embedded resources break. */
+/** Violations of types and metadata in embedded resources. */
 export function embeddedViolations(
   value: Json,
   schema: Schema,

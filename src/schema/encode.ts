@@ -29,11 +29,11 @@ export interface EncodedObject {
   readonly revisionAt: number;
 }
 
-/** In two steps. */
+/** Encodes objects in two steps: ordering, then writing. */
 export interface Encoder {
-  /** The object as it is to be written, complete once what comes `later` is done. */
+  /** Orders the object for writing; the result is complete once the work in `later` is done. */
   order(object: object, later?: DeferredWork): JsonObject;
-  /** The bytes of an object in its order. */
+  /** Writes an ordered object. */
   write(ordered: JsonObject): EncodedObject;
   /** The same for a large object. */
   writeInSteps(ordered: JsonObject): Steps<EncodedObject>;
@@ -66,7 +66,7 @@ export const compileEncoder = oncePer((type: EncodedType): Encoder => {
   };
 });
 
-/** The text of an object in the order of the type's wire form. */
+/** The JSON of an object, with members in wire order. */
 export function orderedText(type: EncodedType, object: JsonObject): string {
   const ordered = orderMembers(type, object);
   const text = goJson(ordered);
@@ -81,7 +81,7 @@ function reordered(ordered: JsonObject, text: string): JsonObject | undefined {
   return object === ordered ? undefined : object;
 }
 
-/** The object with its members in the order of the type's wire form. */
+/** The object with its members in wire order. */
 export const orderMembers = (type: EncodedType, object: JsonObject, later?: DeferredWork): JsonObject =>
   (type.origin === 'custom' ? sortDeep(object) : arrange(type.schema, object, later)) as JsonObject;
 
@@ -134,7 +134,7 @@ function placeOf(object: JsonObject): number {
   return outer + '"metadata":'.length + length(before(object['metadata'] as JsonObject, 'resourceVersion'));
 }
 
-/** Puts a value in order; of what is large it does the most `later`. */
+/** Orders a value; most of the work for large values is postponed to `later`. */
 type Arrange = (value: Json, later: DeferredWork) => Json;
 
 const arrangers = new WeakMap<Schema, Arrange>();

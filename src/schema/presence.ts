@@ -2,13 +2,13 @@ import type { Json } from '../api/object.js';
 import { type WireShape, wireShape } from './go-types.js';
 import type { Schema, WireFacts } from './schema.js';
 
-/** When members of structs are written, and as what. */
+/** When struct members are written, and their zero values. */
 
 /** See WireFacts. Structs are always there, the rest is left out when empty. */
 export const presenceOf = (schema: Schema): NonNullable<WireFacts['presence']> =>
   schema.wire?.presence ?? (wireShape(schema) === 'struct' ? 'always' : 'omitempty');
 
-/** Does Go have a pointer here? Then nothing and zero are two different things. */
+/** Whether Go has a pointer here, so that absent and zero differ. */
 export function isPointer(schema: Schema): boolean {
   const presence = presenceOf(schema);
   return presence === 'pointer' || presence === 'null';
@@ -17,7 +17,7 @@ export function isPointer(schema: Schema): boolean {
 /** Shapes that Go's `omitempty` never takes for empty. */
 const neverEmpty: ReadonlySet<WireShape> = new Set<WireShape>(['struct', 'raw', 'union', 'int-or-string', 'quantity']);
 
-/** Is a member of this schema left out when it is empty? */
+/** Whether a member with this schema is omitted when empty. */
 export const omitsEmpty = (schema: Schema): boolean =>
   presenceOf(schema) === 'omitempty' && !neverEmpty.has(wireShape(schema));
 
@@ -41,5 +41,5 @@ const zeros: Partial<Record<WireShape, Json>> = {
   'int-or-string': 0,
 };
 
-/** What a member of this shape prints when nothing is set; null for lists, maps, times, bytes and raw values. */
+/** The zero value of a shape; null for lists, maps, times, bytes and raw values. */
 export const zeroOf = (shape: WireShape): Json => zeros[shape] ?? null;

@@ -9,9 +9,9 @@ import type { Schema } from './schema.js';
  * map list. Items of other lists have no counterpart.
  */
 
-/** Stands where the stored object has no counterpart. */
+/** Marks that the stored object has no counterpart. */
 export const noOldValue: unique symbol = Symbol('absent');
-/** The stored value at a place, or `noOldValue`. */
+/** The stored value at a path, or `noOldValue`. */
 export type OldValue = unknown;
 
 /** The stored counterpart of a member. */
@@ -44,13 +44,13 @@ function keyText(item: unknown, keys: readonly string[]): string | undefined {
   return goJson(values);
 }
 
-/** Compares values with what was stored. What has been compared once counts when what is around it is. */
+/** Compares values with stored ones, reusing comparisons of nested values. */
 export class Ratchet {
   readonly #known = new Map<object, { readonly old: OldValue; readonly schema: Schema; readonly answer: boolean }>();
 
   /**
-   * Is the value what was stored? What has no counterpart is not, nor is what is around it; other lists are compared
-   * as a whole.
+   * Whether the value equals the stored one. A value without counterpart does not, nor do its parents; atomic lists are
+   * compared as a whole.
    */
   unchanged(value: unknown, old: OldValue, schema: Schema): boolean {
     if (old === noOldValue) return false;

@@ -3,7 +3,7 @@ import { itemsOf, type WireShape, wireShape } from './go-types.js';
 import { isPointer } from './presence.js';
 import type { Schema } from './schema.js';
 
-/** What a null empties. */
+/** Shapes that a null resets. */
 const nulled: ReadonlySet<WireShape> = new Set(['map', 'list', 'bytes', 'time', 'micro-time']);
 
 /**

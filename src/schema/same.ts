@@ -1,10 +1,13 @@
 import { itemsPerStep, type Steps } from '../api/steps.js';
 
-/** Are two JSON values equal? Numbers count by their value, and order of members not. Nesting is no danger: there is no recursion. */
+/**
+ * Whether two JSON values are equal. Numbers are compared by value; the order of members does not matter. Not
+ * recursive, so any depth is safe.
+ */
 export const same = (left: unknown, right: unknown): boolean =>
   left === right || (compared([left, right], Number.POSITIVE_INFINITY) ?? true);
 
-/** The same for values of any size. */
+/** Like `same`, in steps for values of any size. */
 export function* sameInSteps(left: unknown, right: unknown): Steps<boolean> {
   const waiting = [left, right];
   for (;;) {
@@ -14,7 +17,7 @@ export function* sameInSteps(left: unknown, right: unknown): Steps<boolean> {
   }
 }
 
-/** Compares so many of the pairs that wait, and of what is in them; undefined: there are more. */
+/** Compares at most `most` pairs and their parts; undefined if some are left. */
 function compared(waiting: unknown[], most: number): boolean | undefined {
   for (let count = 0; count < most && waiting.length > 0; count++) {
     const b = waiting.pop();

@@ -1,8 +1,8 @@
 import type { Schema } from './schema.js';
 
 /**
- * Makes a question of a test: does it hold for a schema or one within it, outside of junctors? Answers are kept, because
- * objects are many.
+ * Makes a predicate: does the test hold for a schema or any schema within it, outside of junctors? Results are cached
+ * by schema.
  */
 export function someSubschema(holds: (schema: Schema) => boolean): (schema: Schema) => boolean {
   const answers = new WeakMap<Schema, boolean>();

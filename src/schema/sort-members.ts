@@ -7,7 +7,7 @@ import { hasSurrogates, sortTexts } from '../api/text-order.js';
  * basic plane belong is looked up by `sortByBytes`, which only texts with such characters need.
  */
 
-/** Are there members, and are they in alphabetical order? */
+/** Whether an object has members, and whether they are in alphabetical order. */
 export function memberOrder(object: object): 'empty' | 'sorted' | 'unsorted' {
   let previous: string | undefined;
   for (const name in object) {
@@ -17,7 +17,7 @@ export function memberOrder(object: object): 'empty' | 'sorted' | 'unsorted' {
   return previous === undefined ? 'empty' : 'sorted';
 }
 
-/** Is each name after the one before it, so that none is repeated? */
+/** Whether names are strictly ascending, so that none is repeated. */
 export const isSortedByName = (names: readonly string[]): boolean =>
   names.every((name, at) => at === 0 || (names[at - 1] ?? '') < name);
 

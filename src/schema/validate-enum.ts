@@ -6,7 +6,7 @@ import { same } from './same.js';
 import type { Schema } from './schema.js';
 import type { Check } from './validate-scalars.js';
 
-/** What a schema says of the values there may be. */
+/** Validates enums. */
 
 /** Go converts a number to the type of what it is compared with: a fraction is cut off, an integer is a character. */
 function converted(value: unknown): unknown {
@@ -18,7 +18,7 @@ function converted(value: unknown): unknown {
 /** So many are compared one by one; of more there is an index. */
 const fewObjects = 8;
 
-/** Is the value one of those there may be? undefined where it may be any. */
+/** Compiles the check of an enum; undefined without one. */
 export function compileEnum({ enum: allowed }: Schema): Check | undefined {
   if (allowed === undefined || allowed.length === 0) return undefined;
   const shown = allowed.map((value) => (typeof value === 'string' ? value : goJson(printable(value))));

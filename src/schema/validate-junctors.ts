@@ -5,14 +5,14 @@ import type { Schema } from './schema.js';
 import type { NodeCheck } from './validate-scalars.js';
 import type { ValidationFailure, ValidationState } from './validation-state.js';
 
-/** What the junctors of a schema (anyOf, oneOf, allOf, not) say of a value. */
+/** Validates the junctors of a schema: anyOf, oneOf, allOf, not. */
 
 interface Attempt {
   readonly matched: number;
   readonly failures: readonly ValidationFailure[];
 }
 
-/** Runs a check whose failures are looked at before they are told. */
+/** Runs a check and collects its failures separately. */
 function* apart(check: NodeCheck, value: unknown, at: ValidationState): Steps<Attempt> {
   if (at.isStep()) yield;
   const end = at.collectApart();

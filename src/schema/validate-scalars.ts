@@ -7,9 +7,9 @@ import type { OldValue } from './ratchet.js';
 import type { Schema } from './schema.js';
 import type { ValidationState } from './validation-state.js';
 
-/** What a schema says of strings and numbers, with the messages of kube-apiserver. */
+/** Validates strings and numbers, with the messages of kube-apiserver. */
 
-/** Notes failures and answers the number of checks that were made and succeeded. */
+/** Records failures and returns the number of checks that succeeded. */
 export type Check = (value: unknown, at: ValidationState) => number;
 
 /** The same of a value and all within it, at once or in steps: most values are scalars, and a generator for each would take most of the time. */

@@ -4,7 +4,7 @@ import type { Schema } from './schema.js';
 import { type Check, isNearlyWhole, type Kind, kindOf } from './validate-scalars.js';
 import type { ValidationState } from './validation-state.js';
 
-/** What a schema says of the type of a value. */
+/** Validates the type of a value. */
 
 /** The types a value may have. `forDefaults`: beside int-or-string any. */
 export function typesOf(schema: Schema, { forDefaults }: { readonly forDefaults?: boolean }): readonly string[] {

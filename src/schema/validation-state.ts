@@ -1,27 +1,27 @@
 import { type CauseReason, invalid, maxViolationChars, maxViolations, type Violation } from '../api/violations.js';
 import { Ratchet } from './ratchet.js';
 
-/** A failure before it is known what stands before its field. */
+/** A failure with a path relative to the validated value. */
 export interface ValidationFailure {
   /** Relative path; absent for failures that carry no field. */
   readonly field: string | undefined;
   readonly reason: CauseReason;
   readonly body: string;
-  /** Length of this failure and of those before it. */
+  /** Text length of this failure and all before it. */
   readonly textLength: number;
 }
 
-/** Of so many ordinary checks a validation makes a step. */
+/** Checks per step. */
 const checksInStep = 500;
 
-/** Where a validation is, what has failed so far, and how much it has done since its last step. */
+/** The state of a validation: current path, failures so far, and checks since the last step. */
 export class ValidationState {
   readonly path: (string | number)[] = [];
   readonly ratchet = new Ratchet();
   #failures: ValidationFailure[] = [];
   #spent = 0;
 
-  /** The path as texts name it. */
+  /** The path as text. */
   get text(): string {
     let out = '';
     for (const segment of this.path) {
@@ -35,29 +35,29 @@ export class ValidationState {
     return this.#failures;
   }
 
-  /** Notes a failure of the value at this place, unless there are enough; `make` gets the place's path. */
+  /** Records a failure at the current path, unless the limit is reached. */
   fail(make: (path: string) => Violation): void {
     if (this.#isFull) return;
     const { text } = this;
     this.#note(text, make(text));
   }
 
-  /** Notes a failure that carries no field, only a text. */
+  /** Records a failure without a field. */
   failWithoutField(detail: (path: string) => string): void {
     if (!this.#isFull) this.#note(undefined, invalid('', '', detail(this.text)));
   }
 
-  /** Notes failures that were found apart. */
+  /** Records failures that `collectApart` collected. */
   addAll(failures: readonly ValidationFailure[]): void {
     for (const failure of failures) this.#note(failure.field, failure);
   }
 
-  /** Forgets all failures but the first so many. */
+  /** Keeps only the first `count` failures. */
   truncate(count: number): void {
     this.#failures.length = count;
   }
 
-  /** From here on failures are noted apart; what it answers ends that and answers them. */
+  /** Collects failures separately from now on; the returned function ends that and returns them. */
   collectApart(): () => readonly ValidationFailure[] {
     const outer = this.#failures;
     this.#failures = [];
@@ -68,12 +68,12 @@ export class ValidationState {
     };
   }
 
-  /** Something cost as much as so many ordinary checks. */
+  /** Counts as many checks. */
   spend(checks: number): void {
     this.#spent += checks;
   }
 
-  /** Counts one check more: is it time for a step? */
+  /** Counts one check. Returns whether it is time for a step. */
   isStep(): boolean {
     if (++this.#spent < checksInStep) return false;
     this.#spent = 0;

@@ -1,7 +1,7 @@
 import { noOldValue, type OldValue, oldMember } from '../ratchet.js';
 import type { Schema } from '../schema.js';
 
-/** Which stored value a value is compared with. */
+/** Correlates values with their stored counterparts. */
 
 /** A value with its stored counterpart. */
 interface Correlated {
@@ -9,10 +9,10 @@ interface Correlated {
   readonly old: OldValue;
   readonly schema: Schema;
 }
-/** What a value and those around it are compared with. */
+/** The stored counterparts of a value and its parents. */
 export interface Correlation {
   readonly here: Correlated | undefined;
-  /** Of the nearest value around that has one. */
+  /** The counterpart of the nearest parent that has one. */
   readonly above: Correlated | undefined;
 }
 

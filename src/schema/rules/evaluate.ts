@@ -25,7 +25,7 @@ import { type RuleNode, ruleNodeOf } from './node.js';
 import { brokenRule, evaluationFailure, ruleText } from './rule-messages.js';
 import { celResource, celValue } from './values.js';
 
-/** What the rules of a schema say of an object; warnings are for what was already so. */
+/** The results of a schema's rules; warnings are about unchanged values (ratcheting). */
 export interface RuleFindings {
   readonly violations: readonly Violation[];
   readonly warnings: readonly string[];
@@ -35,17 +35,17 @@ export interface RuleFindings {
 export type EvaluateRules = (value: Json, options?: EvaluationOptions) => Steps<RuleFindings>;
 
 interface EvaluationOptions {
-  /** What stood in its place; rules about changes compare with it. */
+  /** The previous value, for transition rules. */
   readonly previous?: Json | undefined;
-  /** What breaks a rule and is as it was before is only warned of (KEP-4008). */
+  /** Only warn about violations in unchanged values (KEP-4008). */
   readonly ratcheting?: boolean;
-  /** Stands before the fields of violations. */
+  /** Prefix of the fields of violations. */
   readonly path?: string;
   /** Shared by the evaluations of one request. */
   readonly budget?: Budget;
 }
 
-/** What the expressions of one request may still cost together; below zero when that was not enough. */
+/** The remaining cost budget of all expressions of one request; negative once exceeded. */
 export interface Budget {
   left: number;
 }
@@ -53,9 +53,9 @@ export interface Budget {
 /** Units of cost that all expressions of one request may use. */
 const perRequest = 10_000_000;
 export const requestBudget = (): Budget => ({ left: perRequest });
-/** After so many units others have their turn. */
+/** Cost units per step. */
 const unitsInStep = 20_000;
-/** What calling a program and asking for a compiled one take, in the same units. */
+/** Overhead of running a program, in the same units. */
 const unitsOfCall = 20;
 const unitsOfCompiling = 20;
 /** In bytes. */
@@ -203,7 +203,7 @@ class Evaluation implements RuleFindings {
     }
   }
 
-  /** Tells that a rule is broken. Answers whether to go on. */
+  /** Records that a rule is broken. Returns whether to continue. */
   #failed(
     { schema }: RuleNode,
     { given, message, fieldPath, usesOldSelf }: CompiledRule,
@@ -262,7 +262,7 @@ class Evaluation implements RuleFindings {
     return isOverLimit ? { value: undefined, cost: perCallLimit } : { value, cost };
   }
 
-  /** Something took so many units of cost: is it time for a step? */
+  /** Adds cost units. Returns whether it is time for a step. */
   #isStep(units: number): boolean {
     this.#sinceStep += units;
     if (this.#sinceStep < unitsInStep) return false;

@@ -4,7 +4,7 @@ import type { Schema } from '../schema.js';
 import { type NodeRule, nodeRules } from './compile.js';
 import { declareSchema } from './declare.js';
 
-/** The nodes of a schema that rules are about. */
+/** The nodes of a schema that have rules. */
 
 /** A node of a schema that has rules, or has some below. */
 export interface RuleNode {

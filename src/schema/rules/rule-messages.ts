@@ -4,18 +4,18 @@ import { duplicate, forbiddenField, invalid, required, type Violation } from '..
 import type { Failure } from '../../cel/values.js';
 import type { ValidationRule } from '../schema.js';
 
-/** What is said of a rule that a value breaks. */
+/** Texts for validation rules that a value breaks. */
 
-/** A rule as messages name it: by its own message if it has one. */
+/** The rule in error texts: its message if it has one. */
 export const ruleText = ({ rule, message }: ValidationRule): string => trimSpace(message ? message : rule);
 
-/** What is said where evaluating a rule failed. */
+/** The error text for a rule whose evaluation failed. */
 export const evaluationFailure = ({ message }: Failure, given: ValidationRule): string =>
   message.startsWith('no such overload')
     ? `'${message}': call arguments did not match a supported operator, function or macro signature for rule: ${ruleText(given)}`
     : `${message} evaluating rule: ${ruleText(given)}`;
 
-/** What is said of a broken rule, by the reason that it names. */
+/** Makes the violation of a broken rule, by the reason that it names. */
 export function brokenRule(
   field: string,
   {
@@ -23,7 +23,7 @@ export function brokenRule(
     detail,
     reason,
   }: {
-    /** undefined for containers, whose values are not quoted. */
+    /** Undefined for containers, whose values are not quoted. */
     readonly quoted: { readonly value: Json } | undefined;
     readonly detail: string;
     readonly reason: string | undefined;
