@@ -23,7 +23,11 @@ test.each([
   ['GET', '/api/v1/watch/namespaces/ns/pods', 'watch /v1 ns: pods'],
   ['GET', '/api/v1/proxy/namespaces/ns/pods/p/x', 'proxy /v1 ns: pods p'],
 ])('%s %s is to %s', (method, path, asked) => {
-  const { verb, group, version, namespace, resource, name, subresource } = parseRequestInfo(method, path, parseQuery(''));
+  const { verb, group, version, namespace, resource, name, subresource } = parseRequestInfo(
+    method,
+    path,
+    parseQuery(''),
+  );
   const about = [verb, `${group}/${version}`, namespace && `${namespace}:`, resource, name, subresource];
   expect(about.filter((part) => part !== '').join(' ')).toBe(asked);
 });

@@ -7,7 +7,7 @@ import { createAuthorityKeyPair, loadCertificateAuthority } from '../../src/pki/
 import type { Signer } from '../../src/pki/signer.js';
 import { defineSigner } from '../../src/pki/signers/define-signer.js';
 import { type Logger, silentLogger } from '../../src/runtime/logger.js';
-import { openSigners, type OpenSignersOptions } from '../../src/server/signers.js';
+import { type OpenSignersOptions, openSigners } from '../../src/server/signers.js';
 import type { ConfiguredSigner } from '../../src/server/signing-options.js';
 import { FakeClock } from '../../src/testing/fake-clock.js';
 import { testServer } from '../../src/testing/test-server.js';

@@ -23,9 +23,7 @@ export const mergePatch: PatchType = {
         return isList(patch) ? withoutNulls(patch, later) : mergeJson(current, patch, later);
       },
       text: (result) =>
-        spelt === undefined
-          ? { ...parsedPlain(result), numberError }
-          : readBack(mergeJson(last, spelt, noDeferral)),
+        spelt === undefined ? { ...parsedPlain(result), numberError } : readBack(mergeJson(last, spelt, noDeferral)),
       shown: goJson,
     };
   },
