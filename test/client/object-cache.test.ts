@@ -128,6 +128,29 @@ describe('object cache', () => {
     }
   });
 
+  test('asks for nothing but one namespace, in which a Role is enough', async () => {
+    const asked: unknown[] = [];
+    const prepare = (client: FakeClient): void => {
+      const resource = client.resource.bind(client);
+      client.resource = (type) => {
+        const { list, watch, ...real } = resource(type);
+        return {
+          ...real,
+          list: (options = {}) => {
+            asked.push(options.namespace);
+            return list(options);
+          },
+          watch: (options = {}) => {
+            asked.push(options.namespace);
+            return watch(options);
+          },
+        };
+      };
+    };
+    await open(prepare, { namespace: 'n' });
+    expect(asked).toEqual(['n', 'n']);
+  });
+
   test('of metadata alone is of no type that has more', () => {
     const client = new FakeClient(new FakeClock());
     const cache = openObjectCache(client, ConfigMaps, { signal: AbortSignal.abort(), metadataOnly: true });
@@ -626,7 +649,7 @@ describe('object cache', () => {
     const { clock, client } = await open();
     const watches = (): number => client.calls.filter(({ verb }) => verb === 'watch').length;
     expect(watches()).toBe(1);
-    await clock.advance(331_000);
+    await clock.advance(330_000);
     expect(watches()).toBe(2);
     expect(client.watching).toBe(1);
   });

@@ -622,6 +622,26 @@ describe('a controller', () => {
     expect(gone).toEqual([first.uid, second.uid]);
   });
 
+  test('an object that was worked on before it was heard of is looked at no more once it was', async () => {
+    let looks = 0;
+    const { clock, client, things } = await start({
+      alsoOn: [{ on: Parts, keys: async ({ metadata }) => [{ namespace: 'n', name: metadata.name ?? '' }] }],
+      reconcile: async () => void looks++,
+      deleted: async () => {},
+    });
+    client.fail = ({ verb, plural }) =>
+      plural === 'things' && (verb === 'watch' || verb === 'list') ? new Error('cut') : undefined;
+    client.dropWatches(new Error('cut'));
+    await things.create(thing('a'));
+    await client.resource(Parts).create({ ...thing('a'), kind: 'Part' });
+    await clock.advance(10_000);
+    client.fail = () => undefined;
+    await clock.advance(120_000);
+    const before = looks;
+    await clock.advance(600_000);
+    expect(looks).toBe(before);
+  });
+
   test('objects that go with their type are told as deleted, though it is served no more', async () => {
     const gone: unknown[] = [];
     const { clock, client, reconciles, things } = await start({
