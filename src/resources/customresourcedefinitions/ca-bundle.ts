@@ -2,7 +2,7 @@ import { invalid, type Violation } from '../../api/violations.js';
 import { PkiError } from '../../pki/pki-error.js';
 import { readRootCertificates } from '../../pki/root-certificates.js';
 
-/** What is wrong with the CAs of a webhook: one certificate must be readable. `bundle` is PEM in base64. */
+/** Checks that a webhook's CA bundle has a readable certificate. `bundle` is PEM in base64. */
 export function validateCaBundle(path: string, bundle: string): readonly Violation[] {
   try {
     readRootCertificates(Buffer.from(bundle, 'base64'));

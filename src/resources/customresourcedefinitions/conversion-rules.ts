@@ -4,12 +4,12 @@ import { child, forbiddenField, invalid, notSupported, required, type Violation 
 import { reviewVersionsViolations, validateWebhookService, validateWebhookUrl } from '../webhook-client-rules.js';
 import { validateCaBundle } from './ca-bundle.js';
 
-/** Rules about how objects are converted between versions. */
+/** Validation of how objects are converted between versions. */
 
 const strategies = ['None', 'Webhook'];
 
 export interface ConversionRuleOptions {
-  /** One of the review versions must be known. */
+  /** Whether one of the review versions must be known. */
   readonly knownReviewVersion: boolean;
   readonly anyCaBundle: boolean;
 }
@@ -78,7 +78,7 @@ function reviewVersionViolations(
     : [...found, invalid(path, versions, `must include at least one of ${reviewVersions.join(', ')}`)];
 }
 
-/** Were the review versions of a stored definition acceptable? An empty list counts as such. */
+/** Whether the review versions of a stored definition were acceptable, which an empty list also is. */
 export const hasKnownReviewVersion = (conversion: CustomResourceConversion | undefined): boolean => {
   const versions = conversion?.webhook?.conversionReviewVersions ?? [];
   return versions.length === 0 || reviewVersion(versions) !== undefined;

@@ -199,7 +199,7 @@ const status = struct(
   { description: 'What the server makes of a definition.' },
 );
 
-/** `prefixes` are those of schema extensions. */
+/** Returns the schema; `prefixes` are those of schema extensions. */
 export const customResourceDefinitionSchema = (prefixes: readonly string[]): Schema => {
   const spec = struct(
     'CustomResourceDefinitionSpec',

@@ -11,15 +11,15 @@ import { same } from '../../schema/same.js';
 import type { Schema } from '../../schema/schema.js';
 import { compileValidator } from '../../schema/validate.js';
 
-/** Defaults must be what the schema allows, pruned, and, in metadata, valid metadata. */
+/** Validation of defaults: they must match the schema, be pruned and, within metadata, be valid metadata. */
 
 export interface DefaultRuleOptions {
-  /** Defaults must have no members that the schema does not name. */
+  /** Whether members of defaults must all be named by the schema. */
   readonly pruned: boolean;
   readonly checkMetadata: CheckMetadata;
 }
 
-/** A way from the root of a resource to a value: builds the resource around the value. */
+/** Builds a resource around a value that stands at a certain path in it. */
 type Surround = (value: Json) => JsonObject;
 
 const resourceRoot: Surround = (value) => ({
@@ -28,7 +28,7 @@ const resourceRoot: Surround = (value) => ({
   ...(isObject(value) ? value : {}),
 });
 
-/** Every rule that defaults in the schema break. */
+/** Returns the violations of all defaults in the schema. */
 export function* defaultViolations(
   schema: Schema,
   path: string,
@@ -40,11 +40,11 @@ export function* defaultViolations(
 }
 
 interface Place {
-  /** Schema of the innermost resource around this node. */
+  /** Schema of the innermost resource that contains this node. */
   readonly resource: Schema;
   readonly surround: Surround;
   readonly insideMeta: boolean;
-  /** What expressions may cost for all defaults together. */
+  /** Cost budget of expressions, shared by all defaults. */
   readonly budget: Budget;
 }
 
@@ -96,7 +96,7 @@ function* check(
   return [...found, ...(embedded.length > 0 ? embedded : yield* bySchema())];
 }
 
-/** A default must be right both as a change of itself and where there was nothing. */
+/** Evaluates the rules on a default twice, since it must be valid both as an unchanged value and as a new one. */
 function* byRules(schema: Schema, value: Json, path: string, budget: Budget): Steps<readonly Violation[]> {
   if (!hasRules(schema)) return [];
   const evaluate = compileRules(schema, { isRoot: schema.embeddedResource === true });
@@ -109,7 +109,7 @@ function* byRules(schema: Schema, value: Json, path: string, budget: Budget): St
   return anew.violations;
 }
 
-/** What is wrong with metadata that has this default; undefined if nothing is. */
+/** Returns the violations of metadata with this default; undefined if it is valid. */
 function inMetadata(
   value: Json,
   path: string,

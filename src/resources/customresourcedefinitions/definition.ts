@@ -20,13 +20,13 @@ import { crdWarnings } from './warnings.js';
 
 type Crd = CustomResourceDefinition;
 
-/** Definitions of custom resources. */
+/** Returns the definition of CustomResourceDefinition. */
 export function customResourceDefinitions({
   domains = defaultDomains,
   isBuiltIn = () => false,
 }: {
   readonly domains?: Domains;
-  /** Is it a kind that this server has by itself? No definition may be of one. */
+  /** Whether the server itself serves a resource. No definition may define such a resource. */
   readonly isBuiltIn?: (group: string, plural: string) => boolean;
 } = {}): ResourceDefinition<Crd> {
   const builtIn = ({ spec }: Crd, path: string, plural = ''): readonly Violation[] =>
@@ -60,7 +60,7 @@ export function customResourceDefinitions({
         type: 'view',
         tables: false,
         resetFields: [['spec']],
-        // Defaults have seen the spec as sent, which may lack the versions.
+        // Defaults were set on the spec as sent, which may lack the versions.
         prepare: (next, previous) => withFirstStored({ ...next, spec: previous.spec }),
         validate: (next) => [
           ...validateCrdStatus(next),
@@ -82,7 +82,7 @@ const emptyStatus: NonNullable<Crd['status']> = {
   storedVersions: [],
 };
 
-/** Names that follow from others, the usual conversion, and a version that is stored. */
+/** Sets names that follow from others, the default conversion, and a stored version. */
 function defaults(crd: Crd): Crd {
   const { names, conversion } = crd.spec;
   const kind = names?.kind ?? '';
@@ -105,7 +105,7 @@ function defaults(crd: Crd): Crd {
   return withFirstStored(named);
 }
 
-/** Something is always stored: where no version is said to be, it is the one that objects are stored in. */
+/** Ensures that a version is listed as stored: if there is none, the storage version is. */
 const withFirstStored = (crd: Crd): Crd =>
   (crd.status?.storedVersions ?? []).length > 0 ? crd : withStorageVersion(crd);
 
@@ -113,7 +113,7 @@ function withoutEmptyWebhook({ webhook, ...conversion }: CustomResourceConversio
   return webhook?.clientConfig || webhook?.conversionReviewVersions?.length ? { ...conversion, webhook } : conversion;
 }
 
-/** The version that objects are stored in counts as stored. */
+/** Adds the storage version to the stored versions. */
 function withStorageVersion(crd: Crd): Crd {
   const name = crd.spec.versions?.find(({ storage }) => storage)?.name;
   const stored = crd.status?.storedVersions ?? [];
@@ -121,7 +121,7 @@ function withStorageVersion(crd: Crd): Crd {
   return { ...crd, status: { ...emptyStatus, ...crd.status, storedVersions: [...stored, name] } };
 }
 
-/** Kept by a finalizer until its objects are gone. */
+/** Returns a definition marked as terminating, which a finalizer keeps until its objects are gone. */
 function terminating(crd: Crd, now: string): Crd {
   const finalizers = crd.metadata.finalizers ?? [];
   const conditions = setCondition(

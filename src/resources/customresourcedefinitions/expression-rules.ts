@@ -19,21 +19,21 @@ import type { Schema } from '../../schema/schema.js';
 import { toSchema } from '../../schema/to-schema.js';
 import type { RuleSite } from './keyword-rules.js';
 
-/** The most that one rule may be estimated to cost in an object, and all rules of a schema. */
+/** Limits of the estimated cost in one object: of one rule, and of all rules of a schema. */
 const perRule = 10_000_000;
 const perSchema = 100_000_000;
-/** So many of the dearest rules are named when all together are too dear; none that is cheaper than a hundredth. */
+/** How many of the most expensive rules are named if the total is exceeded; each costs at least 1 % of the limit. */
 const namedRules = 4;
 
 export interface ExpressionRuleOptions {
   /** Path of the schema, for errors about the schema as a whole. */
   readonly path: string;
   readonly prefix: string;
-  /** The schema is as it was stored, and may cost what it cost. */
+  /** Whether the schema is as it was stored, so that its rules may exceed the limits of cost. */
   readonly anyCost: boolean;
 }
 
-/** Compiles the rules of one schema and estimates what they cost; the sites are in the order of the tree. */
+/** Compiles the rules of one schema and estimates their cost. `sites` are in the order of the tree. */
 export function* expressionViolations(
   sites: readonly RuleSite[],
   { path, prefix, anyCost }: ExpressionRuleOptions,
@@ -79,7 +79,10 @@ export function* expressionViolations(
 const untyped =
   'internal error: failed to construct type information for x-kubernetes-validations rules: unable to convert structural schema to CEL declarations';
 
-/** The node's schema and what expressions may know of it: nothing, when that is so of a node above that has rules too. */
+/**
+ * Returns a node's schema and its declaration for expressions. The declaration is undefined if the node, or a node
+ * above it that has rules too, cannot be declared.
+ */
 function placeOf(
   { above, schema }: RuleSite,
   root: Schema,
@@ -141,7 +144,7 @@ function oldSelfViolations(
       ];
 }
 
-/** How often a value can stand at a place in one object. */
+/** Returns how often a value can occur at a node in one object. */
 function cardinality({ above }: RuleSite, { minSize }: DeclaredSchema): number {
   let product = 1;
   for (const { schema } of above) {

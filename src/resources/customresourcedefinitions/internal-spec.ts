@@ -10,14 +10,14 @@ import { readSchemaProps, type SchemaProps, SchemaTooDeep } from '../../schema/j
 import { same } from '../../schema/same.js';
 
 /**
- * The form in which the server checks a definition, and in whose terms it reports errors: what all versions have in
- * common stands once, at the top.
+ * The internal form of a definition, in which the server validates it and reports errors: what all versions share
+ * stands once, at the top.
  */
 export interface InternalSpec extends VersionParts {
   readonly versions: readonly InternalVersion[];
 }
 
-/** What stands either at the top or in each version. */
+/** Parts that stand either at the top or in each version. */
 export interface VersionParts {
   readonly schema?: SchemaProps;
   /** Set instead of `schema` when the schema nests too deep to be read. */
@@ -25,11 +25,11 @@ export interface VersionParts {
   readonly subresources?: CustomResourceSubresources;
   readonly columns?: readonly CustomResourceColumnDefinition[];
   readonly selectableFields?: readonly { readonly jsonPath: string }[];
-  /** `schema` was given, though perhaps without `openAPIV3Schema`. */
+  /** Whether `schema` was given, though perhaps without `openAPIV3Schema`. */
   readonly hasSchema: boolean;
 }
 
-/** Neither a schema is there nor one that nests too deep. */
+/** Whether there is no schema, not even one that nests too deep. */
 export const lacksSchema = ({ schema, tooDeep }: VersionParts): boolean =>
   schema === undefined && tooDeep === undefined;
 
@@ -43,7 +43,7 @@ export interface InternalVersion extends VersionParts {
 
 const read = new WeakMap<JsonObject, Map<string, SchemaProps | SchemaTooDeep>>();
 
-/** The schema of a version; kept as long as the definition, because it is asked for often. Throws SchemaTooDeep. */
+/** Returns the schema of a version, cached as long as the definition because it is often needed. Throws SchemaTooDeep. */
 export function schemaOf(
   { schema }: Pick<CustomResourceDefinitionVersion, 'schema'>,
   prefixes: readonly string[],
@@ -88,7 +88,7 @@ function schemaParts(
   }
 }
 
-/** `prefixes` are those of schema extensions. */
+/** Returns the internal form of a spec; `prefixes` are those of schema extensions. */
 export function internalSpec(spec: CustomResourceDefinitionSpec, prefixes: readonly string[]): InternalSpec {
   const versions = spec.versions ?? [];
   const [first] = versions;
@@ -123,7 +123,7 @@ export function internalSpec(spec: CustomResourceDefinitionSpec, prefixes: reado
   };
 }
 
-/** Versions as some messages print them: Go's names, unset members too. */
+/** Returns the versions as some messages print them: with Go's names, and with unset members. */
 export const internalVersions = ({ versions }: InternalSpec): Json =>
   versions.map((version) => ({
     Name: version.name,

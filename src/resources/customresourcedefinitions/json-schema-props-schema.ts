@@ -17,11 +17,12 @@ import type { Schema } from '../../schema/schema.js';
 const apiextensions = 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1';
 export const struct = structsOf(apiextensions);
 
-/** Schema of JSONSchemaProps. It contains itself. */
+/** Schema of JSONSchemaProps, which contains itself. */
 
 /**
- * Extensions are known under each of the prefixes, which share their field numbers; the first is the usual one. Of values that take one of two
- * forms, the alternatives carry the numbers of the message that stands for them in protobuf.
+ * Returns the schema. Extensions are known under each of the prefixes, with the same field numbers; the first prefix is
+ * the usual one. For values of one of two forms, the alternatives carry the numbers of the message that represents them
+ * in protobuf.
  */
 export function jsonSchemaPropsSchema(prefixes: readonly string[]): Schema {
   const properties = new Map<string, Schema>();
@@ -34,7 +35,7 @@ export function jsonSchemaPropsSchema(prefixes: readonly string[]): Schema {
   for (const keyword of [...keywords].sort((a, b) => a.number - b.number)) {
     const [name = '', ...aliases] = wireNames(keyword, prefixes);
     const schema = ofKeyword(keyword, self);
-    // Where numbers are shared, protobuf reads into the last member. Aliases are written only where they are given.
+    // Of members with the same number, protobuf is decoded into the last. Aliases are only encoded if they were given.
     const alias: Schema = { ...schema, wire: { ...schema.wire, presence: 'pointer' } };
     for (const other of aliases.reverse()) properties.set(other, alias);
     properties.set(name, schema);
@@ -75,7 +76,7 @@ const rule = struct(
   { required: ['rule'], description: 'A rule in CEL.' },
 );
 
-/** Where a type has a name in Go that its shape does not tell. */
+/** Go's names of types, where the shape does not imply them. */
 const goTypes: Readonly<Partial<Record<Keyword['member'], string>>> = {
   schema: 'v1.JSONSchemaURL',
   definitions: 'v1.JSONSchemaDefinitions',
@@ -118,7 +119,7 @@ function ofKeyword({ member, number, shape, description }: Keyword, self: Schema
       return field(
         number,
         map(union('v1.JSONSchemaPropsOrStringArray', field(1, self), field(2, list(string())))),
-        // Not supported, and refused even if empty.
+        // Not supported, and rejected even if empty.
         { ...more, keepsEmpty: true },
       );
     case 'docs':

@@ -13,27 +13,30 @@ import { metaFields } from '../../schema/prune.js';
 import { hasKnownMapType, listTypeViolations, mapListKeyViolations, mapTypeViolations } from './list-type-rules.js';
 import { ruleViolations } from './rule-form.js';
 
-/** Rules about single keywords of a schema, at any depth. Texts, paths and order are kube-apiserver's. */
+/** Validation of single keywords of a schema, at any depth. Texts, paths and order are kube-apiserver's. */
 
 export interface KeywordRuleOptions {
   /** Prefix of extensions in paths and texts. */
   readonly prefix: string;
-  /** Types must be OpenAPI's. */
+  /** Whether types must be those of OpenAPI. */
   readonly validTypes: boolean;
-  /** Items of sets must be atomic. */
+  /** Whether items of sets must be atomic. */
   readonly atomicSets: boolean;
-  /** Keys of map lists must be there and not null; items of sets and map lists must not be null. */
+  /** Whether keys of map lists must always be present, and neither they nor items of sets and map lists may be null. */
   readonly mapListKeys: boolean;
 }
 
-/** A node with rules in CEL, beneath and at which no keyword is wrong. */
+/** A node with rules in CEL that has no invalid keyword at or below it. */
 export interface RuleSite {
   readonly schema: SchemaProps;
   /** Path of the node in error messages, without the name of the extension. */
   readonly path: string;
-  /** The nodes above it, the root of the schema first, with how each leads to the next. */
+  /** The nodes above it, from the root of the schema down, each with how it leads to the next. */
   readonly above: readonly RuleAncestor[];
-  /** Path of the outermost node within which values cannot be compared with stored ones; `oldSelf` has no meaning there. */
+  /**
+   * Path of the outermost node within which values cannot be correlated with stored ones; `oldSelf` cannot be used
+   * there.
+   */
   readonly uncorrelatable: string | undefined;
 }
 interface RuleAncestor {
@@ -42,18 +45,18 @@ interface RuleAncestor {
   readonly name?: string;
 }
 
-/** What the way from the root to a node decides. */
+/** What a node's path from the root determines. */
 interface Place {
   readonly root: boolean;
   readonly insideMeta: boolean;
-  /** Why defaults are forbidden here, if they are. */
+  /** Why defaults are forbidden here; undefined if they are allowed. */
   readonly noDefaults: string | undefined;
   readonly uncorrelatable: string | undefined;
-  /** undefined inside junctors, where rules are not looked at. */
+  /** undefined inside `not`, `allOf` and the like, where rules are ignored. */
   readonly above: readonly RuleAncestor[] | undefined;
 }
 
-/** Every keyword rule a schema breaks, and the nodes whose rules can be looked at. */
+/** Returns all violations of keywords in a schema, and the nodes whose rules can be checked. */
 export function checkKeywords(
   schema: SchemaProps,
   path: string,
@@ -103,7 +106,7 @@ function visit(schema: SchemaProps, path: string, place: Place, walk: Walk): voi
   }
 }
 
-/** The schemas within, in the order in which the server walks them. */
+/** Visits the schemas within this one, in the order of kube-apiserver. */
 function visitInner(schema: SchemaProps, path: string, place: Place, walk: Walk): void {
   const { additionalProperties, properties, items } = schema;
   const { insideMeta, noDefaults, uncorrelatable } = place;
@@ -163,7 +166,7 @@ function visitInner(schema: SchemaProps, path: string, place: Place, walk: Walk)
   }
 }
 
-/** Those that OpenAPI knows. */
+/** Types that OpenAPI knows. */
 export const schemaTypes = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
 
 const unsupported: readonly { readonly name: string; readonly says: (of: SchemaProps) => boolean }[] = [

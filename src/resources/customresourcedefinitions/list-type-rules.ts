@@ -12,9 +12,9 @@ import {
 import { internalForm } from '../../schema/internal-form.js';
 import type { SchemaProps } from '../../schema/json-schema-props.js';
 
-/** What a schema may say of how lists and maps are merged. */
+/** Validation of list types and map types, which determine how lists and maps are merged. */
 
-/** `type` must be what an extension is about. */
+/** Checks that `type` is the one that an extension requires. */
 function wrongType(schema: SchemaProps, path: string, expected: string, extension: string): readonly Violation[] {
   if (schema.type === expected) return [];
   const why = `must be ${expected} if ${extension} is specified`;
@@ -23,11 +23,11 @@ function wrongType(schema: SchemaProps, path: string, expected: string, extensio
 }
 
 const mapTypes = ['atomic', 'granular'];
-/** Says how its members are merged in a word that is known, or not at all. */
+/** Whether the map type is absent or known. */
 export const hasKnownMapType = ({ mapType }: SchemaProps): boolean =>
   mapType === undefined || mapTypes.includes(mapType);
 
-/** `type` and the word of a map type. */
+/** Validates a map type and the `type` beside it. */
 export function mapTypeViolations(schema: SchemaProps, path: string, prefix: string): readonly Violation[] {
   const { mapType } = schema;
   const name = `${prefix}map-type`;
@@ -38,7 +38,7 @@ export function mapTypeViolations(schema: SchemaProps, path: string, prefix: str
   ];
 }
 
-/** A list type with all that it asks of the schema. `atomicSets`: items of sets must be atomic. */
+/** Validates a list type and everything that it requires of the schema. `atomicSets`: items of sets must be atomic. */
 export function listTypeViolations(
   schema: SchemaProps,
   path: string,
@@ -67,7 +67,7 @@ export function listTypeViolations(
   return [...found, ...mapItemViolations(schema, path, prefix)];
 }
 
-/** The items of a map list are objects that have its keys. */
+/** Checks that the items of a map list are objects that have its keys. */
 function mapItemViolations(
   { items, listMapKeys = [] }: SchemaProps,
   path: string,
@@ -91,7 +91,7 @@ const isNonAtomicItem = ({ listType, items }: SchemaProps): 'list-type' | 'map-t
   return item?.type === 'object' && item.mapType !== 'atomic' ? 'map-type' : undefined;
 };
 
-/** Is this a set whose items could be changed in part? */
+/** Whether this is a set whose items could be changed in part. */
 export const hasNonAtomicItems = (schema: SchemaProps): boolean => isNonAtomicItem(schema) !== undefined;
 
 function nonAtomicItems(schema: SchemaProps, path: string, prefix: string): readonly Violation[] {
@@ -129,7 +129,9 @@ function keyViolations(item: SchemaProps, keys: readonly string[], path: string,
   });
 }
 
-/** Items of sets and map lists, and their keys, must be there. */
+/**
+ * Checks that keys of map lists are always present, and that neither they nor items of sets and map lists are nullable.
+ */
 export function mapListKeyViolations(schema: SchemaProps, path: string, prefix: string): readonly Violation[] {
   const { listType } = schema;
   const item = schema.items?.schema;

@@ -6,7 +6,7 @@ import type {
 import { dns1035Label, nameRules } from '../../api/names.js';
 import { child, index, invalid, required, type Violation, validateEach } from '../../api/violations.js';
 
-/** What is wrong with a definition's name: it is made of those of the plural and the group. */
+/** Returns why a definition's name is invalid: it must consist of the plural and the group. */
 export function wrongDefinitionName(
   name: string,
   { names, group = '' }: CustomResourceDefinitionSpec,
@@ -17,11 +17,11 @@ export function wrongDefinitionName(
 }
 
 const requiredNames = ['plural', 'singular', 'kind', 'listKind'] as const;
-/** Names that every definition has. */
+/** Returns violations for missing names that every definition needs. */
 export const missingNames = (names: CustomResourceDefinitionNames | undefined): readonly Violation[] =>
   requiredNames.flatMap((name) => (names?.[name] ? [] : [required(child('spec.names', name))]));
 
-/** What is wrong with names that are there, be they given or accepted. */
+/** Validates the form of names, be they requested or accepted. */
 export function nameFormViolations(
   names: CustomResourceDefinitionNames | undefined,
   path: string,

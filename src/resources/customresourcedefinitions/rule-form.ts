@@ -8,7 +8,7 @@ import { notStructural } from '../../schema/structural.js';
 const reasons = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired'];
 const hasLineBreak = (text: string): boolean => /[\n\r]/.test(text);
 
-/** What can be said of a schema's rules without compiling them. */
+/** Validates the rules of a schema as far as possible without compiling them. */
 export const ruleViolations = (schema: SchemaProps, path: string): readonly Violation[] =>
   (schema.validations ?? []).flatMap((rule, at) => [
     ...textViolations(rule, index(path, at)),

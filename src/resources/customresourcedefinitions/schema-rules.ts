@@ -11,21 +11,21 @@ import { checkKeywords } from './keyword-rules.js';
 import { statusRootViolations } from './status-root.js';
 import type { Waivers } from './waivers.js';
 
-/** What is asked of one schema of a definition. */
+/** What one schema of a definition is validated with. */
 export interface SchemaRules {
-  /** That of extensions in paths and texts. */
+  /** Prefix of extensions in paths and texts. */
   readonly prefix: string;
   readonly waivers: Waivers;
-  /** The rules of metadata, for embedded resources in defaults. */
+  /** Validates metadata, for embedded resources in defaults. */
   readonly checkMetadata: CheckMetadata;
-  /** The status is a subresource. */
+  /** Whether the status is a subresource. */
   readonly hasStatus: boolean;
   readonly mustBeStructural: boolean;
-  /** Rules may cost anything. */
+  /** Whether rules may exceed the limits of cost. */
   readonly anyCost: boolean;
 }
 
-/** Every rule that the schema of a version, or of all, breaks. */
+/** Returns all violations in the schema of one version, or of all versions. */
 export function* schemaViolations(
   { schema, tooDeep }: VersionParts,
   base: string,
@@ -56,9 +56,9 @@ export function* schemaViolations(
 
 interface Structure {
   readonly violations: readonly Violation[];
-  /** Why the schema cannot be structural at all; told only if nothing else is wrong. */
+  /** Why the schema cannot be structural at all; only reported if nothing else is wrong. */
   readonly unreadable?: string;
-  /** Structural, with valid defaults: expressions have something to stand on. */
+  /** Whether the schema is structural and its defaults are valid, so that expressions can be checked. */
   readonly sound: boolean;
 }
 

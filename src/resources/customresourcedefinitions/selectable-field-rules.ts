@@ -6,15 +6,15 @@ import type { VersionParts } from './internal-spec.js';
 
 interface SelectableFieldRules {
   readonly path: string;
-  /** Where the schema stands, as the messages name it. */
+  /** Path of the schema in messages. */
   readonly schemaPath: string;
-  /** What is said of fields without a schema. */
+  /** Error for fields without a schema. */
   readonly withoutSchema: string;
-  /** There may be more than so many. */
+  /** Whether there may be more than `maxSelectableFields`. */
   readonly anyNumber: boolean;
 }
 
-/** Every rule that selectable fields break. */
+/** Returns all violations of selectable fields. */
 export function selectableFieldViolations(
   { selectableFields, schema }: VersionParts,
   { path, schemaPath, withoutSchema, anyNumber }: SelectableFieldRules,
@@ -28,7 +28,7 @@ export function selectableFieldViolations(
   ];
 }
 
-/** Of one version. */
+/** Most selectable fields of one version. */
 export const maxSelectableFields = 8;
 
 function pathViolations(

@@ -28,7 +28,7 @@ const besideStatus = [
   'XValidations',
 ];
 
-/** With the status subresource, `properties.status` must say everything there is to say about the status. */
+/** Validates the root of a schema beside a status subresource: all about the status must stand in `properties.status`. */
 export function statusRootViolations(schema: SchemaProps, path: string): readonly Violation[] {
   for (const { member, go } of keywords) {
     if (schema[member] === undefined) continue;

@@ -37,12 +37,12 @@ import { selectableFieldViolations } from './selectable-field-rules.js';
 import { columnViolations, deprecationWarningViolations, subresourceViolations } from './version-rules.js';
 import { nothingWaived, type Waivers, waiversOf } from './waivers.js';
 
-/** Every rule of definitions, in the order, the words and the terms of kube-apiserver. */
+/** Validation of definitions, in the order, words and internal form of kube-apiserver. */
 
 export interface CrdRuleContext {
   /** Prefixes of schema extensions; the first is the one that paths and texts name. */
   readonly prefixes: readonly string[];
-  /** The rules of metadata, for embedded resources in defaults. */
+  /** Validates metadata, for embedded resources in defaults. */
   readonly checkMetadata: CheckMetadata;
 }
 
@@ -69,7 +69,7 @@ export function* validateCrd(
   ];
 }
 
-/** Rules of the subresource `status`. */
+/** Validates the status subresource. */
 export const validateCrdStatus = (crd: CustomResourceDefinition): readonly Violation[] =>
   crd.status?.acceptedNames ? nameFormViolations(crd.status.acceptedNames, 'status.acceptedNames') : [];
 
@@ -84,7 +84,7 @@ function* specViolations(
   const hasDefaults = schemas.some((schema) => hasSchema(schema, (inner) => inner.default !== undefined));
   const mustBeStructural =
     !waivers.notStructural || !preserves || hasDefaults || schemas.some((schema) => hasSchema(schema, hasExtensions));
-  // Of versions with one name, which are refused for that, the first decides.
+  // If versions share a name, which is refused elsewhere, the first decides.
   const withStatus = new Map(spec.versions.toReversed().map((version) => [version.name, hasStatus(version)]));
   const ofVersion = (version: InternalVersion, at: number): Steps<readonly Violation[]> =>
     versionViolations(version, index('spec.versions', at), {
@@ -194,7 +194,7 @@ function versionListViolations(
   given: CustomResourceDefinitionSpec['versions'] | null | undefined,
 ): readonly Violation[] {
   const names = spec.versions.map(({ name }) => name);
-  // More than anybody looks at are not shown.
+  // Versions beyond the number of violations that an answer lists are not shown.
   const versions = spec.versions.slice(0, maxViolations);
   const wrong = (why: string): Violation =>
     invalid('spec.versions', given ? internalVersions({ ...spec, versions }) : null, why);
@@ -255,7 +255,7 @@ function approvalViolations(
   const approval = approvalOf(group, annotations);
   if (approval === undefined) return [];
   const { state, reason } = approval;
-  // What was stored so may stay so.
+  // An approval state that was already stored may stay.
   if (previous !== undefined && approvalOf(group, previous.metadata.annotations)?.state === state) return [];
   const path = mapKey('metadata.annotations', approvalAnnotation);
   if (state === 'missing') return [required(path, reason)];

@@ -5,7 +5,7 @@ import type {
 } from '../../api/kinds/custom-resource-definition.js';
 import { child, invalid, required, type Violation } from '../../api/violations.js';
 
-/** Rules about the parts of a version other than its schema and its selectable fields. */
+/** Validation of a version, except for its schema and its selectable fields. */
 
 const columnTypes = ['boolean', 'date', 'integer', 'number', 'string'];
 const columnFormats = ['byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password'];
@@ -71,7 +71,7 @@ export function deprecationWarningViolations(
   path: string,
 ): readonly Violation[] {
   if (warning === undefined) return [];
-  // Behind a pointer, so that Go prints it as JSON.
+  // The value is a pointer in Go, which is printed as JSON.
   const wrong = (why: string): Violation => ({
     reason: 'FieldValueInvalid',
     field: path,
@@ -88,7 +88,7 @@ export function deprecationWarningViolations(
   ];
 }
 
-/** Byte index of the first character that Go does not print. */
+/** Returns the byte index of the first character that Go does not print; undefined if there is none. */
 function unprintableAt(text: string): number | undefined {
   let at = 0;
   for (const character of text) {

@@ -13,7 +13,7 @@ import { schemaTypes } from './keyword-rules.js';
 import { hasNonAtomicItems, mapListKeyViolations } from './list-type-rules.js';
 import { maxSelectableFields } from './selectable-field-rules.js';
 
-/** What is not asked of an update, because the stored definition already broke it. */
+/** Rules that do not apply to an update because the stored definition already violates them. */
 export interface Waivers {
   readonly anyType: boolean;
   readonly noSchema: boolean;
@@ -23,9 +23,9 @@ export interface Waivers {
   readonly mapListKeys: boolean;
   readonly unknownReviewVersion: boolean;
   readonly anyCaBundle: boolean;
-  /** Versions, and '' for all of them, that may have any number of selectable fields. */
+  /** Versions that may have any number of selectable fields; '' stands for all versions. */
   readonly anyNumberOfFields: readonly string[];
-  /** Versions whose rules may cost what they cost, because the schema is as it was stored. */
+  /** Versions whose rules may exceed the limits of cost, because the schema is as it was stored. */
   readonly anyCost: ReadonlySet<string>;
 }
 
@@ -42,7 +42,7 @@ export const nothingWaived: Waivers = {
   anyCost: new Set(),
 };
 
-/** What an update may leave as it was. `prefixes` are those of schema extensions. */
+/** Returns the rules that do not apply to an update. `prefixes` are those of schema extensions. */
 export function waiversOf(
   next: CustomResourceDefinition,
   previous: CustomResourceDefinition,
@@ -82,7 +82,7 @@ export function waiversOf(
   };
 }
 
-/** Names of the versions whose schema is as it was. */
+/** Returns the names of the versions whose schema is unchanged. */
 function unchangedVersions(next: CustomResourceDefinition, previous: CustomResourceDefinition): ReadonlySet<string> {
   const before = new Map((previous.spec.versions ?? []).map(({ name, schema }) => [name, schema]));
   return new Set(

@@ -4,7 +4,7 @@ import { isKnownFormat } from '../../api/string-formats.js';
 import { everySchema, type SchemaProps } from '../../schema/json-schema-props.js';
 import { internalSpec } from './internal-spec.js';
 
-/** Warnings about what a definition newly says: formats that are not checked. */
+/** Returns warnings about formats that are new in a definition and not checked. */
 export function crdWarnings(
   next: CustomResourceDefinition,
   previous: CustomResourceDefinition | undefined,

@@ -9,26 +9,26 @@ import { prune } from '../../schema/prune.js';
 import type { Schema } from '../../schema/schema.js';
 import type { RemoteConverter } from './conversion-review.js';
 
-/** How custom resources of one version come in from callers, and in and out of the store. */
+/** Decoding of custom resources of one version from requests, and conversion from and to the store. */
 
 export interface CodecParts {
   readonly group: string;
   readonly kind: string;
-  /** The version that callers speak. */
+  /** The version that is served. */
   readonly version: string;
   readonly storageVersion: string;
-  /** The structural schema of a version; undefined if there is no such version. */
+  /** Returns the structural schema of a version; undefined if there is no such version. */
   schemaOf(version: string): Schema | undefined;
-  /** Members without a schema stay (a definition of old). */
+  /** Whether members without a schema are kept, as in old definitions. */
   readonly preserveUnknownFields: boolean;
-  /** Present where versions are converted by somebody elsewhere; otherwise only the apiVersion changes. */
+  /** Set if a webhook converts between versions; otherwise only the apiVersion changes. */
   readonly convertRemotely?: RemoteConverter | undefined;
 }
 
-/** Makes an object of another version; `to` is an apiVersion. */
+/** Converts an object to another version; `to` is an apiVersion. */
 type Convert = (object: JsonObject, to: string) => JsonObject;
 
-/** Strategy None: only the apiVersion changes. */
+/** Conversion strategy None: only the apiVersion changes. */
 export const convertNone: Convert = (object, to) =>
   object['apiVersion'] === to ? object : { ...object, apiVersion: to };
 
@@ -47,18 +47,18 @@ export function codecOf(parts: CodecParts): Codec<ApiObject> {
   const [served, stored] = [apiVersionOf(parts, version), apiVersionOf(parts, storageVersion)];
   const ofVersion = (apiVersion: Json | undefined): Schema =>
     parts.schemaOf(typeof apiVersion === 'string' ? shortVersion(apiVersion) : '') ?? nothing;
-  /** As it is in the store, with the defaults its version has got since. */
+  /** Brings a stored object into the form of its version, with the defaults that the version has got since. */
   const shaped = (object: JsonObject): JsonObject => {
     const schema = ofVersion(object['apiVersion']);
-    // Whatever defaults a definition has got since, what is stored can be read.
+    // Exceeding the number of defaults is no error here: whatever a definition has got since, stored objects can be read.
     return withGeneration(applyDefaults(reshape(object, schema, parts), schema, { left: maxDefaulted }));
   };
-  // Stored objects have been through `decode`.
+  // An object that was not converted needs no pruning: stored objects have been through `decode`.
   const readable = (object: JsonObject, converted: JsonObject): ApiObject =>
     (converted['apiVersion'] === object['apiVersion']
       ? converted
       : reshape(converted, ofVersion(served), parts)) as unknown as ApiObject;
-  // What comes in another version has not been looked at by this schema yet.
+  // A converted object has not been pruned by the schema of this version yet.
   const storable = (converted: JsonObject, { drop }: { readonly drop: boolean }): JsonObject =>
     reshape(converted, ofVersion(stored), parts, { drop });
   const convert = convertRemotely === undefined ? convertNone : unchanged;
@@ -85,7 +85,7 @@ export function codecOf(parts: CodecParts): Codec<ApiObject> {
   }
 }
 
-/** For objects that need no conversion, where only somebody elsewhere could do one. */
+/** Returns objects that need no conversion. Throws for others, which only the webhook can convert. */
 const unchanged: Convert = (object, to) => {
   if (object['apiVersion'] === to) return object;
   throw new Error(`an object of ${String(object['apiVersion'])} was to be converted to ${to} first`);
@@ -94,10 +94,10 @@ const unchanged: Convert = (object, to) => {
 const apiVersionOf = ({ group }: CodecParts, version: string): string => `${group}/${version}`;
 
 /**
- * A body as sent, by the schema of the version that it says; one of another kind is left alone, and of a version that
- * there is not nothing is known. Members that the schema does not name are dropped and reported, nulls that mean nothing
- * too, embedded resources are brought into shape, defaults are filled in. Throws DecodeError for metadata that cannot be
- * read, BadRequest for more defaults than an object may have.
+ * Decodes a body as sent, by the schema of the version that it names. A body of another kind is not pruned, and an
+ * unknown version has an empty schema. Members that the schema does not name are dropped and reported, meaningless
+ * nulls dropped, embedded resources coerced and defaults set. Throws DecodeError for unreadable metadata, BadRequest
+ * for more defaults than an object may have.
  */
 function* decodeCustom(body: JsonObject, parts: Omit<Reading, 'version'>): Steps<Read> {
   const { apiVersion, kind } = body;
@@ -122,8 +122,8 @@ function* decodeCustom(body: JsonObject, parts: Omit<Reading, 'version'>): Steps
 }
 
 /**
- * What the server or a webhook made, rather than read: it keeps what its schema does not know, and nulls, until it is
- * stored. Of its metadata there is what can be read.
+ * Decodes what the server or a webhook made, rather than a client sent: members that the schema does not name and nulls
+ * are kept until it is stored. Unreadable parts of its metadata are dropped.
  */
 function* readMade(body: JsonObject, parts: Reading): Steps<Read> {
   const schema = parts.schemaOf(parts.version) ?? nothing;
@@ -152,8 +152,8 @@ function withDefaults(
 }
 
 /**
- * Drops what the schema of its version does not name. What cannot be read of embedded resources is dropped as well, or
- * without `drop` refused: throws ApiError (500).
+ * Drops members that the schema of the object's version does not name. Unreadable parts of embedded resources are
+ * dropped as well; without `drop` they throw ApiError (500).
  */
 function reshape(
   object: JsonObject,
@@ -177,6 +177,6 @@ function withGeneration(object: JsonObject): JsonObject {
   return counted === metadata ? object : { ...object, metadata: counted };
 }
 
-/** Objects from before generations were counted are of the first one. */
+/** Sets generation 1 on objects from before generations were counted. */
 const generated = (metadata: JsonObject): JsonObject =>
   metadata['generation'] ? metadata : { ...metadata, generation: 1 };

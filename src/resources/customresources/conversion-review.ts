@@ -11,12 +11,12 @@ import { DecodeError } from '../../schema/decode-error.js';
 import { same } from '../../schema/same.js';
 import { statusSchema } from '../status-schema.js';
 
-/** What a webhook is asked that converts custom resources, and what its answer must be like. */
+/** Requests to webhooks that convert custom resources, and validation of their answers. */
 
-/** Converts objects of whatever versions; all come back in the order given. `to` is an apiVersion. */
+/** Converts objects of any versions and returns them in the same order. `to` is an apiVersion. */
 export type RemoteConverter = (objects: readonly JsonObject[], to: string) => Promise<readonly JsonObject[]>;
 
-/** The ConversionReview about objects none of which is in the version wanted. */
+/** Returns the ConversionReview for objects, none of which is in the desired version. */
 export const conversionReview = (given: {
   readonly apiVersion: string;
   readonly uid: string;
@@ -29,7 +29,7 @@ export const conversionReview = (given: {
   response: { uid: '', convertedObjects: null, result: { metadata: {} } },
 });
 
-/** What an answer is made of; the objects themselves are looked at one by one. */
+/** Schema of an answer; the objects themselves are checked one by one. */
 const answerForm = struct('v1.ConversionReview', {
   request: field(
     1,
@@ -49,14 +49,14 @@ const answerForm = struct('v1.ConversionReview', {
   ),
 });
 
-/** What was wrong with an answer, as kube-apiserver's metrics name it. */
+/** Why an answer is invalid, as kube-apiserver's metrics name it. */
 export type ConversionFailure = `conversion_webhook_${
   | 'call'
   | 'malformed_response'
   | 'partial_response'
   | 'invalid_converted_object'}_failure`;
 
-/** The answer does not do. The message goes behind `conversion for <version>, Kind=<kind> `. */
+/** Thrown for an invalid answer. The message follows `conversion for <version>, Kind=<kind> `. */
 export class InvalidConversion extends Error {
   override readonly name = 'InvalidConversion';
   readonly failure: ConversionFailure;
@@ -71,12 +71,12 @@ const failed = (
   failure: ConversionFailure = 'conversion_webhook_malformed_response_failure',
 ): InvalidConversion => new InvalidConversion(`failed: conversion webhook for /, Kind= failed: ${why}`, failure);
 
-/** The same for a call that came to nothing. */
+/** Returns the InvalidConversion for a failed call. */
 export const callFailed = (why: string): InvalidConversion => failed(why, 'conversion_webhook_call_failure');
 
 /**
- * The converted objects of a review that came back, each with the metadata of the one it was made of, except for labels
- * and annotations.
+ * Returns the converted objects of an answer, each with the metadata of its original, except for labels and
+ * annotations.
  *
  * @throws InvalidConversion
  */
@@ -122,9 +122,9 @@ export function convertedObjects(
   return objects.map((original, at) => checked(original, converted[at] as Json, asked.to, at + 1));
 }
 
-/** Members of a type that Go cannot read make the whole answer none. */
+/** Throws if a member has a type that Go cannot decode, which makes the whole answer invalid. */
 function checkForm(review: JsonObject): void {
-  // What is in the objects may be anything, and much.
+  // The objects are left out: they may be anything, and large.
   const shown = (name: string, list: string): Json => {
     const part = member(review, name) ?? null;
     return isObject(part) && Array.isArray(part[list]) ? { ...part, [list]: [] } : part;
@@ -161,7 +161,7 @@ function checked(original: JsonObject, converted: Json, to: string, index: numbe
   return { ...converted, metadata: restored(converted, before, index) };
 }
 
-/** The metadata that an object had, with the labels and annotations that it has now. */
+/** Returns the original metadata with the labels and annotations of the converted object. */
 function restored(converted: JsonObject, before: JsonObject, index: number): JsonObject {
   const wrong = (why: string): InvalidConversion =>
     new InvalidConversion(`returned invalid metadata in object at index ${index}: ${why}`, invalidObject);

@@ -24,16 +24,19 @@ import { scaleProjection } from './scale.js';
 import { type CustomResourceRules, customResourceRules } from './validate.js';
 import { finalizerWarnings } from './warnings.js';
 
-/** From a CustomResourceDefinition to the definitions of its versions, which are served like any other. */
+/** From a CustomResourceDefinition to the definitions of its versions, which are served like those of any resource. */
 
 export interface CustomResourceOptions {
   /** Prefixes of schema extensions. */
   readonly prefixes?: readonly string[];
-  /** How a definition's webhook converts between versions; undefined for one without, whose apiVersion alone changes. */
+  /**
+   * Returns how a definition's webhook converts between versions; undefined without a webhook, when only the apiVersion
+   * changes.
+   */
   readonly remoteConverter?: (crd: CustomResourceDefinition) => RemoteConverter | undefined;
 }
 
-/** Of every served version the definition, which also says what is `told` of it. */
+/** Returns the definitions of all served versions. `told` holds properties that each of them gets. */
 export function customResourcesOf(
   crd: CustomResourceDefinition,
   options: CustomResourceOptions = {},
@@ -46,7 +49,7 @@ export function customResourcesOf(
   return all.filter((_, at) => versions[at]?.served);
 }
 
-/** The definition of the version that objects are stored in, served or not. */
+/** Returns the definition of the storage version, served or not. */
 export function storedResourceOf(crd: CustomResourceDefinition, options: CustomResourceOptions): ResourceDefinition {
   const version = storageVersion(crd);
   if (version === undefined) throw new Error('no version is stored');
@@ -56,8 +59,9 @@ export function storedResourceOf(crd: CustomResourceDefinition, options: CustomR
 const whileTerminating: readonly Verb[] = ['delete', 'deletecollection', 'get', 'list', 'watch'];
 
 /**
- * Schemas and columns are made when they are first asked for: of many definitions few have objects that anybody reads
- * or writes while a server runs. `more` is given rather than added to a copy, which would ask for all.
+ * Returns the definition of one version. Schemas and columns are made on first use: of many definitions, few have
+ * objects that anybody reads or writes while a server runs. `more` is a parameter because a copy would evaluate all
+ * getters.
  */
 function customResource(
   crd: CustomResourceDefinition,
@@ -134,7 +138,7 @@ function customResource(
   };
 }
 
-/** Names as accepted; as wished for while nothing is accepted. */
+/** Returns the resource type with the accepted names, or the requested ones while none are accepted. */
 function typeOf({ spec, status }: CustomResourceDefinition, version: string): ResourceType {
   const accepted = status?.acceptedNames;
   const names = accepted?.plural ? accepted : spec.names;
@@ -152,7 +156,7 @@ function typeOf({ spec, status }: CustomResourceDefinition, version: string): Re
   };
 }
 
-/** Structural schemas by version, made when first asked for. One that cannot be read says nothing. */
+/** Returns the structural schemas by version, made on first use. A schema that cannot be read counts as empty. */
 function structuralSchemas(
   { spec }: CustomResourceDefinition,
   prefixes: readonly string[],
@@ -198,7 +202,7 @@ function versionsOf(
   };
 }
 
-/** The schema with what every resource has: type and metadata, also in embedded resources. */
+/** Returns the schema with what every resource has, type and metadata, also in embedded resources. */
 function wholeSchema(schema: Schema): Schema {
   return withMeta(schema, true);
 }
@@ -226,14 +230,14 @@ function withMeta(schema: Schema, resource: boolean): Schema {
 
 const withoutMetadata = ({ metadata: _metadata, ...rest }: ApiObject): Readonly<Record<string, unknown>> => rest;
 
-/** The object with the status of another one, or none. */
+/** Returns the object with the status of another one, or without a status if that has none. */
 function withStatusOf(next: ApiObject, other: ApiObject | undefined): Unstructured {
   const { status: _status, ...object } = unstructured(next);
   if (other === undefined || !Object.hasOwn(other, 'status')) return object;
   return { ...object, status: unstructured(other)['status'] };
 }
 
-/** The subresource `status`: takes the status and who manages it, and nothing else. */
+/** Returns the status subresource, which changes only the status and managedFields. */
 const statusSubresource = (validate: CustomResourceRules['validateStatus']): Subresource<ApiObject> => ({
   type: 'view',
   resetFields: [['metadata'], ['spec']],
@@ -248,7 +252,7 @@ const statusSubresource = (validate: CustomResourceRules['validateStatus']): Sub
   validate: (next, previous, { warn }, known) => validate(next, previous, { warn, inMetadata: known?.inMetadata }),
 });
 
-/** Selectors by the name of a field, such as `spec.color`. */
+/** Returns readers for field selectors by field name, such as `spec.color`. */
 function selectableFields({
   selectableFields: declared,
 }: CustomResourceDefinitionVersion): Readonly<Record<string, (object: ApiObject) => string>> {

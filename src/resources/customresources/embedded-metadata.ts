@@ -4,7 +4,7 @@ import { runSync } from '../../api/steps.js';
 import { validateMetadata } from '../../registry/metadata-rules.js';
 import type { CheckMetadata } from '../../schema/embedded.js';
 
-/** Metadata of an embedded resource: like any, but it need not have a name. */
+/** Validates the metadata of an embedded resource like that of any other, except that it needs no name. */
 export const checkEmbeddedMetadata: CheckMetadata = (metadata: ObjectMeta) =>
   runSync(
     validateMetadata(

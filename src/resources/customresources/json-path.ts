@@ -4,19 +4,19 @@ import { unprintable } from '../../api/options.js';
 import { withoutOuterSpaces } from '../../api/trim.js';
 
 /**
- * JSON paths as kubectl and columns write them (`.status.conditions[?(@.type=="Ready")].status`): fields, indexes,
- * slices, unions, wildcards, recursive descent and filters of one comparison. Parsing gives undefined for an invalid
- * path, `find` for one that does not match.
+ * JSON paths as in kubectl and printer columns (`.status.conditions[?(@.type=="Ready")].status`): fields, indexes,
+ * slices, unions, wildcards, recursive descent and filters of one comparison. Parsing returns undefined for an invalid
+ * path, `find` for one that cannot be followed.
  */
 export interface JsonPath {
-  /** Every value the path leads to, in order; undefined if it cannot be followed. */
+  /** Returns every value that the path leads to, in order; undefined if it cannot be followed. */
   find(root: unknown): readonly unknown[] | undefined;
 }
 
 type Step = (values: readonly unknown[], work: Work) => readonly unknown[];
 
 class Impassable extends Error {
-  /** What was reached before, where that counts. */
+  /** Values reached before, which a filter without comparison counts as found. */
   readonly reached: readonly unknown[];
 
   constructor(reached: readonly unknown[] = []) {
@@ -24,12 +24,12 @@ class Impassable extends Error {
     this.reached = reached;
   }
 }
-/** Says why, in the words of Kubernetes' parser. */
+/** Thrown for an invalid path, with the message of Kubernetes' parser. */
 class Unreadable extends Error {}
 
 /**
- * Values that are touched on the way: each costs some 50 ns. Paths that lead through more lead nowhere. Of `shares`
- * paths that are followed through the same object each may touch its part.
+ * Most values that following a path may touch, at some 50 ns each. A path that touches more cannot be followed.
+ * `shares` paths that are followed through the same object divide the number among them.
  */
 export const mostValues = (shares = 1): number => Math.max(500_000 / shares, 1_000);
 
@@ -46,7 +46,7 @@ class Work {
   }
 }
 
-/** Why a path cannot be read; undefined if it can. */
+/** Returns why a path is invalid; undefined if it is valid. */
 export function jsonPathFault(text: string): string | undefined {
   try {
     parse(text, 0);
@@ -57,7 +57,7 @@ export function jsonPathFault(text: string): string | undefined {
   }
 }
 
-/** Reads a path; undefined if it cannot be read. */
+/** Parses a path; undefined if it is invalid. Following it may touch `most` values. */
 export function parseJsonPath(text: string, most = mostValues()): JsonPath | undefined {
   let steps: readonly Step[];
   try {
@@ -88,7 +88,7 @@ const follow = (steps: readonly Step[], values: readonly unknown[], work: Work):
 
 const isNil = (value: unknown): boolean => value === null || value === undefined;
 
-/** How deep unions and filters may contain paths. */
+/** How deep paths may be nested in unions and filters. */
 const deepest = 20;
 const longest = 10_000;
 const terminators = /[ \t\r\n.,[\]$@{}]/;
@@ -139,7 +139,7 @@ function parse(text: string, depth: number): readonly Step[] {
       steps.push(() => [value]);
       at = end;
     } else if (character === '}') {
-      // The path is over. What follows is text, and no part of it.
+      // The path ends here; what follows is text outside of it.
       break;
     } else {
       const [step, end] = literal(text, at);
@@ -152,7 +152,7 @@ function parse(text: string, depth: number): readonly Step[] {
 
 const unclosed = 'unclosed action';
 
-/** A character that begins nothing; an end of line counts as the end of the path. */
+/** Returns the error for a character that begins no token; a line break counts as the end of the path. */
 function unexpected(text: string, at: number): string {
   const character = String.fromCodePoint(text.codePointAt(at) ?? 0);
   if (character === '\r' || character === '\n') return unclosed;
@@ -177,7 +177,7 @@ function literal(text: string, at: number): readonly [Step, number] {
   return [word === 'true' || word === 'false' ? constant(word === 'true') : unknownWord, end];
 }
 
-/** A number in a path that is written as no whole one, such as `1.0`: it is compared with fractions only. */
+/** A number in a path that is not written as an integer, such as `1.0`: it is compared with fractions only. */
 class FloatLiteral {
   readonly value: number;
   constructor(value: number) {
@@ -188,7 +188,7 @@ class FloatLiteral {
   }
 }
 
-/** Words can be read, and nobody knows where they lead. */
+/** A word other than true and false: it is valid, but cannot be followed. */
 const unknownWord: Step = (values) => {
   throw new Impassable(values);
 };
@@ -219,7 +219,7 @@ function badQuote(text: string, start: number): Unreadable {
   return new Unreadable(`unquote string ${text.slice(start, end + 1)} error invalid syntax`);
 }
 
-/** Index of the `)` of `)]`; one text in quotes may contain any. */
+/** Returns the index of the `)` in the closing `)]`. One quoted string may contain `)`. */
 function endOfFilter(text: string, start: number): number {
   let open = '';
   let closed = false;
@@ -244,7 +244,7 @@ const field =
 
 const children = (value: unknown): readonly unknown[] =>
   Array.isArray(value) ? value : isObject(value) ? Object.keys(value).map((name) => value[name]) : [];
-/** Of a text all are its bytes, as in Go. */
+/** The wildcard: all children. Those of a string are its bytes, as in Go. */
 const all: Step = (values, work) =>
   values.flatMap((value) => {
     if (typeof value === 'string') work.spend(value.length);
@@ -254,7 +254,7 @@ const all: Step = (values, work) =>
     return inner;
   });
 
-/** Prints as a number, and is neither a number nor anything else that JSON has; nothing is below it. */
+/** A byte of a string. It prints as a number, but is no JSON value and has no children. */
 export class TextByte {
   readonly #value: number;
 
@@ -267,7 +267,7 @@ export class TextByte {
   }
 }
 
-/** Everything that has something below it; so has a text, its bytes. */
+/** Recursive descent: every value that has children. A string has its bytes as children. */
 const descend: Step = (values, work) => {
   const found: unknown[] = [];
   const waiting = [...values].reverse();
@@ -337,7 +337,7 @@ const equal: Comparison = (left, right) => {
   if (kind !== kindOf(right) || kind === 'object') throw new Impassable();
   return kind === 'number' ? Number(left) === Number(right) : left === right;
 };
-/** Whole numbers are compared with whole numbers only, fractions with fractions. */
+/** Returns the type for comparisons: integers are compared with integers only, fractions with fractions. */
 const kindOf = (value: unknown): string => {
   if (value instanceof FloatLiteral) return 'number';
   return typeof value === 'bigint' || Number.isInteger(value) ? 'integer' : typeof value;

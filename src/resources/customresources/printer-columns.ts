@@ -15,7 +15,7 @@ const ageColumn: CustomResourceColumnDefinition = {
   jsonPath: '.metadata.creationTimestamp',
 };
 
-/** What tables of custom resources show. A path that cannot be read ends the list; no columns: the age. */
+/** Returns the table columns of a custom resource. An invalid path ends the list; without columns there is the age. */
 export function printerColumns(declared: readonly CustomResourceColumnDefinition[] | undefined): readonly Column[] {
   const columns: Column[] = [];
   const wanted = declared?.length ? declared : [ageColumn];
@@ -47,7 +47,7 @@ const columnOf = (
 
 const sizes = new WeakMap<object, number>();
 
-/** The work that printing it is: a value counts as one, and so do 64 characters. Kept, because columns are many. */
+/** Returns the work of printing a value: 1 for each value and for each 64 characters. Cached: columns are many. */
 function sizeOf(value: unknown): number {
   if (typeof value === 'string') return 1 + value.length / 64;
   if (typeof value !== 'object' || value === null) return 1;
@@ -84,7 +84,7 @@ function printed(value: unknown): string {
   return typeof value === 'object' && !(value instanceof TextByte) ? goJson(sortDeep(value as Json)) : String(value);
 }
 
-/** The longest time that Go can measure. */
+/** The longest duration that Go can represent, in milliseconds. */
 const longestMs = 2 ** 63 / 1e6;
 
 function ageOf(text: string, now: number): string {

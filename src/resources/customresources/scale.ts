@@ -17,10 +17,10 @@ import type { SubresourceProjection } from '../../registry/resource-definition.j
 import { age, column } from '../columns.js';
 import { scaleSchema } from '../scale-schema.js';
 
-/** `/scale`: a custom resource as autoscaling/v1 Scale. Its paths are `.a.b.c`, without brackets. */
+/** The subresource `scale`: a custom resource as autoscaling/v1 Scale. Its paths are `.a.b.c`, without brackets. */
 
 const scaleColumns = [
-  // No replicas are wanted: Go leaves the zero out, and the column finds nothing.
+  // No replicas are desired: Go omits the zero, and the column finds no value.
   column('Desired', 'Number of desired replicas', ({ spec }: Scale) => spec?.replicas || null, { type: 'integer' }),
   column('Available', 'Number of actual replicas', ({ status }: Scale) => status?.replicas ?? 0, { type: 'integer' }),
   { ...age, type: 'date' },
@@ -30,7 +30,7 @@ const steps = (path: string): readonly string[] => path.replace(/^\./, '').split
 
 type Found = { readonly value: Json | undefined; readonly wrong?: undefined } | { readonly wrong: string };
 
-/** The value at a path, if it has the type; a text as the server words it otherwise. */
+/** Returns the value at a path if it has the type, else an error in the server's words. */
 function at(object: unknown, path: string, type: 'int64' | 'string'): Found {
   const names = steps(path);
   let value = object as Json;
@@ -58,11 +58,11 @@ function countViolations(object: unknown, path: string): readonly Violation[] {
   return count > largest ? [invalid(path, count, `should be less than or equal to ${largest}`)] : [];
 }
 
-/** The wanted number must be one. */
+/** Checks that the desired number of replicas is valid. */
 export const scaleSpecViolations = (object: unknown, scale: CustomResourceScale | undefined): readonly Violation[] =>
   scale === undefined ? [] : countViolations(object, scale.specReplicasPath);
 
-/** The number there must be one, and the selector a text. */
+/** Checks that the actual number of replicas is valid, and that the selector is a string. */
 export function scaleStatusViolations(object: unknown, scale: CustomResourceScale | undefined): readonly Violation[] {
   if (scale === undefined) return [];
   const { statusReplicasPath, labelSelectorPath } = scale;
@@ -75,10 +75,10 @@ export function scaleStatusViolations(object: unknown, scale: CustomResourceScal
   ];
 }
 
-/** Stands for a wanted number that is not there; smaller than any that can be. */
+/** Represents an absent number of desired replicas; lower than any valid number. */
 const unset = -2_147_483_648;
 
-/** The subresource `scale` of a custom resource. */
+/** Returns the subresource `scale` of a custom resource. */
 export function scaleProjection(
   scale: CustomResourceScale,
   { spec }: CustomResourceDefinition,
@@ -146,7 +146,7 @@ const isAbsent = (object: ApiObject, path: string): boolean => {
   return found.wrong === undefined && found.value === undefined;
 };
 
-/** A copy with a value set at a path; objects on the way are made. */
+/** Returns a copy with a value set at a path; absent objects on the way are created. */
 function withValue(object: unknown, names: readonly string[], value: Json, depth = 0): JsonObject {
   if (object !== undefined && !isObject(object)) {
     const path = names.slice(0, depth).join('.');

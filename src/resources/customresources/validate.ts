@@ -11,7 +11,7 @@ import { compileValidator } from '../../schema/validate.js';
 import { checkEmbeddedMetadata } from './embedded-metadata.js';
 import { scaleSpecViolations, scaleStatusViolations } from './scale.js';
 
-/** The rules of custom resources of one version, in the order of kube-apiserver. */
+/** Validation of custom resources of one version, in the order of kube-apiserver. */
 
 export interface CustomResourceRules {
   typeViolations(next: ApiObject): readonly Violation[];
@@ -20,7 +20,7 @@ export interface CustomResourceRules {
 }
 interface Given {
   readonly warn: (text: string) => void;
-  /** What is wrong with the metadata. */
+  /** Violations found in the metadata. */
   readonly inMetadata?: readonly Violation[] | undefined;
 }
 
@@ -82,7 +82,7 @@ export function customResourceRules(version: {
           : [
               ...(now === undefined || statusBySchema === undefined
                 ? []
-                : // A status that is null is no change where there is none.
+                : // A null status is no change if there was none.
                   yield* statusBySchema(now, 'status', asJson(previous)['status'] ?? null)),
               ...scaleStatusViolations(next, scale),
             ]),
@@ -93,7 +93,6 @@ export function customResourceRules(version: {
   };
 }
 
-// Objects are made of JSON.
 function typeMetaViolations(
   { kind, apiVersion }: ApiObject,
   expected: { readonly kind: string; readonly apiVersion: string },
@@ -106,14 +105,14 @@ function typeMetaViolations(
   ];
 }
 
-/** Repeated items, unless the stored object had some already. */
+/** Returns duplicate items of sets and map lists, unless the stored object has some already. */
 function newListTypeViolations(value: Json, previous: ApiObject | undefined, schema: Schema): readonly Violation[] {
   const found = listTypeViolations(value, schema);
   if (found.length === 0 || previous === undefined) return found;
   return listTypeViolations(asJson(previous), schema).length === 0 ? found : [];
 }
 
-/** Failures after which expressions might not find what they expect. */
+/** Violations after which expressions might not find what they expect, so that they are not evaluated. */
 const blocking: ReadonlySet<CauseReason> = new Set<CauseReason>([
   'FieldValueNotSupported',
   'FieldValueRequired',

@@ -4,7 +4,7 @@ import type { ApiObject } from '../../api/object.js';
 import { sortTexts } from '../../api/text-order.js';
 import { standardFinalizers } from '../../registry/metadata-rules.js';
 
-/** Warnings about finalizers that are new on an object and that others might use for something else. */
+/** Returns warnings about finalizers that are new on an object and whose names others might use for something else. */
 export function finalizerWarnings(next: ApiObject, previous: ApiObject | undefined): readonly string[] {
   const before = new Set(previous?.metadata.finalizers);
   const added = sortTexts([...new Set(next.metadata.finalizers)].filter((name) => !before.has(name)));
