@@ -52,7 +52,10 @@ const columns: readonly Column<PodCertificateRequest>[] = [
   ),
 ];
 
-/** PodCertificateRequest, its group and the signers with less room named by these domains. */
+/**
+ * Returns the definition of PodCertificateRequest. These domains name its group, and the signers whose certificates may
+ * only live for a day.
+ */
 export const podCertificateRequestDefinition = (
   domains: Domains = defaultDomains,
 ): ResourceDefinition<PodCertificateRequest> =>

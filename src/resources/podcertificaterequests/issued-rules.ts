@@ -12,18 +12,21 @@ import { type PemBlock, pemBlocks } from '../../pki/pem.js';
 import { PkiError } from '../../pki/pki-error.js';
 import { podCertificateKey } from '../../pki/pod-certificate-key.js';
 
-/** Rules of what is issued: a chain of certificates, the first for the key that was asked for, and times that fit it. */
+/**
+ * Validation of issued certificates: a chain whose first certificate is for the requested key, and times that agree
+ * with it.
+ */
 
 const chainPath = 'status.certificateChain';
 const mostBytes = 100 * 1_024;
 const minute = 60_000;
 const hour = 60 * minute;
-/** How far the start of the certificate may be from the server's time. */
+/** How far the certificate's start may be from the server's time, in milliseconds. */
 const mostSkewMs = 5 * minute;
-/** How soon after its start, and how late before its end, a certificate may be refreshed. */
+/** How long after its start, and before its end, a certificate must not be refreshed, in milliseconds. */
 const refreshMs = 10 * minute;
 
-/** The first thing that is wrong, or several of one sort. */
+/** Returns the first violation, or several of one sort. */
 export function* issuedViolations(
   status: PodCertificateRequestStatus,
   spec: PodCertificateRequestSpec,
@@ -54,7 +57,7 @@ export function* issuedViolations(
   if (mistimed !== undefined) return [mistimed];
   for (const block of blocks) {
     yield;
-    // Kubernetes spells it so.
+    // The misspelling is Kubernetes' own.
     if (block.type !== 'CERTIFICATE') {
       return wrong('issued certificate chain must consist entirely of CERTFICATE PEM blocks');
     }
@@ -93,7 +96,7 @@ const absentTimes = ({ notBefore, notAfter, beginRefreshAt }: PodCertificateRequ
     : [required('status.beginRefreshAt', 'must be present and in the range [notbefore+10min, notafter-10min]')]),
 ];
 
-/** In the order in which they are looked at; the first counts. */
+/** Returns the violations of times in the order of the checks; only the first is reported. */
 function timeViolations(
   { notBefore, notAfter, beginRefreshAt }: PodCertificateRequestStatus,
   leaf: Certificate,
@@ -143,7 +146,7 @@ function timeViolations(
   return rules.filter(([holds]) => !holds).map(([, field, value, why]) => invalid(field, value, why));
 }
 
-/** A span of time as Go counts it, up to the longest that it can count. */
+/** Returns a Go duration in nanoseconds, limited to the range of int64. */
 function nanoseconds(milliseconds: number): bigint {
   const exact = BigInt(milliseconds) * 1_000_000n;
   return exact < minInt64 ? minInt64 : exact > maxInt64 ? maxInt64 : exact;

@@ -4,7 +4,7 @@ import { PkiError } from '../../pki/pki-error.js';
 import { isAgreementKey, isSignedByItsKey, podCertificateKey, provesPodKey } from '../../pki/pod-certificate-key.js';
 import type { PublicKey } from '../../pki/public-key.js';
 
-/** Rules of the key that is to be certified: a stub that it signed, or the key itself and a proof of possession. */
+/** Validation of the key to be certified: a stub request that it signed, or the key itself and a proof of possession. */
 
 const paths = {
   stub: 'spec.stubPKCS10Request',
@@ -45,7 +45,7 @@ function proofViolations(given: {
   if (isTooLong(given.key)) return [tooLong(paths.key, mostBytes)];
   if (isTooLong(given.proof)) return [tooLong(paths.proof, mostBytes)];
   const key = readKey({ pkixPublicKey: given.key });
-  // Of a key alone Go knows fewer kinds than in a request, where an unknown one is no reason to stop.
+  // Go accepts fewer kinds of bare keys than of keys in a request, where an unknown kind is no parse error.
   const isRead = key !== undefined && (knownKinds.includes(key.kind) || isAgreementKey(given.key));
   if (!isRead) return [invalid(paths.key, given.key, 'must be a valid PKIX-serialized public key')];
   const unfit = unfitKey(key);
@@ -63,7 +63,7 @@ const knownKinds: readonly PublicKey['kind'][] = ['RSA', 'ECDSA', 'Ed25519', 'DS
 const unknownKey = 'unknown public key type; supported types are Ed25519, ECDSA, and RSA';
 const wrongSize = 'RSA keys must have modulus size 3072 or 4096';
 
-/** undefined for what cannot be read. */
+/** Reads the key; undefined if it cannot be read. */
 function readKey(fields: Parameters<typeof podCertificateKey>[0]): PublicKey | undefined {
   try {
     return podCertificateKey(fields);
@@ -73,7 +73,7 @@ function readKey(fields: Parameters<typeof podCertificateKey>[0]): PublicKey | u
   }
 }
 
-/** What of the key is shown where it may not be certified; undefined for a fit one. */
+/** Returns why a key must not be certified, with the detail that errors show; undefined for an acceptable key. */
 function unfitKey({
   kind,
   curve,
@@ -82,7 +82,7 @@ function unfitKey({
   if (kind === 'Ed25519') return undefined;
   if (kind === 'ECDSA') return curve === 'P-224' ? { kind, shown: `curve ${curve}` } : undefined;
   if (kind !== 'RSA') return 'unknown';
-  // Go counts whole bytes.
+  // Go counts whole bytes of the modulus.
   const size = Math.ceil(bits / 8) * 8;
   return size === 3_072 || size === 4_096 ? undefined : { kind, shown: `${size}-bit modulus` };
 }

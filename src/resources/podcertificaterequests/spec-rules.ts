@@ -21,11 +21,11 @@ import { sameInSteps } from '../../schema/same.js';
 import { userAnnotationViolations } from '../user-annotations.js';
 import { keyViolations } from './key-rules.js';
 
-/** Rules of `spec`: who asks, for which pod, for how long, and with which key. */
+/** Validation of `spec`: who asks, for which pod, for how long, and with which key. */
 
 const mostUidBytes = 128;
 
-/** `signerDomain`: signers of this domain may issue for a day at most. */
+/** Validates the spec of a new request. Signers of the domain `signerDomain` may issue for a day at most. */
 export function* newSpecViolations(
   { spec = {} }: Partial<PodCertificateRequest>,
   signerDomain: string,
@@ -60,7 +60,7 @@ function lifetimeViolations(
     : [invalid('spec.maxExpirationSeconds', seconds, `must be in the range [${least}, ${most}]`)];
 }
 
-/** Nothing of it can be changed. */
+/** Checks that the spec is unchanged. */
 export function* changedSpecViolations(
   { spec: next = {} }: Partial<PodCertificateRequest>,
   { spec: previous = {} }: Partial<PodCertificateRequest>,
@@ -70,7 +70,7 @@ export function* changedSpecViolations(
   return [yield* invalidInSteps('spec', now, 'field is immutable')];
 }
 
-/** As Go prints the struct, whose members have no other names than those in Go. */
+/** Returns the spec as Go prints the struct, whose members have only their Go names. */
 function inOwnNames(spec: PodCertificateRequestSpec): JsonObject {
   const { unverifiedUserAnnotations: annotations = {} } = spec;
   const names = sortedNames(annotations);

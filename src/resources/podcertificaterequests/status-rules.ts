@@ -18,11 +18,11 @@ import {
 import { conditionsViolations } from '../condition-rules.js';
 import { issuedViolations } from './issued-rules.js';
 
-/** Rules of `status`: a request ends once, issued, denied or failed, and stays as it ended. */
+/** Validation of `status`: a request is issued, denied or failed once, and stays so. */
 
 const path = 'status.conditions';
 
-/** `now` in milliseconds. */
+/** Validates a status update. `now` is in milliseconds. */
 export function* statusViolations(
   next: PodCertificateRequest,
   previous: PodCertificateRequest,
@@ -48,7 +48,7 @@ export function* statusViolations(
   );
 }
 
-/** Of conditions there is one at most, of a type that is known, and it holds. */
+/** Checks that there is at most one condition, that its type is known and that it is true. */
 function* endingViolations({ conditions }: PodCertificateRequestStatus): Steps<readonly Violation[]> {
   let known = 0;
   return yield* validateEachInSteps<Partial<Condition> | null>(conditions ?? [], (condition, at) => {

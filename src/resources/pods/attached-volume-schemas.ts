@@ -2,7 +2,7 @@ import { boolean, field, integer32, list, map, optional, string } from '../../sc
 import { coreStruct } from '../core-struct.js';
 import { localObjectReference } from '../object-reference-schema.js';
 
-/** Schemas of volumes that are attached from elsewhere. */
+/** Schemas of volumes that are attached from external storage. */
 
 export const gcePersistentDiskVolumeSource = coreStruct(
   'GCEPersistentDiskVolumeSource',

@@ -3,16 +3,16 @@ import { member } from '../../api/object.js';
 import type { Column, RowCondition } from '../../registry/resource-definition.js';
 import { age, column, timestampAge } from '../columns.js';
 
-/** How a pod is printed. Descriptions go over the wire, in Kubernetes' words. */
+/** Columns of pods. Descriptions go over the wire, in Kubernetes' words. */
 
-/** What the containers of a pod amount to. */
+/** Summary of a pod's containers. */
 interface Summary {
   readonly ready: number;
   readonly state: string;
   readonly restarts: Restarts;
 }
 
-/** How often containers were started again, and when the last of them had ended. */
+/** How often containers were restarted, and when the last of them had ended. */
 class Restarts {
   count = 0;
   last = Number.NEGATIVE_INFINITY;
@@ -33,13 +33,13 @@ class Restarts {
 const exitText = ({ reason, signal, exitCode = 0 }: Terminated): string =>
   reason || (signal ? `Signal:${signal}` : `ExitCode:${exitCode}`);
 
-/** Types of the conditions that are true; of several of one type the first counts. */
+/** Returns the types of true conditions; of several conditions with one type, the first counts. */
 function trueOf({ status }: Pod): ReadonlySet<string | undefined> {
   const first = new Map(status?.conditions?.toReversed().map(({ type, status: value }) => [type, value]));
   return new Set([...first].filter(([, value]) => value === 'True').map(([type]) => type));
 }
 
-/** Those that run beside the others although they are started first. */
+/** Returns the names of sidecars: init containers that keep running beside the others. */
 const lastingOf = ({ spec }: Pod): ReadonlySet<string | undefined> =>
   new Set(spec?.initContainers?.filter(({ restartPolicy }) => restartPolicy === 'Always').map(({ name }) => name));
 
@@ -54,7 +54,7 @@ function summaryOf(pod: Pod): Summary {
   return mainSummary(pod, { ready: first.ready, state: first.state ?? phase, restarts: first.lasting });
 }
 
-/** What runs first: how far that is, if it is not over. */
+/** Summarizes the init containers; `state` is undefined once all of them are done or running as sidecars. */
 function startOf(
   statuses: readonly ContainerStatus[],
   lasting: ReadonlySet<string | undefined>,
@@ -83,7 +83,7 @@ function startOf(
   return { ready, state: undefined, restarts: all, lasting: ofLasting };
 }
 
-/** The containers themselves; the first of them that has something to say says it. */
+/** Summarizes the main containers; the first of them with a state to show determines it. */
 function mainSummary(pod: Pod, before: Summary): Summary {
   const { restarts } = before;
   let { ready, state } = before;
@@ -100,7 +100,7 @@ function mainSummary(pod: Pod, before: Summary): Summary {
       ready++;
     }
   }
-  // One that has ended well does not speak for those that have not.
+  // A container that ended well does not decide while others run or have failed.
   if (state === 'Completed') {
     if (isRunning && trueOf(pod).has('Ready')) state = 'Running';
     else if (failure !== '') state = failure;
@@ -171,7 +171,7 @@ const endings: Readonly<Record<string, string>> = {
   Failed: 'The pod failed.',
 };
 
-/** Nothing more happens to a pod that has ended. */
+/** Returns the condition of a row for a pod that has ended, to which nothing more happens. */
 export function podCompleted({ status }: Pod): RowCondition | undefined {
   const { phase: reason = '' } = status ?? {};
   const message = member(endings, reason);

@@ -20,7 +20,7 @@ import { portViolations } from './port-rules.js';
 const pullPolicies = ['Always', 'IfNotPresent', 'Never'];
 const messagePolicies = ['File', 'FallbackToLogsOnError'];
 
-/** Of any container, whenever it runs; `volumes` are those that it can mount. */
+/** Validates a container of any kind; `volumes` are the names of the volumes that it can mount. */
 export function containerViolations(
   path: string,
   container: Container,
@@ -63,7 +63,7 @@ function mountViolations(
   });
 }
 
-/** Nothing is asked for, or had, that is less than nothing, or asked for beyond what may be had. */
+/** Checks that no resource is negative and that no request exceeds its limit. */
 function resourceViolations(
   path: string,
   { limits = {}, requests = {} }: NonNullable<Container['resources']>,
@@ -93,7 +93,7 @@ function isMore(amount: Json, limit: Json | undefined): boolean {
   return !('wrong' in left) && !('wrong' in right) && compareQuantities(left, right) > 0;
 }
 
-/** Of what templates of pods may say otherwise. */
+/** Checks that an image has no surrounding white space, which it may have in pod templates. */
 export const untrimmedImage = (path: string, image: string): readonly Violation[] =>
   trimSpace(image) === image
     ? []

@@ -1,7 +1,7 @@
 import type { Container, Pod, PodSpec, PodStatus, Volume } from '../../api/kinds/pod.js';
 import { withFirst } from '../singular-alias.js';
 
-/** What a pod that does not say otherwise means by what it says (`SetDefaults_*` of core/v1). Its schema has filled in the rest. */
+/** Returns the pod with those defaults set that its schema has not set (`SetDefaults_*` of core/v1). */
 export function withPodDefaults(pod: Pod): Pod {
   const { spec, status } = pod;
   return {
@@ -20,7 +20,7 @@ function withSpecDefaults(spec: PodSpec): PodSpec {
     ...(account === undefined ? {} : { serviceAccountName: account, serviceAccount: account }),
     ...(containers ? { containers: containers.map(program) } : {}),
     ...(initContainers ? { initContainers: initContainers.map(program) } : {}),
-    // Nobody sets resources apart for a look inside.
+    // No resources are reserved for ephemeral containers.
     ...(ephemeralContainers ? { ephemeralContainers: ephemeralContainers.map(withPullPolicy) } : {}),
     ...(volumes ? { volumes: volumes.map(withSource) } : {}),
   };
@@ -57,7 +57,7 @@ function withPorts(container: Container, areTheNodes: boolean): Container {
   };
 }
 
-/** A volume of which only the name is told is an empty directory. */
+/** Sets the default source of a volume: one with only a name is an empty directory. */
 function withSource(volume: Volume): Volume {
   const { name, image, ...others } = volume;
   if (image !== undefined) {
@@ -69,13 +69,13 @@ function withSource(volume: Volume): Volume {
 
 const component = '[a-z0-9]+(?:(?:[.]|__?|-+)[a-z0-9]+)*';
 const host = '(?:[A-Za-z0-9-]+(?:[.][A-Za-z0-9-]+)*(?::[0-9]+)?/)?';
-/** Name, tag and digest of an image, as registries have it. */
+/** Matches an image reference as registries define it, and captures its tag and digest. */
 const reference = new RegExp(
   `^${host}${component}(?:/${component})*(:[\\w][\\w.-]{0,127})?(@[A-Za-z][\\w+.-]*:[0-9a-fA-F]{32,})?$`,
 );
 const longestReference = 1_024;
 
-/** The latest image is pulled each time. */
+/** Returns the default pull policy: the latest image is always pulled. */
 export function pullPolicyOf(image = ''): 'Always' | 'IfNotPresent' {
   if (image.length > longestReference) return 'IfNotPresent';
   const found = reference.exec(image);

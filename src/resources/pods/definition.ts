@@ -15,7 +15,7 @@ import { mirrorChangeViolations, mirrorViolations, podUpdateViolations } from '.
 import { newPodViolations, podViolations } from './validate.js';
 import { podWarnings } from './warnings.js';
 
-/** Nothing runs pods here: they are stored as they are told. */
+/** Schema of pods. Nothing runs them here: they are stored as they are sent. */
 const podSchema = coreStruct(
   'Pod',
   {
@@ -26,7 +26,7 @@ const podSchema = coreStruct(
   { description: 'A group of containers.' },
 );
 
-/** Also under the name that the field had in the first versions. */
+/** Reads the node for field selectors, also under the name that the field had in the first versions. */
 const nodeName = ({ spec }: Pod): string => spec?.nodeName ?? '';
 
 export function podDefinition(domains: Domains): ResourceDefinition<Pod> {
@@ -66,7 +66,8 @@ export function podDefinition(domains: Domains): ResourceDefinition<Pod> {
     validate: function* (next, previous) {
       return [
         ...mirrorViolations(next, mirror),
-        // What is there was judged when it came, and must be able to go, whatever the rules are now.
+        // An unchanged spec was validated when it was written. It is not validated again, so that the pod can be
+        // deleted whatever the rules are now.
         ...(previous === undefined || hasNewSpec(next, previous) ? yield* podViolations(next, domains) : []),
         ...(previous === undefined
           ? newPodViolations(next)
@@ -74,7 +75,7 @@ export function podDefinition(domains: Domains): ResourceDefinition<Pod> {
       ];
     },
 
-    // An update is rarely made by somebody who would read any.
+    // Updates are rarely made by somebody who would read warnings.
     warnings: (next, previous) => (previous === undefined ? podWarnings(next) : []),
 
     subresources: {
@@ -93,7 +94,7 @@ export function podDefinition(domains: Domains): ResourceDefinition<Pod> {
               ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
             },
             spec,
-            // Who does not tell it has not changed it.
+            // A writer who leaves the QoS class out has not changed it.
             status: { ...(status?.qosClass === undefined ? {} : { qosClass: status.qosClass }), ...next.status },
           };
         },

@@ -13,7 +13,7 @@ import {
 import { allContainers, backstepProblems, objectsOf, requiredText, structOf, textOr } from './common-rules.js';
 import { fieldReferenceViolations, resourceReferenceViolations } from './reference-rules.js';
 
-/** Of the environment variables of a container. */
+/** Validates the environment variables of a container. */
 export function environmentViolations(path: string, container: Container): readonly Violation[] {
   const [single, whole] = [child(path, 'env'), child(path, 'envFrom')];
   return [
@@ -43,7 +43,7 @@ const keyViolations: SourceRule = (path, { name, key }) => [
   ...requiredText(child(path, 'key'), textOr(key), configKey),
 ];
 
-/** In the order in which Kubernetes looks for them. */
+/** Rules by source, in the order in which Kubernetes checks them. */
 const valueSources: Readonly<Record<string, SourceRule>> = {
   fieldRef: (path, source) => fieldReferenceViolations(path, source, 'env'),
   resourceFieldRef: (path, source) => resourceReferenceViolations(path, source, 'env'),
@@ -66,7 +66,7 @@ function valueViolations(path: string, from: JsonObject, value: string): readonl
   return [...found, ...countViolations(path, count, valueSources)];
 }
 
-/** Of all entries of an object. That it is not one object is told of the list. */
+/** Validates an entry of `envFrom`. A wrong number of sources is reported for the whole list. */
 function objectViolations(list: string, at: number, source: JsonObject): readonly Violation[] {
   const path = index(list, at);
   const { found, count } = sourceViolations(path, source, objectSources);
@@ -101,7 +101,7 @@ function countViolations(
   return [invalid(path, '', `must specify one of: ${most} or ${last}`)];
 }
 
-/** A file with variables is in a volume that is empty at first. */
+/** Checks that files with variables are in emptyDir volumes. */
 export function variableFileViolations(spec: PodSpec): readonly Violation[] {
   const volumes = new Map((spec.volumes ?? []).map((volume) => [volume.name ?? '', volume]));
   return validateEach(allContainers(spec), ([path, container]) =>

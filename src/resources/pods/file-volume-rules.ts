@@ -22,21 +22,21 @@ import { userAnnotationViolations } from '../user-annotations.js';
 import { backstepProblems, objectsOf, requiredText, structOf, textOr } from './common-rules.js';
 import { fieldReferenceViolations, resourceReferenceViolations } from './reference-rules.js';
 
-/** Of volumes whose files are made of objects. */
+/** Validation of volumes whose files are made from API objects. */
 
 const modeViolations = (path: string, mode: unknown): readonly Violation[] =>
   typeof mode === 'number' && (mode < 0 || mode > 0o777)
     ? [invalid(path, mode, 'must be a number between 0 and 0777 (octal), both inclusive')]
     : [];
 
-/** What is wrong with the path of a file below the volume. */
+/** Returns why a file's path relative to the volume is invalid. */
 const localPath = (path: string): readonly string[] => [
   ...(path.startsWith('/') ? ['must be a relative path'] : []),
   ...backstepProblems(path),
   ...(path.startsWith('..') && !path.startsWith('../') ? ["must not start with '..'"] : []),
 ];
 
-/** A path without anything is no path from the top, which `localPath` says nothing of. */
+/** Checks that a file's path is given, since `localPath` accepts an empty one, and that it is valid. */
 const filePath = (path: string, file: string): readonly Violation[] => requiredText(path, file, localPath);
 
 const itemViolations = (path: string, item: JsonObject): readonly Violation[] => [
@@ -48,7 +48,7 @@ const itemViolations = (path: string, item: JsonObject): readonly Violation[] =>
 const itemsViolations = (path: string, source: JsonObject): readonly Violation[] =>
   validateEach(objectsOf(source['items']), (item, at) => itemViolations(index(child(path, 'items'), at), item));
 
-/** Of a Secret or ConfigMap, which is named by this member. */
+/** Validates a volume of a Secret or ConfigMap; `name` is the member that names the object. */
 export const objectVolumeViolations = (
   path: string,
   source: JsonObject,
@@ -59,7 +59,7 @@ export const objectVolumeViolations = (
   ...itemsViolations(path, source),
 ];
 
-/** Where in its list a file stands is not told. */
+/** Validates a downward API volume. Errors do not give a file's index in its list. */
 export const downwardApiViolations = (path: string, source: JsonObject): readonly Violation[] => [
   ...modeViolations(child(path, 'defaultMode'), source['defaultMode']),
   ...validateEach(objectsOf(source['items']), (file) => factViolations(path, file)),
@@ -83,7 +83,9 @@ function factViolations(path: string, file: JsonObject): readonly Violation[] {
   ];
 }
 
-/** Of several sources in one directory, as `validateProjectionSources` of Kubernetes' core/validation. */
+/**
+ * Validates a volume of several sources in one directory (`validateProjectionSources` of Kubernetes' core/validation).
+ */
 export function* projectedVolumeViolations(
   path: string,
   volume: JsonObject,
@@ -113,7 +115,7 @@ export function* projectedVolumeViolations(
   return [...modeViolations(child(path, 'defaultMode'), volume['defaultMode']), ...sources];
 }
 
-/** Whether a file is already in the volume; something else may be shown instead of its path. */
+/** Reports a file that is already in the volume; `shown` is printed in place of its path. */
 type Conflict = (file: string, shown?: string) => readonly Violation[];
 
 interface Projection {
@@ -139,7 +141,7 @@ function* objectProjection({ at, source, conflict }: Projection): Steps<readonly
   ];
 }
 
-/** In the order in which Kubernetes looks for them. */
+/** Rules by source, in the order in which Kubernetes checks them. */
 const projections: Readonly<Record<string, (projection: Projection) => Steps<readonly Violation[]>>> = {
   secret: objectProjection,
   configMap: objectProjection,
@@ -178,7 +180,7 @@ const projections: Readonly<Record<string, (projection: Projection) => Steps<rea
   },
 };
 
-/** Of the anchors of one bundle, or of all of a signer. */
+/** Validates a source of trust anchors: of one bundle, or of all bundles of a signer. */
 function* bundleViolations(at: string, source: JsonObject): Steps<readonly Violation[]> {
   const { name = null, signerName = null, labelSelector = null } = source;
   if (name !== null && signerName !== null)
@@ -203,14 +205,14 @@ function* bundleViolations(at: string, source: JsonObject): Steps<readonly Viola
   ];
 }
 
-/** What the name says before its last colon is the signer. */
+/** Returns why a reference to a bundle is invalid. What precedes the last colon of the name is the signer. */
 function wrongBundleReference(name: string): readonly string[] {
   const end = name.lastIndexOf(':');
   const signer = end === -1 ? '' : name.slice(0, end).replaceAll(':', '/');
   return wrongBundleName(name, signer, { prefix: false });
 }
 
-/** Printed as Go prints the struct, whose members have no other names than those in Go. */
+/** Returns the source as Go prints the struct, whose members have only their Go names. */
 const inOwnNames = ({
   name,
   signerName,

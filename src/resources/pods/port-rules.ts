@@ -14,7 +14,7 @@ import { duplicateName, supportedWord, type WithPaths } from './common-rules.js'
 
 const protocols = ['SCTP', 'TCP', 'UDP'];
 
-/** Of one container. */
+/** Validates the ports of one container. */
 export function portViolations(path: string, ports: readonly ContainerPort[]): readonly Violation[] {
   const names = new Set<string>();
   return validateEach(ports, (port, position) => {
@@ -41,7 +41,7 @@ const portName = (text: string): readonly string[] => [
   ...(text.startsWith('-') || text.endsWith('-') ? ['must not begin or end with a hyphen'] : []),
 ];
 
-/** Of the ports of containers that run beside each other. */
+/** Reports host ports that several containers use at the same time. */
 export function hostPortConflicts(ports: WithPaths<ContainerPort>): readonly Violation[] {
   const taken = new Set<string>();
   return validateEach(ports, ([path, { hostPort = 0, hostIP = '', protocol = '' }]) => {

@@ -2,7 +2,7 @@ import { embedded, field, integer32, integer64, intOrString, list, optional, str
 import { coreStruct } from '../core-struct.js';
 import { signals } from './signals.js';
 
-/** Schemas of how containers are asked, started and ended. */
+/** Schemas of probes and lifecycle handlers of containers. */
 
 const execAction = coreStruct(
   'ExecAction',

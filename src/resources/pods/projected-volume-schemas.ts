@@ -4,7 +4,7 @@ import type { Schema } from '../../schema/schema.js';
 import { coreStruct } from '../core-struct.js';
 import { nameOf } from '../object-reference-schema.js';
 
-/** Schemas of volumes whose files are made of objects. */
+/** Schemas of volumes whose files are made from API objects. */
 
 const keyToPath = coreStruct(
   'KeyToPath',

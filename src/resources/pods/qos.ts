@@ -2,10 +2,10 @@ import type { PodSpec } from '../../api/kinds/pod.js';
 import type { JsonObject } from '../../api/object.js';
 import { compareQuantities, parseQuantity, type Quantity, signOf, sum } from '../../api/quantity.js';
 
-/** What there can be too little of. */
+/** Resources that determine the QoS class. */
 const scarce = ['cpu', 'memory'] as const;
 
-/** How a pod is served when there is too little: what it asks for, if anything, and what it may have. (`ComputePodQOS`) */
+/** Returns the QoS class of a pod by its requests and limits (`ComputePodQOS`). */
 export function qosClass(spec: PodSpec): 'Guaranteed' | 'Burstable' | 'BestEffort' {
   const { resources, containers, initContainers = [] } = spec;
   const parts = resources === undefined ? [...(containers ?? []), ...initContainers] : [{ resources }];
@@ -21,7 +21,7 @@ export function qosClass(spec: PodSpec): 'Guaranteed' | 'Burstable' | 'BestEffor
   return isLimited && isMet ? 'Guaranteed' : 'Burstable';
 }
 
-/** Answers how many there were of what may be scarce. */
+/** Adds the positive amounts to `total`, and returns how many there were. */
 function addAll(total: Map<string, Quantity>, more: JsonObject): number {
   let found = 0;
   for (const name of scarce) {

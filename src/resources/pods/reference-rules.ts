@@ -5,11 +5,11 @@ import { compareQuantities, parseQuantity, quantityText, wholeQuantity } from '.
 import { child, eachInvalid, invalid, notSupported, required, type Violation } from '../../api/violations.js';
 import { textOr } from './common-rules.js';
 
-/** Of what a pod can be told about itself, in its environment and in files. */
+/** Validation of references to a pod's own fields and resources, in its environment and in files. */
 
 type Where = 'env' | 'file';
 
-/** As `ConvertDownwardAPIFieldLabel` of Kubernetes' core/pods knows them. */
+/** The fields that `ConvertDownwardAPIFieldLabel` of Kubernetes' core/pods knows. */
 const knownFields = new Set([
   ...['metadata.annotations', 'metadata.labels', 'metadata.name', 'metadata.namespace', 'metadata.uid'],
   ...['spec.nodeName', 'spec.restartPolicy', 'spec.serviceAccountName', 'spec.schedulerName'],
@@ -40,7 +40,10 @@ export function fieldReferenceViolations(path: string, reference: JsonObject, wh
   return fieldsOf[where].includes(name) ? [] : [notSupported(at, name, fieldsOf[where])];
 }
 
-/** Of `map['key']`; without `map` it is no such path. As `SplitMaybeSubscriptedPath` of Kubernetes' fieldpath. */
+/**
+ * Splits `map['key']`; `map` is absent if the path has another form. As `SplitMaybeSubscriptedPath` of Kubernetes'
+ * fieldpath.
+ */
 function partsOf(field: string): { readonly map?: string; readonly key: string } {
   const start = field.indexOf("['");
   return start > 0 && field.endsWith("']") && start + 4 <= field.length
@@ -55,7 +58,7 @@ const pages = /^(limits|requests)\.hugepages-/;
 const units = ['1', '1k', '1M', '1G', '1T', '1P', '1E', '1Ki', '1Mi', '1Gi', '1Ti', '1Pi', '1Ei'];
 const unitsText = (of: string): string =>
   `only divisor's values ${units.join(', ')} are supported with the ${of} resource`;
-/** What a resource may be divided by, and what is said of anything else. */
+/** The divisors that a resource may have, and the error for any other. */
 const divisors: readonly (readonly [resource: RegExp, units: readonly string[], text: string])[] = [
   [/^(limits|requests)\.cpu$/, ['1m', '1'], "only divisor's values 1m and 1 are supported with the cpu resource"],
   [/^(limits|requests)\.memory$/, units, unitsText('memory')],

@@ -3,7 +3,7 @@ import { labelSelector } from '../../schema/meta.js';
 import type { Schema } from '../../schema/schema.js';
 import { coreStruct } from '../core-struct.js';
 
-/** Schemas of which nodes a pod can go to. */
+/** Schemas of which nodes a pod can be scheduled to. */
 
 const nodeSelectorRequirement = coreStruct(
   'NodeSelectorRequirement',
@@ -94,7 +94,7 @@ const weightedPodAffinityTerm = coreStruct(
   { required: ['weight', 'podAffinityTerm'], description: 'Pods that count more or less.' },
 );
 
-/** Pods that have to do with where a pod goes: which way, and where it must and would rather be. */
+/** Returns the schema of pod affinity or anti-affinity: required and preferred terms. `way` is near or far from. */
 const affinityTo = (name: string, way: string, description: string): Schema =>
   coreStruct(
     name,

@@ -5,7 +5,7 @@ const named =
 const counted = (name: string, sign: '+' | '-', count: number): readonly string[] =>
   Array.from({ length: count }, (_, at) => `${name}${sign}${at + 1}`);
 
-/** Signals that may end a container, in the order of their names. */
+/** Signals that may end a container, sorted by name. */
 export const signals: readonly string[] = [
   ...named.split(' '),
   ...counted('RTMIN', '+', 15),

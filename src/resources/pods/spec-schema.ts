@@ -12,7 +12,7 @@ import {
 import { podSecurityContext } from './security-schemas.js';
 import { volume } from './volume-schema.js';
 
-/** Schema of what a pod should be. */
+/** Schema of a pod's spec. */
 
 const hostAlias = coreStruct(
   'HostAlias',

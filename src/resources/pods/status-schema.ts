@@ -15,7 +15,7 @@ import { coreStruct, resourceList } from '../core-struct.js';
 import { resourceRequirements } from './container-schema.js';
 import { signals } from './signals.js';
 
-/** Schema of the state of a pod. */
+/** Schema of a pod's status. */
 
 const podCondition = coreStruct(
   'PodCondition',

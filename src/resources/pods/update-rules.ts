@@ -15,7 +15,7 @@ import {
 import { untrimmedImage } from './container-rules.js';
 import { longestDeadline } from './validate.js';
 
-/** What may change of a pod that is there, as `ValidatePodUpdate` of Kubernetes' core/validation has it. */
+/** Returns the violations of a pod's update, as `ValidatePodUpdate` of Kubernetes' core/validation. */
 export function podUpdateViolations(next: Pod, previous: Pod): readonly Violation[] {
   const containers = containerViolations(next, previous);
   if (containers.isLast) return containers.found;
@@ -39,13 +39,13 @@ const changeable = [
   '`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)',
 ].join(',');
 
-/** What is found, and whether nothing further is looked at. */
+/** Violations, and whether nothing further is checked. */
 interface Found {
   readonly found: readonly Violation[];
   readonly isLast: boolean;
 }
 
-/** None comes or goes, and each keeps an image, which the rules of every pod have asked for already. */
+/** Checks that no container is added or removed, and that each keeps an image, which pod validation requires as well. */
 function containerViolations(next: Pod, previous: Pod): Found {
   const found: Violation[] = [];
   for (const list of ['containers', 'initContainers'] as const) {
@@ -62,7 +62,7 @@ function containerViolations(next: Pod, previous: Pod): Found {
   return { found, isLast: false };
 }
 
-/** It may be set, and come nearer. */
+/** Checks that the deadline is only set for the first time or brought forward. */
 function deadlineViolations(next: Pod, previous: Pod): Found {
   const [now, before] = [next, previous].map((pod) => numberIn(pod, 'activeDeadlineSeconds'));
   const wrong = (why: string): Violation => invalid('spec.activeDeadlineSeconds', now ?? null, why);
@@ -78,7 +78,7 @@ function deadlineViolations(next: Pod, previous: Pod): Found {
   return why === undefined ? { found: [], isLast: false } : { found: [wrong(why)], isLast: true };
 }
 
-/** Each stays; only for how long it tolerates may change. */
+/** Checks that no toleration is removed or changed, except for its seconds. */
 function tolerationViolations(next: Pod, previous: Pod): readonly Violation[] {
   const now = new Set(listIn(next, 'tolerations').map(tolerated));
   return listIn(previous, 'tolerations').every((one) => now.has(tolerated(one)))
@@ -89,7 +89,7 @@ function tolerationViolations(next: Pod, previous: Pod): readonly Violation[] {
 const tolerated = ({ tolerationSeconds: _, ...rest }: Readonly<Record<string, unknown>>): string =>
   JSON.stringify(Object.entries(rest).sort(([a], [b]) => (a < b ? -1 : 1)));
 
-/** They may go. */
+/** Checks that scheduling gates are only removed, never added. */
 function gateViolations(next: Pod, previous: Pod): readonly Violation[] {
   const before = new Set(listIn(previous, 'schedulingGates').map(({ name }) => name));
   return listIn(next, 'schedulingGates').flatMap(({ name }, at) =>
@@ -111,7 +111,10 @@ const numberIn = ({ spec }: Pod, name: string): number | undefined => {
 const listIn = ({ spec }: Pod, name: string): readonly Readonly<Record<string, unknown>>[] =>
   (spec?.[name] ?? []) as readonly Readonly<Record<string, unknown>>[];
 
-/** What accounts, nodes and Secrets are concluded from: all of the spec but what has rules of its own. */
+/**
+ * Returns the part of the spec that must not change, from which accounts, nodes and Secrets are derived: everything
+ * except what has rules of its own.
+ */
 function settled(pod: Pod, previous: Pod): object {
   const { activeDeadlineSeconds: _1, tolerations: _2, schedulingGates: _3, ...rest } = pod.spec ?? {};
   const [grace, before] = [pod, previous].map((one) => numberIn(one, 'terminationGracePeriodSeconds'));
@@ -125,7 +128,10 @@ function settled(pod: Pod, previous: Pod): object {
   };
 }
 
-/** A pod that mirrors a node agent's file is on that node. `mirror`: the annotation that says so. */
+/**
+ * Checks that a mirror pod, which mirrors a file of a node agent, is on that agent's node. `mirror` is the annotation
+ * that marks it.
+ */
 export function mirrorViolations({ metadata, spec }: Pod, mirror: string): readonly Violation[] {
   const now = ownAnnotation(metadata, mirror);
   return now === undefined || spec?.nodeName
@@ -133,7 +139,7 @@ export function mirrorViolations({ metadata, spec }: Pod, mirror: string): reado
     : [invalid(annotationPath(mirror), now, 'must set spec.nodeName if mirror pod annotation is set')];
 }
 
-/** It stays one, and no other becomes one. */
+/** Checks that a pod neither becomes nor ceases to be a mirror pod. */
 export function mirrorChangeViolations(next: Pod, previous: Pod, mirror: string): readonly Violation[] {
   const [now, before] = [next, previous].map(({ metadata }) => ownAnnotation(metadata, mirror));
   const what = before === undefined ? 'add' : 'remove or update';

@@ -30,9 +30,9 @@ import { hostNetworkViolations, hostPortConflicts } from './port-rules.js';
 import { volumeViolations } from './volume-rules.js';
 
 /**
- * What a pod must have to be one: containers with names and images, volumes that are mounted and exist, words that are
- * known. The same rules, texts and order as `ValidatePodSpec` of Kubernetes' core/validation, of which probes, hooks,
- * security contexts, affinities, tolerations, claims and volumes that are not made of objects are left out.
+ * Validates what every pod needs: containers with names and images, mounted volumes that exist, known words. Rules,
+ * texts and order are those of `ValidatePodSpec` in Kubernetes' core/validation, without the ones about probes, hooks,
+ * security contexts, affinities, tolerations, claims and volumes that are not made from API objects.
  */
 export function* podViolations({ spec = {} }: Pod, domains: Domains): Steps<readonly Violation[]> {
   const volumes = yield* volumeViolations(spec.volumes ?? [], domains);
@@ -44,7 +44,8 @@ export function* podViolations({ spec = {} }: Pod, domains: Domains): Steps<read
     ...containerViolations(at, given, volumes.mountable),
     ...duplicateName(at, given.name ?? '', names),
   ];
-  // Of these those without a name are not called by one name; and Kubernetes has each listen as if it were the first.
+  // Init containers without a name are not duplicates of each other, and Kubernetes reports host ports of each as if it
+  // were the first.
   const early = ([at, given]: WithPaths<Container>[number]): readonly Violation[] => [
     ...(given.name || names.has('') ? program([at, given]) : containerViolations(at, given, volumes.mountable)),
     ...hostPortConflicts(portsOf([[index('spec.initContainers', 0), given]])),
@@ -64,7 +65,7 @@ export function* podViolations({ spec = {} }: Pod, domains: Domains): Steps<read
   ];
 }
 
-/** A pod without an account has no token of one. */
+/** Checks that a pod without a service account has no token of one. */
 const tokenViolations = ({ volumes = [] }: PodSpec): readonly Violation[] =>
   validateEach(withPaths('spec.volumes', volumes), ([path, volume]) =>
     validateEach(
@@ -81,7 +82,7 @@ const tokenViolations = ({ volumes = [] }: PodSpec): readonly Violation[] =>
     ),
   );
 
-/** Of a pod that is not there yet. */
+/** Validates what only applies to new pods. */
 export const newPodViolations = ({ spec = {} }: Pod): readonly Violation[] => [
   ...(spec.ephemeralContainers?.length ? [forbiddenField('spec.ephemeralContainers', 'cannot be set on create')] : []),
   ...(spec.nodeName && objectsOf(spec['schedulingGates']).length > 0
@@ -91,10 +92,10 @@ export const newPodViolations = ({ spec = {} }: Pod): readonly Violation[] => [
 
 const restartPolicies = ['Always', 'OnFailure', 'Never'];
 const dnsPolicies = ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None'];
-/** Seconds. */
+/** Longest deadline in seconds. */
 export const longestDeadline = 2_147_483_647;
 
-/** Of what the pod as a whole says in one word or number. */
+/** Validates fields of the spec that hold a single word or number. */
 function* wordViolations(spec: PodSpec): Steps<readonly Violation[]> {
   const { restartPolicy = '', activeDeadlineSeconds: deadline } = spec;
   const named = (name: string, rule: (text: string) => readonly string[]): readonly Violation[] => {

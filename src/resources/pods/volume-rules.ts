@@ -16,7 +16,7 @@ import {
 import { requiredText, structOf, textOr } from './common-rules.js';
 import { downwardApiViolations, objectVolumeViolations, projectedVolumeViolations } from './file-volume-rules.js';
 
-/** What is wrong with volumes, and the names of those with which nothing is. */
+/** Validates volumes; returns the violations, and the names of the volumes without any. */
 export function* volumeViolations(
   volumes: readonly Volume[],
   domains: Domains,
@@ -39,7 +39,7 @@ export function* volumeViolations(
 
 type SourceRule = (path: string, source: JsonObject, domains: Domains) => Findings;
 
-/** What is looked at in a volume, by its sort. */
+/** Rules of volumes by source. */
 const rules: Readonly<Record<string, SourceRule>> = {
   hostPath: (path, source) => requiredText(child(path, 'path'), textOr(source['path'])),
   secret: (path, source) => objectVolumeViolations(path, source, 'secretName'),
@@ -48,7 +48,7 @@ const rules: Readonly<Record<string, SourceRule>> = {
   configMap: (path, source) => objectVolumeViolations(path, source, 'name'),
   projected: projectedVolumeViolations,
 };
-/** In the order in which Kubernetes looks for them. */
+/** Sources of volumes, in the order in which Kubernetes checks them. */
 const sources = [
   ...['emptyDir', 'hostPath', 'gitRepo', 'gcePersistentDisk', 'awsElasticBlockStore', 'secret', 'nfs', 'iscsi'],
   ...['glusterfs', 'flocker', 'persistentVolumeClaim', 'rbd', 'cinder', 'cephfs', 'quobyte', 'downwardAPI', 'fc'],
@@ -56,7 +56,7 @@ const sources = [
   ...['storageos', 'projected', 'scaleIO', 'csi', 'ephemeral', 'image'],
 ];
 
-/** As Kubernetes spells it there. */
+/** Kubernetes' spelling in this error. */
 const spelt: Readonly<Record<string, string>> = { downwardAPI: 'downwarAPI' };
 
 function* sourceViolations(path: string, volume: Volume, domains: Domains): Steps<readonly Violation[]> {

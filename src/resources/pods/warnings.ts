@@ -6,12 +6,15 @@ import { parseQuantity, type Quantity } from '../../api/quantity.js';
 import { child, index, mapKey } from '../../api/violations.js';
 import { allContainers, objectsOf, portsOf, structOf, textOr, type WithPaths } from './common-rules.js';
 
-/** More than any answer has room for; what is told of each two ports is otherwise as much as their square. */
+/**
+ * Most warnings for one pod, more than any answer has room for. Warnings about pairs of ports could otherwise be as
+ * many as the square of the ports.
+ */
 const most = 500;
 
 /**
- * What a pod that is made may not mean as it says it: its name, and `warningsForPodSpecAndMeta` of Kubernetes, without
- * what it says of labels of nodes, affinities, annotations and paths in volumes.
+ * Returns warnings where a new pod may not mean what it says: about its name, and those of Kubernetes'
+ * `warningsForPodSpecAndMeta`, except for those about labels of nodes, affinities, annotations and paths in volumes.
  */
 export function podWarnings({ metadata, spec = {} }: Pod): readonly string[] {
   const programs = allContainers(spec);
@@ -38,7 +41,7 @@ function* nameWarnings(name: string): Iterable<string> {
     yield `metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended: [${wrong.join(' ')}]`;
 }
 
-/** Sorts of volumes that are gone, or going. */
+/** Types of volumes that are deprecated or no longer work. */
 const outdated: readonly (readonly [sort: string, since: string])[] = [
   ['photonPersistentDisk', 'deprecated in v1.11, non-functional in v1.16+'],
   ['gitRepo', 'deprecated in v1.11, and disabled by default in v1.33+'],
@@ -50,7 +53,7 @@ const outdated: readonly (readonly [sort: string, since: string])[] = [
   ['cephfs', 'deprecated in v1.28, non-functional in v1.31+'],
   ['rbd', 'deprecated in v1.28, non-functional in v1.31+'],
 ];
-/** As Kubernetes spells it there. */
+/** Kubernetes' spelling in these warnings. */
 const spelt: Readonly<Record<string, string>> = { storageos: 'storageOS' };
 
 function* volumeWarnings({ volumes = [] }: PodSpec): Iterable<string> {
@@ -89,11 +92,11 @@ function* fractionWarnings(path: string, resources: NonNullable<Container['resou
   }
 }
 
-/** Kubernetes keeps no digits beyond the ninth. */
+/** Whether a quantity is not a whole number. Kubernetes keeps no digits beyond the ninth. */
 const isFraction = ({ digits, exponent }: Quantity): boolean =>
   exponent < 0 && (exponent < -18 ? digits !== 0n : digits % 10n ** BigInt(-exponent) !== 0n);
 
-/** A variable may be given again, with what it was before in it. */
+/** Warns about variables that are defined again, unless the new value includes the old one. */
 function* variableWarnings(path: string, variables: readonly JsonObject[]): Iterable<string> {
   const names = new Set<string>();
   for (const [at, { name: given, value, valueFrom }] of variables.entries()) {
@@ -108,7 +111,10 @@ function* variableWarnings(path: string, variables: readonly JsonObject[]): Iter
   }
 }
 
-/** Looks at no port that it does not tell of: of those on the node, at other addresses, there may be very many. */
+/**
+ * Warns about ports that overlap. Only visits ports that it reports, since there may be very many on the same port of
+ * the node at other addresses.
+ */
 function* portWarnings(ports: WithPaths<ContainerPort>): Iterable<string> {
   const known = new Map<string, number[]>();
   for (const [at, [path, port]] of ports.entries()) {
