@@ -18,7 +18,7 @@ const statuses = ['False', 'True', 'Unknown'];
 const maxReason = 1024;
 const maxMessage = 32 * 1024;
 
-/** What is wrong with a list of conditions as meta/v1 has them; entries that are no object count as empty ones. */
+/** Validates a list of meta/v1 conditions; entries that are not objects count as empty. */
 export function* conditionsViolations(
   conditions: readonly (Partial<Condition> | null)[] | null | undefined,
   path: string,

@@ -1,7 +1,7 @@
 import { map, quantity, structsOf } from '../schema/builder.js';
 
-/** A struct of core/v1, with its name in OpenAPI. */
+/** Returns the schema of a core/v1 struct, with its name in OpenAPI. */
 export const coreStruct = structsOf('io.k8s.api.core.v1');
 
-/** Quantities by the name of the resource. */
+/** Schema of quantities by resource name. */
 export const resourceList = map(quantity(), { go: 'v1.ResourceList' });

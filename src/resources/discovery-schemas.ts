@@ -2,7 +2,7 @@ import { boolean, field, list, string, struct } from '../schema/builder.js';
 import { typeMeta } from '../schema/meta.js';
 import type { Schema } from '../schema/schema.js';
 
-/** meta/v1 of the documents that say what is served, for those who read them as protobuf. */
+/** Schemas of the discovery documents (meta/v1), for clients that read them as protobuf. */
 
 const addresses = list(
   struct('v1.ServerAddressByClientCIDR', { clientCIDR: field(1, string()), serverAddress: field(2, string()) }),
@@ -33,7 +33,7 @@ const group = struct('v1.APIGroup', {
   serverAddressByClientCIDRs: field(4, addresses),
 });
 
-/** By kind. */
+/** Schemas by kind. */
 export const discoverySchemas: ReadonlyMap<unknown, Schema> = new Map([
   [
     'APIVersions',

@@ -2,9 +2,9 @@ import type { Steps } from '../api/steps.js';
 import { forbiddenField, type Violation } from '../api/violations.js';
 import { sameInSteps } from '../schema/same.js';
 
-/** The rules that ConfigMaps and Secrets share: marks that cannot be taken back, and the size of the contents. */
+/** Rules that ConfigMaps and Secrets share: `immutable` cannot be unset, and the size of the contents is limited. */
 
-/** Most bytes that the values of one ConfigMap or Secret may have together. */
+/** Limit of the total size in bytes of all values in one ConfigMap or Secret. */
 export const maxContentBytes = 1_048_576;
 
 interface Markable {
@@ -12,8 +12,9 @@ interface Markable {
 }
 
 /**
- * What an update breaks of an object marked `immutable`: the mark itself, then the given maps. One that was sent empty
- * is a change where there is none, and so are `null` bytes where bytes are empty.
+ * Returns the violations of an update of an object marked `immutable`: first of the mark itself, then of the given
+ * maps. An empty map in `emptied` (see EmptyMembers) counts as changed even if it was empty before, and so does one
+ * with empty bytes, which were sent as `null`: in Go, nil differs from empty.
  */
 export function* validateImmutableContents<T extends Markable>(
   next: T,
@@ -33,13 +34,16 @@ export function* validateImmutableContents<T extends Markable>(
 
 const isEmptied = (values: readonly string[]): boolean => values.length === 0 || values.includes('');
 
-/** Bytes that a base64 text stands for. */
+/** Returns the number of bytes that a base64 text decodes to. */
 export function base64Bytes(text: string): number {
   const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
   return Math.floor((text.length * 3) / 4) - padding;
 }
 
-/** The map with `null` values, which clients send for empty bytes, as empty texts; the same map if there are none. */
+/**
+ * Returns the map with `null` values, which clients send for empty bytes, as empty strings; the same map if it has
+ * none.
+ */
 export function withoutNulls(
   map: Readonly<Record<string, string | null>> | undefined,
 ): Readonly<Record<string, string>> | undefined {

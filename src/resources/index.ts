@@ -21,15 +21,15 @@ import { validatingAdmissionPolicies } from './validatingadmissionpolicies/defin
 import { validatingAdmissionPolicyBindings } from './validatingadmissionpolicybindings/definition.js';
 import { validatingWebhookConfigurations } from './validatingwebhookconfigurations/definition.js';
 
-/** What built-in kinds need that is made elsewhere. */
+/** What built-in kinds need from other packages. */
 export interface BuiltinParts {
-  /** Default: Kubernetes' own. */
+  /** Default: those of Kubernetes. */
   readonly domains?: Domains;
-  /** Answers `serviceaccounts/token`; without it there is no such subresource. */
+  /** Handles `serviceaccounts/token`; without it there is no such subresource. */
   readonly token?: SubresourceAction;
-  /** Kinds that are answered at once: TokenReview, SelfSubjectReview. */
+  /** Kinds that are answered and never stored: TokenReview, SelfSubjectReview. */
   readonly authenticationReviews?: readonly ResourceDefinition[];
-  /** Kinds that are answered at once: SubjectAccessReview and its relatives. */
+  /** Kinds that are answered and never stored: SubjectAccessReview and its relatives. */
   readonly authorizationReviews?: readonly ResourceDefinition[];
   /** CertificateSigningRequest, ClusterTrustBundle, PodCertificateRequest. */
   readonly certificates?: readonly ResourceDefinition[];
@@ -37,7 +37,7 @@ export interface BuiltinParts {
   readonly extensions?: readonly ResourceDefinition[];
 }
 
-/** Every built-in kind, groups in the order discovery shows them, kinds within a group by their plural. */
+/** Returns every built-in kind: groups in the order of discovery, kinds within a group by their plural. */
 export function builtinDefinitions(parts: BuiltinParts = {}): readonly ResourceDefinition[] {
   const { domains = defaultDomains } = parts;
   const core = [

@@ -17,7 +17,7 @@ import type { Prepared } from '../cel/prepare.js';
 
 const maxMatchConditions = 64;
 
-/** What is wrong with conditions, each compiled by `compile` in what expressions of its place know. */
+/** Validates match conditions. `compile` compiles an expression in the environment where it is used. */
 export function* validateMatchConditions(
   conditions: readonly MatchCondition[],
   path: string,
@@ -30,7 +30,7 @@ export function* validateMatchConditions(
       readonly Violation[]
     > {
       const [nameAt, expressionAt] = [child(index(path, at), 'name'), child(index(path, at), 'expression')];
-      // White space around it is not part of what is judged, nor of what is said of it.
+      // Surrounding white space is neither validated nor reported.
       const trimmed = trimSpace(expression);
       const repeated = name !== '' && seen.has(name);
       seen.add(name);
@@ -43,7 +43,7 @@ export function* validateMatchConditions(
   ];
 }
 
-/** What is wrong with an expression that is there. */
+/** Validates an expression that is not empty. */
 export function* expressionViolations(
   expression: string,
   path: string,

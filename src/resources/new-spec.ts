@@ -4,6 +4,6 @@ interface Specified {
   readonly spec?: object | null | undefined;
 }
 
-/** Does a write want another state than before? Of kinds whose `spec` is all that is wanted. */
+/** Whether a write changes the desired state, for kinds whose desired state is all in `spec`. */
 export const hasNewSpec = (next: Specified, previous: Specified): boolean =>
   !isDeepStrictEqual(next.spec ?? {}, previous.spec ?? {});

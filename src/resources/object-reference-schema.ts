@@ -27,6 +27,6 @@ export const localObjectReference = coreStruct('LocalObjectReference', localName
   description: 'Points at an object in the same namespace.',
 });
 
-/** The name of an object of one kind, for a struct that embeds a LocalObjectReference. */
+/** Returns the name member of an object of one kind, for a struct that embeds a LocalObjectReference. */
 export const nameOf = (kind: string): Readonly<Record<string, Schema>> =>
   embedded(1, 'LocalObjectReference', localName(`Name of the ${kind}.`));

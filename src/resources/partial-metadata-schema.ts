@@ -1,7 +1,7 @@
 import { struct } from '../schema/builder.js';
 import { objectMembers } from '../schema/meta.js';
 
-/** meta/v1 PartialObjectMetadata: any object without what is its kind's own. */
+/** meta/v1 PartialObjectMetadata: any object without the members that belong to its kind. */
 export const partialMetadataSchema = struct('v1.PartialObjectMetadata', objectMembers, {
   description: 'The metadata of any object.',
 });

@@ -3,7 +3,7 @@ import { objectMeta, typeMeta } from '../schema/meta.js';
 
 const struct = structsOf('io.k8s.api.autoscaling.v1');
 
-/** autoscaling/v1 Scale: the view that a scale subresource gives of an object. */
+/** autoscaling/v1 Scale: the form of an object in its scale subresource. */
 export const scaleSchema = struct(
   'Scale',
   {

@@ -1,6 +1,6 @@
 /**
- * A field that has become the first item of a list, and the list: both are told. Where they differ, who tells the one
- * field knows no other. undefined: neither was told.
+ * Merges a field that has become the first item of a list with that list, and returns both. If they differ, the field
+ * wins: its writer knows no other items. undefined if neither is set.
  */
 export function withFirst<T>(
   one: T | undefined,

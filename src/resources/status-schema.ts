@@ -26,7 +26,7 @@ const statusDetails = struct(
   { description: 'What a failure is about.' },
 );
 
-/** meta/v1 Status: what every failure, and some successes, are answered with. */
+/** meta/v1 Status: the answer to every failure and some successes. */
 export const statusSchema = struct(
   'Status',
   {

@@ -5,7 +5,7 @@ import type { JsonObject } from '../api/object.js';
 import type { Steps } from '../api/steps.js';
 import { eachInvalid, required, tooLong, type Violation, validateEachInSteps } from '../api/violations.js';
 
-/** What is wrong with annotations of a user for a signer: they are as those of objects, and each has a domain. */
+/** Validates a user's annotations for a signer: keys are as in the annotations of objects, and each has a domain. */
 export function* userAnnotationViolations(path: string, annotations: JsonObject): Steps<readonly Violation[]> {
   const keys = yield* validateEachInSteps(Object.keys(annotations), (given) => {
     const key = goLowerCase(given);

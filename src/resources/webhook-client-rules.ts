@@ -12,11 +12,11 @@ import {
   validateEach,
 } from '../api/violations.js';
 
-/** Where a webhook may be: the rules that webhook configurations and conversion webhooks share. */
+/** Validation of a webhook's location, which webhook configurations and conversion webhooks share. */
 
 const form = '; desired format: https://host[/path]';
 
-/** What is wrong with each of the versions of reviews that a webhook takes. */
+/** Validates the review versions that a webhook accepts. */
 export function reviewVersionsViolations(versions: readonly string[], path: string): readonly Violation[] {
   const seen = new Set<string>();
   return validateEach(versions, (version, at) => {
@@ -26,7 +26,7 @@ export function reviewVersionsViolations(versions: readonly string[], path: stri
   });
 }
 
-/** What is wrong with the URL of a webhook. */
+/** Validates the URL of a webhook. */
 export function validateWebhookUrl(path: string, url: string): readonly Violation[] {
   const parsed = parseGoUrl(url);
   if ('wrong' in parsed) return [required(path, `url must be a valid URL: ${parsed.wrong}${form}`)];
@@ -41,8 +41,8 @@ export function validateWebhookUrl(path: string, url: string): readonly Violatio
 }
 
 /**
- * What is wrong with the Service of a webhook. Kubernetes reports a missing name under `namespace` and a missing
- * namespace under `name`; so does this.
+ * Validates the Service of a webhook. Like Kubernetes, it reports a missing name under `namespace` and a missing
+ * namespace under `name`.
  */
 export function validateWebhookService(
   path: string,
@@ -69,7 +69,7 @@ export function validateWebhookService(
 function validateUrlPath(path: string, urlPath: string): readonly Violation[] {
   if (urlPath === '' || urlPath === '/') return [];
   if (urlPath === '//') return [invalid(path, urlPath, 'segment[0] may not be empty')];
-  // A byte is cut off, whether or not it is a slash.
+  // The first byte is cut off, whether or not it is a slash.
   const inner = Buffer.from(urlPath).subarray(1).toString();
   const segments = (inner.endsWith('/') ? inner.slice(0, -1) : inner).split('/');
   const wrong = invalidOnce(path, urlPath);

@@ -3,7 +3,7 @@ import type { LabelSelectorSpec } from '../../api/label-selectors.js';
 import { sortedNames } from '../../api/text-order.js';
 import { age, column } from '../columns.js';
 
-/** Columns of a policy; the first one says how many there are of what it does. */
+/** Returns the columns of a policy; the first counts its validations or mutations. */
 export const policyColumns = <T extends AdmissionPolicy>(
   counted: string,
   description: string,
@@ -25,7 +25,7 @@ export const bindingColumns = [
   age,
 ];
 
-/** `group/version/Kind`. */
+/** Returns the parameter kind as `group/version/Kind`. */
 function kindText({ spec }: AdmissionPolicy): string {
   return spec?.paramKind ? `${spec.paramKind.apiVersion ?? ''}/${spec.paramKind.kind ?? ''}` : '<unset>';
 }
@@ -36,7 +36,7 @@ function paramText({ spec }: AdmissionPolicyBinding): string {
   return selector ? goSelector(selector) : '<unset>';
 }
 
-/** A selector as Go prints it. */
+/** Returns a selector as Go prints it. */
 function goSelector({ matchLabels, matchExpressions }: LabelSelectorSpec): string {
   const labels = sortedNames(matchLabels ?? {}).map((name) => `${name}: ${matchLabels?.[name]},`);
   const expressions = (matchExpressions ?? []).map(

@@ -1,6 +1,6 @@
 import type { AdmissionPolicy, AdmissionPolicyBinding, MatchResources } from '../../api/kinds/admission-policy.js';
 
-/** A policy with every default. */
+/** Returns the policy with its defaults set. */
 export const withPolicyDefaults = <T extends AdmissionPolicy>({ spec, ...rest }: T) => ({
   ...rest,
   spec: {
@@ -10,7 +10,7 @@ export const withPolicyDefaults = <T extends AdmissionPolicy>({ spec, ...rest }:
   },
 });
 
-/** A binding with every default. */
+/** Returns the binding with its defaults set. */
 export function withBindingDefaults<T extends AdmissionPolicyBinding>(binding: T): T {
   const { spec } = binding;
   if (!spec?.matchResources) return binding;
@@ -19,7 +19,7 @@ export function withBindingDefaults<T extends AdmissionPolicyBinding>(binding: T
 
 const everything = {};
 
-/** Which requests are meant, with every default. */
+/** Returns the match resources with their defaults set. */
 const withMatchDefaults = (given: MatchResources): MatchResources => ({
   ...given,
   namespaceSelector: given.namespaceSelector ?? everything,

@@ -13,7 +13,7 @@ import {
 } from '../../api/violations.js';
 import { validateWebhookRule } from '../webhookconfigurations/rules.js';
 
-/** What is wrong with a description of requests, its defaults filled in. */
+/** Validates match resources whose defaults have been set. */
 export function* matchViolations(
   { matchPolicy = '', namespaceSelector, objectSelector, resourceRules, excludeResourceRules }: MatchResources,
   path: string,

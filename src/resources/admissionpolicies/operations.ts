@@ -1,2 +1,2 @@
-/** Operations that mutating policies may name: of a deletion there is nothing to change. */
+/** Operations that rules of mutating policies may name. DELETE is missing: a deletion has nothing to mutate. */
 export const mutatingOperations: readonly string[] = ['*', 'CONNECT', 'CREATE', 'UPDATE'];

@@ -29,14 +29,14 @@ import { matchViolations } from './match-resources.js';
 
 const failurePolicies = ['Fail', 'Ignore'];
 
-/** How policies of a sort are checked. */
+/** How policies of one kind are validated. */
 interface PolicyRules {
   readonly compiler: PolicyCompiler;
-  /** Operations that rules may name; all if nothing is said. */
+  /** Operations that rules may name; all of them if absent. */
   readonly operations?: readonly string[];
 }
 
-/** Every rule that a policy breaks in what all policies have, in Kubernetes' order. */
+/** Returns the violations of what all kinds of policies share, in Kubernetes' order. */
 export function* specViolations(
   spec: AdmissionPolicySpec,
   previous: AdmissionPolicySpec | undefined,
@@ -69,7 +69,7 @@ export function* specViolations(
   ];
 }
 
-/** Every rule that a binding breaks in what all bindings have, in Kubernetes' order. */
+/** Returns the violations of what all kinds of bindings share, in Kubernetes' order. */
 export function* bindingViolations(
   { policyName = '', paramRef, matchResources }: AdmissionPolicyBindingSpec,
   { operations }: Pick<PolicyRules, 'operations'> = {},
@@ -89,7 +89,7 @@ export function* bindingViolations(
   ];
 }
 
-/** All rules are told at one path. */
+/** Validates the operations of rules. The reported path is the same for all rules. */
 function operationViolations(
   { resourceRules }: MatchResources,
   path: string,
@@ -152,7 +152,7 @@ function* paramRefViolations(
 
 const isIdentifier = (name: string): boolean => /^[_a-zA-Z][_a-zA-Z0-9]*$/.test(name) && !isReserved(name);
 
-/** Later variables may use what was compiled. */
+/** Validates a variable and compiles its expression; expressions that follow can use it. */
 function* variableViolations(
   { name = '', expression = '' }: PolicyVariable,
   path: string,

@@ -55,7 +55,7 @@ const paramRef = struct(
   { mapType: 'atomic', description: 'Which objects are the parameters of a policy.' },
 );
 
-/** What the specs of all bindings have. */
+/** Members that the specs of all bindings have. */
 export const bindingMembers = {
   policyName: field(1, string(), { description: 'Name of the policy that is put into force.' }),
   paramRef: optional(2, paramRef, { description: 'Parameters, if the policy has any.' }),

@@ -68,8 +68,8 @@ const schema = struct(
 );
 
 /**
- * Entries are only ever added: nobody, whatever his rights, changes or removes one through the API. Discovery does not
- * tell of them, since Kubernetes has no such kind.
+ * Definition of certificate ledger entries. They are only ever added: nobody, whatever their rights, can change or
+ * remove one through the API. Discovery does not list them, since Kubernetes has no such kind.
  */
 export const certificateLedgerEntries = defineResource<CertificateLedgerEntry>({
   ...CertificateLedgerEntries,

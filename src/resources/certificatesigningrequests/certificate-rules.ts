@@ -5,8 +5,8 @@ import { pemBlocks } from '../../pki/pem.js';
 import { PkiError } from '../../pki/pki-error.js';
 
 /**
- * What is wrong with an issued certificate: it must be PEM blocks CERTIFICATE without headers, each of them X.509; text
- * around them is free. The first fault is told; undefined if there is none, also for no certificate at all.
+ * Returns the first fault of an issued certificate; undefined if there is none or no certificate at all. The
+ * certificate must consist of PEM blocks CERTIFICATE without headers, each of them X.509; text around them is allowed.
  */
 export function* certificateProblem(base64: string | undefined): Steps<string | undefined> {
   if (!base64) return undefined;

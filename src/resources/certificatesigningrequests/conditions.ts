@@ -16,11 +16,11 @@ import {
   validateEach,
 } from '../../api/violations.js';
 
-/** Conditions of requests: their times, which of them may come and go, and what they may hold. */
+/** Conditions of certificate signing requests: their times, their transitions and their contents. */
 
 const path = 'status.conditions';
 
-/** Entries that are no object count as empty ones. */
+/** Returns the conditions of a request; entries that are not objects count as empty. */
 export const conditionsOf = (csr: CertificateSigningRequest | undefined): readonly Partial<Condition>[] =>
   (csr?.status?.conditions ?? []).map((condition) => condition ?? {});
 
@@ -28,12 +28,12 @@ const typeOf = ({ type }: Partial<Condition>): string => type ?? '';
 const ofType = (conditions: readonly Partial<Condition>[], type: string): readonly Partial<Condition>[] =>
   conditions.filter((condition) => typeOf(condition) === type);
 
-/** How Go writes the time that is none. */
+/** Go's zero time. */
 const zeroTime = '0001-01-01T00:00:00Z';
 const isSet = (time: string | null | undefined): time is string => !!time && time !== zeroTime;
 
 /**
- * The status with the times of its conditions filled: an absent lastUpdateTime becomes now, an absent
+ * Returns the status with the times of its conditions set: an absent lastUpdateTime becomes now, an absent
  * lastTransitionTime that of a previous condition of the same type and status, else now.
  */
 export function withTimes(
@@ -61,7 +61,7 @@ export function withTimes(
   return { ...status, conditions };
 }
 
-/** The status with Approved and Denied as they were, wherever there are as many of them as before. */
+/** Returns the status with its Approved and Denied conditions as they were, for each type whose count is unchanged. */
 export function withPreviousDecisions(
   status: CertificateSigningRequestStatus,
   previous: CertificateSigningRequest,
@@ -78,7 +78,7 @@ export function withPreviousDecisions(
   return { ...status, conditions };
 }
 
-/** What a stored request already breaks, and therefore may go on breaking. */
+/** Rules that the stored request violates already and may therefore go on violating. */
 export interface ToleratedConditions {
   readonly emptyTypes: boolean;
   readonly duplicateTypes: boolean;
@@ -96,7 +96,7 @@ export function toleratedConditions(previous: CertificateSigningRequest | undefi
 
 const anyStatus = ['False', 'True', 'Unknown'] as const;
 
-/** Rules of each condition by itself, and of types that exclude each other. */
+/** Validates each condition, and that Approved and Denied exclude each other. */
 export function conditionViolations(
   csr: CertificateSigningRequest,
   tolerated: ToleratedConditions,
@@ -127,7 +127,7 @@ function statusViolations(condition: Partial<Condition>, field: string): readonl
   return allowed.includes(status) ? [] : [notSupportedTypedString(field, status, allowed)];
 }
 
-/** Decisions stay; only `/approval` may add Approved and Denied. */
+/** Checks that decisions are not removed, and that Approved and Denied are only added through `/approval`. */
 export function transitionViolations(
   next: CertificateSigningRequest,
   previous: CertificateSigningRequest,

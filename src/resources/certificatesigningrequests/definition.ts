@@ -24,7 +24,7 @@ import {
 import { certificateSigningRequestSchema } from './schema.js';
 import { specViolations } from './spec-rules.js';
 
-/** What the requester says, and who the requester is. */
+/** Returns the spec as sent, with the identity of the requester. */
 function requestedBy(spec: CertificateSigningRequestSpec | undefined, user: UserInfo): CertificateSigningRequestSpec {
   const { username: _u, uid: _i, groups: _g, extra: _e, ...asked } = spec ?? {};
   const extra = Object.keys(user.extra ?? {}).length > 0 ? user.extra : undefined;
@@ -37,7 +37,7 @@ function requestedBy(spec: CertificateSigningRequestSpec | undefined, user: User
   };
 }
 
-/** Approved or Denied or Pending, and what came of it. */
+/** Returns Approved, Denied or Pending, followed by Failed and Issued as they apply. */
 function conditionText(csr: CertificateSigningRequest): string {
   const types = new Set(conditionsOf(csr).map(({ type }) => type));
   return [
@@ -69,7 +69,7 @@ const columns: readonly Column<CertificateSigningRequest>[] = [
   column('Condition', 'Conditions applied to the request, such as approval or denial.', conditionText),
 ];
 
-/** A malformed certificate passes where it stays as it was, or where the stored one is malformed already. */
+/** Validates the certificate. A malformed one passes if it is unchanged or if the stored one is malformed too. */
 function* certificateViolations(
   next: CertificateSigningRequest,
   previous: CertificateSigningRequest | undefined,
@@ -81,14 +81,17 @@ function* certificateViolations(
   return [invalid('status.certificate', '<certificate data>', problem)];
 }
 
-/** CertificateSigningRequest, its groups and well-known signers named by these domains. `updated`: told of updates. */
+/**
+ * Returns the definition of CertificateSigningRequest, whose group and well-known signers these domains name. `updated`
+ * is called for each update.
+ */
 export function certificateSigningRequestDefinition(
   domains: Domains = defaultDomains,
   updated: (next: CertificateSigningRequest, previous: CertificateSigningRequest) => void = () => {},
 ): ResourceDefinition<CertificateSigningRequest> {
   const [legacyUnknown] = wellKnownSigners(domains)['legacy-unknown'];
 
-  /** Rules of every write, in the order their causes are told. */
+  /** Validates what every write must satisfy, in the order in which causes are reported. */
   function* contents(
     next: CertificateSigningRequest,
     previous: CertificateSigningRequest | undefined,

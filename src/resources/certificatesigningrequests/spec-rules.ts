@@ -12,7 +12,7 @@ import {
 import { readCertificateRequest } from '../../pki/certificate-request.js';
 import { PkiError } from '../../pki/pki-error.js';
 
-/** Rules of what is asked for. They hold on creation and again on every update, because a signer relies on them. */
+/** Validation of the request's spec. It applies on creation and again on every update, because a signer relies on it. */
 
 const minimumSeconds = 600;
 const known: ReadonlySet<string> = new Set(keyUsages);
@@ -21,7 +21,7 @@ const usagesOf = (csr: CertificateSigningRequest | undefined): readonly string[]
   (csr?.spec?.usages ?? []).map((usage) => usage ?? '');
 const hasDuplicates = (items: readonly string[]): boolean => new Set(items).size < items.length;
 
-/** `legacyUnknown` is the one signer name that this version of the API does not take. */
+/** Validates the spec. `legacyUnknown` is the one signer name that this version of the API does not accept. */
 export function specViolations(
   next: CertificateSigningRequest,
   previous: CertificateSigningRequest | undefined,
@@ -56,7 +56,7 @@ function requestViolations(request: string | null | undefined): readonly Violati
   }
 }
 
-/** Unknown and repeated usages pass where the stored request has some of their sort. */
+/** Validates usages. Unknown ones pass if the stored request has unknown ones, duplicates if it has duplicates. */
 function usageViolations(usages: readonly string[], previous: readonly string[]): readonly Violation[] {
   const mayBeUnknown = previous.some((usage) => !known.has(usage));
   const mayRepeat = hasDuplicates(previous);

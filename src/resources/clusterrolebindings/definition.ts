@@ -27,7 +27,7 @@ const clusterRoleBindingSchema = struct(
   },
 );
 
-/** `group` is the API group that roles are served under. */
+/** Returns the definition of ClusterRoleBinding. `group` is the API group in which roles are served. */
 export const clusterRoleBindingDefinition = (group: string): ResourceDefinition<ClusterRoleBinding> =>
   defineResource<ClusterRoleBinding>({
     ...ClusterRoleBindings,

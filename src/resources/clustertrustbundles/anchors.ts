@@ -4,7 +4,7 @@ import { readCertificate } from '../../pki/certificate.js';
 import { type PemBlock, pemBlocks } from '../../pki/pem.js';
 import { PkiError } from '../../pki/pki-error.js';
 
-/** Rules of `spec.trustBundle`: PEM blocks CERTIFICATE without headers, each a CA certificate, none twice. */
+/** Validation of `spec.trustBundle`: PEM blocks CERTIFICATE without headers, each a CA certificate, no duplicates. */
 
 const field = 'spec.trustBundle';
 const maxBytes = 1_048_576;
@@ -35,7 +35,7 @@ function faultOf({ type, hasHeaders, bytes }: PemBlock): string | undefined {
   }
 }
 
-/** Places of equal certificates, one list for each certificate that stands there more than once. */
+/** Returns the indices of equal certificates, one list for each certificate that occurs more than once. */
 function duplicates(blocks: readonly PemBlock[]): readonly (readonly number[])[] {
   const places = new Map<string, number[]>();
   for (const [at, { bytes }] of blocks.entries()) {

@@ -1,7 +1,10 @@
 import { bundleNamePrefix } from '../../api/kinds/cluster-trust-bundle.js';
 import { nameRules } from '../../api/names.js';
 
-/** What is wrong with a bundle's name: with a signer it begins with the signer's name, without one it holds no colon. */
+/**
+ * Returns why a bundle's name is invalid: with a signer it must begin with the signer's name, without one it must not
+ * contain a colon.
+ */
 export function wrongBundleName(
   name: string,
   signerName: string,

@@ -11,7 +11,7 @@ import { column } from '../columns.js';
 import { anchorViolations } from './anchors.js';
 import { wrongBundleName } from './bundle-name.js';
 
-/** All versions are alike but for their name. */
+/** Returns the schema of a version; versions differ only in their name. */
 const schemaOf = (version: string): Schema => {
   const struct = structsOf(`io.k8s.api.certificates.${version}`);
   return struct(
@@ -62,7 +62,7 @@ function changeViolations({ spec }: ClusterTrustBundle, previous: ClusterTrustBu
   return [invalid('spec.signerName', signerName, 'field is immutable')];
 }
 
-/** ClusterTrustBundle in one version, its group named by these domains. */
+/** Returns the definition of ClusterTrustBundle in one version, whose group these domains name. */
 export const clusterTrustBundleDefinition = ({
   version = ClusterTrustBundles.version,
   domains = defaultDomains,
@@ -85,7 +85,7 @@ export const clusterTrustBundleDefinition = ({
     columns: [
       column(
         'SignerName',
-        // Goes over the wire, in Kubernetes' words.
+        // The description goes over the wire, in Kubernetes' words.
         "signerName indicates the associated signer, if any.\n\nIn order to create or update a ClusterTrustBundle that sets signerName, you must have the following cluster-scoped permission: group=certificates.k8s.io resource=signers resourceName=<the signer name> verb=attest.\n\nIf signerName is not empty, then the ClusterTrustBundle object must be named with the signer name as a prefix (translating slashes to colons). For example, for the signer name `example.com/foo`, valid ClusterTrustBundle object names include `example.com:foo:abc` and `example.com:foo:v1`.\n\nIf signerName is empty, then the ClusterTrustBundle object's name must not have such a prefix.\n\nList/watch requests for ClusterTrustBundles can filter on this field using a `spec.signerName=NAME` field selector.",
         ({ spec }: ClusterTrustBundle) => spec?.signerName || '<none>',
       ),

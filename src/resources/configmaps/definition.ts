@@ -67,7 +67,7 @@ export const configMaps = defineResource<ConfigMap>({
   },
   validate: validateContents,
   validateChange(next, previous, _, known) {
-    // Kubernetes gives every ConfigMap data, if only empty ones.
+    // In Kubernetes every ConfigMap has data, if only an empty map.
     const emptied = new Set(known?.emptied);
     emptied.delete('data');
     return validateImmutableContents(next, previous, ['data', 'binaryData'], emptied);

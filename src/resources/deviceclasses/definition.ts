@@ -113,7 +113,7 @@ const maxExpressionBytes = 10 * 1024;
 const maxParametersBytes = 10 * 1024;
 const maxDriverBytes = 63;
 
-/** Each item by itself; with too many of them none is looked at. */
+/** Validates each item. If there are too many, only that is reported. */
 function* validateItems<I>(
   items: readonly I[] | undefined,
   path: string,
@@ -193,7 +193,7 @@ export const deviceClasses: ResourceDefinition<DeviceClass> = defineResource<Dev
   columns: [age],
   newGeneration: hasNewSpec,
   *validate({ spec }, previous) {
-    // All of them as before: what they may be was decided when they came.
+    // The size limit does not apply to unchanged configurations: they were measured when they were stored.
     const stored = previous !== undefined && isDeepStrictEqual(spec?.config ?? [], previous.spec?.config ?? []);
     return [
       ...(yield* validateItems(spec?.selectors, 'spec.selectors', validateSelector)),

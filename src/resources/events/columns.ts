@@ -24,7 +24,7 @@ function sourceText({ source, reportingComponent, reportingInstance }: Event): s
 
 const wide = { priority: 1 };
 
-/** Unlike those of other kinds, these are all the columns: Name is among them, at the end. */
+/** All columns of events. Unlike in other kinds, Name is among them, at the end. */
 export const eventColumns: readonly Column<Event>[] = [
   column('Last Seen', 'The time at which the most recent occurrence of this event was recorded.', lastSeen),
   column(

@@ -11,9 +11,9 @@ import { coreEvent, eventsV1Event } from './forms.js';
 import { eventSchema, eventsV1Schema } from './schemas.js';
 import { validateEvent, validateStrictly } from './validate.js';
 
-/** Events in the core group and in `events.k8s.io`: the same objects, stored as those of the core group. */
+/** Events in the core group and in `events.k8s.io`: the same objects, stored in the form of the core group. */
 
-/** What holds in both groups. */
+/** What the definitions of both groups share. */
 const both = {
   origin: 'built-in',
   createOnUpdate: true,
@@ -25,7 +25,7 @@ const both = {
 
 type Reader = (event: Event) => string;
 
-/** What `fieldSelector` reads of the object that an event is about, by the last part of its name. */
+/** Readers for field selectors on the involved object, by the last part of the selector's name. */
 const ofInvolved: Readonly<Record<string, Reader>> = {
   kind: ({ involvedObject }) => involvedObject?.kind ?? '',
   namespace: ({ involvedObject }) => involvedObject?.namespace ?? '',
@@ -61,7 +61,7 @@ export const coreEvents = defineResource<Event>({
   validate: (event) => validateEvent(event, { reporter: 'reportingComponent' }),
 });
 
-/** Those of `events.k8s.io`, under whatever name this group has. */
+/** Returns the definition of events in `events.k8s.io`, whose group these domains name. */
 export function eventsV1Definition(domains: Domains): ResourceDefinition<EventsV1Event> {
   const { group, version } = EventsV1Events;
   const apiVersion = groupVersion({ group: groupIn(domains, group), version });
@@ -84,7 +84,7 @@ export function eventsV1Definition(domains: Domains): ResourceDefinition<EventsV
       readMetadata: (stored) => stored,
       store: (event) => asJson(coreEvent(event)),
     },
-    // The rules of this group look at it themselves, after those of the core group.
+    // The validation of this group checks metadata itself, after the rules of the core group.
     updateRules: ['contents'],
     selectableFields: Object.fromEntries(Object.entries(selectable).map(([name, read]) => [name, onCore(read)])),
     columns: eventColumns.map(column),

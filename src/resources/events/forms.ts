@@ -3,9 +3,9 @@ import type { JsonObject } from '../../api/object.js';
 import { arrange } from '../../schema/encode.js';
 import { eventsV1Schema } from './schemas.js';
 
-/** One event in both groups: the same values under other names. */
+/** Conversion of events between the two groups: the same values under other names. */
 
-/** Members of the core group, and what they are called in `events.k8s.io`; all others have one name. */
+/** Members of the core group with their names in `events.k8s.io`; all others have the same name in both. */
 const names: readonly (readonly [keyof Event, keyof EventsV1Event])[] = [
   ['involvedObject', 'regarding'],
   ['message', 'note'],
@@ -25,9 +25,9 @@ function renamed(object: object, to: ReadonlyMap<string, string>, apiVersion: st
 
 const coreVersion = 'v1';
 
-/** The event as the core group has it. */
+/** Returns the event in the form of the core group. */
 export const coreEvent = (event: EventsV1Event): Event => renamed(event, toCore, coreVersion) as unknown as Event;
 
-/** A stored event as `events.k8s.io` has it, under the name that this group has here; it leaves out what is empty. */
+/** Returns a stored event in the form of `events.k8s.io`, with the API version served here and without empty members. */
 export const eventsV1Event = (event: Event, apiVersion: string): EventsV1Event =>
   arrange(eventsV1Schema, renamed(event, toEventsV1, apiVersion)) as unknown as EventsV1Event;

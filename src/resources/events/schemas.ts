@@ -5,7 +5,7 @@ import { objectReference } from '../object-reference-schema.js';
 
 const struct = structsOf('io.k8s.api.events.v1');
 
-/** Events as the core group has them, and as `events.k8s.io` has them. */
+/** Schemas of events in the core group and in `events.k8s.io`. */
 
 const eventSource = coreStruct(
   'EventSource',

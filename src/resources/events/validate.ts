@@ -3,13 +3,15 @@ import { dnsSubdomain, qualifiedName } from '../../api/names.js';
 import { eachInvalid, invalid, required, type Violation } from '../../api/violations.js';
 import { same } from '../../schema/same.js';
 
-/** What is wrong with events. Whichever group they came through, the fields are those of the core group. */
+/** Validation of events of both groups, in the form and with the field names of the core group. */
 
 const mismatch = 'does not match event.namespace';
 const maxNameLength = 128;
 const maxMessageLength = 1_024;
 
-/** What holds in both groups. Events with an eventTime are of the newer sort and must say who reports them and why. */
+/**
+ * Validates what both groups require. Events with an eventTime have the newer form: they say who reports them and why.
+ */
 export function validateEvent(
   event: Event,
   { reporter }: { readonly reporter: 'reportingComponent' | 'reportingController' },
@@ -42,7 +44,7 @@ function validateReport(event: Event, reporter: string): readonly Violation[] {
   ];
 }
 
-/** What only `events.k8s.io` wants of an event: a new one is of the newer sort, and nothing but its series changes. */
+/** Validates what only `events.k8s.io` requires: new events have the newer form, and only the series can change. */
 export const validateStrictly = (next: Event, previous: Event | undefined): readonly Violation[] =>
   previous === undefined ? validateNew(next) : validateChange(next, previous);
 
@@ -84,7 +86,7 @@ function validateChange(next: Event, previous: Event): readonly Violation[] {
     ...unchanged('firstTimestamp', ({ firstTimestamp }) => firstTimestamp || null),
     ...unchanged('lastTimestamp', ({ lastTimestamp }) => lastTimestamp || null),
     ...unchanged('count', ({ count = 0 }) => count),
-    // Kubernetes looks at it twice.
+    // Kubernetes checks the reason twice.
     ...reason,
     ...unchanged('type', ({ type = '' }) => type),
     ...unchanged('eventTime', ({ eventTime }) => eventTime || null),
@@ -95,7 +97,7 @@ function validateChange(next: Event, previous: Event): readonly Violation[] {
   ];
 }
 
-/** Members as errors show them: those of Go's internal types, which have no names for JSON. */
+/** Members as errors print them: in Go's internal types, which have no JSON names. */
 const referenceMembers = ['Kind', 'Namespace', 'Name', 'UID', 'APIVersion', 'ResourceVersion', 'FieldPath'];
 const sourceMembers = ['Component', 'Host'];
 

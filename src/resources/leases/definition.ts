@@ -39,7 +39,7 @@ const leaseSchema = struct(
   { description: 'A claim that one holder has for a time.' },
 );
 
-/** Coordinated leader election is not on, so its fields are dropped without a word. */
+/** Drops, without a warning, the fields of coordinated leader election, which is not enabled. */
 function withoutCoordination(lease: Lease): Lease {
   if (lease.spec === undefined) return lease;
   const { strategy: _strategy, preferredHolder: _preferredHolder, ...spec } = lease.spec;

@@ -23,7 +23,7 @@ import { expressionViolations } from '../match-conditions.js';
 const patchTypes = ['ApplyConfiguration', 'JSONPatch'];
 const reinvocationPolicies = ['IfNeeded', 'Never'];
 
-/** Every rule that the spec of a policy breaks, in Kubernetes' order. */
+/** Returns the violations in the spec of a policy, in Kubernetes' order. */
 export function* policyViolations(
   { spec = {} }: MutatingAdmissionPolicy,
   previous: MutatingAdmissionPolicy | undefined,
@@ -84,7 +84,7 @@ function* unionViolations(wanted: Member, other: Member, patchType: string, path
   ];
 }
 
-/** White space around an expression is not part of what is judged, nor of what is said of it. */
+/** Validates an expression; surrounding white space is neither validated nor reported. */
 function* expressionOf(
   { expression = '' }: MutationExpression,
   path: string,

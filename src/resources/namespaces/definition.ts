@@ -75,7 +75,7 @@ const validateFinalizer = (name: string, path: string): readonly Violation[] => 
   ...finalizerNameViolations(path, name),
 ];
 
-/** The label with the namespace's own name cannot be lost; a name still to be generated has none yet. */
+/** Sets the label with the namespace's name, which cannot be removed. A name still to be generated has no label yet. */
 function* withNameLabel(namespace: Namespace, label: string): Steps<Namespace> {
   const { name, labels = {} } = namespace.metadata;
   if (!name || labels[label] === name) return namespace;
@@ -89,7 +89,7 @@ function withFinalizer(finalizers: readonly string[] = []): readonly string[] {
   return finalizers.includes(namespaceFinalizer) ? finalizers : [...finalizers, namespaceFinalizer];
 }
 
-/** The phase must tell whether deletion was asked for. */
+/** Checks that the phase agrees with whether deletion was requested. */
 function validatePhase({ metadata, status }: Namespace): readonly Violation[] {
   const phase = status?.phase ?? '';
   const terminating = Boolean(metadata.deletionTimestamp);
@@ -105,7 +105,7 @@ function validatePhase({ metadata, status }: Namespace): readonly Violation[] {
   ];
 }
 
-/** Namespaces; the label with their name is under the signer domain. */
+/** Returns the definition of Namespace; the label with the name is under the signer domain. */
 export function namespaceDefinition(domains: Domains = defaultDomains): ResourceDefinition<Namespace> {
   const label = signerKeyIn(domains, namespaceNameLabel);
   return defineResource<Namespace>({

@@ -4,7 +4,7 @@ import { sortTexts } from '../../api/text-order.js';
 import type { Column } from '../../registry/resource-definition.js';
 import { age, column } from '../columns.js';
 
-/** How a node is printed. Descriptions go over the wire, in Kubernetes' words. */
+/** Columns of nodes. Descriptions go over the wire, in Kubernetes' words. */
 
 const roleLabel = `${defaultDomains.signer}/role`;
 const rolePrefix = `node-role.${defaultDomains.signer}/`;

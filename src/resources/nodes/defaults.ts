@@ -2,7 +2,7 @@ import type { Node, NodeStatus } from '../../api/kinds/node.js';
 import { isEmpty } from '../../schema/presence.js';
 import { withFirst } from '../singular-alias.js';
 
-/** What a node that does not say otherwise means by what it says: pods can have all of it. */
+/** Returns the node with its defaults set: pods can have all of its capacity unless it says otherwise. */
 export function withNodeDefaults(node: Node): Node {
   const { spec, status } = node;
   const ranges = withFirst(spec?.podCIDR, spec?.podCIDRs);
@@ -13,7 +13,10 @@ export function withNodeDefaults(node: Node): Node {
   };
 }
 
-/** Nothing, said as such, is nothing until the owners are recorded, and in the store as good as not said. */
+/**
+ * Sets allocatable to the capacity by default. An explicitly empty one counts as empty until managedFields are
+ * recorded, and in the store it is the same as absent.
+ */
 const withAllocatable = ({ allocatable, ...status }: NodeStatus): NodeStatus => {
   const all = allocatable ?? status.capacity;
   return all === undefined || isEmpty(all) ? status : { ...status, allocatable: all };

@@ -1,7 +1,7 @@
 import { boolean, field, list, optional, string, time } from '../../schema/builder.js';
 import { coreStruct } from '../core-struct.js';
 
-/** Schema of what a node should be. */
+/** Schema of a node's spec. */
 
 const taint = coreStruct(
   'Taint',

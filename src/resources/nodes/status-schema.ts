@@ -2,7 +2,7 @@ import { boolean, field, integer32, integer64, list, listMap, optional, string, 
 import { coreStruct, resourceList } from '../core-struct.js';
 import { nodeConfigSource } from './spec-schema.js';
 
-/** Schema of the state of a node. */
+/** Schema of a node's status. */
 
 const nodeCondition = coreStruct(
   'NodeCondition',

@@ -10,7 +10,7 @@ import { labelSelectorFrom, parseLabelSelector } from '../../api/label-selectors
 import type { UserInfo } from '../../api/user.js';
 import type { AccessAttributes, Authorizer } from '../../auth/authorizer.js';
 
-/** Puts a question to the authorizer, literally as it was asked. Trouble on the way becomes part of the answer. */
+/** Asks the authorizer exactly what the review asks. Errors become part of the answer. */
 export async function reviewAccess(
   authorizer: Authorizer,
   user: UserInfo,
@@ -46,7 +46,10 @@ function attributesOf(user: UserInfo, { resourceAttributes, nonResourceAttribute
   };
 }
 
-/** A selector as a request would carry it. Requirements that cannot be read are left out: they only narrow. */
+/**
+ * Returns a selector as a request would carry it. Invalid requirements are left out: they could only narrow the
+ * question.
+ */
 function selectorText(
   selector: SelectorAttributes | undefined,
   textOf: (requirement: Requirement) => string | undefined,
@@ -65,7 +68,7 @@ const fieldText = (requirement: Requirement): string | undefined => {
 const labelText = (requirement: Requirement): string | undefined =>
   isLabelRequirement(requirement) ? labelSelectorFrom({ matchExpressions: [requirement] }).text : undefined;
 
-/** Selectors narrow a question; one that cannot be read leaves it as wide as it is, and the answer says so. */
+/** Returns an error for each selector with invalid parts. These are ignored, which leaves the question wider. */
 const selectorTrouble = (attributes: ResourceAttributes | undefined): readonly string[] =>
   (
     [
@@ -74,7 +77,7 @@ const selectorTrouble = (attributes: ResourceAttributes | undefined): readonly s
     ] as const
   ).flatMap(([name, how]) => (how === undefined ? [] : [`spec.resourceAttributes.${name} ${how} due to parse error`]));
 
-/** What a selector says of one label or field. */
+/** One requirement of a selector, on a label or a field. */
 export type Requirement = NonNullable<SelectorAttributes['requirements']>[number];
 
 function unreadable(

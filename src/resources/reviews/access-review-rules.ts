@@ -24,7 +24,7 @@ import { type EncodedType, orderMembers } from '../../schema/encode.js';
 import { objectMeta } from '../../schema/meta.js';
 import type { Requirement } from './access-question.js';
 
-/** What is wrong with a question about access. */
+/** Validation of the reviews of access. */
 
 export function* checkSubjectReview({ spec = {}, metadata }: SubjectAccessReview): Steps<readonly Violation[]> {
   return [...checkSubjectSpec(spec), ...(yield* checkMetadata(metadata, [], 'must be empty'))];
@@ -83,7 +83,7 @@ function checkAspects({ resourceAttributes, nonResourceAttributes }: AccessQuest
   ];
 }
 
-/** Printed under the names the fields have inside the server. */
+/** Returns the attributes as errors print them, with the names of the server's internal fields. */
 const shownPath = ({ path = '', verb = '' }: NonNullable<AccessQuestion['nonResourceAttributes']>): object => ({
   Path: path,
   Verb: verb,
@@ -129,7 +129,10 @@ const checkLabelRequirement = (requirement: Requirement, path: string): readonly
   ),
 ];
 
-/** Operators nobody knows pass: they come from newer clients, and only narrow the question. */
+/**
+ * Validates an operator and its values. Unknown operators pass: they come from newer clients and only narrow the
+ * question.
+ */
 function checkOperator({ operator, values = [] }: Requirement, path: string): readonly Violation[] {
   const field = child(path, 'values');
   if ((operator === 'In' || operator === 'NotIn') && values.length === 0) {

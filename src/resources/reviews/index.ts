@@ -10,7 +10,7 @@ import {
 import { selfSubjectReviews } from './self-subject-review.js';
 import { tokenReviews } from './token-review.js';
 
-/** Kinds that are answered at once and never stored, by group, each in the order of their plurals. */
+/** Kinds that are answered and never stored: by group, within a group by their plural. */
 
 export const authenticationReviews = (parts: {
   readonly authenticator: Authenticator;

@@ -25,7 +25,7 @@ const schema = struct(
   { description: 'Asks who the caller is, once impersonation has been applied.' },
 );
 
-/** Tells callers who they are. What they send does not matter. */
+/** Answers callers who they are, whatever they send. */
 export const selfSubjectReviews = defineResource<SelfSubjectReview>({
   ...SelfSubjectReviews,
   origin: 'built-in',

@@ -53,7 +53,7 @@ const schema = struct(
   { required: ['spec'], description: 'Asks whose a token is.' },
 );
 
-/** Says whose a token is, by the same authenticator that requests go through. */
+/** Answers whose a token is, with the authenticator that requests also go through. */
 export const tokenReviews = ({
   authenticator,
   apiAudiences,
@@ -83,13 +83,15 @@ export const tokenReviews = ({
     },
   });
 
-/** What the caller wrote into the status stays, where the server has nothing to say. */
+/**
+ * Returns the review with the server's status. Other status members that the caller sent stay, except `authenticated`.
+ */
 const answered = (review: TokenReview, status: TokenReviewStatus): TokenReview => {
   const { authenticated: _claimed, ...given } = review.status ?? {};
   return { ...review, status: { ...given, ...status } };
 };
 
-/** A request that carries nothing but the token. */
+/** Returns the credentials of a request that carries nothing but the token. */
 const bearing = (token: string, audiences: readonly string[]): Credentials => ({
   header: (name) => (name === 'authorization' ? [`Bearer ${token}`] : []),
   headerNames: () => ['authorization'],

@@ -2,7 +2,7 @@ import { extraValue, field, list, map, string, structsOf } from '../../schema/bu
 
 const struct = structsOf('io.k8s.api.authentication.v1');
 
-/** Who somebody is, in answers about identity. */
+/** Schema of UserInfo, the user in answers about identity. */
 export const userInfoSchema = struct(
   'UserInfo',
   {

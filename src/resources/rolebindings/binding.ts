@@ -17,7 +17,7 @@ import { age, column } from '../columns.js';
 
 const struct = structsOf('io.k8s.api.rbac.v1');
 
-/** What RoleBindings and ClusterRoleBindings have in common. */
+/** Members that RoleBindings and ClusterRoleBindings share. */
 export interface Binding extends ApiObject {
   readonly subjects?: readonly Subject[];
   readonly roleRef: RoleRef;
@@ -57,7 +57,7 @@ export const roleRef = struct(
 
 const ofRbac: readonly string[] = ['User', 'Group'];
 
-/** Roles, Users and Groups belong to the RBAC group unless said otherwise. */
+/** Sets the default groups: roles, Users and Groups belong to the RBAC group. */
 export const withGroups = <T extends Binding>(binding: T, group: string): T => ({
   ...binding,
   roleRef: { ...binding.roleRef, apiGroup: binding.roleRef?.apiGroup || group },
@@ -70,7 +70,7 @@ export const withGroups = <T extends Binding>(binding: T, group: string): T => (
       }),
 });
 
-/** What is wrong with a binding; `roles` are the kinds it may refer to. */
+/** Validates a binding; `roles` are the kinds that it may refer to. */
 export function validateBinding(
   next: Binding,
   scope: { readonly namespaced: boolean; readonly roles: readonly string[]; readonly group: string },
@@ -81,7 +81,7 @@ export function validateBinding(
   ];
 }
 
-/** A binding keeps its role. */
+/** Checks that a binding keeps its role. */
 export const validateBindingChange = ({ roleRef }: Binding, previous: Binding): readonly Violation[] =>
   sameRef(roleRef, previous.roleRef) ? [] : [invalid('roleRef', internalForm(roleRef), 'cannot change roleRef')];
 
@@ -124,7 +124,7 @@ function validateSubject(
 const sameRef = (a: RoleRef, b: RoleRef): boolean =>
   a.apiGroup === b.apiGroup && a.kind === b.kind && a.name === b.name;
 
-/** A struct prints with Go's field names. */
+/** Returns the reference as Go prints the struct, with Go's field names. */
 const internalForm = ({ apiGroup, kind, name }: RoleRef): object => ({
   APIGroup: apiGroup ?? '',
   Kind: kind ?? '',
@@ -137,7 +137,7 @@ const named = ({ subjects: all }: Binding, kind: string, text: (subject: Subject
     .map(text)
     .join(', ');
 
-/** Columns of a binding; `noun` is what the descriptions call it. */
+/** Returns the columns of a binding; `noun` is what the descriptions call it. */
 export const bindingColumns = (options: {
   readonly noun: string;
   readonly roleDescription: string;

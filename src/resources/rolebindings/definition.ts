@@ -20,7 +20,7 @@ const roleBindingSchema = struct(
   },
 );
 
-/** `group` is the API group that roles are served under. */
+/** Returns the definition of RoleBinding. `group` is the API group in which roles are served. */
 export const roleBindingDefinition = (group: string): ResourceDefinition<RoleBinding> =>
   defineResource<RoleBinding>({
     ...RoleBindings,

@@ -4,7 +4,7 @@ import { field, list, string, structsOf } from '../../schema/builder.js';
 
 const struct = structsOf('io.k8s.api.rbac.v1');
 
-/** The rules of Roles and ClusterRoles: their schema and what is wrong with them. */
+/** Schema and validation of the rules of Roles and ClusterRoles. */
 
 const names = list(string(), { listType: 'atomic' });
 
@@ -28,7 +28,7 @@ export const policyRules = list(
 
 const isEmpty = (items: readonly string[] | null | undefined): boolean => (items ?? []).length === 0;
 
-/** What is wrong with the rules at `rules`. */
+/** Validates the policy rules at `rules`. */
 export const validatePolicyRules = (
   rules: readonly PolicyRule[] | null | undefined,
   scope: { readonly namespaced: boolean },

@@ -40,7 +40,7 @@ const secretSchema = coreStruct(
   { description: 'Contents that must not be shown.' },
 );
 
-/** `stringData` moves into `data`, and a Secret without a type is Opaque. */
+/** Moves `stringData` into `data` and sets the default type, Opaque. */
 function* withDefaults({ stringData, ...secret }: Secret): Steps<Secret> {
   const given = withoutNulls(secret.data);
   yield;
@@ -63,7 +63,7 @@ function* withDefaults({ stringData, ...secret }: Secret): Steps<Secret> {
 const valueAt = ({ data }: Secret, key: string): string | undefined => data && member(data, key);
 const bytesOf = (secret: Secret, key: string): Buffer => Buffer.from(valueAt(secret, key) ?? '', 'base64');
 
-/** The keys that must be present, each with a violation of its own. */
+/** Returns a rule that requires these keys, with one violation for each missing key. */
 const requireKeys =
   (...keys: readonly string[]) =>
   (secret: Secret): readonly Violation[] =>
@@ -77,7 +77,7 @@ const requireJson =
     return problem === undefined ? [] : [invalid(mapKey('data', key), '<secret contents redacted>', problem)];
   };
 
-/** Why Go cannot read the text as a JSON object. */
+/** Returns why Go cannot decode the text as a JSON object; undefined if it can. */
 function jsonObjectProblem(text: Buffer): string | undefined {
   try {
     const { value } = readJson(text);
@@ -89,7 +89,7 @@ function jsonObjectProblem(text: Buffer): string | undefined {
   }
 }
 
-/** What each known type asks of its Secrets. */
+/** Rules of Secrets by type, for the types that have rules. */
 type TypeRules = ReadonlyMap<string, (secret: Secret) => readonly Violation[]>;
 const typeRulesIn = (domains: Domains): TypeRules => {
   const annotation = signerKeyIn(domains, serviceAccountNameAnnotation);
@@ -133,7 +133,7 @@ function* validateContents(secret: Secret, typeRules: TypeRules): Steps<readonly
 const validateType = (next: Secret, previous: Secret): readonly Violation[] =>
   next.type === previous.type ? [] : [invalidTypedString('type', next.type ?? '', 'field is immutable')];
 
-/** Secrets; the types that have rules are under the signer domain. */
+/** Returns the definition of Secret; the types that have rules are under the signer domain. */
 export function secretDefinition(domains: Domains = defaultDomains): ResourceDefinition<Secret> {
   const typeRules = typeRulesIn(domains);
   const tls = signerKeyIn(domains, secretTypes.tls);

@@ -5,8 +5,8 @@ import { PkiError } from '../../pki/pki-error.js';
 import type { PublicKey } from '../../pki/public-key.js';
 
 /**
- * What Go's `tls.X509KeyPair` says about a PEM certificate chain and a PEM private key; undefined if they belong
- * together. The texts go over the wire.
+ * Returns the error of Go's `tls.X509KeyPair` for a PEM certificate chain and a PEM private key; undefined if they
+ * belong together. The texts go over the wire.
  */
 export function keyPairProblem(certificate: Uint8Array, key: Uint8Array): string | undefined {
   const leaf = findBlock(certificate, (type) => type === 'CERTIFICATE');
@@ -36,7 +36,7 @@ function publicKeyIn(certificate: Buffer): KeyFound {
 /** Kinds of keys that Go's TLS knows. */
 const known: readonly string[] = ['RSA', 'ECDSA', 'Ed25519'];
 
-/** SubjectPublicKeyInfo; of a point on a curve in full, however short it stands beside the private key. */
+/** Returns the SubjectPublicKeyInfo, with a point on a curve uncompressed even if the private key holds it compressed. */
 function publicInfo(key: KeyObject): Buffer {
   const own = createPublicKey(key);
   const jwk = read(() => own.export({ format: 'jwk' }));
@@ -44,7 +44,10 @@ function publicInfo(key: KeyObject): Buffer {
   return whole.export({ type: 'spki', format: 'der' });
 }
 
-/** The public key of a private one. Whatever the label says, the forms are tried in Go's order: PKCS #1, PKCS #8, SEC 1. */
+/**
+ * Returns the public key of a private key. Whatever the PEM label says, the forms are tried in Go's order: PKCS #1,
+ * PKCS #8, SEC 1.
+ */
 function publicKeyOf(secret: Buffer): KeyFound {
   for (const type of ['pkcs1', 'pkcs8', 'sec1'] as const) {
     const key = read(() => createPrivateKey({ key: secret, format: 'der', type }));
@@ -59,7 +62,7 @@ function publicKeyOf(secret: Buffer): KeyFound {
 
 interface Found {
   readonly der?: Buffer;
-  /** Types of the blocks before it. */
+  /** Types of the PEM blocks before the one found. */
   readonly skipped: readonly string[];
 }
 

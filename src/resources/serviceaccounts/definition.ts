@@ -28,7 +28,7 @@ export const serviceAccountSchema = coreStruct(
   { description: 'An identity for programs.' },
 );
 
-/** Nothing but the names of Secrets is kept. */
+/** Keeps only the names in the references to Secrets. */
 function withBareSecrets(account: ServiceAccount): ServiceAccount {
   const { secrets } = account;
   if (secrets === undefined) return account;
@@ -38,7 +38,7 @@ function withBareSecrets(account: ServiceAccount): ServiceAccount {
 const hasAnnotation = ({ metadata }: ServiceAccount, name: string): boolean =>
   metadata.annotations !== undefined && Object.hasOwn(metadata.annotations, name);
 
-/** `token` answers TokenRequests for an account. */
+/** Returns the definition of ServiceAccount. `token` handles TokenRequests for an account. */
 export const serviceAccounts = ({
   token,
   domains = defaultDomains,

@@ -26,9 +26,12 @@ export interface TokenOptions {
   readonly objects: ObjectSource;
   readonly issuer: TokenIssuer;
   readonly apiAudiences: readonly string[];
-  /** Longest lifetime in seconds; absent: as long as asked for. */
+  /** Longest lifetime in seconds; if absent, tokens live as long as requested. */
   readonly maxSeconds?: number | undefined;
-  /** Give pods that ask for the usual hour a year, so that those which never renew their token keep working. Default true. */
+  /**
+   * Whether pods that request the usual hour get tokens for a year, so that those which never renew them keep working.
+   * Default true.
+   */
   readonly extend?: boolean | undefined;
   readonly domains?: Domains | undefined;
 }
@@ -36,17 +39,17 @@ export interface TokenOptions {
 const defaultSeconds = 3_600;
 const minSeconds = 600;
 const maxRequestSeconds = 2 ** 32;
-/** What the automatic volume of pods asks for: such tokens may be extended. */
+/** Seconds that the automatic token volume of pods requests; such tokens may be extended. */
 const extendableSeconds = 3_607;
 const extendedSeconds = 365 * 24 * 3_600;
 
-/** Issues a token for an account: `POST .../serviceaccounts/{name}/token`. */
+/** Handles `POST .../serviceaccounts/{name}/token`: issues a token for an account. */
 export const serviceAccountToken = (options: TokenOptions): SubresourceAction => ({
   type: 'action',
   request: { group: authenticationGroup, version: 'v1', kind: 'TokenRequest', schema: tokenRequestSchema },
 
   async prepare(key, given, { now }) {
-    // A status is what the server answers, whoever gives one.
+    // The status is the server's answer; one that was sent is dropped.
     const { status: _status, ...request } = given as TokenRequest;
     const kind = kindIn(options);
     checkKey(kind, request, key);
@@ -67,7 +70,7 @@ export const serviceAccountToken = (options: TokenOptions): SubresourceAction =>
     const request = prepared as TokenRequest;
     const { domains = defaultDomains } = options;
     const account = await accountAt(key, options.objects);
-    // It may have been made anew while webhooks were asked: the token is for the one that they saw.
+    // The account may have been created anew while webhooks were called: the token is for the one that they saw.
     checkUid(kindIn(options), request, account);
     const asked = secondsOf(request.spec);
     const audiences = request.spec?.audiences ?? [];
@@ -114,7 +117,7 @@ const kindIn = ({ domains = defaultDomains }: TokenOptions): Kind => ({
   kind: 'TokenRequest',
 });
 
-/** The kind as it is served. */
+/** The group in which TokenRequest is served, and its kind, for errors. */
 interface Kind {
   readonly group: string;
   readonly kind: string;
@@ -139,7 +142,7 @@ function checkUid(kind: Kind, { metadata: { uid } }: TokenRequest, account: Serv
   );
 }
 
-/** As asked for; beyond 2^53 a bigint keeps every digit. */
+/** Returns the requested seconds; beyond 2^53 as a bigint, which keeps every digit. */
 const secondsOf = (spec: TokenRequestSpec | undefined): number | bigint => spec?.expirationSeconds ?? defaultSeconds;
 
 function checkSeconds(seconds: number | bigint): readonly Violation[] {
@@ -155,7 +158,7 @@ interface Bound {
   readonly node?: ClaimedObject;
 }
 
-/** Kinds a token can be bound to. */
+/** Kinds that a token can be bound to. */
 const bindable: ReadonlyMap<string, ResourceType> = new Map<string, ResourceType>([
   [Pods.kind, Pods],
   [Secrets.kind, Secrets],
@@ -187,7 +190,7 @@ async function boundObject(
   return { pod: claimOf(object), ...(await nodeUnder(pod, objects)) };
 }
 
-/** A version without a group belongs to the core group, and so does one that cannot be read. */
+/** Splits an API version. One without a group belongs to the core group, and so does an invalid one. */
 function groupAndVersion(apiVersion: string): { readonly group: string; readonly version: string } {
   const parts = apiVersion.split('/');
   if (parts.length === 1) return { group: '', version: apiVersion };
@@ -204,7 +207,7 @@ function checkedPod(object: ApiObject, account: ServiceAccount): Pod {
   );
 }
 
-/** The node a pod runs on goes into its tokens; its uid too, if the node is known. */
+/** Returns the claim about the pod's node, with its uid if the node is known. */
 async function nodeUnder({ spec }: Pod, objects: ObjectSource): Promise<Bound> {
   const name = spec?.nodeName;
   if (!name) return {};

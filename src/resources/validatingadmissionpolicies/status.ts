@@ -5,7 +5,7 @@ import { child, index, invalid, required, type Violation, validateEachInSteps } 
 import { conditionsViolations } from '../condition-rules.js';
 import { jsonPathFault } from '../customresources/json-path.js';
 
-/** What is wrong with a policy's status. */
+/** Validates the status of a policy. */
 export function* statusViolations({ status = {} }: ValidatingAdmissionPolicy): Steps<readonly Violation[]> {
   return [
     ...(yield* validateEachInSteps(status.typeChecking?.expressionWarnings ?? [], (one, i) =>

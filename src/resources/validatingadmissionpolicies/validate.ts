@@ -28,7 +28,7 @@ const reasons = ['Forbidden', 'Invalid', 'RequestEntityTooLarge'];
 const maxAnnotations = 20;
 const maxValueExpression = 5 * 1024;
 
-/** Every rule that the spec of a policy breaks, in Kubernetes' order. */
+/** Returns the violations in the spec of a policy, in Kubernetes' order. */
 export function* policyViolations(
   { metadata, spec = {} }: ValidatingAdmissionPolicy,
   previous: ValidatingAdmissionPolicy | undefined,
@@ -108,7 +108,7 @@ function* annotationViolations(
   ];
 }
 
-/** The internal form, whose names errors print. */
+/** Returns the annotation as errors print it, with the names of Go's internal type. */
 const inGo = ({ key, valueExpression }: AuditAnnotation): JsonObject => ({
   Key: key,
   ValueExpression: valueExpression,

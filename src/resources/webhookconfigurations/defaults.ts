@@ -2,11 +2,11 @@ import type { MutatingWebhook, ValidatingWebhook } from '../../api/kinds/webhook
 
 const everything = {};
 
-/** Every default of a webhook; those of the mutating sort besides. */
+/** Returns the webhook with its defaults set; mutating webhooks have further ones. */
 export function withWebhookDefaults<W extends ValidatingWebhook>(webhook: W): W {
   const { clientConfig, rules } = webhook;
   const service = clientConfig?.service;
-  // Webhooks and rules may be many, and V8 is ten times slower at adding members to a spread.
+  // There may be many webhooks and rules, and V8 is ten times slower at adding members to a spread.
   const filled = Object.assign({}, webhook, {
     failurePolicy: webhook.failurePolicy ?? 'Fail',
     matchPolicy: webhook.matchPolicy ?? 'Equivalent',
@@ -25,7 +25,7 @@ export function withWebhookDefaults<W extends ValidatingWebhook>(webhook: W): W 
 export const withMutatingWebhookDefaults = (webhook: MutatingWebhook): MutatingWebhook =>
   Object.assign(withWebhookDefaults(webhook), { reinvocationPolicy: webhook.reinvocationPolicy ?? 'Never' });
 
-/** The configuration with every webhook's defaults; no webhooks at all are left out. */
+/** Returns the configuration with the defaults of every webhook set; an empty list of webhooks is left out. */
 export function withWebhooks<W, T extends { readonly webhooks?: readonly W[] }>(
   configuration: T,
   defaults: (webhook: W) => W,

@@ -8,7 +8,7 @@ import { age, column } from '../columns.js';
 import { withWebhooks } from './defaults.js';
 import { reservedNameWarnings, validateWebhooks } from './validate.js';
 
-/** Both sorts of webhook configurations, which differ in their schema and in the defaults of one webhook. */
+/** Returns the definition of either webhook configuration; they differ in schema and in the defaults of a webhook. */
 export const webhookConfigurations = <
   W extends ValidatingWebhook,
   T extends ApiObject & { readonly webhooks?: readonly W[] },

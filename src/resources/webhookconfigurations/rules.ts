@@ -14,7 +14,7 @@ const scopes = ['*', 'Cluster', 'Namespaced'];
 
 type Items = readonly string[];
 
-/** What is wrong with one rule of a webhook. */
+/** Validates one rule of a webhook. */
 export function validateWebhookRule(rule: RuleWithOperations, path: string): readonly Violation[] {
   const at = (member: string): string => child(path, member);
   return [
@@ -36,7 +36,7 @@ export function validateWebhookRule(rule: RuleWithOperations, path: string): rea
   ];
 }
 
-/** At least one item, and a star only alone. */
+/** Checks that there is at least one item, and that `*` stands alone. */
 const validateItems = (items: Items, path: string, noun: string): readonly Violation[] => {
   if (items.length === 0) return [required(path)];
   return items.length > 1 && items.includes('*')
@@ -45,8 +45,8 @@ const validateItems = (items: Items, path: string, noun: string): readonly Viola
 };
 
 /**
- * Entries that an earlier star already covers are refused. As in Kubernetes, only earlier ones count, and of the
- * entries without a subresource only the last decides whether `*` stands beside another.
+ * Reports entries that an earlier wildcard covers. As in Kubernetes, only earlier ones count, and of the entries
+ * without a subresource only the last decides whether `*` stands beside another.
  */
 function validateResources(resources: Items, path: string): readonly Violation[] {
   if (resources.length === 0) return [required(path)];

@@ -2,7 +2,7 @@ import { bytes, embedded, field, integer32, list, listMap, optional, string, str
 import { labelSelector } from '../../schema/meta.js';
 import type { Schema } from '../../schema/schema.js';
 
-/** Schemas that the two webhook configurations share with each other, and some of them with policies. */
+/** Schemas that the two webhook configurations share, some of them also with admission policies. */
 
 export const struct = structsOf('io.k8s.api.admissionregistration.v1');
 
@@ -69,7 +69,10 @@ export const matchCondition = struct(
   },
 );
 
-/** The fields of a webhook up to where the two sorts part. `objectSelector` has another number in each. */
+/**
+ * Returns the fields that both kinds of webhooks have. `numbers` holds the field numbers that differ between them, and
+ * `between` the fields of one kind before `matchConditions`.
+ */
 export const webhookFields = (numbers: {
   readonly objectSelector: number;
   readonly matchConditions: number;

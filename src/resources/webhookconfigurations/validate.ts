@@ -28,7 +28,7 @@ const sideEffectsKnown = ['None', 'NoneOnDryRun', 'Some', 'Unknown'];
 type Webhook = ValidatingWebhook & Pick<MutatingWebhook, 'reinvocationPolicy'>;
 type Webhooks = readonly Webhook[] | undefined;
 
-/** Rules that an update may break because the stored configuration already does. */
+/** Rules that an update may violate because the stored configuration already does. */
 interface Leniency {
   readonly matchConditions: boolean;
   readonly sideEffects: boolean;
@@ -71,7 +71,7 @@ function* someWrongSelector(webhooks: readonly Webhook[]): Steps<boolean> {
   return false;
 }
 
-/** What is wrong with the webhooks of a configuration, in Kubernetes' order. */
+/** Validates the webhooks of a configuration, in Kubernetes' order. */
 export function* validateWebhooks(next: Webhooks, previous: Webhooks | 'new'): Steps<readonly Violation[]> {
   const webhooks = next ?? [];
   const leniency = previous === 'new' ? strict : yield* leniencyOf(webhooks, previous ?? []);
@@ -161,7 +161,7 @@ function validateReviewVersions(versions: readonly string[], path: string, lenie
     : [...wrong, invalid(path, versions, `must include at least one of ${accepted}`)];
 }
 
-/** Names that only files on the server's disk should have. */
+/** Returns a warning for a name that is reserved for configurations in files on the server's disk. */
 export function reservedNameWarnings({ metadata }: ApiObject): readonly string[] {
   const suffix = `.static.${defaultDomains.api}`;
   return metadata.name?.endsWith(suffix)
