@@ -28,7 +28,7 @@ export class Catalogue {
   #builtIn: readonly ResourceDefinition[];
   #custom: readonly ResourceDefinition[] = [];
   #snapshot: Served;
-  /** By path. */
+  /** Listeners by the path of the definition. */
   readonly #listeners = new Map<string, Set<() => void>>();
 
   constructor(builtIn: readonly ResourceDefinition[]) {
@@ -81,7 +81,7 @@ export class Served {
   readonly #groups = new Map<string, ServedGroup>();
   readonly #builtInGroups: ReadonlySet<string>;
 
-  /** `before` is the previous snapshot; groups that have not changed are reused from it. */
+  /** Reuses the groups that have not changed from `before`, the previous snapshot. */
   constructor(builtIn: readonly ResourceDefinition[], custom: readonly ResourceDefinition[], before?: Served) {
     const overlaps = overlapping(builtIn);
     // A custom resource never shadows a built-in one, and has no version of it: both would be the same in the store.
@@ -108,7 +108,7 @@ export class Served {
     return this.at(pathOf(group, version, plural));
   }
 
-  /** `path`: `group/version/plural`. */
+  /** Returns the definition at `path`, which is `group/version/plural`. */
   at(path: string): ResourceDefinition | undefined {
     return this.#byPath.get(path);
   }
@@ -130,7 +130,7 @@ export class Served {
       ?.schema;
   }
 
-  /** Unknown paths of built-in groups are answered otherwise than all others. */
+  /** Whether a group has built-in resources. Unknown paths of such a group are answered differently from all others. */
   isBuiltIn(group: string): boolean {
     return this.#builtInGroups.has(group);
   }
@@ -167,7 +167,7 @@ function versionsOf(group: string, definitions: readonly ResourceDefinition[]): 
     .sort((a, b) => compareVersions(a.version, b.version));
 }
 
-/** Is a group of these definitions, in this order? */
+/** Whether a group consists of these definitions, in this order. */
 function isOf({ versions }: ServedGroup, definitions: readonly ResourceDefinition[]): boolean {
   const next = new Map(versions.map((one) => [one.version, one.definitions.values()]));
   const isNext = (definition: ResourceDefinition): boolean => next.get(definition.version)?.next().value === definition;

@@ -9,11 +9,14 @@ import { compileDecoder } from '../schema/decode.js';
 import { DecodeError } from '../schema/decode-error.js';
 import type { Revision } from '../store/store.js';
 
-/** Where a list goes on: the snapshot it reads, and the last key it has seen. Kubernetes' format, so that either can read it. */
+/**
+ * The position from which a list continues: the snapshot it reads and the last key it returned. The format is that of
+ * Kubernetes, so each server can read the tokens of the other.
+ */
 export interface ContinueToken {
-  /** -1: no snapshot; go on at the latest state. */
+  /** -1 means that there is no snapshot and the list continues at the latest state. */
   readonly revision: Revision;
-  /** Key relative to the list's prefix after which to go on. */
+  /** Key, relative to the list's prefix, after which to continue. */
   readonly after: string;
 }
 
@@ -26,14 +29,14 @@ const bad = (why: string): never => {
   throw badRequest(`invalid continue token: continue key is not valid: ${why}`);
 };
 
-/** Whatever is not there is as good as its zero. */
+/** An absent member counts as the zero value of its type. */
 const tokenSchema = struct('storage.continueToken', {
   v: field(1, string()),
   rv: field(2, integer64()),
   start: field(3, string()),
 });
 
-/** Names count whatever the case of their letters, as Go's decoder has it of ASCII. */
+/** Lower-cases the member names, because Go's decoder ignores the case of ASCII letters in them. */
 const inLowerCase = (token: ExactJson): ExactJson =>
   isMembers(token)
     ? new RepeatedMembers(membersOf(token).map(([name, member]) => [asciiLowerCase(name), member]))
@@ -57,12 +60,15 @@ export function readContinue(text: string): ContinueToken {
   if (BigInt(rv) === 0n) return bad('incorrect encoded start resourceVersion (version meta.k8s.io/v1)');
   if (start === '') return bad(`encoded start key empty (version ${version})`);
   const key = start.startsWith('/') ? start.slice(1) : start;
-  // A start that climbs out of the list's prefix is nobody's token, nor is one that takes a detour.
+  // This server writes no start that leaves the list's prefix or that has empty or dot segments.
   if (key !== '' && key.split('/').some((segment) => detours.has(segment))) return bad(start);
   return { revision: BigInt(rv), after: justBefore(key) };
 }
 
-/** After what a list goes on that is to go on with a key. A text with NUL comes right after the text; no key has U+10FFFF in it. */
+/**
+ * Returns the key after which a list continues that is to begin with the given key. A text with a trailing NUL sorts
+ * right after the text, and no key contains U+10FFFF.
+ */
 function justBefore(key: string): string {
   const points = [...key];
   const last = points.pop()?.codePointAt(0) ?? 0;
@@ -70,7 +76,7 @@ function justBefore(key: string): string {
   return last > 0 ? `${kept}${String.fromCodePoint(last - 1)}\u{10ffff}` : kept;
 }
 
-/** 410 with a fresh token, with which the caller may go on inconsistently. */
+/** Returns a 410 error with a fresh token, with which the caller may continue inconsistently. */
 export const continueExpired = (after: string): ApiError =>
   expired(
     'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.',

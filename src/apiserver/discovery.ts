@@ -4,14 +4,14 @@ import type { ResourceDefinition, Verb } from '../registry/resource-definition.j
 import { subresourceKind, verbsOfSubresource } from '../registry/subresource.js';
 import type { Served, ServedGroup, ServedVersion } from './catalogue.js';
 
-/** What tells one document from others: SHA-512 in upper-case hexadecimal. */
+/** Returns the SHA-512 of a document, in upper-case hexadecimal. It identifies the document. */
 export function documentHash(document: string | Uint8Array): string {
   const hash = newDocumentHash();
   hash.add(document);
   return hash.text();
 }
 
-/** The same of a document that comes in pieces. */
+/** Returns the same hash for a document that comes in pieces. */
 export function newDocumentHash(): { add(piece: string | Uint8Array): void; text(): string } {
   const hash = createHash('sha512');
   return { add: (piece) => void hash.update(piece), text: () => hash.digest('hex').toUpperCase() };
@@ -52,7 +52,10 @@ const subresourcesOf = (definition: ResourceDefinition) =>
     verbs: verbsOfSubresource(subresource),
   }));
 
-/** Stands for the storage of a kind: changes when the stored version does. Absent where that one is not served. */
+/**
+ * Returns the storageVersionHash of a kind, which changes when its storage version does. Absent if the storage version
+ * is not served.
+ */
 function storageVersionHash(definition: ResourceDefinition, served: Served): { readonly storageVersionHash?: string } {
   const { group, version } = definition.storedAs ?? definition;
   if (definition.answer !== undefined || served.find(group, version, definition.plural) === undefined) return {};
@@ -113,7 +116,7 @@ export const apiGroupList = (served: Served): object => ({
   groups: served.groups.filter(({ name }) => name !== '').map(groupBody),
 });
 
-/** Both roots in one document each: `/api` holds the core group, `/apis` all others. */
+/** Returns the aggregated document of one root: `/api` has the core group, `/apis` all others. */
 export const groupDiscoveryList = (served: Served, core: boolean): object => ({
   kind: 'APIGroupDiscoveryList',
   apiVersion: 'apidiscovery.k8s.io/v2',
@@ -131,7 +134,7 @@ export const groupDiscoveryList = (served: Served, core: boolean): object => ({
 });
 
 function discoveredResource(definition: ResourceDefinition): object {
-  // Only of custom resources kinds are told in full.
+  // Only for custom resources are the kinds given with their group and version.
   const { group, version } = definition.origin === 'custom' ? definition : { group: '', version: '' };
   const subresources = subresourcesOf(definition).map(({ name, kind, verbs }) => ({
     subresource: name,

@@ -4,7 +4,7 @@ import type { Backpressure } from './backpressure.js';
 
 type Work = () => Steps<void> | void;
 
-/** With this many changes queued, the watch that they come from pauses. */
+/** The number of queued changes at which the watch that they come from pauses. */
 const waitingAtMost = 256;
 
 /**
@@ -39,7 +39,7 @@ export class EventQueue {
     }
   }
 
-  /** Also runs what is queued meanwhile; work that is pushed after the end starts a new run. */
+  /** Also runs what is queued meanwhile. Work that is pushed after the end starts a new run. */
   *#readAll(): Steps<void> {
     try {
       for (let at = 0; at < this.#waiting.length; at++) {

@@ -6,7 +6,7 @@ export interface FeatureGates {
 
 export const defaultFeatureGates: FeatureGates = { ShardedListAndWatch: false };
 
-/** How far Kubernetes 1.36 has come with each; empty: it is there for good. */
+/** The stage of each feature gate in Kubernetes 1.36; empty if the feature is generally available. */
 export const featureStages: Readonly<Record<keyof FeatureGates, 'ALPHA' | 'BETA' | ''>> = {
   ShardedListAndWatch: 'ALPHA',
 };

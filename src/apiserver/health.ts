@@ -4,18 +4,21 @@ import { sortTexts } from '../api/text-order.js';
 import type { Metrics } from '../runtime/metrics.js';
 import type { TextResult } from './request.js';
 
-/** A named condition of a healthy server. Answers nothing when it holds, what is wrong otherwise. */
+/** A named condition of a healthy server. Resolves to undefined when the condition holds, otherwise to what is wrong. */
 export interface HealthCheck {
   readonly name: string;
-  /** Part of /readyz alone. Default: of all three. */
+  /** Whether the check is part of /readyz alone. By default it is part of all three paths. */
   readonly onlyReady?: boolean;
   check(): Promise<string | undefined>;
 }
 
-/** Told of every check that the answer of one of the three paths goes by; one asked for alone (`/livez/ping`) is not counted. */
+/**
+ * Observes every check that counts in an answer of one of the three paths. A check requested on its own (`/livez/ping`)
+ * is not reported.
+ */
 export type HealthObserver = (check: string, endpoint: string, holds: boolean) => void;
 
-/** Counts health checks, by name and by the path they were made for. */
+/** Counts health checks by name and by the path they were made for. */
 export function healthMetrics(metrics: Metrics): HealthObserver {
   const last = metrics.gauge({
     name: 'kubernetes_healthcheck',
@@ -38,7 +41,7 @@ const text = (code: number, body: string): TextResult => ({ type: 'text', code, 
 
 export const pageNotFound: TextResult = text(404, '404 page not found\n');
 
-/** /healthz, /livez, /readyz and one check below them. */
+/** Answers /healthz, /livez, /readyz and the path of a single check below them. */
 export async function health(
   checks: readonly HealthCheck[],
   path: string,
@@ -82,7 +85,7 @@ export async function health(
   return text(200, query.get('verbose') === undefined ? 'ok' : `${lines.join('\n')}\n${endpoint} check passed\n`);
 }
 
-/** A check that cannot be made has failed. */
+/** Runs a check; one that throws has failed. */
 const problemOf = async ({ check }: HealthCheck): Promise<string | undefined> => {
   try {
     return await check();

@@ -12,16 +12,16 @@ export const listMeta = ({ resourceVersion, continue: token, remainingItemCount 
   ...(remainingItemCount === undefined ? {} : { remainingItemCount }),
 });
 
-/** Transformed lists, and those of custom resources, do not say of which shard they are. */
+/** Returns the metadata of a list of a built-in kind. Transformed lists and lists of custom resources carry no shardInfo. */
 export const builtInListMeta = (result: ListResult): JsonObject => ({
   ...listMeta(result),
   ...(result.shard === undefined ? {} : { shardInfo: { selector: result.shard } }),
 });
 
-/** Bytes of entries that are dealt with at a time. */
+/** Bytes of the entries in one batch. */
 const batchBytes = 65_536;
 
-/** Deals with the entries of a list in batches, with turns for others in between; `prepare` comes before each. */
+/** Processes the entries of a list in batches, yielding to other work in between. `prepare` runs before each batch. */
 export async function inBatches<R>(
   entries: readonly Entry[],
   make: (batch: readonly Entry[]) => R | Promise<R>,
@@ -44,16 +44,19 @@ export async function inBatches<R>(
 
 type Text = string | Steps<string>;
 
-/** A text that is there or comes in steps. */
+/** Returns a text that is available at once or is written in steps. */
 export function* wholeText(text: Text): Steps<string> {
   return typeof text === 'string' ? text : yield* text;
 }
 
-/** How a list is written whose items are written apart. `large`: one of its items is, so it is better written in steps. */
+/**
+ * How to write a list whose items are written separately. `large` means that one of its items is large, so that the
+ * text is better written in steps.
+ */
 export interface ListForm {
-  /** The list without items, or one object. */
+  /** Writes the list without items, or a single object. */
   frame(list: JsonObject, large?: boolean): Text;
-  /** What stands in the frame for no items; items stand between `open` and `close`. */
+  /** The text that stands in the frame for an empty list of items; items are written between `open` and `close`. */
   empty(member: string): string;
   open(member: string): string;
   items(list: readonly Json[], large: boolean): Text;
@@ -89,7 +92,7 @@ export const prettyJson: ListForm = {
 
 export const yamlForm = (write: (value: Json) => Steps<string>): ListForm => ({
   frame: write,
-  // Other lines that read like this are indented.
+  // The only unindented line that reads like this is that of the member itself.
   empty: (member) => `\n${member}: []\n`,
   open: (member) => `\n${member}:\n`,
   items: write,
@@ -97,7 +100,7 @@ export const yamlForm = (write: (value: Json) => Steps<string>): ListForm => ({
   close: '',
 });
 
-/** A list as text, in parts to be written one after the other. `shape` makes the value of a list with these entries. */
+/** Writes a list as text, in parts to be sent one after the other. `shape` returns the value of a list with the given entries. */
 export async function listText(
   result: ListResult,
   shape: (result: ListResult) => Steps<JsonObject>,

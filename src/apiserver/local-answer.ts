@@ -12,9 +12,9 @@ import { EventQueue } from './event-queue.js';
 import { listMeta } from './list-text.js';
 import type { Result, WatchItem } from './request.js';
 
-/** From the results of the pipeline to what a client in the same process hands out. */
+/** Turns results of the pipeline into what a client in the same process returns. */
 
-/** Failures come as Status results; here they are thrown again. */
+/** Throws the ApiError for a result that is a failure Status; returns other results unchanged. */
 export function failOnStatus(result: Result): Result {
   if (result.type === 'text')
     throw new ApiError({
@@ -56,7 +56,10 @@ export async function listOf<T extends ApiObject>(answer: Result, options: ListO
   return { metadata: listMeta(result), items };
 }
 
-/** An object as the options of a list or watch want it: the caller's own, as over HTTP, while what is read is everybody's. */
+/**
+ * Decodes an entry as the options of a list or watch ask for it. The caller gets a copy of its own, as over HTTP,
+ * because decoded entries are shared.
+ */
 function* readInSteps<T extends ApiObject>(
   definition: ResourceDefinition,
   entry: Entry,
@@ -69,7 +72,7 @@ function* readInSteps<T extends ApiObject>(
   return options.metadataOnly ? withMetadata<T>(definition, own as ApiObject['metadata']) : (own as T);
 }
 
-/** At once, or with turns for others where it takes long. */
+/** Decodes at once, or in turns with other work if the entry is large. */
 function readAs<T extends ApiObject>(
   definition: ResourceDefinition,
   entry: Entry,
@@ -88,7 +91,7 @@ const withMetadata = <T extends ApiObject>(definition: ResourceDefinition, metad
 
 type EntryItem = Extract<WatchItem, { readonly entry: Entry }>;
 
-/** What a watch tells, each event in its turn; it is asked for once somebody subscribes. */
+/** Returns the events of a watch in order. The watch is requested once somebody subscribes. */
 export function watchOf<T extends ApiObject>(
   ask: () => Promise<Result>,
   options: WatchOptions,

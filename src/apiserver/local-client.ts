@@ -22,9 +22,10 @@ import { type LocalCall, type LocalCaller, requestOf } from './local-request.js'
 import type { ApiRequest, ApiResponse, Result } from './request.js';
 
 /**
- * The API for code in the server's own process: the same pipeline as over HTTP, with an identity this process
- * vouches for, and without a connection in between. Authorization and admission apply as to anybody. A body is the JSON
- * of what was given, as it was when the call was made: code has values that JSON has not, and may go on changing them.
+ * A client for code in the server's own process. Calls take the same pipeline as over HTTP, without a connection and
+ * with an identity that this process vouches for; authorization and admission apply as to anybody. A body is sent as
+ * the JSON of the given value at the time of the call, because values in code can differ from JSON and may change
+ * later.
  */
 export function localClient(given: LocalClientParts): Client {
   const { onWarning } = given;
@@ -42,7 +43,10 @@ export function localClient(given: LocalClientParts): Client {
     : client;
 }
 
-/** Of what nobody serves the server says as little as of any other path; who asked knows what for. As client-go words it. */
+/**
+ * The text of a 404 for a resource that is not served, as client-go words it. The server's own answer names no
+ * resource, as for any other unknown path, but the client knows what it asked for.
+ */
 const notServed = ({ method, type }: LocalCall): string =>
   `${statusTexts[404]} (${method.toLowerCase()} ${groupResource(type)})`;
 
@@ -54,7 +58,7 @@ interface LocalClientParts extends ClientOptions, LocalCaller {
 const discovered = (catalogue: Catalogue): readonly DiscoveredResource[] =>
   catalogue.current().groups.flatMap(discoveredIn);
 
-/** Kept with the group, because controllers ask whenever another one changed. */
+/** Cached with the group, because controllers run discovery whenever any other group has changed. */
 const discoveredIn = oncePer((of: ServedGroup): readonly DiscoveredResource[] =>
   of.versions.flatMap(({ definitions }, at) =>
     definitions.map((definition) => {
@@ -136,7 +140,7 @@ const subresourceClient = <S extends ApiObject>(
     ),
 });
 
-/** What is done with an object is done with each of its subresources. */
+/** The methods that objects and subresources have in common. */
 function objectClient<T extends ApiObject>(
   call: Call,
   type: ResourceType,
@@ -154,7 +158,7 @@ function objectClient<T extends ApiObject>(
   };
 }
 
-/** Programs without types leave the name out. */
+/** Untyped programs may leave out the name. */
 const placeOf = ({ namespace, name }: ObjectKey) => ({ namespace, name: name ?? '' });
 
 const patchCall = (

@@ -21,16 +21,16 @@ export interface LocalCall {
   readonly contentType?: string | undefined;
 }
 
-/** Whose call it is. */
+/** The identity and defaults of a caller in this process. */
 export interface LocalCaller {
   readonly user: UserInfo;
-  /** Recorded as field manager where none is given. */
+  /** Recorded as the field manager if the call names none. */
   readonly agent: string;
   readonly signal: AbortSignal;
   readonly fieldValidation?: FieldValidation | undefined;
 }
 
-/** The request that a call over HTTP would be read as. Throws BadRequest where its URL could not be written. */
+/** Returns the request that a call over HTTP would be parsed as. Throws BadRequest if no URL can express the call. */
 export function requestOf(call: LocalCall, { user, agent, signal, fieldValidation }: LocalCaller): ApiRequest {
   const isRead = call.verb === 'list' || call.verb === 'watch';
   checkRequestPath({ ...call, isInOne: call.type.namespaced && !isRead });
@@ -59,7 +59,7 @@ export function requestOf(call: LocalCall, { user, agent, signal, fieldValidatio
     version: type.version,
     resource: type.plural,
     subresource,
-    // As in a URL, a namespace is in itself, and there is none in another.
+    // As in a URL, a namespace is in itself, and a namespace object is in no other one.
     namespace: namespace || (isOfNamespaces ? name : ''),
     name: name || (isRead ? selectedName(asQuery) : ''),
     hasExtraSegments: isOfNamespaces && Boolean(namespace),

@@ -15,10 +15,10 @@ interface Clause {
 
 const known = new Map<string, readonly Clause[]>();
 const mostRemembered = 500;
-/** Longer headers are truncated to so many characters, because sorting their clauses takes quadratic time. */
+/** Longer headers are truncated to this many characters, because sorting their clauses takes quadratic time. */
 const longestHeader = 2 * 1024;
 
-/** Clauses of an Accept header, best first, as Go's `goautoneg` reads them. Headers repeat, so the latest are remembered. */
+/** Parses the clauses of an Accept header, best first, as Go's `goautoneg` does. Results are cached, because headers repeat. */
 function parseAccept(header: string): readonly Clause[] {
   const before = known.get(header);
   if (before !== undefined) return before;
@@ -35,7 +35,10 @@ function parseAccept(header: string): readonly Clause[] {
   return sorted;
 }
 
-/** Not an order: what names a type goes before what does not, also where it is wanted less. */
+/**
+ * Whether one clause is sorted before another. This is no total order: a clause that names a type precedes a wildcard
+ * even if its quality is lower.
+ */
 const precedes = (a: Clause, b: Clause): boolean =>
   a.quality > b.quality || (a.type !== '*' && b.type === '*') || (a.subtype !== '*' && b.subtype === '*');
 
@@ -59,7 +62,7 @@ const builtInForms: readonly (readonly [subtype: string, form: Form])[] = [
   ['vnd.kubernetes.protobuf', 'protobuf'],
 ];
 
-/** What a clause wants an answer to be turned into. */
+/** The kind that a clause wants the answer to be transformed into. */
 interface Target {
   readonly kind: string;
   readonly group: string;
@@ -72,7 +75,7 @@ interface Choice {
   readonly pretty: boolean;
 }
 
-/** The first form that a header names and `allows` lets through. */
+/** Returns the first form that the header names and `allows` accepts. */
 function choose(
   accept: string,
   allows: (form: Form, target: Target | undefined) => boolean,
@@ -92,36 +95,36 @@ function choose(
   return undefined;
 }
 
-/** What bodies and answers may be. Custom resources never travel in protobuf, and are said to. */
+/** Media types of bodies and answers. For custom resources protobuf is listed too, although it is not accepted. */
 export const mediaTypes = 'application/json, application/yaml, application/vnd.kubernetes.protobuf';
 const streamTypes = 'application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch';
 
-/** What is asked: what may be transformed, and in which forms it exists. */
+/** What can be served: whether it may be transformed, and in which forms it exists. */
 export interface Offer {
   readonly origin: 'built-in' | 'custom';
   readonly verb: string;
-  /** A list or a watch: what a wrong Accept names differs. */
+  /** Whether the request is a list or a watch; it decides which media types a refusal of the Accept header names. */
   readonly collection: boolean;
   readonly query: Query;
   readonly userAgent: string | undefined;
-  /** False where there are no tables, such as the approval of a request. */
+  /** False if there is no table form, as for the approval of a request. */
   readonly tables?: boolean;
-  /** Not an object of a resource: comes in one shape only. */
+  /** The answer is not an object of a resource and cannot be transformed. */
   readonly document?: boolean;
 }
 
 const prettyAgents = /^(?:curl|Wget|Mozilla\/5\.0)/;
 
-/** What strconv.ParseBool takes for true. */
+/** The texts that Go's strconv.ParseBool reads as true. */
 const goTrue = /^(?:1|t|T|true|TRUE|True)$/;
 
-/** JSON as a person wants to read it: asked for, or by default for browsers and curl. */
+/** Whether to indent JSON: if the query asks for it, and by default for browsers and curl. */
 function wantsPretty(query: Query, userAgent: string | undefined): boolean {
   const asked = query.get('pretty');
   return asked ? goTrue.test(asked) : prettyAgents.test(userAgent ?? '');
 }
 
-/** The form to answer in, or NotAcceptable. Decided before anything is read or stored. */
+/** Returns the form to answer in. Throws NotAcceptable. Runs before anything is read or stored. */
 export function negotiate(accept: string | undefined, offer: Offer): Representation {
   const watching = offer.verb === 'watch';
   const pretty = !watching && wantsPretty(offer.query, offer.userAgent);
@@ -142,16 +145,22 @@ export function negotiate(accept: string | undefined, offer: Offer): Representat
   };
 }
 
-/** A watch comes in fewer forms than what it is about, which is only seen when all else about it is right. */
+/**
+ * Throws NotAcceptable if a watch cannot be written in this form. Watches have fewer forms than the objects in them;
+ * this is checked only once the rest of the request is valid.
+ */
 export function requireStream({ mediaType }: Representation): void {
   if (mediaType === 'yaml') throw refusal(streamTypes);
 }
 
-/** Is one of the media types in a header such a one? As routes do it, by the name alone. */
+/** Whether one of the media types in a header satisfies the predicate. Parameters are ignored, as routes do. */
 export const namesOne = (header: string, isOne: (name: string) => boolean): boolean =>
   header.split(',').some((clause) => isOne(withoutOuterSpaces(clause.split(';', 1)[0] ?? '')));
 
-/** Routes look for one of their media types by its name alone, know no wildcard but one, and refuse what names none. */
+/**
+ * Throws NotAcceptable unless the header names one of the media types of the route. Routes compare the names alone, and
+ * the only wildcard they know is the one for all types.
+ */
 export function requireRoute(accept: string | undefined, produced: string): void {
   if (!accept) return;
   const types = new Set(['*/*', ...produced.split(', ')]);
@@ -173,7 +182,10 @@ const isAllowed = ({ kind, group, version }: Target, form: Form, { document, tab
     (kind === 'Table' && tables !== false && form !== 'protobuf'));
 
 const inclusions = ['Metadata', 'Object', 'None'] as const;
-/** What the rows of a table hold beside their cells. Asked once all else is done: a write is not undone by it. */
+/**
+ * Returns what the rows of a table hold beside their cells. Read last, as in Kubernetes: an invalid value does not undo
+ * a write.
+ */
 export function readIncludeObject({ as }: Representation, query: Query): 'Metadata' | 'Object' | 'None' {
   const given = query.get('includeObject') ?? '';
   if (as?.kind !== 'Table' || given === '') return 'Metadata';
@@ -186,7 +198,10 @@ export function readIncludeObject({ as }: Representation, query: Query): 'Metada
   return found;
 }
 
-/** The form of an error, which is never transformed: what Accept says, JSON in lines if it says nothing usable. */
+/**
+ * Returns the form of an error, which is never transformed: the form that Accept names, or indented JSON if it names
+ * none that exists.
+ */
 export function errorForm(accept: string | undefined, query: Query, userAgent: string | undefined): Representation {
   const pretty = wantsPretty(query, userAgent);
   if (accept === undefined || accept === '') return { mediaType: 'json', pretty };
@@ -195,7 +210,7 @@ export function errorForm(accept: string | undefined, query: Query, userAgent: s
   return { mediaType: chosen.form, pretty: pretty || chosen.pretty };
 }
 
-/** How aggregated discovery (KEP-3352) is to be written; undefined unless the header asks for it, wherever among plainer wishes. */
+/** Returns the form of aggregated discovery (KEP-3352); undefined unless the header asks for it, at whatever position. */
 export function aggregatedForm(
   accept: string | undefined,
   query: Query,

@@ -17,11 +17,11 @@ export interface NonResourceParts {
   readonly catalogue: Catalogue;
   readonly clock: Clock;
   readonly checks: readonly HealthCheck[];
-  /** host:port under which clients reach this server. */
+  /** Returns the host:port at which clients reach this server. */
   serverAddress(): string;
-  /** Documents for relying parties, where the issuer is a URL. */
+  /** The OpenID Connect documents for relying parties, if the issuer is a URL. */
   readonly openId?: { readonly configuration: object; readonly keys: object };
-  /** Prometheus text, where metrics are collected. */
+  /** Returns the Prometheus text, if metrics are collected. */
   metrics?(): Promise<{ readonly text: string; readonly contentType: string }>;
 }
 
@@ -44,7 +44,7 @@ export function nonResourceRoutes(parts: NonResourceParts): NonResourceRoutes {
     ['/metrics/slis', slis && (() => slis.expose())],
   ]);
 
-  /** Health, schemas, metrics, keys and aggregated discovery; undefined for other paths. */
+  /** Answers health, schemas, metrics, keys and aggregated discovery; undefined for other paths. */
   async function special(request: ApiRequest, path: string): Promise<NonResourceAnswer | undefined> {
     if (/^\/(?:healthz|livez|readyz)(?:\/|$)/.test(path))
       return plainly(await health(parts.checks, path, request.query, observed));
@@ -56,7 +56,7 @@ export function nonResourceRoutes(parts: NonResourceParts): NonResourceRoutes {
     }
     const keys = openIdAnswer(parts, request, path);
     if (keys !== undefined) return keys;
-    // There are no groups below `/apis/` in one document.
+    // Groups below `/apis/` have no aggregated document.
     if (path !== '/api' && request.info.path !== '/apis') return undefined;
     if (path === '/api') requireGet(request);
     return aggregated.answer(parts.catalogue.current(), request, path === '/api');
@@ -65,7 +65,7 @@ export function nonResourceRoutes(parts: NonResourceParts): NonResourceRoutes {
   return {
     async run(request) {
       const given = request.info.path;
-      // There every slash counts.
+      // In these paths every slash is significant.
       if (given.startsWith('/openapi/v3/')) return openApi(parts, request, given);
       const path = given.length > 1 ? withoutTrailing(given, '/') : given;
       if (path !== given && exact.test(given)) return plainly(pageNotFound);
@@ -77,13 +77,13 @@ export function nonResourceRoutes(parts: NonResourceParts): NonResourceRoutes {
 const plainly = (result: Result): NonResourceAnswer => ({ result, representation: plainJson });
 
 const openIdPaths = [openIdConfigurationPath, keySetPath];
-/** Documents below which no resource is known, while elsewhere there is no page. */
+/** Paths below these documents are answered as an unknown resource; below others the answer is the plain-text 404. */
 const parents = ({ openId }: NonResourceParts): readonly string[] => [
   '/version',
   ...(openId === undefined ? [] : openIdPaths),
 ];
 
-/** A document in the form that the caller accepts. Throws ApiError. */
+/** Answers a document in the form that the caller accepts. Throws ApiError. */
 function documentAnswer(parts: NonResourceParts, request: ApiRequest, path: string): NonResourceAnswer {
   if (parents(parts).some((parent) => path.startsWith(`${parent}/`))) throw noSuchResource();
   const found = documentAt(parts, parts.catalogue.current(), path);
@@ -106,14 +106,14 @@ function documentAnswer(parts: NonResourceParts, request: ApiRequest, path: stri
   return { result, representation };
 }
 
-/** Where a slash at the end makes another path of it. */
+/** Paths to which a trailing slash makes a difference. */
 const exact = /^\/(?:(?:healthz|livez|readyz|openapi|metrics|index\.html)(?:\/|$)|apis\/\/)/;
 
 function requireGet({ method }: ApiRequest): void {
   if (method !== 'GET') throw methodNotAllowed();
 }
 
-/** Where all paths are listed. */
+/** The paths at which all paths are listed. */
 const indexes = new Set(['/', '/index.html']);
 
 const fixedDocuments = new Map<string, (served: Served, parts: NonResourceParts) => object>([
@@ -124,7 +124,7 @@ const fixedDocuments = new Map<string, (served: Served, parts: NonResourceParts)
 
 interface Found {
   readonly document: object;
-  /** False for what is put together of several groups, and for custom resources: told whatever the method. */
+  /** False for documents that span several versions and for custom resources, which are answered whatever the method. */
   readonly routed: boolean;
 }
 
@@ -181,15 +181,15 @@ function openIdAnswer({ openId }: NonResourceParts, request: ApiRequest, path: s
 
 interface AggregatedDocument {
   readonly bytes: Buffer;
-  /** The same whether it is pretty or not. */
+  /** The same for the compact and the indented document. */
   readonly etag: string;
 }
 
-/** `/api` and `/apis` as one document each, kept as long as nothing changes. */
+/** Serves `/api` and `/apis` as one document each, cached until something changes. */
 class AggregatedDiscovery {
   readonly #documents = new WeakMap<Served, Map<string, AggregatedDocument>>();
 
-  /** undefined: the caller wants the plain document. */
+  /** Returns undefined if the caller wants the plain document. */
   answer(served: Served, request: ApiRequest, core: boolean): NonResourceAnswer | undefined {
     const form = aggregatedForm(request.header('accept'), request.query, request.header('user-agent'));
     if (form === undefined) return undefined;
@@ -220,7 +220,7 @@ class AggregatedDiscovery {
   }
 }
 
-/** Schemas are made only when asked for. */
+/** Loads and generates OpenAPI only when it is requested. */
 async function openApi(
   { catalogue, clock }: NonResourceParts,
   request: ApiRequest,

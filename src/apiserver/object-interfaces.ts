@@ -75,7 +75,7 @@ export function objectInterfaces(catalogue: Catalogue): ObjectInterfaces {
       if (known !== undefined && !known.some((one) => groupVersion(one) === object.apiVersion)) {
         throw untyped(`request to convert CR from an invalid group/version: ${object.apiVersion}`);
       }
-      // Built-in kinds that are the same in the store are converted by way of it.
+      // Built-in kinds that share their stored form are converted by way of it.
       const stored = catalogue.current().builtInKind(object.apiVersion, object.kind)?.codec?.store(object) ?? given;
       return { ...(isCustom ? object : (codec?.read(stored) ?? (stored as unknown as ApiObject))), apiVersion };
     },
@@ -99,7 +99,8 @@ export function objectInterfaces(catalogue: Catalogue): ObjectInterfaces {
             return { object: made.object, isChanged: !same(made.read, given) };
           } catch (error) {
             if (!(error instanceof DoesNotApply || error instanceof DecodeError)) throw error;
-            // What has become another kind is read as that, and told when it is made the one of the request again.
+            // A result of another kind is read as that kind, and reported when it is converted back to the version of
+            // the request.
             throw error instanceof NoConversion ? untyped(error.message) : internalError(error.message, error);
           }
         },
@@ -141,7 +142,7 @@ const isKind = (type: Pick<ResourceType, 'group' | 'version' | 'kind'>, kind: Re
 
 const places = new WeakMap<ResourceDefinition, readonly ResourceDefinition[]>();
 
-/** The built-in definitions whose objects are the same in the store. There are never others. */
+/** Returns the built-in definitions whose objects are stored at the same place. Their set never changes. */
 function placedWith(catalogue: Catalogue, definition: ResourceDefinition): readonly ResourceDefinition[] {
   const known = places.get(definition);
   if (known !== undefined) return known;
@@ -155,7 +156,10 @@ function placedWith(catalogue: Catalogue, definition: ResourceDefinition): reado
   return found;
 }
 
-/** A version as a request through a subresource sees it; nothing if it has none. */
+/**
+ * Returns the resource kind that a request through a subresource sees for a version; none if the version lacks the
+ * subresource.
+ */
 function seenThrough(definition: ResourceDefinition, subresource: string | undefined): readonly ResourceKind[] {
   if (subresource === undefined) return [{ resource: definition, kind: definition }];
   const found = subresourceOf(definition, subresource);

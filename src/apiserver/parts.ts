@@ -12,10 +12,10 @@ import type { Intercept } from './intercept.js';
 import type { Operations } from './operations/operations.js';
 import type { WriteQueue } from './write/write-queue.js';
 
-/** What the API server is made of. */
+/** The components of the API server. */
 export interface Parts {
   readonly store: Store;
-  /** Other servers may write to the same store. */
+  /** Whether other servers may write to the same store. */
   readonly storeIsShared: boolean;
   readonly catalogue: Catalogue;
   readonly authenticator: Authenticator;
@@ -27,14 +27,14 @@ export interface Parts {
   readonly domains: Domains;
   readonly featureGates: FeatureGates;
   readonly writeQueue: WriteQueue;
-  /** The oldest revision a watch may resume from: what came before it made the server's first objects. */
+  /** Returns the oldest revision that a watch may resume from. Changes before it created the server's first objects. */
   firstRevision(): Revision;
-  /** Looks after requests on their way: counts, limits, records. Default: nobody does. */
+  /** Metrics, audit, limits and deadlines of requests. Default: none. */
   readonly operations?: Operations;
-  /** Default: nobody sees requests on their way. */
+  /** Called before each request is served. Default: none. */
   readonly intercept?: Intercept | undefined;
-  /** A UUID (version 4) of its own for each object that comes to a place of the store. */
+  /** Returns a new UUID (version 4) for each object that is created at a place of the store. */
   uuid(place: string): string;
-  /** Numbers in [0, 1) for the end of a generated name, where the place ends with what it begins with. */
+  /** Returns a source of numbers in [0, 1) for the suffix of a generated name. The place ends with the prefix of the name. */
   random(place: string): () => number;
 }

@@ -26,8 +26,8 @@ import { type ApiRequest, type ApiResponse, type Headers, plainJson, type Result
 import { runResourceRequest } from './resource-request.js';
 
 /**
- * Every request, from whoever it comes: who is it, whom do they act for, may they, and then the verb.
- * Nothing about a request is refused after it was partly done; failures become Status objects here and nowhere else.
+ * Handles every request, of network clients and of this process: authentication, impersonation, authorization, then the
+ * verb. No request is refused after it was partly done. Failures become Status objects here and nowhere else.
  */
 export async function handle(parts: Parts, routes: NonResourceRoutes, request: ApiRequest): Promise<ApiResponse> {
   const { operations } = parts;
@@ -39,10 +39,13 @@ export async function handle(parts: Parts, routes: NonResourceRoutes, request: A
   return tracker.tracked(await runInTime(parts, routes, request, tracker));
 }
 
-/** Milliseconds. A shorter time is over before anything could be done in it, so that nothing is: no timer counts less. */
+/** The shortest timeout that counts, in milliseconds. No timer is finer: a shorter one has expired before any work is done. */
 const leastMs = 1;
 
-/** Requests from elsewhere have their time; those of this process mind it themselves. */
+/**
+ * Runs a request of a network client within its deadline. Requests of this process have none here, because they keep
+ * track of it themselves.
+ */
 function runInTime(
   parts: Parts,
   routes: NonResourceRoutes,
@@ -88,7 +91,7 @@ async function run(
 ): Promise<ApiResponse> {
   let warnings: Set<string> | undefined;
   const warn = (text: string): void => {
-    // No header can carry these.
+    // Header values cannot contain control characters.
     if (/\p{Cc}/u.test(text)) return;
     warnings ??= new Set();
     warnings.add(text);
@@ -136,14 +139,14 @@ async function run(
 const isUnknown = ({ username, groups }: UserInfo): boolean =>
   username === wellKnown.anonymous || groups.includes(wellKnown.unauthenticated);
 
-/** Errors that only a fault of the program throws. */
+/** Whether only a programming error throws this. */
 const isFault = (error: unknown): boolean =>
   error instanceof TypeError ||
   error instanceof RangeError ||
   error instanceof ReferenceError ||
   error instanceof SyntaxError;
 
-/** Who sent the request. */
+/** Authenticates the request. */
 async function identify(
   parts: Parts,
   request: ApiRequest,
@@ -178,7 +181,7 @@ async function identify(
   return found.user;
 }
 
-/** As whom the request is made, with the access that the caller wants. */
+/** Applies impersonation: returns the user as whom the request is made. */
 async function acting(
   { impersonation, clock }: Parts,
   { credentials }: FromElsewhere,
@@ -203,7 +206,7 @@ const asksForOther = (request: ApiRequest): request is ApiRequest & { readonly c
 
 const nosniff: Headers = { 'X-Content-Type-Options': 'nosniff' };
 
-/** An error as an answer. What nobody expected is logged and told as a bare 500. */
+/** Turns an error into an answer. An unexpected error is logged and answered as a bare 500. */
 function failure(
   parts: Parts,
   request: ApiRequest,

@@ -35,7 +35,7 @@ import { DoesNotApply } from './patch/json-patching.js';
 import { converterMessage, convertUnstructured as throughConverter } from './patch/unstructured.js';
 import { decodeResult } from './verbs/patch.js';
 
-/** Changes that policies make, by the schemas of what the server serves. */
+/** Applies the changes that mutating admission policies make, by the schemas of the served resources. */
 export function policyPatcher(catalogue: Catalogue): PolicyPatcher {
   const shapes = definitionLookup(catalogue);
   const definitionOf = (as: ResourceKind): ResourceDefinition => {
@@ -43,7 +43,10 @@ export function policyPatcher(catalogue: Catalogue): PolicyPatcher {
     if (definition === undefined) throw internalError('the kind is no longer served');
     return definition;
   };
-  /** Kubernetes makes what has a Go type one of the request's version again after each change, and cannot always. */
+  /**
+   * Checks that the result can be converted to the version of the request. Kubernetes converts objects with a Go type
+   * back to it after each change, which can fail.
+   */
   const checkVersion = ({ kind, resource }: ResourceKind, given: ResourceKind): void => {
     const isCustom = shapes.definitionOf(resource)?.reader !== undefined;
     const version = groupVersion(given.kind);
@@ -75,7 +78,7 @@ export function policyPatcher(catalogue: Catalogue): PolicyPatcher {
     async applyConfiguration(object, { as, given }, configuration) {
       const definition = definitionOf(as);
       const before = orderMembers(definition, asJson(object));
-      // Schemas of kinds that only subresources are of are not told apart by kinds.
+      // The type converter finds no schema for kinds that only subresources have.
       const isNamed = groupVersion(as.kind) === groupVersion(as.resource);
       const result = await runInTurns(mergedInto(before, isNamed ? definition : undefined, configuration));
       refuseLarger(result);
@@ -94,7 +97,7 @@ const unsuitable = (
     `${version}.${kind} is not suitable for converting to ${quote(wanted)} in scheme ${quote(unnamedScheme)}`,
   );
 
-/** The result of a patch, read as an object of the kind. Throws ApiError 500, or MutationFailed. */
+/** Decodes the result of a patch as an object of the kind. Throws ApiError 500 or MutationFailed. */
 function* decoded(
   served: Served,
   definition: ResourceDefinition,
@@ -108,7 +111,7 @@ function* decoded(
     return made.object;
   } catch (error) {
     const why = messageOf(error);
-    // What has become another kind is noticed only when it is made the one of the request again.
+    // A changed kind is noticed only when the result is converted back to the version of the request.
     const isOther = error instanceof ApiError || error instanceof NoConversion;
     if (isOther && definition.reader === undefined) {
       const { apiVersion, kind } = typeMetaOf(result);
@@ -121,7 +124,7 @@ function* decoded(
   }
 }
 
-/** As server-side apply merges, without owners, and without what would replace something as a whole. */
+/** Merges as server-side apply does, but without field owners, and refuses to replace atomic lists, maps and structs. */
 function* mergedInto(
   given: JsonObject,
   definition: ResourceDefinition | undefined,
@@ -148,7 +151,10 @@ function* mergedInto(
   }
 }
 
-/** A built-in kind is read as Go converts what has no type; its complaints are those of the policy. */
+/**
+ * Decodes the merged result. A built-in kind goes through Go's converter for unstructured objects; failures are errors
+ * of the policy.
+ */
 function* converted(definition: ResourceDefinition, result: JsonObject): Steps<ApiObject> {
   const failed = (why: string): MutationFailed =>
     new MutationFailed(`unable to convert unstructured object to ${goKind(definition)}: ${why}`);
@@ -165,7 +171,7 @@ function* converted(definition: ResourceDefinition, result: JsonObject): Steps<A
 const goKind = (definition: ResourceDefinition): string =>
   `${definition.group === '' ? '/' : ''}${groupVersion(definition)}, Kind=${definition.kind}`;
 
-/** Is the JSON of a value longer than so many bytes, at least? */
+/** Whether the JSON of a value is longer than this many bytes. The size is a lower bound. */
 function isLongerThan(bytes: number, value: Json): boolean {
   let left = bytes;
   const open: Json[] = [value];
@@ -180,7 +186,7 @@ function isLongerThan(bytes: number, value: Json): boolean {
   return left < 0;
 }
 
-/** Each of many mutations could add what is there once more. */
+/** Throws MutationFailed for a result that is too large. Without this limit each of many mutations could double the object. */
 function refuseLarger(result: JsonObject): void {
   if (isLongerThan(maxRequestBytes, result)) {
     throw new MutationFailed(`the changed object would be larger than ${maxRequestBytes} bytes`);

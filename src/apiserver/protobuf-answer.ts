@@ -22,10 +22,10 @@ import { decodeEntryInSteps, isLarge, prepareEntries } from './entry-codec.js';
 import { builtInListMeta, inBatches } from './list-text.js';
 import type { ListResult, ObjectResult } from './request.js';
 
-/** How a result is shown of which only metadata is asked for. */
+/** Returns the metadata-only form of a result. */
 type Shape = (result: ObjectResult) => Steps<JsonObject>;
 
-/** Answers in protobuf, for clients that ask for nothing else. */
+/** Encodes an answer in protobuf. */
 export async function encodeAnswer(result: ObjectResult, partial?: Shape): Promise<Buffer> {
   if (result.type === 'list') return encodeList(result, partial);
   if (result.type === 'entry') return runInTurns(encodeEntry(result.definition, result.entry, partial?.(result)));
@@ -74,7 +74,7 @@ function* encodeEntries(result: ListResult, partial: Shape | undefined): Steps<B
   return entries.some(isLarge) ? yield* encodeItemsInSteps(schema, objects) : encodeItems(schema, objects);
 }
 
-/** A watch event of a stored object, of which only metadata may be asked for. */
+/** Encodes a watch event of a stored object; `partial` makes its metadata-only form. */
 export function* encodeEventOf(
   type: string,
   definition: ResourceDefinition,
@@ -84,7 +84,7 @@ export function* encodeEventOf(
   return encodeWatchEvent(type, yield* encodeEntry(definition, entry, partial));
 }
 
-/** What else a watch tells: bookmarks and errors have an object too. `schema` is that of the object, Status unless given. */
+/** Encodes other watch events: bookmarks and errors have an object too. `schema` is that of the object, by default of Status. */
 export const encodeEvent = (type: string, schema: Schema | undefined, object: object): Buffer =>
   encodeWatchEvent(type, encodeObject(schema ?? statusSchema, plain(object)));
 

@@ -35,8 +35,8 @@ const options = [
 ];
 
 /**
- * Kinds that Kubernetes' scheme knows, whether they are served here or not: a body of a known kind at the wrong
- * place is told apart from one that nobody knows.
+ * Kinds that Kubernetes' scheme knows, whether or not they are served here: a known kind at the wrong path is answered
+ * differently from an unknown one.
  */
 const kinds: Readonly<Record<string, readonly string[]>> = {
   v1: [
@@ -129,7 +129,7 @@ const kinds: Readonly<Record<string, readonly string[]>> = {
   'storage.k8s.io/v1beta1': storage,
   'storagemigration.k8s.io/v1beta1': ['StorageVersionMigration'],
 };
-/** Kinds of which there is no list. */
+/** Kinds that have no list kind. */
 const alone = new Set([
   ...options,
   ...accessReviews,
@@ -148,7 +148,7 @@ const alone = new Set([
   'TokenRequest',
   'TokenReview',
 ]);
-/** Known in every version that has kinds. */
+/** Kinds that are registered in every version that has kinds. */
 const everywhere = [
   'CreateOptions',
   'DeleteOptions',
@@ -158,7 +158,7 @@ const everywhere = [
   'UpdateOptions',
   'WatchEvent',
 ];
-/** Known in every version whatever. */
+/** Kinds that are registered in every version, existing or not. */
 const unversioned = new Set(['APIGroup', 'APIGroupList', 'APIResourceList', 'APIVersions', 'Status']);
 
 const known = new Set(
@@ -169,21 +169,21 @@ const known = new Set(
   ),
 );
 
-/** Of one Go type in whichever version. */
+/** Whether a kind has one Go type for all versions. */
 export const isUnversioned = ({ kind }: Pick<TypeMeta, 'kind'>): boolean =>
   unversioned.has(kind) || everywhere.includes(kind);
 
 const extensions = 'apiextensions.';
-/** The group of definitions, which has a scheme of its own. */
+/** Whether this is the group of CustomResourceDefinitions, which has a scheme of its own. */
 export const isExtensionGroup = (group: string): boolean => group.startsWith(extensions);
 
-/** The group of scales, which have a scheme of their own: none of its versions is made another. */
+/** Whether this is the group of Scale, which has a scheme of its own that converts between none of its versions. */
 export const isScaleGroup = (group: string): boolean => group === 'autoscaling';
 
 /**
- * Known where objects of a group are read: the extension group knows no kinds of others, only options in the core
- * group's version and events of watches in any, and no other knows it. Where scales are read, the versions are known
- * that have one.
+ * Whether a kind is registered in the scheme that reads objects of a group. That of the extension group knows no kinds
+ * of other groups, except options in the core group's version and watch events in any version; no other scheme knows
+ * its kinds. The scheme of Scale knows the versions that have a Scale.
  */
 export function isRegistered({ apiVersion, kind }: TypeMeta, group: string): boolean {
   if (unversioned.has(kind)) return true;
@@ -195,10 +195,10 @@ export function isRegistered({ apiVersion, kind }: TypeMeta, group: string): boo
   );
 }
 
-/** Kinds that have no form of Kubernetes' own. */
+/** Kinds that have no internal version. */
 const outward = new Set(['ConversionReview']);
 
-/** Known in a group, in Kubernetes' own form, where objects of the group `read` are. */
+/** Whether a kind has an internal version in a group, in the scheme that reads objects of the group `read`. */
 export const isRegisteredIn = (group: string, kind: string, read: string): boolean =>
   isExtensionGroup(group) === isExtensionGroup(read) &&
   !outward.has(kind) &&
@@ -206,10 +206,13 @@ export const isRegisteredIn = (group: string, kind: string, read: string): boole
     (version) => (group === '' ? version === 'v1' : version.startsWith(`${group}/`)) && known.has(`${version} ${kind}`),
   );
 
-/** Version of options whose body does not say it. */
+/** The version that is assumed for options whose body names none. */
 export const optionsVersion = 'meta.k8s.io/v1';
 
-/** Known where options are read, which is a smaller scheme: some in every version, the others in that group only. */
+/**
+ * Whether a kind is registered in the smaller scheme that reads options: some in every version, others only in the
+ * version of options.
+ */
 export const isOptionsKind = ({ kind, apiVersion }: TypeMeta): boolean =>
   unversioned.has(kind) ||
   updateOptions.has(kind) ||

@@ -14,8 +14,8 @@ import type { Representation, WatchItem } from './request.js';
 import { partialObject, tableOf } from './tables.js';
 
 /**
- * Watch events in the form the caller accepts, in the order they are told. Undefined for what has no such form, where the
- * watch ends; a promise for a large object, which is written in turns.
+ * Encodes the events of a watch in the form that the caller accepts, in order. Returns undefined for an event that has
+ * no such form, at which the watch ends; a promise for a large object, which is written in turns with other work.
  */
 export type EventEncoder = (item: WatchItem) => Buffer | undefined | Promise<Buffer>;
 
@@ -25,7 +25,7 @@ export async function eventEncoder(
   now: () => number,
 ): Promise<EventEncoder> {
   const encode = await encoderOf(definition, form, now);
-  // No object is a list, but what went wrong is told in any form.
+  // An object has no list form, but an error is sent in any form.
   if (form.as?.kind !== 'PartialObjectMetadataList') return encode;
   return (item) => (item.type === 'ERROR' ? encode(item) : undefined);
 }
@@ -45,7 +45,7 @@ type Special = Extract<WatchItem, { type: 'BOOKMARK' | 'ERROR' }>;
 type Told = Exclude<WatchItem, { readonly type: 'ERROR' }>;
 type MetaVersion = NonNullable<Representation['as']>['version'];
 
-/** A form in which an event is the same for all who watch, so that it is made once. */
+/** A form in which an event is the same for all watchers, so that it is encoded once. */
 interface SharedForm {
   readonly name: string;
   write(type: string, entry: Entry): Buffer | Promise<Buffer>;
@@ -59,7 +59,7 @@ interface Made {
   readonly bytes: Buffer | Promise<Buffer>;
 }
 
-/** Bytes of events that are kept for the next who watch the same. */
+/** Bytes of encoded events that are cached for further watchers. */
 const keptBytes = 16 * 1_048_576;
 const kept = new RecentCache<Entry, readonly Made[]>(keptBytes);
 
@@ -128,7 +128,7 @@ async function protobufEvents(definition: ResourceDefinition, partial: MetaVersi
   });
 }
 
-/** Tables tell how old something is, in seconds, so that those of one second are the same for all who watch. */
+/** Encodes tables. They show ages in seconds, so that an event of one second is the same for all watchers. */
 function tables(
   definition: ResourceDefinition,
   { includeObject = 'Metadata' }: Representation,
@@ -158,7 +158,10 @@ function tables(
   };
 }
 
-/** Many may watch, each in its own form, so that not even the first step is taken while a change is told to all. */
+/**
+ * Encodes an entry. A large one is started in a later turn: watchers have many forms, and not even the first step of
+ * each may delay the distribution of a change.
+ */
 const writeEntry = (entry: Entry, steps: Steps<Buffer>): Buffer | Promise<Buffer> =>
   isLarge(entry) ? runInLaterTurns(steps) : runSync(steps);
 
@@ -181,7 +184,7 @@ function* lineInSteps(type: string, object: JsonObject, large: boolean): Steps<B
   return large ? Buffer.from(`{"type":"${type}","object":${yield* goJsonInSteps(object)}}\n`) : line(type, object);
 }
 
-/** What stands in a bookmark or an error event. */
+/** Returns the object of a bookmark or an error event. */
 function specialObject(definition: ResourceDefinition, item: Special): object {
   if (item.type === 'ERROR') return statusOf(item.error);
   const bare = {
@@ -195,7 +198,7 @@ function specialObject(definition: ResourceDefinition, item: Special): object {
   return orderMembers(definition, bare);
 }
 
-/** An error as an event carries it: untyped ones become internal errors. */
+/** Returns the Status for an error event; errors other than ApiError become internal errors. */
 function statusOf(error: unknown): object {
   const known = error instanceof ApiError ? error : untyped(messageOf(error));
   const status = known.toStatus();

@@ -29,19 +29,19 @@ import {
 import type { ListResult, ObjectResult, Representation } from './request.js';
 import { partialObject, tableOf } from './tables.js';
 
-/** The bytes of an answer, to be written one chunk after the other. Chunks of a large one are made as they are asked for. */
+/** The bytes of an answer, to be written chunk by chunk. The chunks of a large answer are made as they are requested. */
 export interface Body {
   readonly length: number;
   readonly chunks: Iterable<Buffer>;
 }
 
-/** A body that is there already. */
+/** Returns a body whose bytes exist already. */
 export const bodyOf = (...chunks: readonly Buffer[]): Body => ({
   length: chunks.reduce((sum, chunk) => sum + chunk.length, 0),
   chunks,
 });
 
-/** Results in the form the caller accepts: the last step before bytes go out. */
+/** A result in the form that the caller accepts: the last step before the bytes are sent. */
 export interface Represented {
   readonly code: number;
   readonly contentType: string;
@@ -91,7 +91,7 @@ async function reshaped(result: ObjectResult, form: Representation, now: number)
   return { code: codeOf(result), contentType: types[form.mediaType], body: bodyOf(...chunks) };
 }
 
-/** Bare metadata is read without the rest. */
+/** Whether a representation needs the whole object; metadata is read without the rest. */
 const readsWhole = ({ as }: Representation): boolean => as === undefined || as.kind === 'Table';
 
 async function oneText(
@@ -113,7 +113,7 @@ async function formOf({ mediaType, pretty }: Representation): Promise<ListForm> 
 
 const codeOf = (result: ObjectResult): number => (result.type === 'list' ? 200 : result.code);
 
-/** Compact JSON without a transform: stored bytes copied as they are. */
+/** Writes compact JSON without a transform, by copying the stored bytes. */
 function plainJson(result: ObjectResult): Body {
   if (result.type === 'entry') return bodyOf(entryBytes(result.definition, result.entry), newline);
   if (result.type === 'list') return listBody(result);
@@ -128,7 +128,7 @@ const comma = 0x2c;
 const openBrace = 0x7b;
 const listEnd = Buffer.from(']}\n');
 
-/** Head, items joined by commas, end. Items of built-in kinds carry no kind and apiVersion. */
+/** Writes head, items separated by commas, and end. Items of built-in kinds carry no kind and apiVersion. */
 function listBody(result: ListResult): Body {
   const { definition, entries } = result;
   const custom = definition.origin === 'custom';
@@ -136,7 +136,7 @@ function listBody(result: ListResult): Body {
   const end = custom
     ? Buffer.from(`],${goJson({ kind: definition.listKind, metadata: customListMeta(result) }).slice(1)}\n`)
     : listEnd;
-  // Past the brace, which is written anew.
+  // Skips the brace, which is written again.
   const start = itemStart(definition);
   const items = entries.map((entry) => entryBytes(definition, entry));
   const commas = Math.max(0, items.length - 1);
@@ -144,18 +144,18 @@ function listBody(result: ListResult): Body {
   return { length, chunks: { [Symbol.iterator]: () => listChunks({ head, items, start, end }, length) } };
 }
 
-/** As much as is copied and written at a time. */
+/** The size of a chunk. */
 const chunkBytes = 65_536;
 
 interface ListPieces {
   readonly head: Buffer;
   readonly items: readonly Buffer[];
-  /** Where in an item its members begin. */
+  /** The position in an item at which its members begin. */
   readonly start: number;
   readonly end: Buffer;
 }
 
-/** Every item is copied once, straight to its place. */
+/** Copies every item once, straight to its place. */
 function* listChunks({ head, items, start, end }: ListPieces, length: number): Generator<Buffer, void> {
   let left = length;
   let out = Buffer.alloc(0);
@@ -194,7 +194,7 @@ const customListMeta = ({ resourceVersion, continue: token, remainingItemCount }
   resourceVersion,
 });
 
-/** The result as a value, transformed as asked. */
+/** Returns the result as a value, transformed as requested. */
 function* transformed(result: ObjectResult, form: Representation, now: number): Steps<unknown> {
   const { as } = form;
   if (isStatus(result) || as === undefined) return yield* plainValue(result);
@@ -239,7 +239,7 @@ function* transformed(result: ObjectResult, form: Representation, now: number): 
   return partialObject(yield* metadataOf(result), as.version);
 }
 
-/** The metadata of a table of one object. */
+/** Returns the metadata of a table of one object. */
 export const tableMeta = (object: ApiObject | undefined): JsonObject =>
   object?.metadata.resourceVersion === undefined ? {} : { resourceVersion: object.metadata.resourceVersion };
 

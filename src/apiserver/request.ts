@@ -9,15 +9,15 @@ import type { Backpressure } from './backpressure.js';
 import type { InterceptedRequest } from './intercept.js';
 import type { Latencies } from './operations/latencies.js';
 
-/** What a URL and a method ask for, as authorization sees it; whether the resource exists is not known yet. */
+/** What the URL and the method of a request mean, as authorization sees them. The resource need not exist. */
 export interface RequestInfo extends Omit<InterceptedRequest, 'user'> {
   /** The path has segments after the subresource, or asks for namespaces within a namespace. */
   readonly hasExtraSegments: boolean;
-  /** The path names a namespace of no characters: `namespaces//secrets`. */
+  /** The path names an empty namespace: `namespaces//secrets`. */
   readonly namespaceIsEmpty: boolean;
-  /** Watching is requested by the path instead of the query. */
+  /** The path requests the watch, not the query. */
   readonly watchedByPath: boolean;
-  /** Selectors of a request about a collection, as sent; they have not been checked. */
+  /** Selectors of a collection request as sent, not validated. */
   readonly fieldSelector?: string | undefined;
   readonly labelSelector?: string | undefined;
 }
@@ -25,28 +25,31 @@ export interface RequestInfo extends Omit<InterceptedRequest, 'user'> {
 /** A request, independent of sockets. */
 export interface ApiRequest {
   readonly info: RequestInfo;
-  /** Upper case. */
+  /** In upper case. */
   readonly method: string;
   readonly query: Query;
-  /** Path and query as sent; for messages. */
+  /** Path and query as sent, for messages. */
   readonly uri: string;
-  /** First value of a header (lower-case name). */
+  /** Returns the first value of a header (lower-case name). */
   header(name: string): string | undefined;
   /** The caller: credentials to be checked, or an identity that this process vouches for. */
   readonly caller: { readonly credentials: Credentials } | { readonly user: UserInfo };
-  /** The whole body; RequestEntityTooLarge beyond the limit. */
+  /** Returns the whole body. Throws RequestEntityTooLarge beyond the limit. */
   body(): Promise<RequestBody>;
-  /** Aborted when the caller has gone; that of a watch, which would not end by itself, also when the server stops. */
+  /**
+   * Aborted when the caller is gone. The signal of a watch, which would not end by itself, is also aborted when the
+   * server stops.
+   */
   readonly signal: AbortSignal;
-  /** Names the request in the audit log and to the caller. */
+  /** Identifies the request in the audit log and to the caller. */
   readonly auditId?: string;
-  /** Of the peer, where the request came over the network. */
+  /** The address of the peer, if the request came over the network. */
   readonly remoteAddress?: string;
-  /** Aborts the signal, because the caller no longer waits. */
+  /** Aborts the signal because the caller no longer waits. */
   abandon?(): void;
-  /** Set on the way, where the request is recorded. */
+  /** Set by the pipeline if the request is audited. */
   record?: RequestRecord | undefined;
-  /** Set on the way, where requests are looked after. */
+  /** Set by the pipeline if requests are tracked. */
   latencies?: Latencies | undefined;
 }
 
@@ -54,11 +57,11 @@ export interface ApiRequest {
 export interface RequestRecord {
   /** The request was for a deprecated version. */
   deprecated(): void;
-  /** The first value of an annotation stays. Of some only records of a level tell. */
+  /** Adds an annotation; the first value of a key stays. With `fromLevel`, only a record of at least this level gets it. */
   annotate(key: string, value: string, fromLevel?: 'Request'): void;
-  /** The object that was sent, read and filled with its defaults. `text` makes its JSON. */
+  /** Records the object that was sent, decoded and defaulted. `text` returns its JSON. */
   sent(object: JsonObject, text: (object: JsonObject) => string): void;
-  /** The patch that was sent. */
+  /** Records the patch that was sent. */
   sentPatch(body: RequestBody): Promise<void>;
 }
 
@@ -66,14 +69,14 @@ export interface RequestRecord {
 export interface RequestBody {
   readonly bytes: Buffer;
   readonly contentType: string | undefined;
-  /** Made by this process; no limit on the number of values applies. */
+  /** Made by this process, so that no limit on the number of values applies. */
   readonly isTrusted?: boolean;
 }
 
 /** What a verb answers, before it is put into the form the caller accepts. */
 export type Result =
   | EntryResult
-  /** One object that is not stored in this form. */
+  /** An object that is not stored in this form. */
   | {
       readonly type: 'object';
       readonly code: number;
@@ -88,9 +91,9 @@ export type Result =
       readonly type: 'bytes';
       readonly code: number;
       readonly bytes: Buffer;
-      /** Absent where there are none. */
+      /** Absent if there are no bytes. */
       readonly contentType?: string;
-      /** Whether they may be compressed. Default: no. */
+      /** Whether the bytes may be compressed. Default: no. */
       readonly compressible?: boolean;
       readonly headers?: Headers;
     };
@@ -129,7 +132,7 @@ export interface ListResult {
 export interface WatchResult {
   readonly type: 'watch';
   readonly definition: ResourceDefinition;
-  /** Completes when the watch is over. Errors are events here, never failures of the stream. */
+  /** Completes when the watch is over. Errors are events here; the stream itself never fails. */
   readonly events: Observable<WatchItem>;
   /** Backpressure for a slow reader; must be limited before subscribing. */
   readonly backpressure: Backpressure;
@@ -146,16 +149,16 @@ export type WatchItem =
   | { readonly type: 'BOOKMARK'; readonly resourceVersion: string; readonly initialEventsEnd: boolean }
   | { readonly type: 'ERROR'; readonly error: unknown };
 
-/** The answer to a request: a result, or the failure in its place; and what goes with either. */
+/** The answer to a request: a result or the failure in its place, with what accompanies either. */
 export interface ApiResponse {
   readonly result: Result;
-  /** Texts of Warning headers, in order, each once. */
+  /** Texts of the Warning headers, in order and without duplicates. */
   readonly warnings: readonly string[];
   readonly representation: Representation;
   readonly headers?: Headers | undefined;
   /** The authenticated user, if known. */
   readonly caller?: UserInfo | undefined;
-  /** The caller is nobody in particular: an HTTP/2 connection ends with this answer, as Kubernetes has it. */
+  /** The caller was not authenticated: an HTTP/2 connection ends with this answer, as in Kubernetes. */
   readonly unknownCaller?: boolean;
   /** When the whole response must have been sent, in milliseconds of the clock's `monotonic`. */
   readonly deadline?: number | undefined;
@@ -163,12 +166,12 @@ export interface ApiResponse {
   readonly onSettled?: (outcome: Outcome) => void;
 }
 
-/** What became of an answer. */
+/** How an answer ended. */
 export interface Outcome {
   readonly code: number;
-  /** Size of the body, where there is one. */
+  /** Size of the body, if there is one. */
   readonly bytes: number;
-  /** It was aborted after it had begun. */
+  /** Whether it was aborted after it had begun. */
   readonly isAborted?: boolean;
 }
 
@@ -180,7 +183,7 @@ export interface Representation {
     readonly version: 'v1' | 'v1beta1';
   };
   readonly pretty: boolean;
-  /** For tables. */
+  /** For tables only. */
   readonly includeObject?: 'Metadata' | 'Object' | 'None';
 }
 

@@ -7,15 +7,15 @@ import type { Served } from './catalogue.js';
 import { verbsOf } from './discovery.js';
 import type { RequestInfo } from './request.js';
 
-/** What a resource request is about, once it is known to exist. */
+/** The definition and subresource of a resource request, once they are known to exist. */
 export interface Target {
   readonly definition: ResourceDefinition;
   readonly subresource: Subresource<ApiObject> | undefined;
 }
 
 /**
- * Finds the definition behind a URL, and warns of a deprecated one. Built-in and custom groups answer the same mistakes
- * differently, and clients can tell: 'page-not-found' stands for the plain-text 404 of custom groups.
+ * Finds the definition for a URL, and warns if it is deprecated. Built-in and custom groups answer the same mistakes
+ * differently, visibly to clients: 'page-not-found' stands for the plain-text 404 of custom groups.
  */
 export function resolveTarget(
   served: Served,
@@ -34,7 +34,7 @@ export function resolveTarget(
     : locateBuiltIn(definition, info, method);
 }
 
-/** Does the path begin as none does that is served, though it can be taken apart? */
+/** Whether the path begins like none that is served, although it can be parsed. */
 const isNowhere = ({ path, group }: RequestInfo): boolean =>
   path.startsWith('//') || (group === '' && path.startsWith('/apis/'));
 
@@ -63,14 +63,14 @@ function locateBuiltIn(definition: ResourceDefinition, info: RequestInfo, method
   return { definition, subresource: undefined };
 }
 
-/** Is the path that of the objects in all namespaces? Throws where there is no such path. */
+/** Whether the path is that of the objects in all namespaces. Throws if there is no such path. */
 function isOfAllNamespaces(definition: ResourceDefinition, info: RequestInfo): boolean {
   // /namespaces/<name> sets both, and is not a namespaced path.
   const namespaced = info.namespaceIsEmpty || (info.namespace !== '' && info.resource !== 'namespaces');
   if (namespaced && !definition.namespaced) throw noSuchResource();
   if (info.hasExtraSegments || info.verb === 'proxy') throw noSuchResource();
   if (!definition.namespaced || namespaced) return false;
-  // The name of a list or watch is that of its selector, unless the path says watch.
+  // A list or watch with a field selector takes its name from there, unless the path says watch.
   if (info.name !== '' && info.fieldSelector === undefined) throw noSuchResource();
   if (info.subresource !== '') throw noSuchResource();
   if (!verbsOf(definition).includes('list')) throw noSuchResource();

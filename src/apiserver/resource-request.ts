@@ -45,7 +45,7 @@ export interface Answer {
   readonly representation: Representation;
 }
 
-/** A request about a resource, already authorized: finds it, settles the form of the answer, and runs the verb. */
+/** Runs an authorized request about a resource: finds the definition, negotiates the form of the answer, and runs the verb. */
 export async function runResourceRequest(
   parts: Parts,
   request: ApiRequest,
@@ -57,7 +57,7 @@ export async function runResourceRequest(
   if (target === 'page-not-found') return { result: pageNotFound, representation: plainJson };
   const { definition, subresource } = target;
   if (definition.deprecation !== undefined) request.record?.deprecated();
-  // What is wrong with the form of a patch is told before all else.
+  // An unsupported patch type is reported before anything else.
   if (info.verb === 'patch') {
     patchTypeOf(request.header('content-type'), definition.origin, request.header('accept'));
   }
@@ -98,7 +98,7 @@ export async function runResourceRequest(
   };
 }
 
-/** Who waits for the answer. Most requests never ask. */
+/** The caller that waits for the answer. Signal and deadline are computed on use, because most requests never need them. */
 class WaitingCaller implements Caller {
   readonly #request: ApiRequest;
   readonly #since: number;
@@ -160,7 +160,10 @@ function runVerb(parts: Parts, request: ApiRequest, target: Target, context: Req
   }
 }
 
-/** Goes on with the shard that is asked for, if shards are served. Other parameters are looked at before, as this may take long. */
+/**
+ * Continues with the shard that the request selects, if shards are served. Other parameters are checked first, because
+ * parsing the selector may take long.
+ */
 function inShard<T>(
   { featureGates }: Parts,
   definition: ResourceDefinition,
@@ -174,7 +177,7 @@ function inShard<T>(
   return readShardSelector(shardSelector).then(then);
 }
 
-/** Nothing can lie, or be looked for, in a namespace that would lead elsewhere; what is written is decoded first. */
+/** Throws for the namespaces `.` and `..`, which cannot be part of a key. A create or update decodes its object first. */
 function checkNamespace(
   { verb, namespace, name }: RequestInfo,
   { group, plural, origin, namespaced }: ResourceDefinition,
@@ -193,7 +196,7 @@ async function remove(
   const { info, query } = request;
   if (info.verb === 'deletecollection') {
     const selected = readListParameters(query);
-    // What is wrong with the selectors is told before the body is read.
+    // Invalid selectors are reported before the body is read.
     checkListParameters(selected);
     readSelection(definition, selected);
     return inShard(parts, definition, selected, async (shard) => {
@@ -224,7 +227,7 @@ async function create(
   return resultOf(definition, await createObject(parts, write, object));
 }
 
-/** What a POST brings: the object as it was sent, and how it is to be written. */
+/** Reads the object in a POST and the parameters of the write. */
 async function readPosted(
   parts: Parts,
   request: ApiRequest,
@@ -240,7 +243,7 @@ async function readPosted(
   };
 }
 
-/** A kind that is answered and not stored. Runs through the same admission as a create. */
+/** Answers a request for a kind that is not stored. It passes the same admission as a create. */
 async function answer(
   parts: Parts,
   request: ApiRequest,
@@ -253,7 +256,7 @@ async function answer(
   return { type: 'object', code: 201, definition, object: object ?? admitted };
 }
 
-/** A request put to an object, such as a token for a service account. */
+/** Answers a request to a subresource that performs an action on an object, such as a token for a service account. */
 async function act(
   parts: Parts,
   request: ApiRequest,

@@ -4,9 +4,9 @@ import { parseResourceVersion } from '../api/options.js';
 import type { Clock } from '../runtime/clock.js';
 import { HistoryCompacted, type Revision, RevisionInFuture, type Store } from '../store/store.js';
 
-/** Resource versions in requests: reading them, waiting for them, and what is said when they cannot be had. */
+/** Resource versions in requests: parsing them, waiting for them, and the errors if they are unavailable. */
 
-/** How long a read waits for a version that has not happened yet. */
+/** How long a read waits for a future version, in milliseconds. */
 const patience = 3_000;
 const pollMs = { first: 25, most: 200 };
 
@@ -20,7 +20,7 @@ const tooLargeVersion = (
     ...later,
   });
 
-/** Waits until the store is not older than a revision; Timeout after 3 s, or at once where the kind is not cached. */
+/** Waits until the store has reached a revision. Throws Timeout after 3 s, or at once if the kind is not cached. */
 export async function waitForRevision(
   store: Store,
   asked: Revision,
@@ -37,7 +37,7 @@ export async function waitForRevision(
   }
 }
 
-/** A malformed version is a bad request on a list, an untyped 500 on get and watch. */
+/** Parses a resource version. A malformed one is a bad request on a list, an untyped 500 on get and watch. */
 export function readResourceVersion(text: string, where: 'list' | 'get' | 'watch'): Revision {
   const version = parseResourceVersion(text);
   if (typeof version === 'bigint') return version;
@@ -45,7 +45,7 @@ export function readResourceVersion(text: string, where: 'list' | 'get' | 'watch
   throw where === 'list' ? badRequest(`invalid resource version: ${complaint}`) : untyped(complaint);
 }
 
-/** Turns what a store says about the past or the future into what the API says. */
+/** Turns an error of the store about old or future revisions into the error of the API. */
 export function storeFailure(error: unknown): unknown {
   if (error instanceof HistoryCompacted) return expired('The resourceVersion for the provided list is too old.');
   if (error instanceof RevisionInFuture) return internalError(error.message, error);

@@ -6,7 +6,8 @@ import type { Entry } from '../store/store.js';
 import { decodeEntry, decodeEntryMetadata, isLarge } from './entry-codec.js';
 import type { Selection } from './selection.js';
 
-// Parsed objects are let go soon, and a selector by labels would read every entry of a collection again each time.
+// Labels are cached because parsed objects are released soon, and a label selector would otherwise read every entry of
+// a collection each time.
 const labels = new WeakMap<Entry, { readonly of: ResourceDefinition; readonly labels: Labels | undefined }>();
 
 function* readLabels(definition: ResourceDefinition, entry: Entry): Steps<Labels | undefined> {
@@ -17,7 +18,7 @@ function* readLabels(definition: ResourceDefinition, entry: Entry): Steps<Labels
   return found;
 }
 
-/** Is an entry among those a request is about? Reads of it only what the selection looks at. */
+/** Whether an entry is selected. Reads only the parts that the selection needs. */
 export function isSelected(selection: Selection, definition: ResourceDefinition, entry: Entry): boolean {
   if (selection.everything) return true;
   if (!mayBeNamed(selection, entry)) return false;
@@ -27,7 +28,7 @@ export function isSelected(selection: Selection, definition: ResourceDefinition,
 
 const mayBeNamed = ({ name }: Selection, { key }: Entry): boolean => name === undefined || key.endsWith(`/${name}`);
 
-/** Reads what `isSelected` looks at in entries that are large, with turns for others; undefined: there are none. */
+/** Reads what `isSelected` needs from large entries, in turns with other work; undefined if there are none. */
 export function readForSelection(
   selection: Selection,
   definition: ResourceDefinition,
@@ -40,7 +41,7 @@ export function readForSelection(
   return Promise.all((large as readonly Entry[]).map(read));
 }
 
-// Many who watch may look at the same entry.
+// Many watches may read the same entry.
 const underWay = new WeakMap<Entry, Promise<unknown>>();
 
 function readWhole(entry: Entry): Promise<unknown> {

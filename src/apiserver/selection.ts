@@ -8,25 +8,28 @@ import type { ResourceDefinition } from '../registry/resource-definition.js';
 import { runInTurns } from '../runtime/turn-taking.js';
 import { parseShardSelector, type ShardSelector } from './shard-selector.js';
 
-/** Which objects of a collection a request is about. */
+/** The selection of objects in a collection. */
 export interface Selection {
-  /** True if it takes everything, so that nobody need look into the objects. */
+  /** Whether it selects every object, so that none need be read. */
   readonly everything: boolean;
-  /** The shard selector in its normal form, if there is one. */
+  /** The shard selector in its normal form, if any. */
   readonly shard: string | undefined;
-  /** Set if only one name can match. */
+  /** Set if only objects of one name can match. */
   readonly name: string | undefined;
-  /** Set if objects of one namespace only can match. */
+  /** Set if only objects of one namespace can match. */
   readonly namespace: string | undefined;
   readonly labels: LabelSelector | undefined;
-  /** Nothing but labels decides. */
+  /** Whether labels alone decide. */
   readonly byLabelsAlone: boolean;
   matches(object: ApiObject): boolean;
 }
 
 type Getter = (object: ApiObject) => string;
 
-/** The selectors of a request held against what the kind can be selected by; `name`: of the object that the path names. Throws ApiError. */
+/**
+ * Combines the selectors of a request, and checks them against the fields that the kind can be selected by. `name` is
+ * that of the object in the path. Throws ApiError.
+ */
 export function readSelection(
   definition: ResourceDefinition,
   { labels, fields }: Pick<ListParameters, 'labels' | 'fields'>,
@@ -56,7 +59,10 @@ export function readSelection(
   };
 }
 
-/** What `shardSelector` says; others have turns meanwhile, as bad ones take long to tell what is wrong. Rejects with ApiError. */
+/**
+ * Parses `shardSelector`, in turns with other work, because finding the error in an invalid one may take long. Rejects
+ * with ApiError.
+ */
 export async function readShardSelector(text: string): Promise<ShardSelector> {
   try {
     return await runInTurns(parseShardSelector(text));

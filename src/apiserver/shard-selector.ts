@@ -6,19 +6,19 @@ import { parse } from '../cel/parser.js';
 import { Uint } from '../cel/values.js';
 
 /**
- * The `shardSelector` of lists, watches and deletecollection (KEP-5866): which part of a collection a client looks
- * after, told by ranges of a hash of one field. Its text is CEL, of which nothing but calls of `shardRange` joined by
- * `||` is allowed.
+ * The `shardSelector` of lists, watches and deletecollection (KEP-5866): the part of a collection that a client is
+ * responsible for, as ranges of a hash of one field. The text is CEL, restricted to calls of `shardRange` joined by
+ * `||`.
  */
 export interface ShardSelector {
-  /** As written anew; lists repeat it. */
+  /** The normal form, which lists repeat. */
   readonly text: string;
   matches(object: ApiObject): boolean;
 }
 
 interface Range {
   readonly field: Field;
-  /** `0x` and 16 digits; the end, exclusive, may be 2^64. */
+  /** `0x` and 16 digits. The end is exclusive and may be 2^64. */
   readonly start: string;
   readonly end: string;
 }
@@ -30,7 +30,7 @@ const fields = {
 type Field = keyof typeof fields;
 const isField = (text: string): text is Field => Object.hasOwn(fields, text);
 
-/** Reads a selector. Throws Error with Kubernetes' text. */
+/** Parses a selector. Throws Error with Kubernetes' text. */
 export function* parseShardSelector(given: string): Steps<ShardSelector> {
   const source = given.trim();
   if (source === '') throw new Error('empty shard selector is not allowed; omit the parameter for unfiltered lists');
@@ -49,9 +49,9 @@ export function* parseShardSelector(given: string): Steps<ShardSelector> {
   };
 }
 
-/** FNV-1a of 64 bits of the UTF-8 text, as 16 hexadecimal digits. */
+/** Returns the 64-bit FNV-1a hash of the UTF-8 text, as 16 hexadecimal digits. */
 export function fnv1a64(text: string): string {
-  // Two halves of 32 bits; the prime is 2^40 + 0x1b3.
+  // Computed in two halves of 32 bits; the prime is 2^40 + 0x1b3.
   let high = 0xcbf29ce4;
   let low = 0x84222325;
   for (const byte of Buffer.from(text)) {
@@ -63,7 +63,7 @@ export function fnv1a64(text: string): string {
   return high.toString(16).padStart(8, '0') + low.toString(16).padStart(8, '0');
 }
 
-/** Of bounds with as many digits as they need. */
+/** Compares bounds without leading zeros. */
 const isLess = (left: string, right: string): boolean =>
   left.length === right.length ? left < right : left.length < right.length;
 
@@ -73,7 +73,7 @@ function* expressionOf(source: string): Steps<Expr> {
   return expr;
 }
 
-/** In their order, however many there are and whichever way the tree leans. */
+/** Returns the ranges in their order. Iterative, so that their number and the shape of the tree do not matter. */
 function rangesOf(expression: Expr): readonly Range[] {
   const ranges: Range[] = [];
   const waiting = [expression];
@@ -139,7 +139,7 @@ function boundOf(expr: Expr, name: string): string {
   return text;
 }
 
-/** Expressions as error texts number them. */
+/** The numbers of expression kinds in error texts. */
 const kinds: Readonly<Record<Expr['kind'], number>> = {
   call: 1,
   comprehension: 2,
@@ -151,7 +151,7 @@ const kinds: Readonly<Record<Expr['kind'], number>> = {
   struct: 8,
 };
 
-/** Go's type of a literal, as error texts print it. */
+/** Returns Go's type of a literal as error texts print it. */
 function goTypeOf(value: Exclude<Literal['value'], string>): string {
   if (value === null) return 'structpb.NullValue';
   if (value instanceof Uint) return 'uint64';

@@ -10,19 +10,19 @@ import { runInTurns } from '../runtime/turn-taking.js';
 import { type Change, type Entry, type Store, StoreClosed } from '../store/store.js';
 import { isLarge } from './entry-codec.js';
 
-/** Between tries to read a collection again. */
+/** Milliseconds between attempts to read a collection again. */
 const retryMs = 1_000;
 
 /**
- * The server's own view of stored objects of built-in kinds: read once, kept current by the change stream, so that
- * authorization and admission need not ask the store each time. What cannot be read counts as not being there, so that
- * nobody else's damage to one object takes the others away; the log tells of it.
+ * The server's own view of stored objects of built-in kinds: read once and kept current by the change stream, so that
+ * authorization and admission need not query the store each time. An unreadable object counts as absent and is logged,
+ * so that damage to one object does not take the others away.
  */
 export class StoredObjects implements ObjectSource {
   readonly #store: Store;
   readonly #clock: Clock;
   readonly #log: Logger;
-  /** Promises while they are read. */
+  /** A promise while the collection is being read. */
   readonly #collections = new Map<string, Collection | Promise<Collection>>();
 
   constructor(
@@ -45,7 +45,7 @@ export class StoredObjects implements ObjectSource {
     return collection.then((read) => read.list() as readonly T[] | Promise<readonly T[]>);
   }
 
-  /** Calls back after every change of a type, and once at the beginning. Answers how to stop. */
+  /** Calls the listener after every change of a type, and once at the beginning. Returns a function that unsubscribes. */
   async follow<T extends ApiObject>(
     type: ResourceType<T>,
     onChange: (objects: readonly T[]) => void,
@@ -86,15 +86,15 @@ class Collection {
   readonly #prefix: string;
   readonly #clock: Clock;
   readonly #log: Logger;
-  /** In order, each at the place of its object. */
+  /** Sorted keys, each at the index of its object. */
   #keys: string[] = [];
   #objects: ApiObject[] = [];
-  /** Somebody has been given the list as it is. */
+  /** Whether the list was handed out, and must be copied before the next change. */
   #shared = false;
   readonly #listeners = new Set<() => void>();
-  /** Large objects that changed are read in turns, and no other change overtakes them. */
+  /** Large changed objects are read in turns with other work; later changes wait for them. */
   #reading: Promise<void> | undefined;
-  /** How often everything was read. */
+  /** How often the whole collection was read. */
   #loads = 0;
   #changes: Subscription | undefined;
 
@@ -137,7 +137,7 @@ class Collection {
     return read;
   }
 
-  /** What is known stays until everything could be read again. A closed store has nothing more to tell. */
+  /** Reads everything again until it succeeds. The known objects stay until then. A closed store ends it. */
   async #loadAgain(why: unknown): Promise<void> {
     for (let error = why; !(error instanceof StoreClosed); await this.#clock.sleep(retryMs)) {
       try {
@@ -203,7 +203,7 @@ class Collection {
     this.#tell();
   }
 
-  /** Where the key is, or would be. */
+  /** Returns the index of a key, or the one at which it would be inserted. */
   #placeOf(key: string): number {
     return firstNotBefore(0, this.#keys.length, (at) => (this.#keys[at] ?? '') < key);
   }
@@ -212,12 +212,12 @@ class Collection {
     for (const listener of this.#listeners) listener();
   }
 
-  /** The objects once all changes are among them. */
+  /** Returns the objects once all changes are applied. */
   list(): readonly ApiObject[] | Promise<readonly ApiObject[]> {
     return this.#reading === undefined ? this.handOut() : this.#reading.then(() => this.list());
   }
 
-  /** The objects as far as they are known. */
+  /** Returns the objects known now. */
   handOut(): readonly ApiObject[] {
     this.#shared = true;
     return this.#objects;

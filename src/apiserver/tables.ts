@@ -4,7 +4,7 @@ import { createdAt, nameDescription } from '../resources/columns.js';
 import { arrange } from '../schema/encode.js';
 import { objectMeta } from '../schema/meta.js';
 
-/** Objects as rows of a `Table` (meta.k8s.io), what kubectl prints; and as bare metadata. */
+/** Converts objects to rows of a `Table` (meta.k8s.io), which kubectl prints, and to bare metadata. */
 
 const nameColumn: Column = {
   name: 'Name',
@@ -14,7 +14,7 @@ const nameColumn: Column = {
   cell: ({ metadata }) => metadata.name ?? '',
 };
 
-/** All columns of a kind. A first column that is no name of its own replaces the name (events). */
+/** Returns the columns of a kind. Where the first column is not the name, it replaces the name (events). */
 const columnsOf = ({ columns, leadsWithName }: ResourceDefinition): readonly Column[] =>
   leadsWithName === false ? (columns ?? []) : [nameColumn, ...(columns ?? [createdAt])];
 
@@ -26,7 +26,7 @@ export function tableOf(
     readonly includeObject: 'Metadata' | 'Object' | 'None';
     readonly metadata: JsonObject;
     readonly now: number;
-    /** False leaves the column definitions out: later events of a watch. */
+    /** False leaves the column definitions out, for later events of a watch. */
     readonly columns: boolean;
     readonly bookmark?: boolean;
   },
@@ -53,12 +53,12 @@ export function tableOf(
           priority,
         }))
       : null,
-    // Go's list of rows is only made with the first one where a kind has no printer of its own.
+    // For a kind without a printer of its own, Go creates the list of rows with the first row.
     rows: rows.length === 0 && columns.includes(createdAt) ? null : rows,
   };
 }
 
-/** A bookmark has no fields to show; its cells are those of an empty object. */
+/** Returns a cell. A bookmark has no fields to show; its cells are those of an empty object. */
 function cellOf(
   column: Column,
   object: ApiObject,
@@ -76,16 +76,16 @@ function rowObject(
   object: ApiObject,
   { includeObject, version }: { readonly includeObject: string; readonly version: 'v1' | 'v1beta1' },
 ): object | null {
-  // The end of what was there at first is told by an annotation, which always shows.
+  // The end of the initial state is marked by an annotation, so that this object is always included.
   const marksEnd = object.metadata.annotations?.['k8s.io/initial-events-end'] === 'true';
   if (includeObject === 'None' && !marksEnd) return null;
   return includeObject === 'Object' ? object : partialObject(object.metadata, version);
 }
 
-/** What stands for an object of which only the metadata is asked for. */
+/** Returns the PartialObjectMetadata of an object. */
 export const partialObject = (metadata: ObjectMeta, version: 'v1' | 'v1beta1'): JsonObject => ({
   kind: 'PartialObjectMetadata',
   apiVersion: `meta.k8s.io/${version}`,
-  // Custom resources keep their members in another order.
+  // Custom resources store their members in another order.
   metadata: arrange(objectMeta, metadata as unknown as JsonObject),
 });

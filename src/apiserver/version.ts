@@ -1,9 +1,9 @@
 const ownBuild = '+kedge';
 
-/** Is it a server of this package that calls its version so? */
+/** Whether this version is that of a server of this package. */
 export const isOwnVersion = (gitVersion: string): boolean => gitVersion.endsWith(ownBuild);
 
-/** What /version answers: the Kubernetes version whose behaviour this server has, and who it really is. */
+/** The answer of /version: the Kubernetes version whose behaviour this server has, and its own identity. */
 export const serverVersion = {
   major: '1',
   minor: '36',

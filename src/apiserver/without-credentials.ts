@@ -1,6 +1,6 @@
 import { withoutTokenProtocols } from '../auth/bearer-token.js';
 
-/** By lower-case name: what is left of a header after authentication, so that credentials go no further. */
+/** What is kept of a header after authentication, by lower-case name, so that credentials are not passed on. */
 const passed: Readonly<Record<string, (value: string) => string | undefined>> = {
   authorization: () => undefined,
   'sec-websocket-protocol': withoutTokenProtocols,

@@ -13,12 +13,12 @@ export interface GroupVersion {
 }
 
 /**
- * The named schemas of a document. Asking for the reference to one adds it, and with it all it refers to, so that a
+ * The named schemas of a document. A reference to a component adds it, with everything that it refers to, so that a
  * document has exactly the components that are reachable from its paths.
  */
 export class Components {
   readonly dialect: Dialect;
-  /** Whose document it is, if it is that of one group of built-in kinds. */
+  /** The group and version of the document; undefined unless it is that of built-in kinds. */
   readonly owner: GroupVersion | undefined;
   readonly #found = new Map<string, JsonObject>();
 
@@ -27,14 +27,14 @@ export class Components {
     this.owner = owner;
   }
 
-  /** Every component so far, by name. */
+  /** Returns the components added so far, in the order of their names. */
   all(): JsonObject {
     const out: Record<string, Json> = {};
     for (const name of sortedNames(this.#found)) setMember(out, name, this.#found.get(name) ?? {});
     return out;
   }
 
-  /** Adds a component once; `make` may refer to it. */
+  /** Adds a component unless it exists; `make` may refer to it. Returns its name. */
   add(name: string, make: () => JsonObject): string {
     if (!this.#found.has(name)) {
       this.#found.set(name, {});
@@ -47,14 +47,14 @@ export class Components {
     return { $ref: this.dialect.schemas + name };
   }
 
-  /** A reference with more beside it, which OpenAPI 3 only allows around it. */
+  /** Returns a reference with further members, which OpenAPI 3 allows only around the reference. */
   describedReference(name: string, more: JsonObject): JsonObject {
     const reference = this.reference(name);
     if (Object.keys(more).length === 0) return reference;
     return this.dialect.version === 3 ? { allOf: [reference], ...more } : { ...reference, ...more };
   }
 
-  /** The component of a built-in schema; undefined if it is written in place. */
+  /** Returns the name of the component of a built-in schema, and adds it; undefined if the schema is written in place. */
   nameOf(schema: Schema): string | undefined {
     const shape = wireShape(schema);
     const special = specials[shape]?.(schema);
@@ -67,7 +67,7 @@ export class Components {
     return this.add(name, () => (shape === 'struct' ? this.struct(schema) : ownDescription(schema)));
   }
 
-  /** A struct with all its members. */
+  /** Returns a struct with all its members. */
   struct(schema: Schema, extensions: JsonObject = {}): JsonObject {
     const properties: Record<string, Json> = {};
     for (const [name, member] of schema.properties ?? []) setMember(properties, name, this.member(member));
@@ -81,7 +81,7 @@ export class Components {
     };
   }
 
-  /** A schema of a built-in kind in the place of a member, item or value. */
+  /** Returns a schema of a built-in kind as it stands in a member, item or value. */
   member(schema: Schema, isElement = false): JsonObject {
     const text = isElement ? {} : described(schema);
     const usual = this.dialect.version === 3 ? defaultOf(schema, isElement) : undefined;
@@ -106,7 +106,7 @@ export class Components {
     };
   }
 
-  /** A schema of a custom resource; metadata within is the component it always is. */
+  /** Returns the schema of a custom resource. Metadata in it refers to the component ObjectMeta. */
   custom(schema: Schema): JsonObject {
     return customSchema(schema, {
       dialect: this.dialect,
@@ -115,7 +115,7 @@ export class Components {
     });
   }
 
-  /** A reference to ObjectMeta; `objectMeta` must have been added. */
+  /** Returns a reference to ObjectMeta, which must have been added. */
   metadata(more: JsonObject): JsonObject {
     return this.describedReference(objectMetaComponent, more);
   }
@@ -125,11 +125,14 @@ const objectMetaComponent = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
 export const extensionPrefix = defaultDomains.extensions[0] ?? 'x-kubernetes-';
 
 const described = ({ description }: Schema): JsonObject => (description === undefined ? {} : { description });
-/** What a struct says of itself, whatever the field says that it was found in. */
+/** Returns the description of a struct itself, not that of the field that it was reached by. */
 const ownDescription = (schema: Schema): JsonObject =>
   described(schema.wire?.description === undefined ? schema : { description: schema.wire.description });
 
-/** Structs have `{}`, what is always written its zero value, elements of lists and maps too; what may be null has none. */
+/**
+ * Returns the default that OpenAPI 3 shows: `{}` for structs, the zero value for members that are always written and
+ * for elements of lists and maps, none for nullable schemas.
+ */
 function defaultOf(schema: Schema, isElement: boolean): Json | undefined {
   if (schema.default !== undefined) return schema.default;
   if (presenceOf(schema) === 'null') return undefined;
@@ -141,7 +144,7 @@ function defaultOf(schema: Schema, isElement: boolean): Json | undefined {
 }
 const zeroed: ReadonlySet<WireShape> = new Set<WireShape>(['string', 'int32', 'int64', 'double', 'boolean']);
 
-/** How lists, maps and patches are merged. */
+/** Returns the extensions that say how lists, maps and patches are merged. */
 function extensionsOf(schema: Schema): JsonObject {
   const extension = (name: string, value: Json | undefined): JsonObject =>
     value === undefined ? {} : { [`${extensionPrefix}${name}`]: value };
@@ -201,7 +204,7 @@ const intOrString: Special = {
   3: { format: 'int-or-string', oneOf: [{ type: 'integer' }, { type: 'string' }] },
 };
 
-/** Shapes that have components of their own. */
+/** Shapes that are components of their own. */
 const specials: Partial<Record<WireShape, (schema: Schema) => Special | undefined>> = {
   time: () => time_,
   'micro-time': () => microTime,

@@ -2,16 +2,16 @@ import { type Json, type JsonObject, setMember } from '../../api/object.js';
 import { plainKeywords, type Schema } from '../../schema/schema.js';
 import type { Dialect } from './dialect.js';
 
-/** Schemas of custom resources as they are published: all of it in OpenAPI 3, what clients of OpenAPI 2 bear in 2. */
+/** Publishes schemas of custom resources: complete in OpenAPI 3, and in OpenAPI 2 as far as its clients can read them. */
 export interface CustomSchemaOptions {
   readonly dialect: Dialect;
-  /** Of extensions. */
+  /** The prefix of extensions. */
   readonly prefix: string;
-  /** The reference to ObjectMeta. */
+  /** Returns the reference to ObjectMeta. */
   metadata(more: JsonObject): JsonObject;
 }
 
-/** Texts that clients get to see in embedded resources. */
+/** Descriptions of the members of embedded resources. */
 const embeddedTexts = {
   apiVersion:
     'apiVersion defines the versioned schema of this representation of an object. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources',
@@ -35,7 +35,7 @@ export function customSchema(given: Schema, options: CustomSchemaOptions): JsonO
   const out: Record<string, Json> = {};
   for (const name of plainKeywords) {
     const value = schema[name];
-    // An empty list of required members is none.
+    // An empty list of required members is left out.
     if (value !== undefined && !(name === 'required' && schema.required?.length === 0)) out[name] = value as Json;
   }
   const inner = (each: Schema): JsonObject => customSchema(each, options);
@@ -68,7 +68,7 @@ export function customSchema(given: Schema, options: CustomSchemaOptions): JsonO
     : out;
 }
 
-/** An embedded resource has a type and metadata, and must have the type. */
+/** Adds the type and metadata of an embedded resource, and requires the type. */
 function embedded(out: JsonObject, schema: Schema, options: CustomSchemaOptions): JsonObject {
   const required = schema.required ?? [];
   return {
@@ -88,7 +88,7 @@ const isEither = (anyOf: readonly Schema[] | undefined): boolean =>
   anyOf?.length === 2 &&
   anyOf.every((each, at) => each.type === eitherType[at]?.type && Object.keys(each).length === 1);
 
-/** `int-or-string` says in words of JSON Schema what it means. */
+/** Adds `anyOf` to an `int-or-string` schema, which states its meaning in JSON Schema. */
 function unfolded(schema: Schema): Schema {
   if (schema.intOrString !== true || isEither(schema.anyOf) || isEither(schema.allOf?.[0]?.anyOf)) return schema;
   return schema.anyOf === undefined
@@ -96,7 +96,7 @@ function unfolded(schema: Schema): Schema {
     : { ...schema, allOf: [{ anyOf: eitherType }, ...(schema.allOf ?? [])] };
 }
 
-/** Without what clients of OpenAPI 2 stumble over: junctors, null, members beside unknown ones, defaults. */
+/** Removes what clients of OpenAPI 2 cannot read: junctors, null, members beside unknown ones, defaults. */
 function forV2(schema: Schema): Schema {
   const { allOf: _all, anyOf: _any, oneOf: _one, not: _not, default: _default, nullable, ...rest } = schema;
   const { type, items, properties, required, ...bare } = rest;

@@ -1,7 +1,7 @@
-/** What differs between the two versions of OpenAPI. */
+/** The differences between the two versions of OpenAPI. */
 export interface Dialect {
   readonly version: 2 | 3;
-  /** Where schemas stand in the document. */
+  /** The prefix of references to schemas. */
   readonly schemas: '#/definitions/' | '#/components/schemas/';
 }
 

@@ -4,25 +4,25 @@ import { sortedNames } from '../../api/text-order.js';
 import type { ResourceDefinition } from '../../registry/resource-definition.js';
 
 /**
- * Documents are put together of parts: what one definition adds to them is written once, however many documents it is in,
- * so that a change of one definition costs no more for there being many.
+ * Documents are composed of parts: what a definition contributes is written once, for all documents that contain it, so
+ * that the cost of changing a definition does not grow with their number.
  */
 
-/** What one definition adds, as written, by name. */
+/** The contribution of one definition in its written form, by name. */
 export interface DocumentPart {
   readonly paths: ReadonlyMap<string, Buffer>;
   readonly schemas: ReadonlyMap<string, Buffer>;
 }
 
-/** How a document is written. */
+/** The format in which a document is written. */
 export interface DocumentFormat {
-  /** What a definition adds, before it is written. */
+  /** Returns what a definition contributes, before it is written. */
   describe(definition: ResourceDefinition): { readonly paths: JsonObject; readonly schemas: JsonObject };
-  /** A member of the paths, or of the schemas. */
+  /** Writes a member of the paths or of the schemas. */
   member(of: keyof DocumentPart, name: string, value: JsonObject): Buffer;
 }
 
-/** Parts in one form. Definitions that go take theirs with them. */
+/** The parts of documents in one format. A part is released together with its definition. */
 export class DocumentParts {
   readonly #form: DocumentFormat;
   readonly #known = new WeakMap<ResourceDefinition, DocumentPart>();
@@ -31,7 +31,7 @@ export class DocumentParts {
     this.#form = form;
   }
 
-  /** The part of each definition, in their order, a step for each. */
+  /** Returns the part of each definition, in their order; takes a step for each. */
   *of(definitions: readonly ResourceDefinition[], shared: Map<string, Buffer>): Steps<readonly DocumentPart[]> {
     const parts: DocumentPart[] = [];
     for (const definition of definitions) {
@@ -44,7 +44,7 @@ export class DocumentParts {
     return parts;
   }
 
-  /** What all kinds have, such as the schema of metadata, is kept once. */
+  /** Schemas that all kinds have, such as that of metadata, are kept once. */
   #write(definition: ResourceDefinition, shared: ReadonlyMap<string, Buffer>): DocumentPart {
     const { paths, schemas } = this.#form.describe(definition);
     const written = (of: keyof DocumentPart, members: JsonObject): [string, Buffer][] =>
@@ -57,7 +57,7 @@ export class DocumentParts {
   }
 }
 
-/** All members, in the order of their names; of those given more than once the first. */
+/** Returns all members in the order of their names. The first of several with the same name wins. */
 export function* membersOf(parts: readonly DocumentPart[], of: keyof DocumentPart): Steps<readonly Buffer[]> {
   const found = new Map<string, Buffer>();
   let seen = 0;

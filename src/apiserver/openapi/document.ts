@@ -3,7 +3,7 @@ import { extensionPrefix } from './components.js';
 import type { Operation } from './operations.js';
 import type { Parameter, Path } from './paths.js';
 
-/** What documents of both versions of OpenAPI have. */
+/** What the documents of both versions of OpenAPI have in common. */
 
 export interface DocumentInfo {
   readonly title: string;
@@ -11,7 +11,7 @@ export interface DocumentInfo {
 }
 export const documentInfo: DocumentInfo = { title: 'Kubernetes', version: '1.36' };
 
-/** How callers say who they are. */
+/** How callers authenticate. */
 export const bearerToken = {
   description: 'Bearer token',
   in: 'header',
@@ -19,7 +19,7 @@ export const bearerToken = {
   type: 'apiKey',
 } as const;
 
-/** What can be done at each path, as one version of OpenAPI writes it. */
+/** Returns the paths with their operations, as one version of OpenAPI writes them. */
 export function pathsObject(
   paths: readonly Path[],
   write: {
@@ -39,13 +39,13 @@ export function pathsObject(
 
 const statusTexts = { 200: 'OK', 201: 'Created', 202: 'Accepted' } as const;
 
-/** What is answered with each code; `answered` is the same with all that succeed. */
+/** Returns the responses of an operation by status code; `answered` is what all successful ones share. */
 export const responsesObject = ({ codes }: Operation, answered: JsonObject): JsonObject => ({
   ...Object.fromEntries(codes.map((code) => [String(code), { description: statusTexts[code], ...answered }])),
   401: { description: 'Unauthorized' },
 });
 
-/** What Kubernetes' generators look for. */
+/** Returns the extensions that Kubernetes' client generators read. */
 export const extensionsOf = ({ action, gvk }: Operation): JsonObject => ({
   [`${extensionPrefix}action`]: action,
   [`${extensionPrefix}group-version-kind`]: { ...gvk },

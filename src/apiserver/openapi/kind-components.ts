@@ -6,7 +6,7 @@ import { servedPatchTypes } from '../patch/index.js';
 import { type Components, extensionPrefix } from './components.js';
 import type { KindSchema, RequestSchema, ResponseSchema } from './operations.js';
 
-/** Kinds, their lists and what goes with them, as components of a document. */
+/** Components for kinds, their lists, and the other bodies of requests and responses. */
 
 const meta = 'io.k8s.apimachinery.pkg.apis.meta.v1.';
 
@@ -15,11 +15,11 @@ const gvkExtension = (group: string, version: string, kind: string): JsonObject 
   [gvkMember]: [{ group, kind, version }],
 });
 
-/** Reverses the group, as names of components do: `com.example.v1.Foo`. */
+/** Returns the component name of a custom kind, with the group reversed: `com.example.v1.Foo`. */
 const customName = (group: string, version: string, kind: string): string =>
   [...group.split('.').reverse(), version, kind].filter((part) => part !== '').join('.');
 
-/** Adds a kind and answers the name of its component. */
+/** Adds a kind and returns the name of its component. */
 function kindComponent(components: Components, of: KindSchema): string {
   const { group, version, kind, schema, origin } = of;
   const extension = gvkExtension(group, version, kind);
@@ -31,7 +31,7 @@ function kindComponent(components: Components, of: KindSchema): string {
 }
 
 function customKind(components: Components, { schema }: KindSchema, extension: JsonObject): JsonObject {
-  // Clients of OpenAPI 2 take members beside unknown ones for all there are.
+  // Clients of OpenAPI 2 take the listed members for all that exist, even if unknown ones are allowed.
   if (components.dialect.version === 2 && schema.preserveUnknownFields === true)
     return { type: 'object', ...extension };
   components.nameOf(objectMeta);
@@ -53,7 +53,7 @@ function customKind(components: Components, { schema }: KindSchema, extension: J
 const typeMetaProperties = (components: Components): JsonObject =>
   Object.fromEntries(Object.entries(typeMeta).map(([name, schema]) => [name, components.member(schema)]));
 
-/** Adds the list of a kind and answers the name of its component. */
+/** Adds the list of a kind and returns the name of its component. */
 function listComponent(components: Components, of: KindSchema): string {
   const { group, version, kind, origin } = of;
   const listKind = of.listKind ?? `${kind}List`;
@@ -77,7 +77,7 @@ function listComponent(components: Components, of: KindSchema): string {
   });
 }
 
-/** A kind that each group has, besides the one that has no name. */
+/** The extension of a kind that belongs to every group: it names the core group and that of the document. */
 const everywhere = ({ owner }: Components, kind: string): JsonObject => ({
   [gvkMember]: [{ group: '', version: 'v1' }, ...(owner?.group ? [owner] : [])].map(({ group, version }) => ({
     group,
@@ -95,7 +95,7 @@ const watchEvent = struct(
   { required: ['type', 'object'], description: 'One change.', component: `${meta}WatchEvent` },
 );
 
-/** Adds what is answered and says the name of its component. */
+/** Adds the schema of a response and returns the name of its component. */
 export function answerComponent(components: Components, answer: ResponseSchema): string {
   switch (answer.type) {
     case 'object':
@@ -111,7 +111,7 @@ export function answerComponent(components: Components, answer: ResponseSchema):
   }
 }
 
-/** Adds what is sent and says the name of its component. */
+/** Adds the schema of a request body and returns the name of its component. */
 export function bodyComponent(components: Components, body: RequestSchema): string {
   switch (body.type) {
     case 'object':
@@ -128,7 +128,7 @@ export function bodyComponent(components: Components, body: RequestSchema): stri
   }
 }
 
-/** Media types of what is sent. */
+/** Returns the media types of a request body. */
 export function bodyMediaTypes(origin: KindSchema['origin'], body: RequestSchema | undefined): readonly string[] {
   if (body?.type !== 'patch') return origin === 'custom' ? ['application/json', 'application/yaml'] : ['*/*'];
   return servedPatchTypes(origin);
@@ -136,7 +136,7 @@ export function bodyMediaTypes(origin: KindSchema['origin'], body: RequestSchema
 
 const protobuf = 'application/vnd.kubernetes.protobuf';
 
-/** Media types of answers. */
+/** Returns the media types of a response. */
 export function answerMediaTypes(origin: KindSchema['origin'], answer: ResponseSchema): readonly string[] {
   const streams = answer.type === 'list' || answer.type === 'watch-event';
   const types = ['application/json', 'application/yaml', ...(origin === 'built-in' ? [protobuf] : [])];

@@ -5,11 +5,11 @@ import { verbsOfSubresource } from '../../registry/subresource.js';
 import type { Schema } from '../../schema/schema.js';
 import { verbsOf } from '../discovery.js';
 
-/** What can be done with a resource, in words of neither version of OpenAPI. */
+/** An operation on a resource, independent of the version of OpenAPI. */
 export interface Operation {
   readonly path: string;
   readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
-  /** `x-kubernetes-action`. */
+  /** The value of `x-kubernetes-action`. */
   readonly action: 'get' | 'list' | 'post' | 'put' | 'patch' | 'delete' | 'deletecollection' | 'watch' | 'watchlist';
   readonly id: string;
   readonly tag: string;
@@ -19,21 +19,21 @@ export interface Operation {
   readonly body?: RequestSchema;
   readonly answer: ResponseSchema;
   readonly codes: readonly (200 | 201 | 202)[];
-  /** Names of query parameters; `pretty` is understood everywhere. */
+  /** Names of the query parameters, except `pretty`, which every operation has. */
   readonly query: readonly QueryParameter[];
 }
 
-/** What is sent: an object, a patch, options of a deletion. */
+/** The schema of a request body: an object, a patch or the options of a deletion. */
 export type RequestSchema =
   | { readonly type: 'object'; readonly schema: KindSchema }
   | { readonly type: 'patch' }
   | { readonly type: 'delete-options' };
-/** What is answered. */
+/** The schema of a response. */
 export type ResponseSchema =
   | { readonly type: 'object' | 'list'; readonly schema: KindSchema }
   | { readonly type: 'status' | 'watch-event' };
 
-/** A schema and the kind it is of. */
+/** A schema with the kind that it describes. */
 export interface KindSchema {
   readonly group: string;
   readonly version: string;
@@ -45,7 +45,7 @@ export interface KindSchema {
 
 export type QueryParameter = keyof typeof queryParameters;
 
-/** Parameters of URLs: what they are of, and what for. */
+/** Types and descriptions of the query parameters. */
 export const queryParameters = {
   pretty: { type: 'string', description: 'Answer in lines and with blanks.' },
   dryRun: { type: 'string', description: 'All: do everything but store.' },
@@ -99,7 +99,7 @@ const deletion = [
   'propagationPolicy',
 ] as const;
 
-/** Every operation of a resource and its subresources. */
+/** Returns every operation of a resource and its subresources. */
 export function operationsOf(definition: ResourceDefinition): readonly Operation[] {
   const { group, version, plural, namespaced } = definition;
   const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
@@ -122,7 +122,7 @@ interface Paths {
 
 const itemOf = ({ root, scope, plural }: Paths): string => `${root}${scope}/${plural}/{name}`;
 
-/** An operation by what is its own; `of`: the kind it is about, where that is not the resource's. */
+/** An operation without the members that follow from the resource. `of` is its kind, if that is not the resource's. */
 type Part = Omit<Operation, 'tag' | 'gvk' | 'origin' | 'codes' | 'body'> & {
   readonly body?: RequestSchema | undefined;
   readonly of?: KindSchema;
@@ -187,7 +187,7 @@ function ownOperations(definition: ResourceDefinition, { root, scope, plural }: 
   return own.filter(({ verb }) => served.includes(verb)).map(({ verb: _, ...part }) => part);
 }
 
-/** Reading and changing one object, or what a subresource shows of it. */
+/** Returns the operations that read and change one object, or a subresource of it. */
 const itemOperations = (
   path: string,
   { id, what }: { readonly id: string; readonly what: string },
@@ -228,7 +228,7 @@ const itemOperations = (
   },
 ];
 
-/** What a read of one object takes is only told of custom resources. */
+/** Returns the query parameters of reading one object. As in Kubernetes, only custom resources list them. */
 const readQuery = ({ origin }: Pick<KindSchema, 'origin'>): readonly QueryParameter[] =>
   origin === 'custom' ? ['resourceVersion'] : [];
 
@@ -244,7 +244,7 @@ const codesOf: Partial<Record<Operation['action'], Operation['codes']>> = {
   delete: [200, 202],
 };
 
-/** Adds what follows from the resource. */
+/** Returns a function that adds the members that follow from the resource. */
 function finisher(definition: ResourceDefinition): (part: Part) => Operation {
   const { group, version, kind, origin } = definition;
   const own = { group, version, kind };
@@ -288,7 +288,7 @@ function subresourceOperations(
     .map(({ verb: _, ...part }) => ({ ...part, of }));
 }
 
-/** The paths of old for watching. */
+/** Returns the operations of the deprecated watch paths. */
 function watchOperations(definition: ResourceDefinition, { root, scope, plural }: Paths): readonly Part[] {
   if (definition.origin === 'custom' || !verbsOf(definition).includes('watch')) return [];
   const { kind, namespaced } = definition;
@@ -311,7 +311,7 @@ function watchOperations(definition: ResourceDefinition, { root, scope, plural }
 const capital = (text: string): string => text.replace(/^./, (first) => first.toUpperCase());
 const aOrAn = (kind: string): string => `${/^[AEIOU]/.test(kind) ? 'an' : 'a'} ${kind}`;
 
-/** A group as identifiers name it: `core`, `rbacAuthorization`, `stableExampleCom`. */
+/** Returns a group as operation IDs name it: `core`, `rbacAuthorization`, `stableExampleCom`. */
 function groupName(group: string): string {
   if (group === '') return 'core';
   const [first = '', ...rest] = group.replace(/\.k8s\.io$/, '').split(/[.-]/);

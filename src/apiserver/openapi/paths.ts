@@ -1,11 +1,11 @@
 import { type Operation, type QueryParameter, queryParameters } from './operations.js';
 
-/** One path with what can be done there. */
+/** A path with its operations. */
 export interface Path {
   readonly path: string;
-  /** What stands with the path: names in braces, and query parameters that all its operations take. By name. */
+  /** Parameters that all operations share: names in braces, and common query parameters. Sorted by name. */
   readonly parameters: readonly Parameter[];
-  /** With the query parameters that not all of them take. */
+  /** Each operation with the query parameters that not all of them share. */
   readonly operations: readonly Operation[];
 }
 
@@ -17,7 +17,7 @@ export interface Parameter {
   readonly type: 'string' | 'boolean' | 'integer';
 }
 
-/** The paths of some operations, in the order of their first ones. */
+/** Groups operations by path, in the order in which the paths first occur. */
 export function pathsOf(operations: readonly Operation[]): readonly Path[] {
   const found = new Map<string, Operation[]>();
   for (const operation of operations) {
@@ -41,7 +41,7 @@ export function pathsOf(operations: readonly Operation[]): readonly Path[] {
 
 const byName = (a: Parameter, b: Parameter): number => (a.name < b.name ? -1 : 1);
 
-/** Names in braces, and `pretty`. */
+/** Returns the parameters in braces, and `pretty`. */
 function pathParameters(path: string, kind: string): readonly Parameter[] {
   const describe: Readonly<Record<string, string>> = {
     name: `Name of the ${kind}.`,

@@ -10,8 +10,8 @@ import { openApiV2Protobuf } from './v2-protobuf.js';
 import { documentPath, documentUrl, openApiV3, openApiV3Index } from './v3.js';
 
 /**
- * `/openapi/v2` and `/openapi/v3/...`: made when first asked for, and kept as long as what they tell of: the document of
- * a group and version until one of its own definitions changes, the others until anything does.
+ * `/openapi/v2` and `/openapi/v3/...`. Documents are generated when first requested and then cached: the document of a
+ * group and version until one of its own definitions changes, the others until anything changes.
  */
 
 interface OpenApiRequest {
@@ -35,7 +35,10 @@ const yearSeconds = 365 * 86_400;
 
 const etagOf = ({ hash }: Document): string => `"${hash}"`;
 
-/** undefined: there is no such document. One that has to be made is made in turns with others, for all who ask for it. */
+/**
+ * Answers a request for a document; undefined if there is no such document. A document that is missing from the cache
+ * is generated in turns with other work, once for all callers.
+ */
 export async function openApiAnswer(served: Served, asked: OpenApiRequest): Promise<Result | undefined> {
   if (asked.path === '/openapi/v2') return v2Answer(served, asked);
   const documents = await v3Documents(served, asked.now);
@@ -65,7 +68,10 @@ interface V3Documents {
   readonly byPath: ReadonlyMap<string, Document>;
 }
 
-/** Made in turns with others when first asked for, once for all who ask; what failed is tried again. */
+/**
+ * Returns a function that generates a value in turns with other work when it is first requested, once for all callers.
+ * After a failure the next call tries again.
+ */
 function madeOnce<V>(make: (served: Served, now: number) => Steps<V>): (served: Served, now: number) => Promise<V> {
   const all = new WeakMap<Served, Promise<V>>();
   return (served, now) => {
@@ -92,8 +98,8 @@ function* makeV3({ groups }: Served, now: number): Steps<V3Documents> {
 }
 
 /**
- * Documents by the first definition in them, with all of those they were made of. Some definitions are the same for every
- * server of this process, and must not keep alive those that hold all of a server that has stopped.
+ * Documents by their first definition, with all definitions they were made of. Some definitions are shared by all
+ * servers of this process and must not keep those of a stopped server alive.
  */
 const versionsMade = new WeakMap<
   ResourceDefinition,
@@ -145,7 +151,10 @@ function formIn(accept: string | undefined): V2Form | undefined {
   return undefined;
 }
 
-/** The document, or that the caller has it: 304, or 412 for who does more than read (RFC 9110 section 13.1.2). */
+/**
+ * Answers with the document, or with 304 if the caller has it; methods other than GET and HEAD then get 412 (RFC 9110
+ * section 13.1.2).
+ */
 function fresh(
   document: GeneratedBytes | Document,
   contentType: string,
@@ -163,10 +172,10 @@ function fresh(
   return { type: 'bytes', code: 412, bytes, ...(etag === undefined ? {} : { contentType }), headers: dated };
 }
 
-/** If-None-Match may name several, or any (RFC 9110 section 13.1.2). */
+/** Whether If-None-Match, which may list several tags or be `*`, matches (RFC 9110 section 13.1.2). */
 const has = (ifNoneMatch: string, etag: string | undefined): boolean =>
   ifNoneMatch.split(',').some((one) => one.trim().replace(/^W\//, '') === etag || one.trim() === '*');
 
-/** Was it made before that, to the second? What is no date does not count (section 13.1.3). */
+/** Whether the document is not newer than If-Modified-Since, to the second. An invalid date is ignored (section 13.1.3). */
 const isSince = (ifModifiedSince: string | undefined, { at }: GeneratedBytes): boolean =>
   ifModifiedSince?.endsWith(' GMT') === true && Math.trunc(at / 1_000) * 1_000 <= Date.parse(ifModifiedSince);

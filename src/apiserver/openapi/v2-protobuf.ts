@@ -5,8 +5,8 @@ import { WireWriter, wireTypes } from '../../schema/protobuf/wire-format.js';
 import { openApiV2, type V2Format, v2Head, v2Security } from './v2.js';
 
 /**
- * An OpenAPI 2 document in protocol buffers, the only form older clients ask for: message Document of gnostic's
- * openapiv2, whose field numbers these tables are.
+ * Writes an OpenAPI 2 document in protocol buffers, the only format that older clients request: the message Document of
+ * gnostic's openapiv2, whose field numbers these tables contain.
  */
 export const v2Protobuf: V2Format = {
   member: (of, name, value) =>
@@ -26,11 +26,11 @@ export const openApiV2Protobuf = openApiV2(v2Protobuf);
 function written(write: (writer: WireWriter) => void): Buffer {
   const writer = new WireWriter();
   write(writer);
-  // Not with all the room that was made for it.
+  // The copy leaves out the unused capacity of the writer.
   return Buffer.from(writer.finish());
 }
 
-/** A message of fields that are written already, under a number. */
+/** Writes a message of fields that are written already, under a field number. */
 function* inField(number: number, fields: readonly Buffer[]): Generator<Buffer, void> {
   yield written((writer) => {
     writer.varint(fields.reduce((sum, { length }) => sum + length, 0));
@@ -72,7 +72,7 @@ const message =
     write(writer, value);
     writer.close(number, before);
   };
-/** A list as a repeated field; what is no list counts as one item. */
+/** Writes a list as a repeated field; any other value counts as one item. */
 const repeated =
   (item: WriteField): WriteField =>
   (writer, number, value) => {
@@ -80,7 +80,7 @@ const repeated =
     for (let at = items.length - 1; at >= 0; at--) item(writer, number, items[at] ?? null);
   };
 const valueNumber = 2;
-/** An object as a repeated field of `{ 1: name, 2: value }`. */
+/** Writes an object as a repeated field of `{ 1: name, 2: value }`. */
 const named =
   (value: WriteField): WriteField =>
   (writer, number, given) => {
@@ -92,16 +92,19 @@ const named =
       writer.close(number, before);
     }
   };
-/** A message that holds the value in one field. */
+/** Writes a message that holds the value in one field. */
 const within = (number: number, field: WriteField): WriteField =>
   message((writer, value) => field(writer, number, value));
 
-/** A value as YAML, in field 2 of an Any. */
+/** Writes a value as YAML, in field 2 of an Any. */
 const any: WriteField = within(2, (writer, number, value) => text(writer, number, writeYaml(value)));
 
 type Fields = Readonly<Record<string, readonly [number: number, write: WriteField]>>;
 
-/** A message with these members, and extensions under the last number. Fields are written by number, from the last. */
+/**
+ * Writes a message with these members, and extensions under the number `extensions`. Fields are written in descending
+ * order of their numbers.
+ */
 function members(fields: () => Fields, extensions?: number): WriteMessage {
   let sorted: readonly (readonly [string, readonly [number, WriteField]])[] | undefined;
   return (writer, value) => {
@@ -123,7 +126,7 @@ const schemas: WriteField = within(1, named(schema));
 
 const pathItem: WriteField = (writer, number, value) => message(messages.pathItem)(writer, number, value);
 
-/** Query and path parameters differ in one number and in where the numbers of what follows begin. */
+/** Query parameters have one more field than path parameters, so that the numbers of later fields differ by one. */
 const plainParameter = (isQuery: boolean): WriteMessage => {
   const after = isQuery ? 1 : 0;
   return members(
@@ -216,7 +219,7 @@ const messages: Readonly<Record<MessageName, WriteMessage>> = {
     }),
     10,
   ),
-  // Of the document what comes before its paths, and what comes after its schemas.
+  // The fields of the document before its paths (`head`) and after its schemas (`security`).
   head: members(() => ({
     swagger: [1, text],
     info: [2, message(members(() => ({ title: [1, text], version: [2, text] }), 7))],
@@ -232,7 +235,7 @@ function additionalProperties(writer: WireWriter, number: number, value: Json): 
   either(writer, number, value);
 }
 
-/** An alternative is written even if it is false. */
+/** Writes a boolean that is an alternative of a union, which is written even if it is false. */
 function boolean(writer: WireWriter, number: number, value: Json): void {
   writer.varint(value === true ? 1 : 0);
   writer.tag(number, wireTypes.varint);

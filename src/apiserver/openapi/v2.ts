@@ -13,21 +13,21 @@ import { type Parameter, pathsOf, queryParameter } from './paths.js';
 
 /** OpenAPI 2: one document for everything. */
 
-/** What is in the document besides paths and schemas. */
+/** The members of the document before its paths. */
 export const v2Head: JsonObject = { swagger: '2.0', info: { ...documentInfo } };
 export const v2Security: JsonObject = {
   securityDefinitions: { BearerToken: { ...bearerToken } },
   security: [{ BearerToken: [] }],
 };
 
-/** How the document is written. */
+/** The format in which the document is written. */
 export interface V2Format {
   readonly member: DocumentFormat['member'];
-  /** The pieces of the document, of members that are written already. */
+  /** Returns the pieces of the document, from members that are written already. */
   document(paths: readonly Buffer[], schemas: readonly Buffer[]): Iterable<Buffer>;
 }
 
-/** Answers how to write the document in this form: in pieces, one after the other. */
+/** Returns a function that writes the document in this format, in pieces. */
 export function openApiV2(form: V2Format): (definitions: readonly ResourceDefinition[]) => Steps<readonly Buffer[]> {
   const known = new DocumentParts({ describe, member: form.member });
   return function* write(definitions) {

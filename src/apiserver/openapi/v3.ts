@@ -27,7 +27,7 @@ const customDocumentInfo: DocumentInfo = { title: 'Kubernetes CRD Swagger', vers
 export const documentPath = ({ group, version }: GroupVersion): string =>
   group === '' ? `api/${version}` : `apis/${group}/${version}`;
 
-/** The document of one group and version in JSON: in pieces, one after the other. `shared`: schemas that others have, too. */
+/** Writes the document of one group and version in JSON, in pieces. `shared` holds schemas that other documents have, too. */
 export function* openApiV3(
   definitions: readonly ResourceDefinition[],
   shared: Map<string, Buffer> = new Map(),
@@ -56,7 +56,7 @@ function describe(definition: ResourceDefinition): ReturnType<DocumentFormat['de
   return { paths, schemas: components.all() };
 }
 
-/** The index: each document's URL with the hash of its bytes. `hashes` are by path. */
+/** Returns the index: the URL of each document, with the hash of its bytes. `hashes` are by path. */
 export function openApiV3Index(hashes: ReadonlyMap<string, string>): JsonObject {
   const paths: Record<string, Json> = {};
   for (const [path, hash] of [...hashes].sort(([a], [b]) => (a < b ? -1 : 1))) {

@@ -8,21 +8,21 @@ import { utf8Text } from '../../api/utf8-text.js';
 import { withoutTokens } from '../../runtime/redaction.js';
 import type { Level, Stage } from './audit-policy.js';
 
-/** What is known of a request at one of its stages. */
+/** The facts about a request at one of its stages. */
 export interface AuditFacts {
   readonly level: Level;
   readonly auditId: string;
   readonly uri: string;
   readonly verb: string;
-  /** Who sent it; undefined: nobody knows. */
+  /** The authenticated user; undefined if there is none. */
   readonly user: UserInfo | undefined;
   readonly impersonated: UserInfo | undefined;
-  /** The verb of constrained impersonation that allowed it. */
+  /** The verb of constrained impersonation that allowed the impersonation. */
   readonly constraint: string | undefined;
   readonly sourceIPs: readonly string[];
   readonly userAgent: string;
   readonly object: ObjectReference | undefined;
-  /** Absent before there is an answer. */
+  /** Absent until there is an answer. */
   readonly status: AuditStatus | undefined;
   /** JSON text. */
   readonly requestObject: string | undefined;
@@ -44,23 +44,23 @@ export interface ObjectReference {
   readonly subresource: string;
 }
 
-/** The bounded members of the Status answered; of another answer only the code. */
+/** The bounded members of the Status that was answered; for any other answer only the code. */
 export interface AuditStatus extends Partial<Pick<Status, 'status' | 'message' | 'reason' | 'details'>> {
   readonly code?: number;
 }
 
-/** Bytes. */
+/** Longest user agent, in bytes. */
 const agentLimit = 1_024;
 
-/** One line of the log: an Event of audit.k8s.io/v1. */
+/** Returns a line of the log: an Event of audit.k8s.io/v1. */
 export const auditLine = (event: string): string =>
   `{"kind":"Event","apiVersion":"audit.k8s.io/v1",${event.slice(1)}\n`;
 
-/** The body of a request that reports several events. */
+/** Returns the body of a request that reports several events: an EventList. */
 export const auditList = (events: readonly string[]): string =>
   `{"kind":"EventList","apiVersion":"audit.k8s.io/v1","metadata":{},"items":[${events.join(',')}]}\n`;
 
-/** An event as it stands in a list, with its members in the order Kubernetes writes them. */
+/** Returns an event as it is written in a list, with its members in the order of Kubernetes. */
 export function auditEvent(stage: Stage, now: number, facts: AuditFacts): string {
   const { user, impersonated, constraint, sourceIPs, userAgent, object, status, annotations } = facts;
   const head = {
@@ -94,7 +94,7 @@ const byKey = ([a]: [string, string], [b]: [string, string]): number => compareT
 function shortened(agent: string): string {
   const bytes = Buffer.from(agent);
   if (bytes.length <= agentLimit) return agent;
-  // Half a character at the end is told byte by byte.
+  // A character that was cut in half is replaced byte by byte.
   return `${utf8Text(bytes.subarray(0, agentLimit)).replace(/\p{Surrogate}/gu, '\ufffd')}...TRUNCATED`;
 }
 
@@ -122,16 +122,16 @@ const statusOf = ({ status, message, reason, details, code }: AuditStatus): obje
 
 interface Sent {
   header(name: string): string | undefined;
-  /** Of the peer. */
+  /** The address of the peer. */
   readonly remoteAddress?: string | undefined;
 }
 
 const isAddress = (text: string): boolean => text.length <= longestAddress && isIP(text) !== 0 && !text.includes('%');
-/** IPv6 with IPv4 within. */
+/** The length of an IPv6 address with an embedded IPv4 address. */
 const longestAddress = 45;
 const mostForwarded = 64;
 
-/** Addresses a request came by: those proxies tell of, and the peer's at last. */
+/** Returns the source addresses of a request: those that proxies report, then that of the peer. */
 export function sourceAddresses(sent: Sent): readonly string[] {
   const forwarded = (sent.header('x-forwarded-for') ?? '')
     .split(',', mostForwarded)

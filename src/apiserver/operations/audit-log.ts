@@ -8,13 +8,13 @@ import { type AuditFacts, auditEvent, auditLine } from './audit-event.js';
 import { type AuditPolicy, type Level, requirementOf, type Stage } from './audit-policy.js';
 import { AuditRecord } from './audit-record.js';
 
-/** Where events go, which is given them as they stand in a list. */
+/** A destination for audit events. Events are passed as they are written in a list. */
 export interface AuditBackend {
-  /** What Kubernetes calls it: `log` or `webhook`. */
+  /** The name of the plugin in Kubernetes: `log` or `webhook`. */
   readonly plugin: string;
-  /** False: the event was dropped. */
+  /** Writes an event. Returns false if it was dropped. */
   write(event: string): boolean;
-  /** Writes what waits, for as long as that works. */
+  /** Writes the waiting events, as far as possible. */
   close(): Promise<void>;
 }
 
@@ -25,7 +25,7 @@ export const lineBackend = (sink: LineSink): AuditBackend => ({
   close: () => sink.close(),
 });
 
-/** Writes down what the policy asks of every request. Nobody waits for it: what cannot be kept is dropped and counted. */
+/** Records requests as the policy asks. No request waits for it: events that cannot be written are dropped and counted. */
 export class AuditLog {
   readonly #policy: () => AuditPolicy;
   readonly #backends: readonly AuditBackend[];
@@ -36,7 +36,7 @@ export class AuditLog {
   readonly #levels: (level: Level) => { add(): void };
   readonly #dropping = new Set<AuditBackend>();
 
-  /** `policy` is asked for every request. */
+  /** `policy` is called for every request. */
   constructor(
     policy: () => AuditPolicy,
     backends: readonly AuditBackend[],
@@ -64,7 +64,10 @@ export class AuditLog {
     this.#levels = (level) => perLevel.of({ level });
   }
 
-  /** Begins the record of a request by a user (undefined: nobody knows who); undefined if none is asked for. */
+  /**
+   * Begins the record of a request; undefined if the policy asks for none. `user` is undefined if the caller was not
+   * authenticated.
+   */
   begin(request: ApiRequest, user: UserInfo | undefined, received: number): AuditRecord | undefined {
     const required = requirementOf(this.#policy(), request.info, user);
     this.#levels(required?.level ?? 'None').add();
@@ -77,7 +80,7 @@ export class AuditLog {
     });
   }
 
-  /** A backend could not write so many events that it had taken. */
+  /** Counts events that a backend accepted and could not write. */
   lost(plugin: string, events: number): void {
     this.#errors(plugin).add(events);
   }

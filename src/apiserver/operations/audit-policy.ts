@@ -7,7 +7,7 @@ import { checkConfiguration, decodeConfiguration } from '../../schema/configurat
 import { objectMeta } from '../../schema/meta.js';
 import type { RequestInfo } from '../request.js';
 
-/** What an audit policy (`audit.k8s.io/v1`, kind Policy) asks to be recorded. */
+/** Reads audit policies (`audit.k8s.io/v1`, kind Policy) and matches requests against them. */
 
 const levels = ['None', 'Metadata', 'Request', 'RequestResponse'] as const;
 export type Level = (typeof levels)[number];
@@ -15,7 +15,7 @@ const stages = ['RequestReceived', 'ResponseStarted', 'ResponseComplete', 'Panic
 export type Stage = (typeof stages)[number];
 
 export interface AuditPolicy {
-  /** The first that matches decides; if none does, nothing is recorded. */
+  /** The first matching rule decides; without one nothing is recorded. */
   readonly rules: readonly AuditRule[];
 }
 
@@ -28,7 +28,7 @@ interface AuditRule extends AuditRequirement {
   readonly nonResourceURLs: readonly string[];
 }
 
-/** What of a request is to be recorded. */
+/** What is to be recorded of a request. */
 export interface AuditRequirement {
   readonly level: Level;
   readonly omitStages: ReadonlySet<Stage>;
@@ -41,10 +41,10 @@ interface GroupResources {
   readonly resourceNames: readonly string[];
 }
 
-/** Is `level` at least `wanted`? */
+/** Whether `level` is at least `wanted`. */
 export const reaches = (level: Level, wanted: Level): boolean => levels.indexOf(level) >= levels.indexOf(wanted);
 
-/** What the policy asks of a request by a user (absent: nobody knows who it is); undefined: nothing. */
+/** Returns what the policy asks for a request; undefined if nothing. `user` is undefined if the caller was not authenticated. */
 export function requirementOf(
   { rules }: AuditPolicy,
   info: RequestInfo,
@@ -123,7 +123,7 @@ const schema = struct('v1.Policy', {
   omitManagedFields: field(6, boolean()),
 });
 
-/** As the schema decodes it. */
+/** The policy as decoded, before validation. */
 interface GivenPolicy {
   readonly rules?: readonly GivenRule[];
   readonly omitStages?: readonly string[];
@@ -136,8 +136,8 @@ type GivenRule = Partial<Omit<AuditRule, 'level' | 'resources' | 'omitStages'>> 
 };
 
 /**
- * Reads a policy, YAML or JSON. Unknown and repeated fields are refused, and so is what stands behind the end of the
- * first document.
+ * Reads a policy, YAML or JSON. Unknown and repeated fields are refused, and so is text after the end of the first
+ * document.
  *
  * @throws Error with everything that is wrong
  */
@@ -155,7 +155,7 @@ export async function readAuditPolicy(text: string): Promise<AuditPolicy> {
   return { rules: rules.map((rule) => complete(rule, { omitStages, omitManagedFields })) };
 }
 
-/** A rule that is as it should be, with what is said for all of them. */
+/** Returns a valid rule with the settings of the whole policy applied. */
 const complete = (
   rule: GivenRule,
   general: Required<Pick<GivenPolicy, 'omitStages' | 'omitManagedFields'>>,

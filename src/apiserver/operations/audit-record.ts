@@ -14,7 +14,7 @@ import { type AuditFacts, type AuditStatus, type ObjectReference, sourceAddresse
 import { type AuditRequirement, reaches, type Stage } from './audit-policy.js';
 import { isLongRunning } from './in-flight.js';
 
-/** What a record needs of the log that it is for. */
+/** What a record needs from its log. */
 export interface RecordParts {
   readonly required: AuditRequirement;
   readonly received: number;
@@ -22,13 +22,13 @@ export interface RecordParts {
   failed(error: unknown): void;
 }
 
-/** Bytes of a body in an event; larger ones are left out, and an annotation says so. */
+/** Largest body in an event, in bytes. A larger one is left out, and an annotation says so. */
 const largestBody = 1024 * 1024;
 
-/** What is known of one request so far. */
+/** The audit record of one request, which collects its facts. */
 export class AuditRecord implements RequestRecord {
   readonly #request: ApiRequest;
-  /** Requests of this process bring none. */
+  /** Generated here for requests of this process, which carry none. */
   readonly #id: string;
   readonly #parts: RecordParts;
   readonly #annotations = new Map<string, string>();
@@ -115,7 +115,7 @@ export class AuditRecord implements RequestRecord {
       const turns = new TurnTaking();
       this.#keepRequest(goJson((await readYaml(body.bytes, () => turns.next())).value));
     } catch {
-      // What cannot be read is refused, and the answer says why.
+      // An unreadable patch is refused, and the answer gives the reason.
     }
   }
 
@@ -128,12 +128,12 @@ export class AuditRecord implements RequestRecord {
     this.annotate('audit.k8s.io/truncated', 'true');
   }
 
-  /** The request was taken on. */
+  /** Records that the request was received. */
   received(): void {
     this.#emit('RequestReceived');
   }
 
-  /** The answer, or the beginning of one. */
+  /** Records the answer, or the beginning of one. */
   answered(result: Result): void {
     if (result.type === 'object' && result.definition === undefined && isStatus(result.object)) {
       this.#status = result.object;
@@ -141,29 +141,29 @@ export class AuditRecord implements RequestRecord {
     this.#answer = result;
   }
 
-  /** The headers of a long answer are out. */
+  /** Records that the headers of a long-running answer were sent. */
   started(): void {
     this.#isStarted = true;
     this.#status = { code: 200 };
     this.#emit('ResponseStarted');
   }
 
-  /** Nobody knows who it was, and this is what they were told. */
+  /** Records the answer to a caller who was not authenticated. */
   async unidentified(result: Result): Promise<void> {
     this.answered(result);
     this.#emit('ResponseStarted', await this.#answerOnRecord());
   }
 
-  /** The answer is out. */
+  /** Records that the answer was sent. */
   async complete(code: number): Promise<void> {
     this.#status = this.#status?.code === code ? this.#status : { ...this.#status, code };
     const text = await this.#answerOnRecord();
-    // A watch that is refused has an answer with a beginning and an end, too.
+    // The answer to a refused watch has two stages as well.
     if (isLongRunning(this.#request.info) && !this.#isStarted) this.#emit('ResponseStarted', text);
     this.#emit('ResponseComplete', text);
   }
 
-  /** A fault of the server kept it from answering. */
+  /** Records that an unexpected error kept the server from answering. */
   panicked(error: unknown): void {
     this.#status = {
       status: 'Failure',
@@ -174,7 +174,7 @@ export class AuditRecord implements RequestRecord {
     this.#emit('Panic');
   }
 
-  /** The answer, if it is to be recorded. */
+  /** Returns the text of the answer, if it is to be recorded. */
   async #answerOnRecord(): Promise<string | undefined> {
     if (!reaches(this.#parts.required.level, 'RequestResponse')) return undefined;
     try {
@@ -232,7 +232,7 @@ export class AuditRecord implements RequestRecord {
 
 const isStatus = (object: object): object is Status => 'kind' in object && object.kind === 'Status';
 
-/** An object, or each item of a list, without metadata.managedFields. */
+/** Returns an object without metadata.managedFields, or a list without those of its items. */
 function withoutManagedFields(object: JsonObject): JsonObject {
   const { items } = object;
   return isList(items) ? { ...object, items: items.map(bare) } : (bare(object) as JsonObject);

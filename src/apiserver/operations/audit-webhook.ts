@@ -4,16 +4,16 @@ import { auditList } from './audit-event.js';
 import type { AuditBackend } from './audit-log.js';
 
 export interface AuditWebhookOptions {
-  /** Where events are posted: the server of a kubeconfig. */
+  /** The server that events are posted to, from a kubeconfig. */
   readonly transport: Pick<HttpTransport, 'send' | 'close'>;
   readonly clock: Clock;
-  /** How long events wait for more to come, in milliseconds. */
+  /** How long events wait for others of the same batch, in milliseconds. */
   readonly waitMs: number;
-  /** Told of events that could not be sent, and why. */
+  /** Reports the number of events that could not be sent, and the reason. */
   readonly onFailure: (error: unknown, lost: number) => void;
 }
 
-/** As kube-apiserver has them, but for the bytes. */
+/** The values of kube-apiserver, except the limit on bytes, which is an addition. */
 const eventsAtOnce = 400;
 const mostEvents = 10_000;
 const mostBytes = 64 * 1_048_576;
@@ -21,13 +21,13 @@ const bytesAtOnce = 8 * 1_048_576;
 const maxTries = 5;
 const firstRestMs = 10_000;
 const timeoutMs = 30_000;
-/** A short answer is read, so that its connection can be used again. */
+/** A shorter answer is read to its end, so that its connection can be reused. */
 const bytesPassedOver = 65_536;
 
 /**
- * Reports events to a server elsewhere, as an EventList of `audit.k8s.io/v1`: up to 400 or 8 MiB at once, or what has come a
- * while after the first. A failed request is made five times in all, with longer and longer rests from ten seconds on; its events
- * are lost then. 10,000 events, or 64 MiB of them, may wait meanwhile.
+ * Posts events to a remote server, as an EventList of `audit.k8s.io/v1`: up to 400 events or 8 MiB in a batch, sent
+ * when it is full or some time after its first event. A failed request is tried five times in all, at growing intervals
+ * from ten seconds on; then its events are lost. Up to 10,000 events, or 64 MiB of them, may wait meanwhile.
  */
 export class AuditWebhook implements AuditBackend {
   readonly plugin = 'webhook';
@@ -36,7 +36,7 @@ export class AuditWebhook implements AuditBackend {
   #events: string[] = [];
   #bytes = 0;
   #sending: Promise<void> | undefined;
-  /** Ends the wait for more. */
+  /** Ends the wait for further events. */
   #full: AbortController | undefined;
 
   constructor(options: AuditWebhookOptions) {
@@ -69,7 +69,7 @@ export class AuditWebhook implements AuditBackend {
       }
       const batch = this.#take();
       await this.#report(batch).catch((error: unknown) => {
-        // Who is to stop does not wait for each of the others to fail.
+        // When closing, the remaining events are given up at the first failure.
         const more = this.#closing.signal.aborted ? this.#events.splice(0).length : 0;
         onFailure(error, batch.length + more);
       });
@@ -98,7 +98,7 @@ export class AuditWebhook implements AuditBackend {
       try {
         return await this.#post(body);
       } catch (error) {
-        // Who is to stop does not try again.
+        // When closing, there is no second attempt.
         if (attempt === maxTries || this.#closing.signal.aborted) throw error;
         await this.#options.clock.sleep(restMs, this.#closing.signal);
       }
@@ -111,7 +111,7 @@ export class AuditWebhook implements AuditBackend {
     const request = { method: 'POST', path: '?timeout=30s', headers, body, signal };
     const { answer } = await this.#options.transport.send(request);
     const { statusCode = 0, headers: told } = answer;
-    // Nothing in it matters, and it may be endless.
+    // The content is irrelevant and may be endless.
     if (Number(told['content-length'] ?? Number.POSITIVE_INFINITY) <= bytesPassedOver) answer.resume();
     else answer.destroy();
     if (statusCode < 200 || statusCode > 299) throw new Error(`the server answered ${statusCode}`);

@@ -5,8 +5,8 @@ import { noLongerNeeded } from '../../runtime/abort.js';
 import type { Clock } from '../../runtime/clock.js';
 
 /**
- * The time a request may take, in milliseconds: what the caller asks for with `timeout=`, if that is positive and
- * shorter than what everybody has. Throws BadRequest for what is no duration.
+ * Returns the time a request may take, in milliseconds: its `timeout` parameter, if that is positive and shorter than
+ * the general limit. Throws BadRequest for an invalid duration.
  */
 export function requestTimeout(query: Query, longest: number): number {
   const given = query.get('timeout');
@@ -22,8 +22,8 @@ interface Waiting {
 }
 
 /**
- * Ends waiting for requests that take too long. Most have the same time, so they expire in the order they came: one
- * sleep, for the first of them, stands for all; only a shorter time of its own has a sleep of its own.
+ * Stops waiting for requests that take too long. Most requests have the same limit and so expire in the order in which
+ * they came: one sleep, for the first of them, serves all. Only a shorter limit has a sleep of its own.
  */
 export class Deadlines {
   readonly #clock: Clock;
@@ -32,7 +32,7 @@ export class Deadlines {
   readonly #waiting = new Set<Waiting>();
   #watching = false;
 
-  /** `longest`: milliseconds everybody has. Once the signal aborts, nobody's time is watched any more. */
+  /** `longest` is the general limit in milliseconds. Once the signal aborts, no deadline is watched any more. */
   constructor(clock: Clock, longest: number, signal: AbortSignal) {
     this.#clock = clock;
     this.#longest = longest;
@@ -43,7 +43,7 @@ export class Deadlines {
     return this.#longest;
   }
 
-  /** What the work comes to, or what `late` answers once its time is over. The work itself is not stopped by it. */
+  /** Returns the result of the work, or that of `late` once the time is over. The work itself is not stopped. */
   within<T>(milliseconds: number, work: Promise<T>, late: () => T): Promise<T> {
     return new Promise((resolve, reject) => {
       const stopped = milliseconds < this.#longest ? new AbortController() : undefined;
@@ -76,7 +76,7 @@ export class Deadlines {
     });
   }
 
-  /** Runs while anybody waits, and a little longer: looks at the oldest when its time has come. */
+  /** Runs as long as anything waits, and slightly longer: expires the oldest entries when they are due. */
   async #watch(): Promise<void> {
     this.#watching = true;
     while (!this.#signal.aborted) {

@@ -4,18 +4,18 @@ import type { Clock } from '../../runtime/clock.js';
 import { exponentialBuckets, type Metrics } from '../../runtime/metrics.js';
 import { timedCounter } from '../../runtime/timed-counter.js';
 
-/** Counts who may be somebody else, and what was asked to find out. */
+/** Counts impersonations and the authorization requests that they need. */
 export interface ImpersonationMetrics {
-  /** Somebody was to become somebody else; undefined: they may not. */
+  /** Counts an attempt to impersonate; undefined if it was refused. */
   attempted(impersonated: Impersonated | undefined, milliseconds: number): void;
-  /** An authorizer that counts what impersonation asks it. */
+  /** Returns an authorizer that counts the requests of impersonation. */
   counting(authorizer: Authorizer): Authorizer;
 }
 
 const buckets = exponentialBuckets(0.001, 2, 15);
 const labels = ['decision', 'mode'] as const;
 
-/** The metrics of kube-apiserver about impersonation (KEP-5284). */
+/** Registers the metrics of kube-apiserver about impersonation (KEP-5284). */
 export function impersonationMetrics(metrics: Metrics, clock: Clock): ImpersonationMetrics {
   const family = (subject: string, what: string) => {
     const tried = timedCounter(metrics, {
@@ -50,5 +50,5 @@ export function impersonationMetrics(metrics: Metrics, clock: Clock): Impersonat
   };
 }
 
-/** `impersonate-on:user-info:list` and `impersonate:user-info` are of the mode `user-info`. */
+/** Returns the mode in a verb: `impersonate-on:user-info:list` and `impersonate:user-info` have the mode `user-info`. */
 const modeOf = (verb = ''): string => /^impersonate(?:-on)?:([^:]+)/.exec(verb)?.[1] ?? 'legacy';

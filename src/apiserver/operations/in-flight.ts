@@ -2,17 +2,18 @@ import { accountPrefix, type UserInfo, wellKnown } from '../../api/user.js';
 import type { RequestInfo } from '../request.js';
 
 /**
- * How many requests may be under way at once; 0: any number. Watches do not count among them. One caller may have half of what the
- * others leave, so that nobody takes all: a place is held for as long as a body comes and an answer is taken, however slowly.
+ * The number of requests that may be in flight at once, without watches; 0 means no limit. One caller may have half of
+ * what the others leave, so that no caller takes all: a request counts as long as its body arrives and its answer is
+ * read, however slowly.
  */
 export interface InFlightLimits {
   readonly readOnly: number;
   readonly mutating: number;
-  /** Of each caller: every watch costs something with every change that it sees, and there is no end to what one could open. */
+  /** Watches of one caller: each costs something with every change that it sees, and a caller could open any number. */
   readonly watches: number;
 }
 
-/** Of requests what Kubernetes allows by default, which counts a watch only while it begins. */
+/** The limits on requests are the defaults of Kubernetes, which counts a watch only while it begins. */
 export const defaultInFlightLimits: InFlightLimits = { readOnly: 400, mutating: 200, watches: 10_000 };
 
 export type RequestKind = 'readOnly' | 'mutating';
@@ -24,17 +25,17 @@ const longVerbs = new Set(['watch', 'proxy']);
 const longSubresources = new Set(['attach', 'exec', 'proxy', 'log', 'portforward']);
 
 /**
- * Requests that go on for as long as the caller likes. No limit of number or time holds for them, nor for those that would
- * lead into a running pod if there were any.
+ * Whether a request may last as long as the caller likes. Limits on number and time do not apply to it. Included are
+ * requests that would lead into a running pod, if there were any.
  */
 export const isLongRunning = ({ isResource, verb, subresource }: RequestInfo): boolean =>
   isResource && (longVerbs.has(verb) || longSubresources.has(subresource));
 
-/** Counts requests under way and turns those away that are too many. */
+/** Counts the requests in flight and refuses those above the limits. */
 export class InFlight {
   readonly #limits: InFlightLimits;
   readonly #gauges: Readonly<Record<RequestKind, Watermark>> = { readOnly: new Watermark(), mutating: new Watermark() };
-  /** Of each caller who has any. */
+  /** Requests and watches in flight, by caller. */
   readonly #held = { readOnly: new Map(), mutating: new Map(), watches: new Map() } satisfies Record<string, Held>;
 
   constructor(limits: InFlightLimits = defaultInFlightLimits) {
@@ -42,8 +43,8 @@ export class InFlight {
   }
 
   /**
-   * Lets a request in and answers how to let it out again; undefined: there are too many, or too many of this caller. Administrators
-   * (`system:masters`) always get in, and count only while there is room.
+   * Admits a request and returns a function that ends it; undefined if there are too many requests, or too many of this
+   * caller. Administrators (`system:masters`) are always admitted, and count only up to the limit.
    */
   enter(kind: RequestKind, { username, groups }: UserInfo, now: number): (() => void) | undefined {
     const gauge = this.#gauges[kind];
@@ -60,8 +61,8 @@ export class InFlight {
   }
 
   /**
-   * The same for a watch, until it ends; undefined: there are too many of this caller. What is selected by is held for as long:
-   * of a `uri` of more than a thousand characters each thousand counts as another watch.
+   * Admits a watch and returns a function that ends it; undefined if the caller has too many. Its selectors are kept
+   * for as long, so that of a `uri` above a thousand characters each thousand counts as another watch.
    */
   enterWatch({ username, groups }: UserInfo, uri: string): (() => void) | undefined {
     const held = this.#held.watches;
@@ -72,19 +73,19 @@ export class InFlight {
     return hold(held, caller, nothing, 1 + Math.trunc(uri.length / longUri));
   }
 
-  /** The most there were at a time since the second before `now`. */
+  /** Returns the highest number of requests at once since the second before `now`. */
   highest(kind: RequestKind, now: number): number {
     return this.#gauges[kind].highest(now);
   }
 }
 
-/** How many places each caller has that has any. */
+/** The number of places that each caller holds. */
 type Held = Map<string, number>;
 
-/** More than those of most watches have. */
+/** More characters than the URI of most watches has. */
 const longUri = 1_000;
 
-/** Takes places and answers how to give them back, which counts once. */
+/** Takes places and returns a function that releases them; further calls of it have no effect. */
 function hold(held: Held, caller: string, then: () => void, places = 1): () => void {
   held.set(caller, (held.get(caller) ?? 0) + places);
   let inside = true;
@@ -100,11 +101,14 @@ function hold(held: Held, caller: string, then: () => void, places = 1): () => v
 
 const nothing = (): void => {};
 
-/** Who shares one share: a user, or all service accounts of a namespace, of which whoever has one can have any number. */
+/**
+ * Returns the name under which a caller is counted: the user, or the namespace of a service account, because whoever
+ * has one account there can have any number.
+ */
 const callerOf = (username: string): string =>
   username.startsWith(accountPrefix) ? username.slice(0, username.lastIndexOf(':')) : username;
 
-/** A number of things present, and the most there were in this second and the one before. */
+/** A current count, with its maximum in this second and the one before. */
 class Watermark {
   current = 0;
   #second = 0;

@@ -1,13 +1,13 @@
 import { goDuration } from '../../api/go-text.js';
 import type { WebhookStage } from '../../registry/resource-definition.js';
 
-/** What a request spends time on that is told apart. */
+/** A part of a request whose time is measured on its own. */
 export type LatencyPart = 'authentication' | 'authorization' | 'impersonation' | WebhookStage;
 
-/** Only requests that took longer say in the audit log where their time went. */
+/** Only requests that took longer than this are annotated in the audit log, in milliseconds. */
 const longMs = 500;
 
-/** Where the time of one request goes, in milliseconds. */
+/** The time that each part of one request takes, in milliseconds. */
 export class Latencies {
   readonly #spent: Record<LatencyPart, number> = {
     authentication: 0,
@@ -19,16 +19,16 @@ export class Latencies {
 
   took(part: LatencyPart, milliseconds: number): void {
     const before = this.#spent[part];
-    // These are called side by side.
+    // Validating webhooks are called in parallel.
     this.#spent[part] = part === 'validating-webhook' ? Math.max(before, milliseconds) : before + milliseconds;
   }
 
-  /** What webhooks took of it. */
+  /** The time that webhooks took. */
   get webhooks(): number {
     return this.#spent['mutating-webhook'] + this.#spent['validating-webhook'];
   }
 
-  /** What the audit log says of a request that took so long. */
+  /** Returns the audit annotations for a request of this total time. */
   annotations(total: number): readonly (readonly [key: string, value: string])[] {
     if (total <= longMs) return [];
     const spent = Object.entries(this.#spent).filter(([, milliseconds]) => milliseconds > 0);

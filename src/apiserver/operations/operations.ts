@@ -52,6 +52,6 @@ const {
 /** A request took longer than it may. Kubernetes writes this Status without its type, and as text. */
 export const timedOut: TextResult = { type: 'text', code: 504, text: `${JSON.stringify(late)}\n` };
 
-/** Paths that are answered to the end. */
+/** Paths whose requests have no deadline. */
 const alwaysAnswered = /^\/(?:readyz|livez|healthz|metrics)/;
 export const isAlwaysAnswered = (path: string): boolean => alwaysAnswered.test(path);

@@ -1,7 +1,7 @@
 import type { Query } from '../../api/options.js';
 import type { ApiRequest, RequestInfo } from '../request.js';
 
-/** How requests are told apart in metrics: by few values, whatever they say. */
+/** Labels of requests in metrics, chosen so that there are few values whatever a request contains. */
 
 const resourceVerbs = new Map([
   ['get', 'GET'],
@@ -19,7 +19,7 @@ const pathVerbs = new Map([
   ...['POST', 'PUT', 'PATCH', 'DELETE'].map((method): [string, string] => [method, method]),
 ]);
 
-/** What is done, in the words of the metrics. */
+/** Returns the verb of a request as the metrics name it. */
 export function verbOf(request: Pick<ApiRequest, 'info' | 'method' | 'header'>): string {
   const { isResource, verb } = request.info;
   if (!isResource) return pathVerbs.get(request.method) ?? 'other';
@@ -29,14 +29,14 @@ export function verbOf(request: Pick<ApiRequest, 'info' | 'method' | 'header'>):
 
 const collectionVerbs = new Set(['list', 'watch', 'deletecollection']);
 
-/** How much a request is about: one object, those of a namespace, or all. */
+/** Returns the scope of a request: one object, a namespace or the cluster. */
 export function scopeOf({ isResource, verb, namespace, name }: RequestInfo): string {
   if (!isResource) return '';
   if (!collectionVerbs.has(verb) && (name !== '' || verb === 'create')) return 'resource';
   return namespace === '' ? 'cluster' : 'namespace';
 }
 
-/** `All` for a dry run, `invalid` for what asks for something else. */
+/** Returns `All` for a dry run, `invalid` for any other value. */
 export function dryRunOf(query: Query): string {
   const values = query.all('dryRun');
   if (values.length === 0) return '';
@@ -56,7 +56,7 @@ const paths = new Set([
   '/version',
 ]);
 
-/** The part of a path that is the same for everybody; "" for paths unknown. */
+/** Returns the fixed part of a path; "" for unknown paths. */
 export function knownPath(path: string): string {
   const whole = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
   if (paths.has(whole)) return whole;
@@ -65,7 +65,7 @@ export function knownPath(path: string): string {
 }
 
 const namedUsers = new Set(['admin', 'client', 'kube_proxy', 'kubelet', 'system:serviceaccount:kube-system:default']);
-/** User names are nobody's business, and too many. */
+/** Returns the kind of a user name: names themselves are private, and too many. */
 export function userSort(username: string): string {
   if (namedUsers.has(username)) return username;
   return username.includes('@') ? 'email_id' : 'other';

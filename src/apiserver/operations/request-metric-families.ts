@@ -1,6 +1,6 @@
 import { exponentialBuckets, type Metrics } from '../../runtime/metrics.js';
 
-/** The metrics about requests, under the names and labels that dashboards for Kubernetes know. */
+/** The metrics about requests, under the names and labels that Kubernetes dashboards use. */
 
 const requestSeconds = [
   0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
@@ -12,7 +12,7 @@ const attemptSeconds = exponentialBuckets(0.001, 2, 15);
 const about = ['verb', 'group', 'version', 'resource', 'subresource', 'scope', 'component'] as const;
 export const component = 'apiserver';
 
-/** What a request is about. */
+/** The labels that describe the resource of a request. */
 export type ResourceLabels = Readonly<Record<(typeof about)[number], string>>;
 
 const of = <K extends string, V>(names: readonly K[], make: (name: K) => V): Readonly<Record<K, V>> =>

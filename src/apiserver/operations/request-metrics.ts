@@ -8,25 +8,25 @@ import type { InFlight } from './in-flight.js';
 import { dryRunOf, knownPath, scopeOf, userSort, verbOf } from './request-labels.js';
 import { component, type ResourceLabels, requestFamilies } from './request-metric-families.js';
 
-/** What is counted of requests. */
+/** Counts requests. */
 
-/** How often a kind of request was made, and how it went. */
+/** The time series of one kind of request. */
 export interface RequestSeries {
-  /** `bytes`: size of the answer; only that of reads is counted. `onWebhooks`: seconds of it that were theirs. */
+  /** Counts an answer. `bytes` is its size, which is counted for reads only; `onWebhooks` are the seconds that webhooks took. */
   answered(code: number, seconds: number, bytes: number, onWebhooks?: number): void;
-  /** The server gave it up to protect itself. */
+  /** Counts a request that the server ended to protect itself. */
   terminated(code: number): void;
-  /** The answer was broken off after it had begun. */
+  /** Counts an answer that was broken off after it had begun. */
   aborted(): void;
-  /** A long-running request began; answers how to count its end. */
+  /** Counts a long-running request; returns a function that counts its end. */
   running(): () => void;
 }
 
-/** Events of the watches of a resource. */
+/** The time series of watch events of one resource. */
 export interface WatchSeries {
-  /** `initial`: it told of the present state. */
+  /** Counts an event. `initial`: it belongs to the initial state. */
   event(bytes: number, initial: boolean): void;
-  /** The present state was sent. */
+  /** Counts that the initial state was sent. */
   initialised(seconds: number): void;
 }
 
@@ -42,7 +42,7 @@ export class RequestMetrics {
     this.#families = requestFamilies(metrics);
   }
 
-  /** The series a request belongs to. Paths and kinds nobody serves share one. */
+  /** Returns the series of a request. All unknown paths and kinds share one. */
   of(request: Pick<ApiRequest, 'info' | 'method' | 'query' | 'header'>): RequestSeries {
     const { info } = request;
     const verb = verbOf(request);
@@ -127,7 +127,7 @@ export class RequestMetrics {
     return made;
   }
 
-  /** Holds no definition: series stay when the kind is gone. */
+  /** Refers to no definition, because series outlive their kind. */
   #make(dryRun: string, labels: ResourceLabels, isDeprecated: boolean): RequestSeries {
     const { totals, durations, slis, sizes, terminations, aborts, longRunning, deprecated } = this.#families;
     const codes = new Map<number, { add(): void }>();
@@ -161,7 +161,7 @@ export class RequestMetrics {
 
 const unnamed = { group: '', version: '', resource: '', subresource: '', component };
 
-/** Tells how many requests are under way. */
+/** Registers the gauge of requests in flight. */
 export function measureInFlight(metrics: Metrics, inFlight: InFlight, now: () => number): void {
   metrics.measured(
     {

@@ -169,7 +169,7 @@ export class RequestTracker {
       this.#record.panicked(this.#panic);
       return;
     }
-    // Of a watch its length says nothing.
+    // The duration of a watch means nothing.
     if (this.#request.info.verb !== 'watch') {
       for (const [key, value] of this.#latencies.annotations(this.#milliseconds())) this.#record.annotate(key, value);
     }
@@ -196,7 +196,7 @@ export class RequestTracker {
   }
 }
 
-/** For callers in this process: a response other than a watch is settled once they have it. */
+/** Wraps a handler for callers in this process: a response other than a watch is settled as soon as they have it. */
 export const settlingAtOnce =
   (handle: (request: ApiRequest) => Promise<ApiResponse>) =>
   async (request: ApiRequest): Promise<ApiResponse> => {

@@ -17,7 +17,7 @@ import { converterMessage, convertUnstructured } from './unstructured.js';
 /** The body of an apply request. */
 export interface AppliedBody {
   readonly config: JsonObject;
-  /** Repeated members, as the complaint about them reads; for fieldValidation once the apply has succeeded. */
+  /** The error text for repeated members, which fieldValidation uses once the apply has succeeded. */
   readonly repeated: string | undefined;
 }
 
@@ -44,8 +44,8 @@ async function readText(body: RequestBody): Promise<Pick<ParsedJson, 'value' | '
 }
 
 /**
- * Applies a configuration and turns the result into an object of the kind. `decode` reads it as any body of the kind
- * is read, defaults included; its complaints become the 500 that Kubernetes answers.
+ * Applies a configuration and turns the result into an object of the kind. `decode` reads it as any body of the kind is
+ * read, defaults included; a DecodeError becomes the 500 that Kubernetes answers.
  *
  * @throws ApiError
  */
@@ -78,7 +78,7 @@ function* decodedBy(decoding: Steps<DecodedObject>, config: JsonObject): Steps<D
   }
 }
 
-/** What fieldValidation makes of repeated members: a warning to send, or 400. */
+/** Treats repeated members as fieldValidation asks: sends a warning or throws a 400. */
 export function checkRepeated(
   { repeated }: AppliedBody,
   fieldValidation: FieldValidation,

@@ -3,7 +3,7 @@ import { isWhole } from '../../api/go-print.js';
 import { jsonKind } from '../../api/json-exact.js';
 import type { Json } from '../../api/object.js';
 
-/** JSON types as Go's decoder tells them apart. */
+/** Returns the type of a JSON value as Go's decoder distinguishes them. */
 export function goKindOf(value: Json): string {
   if (typeof value === 'number' || typeof value === 'bigint') return isWhole(value) ? 'int64' : 'float64';
   return jsonKind(value);
@@ -19,6 +19,6 @@ const goTypes: Readonly<Record<string, string>> = {
   null: '%!s(<nil>)',
 };
 
-/** A value of a type that Go cannot go on with. */
+/** Returns the error for a value of an unexpected type. */
 export const wrongType = (expected: string, value: Json): ApiError =>
   untyped(`expected a ${expected}, but received a ${goTypes[goKindOf(value)] ?? ''}`);

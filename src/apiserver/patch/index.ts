@@ -17,17 +17,18 @@ import type { PatchText, PatchType, ReadPatch } from './patch-type.js';
 import { strategicPatch } from './strategic.js';
 import { converterMessage, convertUnstructured } from './unstructured.js';
 
-/** Every way to patch an object, by media type, in the order in which refusals name them. */
+/** The patch types by media type, in the order in which refusals name them. */
 const patchTypes = {
   'application/json-patch+json': jsonPatch,
   'application/merge-patch+json': mergePatch,
   'application/strategic-merge-patch+json': strategicPatch,
-  /** Server-side apply has owners, and its own entry: `apply.ts`. */
+  /** Server-side apply is implemented in `apply.ts`. */
   'application/apply-patch+yaml': 'apply',
 } as const satisfies Readonly<Record<string, PatchType | 'apply'>>;
 
 /**
- * The patch type of a request. The route of a built-in kind takes a list that names a type, and then looks at `accept`.
+ * Returns the patch type of a request. The route of a built-in kind accepts a list that contains a patch type, and then
+ * checks `accept`.
  *
  * @throws ApiError 415 when the kind takes no patch of that type.
  */
@@ -47,7 +48,7 @@ export function patchTypeOf(
   throw unsupportedFormat(servedPatchTypes(origin).join(', '));
 }
 
-/** Media types of the patches that kinds of this origin take. */
+/** Returns the media types of the patches that kinds of this origin accept. */
 export const servedPatchTypes = (origin: 'built-in' | 'custom'): readonly string[] =>
   Object.entries<PatchType | 'apply'>(patchTypes)
     .filter(([, type]) => serves(type, origin))
@@ -67,7 +68,7 @@ export function* readPatch(
   return type.read(text, options);
 }
 
-/** Each type has its own words for a body that is not JSON. */
+/** Reads the text of a patch. A syntax error is thrown later, because each patch type has its own message for it. */
 function* textOf({ bytes }: RequestBody): Steps<PatchText> {
   try {
     const read = yield* readJsonInSteps(bytes);
@@ -79,24 +80,25 @@ function* textOf({ bytes }: RequestBody): Steps<PatchText> {
   }
 }
 
-/** What a body or the result of a patch says, and what of it nobody knows. */
+/** A decoded body or patch result, with its unknown fields. */
 export interface DecodedObject extends EmptyMembers {
   readonly object: ApiObject;
   readonly strict: readonly string[];
 }
 
-/** A patched object, and what fieldValidation has to say about it. */
+/** A patched object, with the warnings that fieldValidation asks for. */
 export interface PatchedObject extends EmptyMembers {
   readonly object: ApiObject;
   readonly warnings: readonly string[];
 }
 
 /**
- * Reads a patch, applies it to the JSON form of an object (`current`, as the version of the endpoint prints it) and decodes
- * the result. `decode` reads it as any body of the kind is read, defaults included, and tells the unknown fields.
+ * Reads a patch, applies it to the JSON form of an object (`current`, as the version of the endpoint prints it) and
+ * decodes the result. `decode` reads it as any body of the kind is read, defaults included, and reports the unknown
+ * fields.
  *
- * @throws ApiError when the patch does not apply, its result does not decode, or fieldValidation is strict and
- * something is unknown or repeated.
+ * @throws ApiError when the patch does not apply, its result does not decode, or fieldValidation is strict and a member
+ * is unknown or repeated.
  */
 export function* applyPatch(
   reading: Steps<ReadPatch>,
@@ -104,7 +106,7 @@ export function* applyPatch(
     readonly current: JsonObject;
     readonly schema: Schema;
     readonly fieldValidation: FieldValidation;
-    /** Strategic merge patch converts its result instead of decoding it, with complaints of its own. */
+    /** Strategic merge patch converts its result instead of decoding it, with error texts of its own. */
     readonly converts: boolean;
     readonly decode: (result: JsonObject, text: ParsedJson) => Steps<DecodedObject>;
   },
@@ -134,7 +136,7 @@ export function* applyPatch(
   return { ...decoded, warnings: strict };
 }
 
-/** Why what a patch made of an object is none. */
+/** Returns why the result of a patch is not an object. */
 function noObject(result: Json): string {
   try {
     typeMetaOf(result);
@@ -145,10 +147,10 @@ function noObject(result: Json): string {
   return 'the result is no object';
 }
 
-/** Most characters of a result that an answer quotes, twice and escaped twice. */
+/** Most characters of a result that an answer quotes. It contains them twice, escaped twice. */
 const maxShown = 65_536;
 
-/** The answer to a patch whose result is no object of the kind. */
+/** Returns the answer to a patch whose result is not an object of the kind. */
 const undecodable = (shown: string, why: string): ApiError =>
   invalidObject({ group: '', kind: '' }, [
     invalid('patch', shown.length > maxShown ? `${shown.slice(0, maxShown)}...` : shown, why),

@@ -8,7 +8,7 @@ import { readSpelled } from './spelling.js';
 
 const mostComplaints = 100;
 
-/** Of a patch that a caller sends. */
+/** Limit for patches that callers send. */
 export const maxOperations = 10_000;
 
 const texts: ReadonlySet<string> = new Set(['op', 'path', 'from']);
@@ -17,14 +17,14 @@ const members: ReadonlySet<string> = new Set([...texts, 'value']);
 /** The operations of a patch. */
 export interface ReadOperations {
   readonly operations: readonly PatchOperation[];
-  /** What nobody knows of it, or comes twice. */
+  /** Unknown and repeated members. */
   readonly strict: readonly string[];
-  /** May some of the values be spelt otherwise than Go spells them? */
+  /** Whether values may be spelt differently from how Go writes them. */
   readonly isOdd: boolean;
   readonly numberError?: string | undefined;
 }
 
-/** Reads the operations of a patch. `isStrict`: as Kubernetes reads one of a caller who wants its fields looked at. */
+/** Reads the operations of a patch. `isStrict`: as Kubernetes does for a caller who asks for field validation. */
 export function readOperations(read: PatchText, isStrict: boolean): ReadOperations {
   const refuse = (why: string): Error => badRequest(isStrict ? `error decoding patch: ${why}` : why);
   const { value, exact, duplicates, numberError, bytes } = parsePatch(read, refuse);
@@ -53,7 +53,7 @@ export function readOperations(read: PatchText, isStrict: boolean): ReadOperatio
     const operation = operationOf(item ?? {});
     operations.push(spelt === undefined ? operation : { ...operation, value: (spelt[index] as JsonObject)?.['value'] });
   }
-  // Of a webhook's answer the values are bounded.
+  // In the answer of a webhook the number of values is limited instead.
   if (isStrict && operations.length > maxOperations) {
     throw entityTooLarge(
       `The allowed maximum operations in a JSON patch is ${maxOperations}, got ${operations.length}`,
@@ -65,12 +65,12 @@ export function readOperations(read: PatchText, isStrict: boolean): ReadOperatio
 interface Repeated {
   readonly index: number;
   readonly name: string;
-  /** The member itself comes twice, not something in it. */
+  /** The member itself is repeated, not one inside it. */
   readonly isWhole: boolean;
   readonly text: string;
 }
 
-/** What comes twice in the members of operations, the last of them first. What else does is in what nobody knows. */
+/** Returns the repeated members of operations, the last one first. Those inside unknown members are not among them. */
 const repeatedMembers = (duplicates: readonly string[]): Repeated[] =>
   duplicates
     .flatMap((text) => {
@@ -79,7 +79,10 @@ const repeatedMembers = (duplicates: readonly string[]): Repeated[] =>
     })
     .reverse();
 
-/** What nobody knows of an operation, or comes twice, in the order in which it is sent. Takes from what is `repeated`. */
+/**
+ * Returns the unknown and repeated members of an operation in the order in which they are sent, and removes what it
+ * returns from `repeated`.
+ */
 function* complaintsAbout(item: Members, index: number, repeated: Repeated[]): Generator<string> {
   const seen = new Set<string>();
   for (const [name] of membersOf(item)) {
@@ -93,7 +96,7 @@ function* complaintsAbout(item: Members, index: number, repeated: Repeated[]): G
   }
 }
 
-/** The first member that is of another type is told, also where it comes once more. */
+/** Throws for the first member of a wrong type, including repeated members. */
 function checkTypes(item: Members, refuse: (why: string) => Error): void {
   for (const [name, value] of membersOf(item)) {
     if (!texts.has(name) || value === null || typeof value === 'string') continue;

@@ -7,10 +7,10 @@ import { sortTexts } from '../../api/text-order.js';
 import { same } from '../../schema/same.js';
 import { copyOf, writeSpelled } from './spelling.js';
 
-/** An operation does not fit the object. The message is that of the library Kubernetes uses. */
+/** Thrown when an operation does not fit the object. The message is that of the library Kubernetes uses. */
 export class DoesNotApply extends Error {
   override readonly name = 'DoesNotApply';
-  /** Is it that a `test` came to no? */
+  /** Whether a `test` operation failed. */
   readonly isTest: boolean;
 
   constructor(message: string, { isTest = false }: { readonly isTest?: boolean } = {}) {
@@ -19,30 +19,30 @@ export class DoesNotApply extends Error {
   }
 }
 
-/** Bytes of JSON that `copy` operations may add together. */
+/** Total bytes of JSON that `copy` operations may add. */
 const maxCopied = 3 * 1024 * 1024;
-/** Items that insertions and removals may move together: a second's work, more than any honest patch. */
+/** Total number of items that insertions and removals may move: about a second's work, more than any honest patch. */
 const maxMoved = 500_000_000;
 
 type Container = Record<string, Json> | Json[];
 
-/** One patch at work: containers are copied the first time they change. */
+/** Applies one patch. Containers are copied when they first change. */
 export class JsonPatcher {
   #root: Json;
   readonly #isOdd: boolean;
   readonly #own = new WeakSet<object>();
-  /** Every container that an operation went through. */
+  /** The containers that operations have traversed. */
   readonly #walked = new WeakSet<object>();
   #copied = 0;
   #moved = 0;
 
-  /** `isOdd`: the operations may put something that is spelt otherwise than Go spells it. */
+  /** `isOdd`: values may be spelt differently from how Go writes them. */
   constructor(document: JsonObject, isOdd: boolean) {
     this.#root = document;
     this.#isOdd = isOdd;
   }
 
-  /** A step each. Throws DoesNotApply. */
+  /** Applies the operations, a step for each. Throws DoesNotApply. */
   *run(operations: readonly PatchOperation[]): Steps<Json> {
     for (const operation of operations) {
       yield;
@@ -62,14 +62,14 @@ export class JsonPatcher {
     this.#walk(value);
   }
 
-  /** Whatever compares a value goes through all of it. What is the same as a value that was read is no deeper than that. */
+  /** Compares two values and marks all of the value as traversed. A value equal to one that was read is no deeper than that. */
   compare(value: Json, other: Json): boolean {
     const isSame = same(value, other);
     if (isSame) this.#walkAll(value);
     return isSame;
   }
 
-  /** The container a path leads into, for reading, and the key there; undefined if there is none. */
+  /** Returns the container that a path leads into and the key there, for reading; undefined if there is none. */
   find(path: string): { readonly container: Json; readonly key: string } | undefined {
     const keys = keysOf(path);
     const key = keys.pop();
@@ -84,11 +84,11 @@ export class JsonPatcher {
     return isList(at) || isObject(at) ? { container: at, key } : undefined;
   }
 
-  /** The same container, for writing. */
+  /** Returns the same container for writing. */
   reach(path: string): { readonly container: Container; readonly key: string } | undefined {
     const keys = keysOf(path);
     const key = keys.pop();
-    // Looked at first: what is not there must not be copied on the way.
+    // Found first, so that nothing is copied on the way to a missing target.
     if (key === undefined || this.find(path) === undefined) return undefined;
     this.#root = this.#owned(this.#root);
     let at = this.#root as Container;
@@ -101,7 +101,7 @@ export class JsonPatcher {
     return { container: at, key };
   }
 
-  /** A copy that shares nothing with the value, written as that is: what was walked through has its members in order. */
+  /** Returns a copy that shares nothing with the value. Members of traversed containers are sorted. */
   copy(source: Json): Json {
     if (isDeeperThan(maxDepth, source)) throw new DoesNotApply('what is to be copied is nested too deeply');
     const value = this.ordered(source, noDeferral);
@@ -120,7 +120,7 @@ export class JsonPatcher {
     if (this.#moved > maxMoved) throw new DoesNotApply('the operations move too many items');
   }
 
-  /** The value as it is read and shown: what was walked through has its members in order. */
+  /** Returns the value as it is read and shown: members of traversed containers are sorted. */
   ordered(value: Json, later: DeferredWork): Json {
     if (typeof value !== 'object' || value === null || !this.#walked.has(value)) return value;
     if (isList(value)) return value.map((item) => this.ordered(item, later));
@@ -157,19 +157,19 @@ export class JsonPatcher {
 
 const missing = 'missing value';
 
-/** The path or source of an operation, which must have one. */
+/** Returns the path or source of an operation. Throws DoesNotApply if it is absent. */
 function given(text: string | undefined, complaint: string): string {
   if (text === undefined) throw new DoesNotApply(`${complaint}: ${missing}`);
   return text;
 }
 
-/** What was found, which must be there. */
+/** Returns what was found. Throws DoesNotApply if it is undefined. */
 function there<T>(found: T | undefined, complaint: string): T {
   if (found === undefined) throw new DoesNotApply(`${complaint}: ${missing}`);
   return found;
 }
 
-/** What an action within a list or map comes to; what it complains about begins with where that was. */
+/** Runs an action inside a list or map. Its error message is prefixed with the place. */
 function within<T>(place: string, act: () => T): T {
   try {
     return act();
@@ -281,13 +281,13 @@ function removeAt(patching: JsonPatcher, { container, key }: Place): void {
   delete container[key];
 }
 
-/** The value there; undefined for a missing member. Throws DoesNotApply for an index that is none. */
+/** Returns the value at a key; undefined for a missing member. Throws DoesNotApply for an invalid index. */
 function valueAt(container: Json, key: string): Json | undefined {
   if (isList(container)) return container[indexIn(container, key)];
   return isObject(container) ? member(container, key) : undefined;
 }
 
-/** The container or value there; undefined if there is none. */
+/** Returns the container or value at a key; undefined if there is none. */
 function child(container: Json, key: string): Json | undefined {
   if (!isList(container)) return valueAt(container, key) ?? undefined;
   const index = findIndex(container, key);
@@ -310,7 +310,7 @@ function findIndex(list: readonly Json[], key: string): number | { readonly wron
 const invalidIndex = (index: number): string => `Unable to access invalid index: ${index}: invalid index referenced`;
 const notInteger = (text: string): string => `strconv.Atoi: parsing ${quote(text)}: invalid syntax`;
 
-/** A number as Go's Atoi reads it: a sign and leading zeros are fine. */
+/** Parses a number as Go's Atoi does: a sign and leading zeros are allowed. */
 function parsedInteger(text: string): number | undefined {
   if (!/^[+-]?\d{1,32}$/.test(text)) return undefined;
   const value = Number(text);
@@ -323,7 +323,7 @@ function integer(text: string): number {
   return value;
 }
 
-/** The keys of a path (RFC 6901); one without a slash has none. */
+/** Returns the keys of a path (RFC 6901); a path without a slash has none. */
 function keysOf(path: string): string[] {
   const segments = path.split('/').slice(1);
   return path.includes('~') ? segments.map((segment) => segment.replace(/~[01]/g, unescaped)) : segments;
@@ -338,17 +338,17 @@ function jsonText(value: Json): string {
   }
 }
 
-/** May what an operation puts somewhere have others inside? */
+/** Whether an operation can place a value with others inside it. */
 export const canNest = ({ op, value }: PatchOperation): boolean =>
   op === 'copy' || op === 'move' || (typeof value === 'object' && value !== null);
 
-/** The result, if it is not nested too deeply: that is looked at only where the operations can nest. */
+/** Returns the result. Throws DoesNotApply if it is nested too deeply, which is checked only if the operations can nest. */
 export function checkDepth(result: Json, canNest: boolean): Json {
   if (canNest && isDeeperThan(maxDepth, result)) throw new DoesNotApply('the result is nested too deeply');
   return result;
 }
 
-/** Operations can nest what was read one below the other. */
+/** Whether a value is nested more deeply than the limit. Operations can nest values that were shallow when read. */
 function isDeeperThan(limit: number, value: Json): boolean {
   let level: Json[] = [value];
   for (let depth = 0; level.length > 0; depth++) {

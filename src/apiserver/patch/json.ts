@@ -27,7 +27,7 @@ export const jsonPatch: PatchType = {
         const patching = new JsonPatcher(current, isOdd);
         try {
           const done = checkDepth(yield* patching.run(operations), nests);
-          // Whoever asks for what is spelt oddly wants the whole at once.
+          // The text of unusual spellings is read from the whole result, so that nothing may be deferred.
           result = patching.ordered(done, isOdd ? noDeferral : later);
           if (!isOdd) return result;
           text = yield* readBack(result);
@@ -42,19 +42,19 @@ export const jsonPatch: PatchType = {
   },
 };
 
-/** A JSON Patch that the server got from elsewhere than a caller: what is wrong is told in full. */
+/** A JSON Patch from elsewhere than a caller, with detailed error messages. */
 export interface ReceivedPatch {
   readonly isEmpty: boolean;
-  /** Throws DoesNotApply. The object given is left as it is; `text` is the result, read as the patch spells it. */
+  /** Applies the patch; the given object is not changed. `text` is the result as the patch spells it. Throws DoesNotApply. */
   apply(current: JsonObject): Steps<{ readonly result: JsonObject; readonly text: ParsedJson }>;
 }
 
-/** Reads such a patch; unknown members do not matter. Throws ApiError (400, 413) whose message tells what is wrong. */
+/** Reads such a patch; unknown members are ignored. Throws ApiError (400, 413) with a detailed message. */
 export function readReceivedPatch(read: PatchText): ReceivedPatch {
   return receivedPatch(readOperations(read, false));
 }
 
-/** The same of operations that need not be read. */
+/** Returns such a patch for operations that have been read already. */
 export function receivedPatch({
   operations,
   isOdd = false,
@@ -75,7 +75,7 @@ export function receivedPatch({
   };
 }
 
-/** A patch can put a list in the place of the whole. */
+/** Returns the error for a patch that has replaced the whole object with another value. */
 function notOfAnyKind(result: Json): Error {
   const found = typeMetaIn(result);
   return 'wrong' in found ? new DecodeError(found.wrong) : new DoesNotApply('the result is no object');

@@ -44,12 +44,12 @@ function readPatch(
   const text = parsePatch(read, refuse);
   const { value, exact, duplicates, numberError } = text;
   if (value === null) throw badRequest(notPatch);
-  // Where nobody looks for unknown members, a list takes the place of the object.
+  // Without field validation a list replaces the object.
   if (isList(value) && !isStrict) return { patch: value, spelt: undefined, strict: [], numberError };
   if (!isObject(value)) {
     throw refuse(cannotUnmarshal(value, 'map[string]interface {}'));
   }
-  // Otherwise the numbers are read with the result.
+  // Otherwise a bad number is reported with the result.
   if (isStrict && numberError !== undefined) throw refuse(numberError);
   const strict = isStrict ? duplicates : [];
   const isPlain = exact === value || text.bytes === undefined;
@@ -57,7 +57,7 @@ function readPatch(
   return { patch: value, spelt, strict, numberError };
 }
 
-/** Depth is bounded where texts are read. What was merged has its members in order, as refusals show. */
+/** Merges a patch into an object. The depth was limited when the texts were parsed. Members are sorted, as refusals show them. */
 export function mergeJson(target: JsonObject, patch: JsonObject, later: DeferredWork): JsonObject {
   const out: Record<string, Json> = {};
   const names = Object.keys(target);
@@ -77,7 +77,7 @@ function mergedValue(live: Json, given: Json, later: DeferredWork): Json {
   return isObject(given) ? mergeJson(live, given, later) : given;
 }
 
-/** The value without members that are null, but for those of what stands in lists itself. */
+/** Returns the value without members that are null. Nulls that are items of lists stay. */
 export function withoutNulls(value: Json, later: DeferredWork): Json {
   if (isList(value)) return value.map((item) => (item === null ? null : withoutNulls(item, later)));
   if (!isObject(value)) return value;

@@ -3,9 +3,9 @@ import { goValue } from '../../api/go-print.js';
 import { isObject, type Json, member } from '../../api/object.js';
 import { wrongType } from './go-kinds.js';
 
-/** Order in lists that a strategic merge patch merges. */
+/** The order of lists that a strategic merge patch merges. */
 
-/** Place of each item by its identity: the value of its key, or the item itself. The first of several counts. */
+/** Returns the position of each item by its identity: the value of its key, or the item itself. The first of several counts. */
 export function ordered(items: readonly Json[], key: string | undefined): Map<Json | undefined, number> {
   const places = new Map<Json | undefined, number>();
   for (const [place, item] of items.entries()) {
@@ -18,10 +18,10 @@ export function ordered(items: readonly Json[], key: string | undefined): Map<Js
 const identityOf = (item: Json, key: string | undefined): Json | undefined =>
   key === undefined ? item : isObject(item) ? member(item, key) : undefined;
 
-/** What tells an item apart: the item itself, or the value of its merge key. */
+/** Returns the identity of an item: the item itself, or the value of its merge key. */
 export const identity = (item: Json, key: string): Json => (key === '' ? item : keyOf(item, key));
 
-/** The value of its merge key, which it must have. */
+/** Returns the value of an item's merge key. Throws if it has none. */
 function keyOf(item: Json, key: string): Json {
   if (!isObject(item)) throw wrongType('map[string]interface {}', item);
   const value = member(item, key);
@@ -30,8 +30,8 @@ function keyOf(item: Json, key: string): Json {
 }
 
 /**
- * Puts a merged list in order: items named in `order` as they stand there, others as they stand in the live list, and
- * one of the former goes behind one of the latter only if it already did. Where items have a key, all of them must.
+ * Sorts a merged list: items named in `order` come in that order, others in the order of the live list, and a named
+ * item follows an unnamed one only if it did so before. Where items have a key, each must have it.
  */
 export function sortMergedList(
   items: readonly Json[],
@@ -65,8 +65,8 @@ export function sortMergedList(
 }
 
 /**
- * Kubernetes calls an item without a place less than every other, and every other less than it. Go sorts up to twenty
- * items by insertion, which brings such an item to the front, and others before it.
+ * Sorts like Go. Kubernetes' comparison calls an item without a position both less and greater than every other. Go
+ * sorts up to twenty items by insertion, which brings such an item to the front, ahead of earlier ones.
  */
 function sorted(items: readonly Json[], placeOf: (item: Json) => number): readonly Json[] {
   if (items.length > 20) {
@@ -82,5 +82,5 @@ function sorted(items: readonly Json[], placeOf: (item: Json) => number): readon
   return out;
 }
 
-/** Each value once. */
+/** Returns each value once. */
 export const dedupe = (items: readonly Json[]): readonly Json[] => [...new Set(items)];

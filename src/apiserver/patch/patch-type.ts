@@ -5,9 +5,9 @@ import type { FieldValidation } from '../../api/options.js';
 import type { DeferredWork, Steps } from '../../api/steps.js';
 import type { Schema } from '../../schema/schema.js';
 
-/** A way to say what is to change, by media type. Server-side apply is another matter (see apply.ts). */
+/** A type of patch, identified by its media type. Server-side apply is separate (see apply.ts). */
 export interface PatchType {
-  /** Only built-in kinds have the merge keys that some patches need. */
+  /** Some patches need merge keys, which only built-in kinds have. */
   readonly for: 'built-in' | 'all';
   /** Reads a patch. Throws ApiError (400, 413). */
   read(text: PatchText, options: { readonly fieldValidation: FieldValidation }): ReadPatch;
@@ -15,11 +15,11 @@ export interface PatchType {
 
 /** Parses the body, or throws JsonSyntaxError. */
 export type PatchText = () => ParsedJson & {
-  /** The body as it came, where it came as JSON. */
+  /** The body as sent, if it was JSON. */
   readonly bytes?: Uint8Array;
 };
 
-/** The body, parsed; what is no JSON is refused with these words. */
+/** Parses the body. Throws the error that `refuse` returns if it is not JSON. */
 export function parsePatch(read: PatchText, refuse: (why: string) => Error): ReturnType<PatchText> {
   try {
     return read();
@@ -28,19 +28,20 @@ export function parsePatch(read: PatchText, refuse: (why: string) => Error): Ret
   }
 }
 
-/** A patch that has been read and can be applied, more than once if need be. */
+/** A patch that has been read and can be applied, repeatedly if need be. */
 export interface ReadPatch {
   /** Unknown and repeated members of the patch itself, for fieldValidation. */
   readonly strict: readonly string[];
   /**
-   * The JSON form of an object, changed; not yet decoded, and perhaps no object any more. The object given is left as it
-   * is. What is large may be left for `later`, and the result is whole only after that; what takes long may come in steps.
+   * Returns the changed JSON form of an object, not yet decoded and perhaps not an object any more. The given object is
+   * not changed. Large parts may be deferred to `later`, and the result is complete only after that; long work may come
+   * in steps.
    *
    * @throws ApiError when the patch does not fit the object.
    */
   apply(current: JsonObject, schema: Schema, later: DeferredWork): Json | Steps<Json>;
-  /** The last result, read as the patch spells it; absent if that makes no difference. */
+  /** Returns the last result as the patch spells it; absent if that makes no difference. */
   text?(result: JsonObject): ParsedJson | Steps<ParsedJson>;
-  /** What error replies show as the value that does not decode. */
+  /** Returns the text that error messages show as the value that does not decode. */
   shown(result: Json): string;
 }

@@ -6,23 +6,26 @@ import { isList, isObject, type Json, type JsonObject, setMember } from '../../a
 import { itemsPerStep, runSync, type Steps } from '../../api/steps.js';
 
 /**
- * Patches as texts: Kubernetes' library moves pieces of text around. A JSON patch that tests a value compares how it is
- * spelt (`1.0` is not `1`, and `"<"` is not `"\u003c"`, which is how Go writes it), and what reads the result reads the
- * numbers as they were written, and every member that comes twice.
+ * Values of patches with their spelling, because Kubernetes' library moves pieces of text around. In a JSON Patch,
+ * `test` compares spellings (`1.0` is not `1`, and `"<"` is not `"\\u003c"`, which is how Go writes it), and whatever
+ * reads the result sees the numbers as they were written, and every repeated member.
  *
- * A text or number that Go would write otherwise is a symbol here, with its spelling: to whatever moves values around,
- * it is a value without parts that is the same as itself only.
+ * A string or number that Go would write differently is represented by a symbol with its spelling: for code that moves
+ * values around, it is an atomic value that equals only itself.
  */
 
-/** Longer patches are taken for what they mean: reading how they are spelt would keep others waiting. */
+/**
+ * Longest patch whose spelling counts, in bytes. Longer ones are read by their meaning, because reading the spelling
+ * would delay other requests.
+ */
 const longest = 65_536;
 
-/** What may be spelt otherwise than Go spells it. */
+/** Matches texts that may be spelt differently from how Go writes them. */
 const odd = /[\\<>&\u2028\u2029]|\d[.eE]|\d{19}|-0/;
 
 /**
- * Reads bytes known to be JSON and not too deep. undefined where nothing has to be known of how it is spelt;
- * `hasRepeats`: a member comes twice somewhere.
+ * Reads bytes that are known to be valid JSON and not too deep. Returns undefined if the spelling makes no difference.
+ * `hasRepeats`: some member is repeated.
  */
 export function readSpelled(bytes: Uint8Array, hasRepeats: boolean): Json | undefined {
   if (bytes.length > longest) return undefined;
@@ -35,24 +38,24 @@ export function readSpelled(bytes: Uint8Array, hasRepeats: boolean): Json | unde
 
 const read = (text: string): Json => new Reader(text).read();
 
-/** As it was spelt, except for the signs of HTML, which Go escapes. */
+/** Writes a value with its spelling, except for the HTML characters, which Go escapes. */
 export const writeSpelled = (value: Json): string => runSync(writtenInSteps(value));
 
-/** What is read of it, once it is written. */
+/** Writes a value and parses the text. */
 export function* readBack(value: Json): Steps<ParsedJson> {
   const text = yield* writtenInSteps(value);
   return yield* readJsonInSteps(text, unlimited);
 }
 
-/** What is left to write of a list or an object. */
+/** A list or an object that is being written. */
 interface Unwritten {
   readonly values: readonly Json[];
-  /** Of an object. */
+  /** Names of the members, for an object. */
   readonly names: readonly string[] | undefined;
   at: number;
 }
 
-/** In pieces that are joined once: whoever joins them level by level writes what is nested deeply again for each. */
+/** Writes pieces that are joined once. Joining them at each level would write deeply nested values once more for every level. */
 function* writtenInSteps(whole: Json): Steps<string> {
   const parts: string[] = [];
   const open: Unwritten[] = [];
@@ -63,7 +66,7 @@ function* writtenInSteps(whole: Json): Steps<string> {
       parts.push('[');
       open.push({ values: value, names: undefined, at: 0 });
     } else if (isObject(value)) {
-      // Objects made by code may have members that are undefined.
+      // Objects made by code may have undefined members.
       const given = pairsOf(value).filter(([, member]) => member !== undefined);
       parts.push('{');
       open.push({ values: given.map(([, member]) => member), names: given.map(([name]) => name), at: 0 });
@@ -89,7 +92,7 @@ function* writtenInSteps(whole: Json): Steps<string> {
   return htmlEscaped(text);
 }
 
-/** A copy, which Go writes on the way: of what is spelt otherwise it escapes the signs of HTML, and nothing else. */
+/** Copies a value. Go writes it on the way, which escapes the HTML characters in unusual spellings and changes nothing else. */
 export function copyOf(value: Json): Json {
   if (isSymbol(value)) {
     const spelling = writeSpelled(value);
@@ -104,7 +107,10 @@ const textOf = (spelling: string): string => (JSON.parse(spelling) as string).re
 
 type Pairs = readonly (readonly [string, Json])[];
 
-/** All members of an object in which one comes twice. Whoever changes or orders an object makes another, which has each once. */
+/**
+ * All members of the objects that have repeated members. An object that is changed or sorted is replaced by one without
+ * repetitions.
+ */
 const repeated = new WeakMap<JsonObject, Pairs>();
 
 const pairsOf = (object: JsonObject): Pairs => repeated.get(object) ?? Object.entries(object);
@@ -121,7 +127,7 @@ const isSymbol = (value: unknown): value is symbol => typeof value === 'symbol';
 const words = { t: true, f: false, n: null } as const;
 
 class Reader {
-  /** Something was spelt otherwise than Go spells it, or came twice. */
+  /** Whether something was spelt differently from how Go writes it, or repeated. */
   isOdd = false;
   readonly #text: string;
   readonly #symbols = new Map<string, symbol>();
@@ -178,7 +184,7 @@ class Reader {
     if (this.#next() === code.comma) this.#at++;
   }
 
-  /** The next character that is no space. */
+  /** Returns the next character that is not a space. */
   #next(): number {
     while (/\s/.test(this.#text[this.#at] ?? '')) this.#at++;
     return this.#text.charCodeAt(this.#at);

@@ -15,8 +15,8 @@ import { dedupe, identity, ordered, sortMergedList } from './merged-lists.js';
 import { type PatchText, type PatchType, parsePatch } from './patch-type.js';
 
 /**
- * Strategic merge patch, Kubernetes' own: maps merge, null removes, lists are replaced unless the schema says that
- * they merge, by a key or as a set. Members beginning with `$` are directives.
+ * Strategic merge patch, a format of Kubernetes: maps are merged, null removes a member, lists are replaced unless the
+ * schema says that they are merged, by a key or as a set. Members beginning with `$` are directives.
  */
 export const strategicPatch: PatchType = {
   for: 'built-in',
@@ -54,7 +54,7 @@ const setOrder = '$setElementOrder';
 
 const badOrder = (): ApiError => badRequest('invalid patch format of setElementOrder list');
 
-/** How the schema has a member merged. */
+/** How the schema says a member is merged. */
 interface Strategy {
   readonly schema: Schema;
   readonly strategy: 'merge' | 'replace' | '';
@@ -72,10 +72,10 @@ function strategyOf(schema: Schema, name: string): Strategy {
   };
 }
 
-/** What a kind keeps without knowing it: maps merge, lists are replaced. */
+/** The schema of members that a kind preserves without knowing them: maps are merged, lists are replaced. */
 const open: Schema = { preserveUnknownFields: true };
 
-/** The member of that name; Go finds it in other letter case as well. */
+/** Returns the schema of a member. Like Go, accepts a name in another letter case. */
 function fieldOf(schema: Schema, name: string): Schema {
   const fields = schema.properties;
   const isOpen = schema.preserveUnknownFields === true;
@@ -106,7 +106,7 @@ function mergeMaps(original: JsonObject, patch: JsonObject, schema: Schema, late
   return changedCopy(retained(original, patch), changes.length, changeAt, later).copy;
 }
 
-/** `$patch` in a map. */
+/** Applies the directive `$patch` of a map. */
 function directed(patch: JsonObject): JsonObject {
   const word = patch[directive] ?? null;
   if (word === 'replace') return withoutMember(patch, directive);
@@ -114,7 +114,7 @@ function directed(patch: JsonObject): JsonObject {
   throw badDirective(word, patch);
 }
 
-/** `%s` of what should be a text. */
+/** Formats a value as Go's `%s` does, which expects a string. */
 function asText(value: Json): string {
   if (value === null) return '%!s(<nil>)';
   if (typeof value === 'string' || typeof value === 'object') return goValue(value);
@@ -124,7 +124,7 @@ function asText(value: Json): string {
 const badDirective = (word: Json, item: JsonObject): ApiError =>
   untyped(`unknown patch type: ${asText(word)} in map: ${goValue(item)}`);
 
-/** What `$retainKeys` leaves of the live map. */
+/** Returns the members of the live map that `$retainKeys` keeps. */
 function retained(original: JsonObject, patch: JsonObject): JsonObject {
   if (!Object.hasOwn(patch, retainKeys)) return original;
   const keys = patch[retainKeys] ?? null;
@@ -138,7 +138,7 @@ function retained(original: JsonObject, patch: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(original).filter(([name]) => kept.has(name)));
 }
 
-/** `$setElementOrder/<list>`: merges or replaces the list and puts it in order. Answers the list it dealt with. */
+/** Applies `$setElementOrder/<list>`: merges or replaces the list and sorts it. Returns the name of the list, if there is one. */
 function orderList(out: Record<string, Json>, patch: JsonObject, name: string, schema: Schema): string | undefined {
   const order = patch[name] ?? null;
   if (!isList(order)) throw wrongType('[]interface {}', order);
@@ -159,7 +159,7 @@ function orderList(out: Record<string, Json>, patch: JsonObject, name: string, s
         : changedList(live, given, how, false);
   checkAlike([live ?? [], given ?? []]);
   const isMap = isObject((live ?? [])[0] ?? (given ?? [])[0] ?? null);
-  // Maps without a key have no order, and `sortMergedList` says so.
+  // Maps without a key cannot be sorted, and `sortMergedList` reports it.
   const key = isMap ? how.key : undefined;
   if (key) checkPlaces(merged, order, key);
   const isMerged = key && how.strategy === 'merge' && live !== undefined && given !== undefined;
@@ -168,13 +168,13 @@ function orderList(out: Record<string, Json>, patch: JsonObject, name: string, s
   return target;
 }
 
-/** Only lists have an order. Go does not look behind pointers. */
+/** Whether a field may have an order, which only lists have. Go does not look behind pointers. */
 function mayBeOrdered(field: Schema): boolean {
   const shape = wireShape(field);
   return shape === 'list' || shape === 'bytes' || field.preserveUnknownFields === true || isPointer(field);
 }
 
-/** The live list as Go leaves it: it deletes in place, and what is new takes the places that have become free. */
+/** Returns the live list as Go leaves it: Go deletes in place, and new items take the freed positions. */
 function placesAfter(live: readonly Json[], given: readonly Json[], key: string): readonly Json[] {
   if (!given.some((item) => isObject(item) && item[directive] === 'delete')) return live;
   const { live: kept, given: plain } = withSpecialItems(live, given, key);
@@ -184,7 +184,7 @@ function placesAfter(live: readonly Json[], given: readonly Json[], key: string)
   return [...kept, ...added.slice(0, live.length - kept.length)];
 }
 
-/** Each item is looked for among the places, up to the one that has its key. */
+/** Throws if an item is not found before the first element of the order that is not a map. */
 function checkPlaces(items: readonly Json[], order: readonly Json[], key: string): void {
   const stray = order.findIndex((place) => !isObject(place));
   if (stray < 0) return;
@@ -192,7 +192,10 @@ function checkPlaces(items: readonly Json[], order: readonly Json[], key: string
   if (items.some((item) => !before.has(identity(item, key)))) throw untyped(`value for key ${stray} is not a map`);
 }
 
-/** The items a patch has must come in the order it asks for. What is a directive may not follow the last of them, unless it deletes. */
+/**
+ * Throws unless the items of a patch come in the order that it asks for. A directive other than `delete` may not follow
+ * the last of them.
+ */
 function checkOrder(given: readonly Json[], order: readonly Json[], key: string): void {
   if (order.length === 0 || given.length === 0) return;
   const stray = key === '' ? undefined : given.find((item) => !isObject(item));
@@ -233,7 +236,7 @@ function put(out: Record<string, Json>, name: string, value: Json | undefined): 
   else setMember(out, name, value);
 }
 
-/** `<prefix>/<list>` */
+/** Returns the list in `<prefix>/<list>`. */
 function targetOf(name: string, bad: () => ApiError): string {
   const slash = name.indexOf('/');
   const prefix = name.startsWith(deleteFrom) ? deleteFrom : setOrder;
@@ -243,7 +246,10 @@ function targetOf(name: string, bad: () => ApiError): string {
 
 type Nulls = 'dropped' | 'kept';
 
-/** A value where there was none: nulls of maps go, unless they are kept, and then maps with a directive. */
+/**
+ * Returns a value for a member that did not exist; undefined if the value is a map with a directive. Nulls in maps are
+ * dropped unless `nulls` keeps them.
+ */
 function fresh(value: Json, later: DeferredWork, nulls: Nulls = 'dropped'): Json | undefined {
   const directs = isObject(value) && Object.hasOwn(value, directive) && (nulls === 'kept' || value[directive] !== null);
   return directs ? undefined : cleaned(value, later, nulls);
@@ -264,7 +270,7 @@ function cleaned(value: Json, later: DeferredWork, nulls: Nulls): Json {
 const withoutDirectives = (items: readonly Json[], nulls: Nulls): readonly Json[] =>
   items.map((item) => fresh(item, noDeferral, nulls)).filter((item): item is Json => item !== undefined);
 
-/** What becomes of a list: it merges where the schema says so, or where items are to be deleted, and is replaced otherwise. */
+/** Returns the new list: it is merged if the schema says so or if items are to be deleted, and replaced otherwise. */
 const changedList = (
   live: readonly Json[],
   given: readonly Json[],
@@ -294,7 +300,7 @@ function mergeLists(
   return sortMergedList(merged, { order: special.given, live: special.live, key });
 }
 
-/** Elements that are directives, carried out. */
+/** Applies the items that are directives. */
 function withSpecialItems(
   live: readonly Json[],
   given: readonly Json[],
@@ -334,7 +340,7 @@ function withItems(live: readonly Json[], given: readonly Json[], key: string, i
 
 const keyValue = (item: Json, key: string): Json | undefined => (isObject(item) ? member(item, key) : undefined);
 
-/** What Kubernetes has left of a patch when it has applied it; refusals quote that. */
+/** Returns what Kubernetes leaves of a patch after applying it; refusals quote that. */
 function leftOf(patch: JsonObject, original: JsonObject, schema: Schema): JsonObject {
   if (Object.hasOwn(patch, directive)) return patch[directive] === 'replace' ? withoutMember(patch, directive) : patch;
   const live = retained(original, patch);
@@ -358,16 +364,16 @@ function leftOf(patch: JsonObject, original: JsonObject, schema: Schema): JsonOb
   return out;
 }
 
-/** Directives go from the maps of a new value, and so do they from lists in these; the value itself is kept as it is. */
+/** Removes directives from the maps and lists inside a new value; a map that is itself a directive is kept. */
 function leftWhereNothingWas(value: Json): Json {
   if (isList(value)) return value.map(leftWhereNothingWas);
   return isObject(value) && Object.hasOwn(value, directive) ? value : cleaned(value, noDeferral, 'kept');
 }
 
-/** The same of the items of a list that merges by a key. */
+/** Does the same for the items of a list that is merged by a key. */
 function leftOfItems(given: readonly Json[], live: readonly Json[], { schema, strategy, key }: Strategy): Json {
   if (strategy !== 'merge' || key === '') return given;
-  // What is deleted or replaced is not merged with.
+  // Deleted and replaced items are not merged.
   const special = withSpecialItems(live, given, key);
   if (special.given.length === 0) return given;
   const places = ordered(special.live, key);
@@ -378,7 +384,7 @@ function leftOfItems(given: readonly Json[], live: readonly Json[], { schema, st
   });
 }
 
-/** Items of merged lists are of one type, and not lists. */
+/** Throws unless all items of merged lists have the same type, which may not be a list. */
 function checkAlike(lists: readonly (readonly Json[])[]): void {
   const items = lists.flat();
   const [first] = items;

@@ -7,16 +7,16 @@ import { goType, itemsOf, valuesOf, type WireShape, wireShape } from '../../sche
 import type { Schema } from '../../schema/schema.js';
 import { sortDeep } from '../../schema/sort-members.js';
 
-/** What comes out of Go's converter. */
+/** The result of Go's converter. */
 export type ConversionResult<Value extends Json> =
   | { readonly value: Value; readonly problem?: never }
   | { readonly problem: string };
 
 /**
- * Puts decoded JSON through Go's converter into a built-in kind: the results of strategic merge patch and of apply go
- * through it and not through the JSON decoder. Whole numbers that are too large for their field lose their upper bits
- * there. What Go types decode themselves is decoded where it stands, so that the first problem of all is told. What is in
- * lists and maps of thousands comes last.
+ * Converts decoded JSON into a built-in kind as Go's converter does: results of strategic merge patch and of apply go
+ * through it instead of the JSON decoder. Integers that overflow their field lose their upper bits. Go types that
+ * decode themselves are decoded where they stand, so that the first of all problems is reported. The contents of lists
+ * and maps with thousands of items come last.
  */
 export function* convertUnstructured<Value extends Json>(
   schema: Schema,
@@ -31,13 +31,13 @@ export function* convertUnstructured<Value extends Json>(
   return { value: converter.overflows ? (cut(schema, value) as Value) : value };
 }
 
-/** How Go holds whole numbers. */
+/** How Go represents integers. */
 type Numbers = 'int' | 'float';
 
 class Converter {
-  /** The first that was found. */
+  /** The first problem found. */
   problem: string | undefined;
-  /** Does a number not fit its field? */
+  /** Whether a number overflows its field. */
   overflows = false;
   readonly #numbers: Numbers;
   readonly #later: DeferredWork;
@@ -100,7 +100,7 @@ function scalarProblem(schema: Schema, shape: WireShape, value: Json, numbers: N
       return typeof value === 'string' ? undefined : `cannot restore slice from ${goKind(value, numbers)}`;
     case 'string':
       if (typeof value === 'string') return undefined;
-      // Go takes whole numbers for convertible to text, and thinks better of it later.
+      // Go first considers integers convertible to strings, and then fails.
       return goKind(value, numbers) === 'int64'
         ? `cannot convert int64 to ${goType(schema)}`
         : 'unrecognized type: string';
@@ -125,7 +125,7 @@ const selfDecoding: ReadonlySet<WireShape> = new Set([
   'union',
 ]);
 
-/** What a type that decodes itself says: it is given JSON with members in the order of texts, and not its place. */
+/** Returns the error of a type that decodes itself. Such a type gets JSON with sorted members and does not know its path. */
 function ownProblem(schema: Schema, shape: WireShape, value: Json): string | undefined {
   if (!selfDecoding.has(shape)) return undefined;
   try {
@@ -146,10 +146,10 @@ function wholeProblem(value: Json, shape: WholeShape): string | undefined {
   return typeof value === 'bigint' || Number.isInteger(value) ? undefined : `cannot convert float64 to ${shape}`;
 }
 
-/** Doubles beyond 64 bits all become the least whole number before they are cut. */
+/** Doubles beyond 64 bits all become the smallest integer before they are truncated. */
 const beyond64 = 2 ** 63;
 
-/** A whole number as a field of so many bits holds it. */
+/** Truncates an integer to the bits of its field. */
 function cutNumber(value: Json, shape: WholeShape): Json {
   if (typeof value !== 'number' && typeof value !== 'bigint') return value;
   if (typeof value === 'number' && shape === 'int32' && (value | 0) === value) return value;
@@ -159,7 +159,7 @@ function cutNumber(value: Json, shape: WholeShape): Json {
   return Number.isSafeInteger(number) ? number : left;
 }
 
-/** The same value with every number as its field holds it. Depth is bounded where texts are read. */
+/** Returns the value with every number truncated to its field. The depth was limited when the texts were parsed. */
 function cut(schema: Schema, value: Json): Json {
   const shape = wireShape(schema);
   if (isWholeShape(shape)) return cutNumber(value, shape);
@@ -177,7 +177,7 @@ function cut(schema: Schema, value: Json): Json {
   return out;
 }
 
-/** `reflect.Kind` of a decoded JSON value. */
+/** Returns the `reflect.Kind` of a decoded JSON value. */
 function goKind(value: Json, numbers: Numbers): string {
   if (typeof value === 'number' || typeof value === 'bigint')
     return numbers === 'int' && isWhole(value) ? 'int64' : 'float64';
@@ -186,6 +186,6 @@ function goKind(value: Json, numbers: Numbers): string {
   return isList(value) ? 'slice' : 'map';
 }
 
-/** How the same converter words what the decoder complains about. */
+/** Returns the message of a DecodeError in the converter's wording. */
 export const converterMessage = ({ innerMessage }: DecodeError): string =>
   innerMessage.startsWith('illegal base64 data') ? `error decoding from json: ${innerMessage}` : innerMessage;

@@ -13,19 +13,19 @@ import { preconditionFailed } from '../write/given-object.js';
 import { objectKeyOf } from '../write/request.js';
 import { replaceStored, withVersion } from '../write/update.js';
 
-/** What is to be deleted. */
+/** The deletion of one object. */
 export interface Deletion {
   readonly definition: ResourceDefinition;
   readonly parameters: DeleteParameters;
-  /** Its key names the object. */
+  /** Its key identifies the object. */
   readonly context: RequestContext;
-  /** It was found in a collection that is deleted: nothing else of its name is meant. */
+  /** Set if the object was found in a collection that is being deleted: another object of the same name is not meant. */
   readonly found?: { readonly uid: string | undefined };
 }
 
 /**
- * Deletion of one object: at once when nothing holds it; otherwise it is marked, and goes when its last
- * finalizer is removed.
+ * Deletes an object: at once if nothing holds it, otherwise by marking it. A marked object is removed with its last
+ * finalizer.
  */
 export async function deleteObject(parts: Parts, deletion: Deletion): Promise<Result> {
   const { definition, parameters, context, found } = deletion;
@@ -39,7 +39,7 @@ export async function deleteObject(parts: Parts, deletion: Deletion): Promise<Re
     previous,
     user: context.user,
     dryRun: parameters.dryRun,
-    // What ends step by step is always the one that was found.
+    // A kind with a deletion in several steps always deletes exactly the object that was found.
     options: optionsOf(parameters, definition.deletion && previous.metadata.uid),
     warn: (text) => context.warn(text),
     annotate: context.annotate,
@@ -59,13 +59,13 @@ export async function deleteObject(parts: Parts, deletion: Deletion): Promise<Re
       return await deleteOnce(parts, deletion, entry, previous);
     } catch (error) {
       if (!(error instanceof WriteConflict)) throw error;
-      // Somebody may write it all the time, and webhooks be slow.
+      // Another writer may change the object continually, and webhooks may be slow.
       context.caller?.signal.throwIfAborted();
     }
   }
 }
 
-/** The options as an object of their kind has them, in the order in which Kubernetes writes them. */
+/** Returns the options in the member order of Kubernetes. */
 const optionsOf = (
   { gracePeriodSeconds, preconditions, orphanDependents, propagationPolicy, givenDryRun: dryRun }: DeleteParameters,
   uid: string | undefined,
@@ -97,11 +97,11 @@ async function deleteOnce(
   return { type: 'entry', code, definition, entry: await replaceStored(parts, definition, entry, marked) };
 }
 
-/** Already terminating and held by its kind: a repeated delete changes nothing and skips admission. */
+/** Whether the object is already terminating and held by its kind: another delete changes nothing and skips admission. */
 const isHeld = ({ deletion }: ResourceDefinition, object: ApiObject): boolean =>
   object.metadata.deletionTimestamp !== undefined && deletion?.held(object) === true;
 
-/** The object as it stays behind with its deletion asked for, or undefined if nothing holds it. Pure. */
+/** Returns the object with its deletion marked; undefined if nothing holds it. Pure. */
 function markDeleted(
   definition: ResourceDefinition,
   object: ApiObject,
@@ -126,26 +126,27 @@ function markDeleted(
       ...withFinalizers.metadata,
       deletionTimestamp: timestamp(context.now),
       ...(special === undefined ? { deletionGracePeriodSeconds: 0 } : {}),
-      // One that a caller has given to a kind that counts none counts, too, unless it is too long for a number.
+      // A generation that a caller set is incremented even if the kind counts none, unless it is too large for a
+      // number.
       ...(generation > 0 && Number.isSafeInteger(generation) && special === undefined
         ? { generation: generation + 1 }
         : {}),
     },
   };
-  // Those never go at the first request, even with nothing to hold them.
+  // Such kinds are never removed by the first request, even if nothing holds them.
   if (special !== undefined) return special.mark(timed, context);
   return finalizers.length > 0 ? timed : undefined;
 }
 
-/** Whatever marked it: once finalizers alone hold an object, there is nothing else to wait for. */
+/** Sets the grace period to 0: once only finalizers hold an object, there is nothing else to wait for. */
 const withoutGrace = (object: ApiObject): ApiObject =>
   object.metadata.deletionGracePeriodSeconds === 0
     ? object
     : { ...object, metadata: { ...object.metadata, deletionGracePeriodSeconds: 0 } };
 
 /**
- * Finalizers with those of the garbage collector added or removed as the propagation policy asks. Kinds that are not
- * collected get none: the collector would never remove them.
+ * Adds or removes the finalizers of the garbage collector as the propagation policy asks. Kinds that are not collected
+ * get none, because the collector would never remove them.
  */
 function collectorFinalizers(
   { garbageCollected }: ResourceDefinition,
@@ -179,7 +180,7 @@ function checkPreconditions(
         : undefined;
   if (wrong === undefined) return;
   if (definition.deletion !== undefined) throw conflict({ ...definition, name: metadata.name }, wrong);
-  // Kubernetes names the kind here where it otherwise names the plural, and as it is stored.
+  // Here Kubernetes gives the kind, of the storage version, in the place of the plural.
   const { group, kind } = { ...definition, ...definition.storedAs };
   throw conflict({ group, plural: kind, name: metadata.name }, wrong);
 }
@@ -195,7 +196,7 @@ const preconditionText = (
   return `the ${what} in the precondition (${given}) does not match the ${what} in record (${actual}). The object might have been ${happened}`;
 };
 
-/** The Status of a deletion that is done. */
+/** Returns the Status of a completed deletion. */
 const deleted = ({ group, plural }: ResourceDefinition, { metadata }: ApiObject): Status => ({
   kind: 'Status',
   apiVersion: 'v1',

@@ -16,18 +16,18 @@ import { isSelected, readForSelection } from '../selected.js';
 import { readSelection, type Selection } from '../selection.js';
 import type { ShardSelector } from '../shard-selector.js';
 
-/** What a list reads from where. */
+/** The collection, or the part of it, that a list reads. */
 export interface ListTarget {
   readonly definition: ResourceDefinition;
   readonly namespace: string;
-  /** Set by a path or a field selector that names one object. */
+  /** Set if the path or a field selector names one object. */
   readonly name?: string | undefined;
-  /** The part of it that the request is about. */
+  /** The shard of the collection that the request selects. */
   readonly shard?: ShardSelector | undefined;
   readonly signal: AbortSignal;
 }
 
-/** GET of a collection: one consistent state, in pages if asked. */
+/** Lists a collection: one consistent state, in pages if requested. */
 export async function listObjects(parts: Parts, target: ListTarget, parameters: ListParameters): Promise<ListResult> {
   checkListParameters(parameters);
   const selection = readSelection(target.definition, parameters, target.shard);
@@ -49,10 +49,13 @@ interface ReadPlan {
   readonly at: Revision | undefined;
   readonly after: string | undefined;
   readonly limit: number | undefined;
-  /** Key of the one object that can be meant, where its name and namespace are known. */
+  /** Key of the only object that can match, if its name and namespace are known. */
   readonly only: string | undefined;
   readonly continued: boolean;
-  /** Kubernetes reads pages of everything from the store while its cache is not filled. */
+  /**
+   * Whether Kubernetes would read from the store instead of the watch cache, as it does for pages of everything until
+   * the cache is filled.
+   */
   readonly pastCache: boolean;
 }
 
@@ -67,7 +70,7 @@ async function planRead(
   const { uncached = false } = target.definition;
   const limit = parameters.limit !== undefined && parameters.limit > 0 ? parameters.limit : undefined;
   const pastCache = everything && limit !== undefined;
-  /** A cache that may be of any age gives everything it has. */
+  /** A cache that may be of any age returns everything it has. */
   const anyAge = uncached ? limit : undefined;
   if (parameters.continue !== undefined) {
     const token = readContinue(parameters.continue);
@@ -97,16 +100,16 @@ async function planRead(
     pastCache,
   };
   if (version === undefined) return plain;
-  // Only `0` may be of any age, not every other way to write it.
+  // Only the text `0` accepts any age, not other spellings of zero.
   if (version === 0n) return text === '0' ? { ...plain, limit: anyAge } : plain;
-  // One object is read from the store where there could be pages.
+  // Kubernetes reads a single object from the store where a list could have pages.
   const pastCacheToo = only !== undefined && (match === 'Exact' || (match === undefined && limit !== undefined));
   await waitForRevision(parts.store, version, {
     clock: parts.clock,
     signal: target.signal,
     uncached: uncached || pastCacheToo,
   });
-  // One object makes no pages, and so no limit asks for a snapshot to take them from.
+  // A single object needs no pages, so that no limit asks for a snapshot to take them from.
   const exact = match === 'Exact' || (match === undefined && limit !== undefined && only === undefined);
   return exact ? { ...plain, at: version } : plain;
 }
@@ -115,12 +118,15 @@ interface Page {
   readonly entries: readonly Entry[];
   readonly revision: Revision;
   readonly remaining: number;
-  /** Last key looked at. */
+  /** The last key that was examined. */
   readonly last: string | undefined;
 }
 
 const chunk = 1_000;
-/** Where few are selected ever more is read at once: to look back costs as much as has changed since, whatever is read. */
+/**
+ * If few objects match, ever more are read at once: reading a past state costs as much as has changed since, however
+ * little is read.
+ */
 const largestChunk = 64_000;
 
 async function readPage(parts: Parts, target: ListTarget, selection: Selection, plan: ReadPlan): Promise<Page> {
@@ -131,7 +137,7 @@ async function readPage(parts: Parts, target: ListTarget, selection: Selection, 
   }
   const { only } = plan;
   if (only !== undefined) {
-    // A key sorts before all others that begin like it.
+    // A key sorts before all longer keys that begin with it.
     const { entries, revision } = await scanAt(parts, target, plan, { ...plan, limit: 1, prefix: only });
     const meant = entries.filter(({ key }) => key === only);
     await readForSelection(selection, target.definition, meant);
@@ -203,8 +209,8 @@ async function scanAt(
 }
 
 /**
- * In Kubernetes, lists and watches come from a cache for each version, which cannot fill while objects cannot be
- * converted; what is read `pastCache` fails like a single object.
+ * Converts the entries of a list. In Kubernetes, lists and watches come from a cache for each version, which cannot be
+ * filled while objects cannot be converted; what is read `pastCache` fails like a single object.
  */
 export async function convertedForList(
   { definition, signal }: Pick<ListTarget, 'definition' | 'signal'>,

@@ -34,7 +34,7 @@ import { mayCreate, objectKeyOf, resultOf, type WriteRequest, writeRequest } fro
 import { type Update, updateObject } from '../write/update.js';
 import { projectedWrite } from './projection.js';
 
-/** PATCH, in any of its types: the change is made to the fresh object, again after a lost race. */
+/** Patches an object, with any type of patch. After a lost race the patch is applied again to the new object. */
 export async function patchObject(
   parts: Parts,
   request: ApiRequest,
@@ -78,7 +78,7 @@ export async function patchObject(
 
 type Change = Update['change'];
 
-/** What is patched: the kind, or another that it is seen as. */
+/** The definition of the object that is patched: its own, or that of a projection such as Scale. */
 interface Seen {
   readonly definition: ResourceDefinition;
   readonly isProjected: boolean;
@@ -90,7 +90,7 @@ interface SentPatch extends Pick<WriteParameters, 'fieldValidation'> {
   readonly body: RequestBody;
 }
 
-/** JSON patch, merge patch, strategic merge patch. The patch is read only once there is something to patch. */
+/** Applies a JSON patch, merge patch or strategic merge patch, which is read only once there is an object to patch. */
 function patchChange(
   catalogue: Catalogue,
   { type, body, fieldValidation }: SentPatch,
@@ -107,7 +107,7 @@ function patchChange(
         converts,
         decode: function* (result, text) {
           if (type.for === 'all') {
-            // A scale has one version, and no other form.
+            // A scale has one version only.
             const internal = isProjected ? undefined : inInternalForm(definition, result);
             if (internal !== undefined) return internal;
             yield* checkKind(catalogue.current(), definition, result);
@@ -124,9 +124,8 @@ function patchChange(
 }
 
 /**
- * A patch may have taken the version away from a built-in kind, or have given it the internal one. Kubernetes then
- * reads the object as its own form of the kind, where every field has another name: nothing of it is known, its name
- * neither.
+ * Handles a patch that removed the version of a built-in kind or set the internal one. Kubernetes then decodes the
+ * object as the internal version, in which every field has another name, so that no field is known, not even the name.
  */
 function inInternalForm(definition: ResourceDefinition, result: JsonObject): DecodedObject | undefined {
   if (definition.reader !== undefined) return undefined;
@@ -143,14 +142,17 @@ function inInternalForm(definition: ResourceDefinition, result: JsonObject): Dec
   return { object, strict: fieldsUnknownToInternal(result) };
 }
 
-/** The built-in kind in another group, if a patch has made that of the object; its versions differ in nothing. */
+/**
+ * Returns the definition of the same built-in kind in another group, if a patch has set that. The versions do not
+ * differ otherwise.
+ */
 function otherForm(served: Served, { origin, group, kind }: ResourceDefinition, result: JsonObject) {
   const given = groupOf(typeMetaOf(result).apiVersion);
   if (origin !== 'built-in' || given === group) return undefined;
   return served.definitions.find((one) => one.origin === origin && one.group === given && one.kind === kind);
 }
 
-/** Reads the object as what it says it is, and makes the one that is expected of it. */
+/** Decodes the object as the kind that it names, and converts it to the expected one. */
 function* decodeOtherForm(
   { codec }: ResourceDefinition,
   other: ResourceDefinition,
@@ -161,7 +163,7 @@ function* decodeOtherForm(
   return { object: codec?.read(stored) ?? (stored as unknown as ApiObject), strict };
 }
 
-/** A patch that knows nothing of the kind may have made another of it. */
+/** Throws if a patch has changed the kind of a built-in object, which JSON and merge patches can do. */
 export function* checkKind(served: Served, definition: ResourceDefinition, result: JsonObject): Steps<void> {
   if (definition.reader !== undefined) return;
   const meta = checkTypeMeta(typeMetaOf(result));
@@ -177,9 +179,9 @@ export function* checkKind(served: Served, definition: ResourceDefinition, resul
 }
 
 /**
- * The result of a patch as an object of the kind, and what of it nobody knows; `read` is the object before its defaults.
- * A custom resource that apply or a webhook `made` is not decoded. `converts`: see `decodeText`. `text` is the result as
- * a patch spells it.
+ * Decodes the result of a patch as an object of the kind, with its unknown fields; `read` is the object before
+ * defaulting. A custom resource `made` by apply or a webhook is not decoded. `converts`: see `decodeText`. `text` is
+ * the result as the patch spells it.
  */
 export function* decodeResult(
   definition: ResourceDefinition,
@@ -204,7 +206,7 @@ export function* decodeResult(
   return { object: yield* withDefaults(definition, object), strict, emptyMembers, read: object };
 }
 
-/** Server-side apply (KEP-555). */
+/** Applies a configuration: server-side apply (KEP-555). */
 async function applyChange(
   request: ApiRequest,
   { definition, isProjected }: Seen,
@@ -212,7 +214,7 @@ async function applyChange(
   { fieldValidation, force }: WriteParameters,
 ): Promise<Change> {
   const body = await request.body();
-  // Read only once there is something to apply it to, or to make of it.
+  // Read only once there is an object to apply it to, or one to be created.
   let reading: Promise<AppliedBody> | undefined;
   return async (current) => {
     const turns = new TurnTaking();

@@ -16,8 +16,8 @@ import { attributesOf, type WriteRequest } from '../write/request.js';
 import { type ChangedObject, updateObject } from '../write/update.js';
 
 /**
- * A write through another kind computed from the object, such as Scale: `change` makes the projected object
- * from the current one, which is then written back into the object.
+ * Writes through a projection of the object, such as Scale: `change` returns the projected object for the current one,
+ * which is then written back into the object.
  */
 export async function projectedWrite(
   parts: Parts,
@@ -49,7 +49,7 @@ export async function projectedWrite(
     checkUid: false,
     create: false,
   });
-  // As it is stored: its storage version may not have all fields.
+  // Read back from the store, because the storage version may lack fields.
   const object =
     written.entry === undefined ? written.object : await decodeEntryInTurns(write.definition, written.entry);
   const definition = subresourceDefinition(write.definition, projection.of);
@@ -74,7 +74,7 @@ const own = (
     }),
   );
 
-/** The body of a PUT. In Kubernetes nobody knows what to call its type, so that no fault of it is told. */
+/** Reads the body of a PUT. In Kubernetes its type has no name in errors, so that they give no details. */
 export async function readProjected(...given: Parameters<typeof readObject>): Promise<ApiObject> {
   try {
     return await readObject(...given);

@@ -10,7 +10,7 @@ import { mayCreate, objectKeyOf, resultOf, writeRequest } from '../write/request
 import { updateObject } from '../write/update.js';
 import { projectedWrite, readProjected } from './projection.js';
 
-/** PUT: the object becomes what was sent. Creates it where the kind allows that. */
+/** Replaces an object with the one that was sent, or creates it if the kind allows that. */
 export async function putObject(
   parts: Parts,
   request: ApiRequest,

@@ -22,18 +22,19 @@ import { readSelection, type Selection } from '../selection.js';
 import { convertedForList, type ListTarget } from './list.js';
 
 /**
- * A watch turns the store's changes into what one caller asked to see: first the present state if it wants that,
- * then every change after it, each once and in order. An object that enters a selection is ADDED, one that leaves
- * it DELETED. The caller gone, the time up, the store closed or the resource no longer served as it was end it cleanly.
+ * A watch turns the changes of the store into the events that one caller asked for: first the present state if
+ * requested, then every change after it, each once and in order. An object that enters the selection is ADDED, one that
+ * leaves it DELETED. The watch ends cleanly when the caller is gone, the time is up, the store is closed, or the
+ * resource is no longer served as it was.
  *
- * A reader that does not keep up makes the watch rest: nothing is queued for it, the history is its queue.
+ * A slow reader makes the watch pause: nothing is queued for it, because the history of the store is its queue.
  */
 
 const bookmarkMs = 60_000;
-/** A last bookmark this long before the end. */
+/** A last bookmark is sent this long before the end. */
 const farewellMs = 2_000;
 const shortestMs = 1_800_000;
-/** A watch whose objects come to look otherwise has lasted at least so long when it ends, as with kube-apiserver. */
+/** After a change of the served form a watch still lasts at least this long, as in kube-apiserver. */
 const leaveAfterMs = 1_000;
 
 export function watchObjects(parts: Parts, target: ListTarget, parameters: ListParameters): WatchResult {
@@ -44,11 +45,11 @@ export function watchObjects(parts: Parts, target: ListTarget, parameters: ListP
   const fromState = version === undefined || version === 0n;
   const plan: WatchPlan = {
     initial: parameters.sendInitialEvents ?? fromState,
-    // Absent: fresh as of the request. 0: any state. N: not older.
+    // Absent: as fresh as the request. 0: any state. N: not older than N.
     notBefore: version ?? 0n,
     after: fromState ? undefined : version,
     bookmarks: parameters.allowWatchBookmarks,
-    // Only a parameter asks for the mark, never a path that says watch.
+    // Only the query parameter `watch` enables the mark, not a watch path.
     endMark: parameters.allowWatchBookmarks && parameters.watch && (parameters.sendInitialEvents ?? fromState),
     lifetimeMs: parameters.timeoutSeconds ? parameters.timeoutSeconds * 1_000 : shortestMs * (1 + Math.random()),
   };
@@ -63,7 +64,7 @@ export function watchObjects(parts: Parts, target: ListTarget, parameters: ListP
   };
 }
 
-/** Nothing is watched while there is something that cannot be converted: the watch is refused before it begins. */
+/** Throws if any object cannot be converted, so that the watch is refused before it begins. */
 export async function checkConvertible({ store }: Parts, target: ListTarget): Promise<void> {
   const { entries } = await store.scan(storagePrefix(target.definition, target.namespace));
   await convertedForList(target, entries);
@@ -72,14 +73,14 @@ export async function checkConvertible({ store }: Parts, target: ListTarget): Pr
 interface WatchPlan {
   readonly initial: boolean;
   readonly notBefore: Revision;
-  /** Changes after this revision; undefined: after the present. */
+  /** Only changes after this revision; undefined means after the present one. */
   readonly after: Revision | undefined;
   readonly bookmarks: boolean;
   readonly endMark: boolean;
   readonly lifetimeMs: number;
 }
 
-/** What is watched, and how. */
+/** The collection to watch, and the plan for it. */
 interface WatchedCollection {
   readonly target: ListTarget;
   readonly selection: Selection;
@@ -99,18 +100,18 @@ class Watch {
   readonly #ended = new AbortController();
   readonly #startedAt: number;
   #changes: Subscription | undefined;
-  /** Waiting for the reader. */
+  /** Paused until the reader accepts more. */
   #resting = false;
-  /** About to end: tells of nothing any more. */
+  /** Waiting for its end; no more events are sent. */
   #leaving = false;
-  /** Has rested: the place it goes on from is its own, not one the caller asked for. */
+  /** Whether it has ever paused: it then resumes from its own position, not from one that the caller asked for. */
   #rested = false;
   #last: { readonly previous: Entry; readonly shown: Entry } | undefined;
-  /** Everything up to here has been sent. */
+  /** Everything up to this revision has been sent. */
   #seen: Revision = 0n;
-  /** The present state was sent, if it was asked for. */
+  /** Whether the initial state was sent, if it was requested. */
   #isFollowing = false;
-  /** Where the store was when the watch began, or further on: a bookmark tells of something later. */
+  /** The revision of the store when the watch began, or a later one; bookmarks are only sent for later revisions. */
   #began: Revision = 0n;
 
   constructor(parts: Parts, { target, selection, plan, backpressure }: WatchedCollection, out: Subscriber<WatchItem>) {
@@ -123,7 +124,7 @@ class Watch {
     this.#startedAt = parts.clock.monotonic();
   }
 
-  /** Answers how to stop. */
+  /** Starts the watch. Returns a function that stops it. */
   start(): () => void {
     this.#run().catch((error: unknown) => this.#fail(error));
     return () => this.#stop();
@@ -152,7 +153,7 @@ class Watch {
     this.#endWhenServedOtherwise();
   }
 
-  /** The first version to go on from: who saw objects look otherwise must list again. */
+  /** Returns the oldest revision to resume from. A caller that saw objects in an earlier form must list again. */
   #oldest(): Revision {
     const first = this.#parts.firstRevision();
     const { since = first } = this.#target.definition;
@@ -181,7 +182,7 @@ class Watch {
     return revision;
   }
 
-  /** Every change after what was seen. */
+  /** Subscribes to the changes after the last one sent. */
   #follow(): void {
     const { definition, namespace } = this.#target;
     const changes = this.#parts.store.changes(storagePrefix(definition, namespace), this.#seen).subscribe({
@@ -189,7 +190,7 @@ class Watch {
       error: (error: unknown) => this.#fail(error),
       complete: () => this.#end(),
     });
-    // It may have called back already.
+    // The subscription may have called back already.
     if (this.#resting || this.#out.closed) changes.unsubscribe();
     else this.#changes = changes;
   }
@@ -213,15 +214,15 @@ class Watch {
   }
 
   #onChange(change: Change): void {
-    // What comes now comes again later.
+    // This change will come again later.
     if (this.#resting) return;
     try {
       const reading = this.#read(change);
       if (reading !== undefined) {
-        // Nothing may overtake it.
+        // No later change may overtake this one.
         this.#restUntil(
           reading.then(() => {
-            // The caller may have gone meanwhile, or the way objects looked.
+            // In the meantime the caller may have gone, or the served form changed.
             if (this.#out.closed || this.#leaving) return undefined;
             this.#tell(change);
             return this.#backpressure.wait();
@@ -239,7 +240,10 @@ class Watch {
     if (wait !== undefined) this.#restUntil(wait);
   }
 
-  /** Everything that telling of a change looks at, where a webhook converts it or it is large. */
+  /**
+   * Reads what sending the event needs, if a webhook converts the objects or they are large; undefined if nothing needs
+   * reading.
+   */
   #read(change: Change): Promise<unknown> | undefined {
     if (change.type === 'progress') return undefined;
     const { definition } = this.#target;
@@ -256,7 +260,10 @@ class Watch {
     );
   }
 
-  /** How an object that leaves the selection is shown: the same entry each time, as long as that is the last asked for. */
+  /**
+   * Returns the entry that shows an object which has left the selection. Repeated calls for the same change return the
+   * same entry.
+   */
   #lastOf(previous: Entry, revision: Revision): Entry {
     if (this.#last?.previous !== previous) this.#last = { previous, shown: atRevision(previous, revision) };
     return this.#last.shown;
@@ -288,7 +295,7 @@ class Watch {
     const { clock } = this.#parts;
     const { signal } = this.#ended;
     const end = clock.monotonic() + this.#plan.lifetimeMs;
-    // Timers of the system fire a little early at times: what was said before the end is not said again.
+    // System timers can fire slightly early; the last bookmark must not be sent twice.
     let isSilent = !this.#plan.bookmarks;
     while (!signal.aborted) {
       const left = end - clock.monotonic();
@@ -313,13 +320,13 @@ class Watch {
     };
     const stop = catalogue.onChange(definition, look);
     this.#ended.signal.addEventListener('abort', stop, { once: true });
-    // It may have gone while the present state was sent.
+    // The resource may have been removed while the initial state was sent.
     look();
   }
 
   /**
-   * Ends what shows objects as they looked before. Whoever asked only just is not sent back at once: a definition that
-   * is changed several times in a row would have everybody list again each time.
+   * Ends a watch whose objects are no longer served in the same form. A recent watch ends with a delay: otherwise a
+   * definition that is changed several times in a row would make every client list again each time.
    */
   async #leave(): Promise<void> {
     this.#leaving = true;

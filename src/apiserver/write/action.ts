@@ -11,8 +11,8 @@ import { recordOwnership } from './ownership.js';
 import { attributesOf, type WriteRequest } from './request.js';
 
 /**
- * Admission of a request that is answered and not stored. `parent` is the kind it is put to, if any; `prepare` makes of
- * it what is judged and answered.
+ * Runs admission for a request that is answered and not stored. `parent` is the kind that it is made to, if any;
+ * `prepare` returns the object that is validated and answered.
  */
 export async function admitAction(
   parts: Parts,
@@ -21,7 +21,7 @@ export async function admitAction(
   parent?: ResourceDefinition,
   prepare?: (object: ApiObject) => Promise<ApiObject>,
 ): Promise<ApiObject> {
-  // Of an object of its own the caller sets no system fields; a request put to another may name that one's uid.
+  // An object of its own may not contain system fields; a request to another object may name the uid of that.
   const sent = parent === undefined ? wipeSystemFields(given) : given;
   const placed = inNamespace(request.definition, request.context, sent);
   const owned = dedupeOwners(placed, request.context, 'request');
@@ -34,7 +34,7 @@ export async function admitAction(
   const object = (await prepare?.(admitted)) ?? admitted;
   const { definition, context } = request;
   const violations = await runInTurns(resultOf(definition.validate?.(object, undefined, context) ?? []));
-  // Such a request is refused as a whole and without its kind.
+  // Such a request is refused as a whole, and the error names no kind.
   if (violations.length > 0) throw invalidObject({ group: definition.group, kind: '' }, violations);
   await parts.admission.validate({ ...attributes, object });
   return object;

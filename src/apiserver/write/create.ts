@@ -19,20 +19,20 @@ import { createViolations } from './violations.js';
 
 const nameAttempts = 8;
 
-/** How an object comes to be created. */
+/** How an object is created. */
 export interface Creation {
-  /** Its managedFields were computed already (apply). */
+  /** Whether managedFields have been computed already (apply). */
   readonly managed?: boolean;
   /**
-   * A PUT or an apply found nothing to change there, and the version it names means nothing. The object is stored
-   * there, whatever it is called in the end.
+   * Set if a PUT or an apply found no object to change; a resourceVersion in the body is then ignored. The object is
+   * stored under this key, whatever its final name.
    */
   readonly byUpdate?: ObjectKey;
-  /** Asked once the object is known to be one; throws if the caller may not. */
+  /** Called once the object is known to be valid; throws if the caller may not create it. */
   readonly mayCreate?: (() => Promise<void>) | undefined;
 }
 
-/** Creates an object. By an update it fails with WriteConflict if there is something by now. */
+/** Creates an object. A create by an update throws WriteConflict if the object exists by now. */
 export async function createObject(
   parts: Parts,
   request: WriteRequest,
@@ -64,14 +64,14 @@ function nameFor({ random }: Parts, { definition }: WriteRequest, { metadata }: 
   return generatedName(generateName, random(storageKey(definition, { namespace, name: generateName })));
 }
 
-/** An object that is to be created. */
+/** An object to be created. */
 interface Candidate {
-  /** Owned and changed by admission; without a name if one is generated. */
+  /** With its owner recorded and changed by admission; unnamed if a name is generated. */
   readonly object: ApiObject;
-  /** How admission saw it. */
+  /** The attributes that admission saw. */
   readonly attributes: AdmissionAttributes;
   answered(object: ApiObject): ApiObject;
-  /** Fails if the caller, or admission, gave it a version that it may not have. */
+  /** Throws if the caller or admission set a version that is not allowed. */
   checkVersions(): void;
 }
 
@@ -84,9 +84,10 @@ async function admitted(
 ): Promise<Candidate> {
   const { definition, context } = request;
   const placed = inNamespace(definition, context, given);
-  // Only what a POST says of itself is wiped, neither what others make of it nor what a PUT or an apply says.
+  // System fields are cleared in the body of a POST only, not in that of a PUT or an apply, and not in what others make
+  // of it.
   const wiped = byUpdate === undefined ? wipeSystemFields(placed) : placed;
-  // In a dry run nothing gives the object a version, and what was sent comes back.
+  // In a dry run nothing sets the resourceVersion, and the one that was sent is returned.
   const storable = request.dryRun ? (all: ApiObject): ApiObject => all : withoutUnstored;
   let sent = dedupeOwners(storable(wiped), context, 'request');
   if (!managed) sent = await recordOwnership(request, undefined, sent, turns);
@@ -106,7 +107,7 @@ async function admitted(
   };
 }
 
-/** Creates it under its name. Fails with WriteConflict if there is something of that name. */
+/** Creates the object under its name. Throws WriteConflict if that name exists. */
 async function createOnce(
   parts: Parts,
   request: WriteRequest,
@@ -136,7 +137,7 @@ async function createOnce(
   await parts.admission.validate(final);
 
   checkVersions();
-  // In a dry run nothing is stored, in whatever version.
+  // In a dry run nothing is encoded for storage.
   const document = request.dryRun ? undefined : await encodeDocument(definition, next, turns);
   if (turns.isDue) await turns.next();
   const tooLarge = document && tooLargeToStore(document.bytes.length);
@@ -160,13 +161,13 @@ const withName = (object: ApiObject, name: string): ApiObject => ({
   metadata: { ...object.metadata, name },
 });
 
-/** The store gives versions, and keeps no links. */
+/** Removes the fields that are not stored: the store sets resourceVersion, and selfLink is not kept. */
 function withoutUnstored(object: ApiObject): ApiObject {
   const { resourceVersion: _version, selfLink: _link, ...metadata } = object.metadata;
   return { ...object, metadata };
 }
 
-/** A create as those see it who judge what will be stored. A name that was generated is known by now. */
+/** Returns the attributes for validating admission, with the object that will be stored and its generated name. */
 const finalCreate = (attributes: AdmissionAttributes, object: ApiObject): AdmissionAttributes => ({
   ...attributes,
   ...(attributes.key.name === '' ? { key: { ...attributes.key, name: object.metadata.name ?? '' } } : {}),

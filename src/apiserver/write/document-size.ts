@@ -1,17 +1,18 @@
 import { type ApiError, entityTooLarge } from '../../api/errors.js';
 import { maxRequestBytes } from '../../api/request-size.js';
 
-/** What of the object before bears on what it may come to. */
+/** The properties of the previous object that determine the size limit. */
 export interface SizeBefore {
-  /** Of its document, in bytes. */
+  /** Size of its document, in bytes. */
   readonly bytes: number;
   readonly isTerminating: boolean;
 }
 
 /**
- * Why a document of so many bytes is not stored; undefined: it is. An object may be as large as a body, everything counted: in
- * JSON, with its defaults and `managedFields`. Without a limit each of many patches could add a body's length. What is larger
- * already may shrink, and what is being deleted has as much again, so that those who hold it can note that they let go of it.
+ * Returns the error for a document that is too large to be stored; undefined if it is not. An object may be as large as
+ * a request body, with its defaults and `managedFields` in JSON. Without a limit each of many patches could add another
+ * body's length. An object that is larger already may shrink, and one that is being deleted may be twice as large, so
+ * that the holders of finalizers can record their release.
  */
 export function tooLargeToStore(bytes: number, before?: SizeBefore): ApiError | undefined {
   const limit = before?.isTerminating === true ? 2 * maxRequestBytes : maxRequestBytes;

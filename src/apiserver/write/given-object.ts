@@ -8,16 +8,16 @@ import type { RequestContext, ResourceDefinition } from '../../registry/resource
 import { isVersionless, missingVersionMessage } from '../kind-mismatch.js';
 import type { WriteRequest } from './request.js';
 
-/** What a caller says about the object it writes that must agree with the request and with what is there. */
+/** Checks what a written object says about itself against the request and the stored object. */
 
-/** The object an error is about. */
+/** The object that an error is about. */
 export const errorSubject = (definition: ResourceDefinition, name: string | undefined) => ({
   group: definition.group,
   plural: definition.plural,
   name: name ?? '',
 });
 
-/** The object in the namespace of the URL; cluster-scoped objects are in none. */
+/** Returns the object in the namespace of the URL; cluster-scoped objects have none. */
 export function inNamespace(definition: ResourceDefinition, { key }: RequestContext, object: ApiObject): ApiObject {
   const { namespace } = object.metadata;
   if (namespace === (definition.namespaced ? key.namespace : undefined)) return object;
@@ -31,14 +31,17 @@ export function inNamespace(definition: ResourceDefinition, { key }: RequestCont
   return { ...object, metadata: { ...object.metadata, namespace: key.namespace ?? '' } };
 }
 
-/** The object where a URL with a name says that it is. First of all that is checked once it is read or patched. */
+/**
+ * Returns the object in the namespace of the URL, and checks that its name matches. This is the first check of a
+ * decoded or patched object.
+ */
 export function placedByUrl(definition: ResourceDefinition, context: RequestContext, object: ApiObject): ApiObject {
   const placed = inNamespace(definition, context, object);
   checkName(placed, context.key.name ?? '');
   return placed;
 }
 
-/** The name in the body must be that of the URL. */
+/** Throws unless the name in the body is that of the URL. */
 function checkName({ metadata }: ApiObject, name: string): void {
   if (!metadata.name) {
     throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
@@ -48,12 +51,12 @@ function checkName({ metadata }: ApiObject, name: string): void {
   }
 }
 
-/** Of a custom resource without an API version more is found out, its name among it, before anybody misses that. */
+/** Throws for an object without an API version. For custom resources this comes late, after checks such as that of the name. */
 export function checkVersioned(object: Pick<ApiObject, 'apiVersion'>): void {
   if (isVersionless(object)) throw internalError(missingVersionMessage('object has no apiVersion field'));
 }
 
-/** An object to be created has no version yet. `ignore`: whatever it says means nothing. */
+/** Throws if an object to be created has a resourceVersion. `ignore`: any value is allowed. */
 export function checkNoVersion({ metadata }: ApiObject, ignore: boolean): void {
   const { resourceVersion } = metadata;
   if (!resourceVersion || ignore) return;
@@ -62,7 +65,7 @@ export function checkNoVersion({ metadata }: ApiObject, ignore: boolean): void {
     throw untyped('resourceVersion should not be set on objects to be created');
 }
 
-/** The version a caller names on an update; 0 if none. */
+/** Returns the resourceVersion that the caller gives on an update; 0 if none. */
 export function readGivenVersion({ metadata }: ApiObject): bigint {
   if (!metadata.resourceVersion) return 0n;
   const version = parseResourceVersion(metadata.resourceVersion);
@@ -70,7 +73,7 @@ export function readGivenVersion({ metadata }: ApiObject): bigint {
   throw untyped(version.wrong);
 }
 
-/** Names every owner once; `when` says in the warning who repeated one. */
+/** Removes repeated owner references with a warning; `when` says whether the request or admission repeated them. */
 export function dedupeOwners(object: ApiObject, context: RequestContext, when: 'request' | 'admission'): ApiObject {
   const { object: deduped, repeated } = dedupeOwnerReferences(object);
   if (repeated.length) {
@@ -82,18 +85,21 @@ export function dedupeOwners(object: ApiObject, context: RequestContext, when: '
   return deduped;
 }
 
-/** Where Kubernetes keeps an object. Groups of its own do without their name, the one of definitions apart. */
+/**
+ * Returns the storage path of an object in Kubernetes, in which built-in groups are not named, except that of
+ * CustomResourceDefinitions.
+ */
 function keptAt(definition: ResourceDefinition, key: ObjectKey, dryRun: boolean): string {
   const path = storageKey(definition, key);
   const grouped = definition.origin === 'custom' || definition.group.startsWith('apiextensions.');
   return `${dryRun ? '' : '/registry'}${grouped ? `/${path}` : path.slice(path.indexOf('/'))}`;
 }
 
-/** What Kubernetes' storage says of an object that is not the one that was asked for. */
+/** Returns the error text of Kubernetes' storage for an object that does not meet a precondition. */
 export const preconditionFailed = (what: 'UID' | 'ResourceVersion', given: string, actual: string): string =>
   `Precondition failed: ${what} in precondition: ${given}, ${what} in object meta: ${actual}`;
 
-/** Of a PUT with the uid of another object. */
+/** Returns the error for a PUT with the uid of another object. */
 export const uidMismatch = (
   { definition, dryRun }: Pick<WriteRequest, 'definition' | 'dryRun'>,
   key: ObjectKey,
@@ -111,11 +117,11 @@ export const uidOfMissing = (definition: ResourceDefinition, { name }: ObjectKey
   );
 
 export const versionMissing = (definition: ResourceDefinition, { name }: ObjectKey): ApiError => {
-  // Kubernetes names the plural here where it otherwise names the kind.
+  // Here Kubernetes gives the plural in the place of the kind.
   const about = { group: definition.group, kind: definition.plural, name };
   return invalidObject(about, [invalid('metadata.resourceVersion', 0, 'must be specified for an update')]);
 };
 
-/** Errors about what is in an object name a built-in kind as it is stored. */
+/** Returns the group that errors about the content of an object name: for a built-in kind that of its storage version. */
 export const groupInErrors = ({ origin, storedAs }: ResourceDefinition, group: string): string =>
   origin === 'built-in' ? (storedAs?.group ?? group) : group;

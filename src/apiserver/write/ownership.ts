@@ -13,7 +13,7 @@ export function recordOwnership(
   turns: TurnTaking,
 ): Promise<ApiObject> {
   const { definition, view, context } = request;
-  // A status that was sent as another kind, or in a version that there is not, has nothing to be compared with.
+  // A status that was sent as another kind, or in an unknown version, cannot be compared with the stored object.
   if (live !== undefined && !isOneOf(definition, next)) return Promise.resolve(unowned(next));
   const owned = withVersions(definition, (versions) => {
     const steps = recordUpdate({

@@ -18,9 +18,9 @@ export interface WriteRequest {
   readonly context: RequestContext;
   /** Do everything except storing. */
   readonly dryRun: boolean;
-  /** Who is recorded as managing the fields written. */
+  /** Recorded as the manager of the written fields. */
   readonly manager: string;
-  /** Name of the subresource recorded with them. */
+  /** The subresource that is recorded with the manager. */
   readonly managedSubresource?: string | undefined;
   /** For admission: the options object of the request. */
   readonly options: Readonly<Record<string, unknown>>;
@@ -41,10 +41,10 @@ export interface WriteResult {
   readonly object: ApiObject;
 }
 
-/** Longest time of a write in milliseconds, whatever its caller would wait for. */
+/** The longest time of a write in milliseconds, however long its caller would wait. */
 export const longestWriteMs = 34_000;
 
-/** Makes the WriteRequest of a request. */
+/** Returns the WriteRequest for a request. */
 export const writeRequest = (
   request: ApiRequest,
   { definition, subresource }: Target,
@@ -65,21 +65,24 @@ export const writeRequest = (
   abandoned: () => request.signal.aborted,
 });
 
-/** The key of the object that the request is about: named by the URL, or in the collection that is. */
+/** Returns the key of the object: the name in the URL, or that of an object in a collection. */
 export const objectKeyOf = ({ key: { namespace, name = '' } }: RequestContext): ObjectKey => ({ namespace, name });
 
-/** The response to a write: the stored bytes if there are any. */
+/** Returns the response to a write: the stored bytes if there are any. */
 export function resultOf(definition: ResourceDefinition, { created, entry, object }: WriteResult): Result {
   const code = created ? 201 : 200;
   if (entry !== undefined) return { type: 'entry', code, definition, entry };
   return { type: 'object', code, definition, object };
 }
 
-/** Requires permission to create, which PUT and apply need if they create. */
+/** Returns a check that the caller may create the object, which PUT and apply need if they create. */
 export const mayCreate = (parts: Parts, request: ApiRequest, user: UserInfo) => (): Promise<void> =>
   requireAccess(parts.authorizer, { ...accessOf(user, request.info), verb: 'create' });
 
-/** What is answered of an object: what apply or admission `made` is known in full until it is stored, and not after. */
+/**
+ * Returns how an object is answered. What apply or admission `made` of a custom resource keeps its unknown members
+ * until it is stored, but not in the answer.
+ */
 export const answerOf = ({ reader }: ResourceDefinition, made: boolean): ((object: ApiObject) => ApiObject) =>
   made && reader !== undefined ? reader.pruned : (object) => object;
 

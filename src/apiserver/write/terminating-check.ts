@@ -10,9 +10,9 @@ import type { Parts } from '../parts.js';
 import type { WriteRequest } from './request.js';
 
 /**
- * Checks again after a create that namespace and definition are not terminating: another server over the same store may
- * have deleted and emptied them between the last check and the commit. If so the object is removed again; if they are
- * emptied only after this check, that finds the object.
+ * Checks again after a create that namespace and definition are not terminating: another server on the same store may
+ * have deleted and emptied them between the last check and the commit. If so, the object is removed again. If they are
+ * emptied only after this check, that removes the object.
  */
 export async function undoIfTerminating(
   { store, domains }: Parts,
@@ -27,7 +27,7 @@ export async function undoIfTerminating(
   const checkDefinition = async (): Promise<void> => {
     const name = `${definition.plural}.${definition.group}`;
     const entry = await store.get(storageKey(customResourceDefinitionsIn(domains.api), { name }));
-    // Definitions may be large, and nothing else of one matters.
+    // Definitions may be large, and only the metadata matters here.
     const metadata = entry && (await runInTurns(entry.member('metadata')));
     if (!isObject(metadata) || metadata['deletionTimestamp'] !== undefined) throw noSuchResource();
   };
@@ -37,10 +37,10 @@ export async function undoIfTerminating(
       definition.namespaced && attributes.key.namespace ? checkNamespace(objects, attributes) : undefined,
     ]);
   } catch (error) {
-    // If nobody can say, it stays, as it did before anybody looked.
+    // If the check itself fails, the object stays, as it would without the check.
     if (!isReason(error, 'NotFound') && !isReason(error, 'Forbidden')) return;
     await store.commit({ key, document: undefined, expect: revision }).catch((failure: unknown) => {
-      // Somebody has changed or deleted it, and so whoever empties has to do with it.
+      // Another writer has changed or deleted it, and the emptying will handle it.
       if (!(failure instanceof WriteConflict)) throw failure;
     });
     throw error;
@@ -48,7 +48,7 @@ export async function undoIfTerminating(
 }
 
 /**
- * Throws if the definition was deleted while webhooks were called: what is created after it was emptied would stay
+ * Throws if the definition was deleted while webhooks were called: an object created after it was emptied would be left
  * behind.
  */
 export function checkStillDefined(
@@ -59,6 +59,6 @@ export function checkStillDefined(
   if (definition.origin === 'built-in') return;
   const now = catalogue.current().find(definition.group, definition.version, definition.plural);
   if (now?.namespaced !== definition.namespaced) throw noSuchResource();
-  // As it is now it may be going, and then takes nothing new.
+  // The definition may be terminating by now, and then accepts no new objects.
   if (now !== definition) now.prepare?.(object, undefined, context);
 }

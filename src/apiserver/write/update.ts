@@ -33,7 +33,7 @@ import { recordOwnership } from './ownership.js';
 import { answerOf, attributesOf, longestWriteMs, type WriteRequest, type WriteResult } from './request.js';
 import { updateViolations } from './violations.js';
 
-/** `managed`: its managedFields are computed already. */
+/** An object computed by an update. `managed`: its managedFields have been computed already. */
 export interface ChangedObject extends EmptyMembers {
   readonly object: ApiObject;
   readonly managed: boolean;
@@ -42,22 +42,22 @@ export interface ChangedObject extends EmptyMembers {
 /** How an update computes its new object. */
 export interface Update {
   /**
-   * Computes the new object, named by the URL, from the current one (undefined: none). Called again with the fresh
-   * object after a lost race.
+   * Returns the new object, with the name of the URL, for the current one (undefined if there is none). Called again
+   * with the new current object after a lost race.
    */
   change(current: ApiObject | undefined): Promise<ChangedObject>;
   /**
-   * For PUT: the uid in the body must be that of the object, else a conflict. A patch that changes the uid is invalid
-   * instead.
+   * For PUT: the uid in the body must be that of the object, otherwise the write is a conflict. A patch that changes
+   * the uid is invalid instead.
    */
   readonly checkUid: boolean;
-  /** Creates the object if there is none. */
+  /** Whether to create the object if there is none. */
   readonly create: boolean;
   /** Called before an object is created; throws if the caller may not create. */
   mayCreate?(): Promise<void>;
 }
 
-/** Updates an object, or creates it where the kind or the kind of patch allows that. */
+/** Updates an object, or creates it if the kind or the type of patch allows that. */
 export async function updateObject(
   parts: Parts,
   request: WriteRequest,
@@ -103,7 +103,7 @@ async function createByUpdate(
   const { object, managed } = await update.change(undefined);
   const { uid } = object.metadata;
   if (uid) throw uidMismatch(request, key, [uid, '']);
-  // One that is no version is refused, although there is nothing to compare it with.
+  // A malformed version is refused even though there is nothing to compare it with.
   readGivenVersion(object);
   return createObject(parts, request, object, { managed, byUpdate: key, mayCreate: update.mayCreate });
 }
@@ -132,13 +132,14 @@ async function updateOnce(
   checkVersioned(sent);
   const placed = isAdmitted ? inNamespace(definition, context, sent) : sent;
 
-  // Generic rules see the object as sent; the kind's own see it with what this door may not change restored.
+  // Generic rules see the object as sent; the rules of the kind see it with the fields restored that this subresource
+  // may not change.
   const named = keepSystemFields(placed, previous, request);
   const whole =
     view === undefined
       ? (definition.prepare?.(named, previous, context) ?? named)
       : view.prepare(named, previous, context);
-  // What would be stored is compared with what is; lists of nothing stay as they were sent for those who admit it.
+  // The form that would be stored is compared with the stored one; admission still sees empty lists as they were sent.
   const storable = storageForm(definition, whole);
   const next = view === undefined ? withGeneration(definition, storable, previous, emptyMembers) : storable;
   if (turns.isDue) await turns.next();
@@ -150,7 +151,7 @@ async function updateOnce(
     throw invalidObject({ group, kind: named.kind, name: next.metadata.name }, violations);
   }
   if (view === undefined) for (const text of definition.warnings?.(next, previous) ?? []) context.warn(text);
-  // A write that names no version means the present one, and that is what admission sees.
+  // A write without a resourceVersion applies to the current one, which admission sees.
   const seen = next === whole ? next : { ...whole, metadata: next.metadata };
   const judged = validatedAs.next(version === 0n ? withVersion(seen, entry) : seen);
   await parts.admission.validate(attributesOf(request, 'UPDATE', judged, validatedAs.previous(previous)));
@@ -159,13 +160,13 @@ async function updateOnce(
     return storeUpdated(parts, request, { entry, previous, next, made }, turns);
   }
   if (!request.dryRun) await parts.store.commit({ key: entry.key, document: undefined, expect: entry.revision });
-  // Nothing of it was stored, and it is answered as it was sent.
+  // Nothing was stored, and the object is answered as it was sent.
   return { created: false, entry: undefined, object: withVersion(seen, entry) };
 }
 
 /** An update after admission, before preparation and validation. */
 interface AdmittedUpdate extends EmptyMembers {
-  /** Owned, and changed by admission. */
+  /** With ownership recorded, and changed by admission. */
   readonly object: ApiObject;
   /** Whether admission changed it. */
   readonly isAdmitted: boolean;
@@ -196,17 +197,17 @@ async function admitted(
     object: dedupeOwners(next, request.context, 'admission'),
     isAdmitted,
     made: managed || isAdmitted,
-    // Whoever admits it sees, and gives back, an object without what is empty.
+    // Admission sees, and returns, an object without its empty members.
     emptyMembers: isAdmitted ? undefined : emptyMembers,
   };
 }
 
-/** An update that has passed validation and admission. */
+/** An update that has passed admission and validation. */
 interface AgreedUpdate {
   readonly entry: Entry;
   readonly previous: ApiObject;
   readonly next: ApiObject;
-  /** By apply or by admission. */
+  /** Whether apply or admission made the object. */
   readonly made: boolean;
 }
 
@@ -217,7 +218,7 @@ async function storeUpdated(
   turns: TurnTaking,
 ): Promise<WriteResult> {
   if (turns.isDue) await turns.next();
-  // Owners whose values came to nothing have written nothing.
+  // Managers whose values are unchanged have written nothing.
   const next = await runInTurns(ignoreTimestampChanges(previous, agreed), turns);
   const answered = answerOf(definition, made)(next);
   const document = await encodeDocument(definition, next, turns);
@@ -241,7 +242,7 @@ async function storeUpdated(
 const commitOver = ({ store }: Parts, entry: Entry, document: Document): Promise<Entry> =>
   store.commit({ key: entry.key, document, expect: entry.revision });
 
-/** Stores a change made by deletion or a controller, or removes the object, without admission and validation. */
+/** Stores a change that deletion or a controller made, without admission and validation. */
 export async function replaceStored(
   parts: Parts,
   definition: ResourceDefinition,
@@ -265,13 +266,13 @@ function withGeneration(
   return { ...next, metadata: { ...next.metadata, generation: (previous.metadata.generation ?? 0) + 1 } };
 }
 
-/** Whether this write removed the last thing that held a terminating object. */
+/** Whether this write removed the last hold on a terminating object. */
 const isReleased = (definition: ResourceDefinition, next: ApiObject, previous: ApiObject): boolean =>
   previous.metadata.deletionTimestamp !== undefined &&
   (next.metadata.finalizers ?? []).length === 0 &&
   !(definition.deletion?.held(next) ?? false);
 
-/** The object with the resourceVersion of an entry. */
+/** Returns the object with the resourceVersion of an entry. */
 export const withVersion = (object: ApiObject, entry: Entry): ApiObject => ({
   ...object,
   metadata: { ...object.metadata, resourceVersion: String(entry.revision) },

@@ -15,21 +15,21 @@ import type {
   UpdateRules,
 } from '../../registry/resource-definition.js';
 
-/** A write, as far as rules ask about it. */
+/** The parts of a write that the rules need. */
 interface Judged {
   readonly definition: ResourceDefinition;
   readonly context: RequestContext;
-  /** The subresource it goes through. */
+  /** The subresource of the write, if any. */
   readonly view?: SubresourceView<ApiObject> | undefined;
 }
 
 const defaultRules: readonly UpdateRules[] = ['metadata change', 'metadata', 'contents'];
 
-/** Do the kind's own rules look at metadata, if only on updates? */
+/** Whether the rules of the kind check metadata, if only on updates. */
 const looksAtMetadata = ({ updateRules: rules = defaultRules }: ResourceDefinition): boolean =>
   rules.includes('metadata') || rules.includes('metadata change');
 
-/** What keeps a new object from being stored. */
+/** Returns the violations of a new object. */
 export function* createViolations({ definition, context }: Judged, next: ApiObject): Steps<readonly Violation[]> {
   const type = definition.typeViolations?.(next) ?? [];
   const isUnchecked = type.length > 0 || !looksAtMetadata(definition);
@@ -43,14 +43,14 @@ export function* createViolations({ definition, context }: Judged, next: ApiObje
   return isChecked || own.length > 0 ? own : yield* validateMetadata(next, genericRules(definition));
 }
 
-/** What keeps an object from being changed so. */
+/** Returns the violations of an update. */
 export function* updateViolations(
   { definition, view, context }: Judged,
   next: ApiObject,
   previous: ApiObject,
   emptied?: ReadonlySet<string>,
 ): Steps<readonly Violation[]> {
-  // Kubernetes checks metadata once for all kinds and once more in the kind's own rules; causes keep every copy.
+  // Kubernetes checks metadata once for all kinds and again in the rules of the kind; the causes contain every copy.
   const rules = metadataRules(definition, next);
   const change = yield* validateMetadataUpdate(next, previous);
   yield;
@@ -75,14 +75,14 @@ export function* updateViolations(
   return found.flat();
 }
 
-/** What holds for every kind: the name can stand in a URL. */
+/** The rules for every kind: the name can be part of a URL. */
 const genericRules = ({ namespaced }: ResourceDefinition) => ({
   namespaced,
   nameRule: anyName,
   strictFinalizers: false,
 });
 
-/** Does what passes the kind's own rule pass the general one? Some say nothing of prefixes. */
+/** Whether a name that satisfies the rule of the kind satisfies the general one. Some rules do not cover prefixes. */
 const impliesGeneric = ({ nameRule }: ResourceDefinition): boolean =>
   nameRule !== nameRules.any && nameRule !== nameRules.longName;
 

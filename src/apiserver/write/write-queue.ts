@@ -9,7 +9,7 @@ const patienceMs = 500;
  * with many concurrent writers nearly all of them would do their work in vain.
  */
 export class WriteQueue {
-  /** By key, resolves when the latest write is done. */
+  /** By key; each promise resolves when the latest write is done. */
   readonly #last = new Map<string, Promise<void>>();
   readonly #patience: Deadlines;
 
