@@ -34,7 +34,7 @@ export const intOrString = (): Schema =>
   typed({ intOrString: true, format: 'int-or-string' }, { go: 'intstr.IntOrString' });
 /** `resource.Quantity`. */
 export const quantity = (): Schema => typed({ type: 'string', format: 'quantity' }, { go: 'resource.Quantity' });
-/** Any JSON value, carried in protobuf as a message with the JSON text in field 1 (RawExtension, FieldsV1, JSON). */
+/** Any JSON value. In protobuf it is a message with the JSON text in field 1 (RawExtension, FieldsV1, JSON). */
 export const anyJson = (more: More & { readonly sorted?: true } = {}): Schema => {
   const { go = 'runtime.RawExtension', sorted, ...rest } = more;
   const wire = sorted === undefined ? { go } : { go, sorted };
@@ -44,21 +44,21 @@ export const anyJson = (more: More & { readonly sorted?: true } = {}): Schema =>
 /** A list; atomic unless `listType` says otherwise. */
 export const list = (items: Schema, more?: More): Schema => typed({ type: 'array', items }, more);
 
-/** A list that is a message of its own in protobuf, its items in field 1: what `extra` maps to. */
+/** A list that is a message of its own in protobuf, with its items in field 1: the value type of `extra`. */
 export const extraValue = (): Schema => ({
   ...list(string()),
   wire: { go: 'v1.ExtraValue', wrapped: true },
 });
 
-/** A list whose items are told apart by `keys`, in server-side apply and (unless told otherwise) in strategic merge. */
+/** A list whose items are identified by `keys`, in server-side apply and, unless overridden, in strategic merge patch. */
 export const listMap = (items: Schema, keys: readonly [string, ...string[]], more?: More): Schema =>
   list(items, { listType: 'map', listMapKeys: keys, patchStrategy: 'merge', patchMergeKey: keys[0], ...more });
 
-/** Members of one type under names of the user's choosing. */
+/** Members of one type under names that users choose. */
 export const map = (values: Schema, more?: More): Schema =>
   typed({ type: 'object', additionalProperties: values }, more);
 
-/** A message with named fields, in the order they are declared and written. */
+/** A message with named fields, in the order in which they are declared and written. */
 export const struct = (
   go: string,
   fields: Readonly<Record<string, Schema>>,
@@ -77,7 +77,10 @@ export const struct = (
   };
 };
 
-/** Makes the structs of one package, which go by its version in Go (`v1.ConfigMap`), and by all of its name in OpenAPI. */
+/**
+ * Returns a builder for the structs of one Go package, which are named by its version in Go (`v1.ConfigMap`) and by its
+ * full name in OpenAPI.
+ */
 export const structsOf =
   (component: string): typeof struct =>
   (name, fields, more) =>
@@ -86,7 +89,7 @@ export const structsOf =
       component: `${component}.${name}`,
     });
 
-/** A schema in the place of a field: its protobuf number, and what is special about it there. */
+/** A schema as a field of a struct: with its protobuf number, and what is particular to the field. */
 export const field = (
   number: number,
   schema: Schema,
@@ -111,11 +114,11 @@ export const field = (
   };
 };
 
-/** Like `field`, for a Go pointer: a zero value given is kept, a struct not given is left out. */
+/** Like `field`, for a Go pointer: a zero value that was sent is kept, an absent struct is left out. */
 export const optional = (number: number, schema: Schema, more: Parameters<typeof field>[2] = {}): Schema =>
   field(number, schema, { presence: 'pointer', ...more });
 
-/** Fields of a struct that Go embeds in another, whose fields JSON shows inline: for the place where it is embedded. */
+/** The fields of a struct that Go embeds in another one. JSON shows them inline in the outer struct. */
 export const embedded = (
   number: number,
   name: string,

@@ -7,10 +7,10 @@ import { decodeText, typeMetaOf } from './decode.js';
 import type { Schema } from './schema.js';
 
 /**
- * A file of Kubernetes' own configuration that was read, of one kind in one of some versions. Fields that are unknown or
- * come twice are refused.
+ * Decodes a file of Kubernetes' own configuration, of one kind in any of the given versions. Unknown and repeated
+ * fields are refused.
  *
- * @throws Error with everything that is wrong with the form, in the words of Kubernetes' strict decoding
+ * @throws Error with all decoding errors, in the words of Kubernetes' strict decoding
  */
 export function decodeConfiguration(
   schema: Schema,
@@ -27,11 +27,11 @@ export function decodeConfiguration(
   return value as JsonObject;
 }
 
-/** The versions of kube-apiserver's own configuration, as files name them. */
+/** Returns the versions of kube-apiserver's own configuration as files name them. */
 export const configurationVersions = ({ api }: Domains, versions: readonly string[]): readonly string[] =>
   versions.map((version) => `apiserver.config.${api}/${version}`);
 
-/** Refuses a file that breaks rules. Throws Error with all of them. */
+/** Throws Error with all violations of a configuration file, if any. */
 export function checkConfiguration(violations: readonly Violation[]): void {
   if (violations.length > 0) throw new Error(violations.map(({ field, body }) => `${field}: ${body}`).join('; '));
 }

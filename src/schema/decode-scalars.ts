@@ -33,7 +33,7 @@ const scalar =
     return { shape, schema, zero: () => zeroOf(shape), decode: (value, state) => decode(value, state, type) };
   };
 
-/** Text that a Go type parses itself: an invalid one ends decoding at once. */
+/** Returns a decoder for text that a Go type parses itself. An invalid text ends decoding at once. */
 const parsed = (shape: WireShape, parse: (text: string) => Json | { readonly wrong: string }): MakeDecoderNode =>
   scalar(shape, (value, state) => {
     if (typeof value !== 'string') return state.refuse(jsonKind(value), 'string');

@@ -14,19 +14,19 @@ export interface DecodeReport {
   readonly unquoted?: true;
 }
 
-/** Most fields of structs in one body that were given before. */
+/** Most repeated struct fields in one body. */
 const mostRepeated = 1_000;
 
 /** The state of decoding one value: the current path, and the first error. */
 export class DecodeState {
   failure: DecodeError | undefined;
-  /** Name of the innermost struct whose field is being decoded. */
+  /** Name of the innermost struct that contains the current field. */
   struct = '';
   /** Names of struct fields from the root to here. */
   readonly fields: string[] = [];
   /** Decode only to report errors, because later values for the same member follow. */
   isReportOnly: boolean;
-  /** The same with list indexes and map keys, for unknown and repeated fields. */
+  /** The same with list indexes and map keys, for reports of unknown and repeated fields. */
   readonly path: (string | number)[] = [];
   /** See EmptyMembers. */
   readonly emptyMembers = new Set<string>();
@@ -45,7 +45,7 @@ export class DecodeState {
   /** See `decodeText`. */
   readonly converts: boolean;
 
-  /** `around` is where a value stands that a Go type decodes on its own. */
+  /** `around` is the state at a value that a Go type decodes on its own. */
   constructor(
     report: DecodeReport | undefined,
     {
@@ -110,7 +110,10 @@ export class DecodeState {
     return new DecodeError(typeText(value, this.#place(), type), typeText(value, this.#place('own'), type));
   }
 
-  /** `Struct.field.field`; empty at the root. With `own` only as far as a type sees that decodes itself. */
+  /**
+   * Returns `Struct.field.field`; empty at the root. With `own` the path begins within the outermost type that decodes
+   * itself, which does not know its place.
+   */
   #place(from: 'root' | 'own' = 'root'): string {
     const around = this.#around;
     const isEnd = around === undefined || (from === 'own' && around.#around === undefined);
@@ -118,7 +121,7 @@ export class DecodeState {
     return this.fields.length === 0 ? (before ?? '') : [before ?? this.struct, ...this.fields].join('.');
   }
 
-  /** Tells that a field was given before. Each is dear, and nobody means it. */
+  /** Reports a repeated field. Throws if there are too many, because each is expensive and no client needs them. */
   repeats(name: string): void {
     if (++this.#repeated.count > mostRepeated)
       throw new DecodeError(`json: fields are repeated more than ${mostRepeated} times`);

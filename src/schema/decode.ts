@@ -27,12 +27,12 @@ import { isSortedByName } from './sort-members.js';
  * canonical form: members in declared order, unknown ones dropped, empty ones left out or zero-filled by presence, maps
  * sorted, times, base64 and quantities normalised.
  *
- * Of wrong types the first in document order is reported, after the whole value was looked at; a text that does not
- * parse (a time, a quantity) is reported at once, before any wrong type. That is Go's order. What is in lists and maps
- * of thousands comes after all else, in steps.
+ * Errors come in Go's order. Of several wrong types the first in document order is reported, after the whole value has
+ * been decoded. A text that does not parse (a time, a quantity) is reported at once, before any wrong type. The
+ * contents of lists and maps with thousands of items are decoded last, in steps.
  *
- * A union (`oneOf` without `type`) takes the alternative that fits the JSON type of the value. Its alternatives carry
- * the field numbers of the union's own message; unknown fields below a union are not reported, as in Go.
+ * A union (`oneOf` without `type`) takes the alternative that matches the JSON type of the value. Its alternatives
+ * carry the field numbers of the union's own message; unknown fields below a union are not reported, as in Go.
  */
 export type Decoder = (value: ExactJson, report?: DecodeReport) => Json;
 
@@ -49,11 +49,11 @@ function* decodeRoot(root: DecoderNode, value: ExactJson, state: DecodeState): S
   return decoded ?? root.zero() ?? null;
 }
 
-/** Facts about a decoded body that its value does not show. */
+/** Properties of a decoded body that its value does not show. */
 export interface EmptyMembers {
   /**
-   * The members of the root that are, or contain, lists or maps which were sent empty and left out, or maps in which no
-   * bytes were sent as `null`. Go's nil is something else than what is empty.
+   * The members of the root that are, or contain, lists or maps that were sent empty and left out, or maps with `null`
+   * in the place of bytes. In Go these are not nil.
    */
   readonly emptyMembers?: ReadonlySet<string> | undefined;
 }
@@ -61,13 +61,13 @@ export interface EmptyMembers {
 /** A decoded body. */
 export interface DecodedText extends EmptyMembers {
   readonly value: Json;
-  /** What fieldValidation is about: repeated members of YAML first, then unknown and repeated ones in document order. */
+  /** The texts for fieldValidation: repeated members of YAML first, then unknown and repeated ones in document order. */
   readonly strict: readonly string[];
 }
 
 /**
- * Decodes a whole body. Throws DecodeError. `converts`: what is unknown is told as Go's converter of unstructured
- * objects does it, without keys of maps, as often as it is there, in the order of texts, however many there are.
+ * Decodes a whole body. Throws DecodeError. `converts` reports unknown fields as Go's converter of unstructured objects
+ * does: without the keys of maps, once for each occurrence, sorted, and without a limit on their number.
  */
 export function* decodeText(
   schema: Schema,
@@ -82,14 +82,14 @@ export function* decodeText(
   return { value, strict, emptyMembers: state.emptyMembers };
 }
 
-/** `apiVersion` and `kind` of a body. Throws DecodeError (`couldn't get version/kind; json parse error: ...`). */
+/** Returns `apiVersion` and `kind` of a body. Throws DecodeError (`couldn't get version/kind; json parse error: ...`). */
 export function typeMetaOf(value: ExactJson): TypeMeta {
   const found = typeMetaIn(value);
   if ('wrong' in found) throw new DecodeError(found.wrong);
   return found;
 }
 
-/** The same, by index, without a list of pairs, which takes long to make of many. */
+/** Returns the members by index. No list of pairs is made, which would be slow for many members. */
 function namesAndValues(value: Members): {
   readonly names: readonly string[];
   valueAt(at: number): ExactJson;
@@ -105,7 +105,7 @@ function namesAndValues(value: Members): {
 /** Compiled on first use, so that schemas may contain themselves. */
 const nodeOf = oncePer((schema: Schema): DecoderNode => makers[wireShape(schema)](schema));
 
-/** Objects made by code may have members that are undefined. */
+/** Objects made by code may have undefined members. */
 const isAbsent = (value: ExactJson | undefined): value is null | undefined => value === null || value === undefined;
 
 const makers: Readonly<Record<WireShape, MakeDecoderNode>> = {
@@ -158,7 +158,7 @@ const makers: Readonly<Record<WireShape, MakeDecoderNode>> = {
         if (isSortedByName(names)) {
           return state.fill(out, names.length, (at) => setMember(out, nameOf(at), decodeMember(at)));
         }
-        // Objects of many members are slow to make, so that only one is made of them.
+        // Creating an object with many members is slow, so that only the sorted one is made.
         const unsorted = new Map<string, Json>();
         const add = (at: number): void => {
           if (unsorted.has(nameOf(at))) state.strict('duplicate', nameOf(at));
@@ -199,7 +199,7 @@ const makers: Readonly<Record<WireShape, MakeDecoderNode>> = {
 
 const schemaOrBoolean = 'boolean or JSON schema expected';
 
-/** Does a union's alternative of this shape take the value? */
+/** Whether a union's alternative of this shape accepts the value. */
 function takes(shape: WireShape, value: ExactJson): boolean {
   if (typeof value === 'boolean') return shape === 'boolean';
   if (typeof value === 'string') return shape === 'string';
@@ -207,7 +207,7 @@ function takes(shape: WireShape, value: ExactJson): boolean {
   return isMembers(value) && (shape === 'struct' || shape === 'map');
 }
 
-/** Leaves nothing for later. */
+/** Decodes without postponing anything. */
 function decodeWhole(node: DecoderNode, value: ExactJson, state: DecodeState): Json | undefined {
   const decoded = node.decode(value, state);
   runSync(state.rest());
@@ -217,7 +217,7 @@ function decodeWhole(node: DecoderNode, value: ExactJson, state: DecodeState): J
 interface Field {
   readonly name: string;
   readonly node: DecoderNode;
-  /** The embedded structs it is in, from the outermost. */
+  /** The embedded structs that contain the field, from the outermost. */
   readonly within: readonly string[];
   readonly always: boolean;
   /** Left out when empty. */
@@ -248,7 +248,7 @@ function makeStruct(schema: Schema): DecoderNode {
     return new Map(fields.map((field, at) => [field.name, at]));
   };
 
-  /** Members in declared order; `slots` holds what was decoded. */
+  /** Returns the members in declared order; `slots` holds the decoded values. */
   const assemble = (slots: readonly (Json | undefined)[], state?: DecodeState): Record<string, Json> => {
     const out: Record<string, Json> = {};
     for (let at = 0; at < fields.length; at++) {
@@ -303,7 +303,7 @@ function makeStruct(schema: Schema): DecoderNode {
   };
 }
 
-/** Members of which some are given several times: each is decoded for what is to be told of it, and then all together. */
+/** Decodes members of which some are repeated: each occurrence on its own to report its errors, then all of them together. */
 function decodeRepeated(
   { members }: RepeatedMembers,
   {
@@ -315,7 +315,7 @@ function decodeRepeated(
   }: {
     readonly fields: readonly Field[];
     readonly indexes: ReadonlyMap<string, number>;
-    /** What is decoded comes here, at the place of its field. */
+    /** Receives the decoded values, each at the index of its field. */
     readonly slots: (Json | undefined)[];
     readonly decodeField: (at: number, given: ExactJson) => Json | undefined;
     readonly state: DecodeState;
@@ -348,7 +348,7 @@ function decodeRepeated(
     if (all.length > 1 && !isReportOnly) slots[at] = decodeMerged((fields[at] as Field).node, all);
 }
 
-/** A member given several times. Whatever is to be told of it has been told of each. */
+/** Decodes a repeated member. Errors have already been reported for each occurrence. */
 function decodeMerged(node: DecoderNode, given: readonly ExactJson[]): Json | undefined {
   const merged = mergeRepeated(node.schema, given);
   return merged === null ? undefined : decodeWhole(node, merged, new DecodeState(undefined, { isMerged: true }));

@@ -12,13 +12,13 @@ const missing = (value: Json | undefined, schema: Schema): boolean =>
 
 /**
  * Most values that defaults may add to one custom resource, because each item of a list may need many. Long texts count
- * as several.
+ * as several values.
  */
 export const maxDefaulted = 50_000;
-/** Characters that count as a value more. */
+/** Number of characters that count as one more value. */
 const charactersOfValue = 64;
 
-/** How many more values defaults may add; negative once exceeded. */
+/** The number of values that defaults may still add; negative once exceeded. */
 export interface DefaultsBudget {
   left: number;
 }
@@ -62,7 +62,7 @@ function withAbsent(object: JsonObject, schema: Schema, room: DefaultsBudget): J
   return out ?? object;
 }
 
-/** The default of a value, with what it leaves out itself, if there is one and room for it. */
+/** Returns the default of a value, itself completed by defaults; undefined if there is none or the budget is exceeded. */
 function defaultOf(schema: Schema, room: DefaultsBudget): Json | undefined {
   if (!hasDefault(schema)) return undefined;
   const { value, size } = wholeDefault(schema);
@@ -72,7 +72,7 @@ function defaultOf(schema: Schema, room: DefaultsBudget): Json | undefined {
 
 interface WholeDefault {
   readonly value: Json;
-  /** How many values that is. */
+  /** The number of values in it. */
   readonly size: number;
 }
 
@@ -124,7 +124,10 @@ function drop(value: Json, schema: Schema): Json {
   });
 }
 
-/** A zero value that Go leaves out is none: it would be there only until the object is stored. */
+/**
+ * Returns the default of a schema. A zero value that Go omits does not count, because it would exist only until the
+ * object is stored.
+ */
 function givenDefault(schema: Schema): Json | undefined {
   const { default: given, wire } = schema;
   const value = given ?? wire?.fills;

@@ -15,7 +15,10 @@ import { sortDeep } from './sort-members.js';
 
 /** Embedded resources: nodes with `embeddedResource` have a type and metadata of their own. */
 
-/** `metadata` as Go reads it: types checked, unknown members dropped and reported under `metadata.`, empty ones left out. Throws DecodeError. */
+/**
+ * Decodes `metadata` as Go does: types checked, unknown members dropped and reported under `metadata.`, empty ones left
+ * out. Throws DecodeError.
+ */
 export function decodeMetadata(
   metadata: Json,
   path = 'metadata',
@@ -33,7 +36,7 @@ interface Decoded {
   readonly complaints: readonly string[];
 }
 
-/** Decodes members sorted by name, so that errors come in Go's order. */
+/** Decodes with members sorted by name, so that errors come in Go's order. */
 function inOrder(decode: (value: Json) => Decoded, value: Json): Decoded {
   try {
     const read = decode(value);
@@ -44,7 +47,7 @@ function inOrder(decode: (value: Json) => Decoded, value: Json): Decoded {
   }
 }
 
-/** An empty list of managedFields says something of built-in kinds only. */
+/** Drops an empty list of managedFields, which is significant for built-in kinds only. */
 function withoutNoManagers(metadata: JsonObject): JsonObject {
   const { managedFields } = metadata;
   if (managedFields === undefined || !isList(managedFields) || managedFields.length > 0) return metadata;
@@ -52,7 +55,7 @@ function withoutNoManagers(metadata: JsonObject): JsonObject {
   return rest;
 }
 
-/** Metadata without the members that Go cannot decode. */
+/** Returns metadata without the members that Go cannot decode. */
 export function readableMetadata(metadata: Json): JsonObject {
   if (!isObject(metadata)) return {};
   try {
@@ -76,7 +79,7 @@ export function readableMetadata(metadata: Json): JsonObject {
 export interface Coerced {
   readonly value: Json;
   readonly unknownFields: readonly string[];
-  /** The first member that cannot be decoded; `value` must not be used then. */
+  /** The violation of the first member that cannot be decoded; `value` must not be used then. */
   readonly refused?: Violation;
 }
 
@@ -92,7 +95,7 @@ class Refused extends Error {
   }
 }
 
-/** Normalises type and metadata of embedded resources. What cannot be decoded is refused, or dropped with `drop`. */
+/** Normalises type and metadata of embedded resources. Members that cannot be decoded are refused, or dropped with `drop`. */
 export function coerceEmbedded(
   value: Json,
   schema: Schema,
@@ -136,7 +139,7 @@ function coerceMember(member: Json, name: string, path: string, { drop, unknownF
   }
   if (name !== 'metadata') return member;
   const at = child(path, 'metadata');
-  // Go keeps what is embedded as maps, which it quotes in the order of names.
+  // Go keeps embedded metadata as maps, which it prints sorted by name.
   if (drop) return member === null || isObject(member) ? sortDeep(readableMetadata(member)) : member;
   try {
     const { metadata, unknownFields: unknown } = decodeMetadata(member, at);
@@ -148,10 +151,10 @@ function coerceMember(member: Json, name: string, path: string, { drop, unknownF
   }
 }
 
-/** Checks the metadata of an embedded resource; answers violations with fields under `metadata`. */
+/** Checks the metadata of an embedded resource; returns violations with fields under `metadata`. */
 export type CheckMetadata = (metadata: ObjectMeta) => readonly Violation[];
 
-/** Violations of types and metadata in embedded resources. */
+/** Returns the violations of types and metadata in embedded resources. */
 export function embeddedViolations(
   value: Json,
   schema: Schema,
@@ -215,7 +218,7 @@ function wrongKind(kind: Json | undefined, path: string): readonly Violation[] {
 
 function wrongMetadata(metadata: Json, path: string, checkMetadata: CheckMetadata): readonly Violation[] {
   try {
-    // Go's own reader has just checked the types.
+    // The types have just been checked as Go does.
     const decoded = decodeMetadata(metadata).metadata as ObjectMeta;
     return checkMetadata(decoded).map((violation) => ({ ...violation, field: child(path, violation.field) }));
   } catch (error) {

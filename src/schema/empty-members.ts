@@ -5,8 +5,8 @@ import { isEmpty, presenceOf } from './presence.js';
 import type { Schema } from './schema.js';
 
 /**
- * The value as protocol buffers give it back: they do not tell an empty list or map from none, so that one which is
- * always written becomes null. Others are left out when they are empty anyway.
+ * Returns the value as a round trip through protocol buffers would: they do not distinguish an empty list or map from
+ * an absent one, so that an empty one that is always written becomes null. Others are omitted when empty anyway.
  */
 export function withoutEmpty(schema: Schema, value: JsonObject): JsonObject {
   const forget = forgetterOf(schema);
@@ -15,7 +15,10 @@ export function withoutEmpty(schema: Schema, value: JsonObject): JsonObject {
 
 type Forget = (value: Json) => Json;
 
-/** undefined: nothing in such values can be empty and written. No schema of what is kept as protocol buffers contains itself. */
+/**
+ * Undefined if the schema has no member that is written even when empty. No schema of a kind that is stored in protobuf
+ * contains itself.
+ */
 const forgetterOf = oncePer(compile);
 
 function compile(schema: Schema): Forget | undefined {

@@ -9,9 +9,9 @@ import type { Schema } from './schema.js';
 import { memberOrder, sortByBytes, sortDeep } from './sort-members.js';
 
 /**
- * Objects into the bytes that are stored and sent: compact JSON with `<`, `>`, `&` and line separators escaped as Go
- * does. Built-in kinds have `kind`, `apiVersion`, `metadata` first and the rest as declared; custom resources are
- * alphabetical throughout.
+ * Encodes objects into the bytes that are stored and sent: compact JSON with `<`, `>`, `&` and line separators escaped
+ * as Go does. Built-in kinds have `kind`, `apiVersion`, `metadata` first and the rest as declared; custom resources are
+ * sorted by name throughout.
  */
 
 /** What the encoder needs of a resource definition. */
@@ -23,7 +23,7 @@ export interface EncodedType {
   readonly schema: Schema;
 }
 
-/** Bytes with a place for the revision: its digits go in at byte `revisionAt`, which is between two quotes. */
+/** Bytes with a gap for the revision, whose digits are inserted at byte `revisionAt`, between two quotes. */
 export interface EncodedObject {
   readonly bytes: Buffer;
   readonly revisionAt: number;
@@ -35,13 +35,13 @@ export interface Encoder {
   order(object: object, later?: DeferredWork): JsonObject;
   /** Writes an ordered object. */
   write(ordered: JsonObject): EncodedObject;
-  /** The same for a large object. */
+  /** Writes a large ordered object, in steps. */
   writeInSteps(ordered: JsonObject): Steps<EncodedObject>;
 }
 
 /**
- * The encoder of a type's stored form; compiled once per definition. `kind` and `apiVersion` are the type's, whatever
- * the object says; its resourceVersion is left out, and its place kept.
+ * Returns the encoder of a type's stored form; compiled once per definition. `kind` and `apiVersion` are those of the
+ * type, whatever the object says. The value of resourceVersion is left out, and its place kept.
  */
 export const compileEncoder = oncePer((type: EncodedType): Encoder => {
   const apiVersion = groupVersion(type);
@@ -66,7 +66,7 @@ export const compileEncoder = oncePer((type: EncodedType): Encoder => {
   };
 });
 
-/** The JSON of an object, with members in wire order. */
+/** Returns the JSON of an object, with members in wire order. */
 export function orderedText(type: EncodedType, object: JsonObject): string {
   const ordered = orderMembers(type, object);
   const text = goJson(ordered);
@@ -74,27 +74,28 @@ export function orderedText(type: EncodedType, object: JsonObject): string {
   return byBytes === undefined ? text : goJson(byBytes);
 }
 
-/** An object that has names where the order of code units is not that of bytes, put in order; undefined: it has none. */
+/** Returns an object sorted by bytes where that differs from the order of code units; undefined if it does not. */
 function reordered(ordered: JsonObject, text: string): JsonObject | undefined {
   if (!hasSurrogates(text)) return undefined;
   const object = sortByBytes(ordered) as JsonObject;
   return object === ordered ? undefined : object;
 }
 
-/** The object with its members in wire order. */
+/** Returns the object with its members in wire order. */
 export const orderMembers = (type: EncodedType, object: JsonObject, later?: DeferredWork): JsonObject =>
   (type.origin === 'custom' ? sortDeep(object) : arrange(type.schema, object, later)) as JsonObject;
 
 /**
- * Where an item of a list of this type starts in an object's bytes: `{` and the bytes from there on are the item.
- * Items of built-in kinds carry no `kind` and `apiVersion`; for custom resources it is 1, the whole object.
+ * Returns the offset at which an item of a list of this type begins in the bytes of an object: the item is `{` and the
+ * bytes from there on. Items of built-in kinds carry no `kind` and `apiVersion`; for custom resources the offset is 1,
+ * for the whole object.
  */
 export const itemStart = (type: EncodedType): number =>
   type.origin === 'custom'
     ? 1
     : Buffer.byteLength(goJson({ kind: type.kind, apiVersion: groupVersion(type) }).slice(0, -1)) + 1;
 
-/** Stands for the revision while an object is written as text. */
+/** A placeholder for the revision while an object is written as text. */
 const stand = '0';
 const standText = `"resourceVersion":"${stand}"`;
 
@@ -105,7 +106,7 @@ function encoded(object: JsonObject, text: string): EncodedObject {
     : { bytes: Buffer.from(text), revisionAt: -1 };
 }
 
-/** Cuts the stand-in of the revision out of the text of an object in its order. */
+/** Cuts the placeholder of the revision out of the text of an ordered object. */
 function spliceable(object: JsonObject, text: string): EncodedObject {
   const found = text.indexOf(standText);
   // Quotes within strings are escaped, so only another member of this name and value can look the same.
@@ -116,7 +117,7 @@ function spliceable(object: JsonObject, text: string): EncodedObject {
   return { bytes: bytes.subarray(0, -stand.length), revisionAt };
 }
 
-/** Where metadata.resourceVersion stands in the text of an object: behind the text of everything before it. */
+/** Returns the position of metadata.resourceVersion in the text of an object: the length of everything before it. */
 function placeOf(object: JsonObject): number {
   const before = (members: JsonObject, name: string): JsonObject => {
     const out: Record<string, Json> = {};
@@ -139,12 +140,12 @@ type Arrange = (value: Json, later: DeferredWork) => Json;
 
 const arrangers = new WeakMap<Schema, Arrange>();
 const asIs: Arrange = (value) => value;
-/** What a map without members is arranged to. */
+/** The result of arranging an empty map. */
 const noMembers: JsonObject = Object.freeze({});
 
 /**
- * The value with members in declared order, empty and absent ones as their presence says, members that are never
- * written left out, maps sorted. What decoding gives comes out the same. Members the schema does not know are dropped.
+ * Returns the value with members in declared order, empty and absent ones written or omitted by their presence, members
+ * that are never written left out, and maps sorted. Decoded values do not change. Unknown members are dropped.
  */
 export function arrange(schema: Schema, value: Json, later: DeferredWork = noDeferral): Json {
   return value === null ? null : arrangerOf(schema)(value, later);
@@ -153,7 +154,7 @@ export function arrange(schema: Schema, value: Json, later: DeferredWork = noDef
 function arrangerOf(schema: Schema): Arrange {
   const known = arrangers.get(schema);
   if (known !== undefined) return known;
-  // Registered before its parts are looked at, so that a schema may contain itself.
+  // Registered before its parts are compiled, so that a schema may contain itself.
   let compiled: Arrange | undefined;
   const lazily: Arrange = (value, later) => {
     compiled ??= compileArrange(schema);
@@ -192,7 +193,7 @@ function compileArrange(schema: Schema): Arrange {
     const item = arrangerOf(valuesOf(schema));
     return (value, later) => {
       if (!isObject(value)) return value;
-      // Looking at all names takes long if they are many, so that it is done once.
+      // Going through all names is slow if there are many, so that it is done once.
       const order = memberOrder(value);
       if (order === 'empty') return noMembers;
       if (order === 'sorted' && item === asIs) return value;
@@ -218,9 +219,9 @@ interface Member {
   readonly arrange: Arrange;
   readonly isMap: boolean;
   readonly omitEmpty: boolean;
-  /** Of values that may be a list or something else: a list of nothing is not written. */
+  /** Whether the value may be a list or something else; an empty list is then not written. */
   readonly isUnion: boolean;
-  /** Written when nothing is given. */
+  /** Returns the value that is written for an absent member. */
   readonly zero: (() => Json) | undefined;
 }
 
@@ -259,7 +260,7 @@ function arrangeStruct(schema: Schema): Arrange {
   };
 }
 
-/** How an absent member is written; undefined: not at all. */
+/** Returns a function for the value that is written for an absent member; undefined if none is written. */
 function zeroMaker(schema: Schema, shape: WireShape, item: Arrange): (() => Json) | undefined {
   const presence = presenceOf(schema);
   if (presence === 'null') return () => null;

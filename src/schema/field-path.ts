@@ -3,21 +3,21 @@ import { child, mapKey } from '../api/violations.js';
 import type { SchemaProps } from './json-schema-props.js';
 import type { Schema } from './schema.js';
 
-/** Simple JSON paths into a schema, as `selectableFields` and `fieldPath` of rules write them: `.spec['a.b'].c`. */
+/** A simple JSON path into a schema, as in `selectableFields` and in `fieldPath` of rules: `.spec['a.b'].c`. */
 export interface FieldPath<S> {
-  /** As errors print it. */
+  /** The path as errors print it. */
   readonly text: string;
   readonly steps: readonly string[];
-  /** undefined: any value may be there. */
+  /** The schema at the path; undefined if any value is allowed there. */
   readonly schema: S | undefined;
 }
 
 const nowhere = 'does not refer to a valid field';
 
-/** No schema nests as deep as a longer path goes, unless its names are very long. */
+/** Longest path, in characters. No schema is nested as deeply as a longer one, unless its names are very long. */
 const longestPath = 65_536;
 
-/** Follows a path; answers what is wrong with it as a text. */
+/** Follows a path into a schema; returns an error text if that fails. */
 export function followPath<S extends SchemaProps | Schema>(
   path: string,
   schema: S,
@@ -29,7 +29,7 @@ export function followPath<S extends SchemaProps | Schema>(
   let here: SchemaProps | Schema | undefined = schema;
   let text = '';
   const steps: string[] = [];
-  /** Goes one step down; answers what is wrong. */
+  /** Goes one step down; returns an error text if that fails. */
   const step = (name: string): string | undefined => {
     const named = (here?.properties?.size ?? 0) > 0;
     text = named ? child(text, name) : mapKey(text, name);
@@ -60,17 +60,17 @@ export function followPath<S extends SchemaProps | Schema>(
       if (close !== ']') return `expected ] but got ${close}`;
     }
   }
-  // Within a schema of one sort all are of that sort.
+  // All parts of a schema have the same type as the schema.
   return { text, steps, schema: here as S | undefined };
 }
 
-/** The schema of members that have no name in it; undefined if they may be anything. */
+/** Returns the schema of unnamed members; undefined if they may be anything. */
 function valuesOf({ additionalProperties }: SchemaProps | Schema): SchemaProps | Schema | undefined {
   if (typeof additionalProperties !== 'object') return undefined;
   return 'allows' in additionalProperties ? additionalProperties.schema : additionalProperties;
 }
 
-/** `.`, `[`, `]`, texts between them, and texts in single quotes. */
+/** Splits a path into `.`, `[`, `]`, texts between them, and texts in single quotes. */
 function tokenize(path: string): readonly string[] {
   const tokens: string[] = [];
   let at = 0;
@@ -99,7 +99,7 @@ const escapes: Readonly<Record<string, string>> = {
   "'": "'",
 };
 
-/** A Go string literal's inside; undefined if an escape is not one. */
+/** Returns the content of a Go string literal; undefined for an invalid escape. */
 function unquoted(text: string): string | undefined {
   let wrong = false;
   const out = text.replace(/\\([\s\S]?)/g, (_, character: string) => {

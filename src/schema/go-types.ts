@@ -1,6 +1,6 @@
 import type { Schema } from './schema.js';
 
-/** What a schema is on the wire. Decoding, arranging and protobuf all switch on this, and on nothing else. */
+/** The form of a schema on the wire, on which alone decoding, arranging and protobuf switch. */
 export type WireShape =
   | 'struct'
   | 'map'
@@ -17,7 +17,7 @@ export type WireShape =
   | 'int-or-string'
   /** Any JSON value. */
   | 'raw'
-  /** One of `oneOf`, told apart by the type of the JSON value (JSONSchemaPropsOrBool and its like). */
+  /** One of `oneOf`, selected by the type of the JSON value (JSONSchemaPropsOrBool and the like). */
   | 'union';
 
 const formats: Readonly<Record<string, WireShape>> = {
@@ -51,7 +51,7 @@ export function wireShape(schema: Schema): WireShape {
 
 const initials = /^(?:api|ca|cel|id|ip|json|uid|url)(?=[A-Z]|s?$)/;
 
-/** How Go names the field of a member, nearly always: `apiGroup` is `APIGroup`, `x-kubernetes-map-type` `XMapType`. */
+/** Returns the usual Go field name of a member: `apiGroup` is `APIGroup`, `x-kubernetes-map-type` is `XMapType`. */
 export const goFieldName = (member: string): string =>
   member === 'metadata'
     ? 'ObjectMeta'
@@ -77,7 +77,7 @@ const names: Readonly<Record<Exclude<WireShape, 'list' | 'map'>, string>> = {
   union: 'interface {}',
 };
 
-/** The Go type of a value as decoding errors print it: `[]v1.KeyUsage`, `map[string]string`, `int32`. */
+/** Returns the Go type of a value as decoding errors print it: `[]v1.KeyUsage`, `map[string]string`, `int32`. */
 export function goType(schema: Schema): string {
   if (schema.wire?.go !== undefined) return schema.wire.go;
   const shape = wireShape(schema);
@@ -86,14 +86,14 @@ export function goType(schema: Schema): string {
   return names[shape];
 }
 
-/** The bare name of a struct: `ConfigMap` of `v1.ConfigMap`. */
+/** Returns the bare name of a struct: `ConfigMap` for `v1.ConfigMap`. */
 export const structName = (schema: Schema): string => goType(schema).replace(/^.*\./, '');
 
 const anything: Schema = {};
 
-/** Schema of a map's values. */
+/** Returns the schema of a map's values. */
 export const valuesOf = (schema: Schema): Schema =>
   typeof schema.additionalProperties === 'object' ? schema.additionalProperties : anything;
 
-/** Schema of a list's items. */
+/** Returns the schema of a list's items. */
 export const itemsOf = (schema: Schema): Schema => schema.items ?? anything;

@@ -15,7 +15,7 @@ import { sortByBytes, sortDeep } from './sort-members.js';
 
 const zeros: Partial<Record<Shape, Json>> = { text: '', flag: false };
 
-/** The internal form of a schema, which some error messages print: Go's names, unset members too. */
+/** Returns the internal form of a schema, which some error messages print: with Go's names, and unset members included. */
 export function internalForm(of: SchemaProps | undefined): Json {
   if (of === undefined) return null;
   return Object.fromEntries(
@@ -62,11 +62,11 @@ function internalValue(shape: Shape, value: unknown): Json {
     return { Description: description, URL: url };
   }
   if (shape === 'rules') return (value as readonly ValidationRule[]).map(internalRule);
-  // Defaults, examples and what enums list are maps in Go, whatever the order they were sent in.
+  // Defaults, examples and enum values are maps in Go, so that the order of their members is lost.
   return sortByBytes(sortDeep(value as Json));
 }
 
-/** The internal form of a rule, as error messages print it. */
+/** Returns the internal form of a rule as error messages print it. */
 export const internalRule = (of: ValidationRule): JsonObject =>
   Object.fromEntries(
     ruleMembers.map(({ member, pointer }) => [goFieldName(member), of[member] ?? (pointer ? null : '')]),

@@ -3,9 +3,9 @@ import { goFieldName } from './go-types.js';
 import type { ValidationRule } from './schema.js';
 
 /**
- * A schema as a CustomResourceDefinition writes it (JSONSchemaProps of apiextensions/v1), read into one shape:
- * extensions without their prefix, `null` where it means absent left out, user-chosen names in Maps, and nothing
- * of a wrong type. What is not a JSONSchemaProps keyword is not here.
+ * The schema in a CustomResourceDefinition (JSONSchemaProps of apiextensions/v1), read into a uniform shape: extensions
+ * without their prefix, no `null` for absent members, names chosen by users in Maps, and no value of a wrong type. Only
+ * keywords of JSONSchemaProps are included.
  */
 export interface SchemaProps {
   readonly id?: string;
@@ -45,7 +45,7 @@ export interface SchemaProps {
   readonly definitions?: ReadonlyMap<string, SchemaProps>;
   readonly externalDocs?: { readonly description?: string; readonly url?: string };
   readonly example?: Json;
-  /** `false` is read, because it is an error of its own. */
+  /** `false` is kept, because it is an error of its own. */
   readonly preserveUnknownFields?: boolean;
   readonly embeddedResource?: boolean;
   readonly intOrString?: boolean;
@@ -68,7 +68,7 @@ export interface SchemaOrNames {
   readonly property?: readonly string[];
 }
 
-/** What a keyword holds. */
+/** The type of a keyword's value. */
 export type Shape =
   | 'text'
   | 'pointer to text'
@@ -88,11 +88,11 @@ export type Shape =
   | 'docs'
   | 'rules';
 
-/** One keyword: its member here, its name in Go, its name on the wire, its protobuf number (k8s.io/apiextensions-apiserver). */
+/** A keyword: its member here, its name in Go, its name on the wire, its protobuf number (k8s.io/apiextensions-apiserver). */
 export interface Keyword {
   readonly member: keyof SchemaProps;
   readonly go: string;
-  /** Extensions have the name without prefix. */
+  /** For extensions, the name without prefix. */
   readonly wire: string;
   readonly extension?: true;
   readonly number: number;
@@ -119,7 +119,7 @@ const extension = (
   extension: true,
 });
 
-/** Every keyword, in the order of the server's internal form, which error messages print. */
+/** All keywords, in the order of the server's internal form, which error messages print. */
 export const keywords: readonly Keyword[] = [
   keyword(1, 'id', 'text', 'Not supported.'),
   keyword(2, 'schema', 'text', 'Not supported.', '$schema'),
@@ -179,7 +179,7 @@ export const keywords: readonly Keyword[] = [
   extension(44, 'validations', 'rules', 'Rules in CEL.', 'validations'),
 ];
 
-/** Members of a validation rule. */
+/** The members of a validation rule. */
 export const ruleMembers: readonly {
   readonly member: keyof ValidationRule;
   readonly number: number;
@@ -201,10 +201,10 @@ export const ruleMembers: readonly {
   },
 ];
 
-/** Deepest nesting of schemas that is read; deeper ones are refused, so that no later step has to fear them. */
+/** Deepest nesting of schemas that is accepted, so that all later code may use recursion. */
 export const maxSchemaDepth = 400;
 
-/** A schema nests deeper than `maxSchemaDepth`. */
+/** Thrown for a schema that is nested more deeply than `maxSchemaDepth`. */
 export class SchemaTooDeep extends Error {
   override readonly name = 'SchemaTooDeep';
   constructor() {
@@ -217,7 +217,7 @@ const ofType =
   (type: 'string' | 'boolean'): Read =>
   (value) =>
     typeof value === type ? value : undefined;
-/** Limits are floats in Go, whatever their digits. */
+/** Limits are floats in Go, however they are written. */
 const double: Read = (value) => (typeof value === 'number' || typeof value === 'bigint' ? Number(value) : undefined);
 const nonEmptyText: Read = (value) => (typeof value === 'string' && value !== '' ? value : undefined);
 const setFlag: Read = (value) => (value === true ? true : undefined);
@@ -277,13 +277,13 @@ const readers: Readonly<Record<Shape, Read>> = {
   rules,
 };
 
-/** Wire names of a keyword: extensions have one under each prefix. */
+/** Returns the wire names of a keyword; extensions have one for each prefix. */
 export const wireNames = (of: Keyword, prefixes: readonly string[]): readonly string[] =>
   of.extension ? prefixes.map((prefix) => prefix + of.wire) : [of.wire];
 
 /**
- * Reads a schema. What is not an object is the empty schema; members of a wrong type are left out.
- * Throws SchemaTooDeep.
+ * Reads a schema. A value that is not an object becomes the empty schema; members of a wrong type are left out. Throws
+ * SchemaTooDeep.
  */
 export function readSchemaProps(value: Json | undefined, prefixes: readonly string[]): SchemaProps {
   const known = new Map(keywords.flatMap((of) => wireNames(of, prefixes).map((name) => [name, of] as const)));
@@ -313,7 +313,7 @@ export function everySchema(of: SchemaProps | undefined, visit: (schema: SchemaP
   for (const inner of innerSchemas(of)) everySchema(inner, visit);
 }
 
-/** The schemas directly within a schema, in the order the server walks them. */
+/** Returns the direct subschemas, in the order in which the server walks them. */
 function innerSchemas(of: SchemaProps): readonly SchemaProps[] {
   return [
     ...(of.items?.schema ? [of.items.schema] : []),
@@ -331,7 +331,7 @@ function innerSchemas(of: SchemaProps): readonly SchemaProps[] {
   ];
 }
 
-/** Does a schema, or any schema within it, satisfy the test? */
+/** Whether a schema, or any schema within it, satisfies the test. */
 export function hasSchema(of: SchemaProps | undefined, test: (schema: SchemaProps) => boolean): boolean {
   if (of === undefined) return false;
   return test(of) || innerSchemas(of).some((inner) => hasSchema(inner, test));

@@ -5,7 +5,7 @@ import { printable } from './printable.js';
 import type { Schema } from './schema.js';
 import { someSubschema } from './some-subschema.js';
 
-/** Repeated items of set lists and repeated keys of map lists, each reported at the second place. */
+/** Returns a violation for each repeated item of a set list and each repeated key of a map list, at its second occurrence. */
 export function listTypeViolations(value: Json | undefined, schema: Schema): readonly Violation[] {
   if (!hasListTypes(schema)) return [];
   const found: Violation[] = [];
@@ -41,11 +41,11 @@ function visit(value: unknown, schema: Schema, path: string, found: Violation[])
   }
 }
 
-/** Equal for equal items, and cheap for scalars. */
+/** Returns a value that is the same for equal items, and cheap for scalars. */
 const identity = (item: unknown): unknown =>
   typeof item === 'object' && item !== null ? `\u0000${sortedJson(item as Json)}` : item;
 
-/** Places of items that stand there for the second time, by what is equal for equal items. */
+/** Returns the indexes of second occurrences, by identities that are the same for equal items. */
 function* repeats(identities: readonly unknown[]): Generator<number> {
   if (new Set(identities).size === identities.length) return;
   const times = new Map<unknown, number>();
@@ -58,7 +58,7 @@ function* repeats(identities: readonly unknown[]): Generator<number> {
 
 const noKey = Symbol('no key');
 
-/** What is equal for items with equal keys. */
+/** Returns a value that is the same for items with equal keys. */
 function keyIdentity(item: unknown, keys: ReadonlySet<string>): unknown {
   const [key] = keys;
   if (keys.size !== 1 || key === undefined) return sortedJson(keysOf(item, keys));
@@ -77,7 +77,7 @@ function repeatedKeys(items: readonly unknown[], keys: ReadonlySet<string>, path
   );
 }
 
-/** The members of an item that tell it apart; absent ones are left out. */
+/** Returns the key members of an item; absent ones are left out. */
 function keysOf(item: unknown, keys: ReadonlySet<string>): JsonObject {
   if (!isObject(item)) return {};
   return Object.fromEntries(Object.entries(item).filter(([name]) => keys.has(name)));

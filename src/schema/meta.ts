@@ -15,9 +15,9 @@ import type { Schema } from './schema.js';
 
 const struct = structsOf('io.k8s.apimachinery.pkg.apis.meta.v1');
 
-/** Schemas that every kind shares: meta/v1. */
+/** The schemas of meta/v1, which every kind shares. */
 
-/** `kind` and `apiVersion`; in protobuf they travel in the envelope, so they have no number. */
+/** `kind` and `apiVersion`. They have no number, because in protobuf they are part of the envelope. */
 export const typeMeta: Readonly<Record<string, Schema>> = {
   kind: string({ description: 'Name of the type of this object, in CamelCase.' }),
   apiVersion: string({
@@ -98,7 +98,7 @@ export const objectMeta = struct(
   { description: 'What every stored object has: names, labels, versions and times.' },
 );
 
-/** The members of every object of its own name. */
+/** The members that every object has. */
 export const objectMembers: Readonly<Record<string, Schema>> = {
   ...typeMeta,
   metadata: field(1, objectMeta, { description: 'Names, labels, versions and times.' }),
@@ -176,7 +176,7 @@ export const labelSelector = struct(
   { mapType: 'atomic', description: 'Selects objects by their labels.' },
 );
 
-/** What was found of an object: metav1.Condition. */
+/** metav1.Condition: an observation about an object. */
 export const condition = struct(
   'Condition',
   {

@@ -4,7 +4,10 @@ import type { Schema, WireFacts } from './schema.js';
 
 /** When struct members are written, and their zero values. */
 
-/** See WireFacts. Structs are always there, the rest is left out when empty. */
+/**
+ * Returns the presence of a member (see WireFacts). By default structs are always written, and other members are
+ * omitted when empty.
+ */
 export const presenceOf = (schema: Schema): NonNullable<WireFacts['presence']> =>
   schema.wire?.presence ?? (wireShape(schema) === 'struct' ? 'always' : 'omitempty');
 
@@ -14,14 +17,14 @@ export function isPointer(schema: Schema): boolean {
   return presence === 'pointer' || presence === 'null';
 }
 
-/** Shapes that Go's `omitempty` never takes for empty. */
+/** Shapes that Go's `omitempty` never considers empty. */
 const neverEmpty: ReadonlySet<WireShape> = new Set<WireShape>(['struct', 'raw', 'union', 'int-or-string', 'quantity']);
 
 /** Whether a member with this schema is omitted when empty. */
 export const omitsEmpty = (schema: Schema): boolean =>
   presenceOf(schema) === 'omitempty' && !neverEmpty.has(wireShape(schema));
 
-/** Zero number, false, "", null, no items, no members. */
+/** Whether a value is empty: zero, false, "", null, no items or no members. */
 export function isEmpty(value: Json): boolean {
   if (typeof value !== 'object') return value === '' || value === 0 || value === false;
   if (value === null) return true;
@@ -30,7 +33,7 @@ export function isEmpty(value: Json): boolean {
   return true;
 }
 
-/** How a shape other than a struct prints its zero value; null for what is not here. */
+/** The zero values of shapes other than structs as they are printed; null for those not listed. */
 const zeros: Partial<Record<WireShape, Json>> = {
   string: '',
   quantity: '0',
@@ -41,5 +44,5 @@ const zeros: Partial<Record<WireShape, Json>> = {
   'int-or-string': 0,
 };
 
-/** The zero value of a shape; null for lists, maps, times, bytes and raw values. */
+/** Returns the zero value of a shape; null for lists, maps, times, bytes and raw values. */
 export const zeroOf = (shape: WireShape): Json => zeros[shape] ?? null;

@@ -1,10 +1,10 @@
 import { type Json, type JsonObject, setMember } from '../api/object.js';
 import { sortedNames } from '../api/text-order.js';
 
-/** Deeper values are cut off in messages. */
+/** Depth at which messages cut off values. */
 const deepest = 100;
 
-/** A value of a custom resource as messages show it: members in the order of their names, as in Go's maps. */
+/** Returns a value of a custom resource as messages show it: with members sorted by name, like Go's maps. */
 export function printable(value: Json, depth = 0): Json {
   if (typeof value !== 'object' || value === null) return value;
   if (depth >= deepest) return '...';

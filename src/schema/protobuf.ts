@@ -11,11 +11,12 @@ import type { Schema } from './schema.js';
 
 /**
  * Built-in kinds in protocol buffers, by the field numbers of their schemas. Members without a number (`kind`,
- * `apiVersion`) travel in the envelope.
+ * `apiVersion`) are part of the envelope.
  *
- * Written as Go's generated code does: everything that is no pointer is written, zero values too, fields by number,
- * map entries by key. Read values are plain JSON of the same form and still go through decoding for their canonical
- * form: messages given in parts add up, of scalars the last counts, unknown fields are passed over.
+ * Writing follows Go's generated code: all fields except pointers are written, including zero values, in the order of
+ * their numbers, and map entries in the order of their keys. Reading returns plain JSON of the same form, which still
+ * has to be decoded into canonical form: messages in several parts are merged, the last of several scalars counts,
+ * unknown fields are skipped.
  */
 
 const prefix = Buffer.from([0x6b, 0x38, 0x73, 0x00]);
@@ -29,7 +30,7 @@ const unknown = plainMessage(
 );
 const typeMeta = plainMessage('TypeMeta', ['APIVersion', 'bytes'], ['Kind', 'bytes']);
 
-/** Throws ProtobufError. */
+/** Decodes a message. Throws ProtobufError. */
 export function* decodeProtobuf(schema: Schema, bytes: Uint8Array): Steps<JsonObject> {
   const out: Record<string, Json> = {};
   const reader = new WireReader(bytes);
@@ -45,15 +46,15 @@ export function encodeProtobuf(schema: Schema, value: Json): Buffer {
   return writer.finish();
 }
 
-/** An envelope taken apart. */
+/** A parsed envelope. */
 export interface Envelope {
   readonly apiVersion: string;
   readonly kind: string;
-  /** The message. A view of the given bytes. */
+  /** The message, as a view of the given bytes. */
   readonly raw: Buffer;
 }
 
-/** Takes an envelope (`k8s\0` and a runtime.Unknown) apart. Throws ProtobufError. */
+/** Parses an envelope (`k8s\0` and a runtime.Unknown). Throws ProtobufError. */
 export function readEnvelope(bytes: Uint8Array): Envelope {
   if (bytes.length === 0) throw new ProtobufError('empty data');
   if (!prefix.equals(bytes.subarray(0, prefix.length))) {
@@ -83,8 +84,8 @@ function readTypeMeta(bytes: Buffer): Partial<Envelope> {
 }
 
 /**
- * An object in its envelope, as plain JSON. If the envelope is of another kind than the schema, only `kind` and
- * `apiVersion` are answered. Throws ProtobufError if the envelope cannot be read, and DecodeError if what is in it cannot.
+ * Decodes an object in its envelope to plain JSON. If the envelope is of another kind than the schema, only `kind` and
+ * `apiVersion` are returned. Throws ProtobufError for an invalid envelope, and DecodeError for invalid content.
  */
 export function* decodeEnvelope(schema: Schema, bytes: Uint8Array): Steps<JsonObject> {
   const { apiVersion, kind, raw } = readEnvelope(bytes);
@@ -114,14 +115,14 @@ export function encodeEnvelope(
   return writer.finish();
 }
 
-/** An object with its `kind` and `apiVersion`, in its envelope. */
+/** Encodes an object with its `kind` and `apiVersion`, in an envelope. */
 export const encodeObject = (schema: Schema, object: JsonObject): Buffer =>
   encodeEnvelope(
     { apiVersion: String(object['apiVersion'] ?? ''), kind: String(object['kind'] ?? '') },
     encodeProtobuf(schema, object),
   );
 
-/** The same of a large object. */
+/** Does the same for a large object, in steps. */
 export function* encodeObjectInSteps(schema: Schema, object: JsonObject): Steps<Buffer> {
   const writer = new WireWriter();
   yield* messageOf(schema).writeInSteps(writer, object);
@@ -130,7 +131,7 @@ export function* encodeObjectInSteps(schema: Schema, object: JsonObject): Steps<
   return encodeEnvelope(type, writer.finish());
 }
 
-/** Metadata of a list, as the beginning of its message. */
+/** Encodes the metadata of a list, as the beginning of its message. */
 export function encodeListMeta(metadata: JsonObject): Buffer {
   const writer = new WireWriter();
   messageOf(listMeta).write(writer, metadata);
@@ -138,7 +139,7 @@ export function encodeListMeta(metadata: JsonObject): Buffer {
   return writer.finish();
 }
 
-/** Items of a list, as a part of its message; `schema` is that of the items. */
+/** Encodes items of a list, as a part of its message; `schema` is that of the items. */
 export function encodeItems(schema: Schema, items: readonly Json[]): Buffer {
   const writer = new WireWriter();
   const item = messageOf(schema);
@@ -150,7 +151,7 @@ export function encodeItems(schema: Schema, items: readonly Json[]): Buffer {
   return writer.finish();
 }
 
-/** The same where some of them are large. */
+/** Does the same if some items are large, in steps. */
 export function* encodeItemsInSteps(schema: Schema, items: readonly Json[]): Steps<Buffer> {
   const writer = new WireWriter();
   const item = messageOf(schema);
@@ -163,7 +164,7 @@ export function* encodeItemsInSteps(schema: Schema, items: readonly Json[]): Ste
   return writer.finish();
 }
 
-/** A watch event with its length in front, as a stream of events carries it. `object` is in its envelope. */
+/** Encodes a watch event with its length in front, as in a stream of events. `object` is in its envelope. */
 export function encodeWatchEvent(type: string, object: Uint8Array): Buffer {
   const writer = new WireWriter();
   const before = writer.length;

@@ -3,26 +3,26 @@ import { isList, isObject, type Json, type JsonObject, setMember } from '../api/
 import { sortTexts } from '../api/text-order.js';
 import type { Schema } from './schema.js';
 
-/** Members every resource has; its schema need not name them. */
+/** The members that every resource has, even if its schema does not name them. */
 export const metaFields: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata']);
 
 export interface Pruned<T extends Json> {
-  /** The same value when nothing was dropped. */
+  /** The same value if nothing was dropped. */
   readonly value: T;
   /** Paths such as `spec.a[0].b`, sorted. */
   readonly unknownFields: readonly string[];
 }
 
 /**
- * Drops members that the schema does not name. `apiVersion`, `kind` and `metadata` of embedded resources stay
- * untouched, and of the value itself if it is a `resource`. Nodes that preserve unknown fields keep them, but
- * prune beneath the members they name.
+ * Drops members that the schema does not name. `apiVersion`, `kind` and `metadata` of embedded resources are kept, and
+ * those of the value itself if it is a `resource`. Nodes that preserve unknown fields keep them, but members that they
+ * name are pruned inside.
  */
 export function prune<T extends Json>(value: T, schema: Schema, { resource = false } = {}): Pruned<T> {
   const unknownFields = new Complaints({ most: Infinity });
   const root = resource && !schema.embeddedResource ? { ...schema, embeddedResource: true } : schema;
   const pruned = visit(value, root, '', unknownFields);
-  // A value keeps its kind: objects stay objects, lists stay lists, the rest is returned as it is.
+  // Pruning keeps the type of a value: objects stay objects, lists stay lists, other values are returned unchanged.
   return { value: pruned as T, unknownFields: sortTexts([...unknownFields.texts]) };
 }
 
@@ -56,10 +56,10 @@ function visit(value: Json, schema: Schema, path: string, unknown: Complaints): 
   });
 }
 
-/** Lists nest deeper than this only where no schema describes them; what lies deeper goes. */
+/** Deepest nesting of lists. Only lists without a schema can be deeper; their deeper parts are dropped. */
 const deepestLists = 1_000;
 
-/** A list that no schema describes: its lists stay, its objects lose their members. */
+/** Prunes a list without a schema: lists in it are kept, objects lose their members. */
 function visitUntyped(items: readonly Json[], path: string, unknown: Complaints, depth: number): readonly Json[] {
   if (depth >= deepestLists) return [];
   return mapList(items, (item, at) =>
@@ -69,7 +69,7 @@ function visitUntyped(items: readonly Json[], path: string, unknown: Complaints,
   );
 }
 
-/** The list with every item replaced. The same list when nothing changes. */
+/** Returns the list with every item replaced; the same list if nothing changes. */
 export function mapList(items: readonly Json[], change: (item: Json, at: number) => Json): readonly Json[] {
   let changed: Json[] | undefined;
   for (let at = 0; at < items.length; at++) {
@@ -81,7 +81,10 @@ export function mapList(items: readonly Json[], change: (item: Json, at: number)
   return changed ?? items;
 }
 
-/** The object with every member replaced; `undefined` drops it. The same object when nothing changes. */
+/**
+ * Returns the object with every member replaced, or dropped if `change` returns undefined; the same object if nothing
+ * changes.
+ */
 export function mapObject(object: JsonObject, change: (member: Json, name: string) => Json | undefined): JsonObject {
   const names = Object.keys(object);
   let out: Record<string, Json> | undefined;

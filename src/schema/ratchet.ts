@@ -4,9 +4,9 @@ import { same } from './same.js';
 import type { Schema } from './schema.js';
 
 /**
- * Ratcheting (KEP-4008): what was already stored is not held against an update that leaves it alone. A value is
- * compared with the stored one at the same place: the same member of a known name, the item with the same keys in a
- * map list. Items of other lists have no counterpart.
+ * Ratcheting (KEP-4008): an update may keep invalid values that are already stored. A value is compared with the stored
+ * one at the same place: the same member of a known name, or the item with the same keys in a map list. Items of other
+ * lists have no counterpart.
  */
 
 /** Marks that the stored object has no counterpart. */
@@ -14,11 +14,11 @@ export const noOldValue: unique symbol = Symbol('absent');
 /** The stored value at a path, or `noOldValue`. */
 export type OldValue = unknown;
 
-/** The stored counterpart of a member. */
+/** Returns the stored counterpart of a member. */
 export const oldMember = (old: OldValue, name: string): OldValue =>
   isObject(old) && Object.hasOwn(old, name) ? old[name] : noOldValue;
 
-/** Finds the stored counterparts of the items of one list. */
+/** Returns a function that finds the stored counterparts of the items of one list. */
 export function oldItems(old: OldValue, { listType, listMapKeys = [] }: Schema): (item: unknown) => OldValue {
   if (!Array.isArray(old) || listType !== 'map') return () => noOldValue;
   const byKeys = new Map<string, unknown>();
@@ -32,7 +32,7 @@ export function oldItems(old: OldValue, { listType, listMapKeys = [] }: Schema):
   };
 }
 
-/** undefined for an item without all of its keys. */
+/** Returns a text that identifies an item by its keys; undefined if it lacks one of them. */
 function keyText(item: unknown, keys: readonly string[]): string | undefined {
   if (!isObject(item)) return undefined;
   const values: unknown[] = [];
@@ -49,8 +49,8 @@ export class Ratchet {
   readonly #known = new Map<object, { readonly old: OldValue; readonly schema: Schema; readonly answer: boolean }>();
 
   /**
-   * Whether the value equals the stored one. A value without counterpart does not, nor do its parents; atomic lists are
-   * compared as a whole.
+   * Whether the value equals the stored one. A value without a counterpart does not, nor do its parents; atomic lists
+   * are compared as a whole.
    */
   unchanged(value: unknown, old: OldValue, schema: Schema): boolean {
     if (old === noOldValue) return false;

@@ -3,13 +3,13 @@ import { itemsOf, type WireShape, wireShape } from './go-types.js';
 import { isPointer } from './presence.js';
 import type { Schema } from './schema.js';
 
-/** Shapes that a null resets. */
+/** Shapes that null resets. */
 const nulled: ReadonlySet<WireShape> = new Set(['map', 'list', 'bytes', 'time', 'micro-time']);
 
 /**
- * What a member given several times amounts to: Go decodes each into what is there. The members of structs and maps add
- * up, structs at the same place in a list too, until the list is given without items. A null leaves numbers, texts and
- * structs as they were.
+ * Returns the value that a repeated member amounts to: Go decodes each occurrence into the existing value. The members
+ * of structs and maps are merged, and so are structs at the same index of a list, until an occurrence is an empty list.
+ * A null leaves numbers, strings and structs unchanged.
  */
 export function mergeRepeated(schema: Schema, given: readonly ExactJson[]): ExactJson {
   const shape = wireShape(schema);
@@ -34,7 +34,7 @@ export function mergeRepeated(schema: Schema, given: readonly ExactJson[]): Exac
   );
 }
 
-/** Go keeps items behind the end of a shorter list, and decodes into them where a longer one comes later. */
+/** Merges lists. Go keeps items beyond the end of a shorter list, and decodes into them when a longer one follows. */
 function mergeLists(items: Schema, lists: readonly (readonly ExactJson[])[]): ExactJson {
   let places: ExactJson[][] = [];
   for (const list of lists) {

@@ -41,7 +41,7 @@ function compared(waiting: unknown[], most: number): boolean | undefined {
   return waiting.length === 0 ? true : undefined;
 }
 
-/** A large whole number is a bigint or a double, depending on where it comes from. */
+/** Whether two numbers are the same integer; a large integer is a bigint or a double, depending on its origin. */
 const isSameWhole = (a: unknown, b: unknown): boolean =>
   // biome-ignore lint/suspicious/noDoubleEquals: compares bigints and doubles exactly.
   ((typeof a === 'bigint' && typeof b === 'number') || (typeof a === 'number' && typeof b === 'bigint')) && a == b;

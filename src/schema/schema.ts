@@ -1,15 +1,15 @@
 import type { Json } from '../api/object.js';
 
 /**
- * One schema says everything about a value: type, default, enum, format, list and map type, merge keys, and for
- * built-in kinds the facts of their wire form. Validation, pruning, defaulting, strategic merge, server-side apply,
- * OpenAPI, explain and the protobuf codec all read it. A built-in kind builds its schema with `builder.ts`; a custom
- * resource's is read from its CustomResourceDefinition by `structural.ts`. Nothing else tells them apart.
+ * A schema holds everything about a value: type, default, enum, format, list and map type, merge keys, and for built-in
+ * kinds the facts of their wire form. Validation, pruning, defaulting, strategic merge, server-side apply, OpenAPI,
+ * explain and the protobuf codec all read it. A built-in kind builds its schema with `builder.ts`; that of a custom
+ * resource is read from its CustomResourceDefinition by `structural.ts`. There is no other difference between them.
  *
- * Names of members are JSON Schema's; of extensions, those of the `x-kubernetes-` family without their prefix.
+ * Members are named as in JSON Schema; extensions have the names of the `x-kubernetes-` family without the prefix.
  */
 export interface Schema {
-  /** Absent: any value. */
+  /** Absent if any value is allowed. */
   readonly type?: 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean';
   readonly format?: string;
   readonly title?: string;
@@ -17,7 +17,7 @@ export interface Schema {
 
   /** Known members. A Map because names come from users: `__proto__` is a name like any other. */
   readonly properties?: ReadonlyMap<string, Schema>;
-  /** Schema of the members that `properties` does not name; `true` for any. */
+  /** Schema of the members that `properties` does not name; `true` allows any. */
   readonly additionalProperties?: Schema | boolean;
   readonly items?: Schema;
   readonly required?: readonly string[];
@@ -56,7 +56,10 @@ export interface Schema {
   readonly intOrString?: boolean;
   readonly validations?: readonly ValidationRule[];
 
-  /** Strategic merge of a list: `merge` by this key (absent key: a list of primitives merged as a set). */
+  /**
+   * For the strategic merge of a list by `merge`: the key of its items. Without a key, a list of primitives is merged
+   * as a set.
+   */
   readonly patchMergeKey?: string;
   readonly patchStrategy?: 'merge' | 'replace' | 'retainKeys' | 'merge,retainKeys';
 
@@ -64,7 +67,7 @@ export interface Schema {
   readonly wire?: WireFacts;
 }
 
-/** Keywords of JSON Schema with no schemas in their values, in the order in which they are published. */
+/** Keywords of JSON Schema whose values contain no schemas, in the order in which they are published. */
 export const plainKeywords = [
   'description',
   'title',
@@ -101,7 +104,7 @@ export interface ValidationRule {
   readonly optionalOldSelf?: boolean;
 }
 
-/** What Go types and generated protobuf say of a built-in field beyond JSON Schema. */
+/** Properties of a built-in field that Go types and generated protobuf have beyond JSON Schema. */
 export interface WireFacts {
   /** Protobuf field number within the enclosing message; absent at the root of a kind. */
   readonly number?: number;
@@ -110,36 +113,36 @@ export interface WireFacts {
    * For structs the qualified name, e.g. `v1.CertificateSigningRequestSpec`.
    */
   readonly go?: string;
-  /** Any JSON that Go reads into values of its own, so that members come back sorted; other raw JSON stays as it came. */
+  /** For any JSON that Go decodes into values of its own, which sorts the members. Other raw JSON is kept as it is. */
   readonly sorted?: true;
   /** Name of the OpenAPI component of a struct, e.g. `io.k8s.api.core.v1.ConfigMap`. */
   readonly component?: string;
-  /** Description of a struct by itself, where a field of its type has another. */
+  /** Description of the struct itself, if a field of its type has another one. */
   readonly description?: string;
   /**
-   * When the member is written. `omitempty`: left out when empty (zero number, false, "", no items; the default for
-   * everything but structs). `pointer`: left out only when absent, zero values stay. `always`: written even when
+   * When the member is written. `omitempty`: omitted when empty (zero number, false, "", no items; the default for
+   * everything but structs). `pointer`: omitted only when absent, zero values are kept. `always`: written even when
    * absent, as the zero value (null for lists, maps and times). Structs default to `always`. `null`: a pointer that is
    * written as null when absent.
    */
   readonly presence?: 'omitempty' | 'pointer' | 'always' | 'null';
-  /** No items, if sent, are something else than nothing: kept by decoding, though never written. */
+  /** Whether decoding keeps a list that was sent empty, because it differs from an absent one. It is never written. */
   readonly keepsEmpty?: boolean;
-  /** A default that Go code fills in, so that OpenAPI does not tell of it. */
+  /** A default that Go code fills in, and that OpenAPI does not show. */
   readonly fills?: Json;
-  /** Do not write on output; e.g. `stringData`. */
+  /** Never written, such as `stringData`. */
   readonly writeOnly?: boolean;
   /**
-   * The embedded struct that carries this field, where Go embeds one whose fields JSON shows inline, and its protobuf
+   * The embedded struct that carries this field, if Go embeds one whose fields JSON shows inline, with its protobuf
    * number: `webhooks[].rules[].apiGroups` travels as field 1 of the message in field 2, and Go's errors name it
-   * `webhooks.rules.Rule.apiGroups`. The struct may be embedded in another one again, which is the one that is given.
+   * `webhooks.rules.Rule.apiGroups`. If that struct is embedded in another one again, this is the outer one.
    */
   readonly within?: Within;
-  /** Of a list: in protobuf it is a message of its own with the items in field 1 (`ExtraValue`, `Verbs`). */
+  /** For a list that in protobuf is a message of its own with the items in field 1 (`ExtraValue`, `Verbs`). */
   readonly wrapped?: boolean;
 }
 
-/** An embedded struct that carries a field; `within`: the struct that is embedded in it and does. */
+/** An embedded struct that carries a field. `within`: a further struct, embedded in this one, that carries it. */
 interface Within {
   readonly number: number;
   readonly struct: string;

@@ -1,8 +1,8 @@
 import type { Schema } from './schema.js';
 
 /**
- * Makes a predicate: does the test hold for a schema or any schema within it, outside of junctors? Results are cached
- * by schema.
+ * Returns a predicate: whether the test holds for a schema or any schema within it, outside of junctors. Results are
+ * cached by schema.
  */
 export function someSubschema(holds: (schema: Schema) => boolean): (schema: Schema) => boolean {
   const answers = new WeakMap<Schema, boolean>();

@@ -3,8 +3,9 @@ import { type Json, type JsonObject, setMember } from '../api/object.js';
 import { hasSurrogates, sortTexts } from '../api/text-order.js';
 
 /**
- * Objects with their members in order. Alphabetical is by code units, which is compared fastest; where names beyond the
- * basic plane belong is looked up by `sortByBytes`, which only texts with such characters need.
+ * Sorts the members of objects. Alphabetical order is that of code units, which are compared fastest. Names with
+ * characters beyond the basic plane are in another order in Go: `sortByBytes` moves them, and is needed only for texts
+ * with such characters.
  */
 
 /** Whether an object has members, and whether they are in alphabetical order. */
@@ -21,12 +22,12 @@ export function memberOrder(object: object): 'empty' | 'sorted' | 'unsorted' {
 export const isSortedByName = (names: readonly string[]): boolean =>
   names.every((name, at) => at === 0 || (names[at - 1] ?? '') < name);
 
-/** The same members in alphabetical order; the object itself if they already are. */
+/** Returns the same members in alphabetical order; the object itself if they are already sorted. */
 function sortMembers<T extends Json>(object: { readonly [member: string]: T }): { readonly [member: string]: T } {
   return memberOrder(object) === 'unsorted' ? sortedObject(new Map(Object.entries<T>(object))) : object;
 }
 
-/** The same members with names beyond the basic plane where Go has them; the object itself if there are none. */
+/** Returns the same members with names beyond the basic plane in Go's order; the object itself if there are none. */
 function membersByBytes(object: JsonObject): JsonObject {
   const names = Object.keys(object);
   if (!names.some(hasSurrogates)) return object;
@@ -35,7 +36,7 @@ function membersByBytes(object: JsonObject): JsonObject {
   return out;
 }
 
-/** Puts the members of every object of a value in order; unchanged parts are shared. */
+/** Returns a function that arranges the members of every object in a value; unchanged parts are shared. */
 function inEveryObject(arrange: (object: JsonObject) => JsonObject): (value: Json) => Json {
   return function arranged(value) {
     if (typeof value !== 'object' || value === null) return value;
@@ -65,10 +66,10 @@ function inEveryObject(arrange: (object: JsonObject) => JsonObject): (value: Jso
   };
 }
 
-/** The same value with the members of every object in alphabetical order; unchanged parts are shared. */
+/** Returns the same value with the members of every object in alphabetical order; unchanged parts are shared. */
 export const sortDeep = inEveryObject((object) => sortMembers<Json>(object));
 
-/** The same value with names beyond the basic plane where Go has them; unchanged parts are shared. */
+/** Returns the same value with names beyond the basic plane in Go's order; unchanged parts are shared. */
 export const sortByBytes = inEveryObject(membersByBytes);
 
 function copyOf(object: JsonObject): Record<string, Json> {

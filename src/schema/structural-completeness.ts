@@ -3,7 +3,7 @@ import type { SchemaProps } from './json-schema-props.js';
 
 const junctorNames = ['not', 'allOf', 'anyOf', 'oneOf'] as const;
 
-/** Fields named by junctors at the root of the schema must exist in the schema proper. */
+/** Returns a violation for each field that junctors at the root of the schema name and the schema itself does not. */
 export function completenessViolations(
   inside: SchemaProps,
   core: SchemaProps,

@@ -18,7 +18,7 @@ import { completenessViolations } from './structural-completeness.js';
 
 /**
  * Structural schemas (KEP-1979's ground rules): every field has a type outside of the logical junctors, and the
- * junctors only restrict what is said outside of them. Texts and paths are kube-apiserver's.
+ * junctors only restrict what is declared outside of them. Texts and paths are kube-apiserver's.
  */
 
 const unsupported: readonly { readonly broken: (of: SchemaProps) => boolean; readonly name: string }[] = [
@@ -31,7 +31,7 @@ const unsupported: readonly { readonly broken: (of: SchemaProps) => boolean; rea
   { name: 'definitions', broken: (of) => (of.definitions?.size ?? 0) > 0 },
 ];
 
-/** Why a schema cannot be read as structural at all, if so; the first reason found. */
+/** Returns the first reason why a schema cannot be read as structural at all; undefined if there is none. */
 export function notStructural(of: SchemaProps | undefined): string | undefined {
   if (of === undefined) return undefined;
   const word = unsupported.find(({ broken }) => broken(of));
@@ -51,7 +51,10 @@ export function notStructural(of: SchemaProps | undefined): string | undefined {
   return undefined;
 }
 
-/** Every structural rule a schema breaks, sorted by text. `prefix` is that of extensions in paths and texts. */
+/**
+ * Returns a violation for every structural rule that a schema breaks, sorted by text. `prefix` is that of extensions in
+ * paths and texts.
+ */
 export function structuralViolations(schema: SchemaProps, path: string, prefix: string): readonly Violation[] {
   if (patternsSize(schema) > keptInstructions) {
     return [forbiddenField(path, `patterns must not have more than ${keptInstructions} instructions together`)];
@@ -157,7 +160,7 @@ function metadataInvariants(of: SchemaProps, level: Level, path: string): readon
   return found;
 }
 
-/** True for `{type, default, properties: {name?, generateName?}}`. */
+/** Whether the schema is `{type, default, properties: {name?, generateName?}}`. */
 function restrictsNamesOnly(metadata: SchemaProps): boolean {
   const { type, default: _default, properties, ...rest } = metadata;
   const names = [...(properties?.keys() ?? [])];
@@ -165,7 +168,7 @@ function restrictsNamesOnly(metadata: SchemaProps): boolean {
 }
 
 const intOrString: readonly SchemaProps[] = [{ type: 'integer' }, { type: 'string' }];
-/** `anyOf: [{type: integer}, {type: string}]`, which may stand beside int-or-string. */
+/** Whether this is `anyOf: [{type: integer}, {type: string}]`, which is allowed beside int-or-string. */
 const isIntOrString = (anyOf: readonly SchemaProps[] | undefined): boolean => same(anyOf, intOrString);
 
 interface Skip {
@@ -201,7 +204,7 @@ const empty = 'must be empty to be structural';
 const unset = 'must be undefined to be structural';
 const off = 'must be false to be structural';
 
-/** What a schema inside a junctor may not say; extensions have the name without prefix. */
+/** Keywords that are forbidden inside a junctor; extensions have the name without prefix. */
 const forbiddenInside: readonly {
   readonly name: string;
   readonly extension?: true;

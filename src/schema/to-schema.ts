@@ -9,13 +9,16 @@ const alike = [
   'validations',
 ] as const satisfies readonly (keyof SchemaProps & keyof Schema)[];
 
-/** The schema that the rest of the server works with. Keywords that cannot be structural are left out. */
+/**
+ * Returns the schema that the rest of the server works with. Keywords that are not allowed in structural schemas are
+ * left out.
+ */
 export function toSchema(props: SchemaProps): Schema {
   const { listType, mapType, items, allOf, anyOf, oneOf, not, properties, additionalProperties } = props;
   const kept: Partial<Record<(typeof alike)[number], unknown>> = {};
   for (const name of alike) if (props[name] !== undefined) kept[name] = props[name];
   return {
-    // A type that nobody knows is kept: no default has it.
+    // An unknown type is kept; no default can have it.
     ...(kept as Schema),
     ...(properties && properties.size > 0
       ? { properties: new Map([...properties].map(([name, inner]) => [name, toSchema(inner)])) }

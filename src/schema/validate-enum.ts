@@ -8,23 +8,23 @@ import type { Check } from './validate-scalars.js';
 
 /** Validates enums. */
 
-/** Go converts a number to the type of what it is compared with: a fraction is cut off, an integer is a character. */
+/** Converts a number as Go does before a comparison: a fraction is truncated, an integer is a character. */
 function converted(value: unknown): unknown {
   if (typeof value !== 'number') return value;
   if (!Number.isSafeInteger(value)) return Math.trunc(value);
   return value >= 0 && value <= 0x10ffff ? String.fromCodePoint(value) : '\ufffd';
 }
 
-/** So many are compared one by one; of more there is an index. */
+/** Up to this number, objects are compared one by one; beyond it there is an index. */
 const fewObjects = 8;
 
-/** Compiles the check of an enum; undefined without one. */
+/** Compiles the check of an enum; returns undefined if there is none. */
 export function compileEnum({ enum: allowed }: Schema): Check | undefined {
   if (allowed === undefined || allowed.length === 0) return undefined;
   const shown = allowed.map((value) => (typeof value === 'string' ? value : goJson(printable(value))));
   const scalars = new Set<unknown>(allowed.filter((value) => typeof value !== 'object'));
   const others = allowed.filter((value) => typeof value === 'object' && value !== null);
-  // Each of many items would be compared with each of many objects.
+  // Otherwise each of many items would be compared with each of many objects.
   const texts = others.length > fewObjects ? new Set(others.map(sortedJson)) : undefined;
   const isOther = (value: unknown): boolean =>
     typeof value === 'object' &&

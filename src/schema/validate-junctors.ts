@@ -21,7 +21,7 @@ function* apart(check: NodeCheck, value: unknown, at: ValidationState): Steps<At
   return { matched, failures: end() };
 }
 
-/** Checks the junctors; undefined where there are none. `compile` makes the check of a branch. */
+/** Compiles the check of the junctors; undefined if there are none. `compile` makes the check of a branch. */
 export function compileJunctors(
   { anyOf, oneOf, allOf, not }: Schema,
   compile: (schema: Schema) => NodeCheck,
@@ -67,7 +67,7 @@ export function compileJunctors(
   };
 }
 
-/** The first branch that holds, or else the one that came furthest; and how many hold. */
+/** Returns the first branch that holds, or else the one with the most successful checks, and the number of branches that hold. */
 function* attempt(
   branches: readonly NodeCheck[],
   value: unknown,

@@ -12,12 +12,18 @@ import type { ValidationState } from './validation-state.js';
 /** Records failures and returns the number of checks that succeeded. */
 export type Check = (value: unknown, at: ValidationState) => number;
 
-/** The same of a value and all within it, at once or in steps: most values are scalars, and a generator for each would take most of the time. */
+/**
+ * Checks a value with everything in it, at once or in steps: most values are scalars, for which generators would take
+ * most of the time.
+ */
 export type NodeCheck = (value: unknown, at: ValidationState, old: OldValue) => number | Steps<number>;
 
 export type Kind = 'null' | 'boolean' | 'string' | 'integer' | 'number' | 'array' | 'object';
 
-/** The JSON type of a value; whole numbers within 64 bits are integers. A float of that size is not, as in Go. */
+/**
+ * Returns the JSON type of a value. Whole numbers within 64 bits are integers; large ones are bigints, and a double of
+ * that size is a number, as in Go.
+ */
 export function kindOf(value: unknown): Kind {
   if (value === null || value === undefined) return 'null';
   if (Array.isArray(value)) return 'array';
@@ -27,7 +33,7 @@ export function kindOf(value: unknown): Kind {
   return typeof value === 'boolean' ? 'boolean' : 'object';
 }
 
-/** Length in code points, as the limits count it. */
+/** Returns the length in code points, which the limits count. */
 function codePoints(value: string): number {
   let count = value.length;
   for (let i = 0; i < value.length - 1; i++) {
@@ -75,11 +81,11 @@ export function compileString({ minLength, maxLength, pattern }: Schema, format:
 
 const badNumber = (path: string, value: number | bigint, detail: string): Violation => invalid(path, value, detail);
 
-/** What is compared with a float is told as one. */
+/** Returns a violation. A value that is compared with a float is printed as a float. */
 const badBeside = (limit: number | bigint, path: string, value: number | bigint, detail: string): Violation =>
   typeof limit === 'bigint' ? badNumber(path, value, detail) : invalidText(path, goFloatText(Number(value)), detail);
 
-/** Go's idea of a whole number (go-openapi/swag): so near to one that the difference is rounding. */
+/** Whether Go (go-openapi/swag) considers a number whole: if the difference to an integer can be a rounding error. */
 export function isNearlyWhole(value: number): boolean {
   if (!Number.isFinite(value) || Math.abs(value) > Number.MAX_SAFE_INTEGER) return false;
   if (Number.isInteger(value)) return true;
@@ -88,7 +94,7 @@ export function isNearlyWhole(value: number): boolean {
   return whole !== 0 && Math.abs(value - whole) / (value + whole) < 1e-9;
 }
 
-/** A limit as it is and as an int64. */
+/** A limit as a float and as an int64. */
 interface Limit {
   readonly float: number;
   readonly whole: bigint;
@@ -106,7 +112,7 @@ export function compileNumber(schema: Schema, type: string, format: string): Che
   const outOfRange = (at: ValidationState, what: string): void => {
     at.failWithoutField((path) => `${what} value must be ${named} in ${path}`);
   };
-  /** Integers are compared with the integer part of a limit, unless the limit does not fit the type. */
+  /** Returns the limit for a value: for integers its integer part, unless the limit does not fit the type. */
   const limitFor = (value: number | bigint, limit: Limit, at: ValidationState, what: string): number | bigint => {
     if (!limit.inRange) outOfRange(at, what);
     else if (kindOf(value) === 'integer') return limit.whole;
@@ -156,10 +162,10 @@ function isMultiple(value: number | bigint, factor: number | bigint): boolean {
 }
 
 const int32 = { min: -(2 ** 31), max: 2 ** 31 - 1 };
-/** Up to the largest double below 2^63: one of that size is no int64 any more, of either sign. */
+/** Whether a float is an int64. The largest is the greatest double below 2^63; 2^63 itself is excluded, with either sign. */
 const isInt64 = (value: number): boolean => Number.isInteger(value) && Math.abs(value) < 2 ** 63;
 
-/** Does a number fit a numeric type and format? */
+/** Returns a check of whether a number fits a numeric type and format. */
 function rangeOf(type: string, format: string): (value: number | bigint) => boolean {
   if (type === 'integer' && format === 'int32') {
     return (value) => kindOf(value) === 'integer' && value >= int32.min && value <= int32.max;

@@ -6,7 +6,7 @@ import type { ValidationState } from './validation-state.js';
 
 /** Validates the type of a value. */
 
-/** The types a value may have. `forDefaults`: beside int-or-string any. */
+/** Returns the types that a value may have. `forDefaults`: int-or-string does not restrict them. */
 export function typesOf(schema: Schema, { forDefaults }: { readonly forDefaults?: boolean }): readonly string[] {
   if (schema.intOrString && !forDefaults) return ['integer', 'string'];
   return schema.type === undefined ? [] : [schema.type];
@@ -14,7 +14,10 @@ export function typesOf(schema: Schema, { forDefaults }: { readonly forDefaults?
 
 const goTypes: Partial<Record<Kind, string>> = { integer: 'int64', number: 'float64' };
 
-/** Is the value of one of the types? Where it is of none, the format is told if the value is none that could have it. */
+/**
+ * Checks that a value has one of the types. An error names the format instead of the types if the type of the value
+ * could not have that format.
+ */
 export function compileType(types: readonly string[], format: string, nullable: boolean): Check {
   const numeric = types.includes('number') || types.includes('integer');
   const wrong = (at: ValidationState, expected: string, actual: string): number => {

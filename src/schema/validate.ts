@@ -11,24 +11,24 @@ import { compileType, typesOf } from './validate-type.js';
 import { type ValidationFailure, ValidationState } from './validation-state.js';
 
 /**
- * Values against schemas, with the messages of kube-apiserver. A schema is compiled once into closures; each checks
- * one node, notes what fails, and answers how many of its checks succeeded: by that number the branch of an anyOf or
- * oneOf is chosen whose failures are worth telling.
+ * Validates values against schemas, with the messages of kube-apiserver. A schema is compiled once into closures. Each
+ * checks one node, records failures, and returns how many of its checks succeeded: this number selects the branch of an
+ * anyOf or oneOf whose failures are reported.
  */
 
 /**
- * Every rule of the schema that the value breaks. `field` stands before the fields of the violations; the texts name
- * paths relative to the value. With `previous`, what is as it was stored passes. In steps, because each of many
- * branches may be about each of many items.
+ * Returns every violation of the schema. `field` is the prefix of the fields of violations; the texts contain paths
+ * relative to the value. With `previous`, values that are stored already are accepted. Runs in steps, because each of
+ * many branches may apply to each of many items.
  */
 export type Validator = (value: Json, field?: string, previous?: Json) => Steps<readonly Violation[]>;
 
 export interface ValidatorOptions {
-  /** Defaults: values beside int-or-string may have any type, and formats count beside any type. */
+  /** For the validation of defaults: values with int-or-string may have any type, and formats count with any type. */
   readonly forDefaults?: boolean;
 }
 
-/** Compiles a schema. Extensions but int-or-string and those that order ratcheting are not looked at. */
+/** Compiles a schema. The only extensions that count are int-or-string and those that ratcheting needs. */
 export function compileValidator(schema: Schema, options: ValidatorOptions = {}): Validator {
   let check: NodeCheck | undefined;
   return function* (value, field = '', previous) {
@@ -37,14 +37,14 @@ export function compileValidator(schema: Schema, options: ValidatorOptions = {})
     yield* whole(check(value, first, noOldValue));
     if (first.failures.length === 0) return [];
     if (previous === undefined) return violations(first.failures, field);
-    // Only what fails is worth comparing with what was stored.
+    // Only values with failures need to be compared with the stored ones.
     const again = new ValidationState();
     yield* whole(check(value, again, previous));
     return violations(again.failures, field);
   };
 }
 
-/** The same for a container with all within it; `earlier` so many succeeded. */
+/** Checks a container with everything in it. `earlier` is the number of checks that have succeeded before. */
 type Descent = (value: unknown, at: ValidationState, old: OldValue, earlier: number) => Steps<number>;
 
 function violations(failures: readonly ValidationFailure[], prefix: string): readonly Violation[] {
@@ -59,17 +59,17 @@ function violations(failures: readonly ValidationFailure[], prefix: string): rea
   });
 }
 
-/** What a check found, now or in steps. */
+/** Returns the result of a check, running its steps if there are any. */
 function* whole(found: number | Steps<number>): Steps<number> {
   return typeof found === 'number' ? found : yield* found;
 }
 
 interface Session extends ValidatorOptions {
-  /** A schema may contain itself. */
+  /** Compiled nodes, because a schema may contain itself. */
   readonly nodes: Map<Schema, NodeCheck>;
 }
 
-/** Compiled when it is first asked: of many branches and members few may ever be. */
+/** Returns a check that is compiled on first use, because few of many branches and members may ever be needed. */
 function compileNode(schema: Schema, session: Session): NodeCheck {
   const known = session.nodes.get(schema);
   if (known !== undefined) return known;
@@ -102,7 +102,7 @@ function buildNode(schema: Schema, options: Session): NodeCheck {
     if (kind === 'string') return checkString(value, at);
     return kind === 'integer' || kind === 'number' ? checkNumber(value, at) + 1 : 0;
   };
-  /** What was so before is not held against the value. */
+  /** Discards failures if the value equals the stored one. */
   const ratchet = (before: number, value: unknown, at: ValidationState, old: OldValue): void => {
     if (at.failures.length > before && at.ratchet.unchanged(value, old, schema)) at.truncate(before);
   };
@@ -130,7 +130,7 @@ function buildNode(schema: Schema, options: Session): NodeCheck {
     if (kind === 'null') return checkFlat(kind, value, at, old);
     if (checkJunctors !== undefined) return checkWhole(kind, value, at, old);
     if (kind !== 'array' && kind !== 'object') return checkFlat(kind, value, at, old);
-    // Nothing comes after what is within.
+    // No check follows those of the items or members.
     if (checkEnum === undefined && old === noOldValue) {
       return (kind === 'array' ? checkArray : checkObject)(value, at, old, ofType(value, at) + 4);
     }

@@ -68,7 +68,7 @@ export class ValidationState {
     };
   }
 
-  /** Counts as many checks. */
+  /** Counts this many checks. */
   spend(checks: number): void {
     this.#spent += checks;
   }

@@ -11,16 +11,16 @@ import { writeText, wrongWireType } from './plain-message.js';
 import { scalars } from './scalars.js';
 import { ProtobufError, WireReader, type WireWriter, wireTypes } from './wire-format.js';
 
-/** Deepest nesting of messages that is read. */
+/** Deepest nesting of messages that is accepted. */
 const maxDepth = 200;
-/** A large message is read in steps of so many fields. */
+/** Fields per step when reading a large message. */
 const fieldsInStep = 512;
 
 type JsonMembers = Readonly<Record<string, Json>>;
 export const asObject = (value: Json): JsonMembers =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
 
-/** A message: a struct, or one of the few types with a message of their own. */
+/** A message: a struct, or one of the few other types that are messages. */
 export interface Message {
   readInto(out: Record<string, Json>, reader: WireReader, depth: number): void;
   readInSteps(out: Record<string, Json>, reader: WireReader, depth: number): Steps<void>;
@@ -33,16 +33,16 @@ interface Field {
   readonly number: number;
   readonly shape: WireShape;
   readonly codec: Codec;
-  /** Not written when absent. */
+  /** Whether the field is omitted when absent. */
   readonly skipsAbsent: boolean;
-  /** Of a message that Go embeds: its fields are members of the struct around it. `codec` does not count. */
+  /** A message that Go embeds: its fields are members of the surrounding struct, and `codec` is not used for reading them. */
   readonly embedded?: Message;
 }
 
-/** The message of a struct; made once for each schema. */
+/** Returns the message of a struct; compiled once for each schema. */
 export const messageOf = oncePer(structMessage);
 
-/** Shapes that Go's code leaves out when they are nil, pointer or not. */
+/** Shapes that Go's code omits when they are nil, pointer or not. */
 const nilable: ReadonlySet<WireShape> = new Set<WireShape>(['list', 'map', 'bytes', 'union']);
 
 function structMessage(schema: Schema): Message {
@@ -66,7 +66,7 @@ function structMessage(schema: Schema): Message {
     fields ??= compile();
     if (depth > maxDepth) throw new ProtobufError('exceeded max depth');
   };
-  /** Answers how to read what has steps of its own. */
+  /** Reads a field, or returns the steps that read it if it is large. */
   const readField = (
     out: Record<string, Json>,
     reader: WireReader,
@@ -104,7 +104,7 @@ function structMessage(schema: Schema): Message {
       while (!reader.done) {
         const rest = readField(out, reader, depth, true);
         if (rest !== undefined) yield* rest;
-        // What is large has steps of its own, and much may be what is a little less.
+        // Large fields have steps of their own, but there may be many that are just not large.
         if (++count < fieldsInStep && reader.position - from < largeJson) continue;
         [count, from] = [0, reader.position];
         yield;
@@ -134,7 +134,7 @@ function* setInSteps(out: Record<string, Json>, name: string, value: Steps<Json>
   out[name] = yield* value;
 }
 
-/** One field for each message that Go embeds in a struct; it is always written, like any struct. */
+/** Returns one field for each message that Go embeds in a struct. It is always written, like any struct. */
 function embeddedFields(schema: Schema): readonly Field[] {
   const groups = new Map<number, { readonly name: string; readonly members: [string, Schema][] }>();
   for (const [member, of] of schema.properties ?? []) {
@@ -159,7 +159,7 @@ function embeddedFields(schema: Schema): readonly Field[] {
   });
 }
 
-/** Numbers of a list may come all in one length-delimited field. */
+/** Reads a packed list: the numbers of a list may come in one length-delimited field. */
 function readPacked(codec: Codec, reader: WireReader, depth: number, previous: Json | undefined): Json {
   const inner = new WireReader(reader.bytes());
   let out = previous;
@@ -167,14 +167,14 @@ function readPacked(codec: Codec, reader: WireReader, depth: number, previous: J
   return out ?? [];
 }
 
-/** The codec of a field: lists and maps are repeated fields, unless they are messages of their own. */
+/** Returns the codec of a field: lists and maps are repeated fields, unless they are messages of their own. */
 const fieldCodec = oncePer((schema: Schema): Codec => {
   const shape = wireShape(schema);
   if (shape === 'list' && schema.wire?.wrapped !== true) return repeated(elementCodec(itemsOf(schema)));
   return shape === 'map' ? entries(schema) : elementCodec(schema);
 });
 
-/** The codec of a single value. A list that is one is a message with the items in field 1. */
+/** Returns the codec of a single value. A list in this place is a message with the items in field 1. */
 function elementCodec(schema: Schema): Codec {
   const shape = wireShape(schema);
   if (shape === 'struct') return message(() => messageOf(schema));
@@ -222,7 +222,7 @@ function entries(schema: Schema): Codec {
     writeText(writer, 1, name);
     writer.close(number, before);
   };
-  /** What reads the next field of an entry, and what puts the entry among the others. */
+  /** Returns functions that read the next field of an entry, and that add the entry to the others. */
   const entryOf = (
     reader: WireReader,
     depth: number,
@@ -233,7 +233,7 @@ function entries(schema: Schema): Codec {
     const of = value;
     const next = reader.entry((number) => {
       if (number === 1) name = reader.bytes().toString('utf8');
-      // Of a value that comes twice the last counts, as in Go, also if it is a message.
+      // The last of several values counts, as in Go, even if they are messages.
       else if (number === 2) read = of.read(reader, depth + 1, undefined);
       return number === 1 || number === 2;
     });
@@ -296,7 +296,10 @@ const message = (of: () => Message): Codec => ({
   },
 });
 
-/** `{ items: [...] }` around a list or map that is itself an item or a map's value, or a message of its own. */
+/**
+ * A codec that wraps a list or map in `{ items: [...] }`, for one that is itself an item or a map's value, or a message
+ * of its own.
+ */
 function nested(schema: Schema): Codec {
   const wrapper: Schema = {
     type: 'object',
@@ -314,7 +317,10 @@ function nested(schema: Schema): Codec {
   };
 }
 
-/** A message with one field per alternative; a boolean says whether there is anything, so it goes with a schema too. */
+/**
+ * A codec for a message with one field per alternative. A boolean says whether there is a value, so that it is written
+ * next to a schema, too.
+ */
 function union(schema: Schema): Codec {
   const alternatives = (schema.oneOf ?? []).map((of) => ({
     shape: wireShape(of),

@@ -1,6 +1,6 @@
 import { ProtobufError, WireReader, type WireWriter, wireTypes } from './wire-format.js';
 
-/** A message that is not a struct in JSON: its name in Go, and fields by number. */
+/** A message that is not a struct in JSON, with its name in Go and its fields by number. */
 export interface PlainMessage {
   readonly name: string;
   readonly fields: Readonly<Record<number, { readonly name: string; readonly type: number }>>;
@@ -13,7 +13,7 @@ export const plainMessage = (
   fields: Object.fromEntries(fields.map(([of, type], at) => [at + 1, { name: of, type: wireTypes[type] }])),
 });
 
-/** Each field in the order they came. */
+/** Returns the fields in the order in which they come. */
 export function readFields(
   reader: WireReader,
   { name, fields }: PlainMessage,

@@ -40,11 +40,11 @@ const quantity = plainMessage('Quantity', ['String_', 'bytes']);
 const intOrString = plainMessage('IntOrString', ['Type', 'varint'], ['IntVal', 'varint'], ['StrVal', 'bytes']);
 const rawExtension = plainMessage('RawExtension', ['Raw', 'bytes']);
 
-/** Years 1 to 9999; what is outside cannot be written in RFC 3339. */
+/** Years 1 to 9999; RFC 3339 cannot express others. */
 const firstSecond = -62_135_596_800n;
 const lastSecond = 253_402_300_799n;
 
-/** Seconds and nanoseconds since the epoch; an empty message is no time at all. */
+/** Encodes a time as seconds and nanoseconds since the epoch; an empty message is the absent time. */
 const timeCodec = (precise: boolean): Codec =>
   delimited(
     (bytes) => {
@@ -80,7 +80,7 @@ function parseRaw(bytes: Buffer): Json {
   }
 }
 
-/** Values that are neither structs nor lists nor maps, each with its form on the wire. */
+/** The codecs of values that are neither structs nor lists nor maps. */
 export const scalars: Readonly<Record<Exclude<WireShape, 'struct' | 'list' | 'map' | 'union'>, Codec>> = {
   string: delimited(
     (bytes) => bytes.toString('utf8'),

@@ -1,6 +1,6 @@
 /** The wire format of protocol buffers: tags, varints, lengths. Knows no schema. */
 
-/** The bytes are not a message. The text is that of Go's generated code. */
+/** Thrown for bytes that are not a valid message. The text is that of Go's generated code. */
 export class ProtobufError extends Error {
   override readonly name = 'ProtobufError';
 }
@@ -10,7 +10,7 @@ export const wireTypes = { varint: 0, fixed64: 1, bytes: 2, startGroup: 3, endGr
 const truncated = 'unexpected EOF';
 const overflow = 'proto: integer overflow';
 
-/** Most fields of one message, those of the messages in it not counted. */
+/** Most fields of one message, without those of nested messages. */
 const maxFields = 50_000;
 
 /** Reads one message from front to back. */
@@ -19,7 +19,7 @@ export class WireReader {
   #at: number;
   readonly #end: number;
   #fields = 0;
-  /** Bytes that were read beyond the ends of entries; those are read once more. */
+  /** Bytes that were read beyond the ends of map entries and are read again. */
   #beyond = 0;
 
   constructor(bytes: Uint8Array, from = 0) {
@@ -42,7 +42,7 @@ export class WireReader {
     return this.#bytes[this.#at++] as number;
   }
 
-  /** Field number and wire type of what follows. */
+  /** Reads the field number and wire type of the next field. */
   tag(message: string): { readonly number: number; readonly type: number } {
     if (++this.#fields > maxFields) throw new ProtobufError(`proto: ${message}: exceeded ${maxFields} fields`);
     const first = this.#bytes[this.#at] ?? 0x80;
@@ -58,7 +58,7 @@ export class WireReader {
     return { number, type };
   }
 
-  /** 64 bits, unsigned; a number as long as 28 bits do. */
+  /** Reads an unsigned integer of 64 bits; up to 28 bits it is a number. */
   #number(): number | bigint {
     let low = 0;
     for (let shift = 0; shift < 28; shift += 7) {
@@ -75,7 +75,7 @@ export class WireReader {
     throw new ProtobufError(overflow);
   }
 
-  /** 64 bits, unsigned. */
+  /** Reads an unsigned integer of 64 bits. */
   varint(): bigint {
     return BigInt(this.#number());
   }
@@ -96,7 +96,7 @@ export class WireReader {
     return value;
   }
 
-  /** How many bytes the next value has, which `bytes` would read. */
+  /** Returns the length that the next call of `bytes` would read, without consuming it. */
   nextLength(): number {
     const at = this.#at;
     const length = Number(this.#number());
@@ -104,7 +104,7 @@ export class WireReader {
     return length;
   }
 
-  /** A view, not a copy. */
+  /** Reads a length-delimited value. Returns a view, not a copy. */
   bytes(): Buffer {
     const end = this.#endOfNext();
     const start = this.#at;
@@ -121,10 +121,10 @@ export class WireReader {
   }
 
   /**
-   * An entry of a map: answers what reads its next field, and false once there are no more. `read` reads the value of a
-   * field whose number it knows, and answers false otherwise. Go looks neither at the types of key and value nor whether
-   * they end within the entry. All of them together may read as much beyond their ends as there is: a few bytes each could
-   * otherwise have all that follows read again.
+   * Reads an entry of a map: returns a function that reads its next field, and returns false once there are no more.
+   * `read` reads the value of a field that it knows, and otherwise returns false. Go checks neither the types of key
+   * and value nor whether they end within the entry. In total entries may read no more bytes beyond their ends than
+   * there are in all: otherwise entries of a few bytes could each have all that follows read again.
    */
   entry(read: (number: number) => boolean): () => boolean {
     const end = this.#endOfNext();
@@ -150,7 +150,7 @@ export class WireReader {
     if (this.#at > end) throw new ProtobufError(truncated);
   }
 
-  /** Passes over a value, groups with all they contain. */
+  /** Skips a value; a group is skipped with everything in it. */
   skip(type: number): void {
     let depth = 0;
     for (let next = type; ; ) {
@@ -177,8 +177,8 @@ export class WireReader {
 const initialSize = 1_024;
 
 /**
- * Writes one message from back to front, as Go's generated code does: when a length is to be written, what it is the
- * length of is already there.
+ * Writes one message from back to front, as Go's generated code does: when a length is to be written, the content that
+ * it counts is complete.
  */
 export class WireWriter {
   #bytes = Buffer.allocUnsafe(initialSize);
@@ -189,7 +189,7 @@ export class WireWriter {
     return this.#bytes.length - this.#start;
   }
 
-  /** What was written. Nothing may be written afterwards. */
+  /** Returns the bytes written. Nothing may be written afterwards. */
   finish(): Buffer {
     return this.#bytes.subarray(this.#start);
   }
@@ -218,7 +218,7 @@ export class WireWriter {
     this.#bytes.write(text, at, 'utf8');
   }
 
-  /** A whole number; negative ones take ten bytes. */
+  /** Writes an integer; negative ones take ten bytes. */
   varint(value: number | bigint): void {
     if (typeof value === 'number' && value >= 0 && value < 0x8000_0000) this.#small(value);
     else this.#large(BigInt(value));
@@ -256,7 +256,7 @@ export class WireWriter {
     this.varint(number * 8 + type);
   }
 
-  /** Puts the length of everything written since `before` (the writer's length then), and a tag, in front of it. */
+  /** Prefixes everything written since `before` (the writer's length at that time) with its length and a tag. */
   close(number: number, before: number): void {
     this.varint(this.length - before);
     this.tag(number, wireTypes.bytes);

@@ -13,17 +13,17 @@ import { optionalOf, type Type } from '../../cel/types.js';
 import { followPath } from '../field-path.js';
 import type { Schema, ValidationRule } from '../schema.js';
 
-/** One expression, ready to be evaluated, or why it is not. `cost` estimates the most that one evaluation can cost. */
+/** An expression that is ready to be evaluated, or its compile error. `cost` estimates the maximum cost of one evaluation. */
 type CompiledExpression =
   | { readonly program: Program; readonly cost: () => Steps<Range>; readonly wrong?: undefined }
   | { readonly wrong: string };
 
-/** A rule of a node of a schema. */
+/** A compiled rule of a schema node. */
 export interface CompiledRule {
   readonly given: ValidationRule;
-  /** undefined: the rule is empty. */
+  /** Undefined if the rule is empty. */
   readonly rule: CompiledExpression | undefined;
-  /** undefined: there is none, or the rule itself is wrong. */
+  /** Undefined if there is none, or if the rule itself does not compile. */
   readonly message: CompiledExpression | undefined;
   readonly usesOldSelf: boolean;
   /** `fieldPath` as errors print it. */
@@ -31,13 +31,13 @@ export interface CompiledRule {
 }
 
 export interface NodeRule {
-  /** Compiled the first time, the same ever after. */
+  /** Compiles the rule on the first call; later calls return the same result. */
   compiled(): Steps<CompiledRule>;
 }
 
 /**
- * The rules of one node (KEP-2876) in their order, each compiled the first time it is asked for. `declared` is what the
- * node's values are; texts are kube-apiserver's.
+ * Returns the rules of a node (KEP-2876) in their order, each of which is compiled when first needed. `declared` is the
+ * type of the node's values; error texts are kube-apiserver's.
  */
 export function nodeRules(schema: Schema, declared: DeclType): readonly NodeRule[] {
   const self = typeOf(declared, 'selfType');
@@ -76,7 +76,7 @@ function* compileRule(
     isRight && messageExpression
       ? (yield* compile(messageExpression, environment, messageOptions, sizeOf)).expression
       : undefined;
-  // A message that does not compile takes the path with it.
+  // If the message does not compile, the path is not used either.
   const path = fieldPath && message?.wrong === undefined ? followPath(fieldPath, schema, { brackets: true }) : '';
   return {
     given,

@@ -16,10 +16,10 @@ export interface Correlation {
   readonly above: Correlated | undefined;
 }
 
-/** The correlation of a member. */
+/** Returns the correlation of a member. */
 export function memberOf({ here, above }: Correlation, name: string, schema: Schema): Correlation {
   if (here === undefined) return { here, above };
-  // Both versions of an object are read as the same kind.
+  // Both versions of an object are decoded as the same kind.
   if (above === undefined && (name === 'apiVersion' || name === 'kind')) return { here: undefined, above: undefined };
   const old = oldMember(here.old, name);
   const value = oldMember(here.value, name);

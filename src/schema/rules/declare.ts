@@ -7,11 +7,11 @@ import type { Schema } from '../schema.js';
 import { withObjectMembers } from './resource-root.js';
 
 /**
- * What expressions may know of values of a schema: their type, and how large they can be within one request. Sizes are
+ * What expressions know of values of a schema: their type, and their maximum size within one request. Sizes are
  * kube-apiserver's estimates (`k8s.io/apiserver/pkg/cel/common`).
  */
 export interface DeclaredSchema extends DeclType {
-  /** Of its JSON, in bytes. */
+  /** Smallest size of its JSON, in bytes. */
   readonly minSize: number;
 }
 
@@ -36,14 +36,14 @@ const declaredUnknown: DeclaredSchema = { fields: new Map(), maxElements: 0, min
 const declarations = new WeakMap<Schema, { readonly declared: DeclaredSchema | undefined }>();
 
 /**
- * undefined: expressions do not see such values. `isRoot` for a resource as a whole. The same answer for the same
- * schema.
+ * Returns the declaration of a schema; undefined if expressions cannot see its values. `isRoot`: the schema is that of
+ * a whole resource. The result is cached by schema.
  */
 export function declareSchema(schema: Schema, isRoot = schema.embeddedResource === true): DeclaredSchema | undefined {
   const complete = isRoot && !schema.intOrString ? withObjectMembers(schema) : schema;
   const known = declarations.get(complete);
   if (known !== undefined) return known.declared;
-  // What a schema contains of itself is an object of which nothing is known.
+  // A schema within itself is declared as an object about which nothing is known.
   declarations.set(complete, { declared: declaredUnknown });
   const declared = declareNode(complete);
   declarations.set(complete, { declared });
@@ -68,7 +68,7 @@ function declareNode(schema: Schema): DeclaredSchema | undefined {
     case 'integer':
       return declaredInt;
     default:
-      // Objects of any kind; the schemas of others say nothing of what has no type.
+      // RawExtension holds objects of any kind. Other schemas without a type are not visible to expressions.
       return schema.wire?.go === 'runtime.RawExtension' ? declaredUnknown : undefined;
   }
 }
@@ -83,7 +83,7 @@ function declareList({ items, maxItems }: Schema): DeclaredSchema | undefined {
 function declareMap({ maxProperties }: Schema, values: Schema): DeclaredSchema | undefined {
   const element = declareSchema(values);
   if (element === undefined) return undefined;
-  // A member has quotes, a colon, a comma and something of a key.
+  // A member needs quotes, a colon, a comma and at least one character of a key.
   const maxElements = atLeastZero(maxProperties) ?? Math.floor((maxRequestBytes - 2) / (element.minSize + 6));
   return { key: declaredKey, element, maxElements, minSize: smallest.container };
 }

@@ -45,23 +45,23 @@ interface EvaluationOptions {
   readonly budget?: Budget;
 }
 
-/** The remaining cost budget of all expressions of one request; negative once exceeded. */
+/** The remaining cost budget for all expressions of one request; negative once exceeded. */
 export interface Budget {
   left: number;
 }
 
-/** Units of cost that all expressions of one request may use. */
+/** Cost units that all expressions of one request may use. */
 const perRequest = 10_000_000;
 export const requestBudget = (): Budget => ({ left: perRequest });
 /** Cost units per step. */
 const unitsInStep = 20_000;
-/** Overhead of running a program, in the same units. */
+/** Cost units for the overhead of running a program. */
 const unitsOfCall = 20;
 const unitsOfCompiling = 20;
-/** In bytes. */
+/** Longest message of a messageExpression, in bytes. */
 const longestMessage = 5_120;
 
-/** The rules of a schema, compiled. `isRoot`: of a resource as a whole. */
+/** Compiles the rules of a schema. `isRoot`: the schema is that of a whole resource. */
 export function compileRules(schema: Schema, { isRoot }: { readonly isRoot: boolean }): EvaluateRules {
   const root = once(() => ruleNodeOf(schema, schema, { isRoot, declared: declareSchema(schema, isRoot) }));
   return function* (value, { previous, ratcheting = false, path = '', budget = requestBudget() } = {}) {
@@ -233,7 +233,7 @@ class Evaluation implements RuleFindings {
     return true;
   }
 
-  /** What the rule's own expression says; `over` when that ends everything. */
+  /** Evaluates the messageExpression of a rule; `over` is set if no further rules may run. */
   #message(
     program: Program,
     { messageExpression = '' }: ValidationRule,
@@ -256,7 +256,7 @@ class Evaluation implements RuleFindings {
     return text === '' || text.includes('\n') || Buffer.byteLength(text) > longestMessage ? {} : { text };
   }
 
-  /** No value: it cost more than one expression may. */
+  /** Evaluates a program. `value` is undefined if that cost more than one expression may. */
   #evaluate(program: Program, given: Variables): { readonly value: Value | undefined; readonly cost: number } {
     const { value, cost, isOverLimit = false } = program.evaluate(given);
     return isOverLimit ? { value: undefined, cost: perCallLimit } : { value, cost };
@@ -291,7 +291,7 @@ class Evaluation implements RuleFindings {
     this.#count(violation);
   }
 
-  /** One answer holds only so much. */
+  /** Counts a finding; the limit on findings in one answer ends the evaluation. */
   #count({ field, body }: Violation): void {
     this.#told += field.length + body.length;
     if (this.#told > maxViolationChars || this.violations.length + this.warnings.length >= maxViolations)
@@ -305,6 +305,6 @@ const variables =
   (name) =>
     name === 'self' ? self : name === 'oldSelf' ? oldSelf : undefined;
 
-/** Inside its optional, kube-apiserver shows the stored value as plain JSON, whatever the schema says of it. */
+/** Wraps the stored value for optionalOldSelf. Like kube-apiserver, shows it there as plain JSON, regardless of the schema. */
 const optionalOf = (old: Json | undefined): Optional =>
   old === undefined || old === null ? new Optional() : new Optional(jsonValue(old) as Exclude<Value, Failure>);

@@ -1,4 +1,4 @@
 import { someSubschema } from '../some-subschema.js';
 
-/** Has a schema rules, or one within it? */
+/** Whether a schema, or one within it, has rules. */
 export const hasRules = someSubschema(({ validations = [] }) => validations.length > 0);

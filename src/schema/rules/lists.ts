@@ -9,14 +9,14 @@ import { isJsonBacked } from '../../cel/json-values.js';
 import { Duration, Failure, type ListValue, Timestamp, Uint, type Value } from '../../cel/values.js';
 
 /**
- * Lists of custom resources as expressions see them (KEP-2876): sets and keyed lists compare and add in their own way. They
- * look items up by what Go makes of them, as in Kubernetes, with all that follows from it.
+ * Lists of custom resources as expressions see them (KEP-2876): set lists and map lists have their own comparison and
+ * addition. Items are looked up by their Go values, as in Kubernetes, with all the consequences.
  */
 
-/** What a list shows of an item that was added to it. */
+/** Converts an item that was added to a list to the value that the list shows. */
 type See = (item: Value) => Value;
 
-/** A list that grows at its end, without copying: adding costs the same however long the lists are. */
+/** A list that grows at its end without copying: the cost of adding does not depend on the lengths of the lists. */
 export const atomicList = (list: ListValue, see: See): ListValue => ({
   kind: 'list',
   ofResource: true,
@@ -27,9 +27,9 @@ export const atomicList = (list: ListValue, see: See): ListValue => ({
 });
 
 /**
- * A list in which order means nothing; adding appends what is not there yet. Its own items are looked up as they were given
- * and others as expressions see them, so that whole numbers of the type `number`, times and durations are never found.
- * Objects, lists and bytes cannot be looked up at all.
+ * A list in which order means nothing; adding appends the items that are not in it yet. Its own items are looked up as
+ * they were sent and others as expressions see them, so that integers of the type `number`, times and durations are
+ * never found. Objects, lists and bytes cannot be looked up at all.
  */
 export function setList(list: ListValue, given: readonly Json[], see: See): ListValue {
   return setByKeys(
@@ -71,14 +71,14 @@ function setByKeys(list: ListValue, see: See, keys: () => ReadonlySet<string>): 
 }
 
 /**
- * A list of objects that are known by some of their fields; adding replaces an item by the one of the same keys. Of items
- * that are given twice, as they must not be, the last is found, and the others stay, as in Kubernetes. So it is where the
- * name of a key is another in expressions (`namespace`): Kubernetes looks for that one, and finds no value. `see` makes of an
- * item from elsewhere what it is in this list.
+ * A list of objects that are identified by key fields; adding replaces an item with the same keys. Among items with
+ * equal keys, which are invalid, the last is found and the others are kept, as in Kubernetes. The same happens if the
+ * name of a key is escaped in expressions (`namespace`): Kubernetes looks for the escaped name, and finds no value.
+ * `see` converts an item from elsewhere to one of this list.
  */
 export function keyedList(list: ListValue, keyFields: readonly string[], see: (item: JsonObject) => Value): ListValue {
   const fields = keyFields.map((field) => escapeField(field) ?? field);
-  // Lists that are made of this one have the same items.
+  // Lists derived from this one share its items.
   const known = new WeakMap<object, string>();
   const keyOf: KeyOf = (item) => {
     if (!isJsonObject(item)) return undefined;
@@ -91,7 +91,7 @@ export function keyedList(list: ListValue, keyFields: readonly string[], see: (i
   return listByKeys(list, keyOf, see);
 }
 
-/** Nothing: no item has that key. */
+/** Returns the key of an item; undefined matches no item. */
 type KeyOf = (item: Value) => string | undefined;
 
 function listByKeys(list: ListValue, keyOf: KeyOf, see: (item: JsonObject) => Value): ListValue {
@@ -152,7 +152,7 @@ function placesOf(list: readonly Value[], keyOf: KeyOf): ReadonlyMap<string, num
   return places;
 }
 
-/** What values of different types are looked up by differs. */
+/** Returns the lookup key of a value; values of different types have different keys. */
 function givenKey(value: Json | undefined): string {
   if (Array.isArray(value)) throw unhashable('[]interface {}');
   if (isObject(value)) throw unhashable('map[string]interface {}');
@@ -177,7 +177,10 @@ function seenKey(value: Value): string | undefined {
 const unhashable = (type: string): EvaluationAborted =>
   new EvaluationAborted(`runtime error: hash of unhashable type ${type}`);
 
-/** The values of up to three keys count with their types, those of more as a text in which nothing divides them. */
+/**
+ * Returns the key of an item. Up to three values count with their types; more of them are joined to an ambiguous text,
+ * as in Kubernetes.
+ */
 function itemKey(item: JsonObject, fields: readonly string[]): string {
   const values = fields.map((field) => member(item, field));
   return fields.length > 3 ? values.join(' ') : JSON.stringify(values.map(givenKey));

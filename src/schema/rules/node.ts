@@ -11,16 +11,19 @@ export interface RuleNode {
   readonly schema: Schema;
   readonly isRoot: boolean;
   readonly rules: readonly NodeRule[];
-  /** Expressions cannot see values of this node, though it has rules. */
+  /** Whether the node has rules although expressions cannot see its values. */
   readonly unseen: boolean;
   readonly items: RuleNode | undefined;
   readonly values: RuleNode | undefined;
   readonly properties: ReadonlyMap<string, RuleNode>;
-  /** Rules within `allOf` are about the values of this node. */
+  /** Branches of `allOf`, whose rules are about the values of this node. */
   readonly allOf: readonly RuleNode[];
 }
 
-/** The node of a schema; undefined where there are no rules. `ruled` has them: the schema itself or a branch of its `allOf`. */
+/**
+ * Returns the node of a schema; undefined if there are no rules. `ruled` is the schema with the rules: the schema
+ * itself or a branch of its `allOf`.
+ */
 export function ruleNodeOf(
   ruled: Schema,
   schema: Schema,
@@ -36,7 +39,7 @@ export function ruleNodeOf(
     if (at === undefined) continue;
     const escaped = escapeField(name);
     const declaredThere = escaped === undefined ? declareSchema(at) : declared?.fields?.get(escaped);
-    // What expressions cannot see is left alone.
+    // Members that expressions cannot see are skipped.
     if (declaredThere === undefined) continue;
     const node = ruleNodeOf(inner, at, { isRoot: at.embeddedResource === true, declared: declaredThere });
     if (node !== undefined) properties.set(name, node);

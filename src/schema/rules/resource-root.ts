@@ -11,8 +11,8 @@ const metadata: Schema = {
 };
 
 /**
- * The schema of an object, with the members that every object has and expressions may see: `apiVersion`, `kind`,
- * `metadata.name` and `metadata.generateName`. The same answer for the same schema.
+ * Returns the schema of an object with the members that every object has and expressions may see: `apiVersion`, `kind`,
+ * `metadata.name` and `metadata.generateName`. The result is cached by schema.
  */
 export const withObjectMembers = oncePer((schema: Schema): Schema => {
   const { properties } = schema;

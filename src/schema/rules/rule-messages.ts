@@ -4,18 +4,18 @@ import { duplicate, forbiddenField, invalid, required, type Violation } from '..
 import type { Failure } from '../../cel/values.js';
 import type { ValidationRule } from '../schema.js';
 
-/** Texts for validation rules that a value breaks. */
+/** Texts for validation rules that a value violates. */
 
-/** The rule in error texts: its message if it has one. */
+/** Returns the text of a rule in errors: its message, or else the rule itself. */
 export const ruleText = ({ rule, message }: ValidationRule): string => trimSpace(message ? message : rule);
 
-/** The error text for a rule whose evaluation failed. */
+/** Returns the error text for a rule whose evaluation failed. */
 export const evaluationFailure = ({ message }: Failure, given: ValidationRule): string =>
   message.startsWith('no such overload')
     ? `'${message}': call arguments did not match a supported operator, function or macro signature for rule: ${ruleText(given)}`
     : `${message} evaluating rule: ${ruleText(given)}`;
 
-/** Makes the violation of a broken rule, by the reason that it names. */
+/** Returns the violation of a rule, with the reason that the rule gives. */
 export function brokenRule(
   field: string,
   {

@@ -17,7 +17,7 @@ import type { Schema } from '../schema.js';
 import { atomicList, keyedList, notMap, setList } from './lists.js';
 import { withObjectMembers } from './resource-root.js';
 
-/** A value of a schema as expressions see it. Members and items are made when looked at. */
+/** Returns a value of a schema as expressions see it. Members and items are created when accessed. */
 export function celValue(value: Json | undefined, schema: Schema): Value {
   if (value === null || value === undefined) {
     return schema.nullable ? null : new Failure('invalid data, got null for schema with nullable=false');
@@ -46,7 +46,7 @@ export function celValue(value: Json | undefined, schema: Schema): Value {
   }
 }
 
-/** A resource as a whole. */
+/** Returns a whole resource as expressions see it. */
 export const celResource = (value: Json, schema: Schema): Value => celValue(value, withObjectMembers(schema));
 
 const whole = (value: Json): bigint | undefined =>
@@ -66,7 +66,7 @@ const wrong = (expected: string, value: Json): Failure => unlike(expected, goTyp
 const unlike = (expected: string, found: string): Failure =>
   new Failure(`invalid data, expected ${expected}, got ${found}`);
 
-/** What has no type that expressions know; it can only be compared. */
+/** A value without a type that expressions know, which can only be compared. */
 class Unknown implements JsonBacked {
   readonly kind = 'opaque';
   readonly name = 'unknown';
@@ -108,8 +108,8 @@ class ObjectValue implements MapValue, JsonBacked {
   }
 
   /**
-   * Both sides are asked for the members by their own names, not by those that `keys()` gives; what has no schema can be
-   * compared only with the same of another object.
+   * Members are looked up in both objects by their own names, not by those that `keys()` returns. A member without a
+   * schema can only be compared with that of another object of this class.
    */
   readonly equals = (other: MapValue): EqualityResult => {
     if (this.size !== other.size) return false;
@@ -157,7 +157,7 @@ function listValue(value: Json, { items, listType, listMapKeys = [] }: Schema): 
   return listType === 'set' ? setList(list, value, see) : atomicList(list, see);
 }
 
-/** An item of a list that was added to it: what Go makes of it is read as JSON again, which it need not be. */
+/** Returns an item that was added to a list. Its Go value is read as JSON again, which may fail. */
 function addedValue(item: Value, schema: Schema): Value {
   if (item === null) return misread(schema, item);
   if (typeof item !== 'object') return celValue(item, schema);
@@ -201,7 +201,7 @@ function textValue(text: string, format: string | undefined): Value {
   }
 }
 
-/** Also where the format `byte` knows another alphabet. */
+/** Decodes base64 with the URL alphabet, although the format `byte` allows another one. */
 function bytesValue(text: string): Value {
   const bytes = bytesOfUrlBase64(text);
   return 'illegalAt' in bytes
@@ -212,7 +212,7 @@ function bytesValue(text: string): Value {
 /** RFC 3339, or without a zone (UTC). */
 const timeValue = (text: string): Value | undefined => momentFromText(text) ?? momentFromText(`${text}Z`);
 
-/** Go's syntax, or amounts with units in words somewhere in the text, as the format `duration` allows. */
+/** Parses Go's syntax, or amounts with units in words anywhere in the text, as the format `duration` allows. */
 function durationValue(text: string): Value {
   spend(text.length);
   const parsed = parseDuration(text);
