@@ -38,17 +38,17 @@ import type { Store } from './store/store.js';
 
 /** A running server. */
 export interface Server {
-  /** Where it accepts connections; undefined if it only serves this process. */
+  /** The URL at which it accepts connections; undefined if it only serves this process. */
   readonly url: string | undefined;
-  /** PEM of the CA that clients need to trust; another one once its file has it (`listen.serving`). */
+  /** PEM of the CA that clients need to trust. It changes when its file does (`listen.serving`). */
   readonly ca: string;
   /** A kubeconfig with administrator rights, as YAML. Needs `listen`. */
   readonly adminKubeconfig: string;
-  /** The API in this process, as the user given (default: an administrator), with that user's rights. */
+  /** Returns a client in this process for the given user (default: an administrator), with that user's rights. */
   client(user?: UserInfo, options?: ClientOptions): Client;
   /** Ends watches, lets requests finish, stops controllers, closes the store. Idempotent. */
   stop(): Promise<void>;
-  /** The same, for `await using`. */
+  /** Calls `stop`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
@@ -63,20 +63,20 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
 export interface OpenedServer {
   readonly server: Server;
   handle(request: ApiRequest): Promise<ApiResponse>;
-  /** As `server.client`, under a user agent: what it writes is that one's. */
+  /** Like `server.client`, with a user agent that is recorded as the manager of written fields. */
   clientOf(user: UserInfo, agent: string, options?: ClientOptions): Client;
-  /** The store that it was given, or opened. */
+  /** The store that was given or opened. */
   readonly store: Store;
 }
 
-/** Like `createServer`. */
+/** Like `createServer`, but also returns what is needed to serve requests without sockets. */
 export async function openServer(options: ServerOptions, seams: TestHooks = {}): Promise<OpenedServer> {
   checkOptions(options);
   const { clock = systemClock, log = silentLogger, domains = defaultDomains } = options;
   checkControllerNames(options.controllers ?? 'all');
   const stopping = new AbortController();
   const { signal } = stopping;
-  // Every watch of a controller listens.
+  // Every watch of a controller adds a listener.
   setMaxListeners(0, signal);
   let store: Store | undefined;
   let operations: OpenedOperations | undefined;
@@ -104,7 +104,7 @@ export async function openServer(options: ServerOptions, seams: TestHooks = {}):
   }
 }
 
-/** How the store at the address that the options give encrypts what it keeps. */
+/** Opens the encryption for the store at the address in the options; undefined if none is configured. */
 async function encryptionOf(
   { store, encryptionConfiguration }: ServerOptions,
   { metrics, ...parts }: Pick<ServerContext, 'domains' | 'clock' | 'log' | 'signal'> & { readonly metrics: Metrics },
@@ -123,13 +123,13 @@ async function encryptionOf(
   return openEncryption(encryptionConfiguration, { ...parts, metrics: counted });
 }
 
-/** The store that the options give, or the one at the address that they give. */
+/** Returns the store in the options, or opens the one at the address in the options. */
 const storeOf = async (
   { store = 'memory:', etcd }: ServerOptions,
   options: Omit<OpenStoreOptions, 'etcd'>,
 ): Promise<Store> => (typeof store === 'object' ? store : openStore(store, { ...options, etcd }));
 
-/** Opens the parts one after the other, from the API to the port. Where one fails, the caller closes what is under them. */
+/** Opens the parts one after the other, from the API to the port. If one fails, the caller closes the parts below. */
 async function start(
   options: ServerOptions,
   ground: ServerContext,
@@ -138,7 +138,7 @@ async function start(
 ): Promise<Omit<OpenedServer, 'store'>> {
   const { store } = ground.operations;
   await checkFinished(store);
-  // Where others use the same etcd its revision says nothing of us.
+  // Others may use the same etcd, so that its revision does not tell whether this store is new.
   const isNew = (await store.scan('', { limit: 1, tolerant: true })).entries.length === 0;
   const core = await openCore(options, ground, { isNew, seams });
   const content = await openContent(options, ground, core);
@@ -186,12 +186,12 @@ async function start(
 }
 
 interface Content {
-  /** The definition of the version that objects of a CustomResourceDefinition are stored in. */
+  /** Returns the definition of the storage version of a CustomResourceDefinition. */
   readonly definitionOf: Awaited<ReturnType<typeof openCustomResources>>;
   readonly signers: OpenedSigners;
 }
 
-/** Custom resources, the objects that every server has, and the signers, whose CAs may be in objects. */
+/** Opens custom resources, the objects that every server has, and the signers, whose CAs may be in objects. */
 async function openContent(options: ServerOptions, ground: ServerContext, core: Core): Promise<Content> {
   const { domains, clock, log, signal } = ground;
   const { certificates = {}, signers: own = [] } = options;
@@ -228,7 +228,7 @@ async function openContent(options: ServerOptions, ground: ServerContext, core: 
   return { definitionOf, signers };
 }
 
-/** What runs the controllers. Throws for those that cannot be run as they are configured. */
+/** Returns a function that runs the controllers. Throws for controllers that cannot be run as configured. */
 function controllersFor(
   options: ServerOptions,
   ground: ServerContext,
@@ -266,7 +266,7 @@ function controllersFor(
   });
 }
 
-/** Opens the port, if there is to be one, and reports it. */
+/** Opens the port, if one is configured, and reports it. */
 async function openPort(
   { listen, onListening, onRenewed }: ServerOptions,
   { operations, clock, log, signal }: ServerContext,
@@ -299,7 +299,7 @@ async function tellFailure(
   if (failure !== undefined) onFailed(failure);
 }
 
-/** Deletes events when their time has come, until the server stops. */
+/** Deletes expired events until the server stops. */
 async function expireOldEvents(
   { eventTtlSeconds: seconds = optionDefaults.eventTtlSeconds }: ServerOptions,
   { operations: { store }, clock, log, signal }: ServerContext,

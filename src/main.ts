@@ -2,5 +2,5 @@
 import { runCommandLine } from './cli/command-line.js';
 
 process.exitCode = await runCommandLine(process.argv);
-// The work is done; a connection that somebody forgot must not keep the program.
+// The work is done; a forgotten connection must not keep the process alive.
 setTimeout(() => process.exit(), 2_000).unref();

@@ -2,17 +2,18 @@ import type { Readable } from 'node:stream';
 import { type ApiError, entityTooLarge, timeout } from '../api/errors.js';
 import { maxRequestBytes } from '../api/request-size.js';
 
-/** Nobody hears it, and nothing of ours has failed. */
+/** No caller receives this error, and it is no fault of the server. */
 const brokenOff = (): ApiError => timeout('the connection was closed before the body was complete');
 
-/** Requests know whether their caller has broken off. */
+/** Whether the caller has broken off the request. Only requests have `aborted`. */
 const isBrokenOff = (stream: Readable & { readonly aborted?: boolean }): boolean =>
   stream.destroyed || stream.aborted === true;
 
 /**
- * The whole body, or RequestEntityTooLarge as soon as the limit is passed; what follows is not kept. One that is broken off
- * is never taken for whole: over HTTP/2 Node says `end` then, too, after it said `aborted`. `reading` is handed
- * what ends the reading when nobody waits for it any more: the caller may hold body and connection back for ever.
+ * Returns the whole body. Throws RequestEntityTooLarge as soon as the limit is exceeded; the rest is not kept. A body
+ * that is broken off is never returned as complete: over HTTP/2 Node emits `end` even then, after `aborted`. `reading`
+ * receives a function that ends the reading when nobody waits for it any more, because the caller may hold back the
+ * rest of the body for ever.
  */
 export function readBody(
   stream: Readable,
@@ -21,7 +22,7 @@ export function readBody(
   reading?: (giveUp: () => void) => void,
 ): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    // One that is closed already says nothing more.
+    // A closed stream emits no more events.
     if (isBrokenOff(stream)) return reject(brokenOff());
     const chunks: Buffer[] = [];
     let size = 0;
@@ -50,7 +51,7 @@ export function readBody(
     });
     stream.once('error', () => reject(brokenOff()));
     stream.once('close', () => {
-      // An error is slow to make, and every stream closes.
+      // Creating an error is slow, and every stream emits `close`.
       if (!ended) reject(brokenOff());
     });
   });

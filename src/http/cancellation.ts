@@ -1,4 +1,4 @@
-// Made once: an abort without a reason makes one of its own, with a stack, each time.
+// Created once: an abort without a reason creates an error, with a stack, each time.
 const gone = new Error('nobody waits for the answer any more');
 
 /**
@@ -19,7 +19,7 @@ export class Cancellation {
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
-      // Work may go on after the request was given up, and nobody releases it then.
+      // Work may continue after the request was given up, and then nobody calls `release`.
       if (this.#aborted || this.#stopping?.aborted) this.#controller.abort(gone);
       else this.#stopping?.addEventListener('abort', this.#onStop);
     }

@@ -1,14 +1,14 @@
 /** Limits that apply to callers before they are authenticated. */
 export interface ConnectionLimits {
-  /** Connections at a time; further ones are closed at once. 0: any number. */
+  /** Most connections at a time; further ones are closed at once. 0 means no limit. */
   readonly connections: number;
-  /** Bytes of a request's URL and headers, from 8,192 to 1,048,576. */
+  /** Size of a request's URL and headers in bytes, from 8,192 to 1,048,576. */
   readonly headerBytes: number;
-  /** Milliseconds for a TLS handshake, and for the headers of a request; from 100 to a day. */
+  /** Time for a TLS handshake, and for the headers of a request, in milliseconds: from 100 to a day. */
   readonly headersMs: number;
-  /** Milliseconds for a whole request over HTTP/1.1, its body included. Longer than requests may take altogether. */
+  /** Time for a whole request over HTTP/1.1 with its body, in milliseconds. Must be longer than requests may take altogether. */
   readonly requestMs: number;
-  /** Milliseconds that an idle connection stays open; from 100 to a day. */
+  /** Time that an idle connection stays open, in milliseconds: from 100 to a day. */
   readonly idleMs: number;
 }
 
@@ -25,8 +25,9 @@ export const defaultConnectionLimits: ConnectionLimits = {
 const otherFiles = 128;
 
 /**
- * Connections at a time where the system allows so many open files (undefined: nobody knows) and 0 of `connections` is
- * any number; undefined for any number. Strangers must not take what the store needs to open its next file.
+ * Returns the limit on connections; undefined if there is none. `connections` is the configured limit, 0 for none;
+ * `openFiles` is the system's limit on open files, undefined if unknown. Strangers must not use up the file descriptors
+ * that the store needs.
  */
 export function maxConnections(connections: number, openFiles: number | undefined): number | undefined {
   const wanted = connections > 0 ? connections : Number.POSITIVE_INFINITY;
@@ -45,13 +46,16 @@ export const concurrentStreams = 100;
 export const maxUnreadMegabytes = 1_024;
 
 /**
- * How many streams a client may reset on one HTTP/2 connection: a burst, and a rate per second. Beyond that it causes
- * work faster than it reads responses. Node notices at 1,000, and leaves the connection open.
+ * Streams that a client may reset on one HTTP/2 connection: a burst, and a rate per second. Beyond that it causes work
+ * faster than it reads responses. Node itself reacts only at 1,000, and leaves the connection open.
  */
 export const streamResetLimit = { atOnce: 500, perSecond: 30 };
 
-/** What an HTTP/2 header counts beyond its name and value (RFC 9113 section 6.5.2): only their size limits their number. */
+/**
+ * Bytes that an HTTP/2 header counts in addition to its name and value (RFC 9113 section 6.5.2). The size limit is the
+ * only limit on their number.
+ */
 export const headerOverhead = 32;
 
-/** TCP asks after this many milliseconds whether a silent peer is still there. */
+/** Milliseconds after which TCP probes whether a silent peer is still there. */
 export const keepAliveMs = 180_000;

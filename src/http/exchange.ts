@@ -19,7 +19,7 @@ export interface Exchange {
   /** Calls the listener when the caller has gone before the response was complete. */
   onClosed(listener: () => void): void;
   readonly responseStarted: boolean;
-  /** The response was aborted because the caller did not read it, or not in time. */
+  /** Whether the response was aborted because the caller did not read it, or not in time. */
   readonly isStalled: boolean;
   /**
    * Sends a complete response; if that takes a while, resolves when all of it was handed over or the caller has gone.

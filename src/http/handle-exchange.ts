@@ -33,7 +33,7 @@ export async function handleExchange(parts: HandlerParts, exchange: Exchange): P
   exchange.onClosed(() => cancellation.abort());
   try {
     if (headSize(exchange) >= largeHead) {
-      // Reading it takes a while, and strangers may send many at once.
+      // Parsing it takes a while, and strangers may send many at once.
       await new TurnTaking().next();
       if (cancellation.signal.aborted) return;
     }
@@ -64,7 +64,7 @@ export async function handleExchange(parts: HandlerParts, exchange: Exchange): P
   }
 }
 
-/** Characters. Those of clients have some hundred, or a few thousand with a token. */
+/** Characters. The requests of usual clients have some hundred, or a few thousand with a token. */
 const largeHead = 8_192;
 
 function headSize({ url, rawHeaders }: Exchange): number {
@@ -73,7 +73,7 @@ function headSize({ url, rawHeaders }: Exchange): number {
   return size;
 }
 
-/** What Kubernetes answers before a request is one to the API; of a path that cannot be read not even with an audit ID. */
+/** Answers a path that does not get as far as the API, as Kubernetes does; for an unreadable path without an audit ID. */
 async function refusePath(exchange: Exchange, error: UnroutablePath | UnreadablePath, auditId: string): Promise<void> {
   const text = { 'Content-Type': 'text/plain; charset=utf-8' };
   if (error instanceof UnreadablePath) {
@@ -111,7 +111,7 @@ async function answer(
     }
     case 'bytes': {
       const { code, bytes, contentType, compressible = false } = result;
-      // What the caller has already is of the type it was.
+      // A 304 carries no content type: the document that the caller has keeps its own.
       if (contentType !== undefined && code !== 304) headers['Content-Type'] = contentType;
       Object.assign(headers, result.headers);
       return { code, bytes: await send(exchange, code, headers, bodyOf(bytes), { deadline, compressible }) };
@@ -159,7 +159,7 @@ async function answerWatch(
 const isLast = ({ stopping }: HandlerParts, { version }: Exchange, { unknownCaller }: ApiResponse): boolean =>
   stopping.aborted || (version === 2 && unknownCaller === true);
 
-/** The encoder, reporting each event to `onSent`. */
+/** Wraps the encoder so that each event is reported to `onSent`. */
 function told(encode: EventEncoder, { onSent }: WatchResult): EventEncoder {
   if (onSent === undefined) return encode;
   return (item) => {

@@ -1,25 +1,28 @@
 import { utf8Text } from '../api/utf8-text.js';
 
-/** What requests say in their heads, as it was meant. */
+/** Decodes the texts in the head of a request. */
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the range is that of ASCII.
 const beyondAscii = /[^\x00-\x7f]/;
-/** Node reads headers byte by byte; who somebody is, and what a client calls itself, is written in UTF-8. */
+/** Decodes a header value as UTF-8, in which user names and user agents are written. Node decodes headers byte by byte. */
 export const headerText = (bytes: string): string =>
   beyondAscii.test(bytes) ? utf8Text(Buffer.from(bytes, 'latin1')) : bytes;
 
-/** So is what is asked for. Bytes that are no UTF-8 are there what they are when they are percent-encoded. */
+/** Decodes a request target as UTF-8. Invalid bytes are replaced as they are when percent-encoded. */
 export const targetText = (bytes: string): string =>
   beyondAscii.test(bytes) ? Buffer.from(bytes, 'latin1').toString('utf8') : bytes;
 
-/** Does the caller wait to be asked for the body (RFC 9110 section 10.1.1)? As Node tells it over HTTP/1.1. */
+/**
+ * Whether the caller waits for `100 Continue` before it sends the body (RFC 9110 section 10.1.1). Matches like Node
+ * does over HTTP/1.1.
+ */
 export const expectsContinue = (expect = ''): boolean => /(?:^|\W)100-continue(?:$|\W)/i.test(expect);
 
-/** Path and query of a target that names the host as well, as proxies are sent. RFC 9112 section 3.2.2. */
+/** Returns path and query of a target that includes the host, as sent to proxies (RFC 9112 section 3.2.2). */
 export const originForm = (target: string): string =>
   target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?]*\/?/i, '/');
 
-/** The first value of a header. Node joins those of most headers that come more than once. */
+/** Returns the first value of a header. Node joins the values of most repeated headers. */
 export function firstValue(
   value: string | string[] | undefined,
   name: string,

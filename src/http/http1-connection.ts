@@ -5,7 +5,7 @@ import type { Exchange } from './exchange.js';
 import { expectsContinue } from './header-text.js';
 import { bodyLength, Http1Exchange, UpgradeExchange } from './http1-exchange.js';
 
-/** What Node's parser says of a connection that it cannot go on reading. */
+/** The error of Node's parser for a connection that cannot be read any further. */
 export type ParserError = NodeJS.ErrnoException & { readonly rawPacket?: Buffer };
 
 interface Surroundings {
@@ -14,36 +14,36 @@ interface Surroundings {
   readonly clock: Clock;
 }
 
-/** Requests that may come before the first of them is answered. Few clients send any so. */
+/** Requests that may be pipelined, that is, sent before the first of them is answered. Few clients do so. */
 const pipelinedAtMost = 100;
 
 /**
- * Milliseconds for a peer that still sends to read the last answer. A connection that is closed with something unread on it
- * is reset, and the peer's system then throws away what the peer has not read yet, too.
+ * Milliseconds for a peer that is still sending to read the last answer. Closing a connection with unread input resets
+ * it, and the peer's system then discards what the peer has not read yet.
  */
 const farewellMs = 500;
 
 /**
- * One connection over HTTP/1.1. Requests that come before those before them are answered wait for their turn (RFC 9112
- * section 9.3.2): each may rely on what the others did. Until then Node gives an answer no connection, and tells nobody
- * when that closes.
+ * An HTTP/1.1 connection. Pipelined requests wait for their turn (RFC 9112 section 9.3.2), because each may rely on the
+ * effects of the earlier ones. Until then Node assigns no socket to the response and does not report when the socket
+ * closes.
  */
 export class Http1Connection {
   readonly #socket: Socket;
   readonly #given: Surroundings;
   readonly #closeWhenSent: () => void;
-  /** Requests that are being answered, or wait for it. */
+  /** Number of requests that are being answered or are waiting for it. */
   #unanswered = 0;
-  /** The latest request, and when it will have been answered to its end; undefined: nothing is under way. */
+  /** The latest request, with a promise that resolves once its response has been sent; undefined if no request is in flight. */
   #latest: { readonly request: IncomingMessage; readonly over: Promise<void> } | undefined;
-  /** Nothing more is looked at. */
+  /** Whether further input is ignored. */
   #isRefused = false;
 
   constructor(socket: Socket, given: Surroundings) {
     this.#socket = socket;
     this.#given = given;
     this.#closeWhenSent = socket.destroySoon.bind(socket);
-    // Node does that behind an answer that is the last.
+    // Node calls this after the last response.
     socket.destroySoon = () => {
       if (this.#latest?.request.complete === false) void this.#leave();
       else this.#closeWhenSent();
@@ -54,9 +54,9 @@ export class Http1Connection {
     return this.#unanswered === 0;
   }
 
-  /** Answers a request when its turn comes: undefined if that is now. */
+  /** Answers a request when its turn comes; returns undefined if that is now. */
   take(request: IncomingMessage, response: ServerResponse): Promise<void> | undefined {
-    // Nothing is read behind what ended the connection (RFC 9112 section 9.6).
+    // Input after the end of a connection is not read (RFC 9112 section 9.6).
     if (this.#isRefused) return undefined;
     if (this.#unanswered >= pipelinedAtMost) {
       void this.#refuse(tooMany);
@@ -65,21 +65,21 @@ export class Http1Connection {
     return this.#answer(request, response, () => new Http1Exchange(request, response, this.#given.clock));
   }
 
-  /** The same of one that asks for another protocol, with what came behind it. It is the last of its connection. */
+  /** Answers a request for another protocol; `head` is the input after it. It is the last request of its connection. */
   async takeUpgrade(request: IncomingMessage, head: Buffer): Promise<void> {
     const socket = this.#socket;
     socket.on('error', () => {});
-    // Whoever sends such a request while others are being answered cannot know what will become of it.
+    // A client that sends such a request while others are being answered cannot know what becomes of it.
     const isEarly = this.#isRefused || !this.isIdle;
     this.#isRefused = true;
-    // An answer keeps the connection until the last of it has left.
+    // A response holds the socket until it has been sent.
     if (!isEarly) await this.#latest?.over;
     if (isEarly || !socket.writable) return void socket.destroy();
     const response = new ServerResponse(request);
     response.on('error', () => {});
     response.shouldKeepAlive = false;
     response.assignSocket(socket);
-    // What Node does for answers to requests that it has not handed over.
+    // Node does the same for the responses that it creates itself.
     socket.on('drain', () => response.emit('drain'));
     response.once('finish', () => socket.destroySoon());
     const wrong = bodyLength(request) > 0 ? withBody : refusalOf(request);
@@ -115,7 +115,7 @@ export class Http1Connection {
     return before && answered;
   }
 
-  /** What comes cannot be read. */
+  /** Handles a parser error. */
   unreadable({ code, rawPacket }: ParserError): void {
     if (this.#isRefused) return;
     if (code === 'HPE_PAUSED' && rawPacket !== undefined) readLater(this.#socket, rawPacket);
@@ -124,11 +124,11 @@ export class Http1Connection {
       void this.#refuse((code !== undefined && Object.hasOwn(refusals, code) && refusals[code]) || '400 Bad Request');
   }
 
-  /** What came before is answered, and then why nothing else is. */
+  /** Refuses further input: completes the earlier responses, then sends the status and closes. */
   async #refuse(status: string): Promise<void> {
     this.#isRefused = true;
     const latest = this.#latest;
-    // Its own body is what cannot be read.
+    // The body of the latest request is what cannot be read.
     if (latest?.request.complete === false) {
       this.#socket.destroy();
       return;
@@ -138,7 +138,7 @@ export class Http1Connection {
     if (this.#socket.writable) await this.#leave(refusalText(status));
   }
 
-  /** Says the last, then goes when the peer has nothing more to say, or after a while. */
+  /** Sends a last text, and closes the connection when the peer has finished sending, or after a while. */
   async #leave(text = ''): Promise<void> {
     this.#isRefused = true;
     const socket = this.#socket;
@@ -146,7 +146,7 @@ export class Http1Connection {
     socket.end();
     if (socket.readableEnded) return this.#closeWhenSent();
     stopParsing(socket);
-    // Thrown away as it comes.
+    // Discards the input.
     socket.resume();
     const gone = new AbortController();
     socket.once('end', this.#closeWhenSent);
@@ -156,21 +156,24 @@ export class Http1Connection {
   }
 }
 
-/** With somebody else who listens, Node's parser does not take what comes past the listeners, and is one of them. */
+/**
+ * Detaches Node's parser. As long as it is the only listener it bypasses the event; when another is added it becomes a
+ * regular listener, and can be removed.
+ */
 function stopParsing(socket: Socket): void {
   socket.on('data', () => {}).removeAllListeners('data');
 }
 
 /**
- * When the answers before it have been sent, Node gives an answer its connection before it tells of that. Where it does not,
- * the connection is gone, or ends with the answer before.
+ * Whether a response can no longer be sent. Node assigns a socket to a response before it reports that the earlier ones
+ * have been sent. If there is none, the connection is closed, or ends with an earlier response.
  */
 const isUnsendable = ({ socket }: ServerResponse): boolean => socket === null;
 
 /**
- * Node reads no further while an answer is not yet with the system, and calls it an error when what TLS had already taken in
- * goes on: the body behind the head of a request that follows an answer of 16 KiB at once. That is handed over when Node
- * goes on.
+ * Passes input to Node's parser later. Node pauses reading while a response has not been handed to the system, and
+ * reports an error if input arrives that TLS had already read: the body of a request that follows a response of 16 KiB
+ * at once. The input is passed on when Node resumes reading.
  */
 function readLater(socket: Socket, bytes: Buffer): void {
   socket.once('resume', () => {
@@ -189,14 +192,14 @@ async function last(response: ServerResponse, { code, text }: Refusal): Promise<
   response.writeHead(code, { ...type, 'content-length': Buffer.byteLength(text), connection: 'close' }).end(text);
 }
 
-/** Node reads what follows such a request as the other protocol, and the body as empty. */
+/** Node reads the input after such a request as the other protocol, and its body as empty. */
 const withBody: Refusal = { code: 400, text: '400 Bad Request: a request that asks for another protocol has a body' };
 
-/** What keeps a request from being looked at. */
+/** Returns the refusal of an invalid request; undefined if it is valid. */
 function refusalOf(request: IncomingMessage): Refusal | undefined {
   const host = hostProblem(request);
   if (host !== undefined) return { code: 400, text: `400 Bad Request: ${host}` };
-  // Somebody in front of this server may undo others, and would see another body.
+  // A proxy in front of this server may decode other encodings, and would see another body.
   const coding = request.headers['transfer-encoding'];
   if (coding !== undefined && coding.toLowerCase() !== 'chunked')
     return { code: 501, text: 'Unsupported transfer encoding' };
@@ -205,8 +208,8 @@ function refusalOf(request: IncomingMessage): Refusal | undefined {
 }
 
 /**
- * A request over HTTP/1.1 names one host (RFC 9112 section 3.2): with none or two, a proxy in front and this server may think
- * of different ones.
+ * Returns the error of the Host header. An HTTP/1.1 request has exactly one (RFC 9112 section 3.2): otherwise a proxy
+ * in front and this server may take different hosts for the one that is meant.
  */
 function hostProblem({ httpVersionMinor, rawHeaders }: IncomingMessage): string | undefined {
   const hosts = rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === 'host');

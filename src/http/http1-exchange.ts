@@ -9,7 +9,10 @@ import { type Peer, peerOf } from './peer.js';
 import { acceptWebSocket, handshakeRefusal, isWebSocketRequest, type WebSocketOffer } from './web-socket.js';
 import { writeBody } from './write-body.js';
 
-/** A class, as what is made for each of thousands of requests a second: closures would be made anew each time. */
+/**
+ * A request over HTTP/1.1. This is a class because one is made for each of thousands of requests per second, and
+ * closures would be created anew for each.
+ */
 export class Http1Exchange implements Exchange {
   readonly version = 1;
   readonly method: string;
@@ -41,7 +44,7 @@ export class Http1Exchange implements Exchange {
     return this.#request;
   }
 
-  /** A client that sent `Expect: 100-continue` waits for it. Without it, Node closes the connection after answering. */
+  /** Sends `100 Continue` if the client waits for it. Without it, Node closes the connection after answering. */
   #askForBody(): void {
     if (this.#isAsked) return;
     this.#isAsked = true;
@@ -75,14 +78,14 @@ export class Http1Exchange implements Exchange {
     body: Body | StreamedBody,
     deadline?: number,
   ): Promise<void> | undefined {
-    // What is still to come of a large body would have to be read to its end before the next request.
+    // The rest of a large body would have to be read before the next request.
     if (!this.#request.complete && bodyLength(this.#request) > smallBody) this.closeAfterResponse();
     this.#keepOpen();
     this.#response.writeHead(code, headers as Record<string, string | number | string[]>);
     return writeBody(body, this.#response, { clock: this.#clock, deadline, abort: () => this.#giveUp() });
   }
 
-  /** Node waits for a body wherever one is expected to be asked for, also where there is none. */
+  /** Node waits for the body of a request with `Expect` even if it is empty. */
   #keepOpen(): void {
     if (bodyLength(this.#request) === 0) this.#askForBody();
   }
@@ -90,7 +93,7 @@ export class Http1Exchange implements Exchange {
   stream(code: number, headers: OutgoingHeaders): Writable {
     this.#keepOpen();
     this.#response.writeHead(code, headers as Record<string, string | number | string[]>);
-    // `flushHeaders` writes them as UTF-8, and what they hold is UTF-8 already, byte by byte.
+    // `flushHeaders` would encode the headers as UTF-8, but they are UTF-8 already, byte by byte.
     this.#response.write('', 'latin1');
     return this.#response;
   }
@@ -110,14 +113,14 @@ export class Http1Exchange implements Exchange {
 }
 
 /**
- * A request that asks for another protocol, after which nothing else comes over the connection: it has left HTTP. It is
- * answered as any other, unless it is for a WebSocket and that is accepted.
+ * A request for another protocol (`Upgrade`). No HTTP request follows it on the connection. It is answered like any
+ * other, unless it is for a WebSocket that is accepted.
  */
 export class UpgradeExchange extends Http1Exchange {
   readonly webSocket: WebSocketOffer | undefined;
   readonly #response: ServerResponse;
   readonly #socket: Socket;
-  /** What goes over the connection once protocols were switched. */
+  /** The WebSocket messages, once the protocol has been switched. */
   #messages: Writable | undefined;
 
   constructor(request: IncomingMessage, response: ServerResponse, head: Buffer, clock: Clock) {
@@ -150,7 +153,7 @@ export class UpgradeExchange extends Http1Exchange {
   }
 }
 
-/** Bytes of its body, as far as the head tells. */
+/** Returns the length of the body in bytes; infinite if the headers do not give it. */
 export const bodyLength = ({ headers }: IncomingMessage): number =>
   headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : Number.POSITIVE_INFINITY;
 

@@ -13,7 +13,7 @@ import { expectsContinue, firstValue, targetText } from './header-text.js';
 import { type Peer, peerOf, unknownPeer } from './peer.js';
 import { writeBody } from './write-body.js';
 
-/** One stream of a connection. */
+/** An HTTP/2 stream. */
 export class Http2Exchange implements Exchange {
   readonly version = 2;
   readonly method: string;
@@ -32,7 +32,7 @@ export class Http2Exchange implements Exchange {
     this.url = targetText(headers[':path'] ?? '');
     this.rawHeaders = rawHeaders;
     this.#stream = stream;
-    // Gone from the stream once that is over.
+    // The stream loses its session when the session ends.
     this.#session = stream.session as ServerHttp2Session | undefined;
     this.#headers = headers;
     this.#clock = clock;
@@ -47,7 +47,7 @@ export class Http2Exchange implements Exchange {
     return this.#stream;
   }
 
-  /** A client that sent `Expect: 100-continue` waits for it. */
+  /** Sends `100 Continue` if the client waits for it. */
   #askForBody(): void {
     if (this.#isAsked) return;
     this.#isAsked = true;
@@ -62,7 +62,7 @@ export class Http2Exchange implements Exchange {
   }
 
   onClosed(listener: () => void): void {
-    // Before 'close' Node ends the stream itself, so that this says nothing of whether it was answered.
+    // Node ends the stream itself before 'close', so that `close` would not show whether it was answered.
     this.#stream.once('aborted', listener);
   }
 
@@ -83,7 +83,7 @@ export class Http2Exchange implements Exchange {
     const stream = this.#stream;
     if (stream.destroyed || stream.closed) return undefined;
     this.#respond(code, headers);
-    // Whatever the caller goes on sending is not wanted.
+    // The rest of the request body is not wanted.
     if (!stream.endAfterHeaders && !stream.readableEnded) {
       stream.once('finish', () => stream.close(constants.NGHTTP2_NO_ERROR));
     }
@@ -100,7 +100,7 @@ export class Http2Exchange implements Exchange {
 
   #respond(code: number, headers: OutgoingHeaders): void {
     headers[':status'] = code;
-    // What HTTP/1.1 says by a header, HTTP/2 says of the session (RFC 9113 section 8.2.2).
+    // HTTP/1.1 says this in a header, HTTP/2 by ending the session (RFC 9113 section 8.2.2).
     if (headers['Connection'] === 'close') this.closeAfterResponse();
     delete headers['Connection'];
     this.#stream.respond(headers as OutgoingHttpHeaders);
@@ -111,7 +111,8 @@ export class Http2Exchange implements Exchange {
   }
 
   abort(): void {
-    // Closing would wait for a reader that may never come, and without an error this would look like the end.
+    // `close` would wait for a reader that may never come, and without an error this would look like a complete
+    // response.
     this.#stream.destroy(brokenOff);
   }
 

@@ -4,14 +4,14 @@ import type { Logger } from '../runtime/logger.js';
 import { streamResetLimit } from './connection-limits.js';
 import { endBetweenReads } from './session-ends.js';
 
-/** An HTTP/2 connection: requests that are being answered, and when the last of them was (milliseconds). */
+/** The state of an HTTP/2 connection: the number of requests being answered, and when the last one ended (milliseconds). */
 interface SessionState {
   running: number;
   since: number;
-  /** Requests that the caller took back, less those that are forgiven by now. */
+  /** Streams that the client has reset, less the number that has been forgiven since. */
   takenBack: number;
   forgiven: number;
-  /** It ends because of them. */
+  /** Whether the connection is being closed because of them. */
   isRefused: boolean;
 }
 
@@ -26,7 +26,7 @@ export class Http2Sessions {
     this.#log = log;
   }
 
-  /** One more, until it closes. */
+  /** Adds a session until it closes. */
   add(session: Http2Session): void {
     endBetweenReads(session);
     this.#sessions.set(session, this.#newState());
@@ -34,7 +34,7 @@ export class Http2Sessions {
     session.on('error', ignore);
   }
 
-  /** Counts a stream among those of its session until what is returned is called. */
+  /** Counts a stream of a session as running. Returns a function that ends this. */
   counted(stream: ServerHttp2Stream): (() => void) | undefined {
     const { session } = stream;
     const state = session === undefined ? undefined : this.#sessions.get(session);
@@ -55,7 +55,7 @@ export class Http2Sessions {
     return { running: 0, since: now, takenBack: 0, forgiven: now, isRefused: false };
   }
 
-  /** Ends connections of callers who take back too many requests (CVE-2023-44487). */
+  /** Ends connections of clients that reset too many streams (CVE-2023-44487). */
   #countTakenBack(state: SessionState, session: Http2Session): void {
     const now = this.#clock.monotonic();
     const forgiven = ((now - state.forgiven) / 1_000) * streamResetLimit.perSecond;
@@ -67,23 +67,23 @@ export class Http2Sessions {
     session.destroy(new Error('too many requests taken back'), constants.NGHTTP2_ENHANCE_YOUR_CALM);
   }
 
-  /** Tells those to go on which nothing was asked for so long. */
+  /** Closes the sessions that have had no request for this long. */
   closeIdle(idleMs: number): void {
     const now = this.#clock.monotonic();
     for (const [session, { running, since }] of this.#sessions) {
       if (running > 0 || now - since < idleMs) continue;
-      // One that was told to go and stays has answers that nobody takes.
+      // A session that is closing and still open has responses that the client does not read.
       if (session.closed) session.destroy();
       else session.close();
     }
   }
 
-  /** Tells all to go once they are answered. */
+  /** Closes all sessions once their requests are answered. */
   close(): void {
     for (const session of this.#sessions.keys()) session.close();
   }
 
-  /** Cuts off all. */
+  /** Destroys all sessions. */
   destroy(): void {
     for (const session of this.#sessions.keys()) session.destroy();
   }

@@ -15,30 +15,30 @@ import { Http2Exchange } from './http2-exchange.js';
 import { Http2Sessions } from './http2-sessions.js';
 import { onlyHttp1, secureServer } from './secure-server.js';
 
-/** TLS, HTTP/2 and HTTP/1.1 on one port. Client certificates are asked for and never required. */
+/** Options of the listener: TLS, HTTP/2 and HTTP/1.1 on one port. Client certificates are requested and never required. */
 export interface ListenerOptions {
   readonly host: string;
-  /** 0 picks a free one. */
+  /** 0 selects a free port. */
   readonly port: number;
   /** PEM: serving certificate (with chain) and its key. */
   readonly certificate: string;
   readonly key: string;
-  /** PEM of CAs of client certificates, asked for with every connection. Clients may choose theirs by these names. */
+  /** PEM of the CAs of client certificates, read for each connection. Clients may choose a certificate by their names. */
   readonly clientCas?: (() => string | undefined) | undefined;
-  /** Default true; false: HTTP/1.1 alone. */
+  /** Default: true. If false, only HTTP/1.1 is served. */
   readonly http2?: boolean | undefined;
   readonly limits?: Partial<ConnectionLimits> | undefined;
-  /** Told of every TLS handshake that failed. */
+  /** Called for every failed TLS handshake. */
   readonly onHandshakeFailed?: (() => void) | undefined;
 }
 
-/** When everything was answered, callers get so long to take the answer and leave. */
+/** Time for clients to read the last responses and disconnect, in milliseconds. */
 const farewellMs = 1_000;
 
-/** What holds of TLS whatever the certificate. */
+/** TLS settings that do not depend on the certificate. */
 const secureContext = {
   minVersion: 'TLSv1.2',
-  // No sessions to go on with: of such a connection OpenSSL tells the peer's leaf and not its intermediates.
+  // No session tickets: for a resumed session OpenSSL reports the peer's leaf certificate without its intermediates.
   secureOptions: tls.SSL_OP_NO_TICKET,
 } as const;
 
@@ -51,13 +51,13 @@ export class Listener {
   readonly #parts: HandlerParts;
   #serving: Pick<ListenerOptions, 'certificate' | 'key'>;
   #clientCas: string | undefined;
-  /** TCP connections, and the TLS ones upon them once they are there; undefined: it speaks HTTP/2. */
+  /** TCP connections. `#sockets` has the TLS connections on them once established; undefined stands for HTTP/2. */
   readonly #connections = new Set<Socket>();
   readonly #sockets = new Map<Socket, Http1Connection | undefined>();
   readonly #sessions: Http2Sessions;
   readonly #stopping = new AbortController();
   readonly #running = new Set<Promise<void>>();
-  /** Connections were refused lately. */
+  /** Whether connections were refused recently. */
   #full = false;
 
   constructor(parts: Omit<HandlerParts, 'stopping'>, options: Omit<ListenerOptions, 'host' | 'port'>) {
@@ -68,7 +68,7 @@ export class Listener {
     this.#serving = { certificate: options.certificate, key: options.key };
     const { clientCas = () => undefined } = options;
     this.#clientCas = clientCas();
-    // Every request under way may listen.
+    // Every request in flight may add a listener.
     setMaxListeners(0, this.#stopping.signal);
     this.#server = secureServer(
       { ...this.#secureContext(), ...(options.http2 === false ? { ALPNCallback: onlyHttp1 } : {}) },
@@ -79,10 +79,10 @@ export class Listener {
     void this.#closeIdle(limits.idleMs);
   }
 
-  /** What connects, speaks and goes. `connections`: how many there may be. */
+  /** Tracks connections and their errors. `connections` is the limit on their number. */
   #followConnections({ clientCas, onHandshakeFailed }: Following, connections: number | undefined): void {
     const { clock, log } = this.#parts;
-    // Before TLS looks at it.
+    // Runs before the TLS handshake.
     this.#server.prependListener('connection', (socket) => {
       this.#setClientCas(clientCas());
       this.#connections.add(socket);
@@ -97,7 +97,7 @@ export class Listener {
     this.#server.on('session', (session) => this.#sessions.add(session));
     this.#server.on('clientError', (error: ParserError, socket: Socket) => {
       const connection = this.#sockets.get(socket);
-      // One that has not got through its handshake can be told nothing.
+      // A connection without a completed handshake cannot be answered.
       if (connection === undefined) socket.destroy();
       else connection.unreadable(error);
     });
@@ -112,8 +112,8 @@ export class Listener {
   }
 
   #takeRequests(headerBytes: number): void {
-    // Listening for requests makes Node wrap every HTTP/2 stream for it too, which nobody needs here and takes a
-    // tenth of the time of a small answer.
+    // Listening for requests makes Node wrap every HTTP/2 stream for it as well, which is not needed here and takes a
+    // tenth of the time of a small response.
     for (const event of requestEvents) {
       this.#server.on(event, (request: IncomingMessage, response: ServerResponse) => {
         response.on('error', ignore);
@@ -121,7 +121,8 @@ export class Listener {
         if (waiting !== undefined) this.#track(waiting);
       });
     }
-    // Node hands over every request with such a header, whatever it asks for, and reads nothing more of its connection.
+    // Node emits this for every request with an Upgrade header, whatever the protocol, and then reads nothing more from
+    // the connection.
     this.#server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
       this.#sockets
         .get(socket)
@@ -142,7 +143,7 @@ export class Listener {
     );
   }
 
-  /** HTTP/2 connections on which nothing is asked. Those of HTTP/1.1 Node closes by itself. */
+  /** Closes idle HTTP/2 connections regularly. Node itself closes those of HTTP/1.1. */
   async #closeIdle(idleMs: number): Promise<void> {
     const { clock } = this.#parts;
     const { signal } = this.#stopping;
@@ -167,13 +168,13 @@ export class Listener {
     return done;
   }
 
-  /** What is still to be run. */
+  /** Tracks a request that waits for its turn. */
   #track(waiting: Promise<void>): void {
     this.#running.add(waiting);
     void waiting.then(() => this.#running.delete(waiting));
   }
 
-  /** Resolves with the port once connections are accepted; rejects if it cannot be had. */
+  /** Resolves with the port once connections are accepted; rejects if the port is not available. */
   listen({ host, port }: Pick<ListenerOptions, 'host' | 'port'>): Promise<number> {
     return new Promise((resolve, reject) => {
       this.#server.once('error', reject);
@@ -185,7 +186,7 @@ export class Listener {
     });
   }
 
-  /** Takes other certificate and key for connections to come. */
+  /** Sets certificate and key for new connections. */
   setCertificate(serving: Pick<ListenerOptions, 'certificate' | 'key'>): void {
     this.#serving = serving;
     this.#server.setSecureContext(this.#secureContext());
@@ -204,8 +205,8 @@ export class Listener {
   }
 
   /**
-   * Takes no more connections and tells the present ones to go, ends watches, lets requests finish for at most so long
-   * (milliseconds), then closes whatever is left and gives what was at work for it a moment to end. Idempotent.
+   * Stops accepting connections, ends watches, lets requests finish for at most `graceMs` milliseconds, then closes all
+   * remaining connections and gives the work for them a moment to end. Idempotent.
    */
   async stop(graceMs: number): Promise<void> {
     const clock = shutdownClock(this.#parts.clock);
@@ -224,21 +225,24 @@ export class Listener {
     await this.#givenUp();
   }
 
-  /** Whoever was cut off is at work until they notice, and what became of them is told then; but not for ever. */
+  /** Waits until the requests of closed connections have noticed that and reported their outcome, for a limited time. */
   async #givenUp(): Promise<void> {
     await raceTimeout(shutdownClock(this.#parts.clock), farewellMs, this.#answered());
   }
 
-  /** Also what still came in on the way. */
+  /** Resolves when all requests have been answered, including those that arrive meanwhile. */
   async #answered(): Promise<void> {
     while (this.#running.size > 0) await Promise.allSettled([...this.#running]);
   }
 }
 
-/** Those with `Expect` Node itself would answer, or ask for their body before anybody knows whether it is wanted. */
+/**
+ * All events for requests. Node would answer those with `Expect` itself, or ask for the body before it is known whether
+ * it is wanted.
+ */
 const requestEvents = ['request', 'checkContinue', 'checkExpectation'];
 
-/** How large a list of headers is (RFC 9113 section 6.5.2): what it takes on its way says nothing of that. */
+/** Returns the size of a header list (RFC 9113 section 6.5.2), which differs from its encoded size. */
 function listSize(rawHeaders: readonly string[]): number {
   let size = 16 * rawHeaders.length;
   for (const text of rawHeaders) size += text.length;

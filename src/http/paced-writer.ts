@@ -1,9 +1,9 @@
 import type { Writable } from 'node:stream';
 import type { Clock } from '../runtime/clock.js';
 
-/** Bytes handed to the stream at once. They count as drained only when all of them are. */
+/** Bytes handed to the stream at a time. They count as drained only when all of them are. */
 const atOnce = 65_536;
-/** A reader that reads nothing for this long is disconnected. */
+/** A reader that reads nothing for this long is disconnected, in milliseconds. */
 const patienceMs = 30_000;
 
 export interface WriteLimits {
@@ -30,7 +30,7 @@ export class PacedWriter {
   #given = 0;
   #taking: Promise<void> | undefined;
   #onRoom = (): void => {};
-  /** Aborted when the stream is over; undefined until somebody waits. */
+  /** Aborted when the stream is over; undefined until `drained` is first called. */
   #following: AbortSignal | undefined;
   #isLooking = false;
 
@@ -41,12 +41,12 @@ export class PacedWriter {
     this.#abort = abort;
   }
 
-  /** Nothing more can be written. */
+  /** Whether nothing more can be written. */
   get isOver(): boolean {
     return this.#isEnding || this.#out.destroyed || this.#out.writableEnded;
   }
 
-  /** Bytes that were not taken. */
+  /** Bytes that were written and not yet taken. */
   get waiting(): number {
     return this.#queued + this.#out.writableLength;
   }
@@ -62,7 +62,7 @@ export class PacedWriter {
     return false;
   }
 
-  /** Ends the stream after what is queued; a reader that does not read that is disconnected. */
+  /** Ends the stream after the queued bytes; a reader that does not read them is disconnected. */
   end(): void {
     this.#isEnding = true;
     if (this.#queued === 0) this.#out.end();
@@ -70,8 +70,8 @@ export class PacedWriter {
   }
 
   /**
-   * Resolves when there is room again (nothing is queued, and the stream wants more), or the stream is closed: by `abort`, if
-   * nothing is taken for too long.
+   * Resolves when there is room again (nothing is queued, and the stream wants more), or when the stream is closed. It
+   * is closed by `abort` if nothing is taken for too long.
    */
   drained(): Promise<void> {
     if (this.#out.destroyed || this.waiting === 0) return Promise.resolve();
@@ -104,7 +104,7 @@ export class PacedWriter {
     if (this.#queued === 0 && this.#isEnding) this.#out.end();
   }
 
-  /** The stream has drained what was handed over. */
+  /** Runs when the stream has drained what was handed over. */
   #onTaken(): void {
     if (this.#queued > 0) this.#handOver();
     else this.#onRoom();
@@ -113,7 +113,8 @@ export class PacedWriter {
   #follow(): AbortSignal {
     const over = new AbortController();
     this.#out.on('drain', () => {
-      // Not in the middle of a queue. Over HTTP/1.1 some of it may still be on its way, and nothing more is said then.
+      // Ignored while bytes are queued. Over HTTP/1.1 some written bytes may still be in flight, and no other event
+      // follows.
       if (this.#queued === 0) this.#onRoom();
     });
     for (const event of ['finish', 'close']) {
@@ -125,7 +126,10 @@ export class PacedWriter {
     return over.signal;
   }
 
-  /** As long as something waits: once for all of an answer, since a timer for each portion would cost more than writing it. */
+  /**
+   * Watches the progress as long as anything waits: one timer for the whole response, because one for each portion
+   * would cost more than writing it.
+   */
   async #look(over: AbortSignal): Promise<void> {
     this.#isLooking = true;
     while (this.waiting > 0) {

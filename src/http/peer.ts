@@ -23,8 +23,8 @@ export function peerOf(owner: object, socket: Socket): Peer {
 }
 
 /**
- * All certificates that were sent, in order. `getPeerCertificate` would pick one issuer for each and leave out the
- * others.
+ * Returns all certificates that were sent, in order. `getPeerCertificate` would pick one issuer for each and leave out
+ * the others.
  */
 function certificatesOf(socket: TLSSocket): readonly Buffer[] {
   const sent: Buffer[] = [];

@@ -12,7 +12,7 @@ import { decodePath, parseQuery, parseRequestInfo } from './request-info.js';
 
 type Credentials = Extract<ApiRequest['caller'], { readonly credentials: unknown }>['credentials'];
 
-/** A request as it came over the network. */
+/** A request that came over the network. */
 export class ReceivedRequest implements ApiRequest {
   readonly info: RequestInfo;
   readonly method: string;
@@ -58,7 +58,7 @@ export class ReceivedRequest implements ApiRequest {
     const bytes = await readBody(body, this.#exchange.header('content-length'), maxRequestBytes, (giveUp) => {
       this.#endReading = giveUp;
     });
-    // Whatever it is, reading it will take a while.
+    // A large body takes a while to parse, whatever its content.
     if (bytes.length >= largeJson) await new TurnTaking().next();
     return { bytes, contentType: this.#exchange.header('content-type') };
   }
@@ -73,7 +73,10 @@ export class ReceivedRequest implements ApiRequest {
   }
 }
 
-/** Who asks for more headers than this asks for as many as there are. Up to there looking through them is cheaper than an index. */
+/**
+ * Up to this number of look-ups, scanning the headers is cheaper than an index. A caller that makes more wants as many
+ * as there are headers.
+ */
 const fewQuestions = 16;
 
 class ReceivedCredentials implements Credentials {

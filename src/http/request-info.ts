@@ -2,7 +2,7 @@ import querystring from 'node:querystring';
 import { type Query, readBoolean, selectedName } from '../api/options.js';
 import type { RequestInfo } from '../apiserver/request.js';
 
-/** Method and URL of a request as authorization and routing see them. */
+/** Parses method and URL of a request for authorization and routing. */
 
 const none = {
   group: '',
@@ -16,7 +16,7 @@ const none = {
   watchedByPath: false,
 };
 
-/** A path that names neither resource nor fixed document: `/api/v1/watch` with nothing after it. */
+/** Thrown for a path that names neither a resource nor a fixed document: `/api/v1/watch` with nothing after it. */
 export class UnroutablePath extends Error {
   override readonly name = 'UnroutablePath';
 }
@@ -70,10 +70,10 @@ export function parseRequestInfo(method: string, path: string, query: Query): Re
   return info.name === '' ? collection(info, query) : info;
 }
 
-/** Requests without a name are about the collection. */
+/** Completes the info of a request without a name, which is about a collection. */
 function collection(info: RequestInfo, query: Query): RequestInfo {
   if (info.verb === 'delete') return { ...info, ...selectorsIn(query), verb: 'deletecollection' };
-  // A path that says watch is granted whatever its selectors.
+  // Authorization of a watch path does not depend on its selectors.
   if (info.verb !== 'get') return info;
   const verb = readBoolean(query.get('watch')) ? 'watch' : 'list';
   return { ...info, ...selectorsIn(query), verb, name: selectedName(query) };
@@ -84,7 +84,7 @@ const selectorsIn = (query: Query): Pick<RequestInfo, 'fieldSelector' | 'labelSe
   labelSelector: query.get('labelSelector') || undefined,
 });
 
-/** Decoded segments; empty ones at either end do not count. */
+/** Returns the segments of a decoded path; empty ones at either end do not count. */
 function segments(path: string): readonly string[] {
   let start = 0;
   let end = path.length;
@@ -94,7 +94,7 @@ function segments(path: string): readonly string[] {
 }
 
 const badEscape = /%(?![\dA-Fa-f]{2})/;
-/** What Go leaves out of a query: a parameter with a semicolon or a bad escape. */
+/** Matches the parameters that Go drops from a query: those with a semicolon or an invalid escape. */
 const unreadable = new RegExp(`;|${badEscape.source}`);
 
 /** Parses a query string, lazily and once. */
@@ -111,16 +111,19 @@ const noQuery: Query = { get: () => undefined, all: () => [] };
 
 function parametersIn(text: string): URLSearchParams {
   const pairs = text.split('&').filter((pair) => !unreadable.test(pair));
-  // A question mark before the first would not count as part of its name.
+  // Without the `&`, a question mark at the beginning would not be part of the first name.
   return new URLSearchParams(`&${pairs.join('&')}`);
 }
 
-/** A path with a bad escape. */
+/** Thrown for a path with an invalid escape. */
 export class UnreadablePath extends Error {
   override readonly name = 'UnreadablePath';
 }
 
-/** Percent-decoded path; bytes that are not UTF-8 become replacement characters, and `%2F` a separator like any other. */
+/**
+ * Returns the percent-decoded path. Bytes that are not UTF-8 become replacement characters, and `%2F` is a separator
+ * like any other.
+ */
 export function decodePath(path: string): string {
   if (!path.includes('%')) return path;
   if (badEscape.test(path)) throw new UnreadablePath(path);

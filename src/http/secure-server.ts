@@ -9,12 +9,15 @@ import {
 import { isWebSocketRequest } from './web-socket.js';
 
 /**
- * Values with blanks at their ends count, as in Kubernetes: Node leaves out the whole header otherwise, and nobody is
- * told that somebody acts for another. Unknown to the types, and to Node 20.
+ * Accepts header values with spaces at either end, as Kubernetes does. Node would drop the whole header otherwise, so
+ * that for example an impersonation would go unnoticed. Unknown to the type definitions, and to Node 20.
  */
 const asSent: object = { strictFieldWhitespaceValidation: false };
 
-/** A server that nobody listens to yet; `connections` of the limits: how many the system allows, if it says. */
+/**
+ * Returns a server that does not listen yet. `connections` of the limits is the number that the system allows,
+ * undefined if unknown.
+ */
 export function secureServer(
   context: SecureServerOptions,
   limits: Omit<ConnectionLimits, 'connections'> & { readonly connections: number | undefined },
@@ -30,28 +33,34 @@ export function secureServer(
     maxHeaderListPairs: Math.ceil((2 * limits.headerBytes) / headerOverhead),
     maxSessionMemory: maxUnreadMegabytes,
     ...asSent,
-    // Beyond this Node ends the stream without a word; what is larger than the limit is answered up to there.
+    // Beyond this Node ends the stream without an answer; up to there, requests above the real limit are answered with
+    // 431.
     settings: { maxConcurrentStreams: concurrentStreams, maxHeaderListSize: 2 * limits.headerBytes },
   });
-  // What Node's own server of HTTP/1.1 takes as options is read from members here.
+  // The options of Node's own HTTP/1.1 server are read from these members.
   Object.assign(server, {
     maxConnections: limits.connections,
     maxHeaderSize: limits.headerBytes,
-    // Node passes over what is beyond its own number without a word: whom somebody acts for, for one.
+    // Node silently drops the headers beyond its own limit on their number, which could for example be impersonation
+    // headers.
     maxHeadersCount: 0,
     headersTimeout: limits.headersMs,
     requestTimeout: limits.requestMs,
     keepAliveTimeout: limits.idleMs,
     connectionsCheckingInterval: Math.min(30_000, Math.ceil(limits.headersMs / 2)),
-    // Newer versions of Node hand over only requests for what is spoken here, and answer others as if they asked for nothing.
+    // Newer versions of Node upgrade only requests for which this returns true, and answer others as if they had no
+    // Upgrade header.
     shouldUpgradeCallback: isWebSocketRequest,
-    // When it closes, Node would cut answers whose last bytes are on their way; `stop` ends idle connections itself.
+    // On close, Node would cut off responses whose last bytes are in flight; `stop` ends idle connections itself.
     closeIdleConnections: ignore,
   });
   return server;
 }
 
-/** Clients without HTTP/1.1 are refused in the handshake. Node would replace a list of protocols by its own. */
+/**
+ * Selects HTTP/1.1 in the handshake, which refuses clients that do not offer it. Node would replace a list of protocols
+ * with its own.
+ */
 export const onlyHttp1 = ({ protocols }: { readonly protocols: readonly string[] }): string | undefined =>
   protocols.find((protocol) => protocol === 'http/1.1');
 

@@ -18,7 +18,7 @@ export function send(
   if (compressible && length > gzipAbove && acceptsGzip(exchange.header('accept-encoding'))) {
     return sendCompressed(exchange, code, headers, body, deadline);
   }
-  // A document that the caller has is not without length.
+  // A 304 has no Content-Length, because the document itself is not empty.
   if (code !== 304) headers['Content-Length'] = length;
   return exchange.send(code, headers, body, deadline)?.then(() => length) ?? length;
 }
@@ -47,6 +47,6 @@ export async function sendCompressed(
   return length;
 }
 
-/** With a weight, be it `q=0`, gzip does not count, as in Kubernetes. */
+/** Whether gzip is accepted. An entry with a weight, even `q=0`, does not count, as in Kubernetes. */
 const acceptsGzip = (header: string | undefined): boolean =>
   header?.split(',').some((part) => part.trim() === 'gzip') ?? false;

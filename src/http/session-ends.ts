@@ -2,12 +2,12 @@ import type { Http2Session } from 'node:http2';
 import { setImmediate } from '../runtime/event-loop.js';
 
 /**
- * From now on an HTTP/2 session ends, whoever ends it, in turns of the event loop that read nothing: `destroy` in the next, and
- * `close` tells the caller there to ask elsewhere, and only one turn later does Node take the session for closed. Node itself
- * calls both, too, when the caller says goodbye or something that is wrong.
+ * Makes an HTTP/2 session end only in turns of the event loop that read nothing, whoever ends it. `destroy` takes
+ * effect in the next turn. `close` sends GOAWAY in the next turn, and Node considers the session closed one turn later.
+ * Node calls both itself, too, when the client sends GOAWAY or a protocol error.
  *
- * Node.js up to 22 crashes otherwise, by memory that it frees too early or an assertion, if more comes on the connection before
- * it has sent what was pending: two requests of a caller whom nobody knows, in one record, were enough.
+ * Otherwise Node.js up to 22 crashes, by a use after free or an assertion, if more input arrives on the connection
+ * before it has sent its pending output: two unauthenticated requests in one TLS record were enough.
  */
 export function endBetweenReads(session: Http2Session): void {
   const close = session.close.bind(session);

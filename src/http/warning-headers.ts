@@ -1,7 +1,10 @@
 const warningBudget = 4_096;
 const shortened = 256;
 
-/** `299 - "<text>"` each; if together they are too long, each is cut, and what is too much even so is left out. RFC 7234 section 5.5. */
+/**
+ * Returns the values of Warning headers, each `299 - "<text>"`. If together they are too long, each is shortened, and
+ * those that are still too much are left out. RFC 7234 section 5.5.
+ */
 export function warningHeaders(texts: readonly string[]): readonly string[] {
   let total = 0;
   const tooMuch = texts.findIndex((text) => {

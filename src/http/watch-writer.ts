@@ -5,13 +5,13 @@ import type { Clock } from '../runtime/clock.js';
 import { Subscription } from '../runtime/observable.js';
 import { PacedWriter } from './paced-writer.js';
 
-/** With more bytes than this queued, a watch pauses until all of them are drained. */
+/** If more bytes than this are queued, a watch pauses until all of them are drained. */
 const restAbove = 1_048_576;
 
 /**
  * Writes the events of a watch to its caller as they come, no faster than it reads. The stream ends with the watch, or
- * before an event that has no form; a caller that goes away, or does not read, ends the watch. Rejects if an event cannot
- * be encoded.
+ * before an event that has no form. A caller that disconnects or does not read ends the watch. Rejects if an event
+ * cannot be encoded.
  */
 export function writeWatch(
   { events, backpressure }: Pick<WatchResult, 'events' | 'backpressure'>,
@@ -20,14 +20,14 @@ export function writeWatch(
   { abort, clock }: { abort(): void; readonly clock: Clock },
 ): Promise<void> {
   return new Promise((resolve, reject) => {
-    // Made before subscribing: a watch may be over before it has begun.
+    // Created before subscribing, because a watch may be over before it has begun.
     const subscription = new Subscription();
     const writer = new PacedWriter(out, { clock, abort });
     const finish = (): void => {
       subscription.unsubscribe();
       resolve();
     };
-    /** A large event that is being encoded, and what follows it. Nothing overtakes it, or comes after it if it fails. */
+    /** A large event that is being encoded, with the events after it. No event may overtake it, or follow it if it fails. */
     let encoding: Promise<void> | undefined;
     const hold = (work: Promise<void>): void => {
       const done = work.then(() => {

@@ -5,13 +5,13 @@ import type { WebSocket } from 'ws';
 import { parseGoRequestUrl } from '../api/go-url.js';
 import { withoutCredentials } from '../apiserver/without-credentials.js';
 
-/** A caller asks to be sent an answer that goes on as messages of a WebSocket (RFC 6455). */
+/** The request of a caller for a streamed response as WebSocket messages (RFC 6455). */
 export interface WebSocketOffer {
-  /** Why that cannot be; undefined: it can. */
+  /** The refusal of the handshake; undefined if it can be accepted. */
   readonly refusal: HandshakeRefusal | undefined;
   /**
-   * Switches protocols. What is written then is sent as messages, the events of a watch one each: text where they are
-   * lines, `binary` where each is behind its length. What the caller sends is passed over.
+   * Switches protocols. Everything written is then sent as messages, one for each event of a watch: as text if events
+   * are lines, with `binary` if each event has a length prefix. Input from the caller is ignored.
    */
   accept(form: { readonly binary: boolean }): Promise<Writable>;
 }
@@ -22,16 +22,19 @@ export interface HandshakeRefusal {
   readonly text: string;
 }
 
-/** More than that nobody has to say to a watch. */
+/** Longest message from the caller, in bytes. No watch client needs a longer one. */
 const longestReceived = 65_536;
 
-/** Does the request ask for a WebSocket? As kube-apiserver tells it. */
+/** Whether a request is for a WebSocket, by the rules of kube-apiserver. */
 export const isWebSocketRequest = ({ headers, method }: IncomingMessage): boolean =>
   method === 'GET' &&
   headers.upgrade?.toLowerCase() === 'websocket' &&
   (headers.connection?.toLowerCase().includes('upgrade') ?? false);
 
-/** The conditions and texts of kube-apiserver, which demands an origin and chooses no protocol. */
+/**
+ * Returns the refusal of a handshake, with the conditions and texts of kube-apiserver, which requires an origin and
+ * chooses no protocol.
+ */
 export function handshakeRefusal({ headers }: IncomingMessage): HandshakeRefusal | undefined {
   const refused = (code: number, text: string, more = {}): HandshakeRefusal => ({ code, headers: more, text });
   if (headers['sec-websocket-version'] !== '13')
@@ -42,7 +45,7 @@ export function handshakeRefusal({ headers }: IncomingMessage): HandshakeRefusal
   return protocolsOf(headers['sec-websocket-protocol']).length > 1 ? refused(400, '') : undefined;
 }
 
-/** As kube-apiserver counts them, which leaves out what is empty only where a token is left out as well. */
+/** Returns the protocols as kube-apiserver counts them: empty entries are dropped only if a token is removed as well. */
 function protocolsOf(header = ''): readonly string[] {
   const all = header.trim() === '' ? [] : header.split(',').map((protocol) => protocol.trim());
   const named = (withoutCredentials('sec-websocket-protocol', header) ?? '')
@@ -51,7 +54,7 @@ function protocolsOf(header = ''): readonly string[] {
   return all.filter((protocol) => protocol !== '').length > named.length ? named : all;
 }
 
-/** Switches a connection to a WebSocket whose handshake is not refused. `head`: what came behind the request. */
+/** Switches a connection to a WebSocket whose handshake is not refused. `head` is the input after the request. */
 export async function acceptWebSocket(
   request: IncomingMessage,
   { socket, head, binary }: { readonly socket: Socket; readonly head: Buffer; readonly binary: boolean },
@@ -65,7 +68,7 @@ export async function acceptWebSocket(
     handleProtocols: () => protocolsOf(request.headers['sec-websocket-protocol'])[0] ?? false,
   });
   return new Promise((resolve) => {
-    // Of a handshake that the package refuses, and of a connection that is gone already, nobody is told.
+    // No callback follows if the package refuses the handshake or the connection is closed already.
     const gone = (): void => resolve(new Writable().destroy());
     socket.once('close', gone);
     server.handleUpgrade(request, socket, head, (webSocket) => resolve(new Messages(webSocket, socket, binary)));
@@ -73,12 +76,15 @@ export async function acceptWebSocket(
   });
 }
 
-/** Sends what is written as messages. Bytes of one event may come in several portions, those of two never in one. */
+/** Sends what is written as messages. An event may be written in several chunks, but no chunk contains parts of two events. */
 class Messages extends Writable {
   readonly #webSocket: WebSocket;
   readonly #socket: Socket;
   readonly #binary: boolean;
-  /** Of the length before a binary event, what has come; and bytes of that event that are still to come. */
+  /**
+   * The received part of the length prefix of a binary event. `#missing` is the number of bytes of that event that have
+   * not been written yet.
+   */
   #length: Buffer = Buffer.alloc(0);
   #missing = 0;
 
@@ -101,7 +107,7 @@ class Messages extends Writable {
 
   override _final(done: (error?: Error | null) => void): void {
     this.#webSocket.close(1000);
-    // As kube-apiserver does, without waiting for the caller to take leave.
+    // Closes without waiting for the caller's close frame, as kube-apiserver does.
     this.#socket.end(() => done());
   }
 
@@ -110,7 +116,7 @@ class Messages extends Writable {
     done(error);
   }
 
-  /** What belongs to an event; undefined if that is nothing yet. */
+  /** Returns the part of a chunk that belongs to an event; undefined if there is none yet. */
   #afterLength(chunk: Buffer): Buffer | undefined {
     let payload = chunk;
     if (this.#missing === 0) {
