@@ -181,7 +181,7 @@ function* decodeCustom({ definition, parsed, validation, context, unrecognized }
   report([...text.duplicates, ...strict], validation, context, (why) =>
     said.apiVersion === ''
       ? badRequest("Object 'apiVersion' is missing in 'object has no apiVersion field'")
-      : // What has been read so far is of the kind that it says.
+      : // The decoder reports errors for the kind that the object names.
         cannotHandle(meta, meta.kind, why),
   );
   const expected = groupVersion(definition);

@@ -66,13 +66,13 @@ export async function parseBody(
     const text = await readYaml(bytes, () => turns.next());
     return { text: { ...text, format: 'yaml' }, dump: dumpBody(bytes), raw: bytes.toString('utf8') };
   }
-  // What is stored has more values than what was sent: who owns each of them.
+  // A stored object has more values than were sent, because it records the owner of each.
   const limits = body.isTrusted === true ? { maxValues: Number.POSITIVE_INFINITY } : {};
   const text =
     bytes.length < largeJson ? readJson(bytes, limits) : await runInTurns(readJsonInSteps(bytes, limits), turns);
   return { text, dump: dumpBody(bytes), raw: bytes.toString('utf8') };
 }
 
-/** Why a body could not be parsed. */
+/** Returns the error text for a body that could not be parsed. */
 export const parseFailure = (error: unknown): string =>
   error instanceof JsonSyntaxError ? `couldn't get version/kind; json parse error: ${error.message}` : messageOf(error);

@@ -84,7 +84,8 @@ export class Served {
   /** Reuses the groups that have not changed from `before`, the previous snapshot. */
   constructor(builtIn: readonly ResourceDefinition[], custom: readonly ResourceDefinition[], before?: Served) {
     const overlaps = overlapping(builtIn);
-    // A custom resource never shadows a built-in one, and has no version of it: both would be the same in the store.
+    // A custom resource never shadows a built-in one and adds no version to it, because both would have the same place
+    // in the store.
     this.definitions = [...builtIn, ...custom.filter(({ group, plural }) => !overlaps(group, plural))];
     for (const definition of this.definitions) {
       this.#byPath.set(pathOf(definition.group, definition.version, definition.plural), definition);

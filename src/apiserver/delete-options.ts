@@ -12,7 +12,7 @@ import { checkTypeMeta, isVersionless, missingVersionMessage } from './kind-mism
 import { isOptionsKind, optionsVersion } from './registered-kinds.js';
 import type { ApiRequest } from './request.js';
 
-/** DeleteOptions of a DELETE; undefined without a body. */
+/** Reads the DeleteOptions in the body of a DELETE; undefined without a body. */
 export async function readDeleteBody(request: ApiRequest): Promise<DeleteBody | undefined> {
   const body = await request.body();
   if (body.bytes.length === 0) return undefined;

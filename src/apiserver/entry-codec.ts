@@ -127,7 +127,7 @@ export function prepareEntries(definition: ResourceDefinition, entries: readonly
     remote !== undefined && readBefore(known, entry) === undefined && remote.isForeign(entry.value as JsonObject);
   const slow = entries.filter((entry) => (isLarge(entry) && !known.bytes.has(entry)) || isForeign(entry));
   if (slow.length === 0) return undefined;
-  // Several may wait for the same.
+  // Several callers may wait for the same entry.
   const others = slow.map((entry) => known.underWay.get(entry)).filter((one) => one !== undefined);
   const own = slow.filter((entry) => !known.underWay.has(entry));
   if (own.length === 0) return Promise.all(others).then(nothing);
@@ -193,7 +193,7 @@ function storageType(definition: ResourceDefinition): EncodedType {
   return known;
 }
 
-/** Returns the form of an object that is stored. */
+/** Returns the form in which an object is stored. */
 export const storageForm = ({ origin, storedAsJson, schema }: ResourceDefinition, object: ApiObject): ApiObject =>
   origin === 'custom' || storedAsJson === true
     ? object
@@ -214,7 +214,7 @@ export function encodeDocument(
   const written = (form: object): Document | Promise<Document> => {
     const later = new DeferredWork();
     const ordered = order(form, later);
-    // What took that long to put in order takes long to write.
+    // If ordering took this long, writing will, too.
     if (!turns.isDue && later.isEmpty) return write(ordered);
     return turns
       .next()

@@ -25,8 +25,8 @@ export const schemeOf = (group: string): string =>
 export class NoConversion extends DecodeError {}
 
 /**
- * Why an object with this type cannot be converted to a built-in kind; undefined if it can, as from another version of
- * the kind.
+ * Returns why an object of this type cannot be converted to a built-in kind; undefined if it can, for example from
+ * another version of the kind.
  */
 export function kindMismatch(definition: ResourceDefinition, meta: TypeMeta, scheme: string): string | undefined {
   if (meta.kind === definition.kind && meta.apiVersion === groupVersion(definition)) return undefined;
@@ -38,7 +38,7 @@ export function kindMismatch(definition: ResourceDefinition, meta: TypeMeta, sch
   return `converting (${version}.${meta.kind}) to (${internalPackage(definition.group)}.${definition.kind}): unknown conversion`;
 }
 
-/** Like `kindMismatch`, for an object in Kubernetes' internal version, which is assumed when a body names none. */
+/** Like `kindMismatch`, for an object in Kubernetes' internal version, which is assumed if a body names none. */
 export function internalKindMismatch(
   definition: ResourceDefinition,
   { group, kind }: { readonly group: string; readonly kind: string },
@@ -52,8 +52,8 @@ export function internalKindMismatch(
 }
 
 /**
- * The unknown fields of an object read in Kubernetes' internal version: all of them, because internal fields have other
- * names.
+ * Returns the unknown fields of an object that is decoded in Kubernetes' internal version: all of them, because
+ * internal fields have other names.
  */
 export function fieldsUnknownToInternal(object: JsonObject): readonly string[] {
   const strict = new Complaints();

@@ -124,7 +124,10 @@ const fixedDocuments = new Map<string, (served: Served, parts: NonResourceParts)
 
 interface Found {
   readonly document: object;
-  /** False for documents that span several versions and for custom resources, which are answered whatever the method. */
+  /**
+   * False for `/`, `/apis`, the documents of whole groups and those of custom resources, which are answered whatever
+   * the method.
+   */
   readonly routed: boolean;
 }
 

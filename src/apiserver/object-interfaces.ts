@@ -133,7 +133,7 @@ export function checkGroup(definition: ResourceDefinition, result: JsonObject): 
   throw untyped(`${group}/${version}, Kind=${kind} is unstructured and is not suitable for converting to ${wanted}`);
 }
 
-/** The resource itself if it is a definition, which it usually is. */
+/** Returns the resource itself if it is a definition, as it usually is. */
 const asDefinition = (resource: ResourceKind['resource']): ResourceDefinition | undefined =>
   'schema' in resource ? (resource as ResourceDefinition) : undefined;
 

@@ -211,7 +211,7 @@ export const optionsVersion = 'meta.k8s.io/v1';
 
 /**
  * Whether a kind is registered in the smaller scheme that reads options: some in every version, others only in the
- * version of options.
+ * group meta.k8s.io.
  */
 export const isOptionsKind = ({ kind, apiVersion }: TypeMeta): boolean =>
   unversioned.has(kind) ||

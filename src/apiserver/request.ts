@@ -73,7 +73,7 @@ export interface RequestBody {
   readonly isTrusted?: boolean;
 }
 
-/** What a verb answers, before it is put into the form the caller accepts. */
+/** The result of a verb, before it is encoded in the form that the caller accepts. */
 export type Result =
   | EntryResult
   /** An object that is not stored in this form. */

@@ -65,7 +65,7 @@ function locateBuiltIn(definition: ResourceDefinition, info: RequestInfo, method
 
 /** Whether the path is that of the objects in all namespaces. Throws if there is no such path. */
 function isOfAllNamespaces(definition: ResourceDefinition, info: RequestInfo): boolean {
-  // /namespaces/<name> sets both, and is not a namespaced path.
+  // The path `/namespaces/<name>` sets both, and is not a namespaced path.
   const namespaced = info.namespaceIsEmpty || (info.namespace !== '' && info.resource !== 'namespaces');
   if (namespaced && !definition.namespaced) throw noSuchResource();
   if (info.hasExtraSegments || info.verb === 'proxy') throw noSuchResource();

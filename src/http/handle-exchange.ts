@@ -155,7 +155,7 @@ async function answerWatch(
   return { code: webSocket === undefined ? 200 : 101, bytes: 0 };
 }
 
-/** Whether the connection ends with this response. For an unauthenticated caller only an HTTP/2 connection does. */
+/** Whether the connection ends with this response. For an unauthenticated caller that is so only over HTTP/2. */
 const isLast = ({ stopping }: HandlerParts, { version }: Exchange, { unknownCaller }: ApiResponse): boolean =>
   stopping.aborted || (version === 2 && unknownCaller === true);
 

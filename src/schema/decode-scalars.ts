@@ -12,13 +12,13 @@ import type { Schema } from './schema.js';
 
 /** Decoders of scalar values, as Go's decoder accepts them. */
 
-/** One compiled schema node. */
+/** A compiled schema node. */
 export interface DecoderNode {
   readonly shape: WireShape;
   readonly schema: Schema;
   /** Decodes a value that is not null. Returns undefined to treat it as absent. */
   decode(value: ExactJson, state: DecodeState): Json | undefined;
-  /** The value to write if none is given and one must be written. */
+  /** Returns the value that is written if none is given and one must be written. */
   zero(): Json;
 }
 export type MakeDecoderNode = (schema: Schema) => DecoderNode;

@@ -10,7 +10,7 @@ export interface DecodeReport {
   readonly strict: Complaints;
   /** Path of the value, prefixed to every reported path; absent at the root. */
   readonly path?: string;
-  /** Report paths as they are, not quoted as Go does. */
+  /** Whether to report paths as they are, not quoted as Go does. */
   readonly unquoted?: true;
 }
 
@@ -22,9 +22,9 @@ export class DecodeState {
   failure: DecodeError | undefined;
   /** Name of the innermost struct that contains the current field. */
   struct = '';
-  /** Names of struct fields from the root to here. */
+  /** Names of the struct fields from the root to the current value. */
   readonly fields: string[] = [];
-  /** Decode only to report errors, because later values for the same member follow. */
+  /** Whether to decode only to report errors, because later values for the same member follow. */
   isReportOnly: boolean;
   /** The same with list indexes and map keys, for reports of unknown and repeated fields. */
   readonly path: (string | number)[] = [];
@@ -38,9 +38,9 @@ export class DecodeState {
   readonly #unfilled = new Set<Json>();
   readonly #repeated: { count: number };
 
-  /** The value is plain JSON (`Json`, not `ExactJson`). */
+  /** Whether the value is plain JSON (`Json`, not `ExactJson`). */
   readonly isPlain: boolean;
-  /** The value was decoded before, in parts. */
+  /** Whether the value was decoded before, in parts. */
   readonly isMerged: boolean;
   /** See `decodeText`. */
   readonly converts: boolean;

@@ -98,7 +98,7 @@ export function* decodeEnvelope(schema: Schema, bytes: Uint8Array): Steps<JsonOb
   }
 }
 
-/** Puts a message into its envelope. */
+/** Wraps a message in its envelope. */
 export function encodeEnvelope(
   { apiVersion, kind }: { readonly apiVersion: string; readonly kind: string },
   raw: Uint8Array,

@@ -66,7 +66,7 @@ function nameFor({ random }: Parts, { definition }: WriteRequest, { metadata }: 
 
 /** An object to be created. */
 interface Candidate {
-  /** With its owner recorded and changed by admission; unnamed if a name is generated. */
+  /** With field ownership recorded, and changed by admission; unnamed if a name is generated. */
   readonly object: ApiObject;
   /** The attributes that admission saw. */
   readonly attributes: AdmissionAttributes;

@@ -16,13 +16,13 @@ export interface WriteRequest {
   /** The subresource through which this write came, if any. */
   readonly view?: SubresourceView<ApiObject> | undefined;
   readonly context: RequestContext;
-  /** Do everything except storing. */
+  /** Whether to do everything except storing. */
   readonly dryRun: boolean;
   /** Recorded as the manager of the written fields. */
   readonly manager: string;
   /** The subresource that is recorded with the manager. */
   readonly managedSubresource?: string | undefined;
-  /** For admission: the options object of the request. */
+  /** The options object of the request, for admission. */
   readonly options: Readonly<Record<string, unknown>>;
   /** Whether the caller has gone. */
   abandoned(): boolean;

@@ -166,7 +166,7 @@ async function updateOnce(
 
 /** An update after admission, before preparation and validation. */
 interface AdmittedUpdate extends EmptyMembers {
-  /** With ownership recorded, and changed by admission. */
+  /** With field ownership recorded, and changed by admission. */
   readonly object: ApiObject;
   /** Whether admission changed it. */
   readonly isAdmitted: boolean;

@@ -1,4 +1,4 @@
-/** The wire format of protocol buffers: tags, varints, lengths. Knows no schema. */
+/** The wire format of protocol buffers: tags, varints, lengths. It is independent of schemas. */
 
 /** Thrown for bytes that are not a valid message. The text is that of Go's generated code. */
 export class ProtobufError extends Error {

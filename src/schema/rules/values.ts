@@ -209,7 +209,7 @@ function bytesValue(text: string): Value {
     : bytes;
 }
 
-/** RFC 3339, or without a zone (UTC). */
+/** Parses RFC 3339, or the same without a zone (UTC). */
 const timeValue = (text: string): Value | undefined => momentFromText(text) ?? momentFromText(`${text}Z`);
 
 /** Parses Go's syntax, or amounts with units in words anywhere in the text, as the format `duration` allows. */
