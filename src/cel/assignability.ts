@@ -1,7 +1,7 @@
 import { oncePer } from '../api/once.js';
 import { dyn, isAny, type Type } from './types.js';
 
-/** The types of the parts of a type: elements, keys and values, parameters. */
+/** Returns the component types of a type: elements, keys and values, parameters. */
 export function partsOf(type: Type): readonly Type[] {
   switch (type.kind) {
     case 'list':
@@ -29,7 +29,7 @@ export function isSameType(one: Type, other: Type): boolean {
   return parts.length === others.length && parts.every((part, index) => isSameType(part, others[index]!));
 }
 
-/** The type within `optional_type(T)`; undefined for other types. */
+/** Returns `T` for `optional_type(T)`; undefined for other types. */
 export const withinOptional = (type: Type): Type | undefined =>
   type.kind === 'opaque' && type.name === 'optional_type' ? type.parameters[0] : undefined;
 
@@ -47,13 +47,13 @@ function isLessSpecific(one: Type, other: Type): boolean {
   );
 }
 
-/** The less specific one of two types that are assignable to each other. */
+/** Returns the less specific one of two types that are assignable to each other. */
 export const mostGeneral = (one: Type, other: Type): Type => (isLessSpecific(one, other) ? one : other);
 
 const isNullable = ({ kind }: Type): boolean =>
   kind === 'null' || kind === 'opaque' || kind === 'struct' || kind === 'duration' || kind === 'timestamp';
 
-/** The types that type parameters stand for, as far as they are known while an expression is checked. */
+/** The types substituted for type parameters, as far as they are known while an expression is checked. */
 export class Substitutions {
   readonly #known = new Map<string, Type>();
   /** The previous value of each change, for undoing them in reverse order. */
@@ -69,7 +69,10 @@ export class Substitutions {
     this.#known.set(name, type);
   }
 
-  /** Whether a value of the first type can be used as one of the second. If so, remembers what that implies for parameters. */
+  /**
+   * Whether a value of the first type can be used as one of the second. If so, records what that implies for
+   * parameters.
+   */
   isAssignable(one: Type, other: Type): boolean {
     return this.areAssignable([one], [other]);
   }
@@ -84,7 +87,7 @@ export class Substitutions {
     return false;
   }
 
-  /** The type with known parameters substituted; unknown ones stay, or become `dyn`. */
+  /** Returns the type with known parameters substituted; unknown ones stay, or become `dyn`. */
   substitute(type: Type, unknownToDyn: boolean): Type {
     if (isConcrete(type)) return type;
     const known = this.#find(type);
@@ -135,12 +138,12 @@ export class Substitutions {
   }
 }
 
-/** Whether the type has no parameters. Cached, because deep types consist of types that were asked about before. */
+/** Whether the type has no parameters. Cached, because the components of deep types recur. */
 export const isConcrete: (type: Type) => boolean = oncePer(
   (type: Type): boolean => type.kind !== 'parameter' && partsOf(type).every(isConcrete),
 );
 
-/** The type with each of its parts replaced. */
+/** Returns the type with each of its components replaced. */
 export function withParts(type: Type, change: (part: Type) => Type): Type {
   switch (type.kind) {
     case 'list':

@@ -1,8 +1,8 @@
 import type { Uint } from './values.js';
 
 /**
- * Syntax trees of expressions (Common Expression Language, cel-spec `syntax.proto`), macros expanded.
- * Every node has an id of its own within its tree and the place it stands at, counted in code points.
+ * Syntax trees of expressions (Common Expression Language, cel-spec `syntax.proto`), with macros expanded. Every node
+ * has an id that is unique within its tree, and its position in code points.
  */
 export type Expr = Literal | Ident | Select | Call | ListLiteral | MapLiteral | StructLiteral | Comprehension;
 
@@ -16,13 +16,13 @@ export interface Literal extends Node {
   readonly value: null | boolean | bigint | Uint | number | string | Uint8Array;
 }
 
-/** A name: a variable, or the first part of a dotted name. May begin with a dot. */
+/** A name: a variable, or the first part of a dotted name. It may begin with a dot. */
 interface Ident extends Node {
   readonly kind: 'ident';
   readonly name: string;
 }
 
-/** `operand.field`, or the question `has(operand.field)`. */
+/** A field selection `operand.field`, or the presence test `has(operand.field)`. */
 export interface Select extends Node {
   readonly kind: 'select';
   readonly operand: Expr;
@@ -44,7 +44,7 @@ export interface Call extends Node {
 export interface ListLiteral extends Node {
   readonly kind: 'list';
   readonly elements: readonly Expr[];
-  /** Places of the elements marked `?`: left out when their optional has no value. */
+  /** The indexes of the elements marked `?`, which are left out when their optional has no value. */
   readonly optional: ReadonlySet<number>;
 }
 
@@ -71,17 +71,17 @@ export interface StructLiteral extends Node {
   }[];
 }
 
-/** A fold: what `all`, `exists`, `map`, `filter` and their kin become. */
+/** A fold, the expansion of `all`, `exists`, `map`, `filter` and similar macros. */
 export interface Comprehension extends Node {
   readonly kind: 'comprehension';
   readonly range: Expr;
-  /** Bound to the element of a list or key of a map; to the index or key where there is a second one. */
+  /** The variable for the element of a list or key of a map; for the index or key if there is a second variable. */
   readonly variable: string;
-  /** Bound to the element of a list or value of a map. */
+  /** The variable for the element of a list or value of a map. */
   readonly second: string | undefined;
   readonly accumulator: string;
   readonly start: Expr;
-  /** Goes on while this is true. */
+  /** The condition under which the loop continues. */
   readonly condition: Expr;
   readonly step: Expr;
   readonly result: Expr;

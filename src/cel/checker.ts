@@ -33,14 +33,14 @@ import {
 } from './types.js';
 import { Uint, type Value } from './values.js';
 
-/** An expression whose types are known. Names with dots are names, and functions in namespaces have no targets. */
+/** A type-checked expression. Dotted names are resolved to identifiers, and functions in namespaces have no targets. */
 export interface Checked {
   readonly expr: Expr;
-  /** By node id. */
+  /** The types of nodes, by node id. */
   readonly types: ReadonlyMap<number, Type>;
-  /** By node id: of a name, the variable's full name; of a call, the ids of the overloads that fit. */
+  /** The references of nodes, by node id: the full name of a variable, or the ids of the overloads that fit a call. */
   readonly references: ReadonlyMap<number, Reference>;
-  /** Of the whole expression. */
+  /** The type of the whole expression. */
   readonly type: Type;
 }
 
@@ -50,19 +50,19 @@ interface Reference {
   readonly overloads?: readonly string[];
 }
 
-/** The names that expressions can use. */
+/** The names that expressions can refer to. */
 export interface Declarations {
-  /** Variables and names of types. */
+  /** Returns the type of a variable or a type's name. */
   ident(name: string): Type | undefined;
-  /** Names of types only: those of struct literals. */
+  /** Returns the type for a type's name only, as in struct literals. */
   type(name: string): Type | undefined;
   function(name: string): FunctionDeclaration | undefined;
 }
 
-/** Parts that a type may have: types double where a map has one both for its keys and values. */
+/** The maximum number of components of a type: they double where a map has the same type for its keys and values. */
 const mostParts = 10_000;
 
-/** Finds the types of all nodes as cel-go's checker does. Adds errors to `issues`. */
+/** Infers the types of all nodes as cel-go's checker does. Adds errors to `issues`. */
 export function check(expr: Expr, declarations: Declarations, issues: Issues): Steps<Checked> {
   return new Checker(declarations, issues).check(expr);
 }
@@ -103,7 +103,7 @@ class Checker {
     return this.#types.get(id) ?? errorType;
   }
 
-  /** Notes the type of a node; parts of it are `dyn` when there are too many of them. */
+  /** Records the type of a node; components become `dyn` when there are too many of them. */
   #note<T extends Expr>(expr: T, type: Type): T {
     if (this.#sizeOf(type) > mostParts) {
       this.#issues.add(expr.at, `type has more than ${mostParts} parts`);
@@ -120,7 +120,7 @@ class Checker {
     return size;
   }
 
-  /** The type of a macro's variable. */
+  /** Returns the type of a macro's variable. */
   #local(name: string): Type | undefined {
     for (let scope = this.#scope; scope !== undefined; scope = scope.outer) {
       const type = scope.names.get(name);
@@ -168,8 +168,8 @@ class Checker {
   }
 
   /**
-   * A node as a name of something declared; undefined when there is none of the name. A macro's variable hides what is
-   * called the same and what is called after it (`x` hides `x.y`), unless a dot leads the name: that dot is then kept.
+   * Resolves a node as the name of something declared; undefined if there is none. A macro's variable hides
+   * declarations with its name or below it (`x` hides `x.y`), unless the name begins with a dot, which is kept then.
    */
   #named({ id, at }: Expr, names: readonly [string, ...string[]]): Expr | undefined {
     const [first] = names;
@@ -275,7 +275,7 @@ class Checker {
     return this.#note(call, bool);
   }
 
-  /** The types of an overload with fresh variables for its type parameters. */
+  /** Returns the types of an overload with fresh variables for its type parameters. */
   #instance(overload: Overload): Pick<Overload, 'parameters' | 'result'> {
     const { parameters, result } = overload;
     if (isConcrete(result) && parameters.every(isConcrete)) return overload;
@@ -290,13 +290,13 @@ class Checker {
     return { parameters: parameters.map(change), result: changedResult };
   }
 
-  /** The element type of a list or map that holds both types: the more general one, or `dyn`. */
+  /** Returns the element type of a list or map that holds both types: the more general one, or `dyn`. */
   #join(before: Type | undefined, type: Type): Type {
     if (before === undefined) return type;
     return this.#substitutions.isAssignable(before, type) ? mostGeneral(before, type) : dyn;
   }
 
-  /** The type within an optional that is put into a list, map or structure with `?`. */
+  /** Returns the type of an element; for one given with `?`, the type within its optional. */
   #unwrapped(value: Expr, optional: boolean): Type {
     const type = this.#typeOf(value);
     if (!optional) return type;

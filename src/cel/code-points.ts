@@ -1,12 +1,12 @@
 import { spend } from './effort.js';
 
 /**
- * Texts are counted in code points, and a text's size is asked for far more often than paid for (`size(text)` costs one
- * unit however long it is): sizes of long texts are remembered. A lone surrogate counts as one.
+ * Returns the size of a text in code points; a lone surrogate counts as one. Sizes of long texts are cached, because
+ * `size(text)` costs one unit however long the text is.
  */
 export function codePoints(text: string): number {
   if (text.length < longText) return count(text);
-  // Looking it up may compare it with the cached text.
+  // The lookup may compare the text with the cached one.
   spend(text.length >> 11);
   const known = sizes.get(text);
   if (known !== undefined) return known;
@@ -22,7 +22,7 @@ export function codePoints(text: string): number {
 }
 
 const longText = 256;
-/** In UTF-16 units, of all texts together. */
+/** The total length of cached texts, in UTF-16 units. */
 const mostRemembered = 8_000_000;
 const sizes = new Map<string, number>();
 let remembered = 0;

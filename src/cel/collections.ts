@@ -14,14 +14,14 @@ import {
   type Value,
 } from './values.js';
 
-/** A list over an array, which must not change any more. */
+/** Returns a list over an array, which must not change any more. */
 export function listFrom(values: readonly Value[]): ListValue {
   return { kind: 'list', size: values.length, at: (index) => values[index] as Value };
 }
 
 /**
- * Two lists, one behind the other, without copying: adding costs one unit however long the lists are. Where the left one
- * merges, it does.
+ * Concatenates two lists without copying, because concatenation costs one unit however long the lists are. A left list
+ * with a `plus` of its own merges instead.
  */
 export function joined(left: ListValue, right: ListValue): ListValue {
   if (left.plus !== undefined) return left.plus(right);
@@ -31,9 +31,9 @@ export function joined(left: ListValue, right: ListValue): ListValue {
   return new Joined(left, right);
 }
 
-/** A list may be joined with itself over and over: sizes double, and stop here. */
+/** The maximum size of a list: one that is repeatedly joined with itself doubles in size. */
 const largestSize = 2 ** 62;
-/** Lists of more parts than this are walked through for every element. */
+/** The number of parts up to which they are indexed; lists with more are searched for every element. */
 const mostParts = 10_000;
 
 class Joined implements ListValue {
@@ -42,11 +42,11 @@ class Joined implements ListValue {
   readonly ofResource: boolean;
   readonly #left: ListValue;
   readonly #right: ListValue;
-  /** How many lists that are not joined this is made of. */
+  /** The number of lists that are not joined themselves. */
   readonly #count: number;
-  /** Those lists, in order, and where each one begins: made when asked for an element. */
+  /** Those lists in order, with the index at which each begins; computed when an element is first read. */
   #parts: { readonly lists: readonly ListValue[]; readonly starts: readonly number[] } | undefined;
-  /** The part asked last: mostly it is the next one to be asked. */
+  /** The part read last, which is usually read next. */
   #last = 0;
 
   constructor(left: ListValue, right: ListValue) {
@@ -110,21 +110,21 @@ class Joined implements ListValue {
   }
 }
 
-/** A map of the entries, in their order; the last one of equal keys wins. */
+/** Returns a map of the entries in their order; the last one of equal keys wins. */
 export function mapFrom(entries: Iterable<readonly [Value, Value]>): MapValue {
   const map = new Map<unknown, readonly [Value, Value]>();
   for (const entry of entries) map.set(hashOf(entry[0]), entry);
   return mapOfHashed(map);
 }
 
-/** A map over entries by the `hashOf` of their keys; the entries must not change any more. */
+/** Returns a map over entries by the `hashOf` of their keys; the entries must not change any more. */
 const mapOfHashed = (map: ReadonlyMap<unknown, readonly [Value, Value]>): MapValue => ({
   kind: 'map',
   size: map.size,
   get: (key) => {
     if (map.size === 0 || (typeof key === 'number' && Number.isNaN(key))) return undefined;
     const entry = map.get(hashOf(key));
-    // A double finds the integer key it is equal to, and not the other way round.
+    // A double key matches an equal integer key, but not the other way round.
     return entry === undefined || (typeof entry[0] === 'number' && typeof key !== 'number') ? undefined : entry[1];
   },
   *keys() {
@@ -133,8 +133,9 @@ const mapOfHashed = (map: ReadonlyMap<unknown, readonly [Value, Value]>): MapVal
 });
 
 /**
- * Something of a key that a JavaScript map tells apart exactly as equality does: int 1, uint 1 and double 1.0 are one
- * key. Keys made of other values (lists, maps) are only themselves. Throws `Aborted` for what no map of Go can have as a key.
+ * Returns a value that a JavaScript Map distinguishes exactly as CEL equality does: int 1, uint 1 and double 1.0 are
+ * the same key. Lists and maps are equal only to themselves. Throws `EvaluationAborted` for values that no Go map
+ * accepts as a key.
  */
 export function hashOf(key: Value): unknown {
   if (typeof key === 'string') return key.startsWith(mark) ? mark + key : key;
@@ -152,16 +153,16 @@ export function hashOf(key: Value): unknown {
   return key;
 }
 
-/** Small numbers are found faster than large ones. */
+/** Returns a number where that is exact: it is hashed faster than a bigint. */
 const wholeHash = (value: bigint): number | bigint => {
   const small = Number(value);
   return Number.isSafeInteger(small) ? small : value;
 };
 
-/** Begins the hash of a key that is no text; a text that begins so gets a second one. */
+/** Marks the hash of a key that is no text; a text that begins with the mark gets a second one. */
 const mark = '\0';
 
-/** Whether an element equals the value. In a list of a resource, an element that cannot be compared is a failure. */
+/** Whether the list contains the value. In a list of a resource, an element that cannot be compared is a failure. */
 export function listContains(list: ListValue, value: Value): EqualityResult {
   if (list.ofResource) {
     if (value instanceof Failure) return value;
@@ -178,8 +179,8 @@ export function listContains(list: ListValue, value: Value): EqualityResult {
 }
 
 /**
- * A list that grows in place: what a fold gathers in, which would copy everything at every step otherwise. The fold gives
- * away `finished()`.
+ * A list that grows in place, for the accumulator of a fold, which would otherwise be copied at every step. The result
+ * of the fold is `finished()`.
  */
 export class GrowingList implements ListValue {
   readonly kind = 'list';
@@ -207,7 +208,7 @@ export class GrowingList implements ListValue {
   }
 }
 
-/** A map that grows in place, for the same purpose. */
+/** A map that grows in place, for the accumulator of a fold. */
 export class GrowingMap implements MapValue {
   readonly kind = 'map';
   readonly #entries = new Map<unknown, readonly [Value, Value]>();
@@ -229,7 +230,7 @@ export class GrowingMap implements MapValue {
     return this.#map.keys();
   }
 
-  /** Returns false if the key exists. */
+  /** Inserts an entry; returns false if the key exists. */
   insert(key: Value, value: Value): boolean {
     spend(24);
     const hash = hashOf(key);

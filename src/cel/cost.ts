@@ -1,8 +1,8 @@
 import type { Type } from './types.js';
 
 /**
- * Costs, in units of about 100 ns on Kubernetes' scale: one for a call or a comparison, a tenth for each unit of a text
- * that is looked through. Estimates are ranges of whole numbers that stop at 2^64.
+ * A range of costs in units of about 100 ns on Kubernetes' scale: one for a call or a comparison, a tenth for each unit
+ * of a text that is traversed. Estimates are ranges of whole numbers that saturate at 2^64.
  */
 export interface Range {
   readonly min: number;
@@ -11,33 +11,33 @@ export interface Range {
 
 /** An argument of a call whose cost is estimated. */
 export interface EstimatedNode {
-  /** Bytes of a text, items of a list, members of a map; as large as they can be when nothing limits them. */
+  /** The bytes of a text, items of a list or members of a map; the maximum when nothing limits them. */
   readonly size: Range;
-  /** A literal's value; undefined for other expressions. */
+  /** The value of a literal; undefined for other expressions. */
   readonly literal: unknown;
   readonly type: Type;
-  /** Where the type is a list: size of one item, as large as it can be when nothing limits it. */
+  /** The size of one item of a list, the maximum when nothing limits it; undefined for other types. */
   readonly itemSize?: Range;
 }
 
-/** `target` is undefined for a call without one. */
+/** Estimates a call; `target` is undefined for a function without one. */
 export type EstimateCall = (
   target: EstimatedNode | undefined,
   args: readonly EstimatedNode[],
 ) => { readonly cost: Range; readonly resultSize?: Range };
 
-/** Cost of reading one byte of a text. */
+/** The cost of reading one byte of a text. */
 export const perByte = 0.1;
-/** What making a text of so many bytes for a regular expression costs per byte of the pattern. */
+/** The cost factor per byte of a regular expression when matching a text. */
 export const perPatternByte = 0.25;
-/** What cel-go charges for literals that are not constant. */
+/** The costs that cel-go charges for literals that are not constant. */
 export const listLiteralCost = 10;
 export const mapLiteralCost = 30;
 export const messageCost = 40;
-/** The most that Kubernetes lets the evaluation of one expression cost (`PerCallLimit`). */
+/** The cost limit of evaluating one expression in Kubernetes (`PerCallLimit`). */
 export const perCallLimit = 1_000_000;
-/** What is said where the expressions of a request or of a policy cost more than they may together. */
+/** The error when the expressions of a request or policy together exceed their cost budget. */
 export const overBudget =
   'validation failed due to running out of cost budget, no further validation rules will be run';
-/** As large as numbers of costs get. */
+/** The saturation limit of costs. */
 export const maxCost = 2 ** 64;

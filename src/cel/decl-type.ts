@@ -2,13 +2,13 @@ import type { Range } from './cost.js';
 import { isReserved } from './reserved.js';
 import { listOf, mapOf, type Type } from './types.js';
 
-/** What is declared about a value: its type, and how large it can be (Kubernetes' `DeclType`). */
+/** A declared type with its size limits (Kubernetes' `DeclType`). */
 export interface DeclType {
-  /** Only for scalars; other types follow from their parts. */
+  /** The type of a scalar; other types follow from their components. */
   readonly type?: Type;
-  /** Bytes of a text, items of a list, members of a map; 0 for what has no size. */
+  /** The maximum bytes of a text, items of a list or members of a map; 0 for what has no size. */
   readonly maxElements: number;
-  /** The fields of a structure, by the names that expressions use. */
+  /** The fields of a structure, by their names in expressions. */
   readonly fields?: ReadonlyMap<string, DeclType>;
   /** The keys of a map. */
   readonly key?: DeclType;
@@ -17,8 +17,8 @@ export interface DeclType {
 }
 
 /**
- * The type of what was declared. Structures are named after where they stand below `name`, as in `self.spec`; their
- * fields are made when asked for, because most expressions look at few.
+ * Returns the type of a declaration. Structures are named after their path below `name`, as in `self.spec`; their
+ * fields are created on demand, because most expressions use few.
  */
 export function typeOf({ type, key, element, fields }: DeclType, name: string): Type {
   if (type !== undefined) return type;
@@ -32,7 +32,7 @@ export function typeOf({ type, key, element, fields }: DeclType, name: string): 
       made ??= new Map(
         [...(fields ?? [])].flatMap(([field, inner]) => {
           const type = typeOf(inner, `${name}.${field}`);
-          // A field whose name is reserved may be written without its escapes too.
+          // A field with a reserved name may also be written without escapes.
           const plain = /^__([a-z]+)__$/.exec(field)?.[1];
           return plain !== undefined && isReserved(plain)
             ? [[field, type] as const, [plain, type] as const]
@@ -45,8 +45,8 @@ export function typeOf({ type, key, element, fields }: DeclType, name: string): 
 }
 
 /**
- * How large the value at a path can be, for estimates. The first part of a path is the name of the variable; `@items`,
- * `@keys` and `@values` stand for what is within lists and maps. `fieldOfMap`: what `map.name` is.
+ * Returns the sizes of values by path, for estimates. A path begins with the name of the variable; `@items`, `@keys`
+ * and `@values` stand for the components of lists and maps. `fieldOfMap` returns the declaration of `map.name`.
  */
 export const sizesWithin =
   (root: DeclType, fieldOfMap?: (map: DeclType) => DeclType | undefined) =>

@@ -2,9 +2,10 @@
 export const tooCostly = 'operation cancelled: actual cost limit exceeded';
 
 /**
- * Costs say little about the work behind some operations: comparing two lists of long texts costs a tenth for each item.
- * Nothing can interrupt an evaluation here, so that work is counted too, and ends it where it would take seconds. A step
- * is about 50 ns. There is one count, because there is one thread and evaluations do not wait.
+ * Thrown when an evaluation exceeds its effort limit. Costs say little about the work behind some operations: comparing
+ * two lists of long texts costs a tenth for each item. Nothing can interrupt an evaluation here, so that this work is
+ * counted as well, and ends the evaluation before it takes seconds. A step is about 50 ns. One global counter suffices,
+ * because there is one thread and evaluations do not await.
  */
 export class EffortExceeded extends Error {
   constructor() {
@@ -15,13 +16,13 @@ export class EffortExceeded extends Error {
 
 let left = Number.POSITIVE_INFINITY;
 
-/** Counts work that costs do not show. Throws `EffortExceeded` when there was too much within an evaluation. */
+/** Counts work that costs do not cover. Throws `EffortExceeded` when an evaluation exceeds its limit. */
 export function spend(steps: number): void {
   left -= steps;
   if (left < 0) throw new EffortExceeded();
 }
 
-/** Runs something with a limit of its own, which nested calls do not share. */
+/** Runs a function with an effort limit of its own, which nested calls do not share. */
 export function withEffort<T>(steps: number, run: () => T): T {
   const before = left;
   left = steps;
@@ -32,8 +33,8 @@ export function withEffort<T>(steps: number, run: () => T): T {
   }
 }
 
-/** Looking through a text once. */
+/** Returns the steps of traversing a text once. */
 export const stepsOf = (text: string): number => text.length >> 9;
 
-/** Making or searching a text of so many units of UTF-16. */
+/** Counts making or searching a text of this many UTF-16 units. */
 export const spendOnText = (units: number): void => spend(units >> 5);

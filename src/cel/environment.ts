@@ -27,13 +27,13 @@ import {
 import { validate } from './validation.js';
 
 export interface EnvironmentParts {
-  /** By full names, which may have dots. */
+  /** The variables by their full names, which may have dots. */
   readonly variables: ReadonlyMap<string, Type>;
-  /** Also the functions of the language itself. */
+  /** The libraries, including the standard functions of the language. */
   readonly libraries: readonly Library[];
-  /** Is there `cel.bind`? */
+  /** Whether `cel.bind` is available. */
   readonly bindings?: boolean;
-  /** Structures that expressions can write out, by their names; they are no types when expressions are evaluated. */
+  /** Returns the structure type for a struct literal by its name; these names are no types at evaluation. */
   readonly written?: (name: string) => StructType | undefined;
 }
 
@@ -68,12 +68,12 @@ const namedTypes: readonly (readonly [string, Type])[] = [
   ['string', string],
   ['uint', uint],
 ];
-/** Kubernetes' checker knows these by the names of its schemas, too, and nothing else does. */
+/** Types that Kubernetes' checker also knows by the names in its schemas; they are unknown at evaluation. */
 const checkedTypes: ReadonlyMap<string, Type> = new Map([
   ['duration', { kind: 'type', of: duration }],
   ['timestamp', { kind: 'type', of: timestamp }],
 ]);
-/** Types of libraries that expressions can name, and what they are then. */
+/** The opaque types of libraries that expressions can refer to by name. */
 const namedOpaqueTypes: ReadonlyMap<string, Type> = new Map([
   ['net.IP', opaque('net.IP')],
   ['net.CIDR', opaque('net.CIDR')],
@@ -89,7 +89,7 @@ interface Declared {
   readonly types: ReadonlyMap<string, Type>;
 }
 
-/** Many environments have the same libraries. */
+/** Returns the declarations of libraries, cached because many environments share them. */
 const declaredBy = oncePer((libraries: readonly Library[]): Declared => {
   const functions = new Map<string, FunctionDeclaration>();
   const overloads = new Map<string, Overload>();

@@ -16,20 +16,21 @@ import {
 } from './values.js';
 
 /**
- * Whether two values are equal (cel-spec "Equality"). Numbers are compared across their types; what is not a number is not even
- * itself; values of different types are different. A list or map with an equality of its own decides as the left one. Works on
- * values of any depth.
+ * Whether two values are equal (cel-spec "Equality"). Numbers are compared across their types; NaN is not equal to
+ * itself; values of different types are different. A list or map with an equality of its own decides if it is the left
+ * operand. Works on values of any depth.
  */
 export const equal = (a: Value, b: Value): boolean => compared(a, b) === true;
 
 /**
- * The same, or a failure: where the left value is one, or one of Kubernetes' own that cannot be compared with one like the
- * right. cel-go overlooks that in its own lists and maps, and Kubernetes does not in those of a resource: `inside` says that
- * both values come from there, where null is nothing special either.
+ * Compares like `equal`, but returns a failure if the left value is one, or if it is one of Kubernetes' own values that
+ * cannot be compared with one like the right. cel-go ignores that failure within its own lists and maps; Kubernetes
+ * does not within those of a resource: `inside` says that both values come from there, where null is not special
+ * either.
  */
 export function compared(a: Value, b: Value, place?: 'inside'): EqualityResult {
   if (place === undefined && b === null) return a === null;
-  /** Pairs that must be equal too, one behind the other, each with whether failures matter. */
+  /** The stack of pairs that must be equal too, each with whether failures matter. */
   let open: Open | undefined;
   let left: Value = a;
   let right: Value = b;
@@ -74,7 +75,7 @@ function sameSimple(a: Simple, b: Value): boolean {
   return isNumber(a) && isNumber(b) && compare(a, b) === 0;
 }
 
-/** Compares what is not made of other values at once, and leaves pairs of others to be compared. */
+/** Compares scalars at once, and pushes pairs of other values. */
 function together(a: Value | undefined, b: Value | undefined, open: Open): boolean {
   if (a === undefined || b === undefined) return a === b;
   if (isSimple(a)) return sameSimple(a, b);
@@ -107,7 +108,7 @@ function sameShape(a: Exclude<Value, Simple>, b: Value, open: Open): EqualityRes
   }
 }
 
-/** Kubernetes' own types know no others. */
+/** Whether the values can be compared; Kubernetes' own types can be compared only with their like. */
 function isComparable(a: Exclude<Value, Simple>, b: Value): boolean {
   if (!('kind' in a)) return true;
   const theirs = typeof b === 'object' && b !== null && 'kind' in b ? b : undefined;
@@ -132,11 +133,11 @@ function sameLists(a: ListValue, b: ListValue, open: Open): EqualityResult {
     const left = a.at(index);
     const right = b.at(index);
     if (typeof left === 'bigint' && typeof right === 'bigint') {
-      // Long lists of ints are what costs say least about: they are counted by the thousand, to be fast.
+      // Costs underestimate long lists of ints most; their effort is counted by the thousand, for speed.
       if ((index & 1023) === 1023) spend(1024);
       if (left !== right) break;
     } else if (a.ofResource) {
-      // Here the first item that is another one, or cannot be compared, decides.
+      // Here the first item that differs or cannot be compared decides.
       const same = compared(left, right, 'inside');
       if (same !== true) return same;
     } else if (!together(left, right, open)) break;

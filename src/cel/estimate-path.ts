@@ -1,6 +1,6 @@
 /**
- * The way to a value from a variable: `self`, `items`, `@items`. cel-go adds to paths in place where there is room, so
- * that a path may change when another one that begins with the same is made; estimates depend on that.
+ * The path to a value from a variable: `self`, `items`, `@items`. cel-go appends to paths in place while there is
+ * capacity, so that a path may change when another one with the same prefix is made; estimates depend on that.
  */
 export interface Path {
   readonly steps: string[];

@@ -6,10 +6,12 @@ import { emptyPath, type Path, pathSteps } from './estimate-path.js';
 import { anySize, exactly, union } from './ranges.js';
 import { dyn, type Type } from './types.js';
 
-/** How large the value at a path from a variable can be (`self`, `items`, `@items`); undefined when nothing is known. */
+/**
+ * Returns the size of the value at a path from a variable (`self`, `items`, `@items`); undefined when it is unknown.
+ */
 export type SizeOf = (path: readonly string[]) => Range | undefined;
 
-/** Sizes of what is within a list or map. */
+/** The sizes of the components of a list or map. */
 export interface EntrySizes {
   readonly of: 'list' | 'map';
   readonly key: Range;
@@ -22,13 +24,13 @@ interface Local {
   readonly entries: EntrySizes | undefined;
 }
 
-/** Of two lists or maps of which one is meant. */
+/** Returns the union of the entry sizes of two lists or maps, either of which may be the value. */
 export const unionOfEntries = (one: EntrySizes | undefined, other: EntrySizes | undefined): EntrySizes | undefined =>
   one && other && { of: one.of, key: union(one.key, other.key), value: union(one.value, other.value) };
 
 const one: Range = exactly(1);
 
-/** Estimated sizes of the values of an expression, by the variables they come from and the literals they consist of. */
+/** The estimated sizes of the values of an expression, derived from the paths of variables and from literals. */
 export class SizeEstimates {
   readonly #checked: Checked;
   readonly #sizeOfPath: SizeOf;
@@ -46,12 +48,12 @@ export class SizeEstimates {
     return this.#checked.types.get(id) ?? dyn;
   }
 
-  /** The variable of a macro that is named. */
+  /** Returns the macro variable that the expression names, if any. */
   local(expr: Expr): Local | undefined {
     return expr.kind === 'ident' ? this.#locals.get(expr.name)?.at(-1) : undefined;
   }
 
-  /** A variable of a macro, until it is taken back. */
+  /** Declares a variable of a macro until it is popped. */
   push(name: string, local: Local): void {
     const locals = this.#locals.get(name);
     if (locals === undefined) this.#locals.set(name, [local]);
@@ -66,12 +68,12 @@ export class SizeEstimates {
     this.#paths.set(id, path);
   }
 
-  /** The way to a value from a variable; empty if there is none. */
+  /** Returns the path to a value from a variable; empty if there is none. */
   path(expr: Expr): Path {
     return this.local(expr)?.path ?? this.#paths.get(expr.id) ?? emptyPath;
   }
 
-  /** The size of the value at a path, if it is known. */
+  /** Returns the size of the value at a path; undefined when it is unknown. */
   sizeAt(path: readonly string[]): Range | undefined {
     return path.length === 0 ? undefined : this.#sizeOfPath(path);
   }
@@ -92,7 +94,7 @@ export class SizeEstimates {
     if (size !== undefined) this.#sizes.set(expr.id, size);
   }
 
-  /** Sizes of what is within a list or map, if they are known. */
+  /** Returns the sizes of the components of a list or map; undefined when they are unknown. */
   entriesOf(expr: Expr): EntrySizes | undefined {
     return this.#entries.get(expr.id) ?? this.local(expr)?.entries;
   }
@@ -102,7 +104,7 @@ export class SizeEstimates {
   }
 }
 
-/** Of what is written out. */
+/** Returns the size of a literal. */
 function literalSize(expr: Expr): Range | undefined {
   switch (expr.kind) {
     case 'literal':

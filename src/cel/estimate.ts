@@ -16,8 +16,8 @@ import { SizeEstimates, type SizeOf, unionOfEntries } from './estimate-sizes.js'
 import { anySize, exactly, plus, scaled, times, union } from './ranges.js';
 
 /**
- * The estimated cost of an expression, as cel-go's checker and Kubernetes' estimates for functions have it.
- * Beyond 2^53 the numbers are inexact.
+ * Estimates the cost of an expression as cel-go's checker and Kubernetes' function estimates do. Beyond 2^53 the
+ * numbers are inexact.
  */
 export function estimate(checked: Checked, environment: Environment, sizeOf: SizeOf): Steps<Range> {
   return new Estimator(checked, environment, sizeOf).cost(checked.expr);
@@ -28,7 +28,7 @@ const one: Range = exactly(1);
 const listCost = exactly(listLiteralCost);
 const mapCost = exactly(mapLiteralCost);
 const structCost = exactly(messageCost);
-/** Of a format's name and a URL, where they are compared. */
+/** The assumed size of a named format in comparisons. */
 const largestFormat = 64;
 
 interface CallEstimate {
@@ -263,7 +263,7 @@ class Estimator {
 const widened = (before: Range | undefined, range: Range): Range =>
   before === undefined ? range : union(before, range);
 
-/** `cel.bind` and `optMap` are folds over nothing. */
+/** Whether the fold is the expansion of `cel.bind` or `optMap`, which iterates over nothing. */
 const isBinding = ({ range, condition, accumulator }: Comprehension): boolean =>
   range.kind === 'list' &&
   range.elements.length === 0 &&
@@ -271,7 +271,7 @@ const isBinding = ({ range, condition, accumulator }: Comprehension): boolean =>
   condition.value === false &&
   accumulator !== '__result__';
 
-/** Values of Kubernetes' own types that are known to be equal or not at one glance. */
+/** Kubernetes types whose values are compared at a fixed cost. */
 const glanced: ReadonlySet<string> = new Set([
   'net.IP',
   'net.CIDR',

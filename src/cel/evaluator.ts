@@ -8,12 +8,12 @@ import { Failure, type Value } from './values.js';
 
 export { ProgramFailed };
 
-/** A compiled expression; can be evaluated any number of times, and reentrantly. */
+/** A compiled expression. It can be evaluated any number of times, and reentrantly. */
 export interface Program {
   /**
-   * Evaluates with the variables asked for by their full names (undefined: there is none) and counts what it costs as
-   * cel-go's interpreter does. The value may be a `Failure`. Ends as soon as the cost is above the limit, which is
-   * `perCallLimit` where none is given.
+   * Evaluates the expression. `variables` returns a variable by its full name (undefined if there is none). Costs are
+   * counted as in cel-go's interpreter. The value may be a `Failure`. Ends as soon as the cost exceeds the limit, by
+   * default `perCallLimit`.
    */
   evaluate(variables: (name: string) => Value | undefined, budget?: { readonly limit: number }): Outcome;
 }
@@ -21,13 +21,16 @@ export interface Program {
 /** The result of an evaluation. */
 export interface Outcome {
   readonly value: Value;
-  /** Units of `cost.ts`. */
+  /** The cost in the units of `cost.ts`. */
   readonly cost: number;
-  /** There where it cost more than it may; the value is a `Failure` then, and the cost what was counted until then. */
+  /**
+   * True if the evaluation exceeded its limit; the value is then a `Failure`, and the cost is what was counted until
+   * then.
+   */
   readonly isOverLimit?: true;
 }
 
-/** Makes a program of a checked expression. Throws `ProgramFailed`. */
+/** Plans a checked expression as a program. Throws `ProgramFailed`. */
 export function* program(checked: Checked, environment: Names): Steps<Program> {
   const planner = new Planner(checked, environment);
   const step = yield* planned(planner, checked);
@@ -43,7 +46,7 @@ function* planned(planner: Planner, { expr }: Checked): Steps<Step> {
   try {
     return stepOf(yield* planner.plan(expr, undefined));
   } catch (error) {
-    // A constant part came to grief.
+    // A constant part failed.
     throw error instanceof EvaluationAborted ? new ProgramFailed(error.message) : error;
   }
 }
@@ -60,7 +63,7 @@ function attempt(step: Step, frame: Frame): Outcome {
 }
 
 /**
- * About 100 ms, in which nobody else has a turn. What Kubernetes lets an evaluation cost mostly takes less; comparing long
- * lists or texts over and over ends earlier here than there.
+ * The effort limit of an evaluation: about 100 ms during which nothing else runs. Most evaluations within Kubernetes'
+ * cost limit take less; those that repeatedly compare long lists or texts end earlier here than there.
  */
 const mostSteps = 2_000_000;

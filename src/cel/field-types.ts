@@ -6,7 +6,7 @@ import { nameOfType } from './runtime-types.js';
 import { typeText } from './type-text.js';
 import { dyn, errorType, type StructType, type Type } from './types.js';
 
-/** Types of fields and struct literals; adds errors to the issues. */
+/** Checks the types of fields and struct literals; adds errors to the issues. */
 export class FieldTypes {
   readonly #substitutions: Substitutions;
   readonly #issues: Issues;
@@ -16,7 +16,7 @@ export class FieldTypes {
     this.#issues = issues;
   }
 
-  /** The type of what is selected from a value of the type. */
+  /** Returns the type of a field selected from a value of the type. */
   selected(at: number, target: Type, field: string): Type {
     switch (target.kind) {
       case 'map':
@@ -31,7 +31,7 @@ export class FieldTypes {
       case 'error':
         return dyn;
       case 'opaque':
-        // Kubernetes declares its own as structures, and their fields nowhere.
+        // Kubernetes declares its own types as structures, but nowhere declares their fields.
         if (target.name.startsWith('kubernetes.')) return this.#unresolved(at, target.name);
         break;
       default:
@@ -51,7 +51,7 @@ export class FieldTypes {
     return errorType;
   }
 
-  /** The type of a structure that is written out; `ident` is that of its name. */
+  /** Returns the type of a struct literal; `ident` is the type of its name. */
   struct({ at }: Expr, ident: Type): Type {
     if (ident.kind === 'error') return errorType;
     if (ident.kind !== 'type') {
@@ -63,7 +63,7 @@ export class FieldTypes {
     return errorType;
   }
 
-  /** The type that a field of such a structure has. */
+  /** Returns the type of a field in a struct literal. */
   structField({ at, name }: StructLiteral['fields'][number], struct: string, type: Type): Type {
     if (type.kind === 'struct') return this.selected(at, type, name);
     const message = messageOf(type);

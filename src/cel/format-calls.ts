@@ -17,7 +17,7 @@ const kindsOf: Readonly<Record<Clause['verb'], readonly Type['kind'][]>> = {
   o: ['int', 'uint'],
 };
 
-/** `'...'.format([...])` with both written out: does each clause get what it can print? */
+/** Checks `'...'.format([...])` with literal operands: each clause must receive a value that it can print. */
 export function checkFormatCall(call: Call, { types, references }: Checked, issues: Issues): void {
   const [list] = call.args;
   if (call.target?.kind !== 'literal' || typeof call.target.value !== 'string' || list?.kind !== 'list') return;
@@ -42,7 +42,7 @@ export function checkFormatCall(call: Call, { types, references }: Checked, issu
     });
   let result = read(elements.length);
   if (result instanceof Failure && result.message.startsWith('index ')) {
-    // That it ends is said first.
+    // An unexpected end of the format is reported first.
     const more = read(elements.length + 1);
     if (more instanceof Failure && more.message === 'unexpected end of string') result = more;
   }
@@ -53,7 +53,7 @@ export function checkFormatCall(call: Call, { types, references }: Checked, issu
   }
 }
 
-/** The expression, or with `deep` the first one within lists and maps, whose value cannot be printed. */
+/** Returns the expression, or with `deep` the first one within lists and maps, whose value cannot be printed. */
 function firstRefused(expr: Expr, deep: boolean, takes: (expr: Expr) => boolean): Expr | undefined {
   if (!takes(expr)) return expr;
   if (!deep) return undefined;

@@ -4,28 +4,34 @@ import type { Value } from './values.js';
 
 /** One overload of a function: parameters, result, implementation and cost. */
 export interface Overload {
-  /** Unique among all, as Kubernetes names it: `string_split_string`. */
+  /** The id, unique among all overloads, as Kubernetes names it: `string_split_string`. */
   readonly id: string;
-  /** Whether the first parameter is the target: `target.name(...)`. */
+  /** Whether it is a method, `target.name(...)`, whose first parameter is the target. */
   readonly member: boolean;
-  /** The target first, if there is one. */
+  /** The parameters, the target first if there is one. */
   readonly parameters: readonly Type[];
   readonly result: Type;
   /**
-   * Gets values that fit the parameters, or not, when the checker could not know (`dyn`): those were compared with the
-   * parameters before. Never a `Failure`. Answers a `Failure` when it fails and never throws.
+   * Implements the overload. Receives values that match the parameters, checked at run time where the checker could not
+   * know (`dyn`), and never a `Failure`. Returns a `Failure` on error and never throws.
    */
   readonly evaluate: (...values: never[]) => Value;
-  /** Values that do not fit the parameters are passed all the same; of several such overloads the first one is taken. */
+  /**
+   * Whether the implementation also receives values that do not match the parameters; of several such overloads the
+   * first one is chosen.
+   */
   readonly unguarded?: boolean;
   /**
-   * What a call has cost, with its result at hand; 1 if nothing is said. Also asked when no overload fits the values, as in
-   * cel-go: they are of any type.
+   * Returns the actual cost of a call with its result; 1 by default. Also called when no overload fits the values, as
+   * in cel-go, so the values may have any type.
    */
   readonly cost?: (values: readonly Value[], result: Value) => number;
-  /** The same where the checker left other overloads possible, too (`dyn`), if it is not the same: all of them say so. */
+  /**
+   * Returns the cost where the checker left several overloads possible (`dyn`), if it differs from `cost`; all those
+   * overloads then have it.
+   */
   readonly undecidedCost?: (values: readonly Value[], result: Value) => number;
-  /** What a call may cost, and how large its result may be, before anything is known but types and limits. */
+  /** Estimates the cost of a call and the size of its result, from types and limits only. */
   readonly estimate?: EstimateCall;
 }
 
@@ -34,7 +40,7 @@ export interface FunctionDeclaration {
   readonly overloads: readonly Overload[];
 }
 
-/** A family of functions. */
+/** A set of functions. */
 export interface Library {
   readonly functions: readonly FunctionDeclaration[];
 }

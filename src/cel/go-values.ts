@@ -6,9 +6,9 @@ import { timestampText } from './library/timestamps.js';
 import { valueText } from './library/value-text.js';
 import { Duration, isList, Optional, Timestamp, TypeValue, Uint, type Value } from './values.js';
 
-/** Values as the Go types that stand behind them in Kubernetes: some complaints show these. */
+/** Values as the Go types that represent them in Kubernetes, as some error messages show them. */
 
-/** `%T` of what a value holds. */
+/** Returns the Go type of a value as `%T` prints it. */
 export function goTypeOf(value: Value): string {
   if (value === null) return 'structpb.NullValue';
   if (typeof value === 'boolean') return 'bool';
@@ -26,7 +26,7 @@ export function goTypeOf(value: Value): string {
   return value.kind === 'struct' ? 'map[string]interface {}' : value.name;
 }
 
-/** What JSON has no form for. Where it is printed, a few of its parts are. */
+/** Wraps a value that JSON cannot represent. Messages print only a few of its parts. */
 export const foreign = (given: Value): Json =>
   new NonJsonValue({
     get type() {
@@ -40,14 +40,14 @@ export const foreign = (given: Value): Json =>
     },
   }) as unknown as Json;
 
-/** A complaint may have many of them. */
+/** The maximum length of a printed value; a message may contain many of them. */
 const longest = 1_000;
 const shortened = (text: string): string => (text.length > longest ? `${text.slice(0, longest)}...` : text);
 
 const shown = 20;
 const deepest = 5;
 
-/** `%v`. */
+/** Formats a value as `%v` does. */
 function printed(value: Value, depth: number): string {
   if (value === null) return 'NULL_VALUE';
   if (value instanceof Duration) return goDuration(Number(value.nanoseconds) / 1e6);
@@ -57,7 +57,7 @@ function printed(value: Value, depth: number): string {
   return isList(value) ? `[${texts.join(' ')}]` : `map[${texts.sort().join(' ')}]`;
 }
 
-/** `%#v`. */
+/** Formats a value as `%#v` does. */
 function syntaxOf(value: Value, depth: number): string {
   if (value === null) return '0';
   if (typeof value === 'string') return quote(value);
@@ -97,7 +97,7 @@ function dateSyntax(value: Timestamp): string {
   return `time.Date(${[year, `time.${months[(month ?? 1) - 1]}`, day, hours, minutes, seconds, nanoseconds, 'time.UTC'].join(', ')})`;
 }
 
-/** A number as `%q` prints it, as the character that it stands for. */
+/** Formats a number as `%q` does: as the character with that code. */
 export function goRune(value: Value): string {
   const code = value instanceof Uint ? value.value : value;
   if (typeof code !== 'bigint') return `%!q(types.Bool=${code})`;

@@ -2,18 +2,18 @@ import type { Source } from './source.js';
 
 /** An error in an expression. */
 export interface Issue {
-  /** The place in the text, -1 if it was lost; undefined for what concerns all of it. */
+  /** The position in the text, -1 if it is unknown; undefined if the error concerns the whole text. */
   readonly at: number | undefined;
   readonly message: string;
-  /** The message with the place, the line and a caret below it, as cel-go prints it. */
+  /** The message with the position, the line and a caret below it, as cel-go prints it. */
   readonly text: string;
 }
 
-/** Lines longer than this, in bytes, are not shown. */
+/** The length up to which lines are shown, in bytes. */
 const longestShownLine = 16_384;
 const mostIssues = 100;
 
-/** Collects errors. As in cel-go, a hundred are kept and the rest are counted. */
+/** Collects errors. As in cel-go, the first hundred are kept and the rest are counted. */
 export class Issues {
   readonly #source: Source;
   readonly #found: { readonly at: number | undefined; readonly message: string }[] = [];
@@ -27,14 +27,14 @@ export class Issues {
     return this.#count;
   }
 
-  /** The message may come as a function, called at once if the issue is one that is told. */
+  /** Adds an error. A message given as a function is computed only if the issue is kept. */
   add(at: number | undefined, message: string | (() => string)): void {
     this.#count++;
     if (this.#count > mostIssues) return;
     this.#found.push({ at, message: typeof message === 'string' ? message : message() });
   }
 
-  /** In the order of their places. */
+  /** Returns the issues in the order of their positions. */
   list(): readonly Issue[] {
     const told = this.#found
       .map((issue) => ({ ...issue, order: issue.at ?? -2 }))

@@ -7,18 +7,18 @@ export interface JsonBacked {
   readonly json: Json;
 }
 
-/** Whether a value is a view of JSON, and not made by the expression. */
+/** Whether a value is a view of JSON, as opposed to one made by the expression. */
 export const isJsonBacked = (value: Value): value is Value & JsonBacked =>
   typeof value === 'object' && value !== null && 'json' in value;
 
-/** JSON as expressions see it where no schema tells them more: whole numbers are `int`, others `double`. */
+/** Returns JSON as expressions see it without a schema: whole numbers are `int`, others `double`. */
 export function jsonValue(json: Json): Value {
   if (typeof json === 'number') return Number.isSafeInteger(json) ? BigInt(json) : json;
   if (typeof json !== 'object' || json === null) return json;
   return isList(json) ? new JsonList(json) : new JsonMap(json);
 }
 
-/** Its items are made when they are looked at. */
+/** A list over JSON whose items are converted on demand. */
 class JsonList implements ListValue, JsonBacked {
   readonly kind = 'list';
   readonly json: readonly Json[];

@@ -14,7 +14,7 @@ import { standard } from './library/standard.js';
 import { strings } from './library/strings.js';
 import { urls } from './library/urls.js';
 
-/** Everything that expressions in Kubernetes 1.36 can call (`k8s.io/apiserver/pkg/cel/environment`). */
+/** All libraries of expressions in Kubernetes 1.36 (`k8s.io/apiserver/pkg/cel/environment`). */
 export const kubernetesLibraries: readonly Library[] = [
   standard,
   optionals,

@@ -1,6 +1,6 @@
 import type { ListValue, Value } from './values.js';
 
-/** A list whose items are made the first time they are looked at. */
+/** Returns a list whose items are made when they are first read. */
 export function lazyList(size: number, make: (at: number) => Value): ListValue {
   const made: Value[] = [];
   return {

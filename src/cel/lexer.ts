@@ -47,18 +47,18 @@ export type TokenKind = (typeof tokenKinds)[number];
 export interface Token {
   readonly kind: TokenKind;
   readonly text: string;
-  /** Of its first code point. */
+  /** The position of its first code point. */
   readonly at: number;
-  /** After its last code point. */
+  /** The position after its last code point. */
   readonly end: number;
 }
 
-/** Characters that begin no token. */
+/** Characters that do not begin a token. */
 export interface InvalidToken {
   readonly kind: 'unreadable';
   readonly text: string;
   readonly at: number;
-  /** Where the lexer continues. */
+  /** The position where the lexer continues. */
   readonly end: number;
 }
 
@@ -86,8 +86,8 @@ const words: ReadonlyMap<string, TokenKind> = new Map([
 ]);
 
 /**
- * The token at or after a place: the longest that fits. White space and comments are left out. What begins no token is
- * told as cel-go's lexer does: up to and with the first character that fits nothing.
+ * Returns the longest token at or after a position, skipping white space and comments. Where there is none, returns the
+ * invalid characters as cel-go's lexer reports them: up to and including the first one that fits no token.
  */
 export function tokenAt(source: Source, from: number): Token | InvalidToken {
   let at = from;
@@ -158,13 +158,13 @@ function numberAt(source: Source, at: number): { readonly kind: TokenKind; reado
 
 interface Quoted {
   readonly bytes: boolean;
-  /** After the closing quote; undefined when it is none. */
+  /** The position after the closing quote; undefined if there is none. */
   readonly end?: number;
-  /** The first place that does not fit; undefined when it does not begin like one. */
+  /** The first position that does not fit; undefined if the text does not begin like a quoted one. */
   readonly failed?: number;
 }
 
-/** A text or bytes in quotes, of one line or (in three quotes) several, raw or with escapes. */
+/** Reads a text or bytes in quotes, on one line or (in triple quotes) several, raw or with escapes. */
 function quotedAt(source: Source, at: number): Quoted {
   let start = at;
   const bytes = isOneOf(source.point(start), 'bB');
@@ -181,7 +181,7 @@ function quotedAt(source: Source, at: number): Quoted {
       if (isQuote(place) && isQuote(place + 1) && isQuote(place + 2)) return { bytes, end: place + 3 };
       place = !raw && source.point(place) === code('\\') ? escapeAt(source, place).end : place + 1;
     }
-    // Never closed: it is read as an empty text, and then what follows.
+    // Without closing quotes, it is read as an empty text, followed by the rest.
     return { bytes, end: start + 2 };
   }
 

@@ -8,10 +8,10 @@ export type LiteralResult<T> =
   | { readonly value: T; readonly refused?: undefined }
   | { readonly refused: string; readonly value?: undefined };
 
-/** No number of 64 bits has more digits, but for leading zeros. */
+/** Removes leading zeros, without which no number of 64 bits has more digits than the limit. */
 const significant = (digits: string): string => digits.replace(/^(0x)?0+(?=[0-9a-f])/i, '$1');
 
-/** The value of a token that is a literal, with the sign before it. */
+/** Returns the value of a token that is a literal, including the sign before it. */
 export function readLiteral({ kind, text }: Token, negative: boolean): LiteralResult<Literal['value']> {
   switch (kind) {
     case 'NUM_INT': {
@@ -58,7 +58,7 @@ const simpleEscapes: ReadonlyMap<string, string> = new Map(
 const parts = /\\(?:[xX]([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-3][0-7]{2})|(.))|[^\\]+/gs;
 
 /**
- * The text in quotes with its escapes read. In bytes an escape of a number is one byte, told as a number;
+ * Returns the text in quotes with escapes decoded. In bytes a numeric escape is one byte, passed on as a number;
  * elsewhere it is a code point.
  */
 function readQuoted<T>(

@@ -1,9 +1,9 @@
 import type { Comprehension, Expr } from './ast.js';
 import type { Macro, MacroCall } from './tree-builder.js';
 
-/** Name of the variable that folds accumulate in; nobody can write it. */
+/** The name of the accumulator of folds, which no expression can contain. */
 const accumulator = '@result';
-/** Names that variables of folds may not have. */
+/** Whether the name is reserved for accumulators, so that variables of folds may not have it. */
 const isAccumulator = (name: string): boolean => name === accumulator || name === '__result__';
 const unused = '#unused';
 
@@ -20,7 +20,7 @@ type Fold = Pick<Comprehension, 'range' | 'variable' | 'second' | 'start' | 'con
   readonly accumulator?: string;
 };
 
-/** Nodes of an expanded macro, all at the place of the call. */
+/** Returns builders for the nodes of an expanded macro, all at the position of the call. */
 function nodesOf({ builder, at }: MacroCall) {
   const call = (name: string, ...args: readonly Expr[]): Expr => builder.call(at, name, undefined, args);
   return {
@@ -31,7 +31,7 @@ function nodesOf({ builder, at }: MacroCall) {
     list: (...elements: readonly Expr[]): Expr => builder.list(at, elements),
     map: (): Expr => builder.map(at, []),
     accumulated: (): Expr => builder.ident(at, accumulator),
-    /** `step` if the condition holds; what is accumulated stays as it is otherwise. */
+    /** `step` if the condition holds; otherwise the accumulator stays as it is. */
     stepIf: (condition: Expr | undefined, step: Expr): Expr =>
       condition === undefined ? step : call('_?_:_', condition, step, builder.ident(at, accumulator)),
     fold: (parts: Fold): Expr => ({ kind: 'comprehension', id: builder.id(), at, accumulator, ...parts }),
@@ -72,13 +72,13 @@ const onlyOne: Quantifier = (macro, predicate) => {
 
 const overwrites = 'iteration variable overwrites accumulator variable';
 
-/** The name of one variable, or what is wrong with it. */
+/** Returns the name of one variable, or the error if the expression is no simple name. */
 function variableOf(expr: Expr, complaint: string): string | Refused {
   if (expr.kind !== 'ident') return new Refused(complaint, expr.at);
   return isAccumulator(expr.name) ? new Refused(overwrites, expr.at) : expr.name;
 }
 
-/** The names of two variables, or what is wrong with them. */
+/** Returns the names of two variables, or the error if an expression is no simple name. */
 function variablesOf(first: Expr, second: Expr): readonly [string, string] | Refused {
   const complaint = 'argument must be a simple name';
   if (first.kind !== 'ident') return new Refused(complaint, first.at);
@@ -113,7 +113,7 @@ const quantifierOfTwo = (name: string, parts: Quantifier): Macro => ({
   },
 });
 
-/** Makes a list of what comes of each item, or of each that meets the predicate. */
+/** Declares a macro that makes a list from each item, or from each item that meets the predicate. */
 const collecting = (
   name: string,
   args: 2 | 3,
@@ -192,7 +192,7 @@ const transforming = (name: string, args: 3 | 4, into: Transformation): Macro =>
   },
 });
 
-/** Binds a name by a fold over nothing, whose accumulator it is. */
+/** Binds a name to a value by a fold over nothing, as the fold's accumulator. */
 const binding = (macro: MacroCall, name: string, value: Expr, result: Expr): Expr => {
   const { fold, list, literal, ident } = nodesOf(macro);
   return fold({
@@ -240,7 +240,7 @@ const bind: Macro = {
 const sorted = '@__sortBy_input__';
 const sortable: ReadonlySet<Expr['kind']> = new Set(['list', 'select', 'ident', 'comprehension', 'call']);
 
-/** A list in the order of the keys made of its elements. */
+/** The macro `sortBy`: sorts a list by a key computed from each element. */
 const sorting: Macro = {
   name: 'sortBy',
   args: 2,
@@ -259,7 +259,7 @@ const sorting: Macro = {
   },
 };
 
-/** Those of the language itself. */
+/** The macros of the language itself. */
 export const standardMacros: readonly Macro[] = [
   presence,
   quantifier('all', everyOne),
@@ -270,7 +270,7 @@ export const standardMacros: readonly Macro[] = [
   filtering,
 ];
 
-/** Those with a variable for the index or key and one for the value. */
+/** The macros with one variable for the index or key and one for the value. */
 export const twoVariableMacros: readonly Macro[] = [
   quantifierOfTwo('all', everyOne),
   quantifierOfTwo('exists', anyOne),
@@ -284,11 +284,11 @@ export const twoVariableMacros: readonly Macro[] = [
   transforming('transformMapEntry', 4, intoEntries),
 ];
 
-/** `optMap` and `optFlatMap`. */
+/** The macros `optMap` and `optFlatMap`. */
 export const optionalMacros: readonly Macro[] = [ofOptional('optMap', true), ofOptional('optFlatMap', false)];
 
-/** `sortBy`, of the extension for lists. */
+/** The macro `sortBy` of the extension for lists. */
 export const listMacros: readonly Macro[] = [sorting];
 
-/** `cel.bind(name, value, result)`. */
+/** The macro `cel.bind(name, value, result)`. */
 export const bindMacros: readonly Macro[] = [bind];

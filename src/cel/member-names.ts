@@ -2,7 +2,7 @@ import type { JsonObject } from '../api/object.js';
 import { oncePer } from '../api/once.js';
 
 /**
- * Names of the members of an object that does not change any more. Expressions ask for the size of a map or for its first
- * member as often as they like, and finding all names takes longer the more there are.
+ * Returns the names of the members of an object that does not change any more. Cached, because expressions may ask for
+ * the size of a map or its first member repeatedly, and listing all names takes time proportional to their number.
  */
 export const memberNames = oncePer((object: JsonObject): readonly string[] => Object.keys(object));

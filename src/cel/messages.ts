@@ -5,11 +5,11 @@ import { Duration, Failure, Optional, Timestamp, TypeValue, Uint, type Value } f
 /** A type that struct literals can have: a structure, or a protobuf message for a CEL value. */
 export interface Message {
   readonly fields: { get(field: string): Type | undefined };
-  /** The value of a message with these fields, or why there is none. */
+  /** Returns the value of a message with these fields, or a failure. */
   make(values: ReadonlyMap<string, Value>): Value;
 }
 
-/** The message that values of a type are written as: `google.protobuf.Duration{seconds: 1}`. */
+/** Returns the message type for struct literals of a type: `google.protobuf.Duration{seconds: 1}`. */
 export function messageOf(type: Type | undefined): Message | undefined {
   if (type?.kind === 'struct') return type.make && { fields: type.fields, make: type.make };
   return type?.kind === 'duration' || type?.kind === 'timestamp' ? messages[type.kind] : undefined;
@@ -33,7 +33,7 @@ const messages: Readonly<Record<'duration' | 'timestamp', Message>> = {
   },
 };
 
-/** As far as a Date of JavaScript goes, in nanoseconds. */
+/** The range of a JavaScript Date, in nanoseconds. */
 const largestTime = 8_640_000_000_000_000n * 1_000_000n;
 const saturated = (sum: bigint): bigint => (sum > maxInt64 ? maxInt64 : sum < minInt64 ? minInt64 : sum);
 
@@ -48,7 +48,7 @@ function withNanoseconds(name: string, values: ReadonlyMap<string, Value>, make:
 const wrongField = (field: string, why: string): Failure =>
   new Failure(`field type conversion error for ${field} value type: ${why}`);
 
-/** A value as a field of so many bits takes it, or why it does not, in cel-go's words. */
+/** Converts a value to an integer field of this many bits; returns the error in cel-go's words otherwise. */
 function whole(value: Value | undefined, bits: 32 | 64): bigint | string {
   if (value === undefined) return 0n;
   if (typeof value === 'bigint') return BigInt.asIntN(bits, value) === value ? value : 'integer overflow';

@@ -1,13 +1,13 @@
 import type { TokenKind } from './lexer.js';
 
 interface Operator {
-  /** Its function. */
+  /** The name of its function. */
   readonly name: string;
-  /** Of sums 1, of products 2; comparisons come after both. */
+  /** 1 for sums, 2 for products; comparisons bind less tightly than both. */
   readonly precedence: 'relation' | 1 | 2;
 }
 
-/** Operators between two values, but for `&&` and `||`. */
+/** The binary operators, except `&&` and `||`. */
 export const operators: ReadonlyMap<TokenKind, Operator> = new Map<TokenKind, Operator>([
   ["'<'", { name: '_<_', precedence: 'relation' }],
   ["'<='", { name: '_<=_', precedence: 'relation' }],

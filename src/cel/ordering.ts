@@ -1,8 +1,9 @@
 import { Duration, Timestamp, Uint, type Value } from './values.js';
 
 /**
- * Which of two comes first, negative for the first: numbers of any type with each other, texts by code points, bytes, false
- * before true, moments, durations. undefined: they have no order (different types, or not a number).
+ * Compares two values; negative if the first is less. Numbers of any type are comparable with each other, texts compare
+ * by code points, false comes before true; bytes, timestamps and durations are comparable too. Returns undefined if the
+ * values have no order (different types, or NaN).
  */
 export function compare(a: Value, b: Value): number | undefined {
   if (typeof a === 'bigint' && typeof b === 'bigint') return a < b ? -1 : a > b ? 1 : 0;
@@ -22,7 +23,7 @@ export function compare(a: Value, b: Value): number | undefined {
   return compareNumbers(left, right);
 }
 
-/** Is this one of the three types of numbers? */
+/** Whether the value is an int, uint or double. */
 export const isNumber = (value: Value): value is bigint | Uint | number => number(value) !== undefined;
 
 const number = (value: Value): bigint | number | undefined =>
@@ -34,7 +35,10 @@ function compareNumbers(a: bigint | number, b: bigint | number): number | undefi
   return Number.isNaN(a) || Number.isNaN(b) ? undefined : 0;
 }
 
-/** Whole numbers meet doubles as the nearest double, as in cel-go: 2^53 + 1 equals 2.0^53. Beyond 64 bits nothing is equal. */
+/**
+ * Compares a double with a whole number, converted to the nearest double as in cel-go: 2^53 + 1 equals 2.0^53. Doubles
+ * beyond 64 bits equal no whole number.
+ */
 function compareDouble(double: number, whole: bigint, value: Value): number | undefined {
   const unsigned = value instanceof Uint;
   if (double < (unsigned ? 0 : -(2 ** 63))) return -1;
@@ -42,13 +46,13 @@ function compareDouble(double: number, whole: bigint, value: Value): number | un
   return compareNumbers(double, Number(whole));
 }
 
-/** By code points, where plain comparison goes by the halves of pairs. */
+/** Compares texts by code points, where JavaScript compares by surrogates. */
 export function compareTexts(a: string, b: string): number {
   if (a === b) return 0;
   const shorter = Math.min(a.length, b.length);
   for (let index = 0; index < shorter; index++) {
     if (a.charCodeAt(index) === b.charCodeAt(index)) continue;
-    // They may differ in the second half of a pair only.
+    // The texts may differ only in the second half of a surrogate pair.
     const start = index > 0 && (a.charCodeAt(index - 1) & 0xfc00) === 0xd800 ? index - 1 : index;
     const left = a.codePointAt(start) as number;
     const right = b.codePointAt(start) as number;

@@ -10,7 +10,7 @@ import { RecoveredTreeBuilder, withoutBackticks } from './syntax/recovered-tree.
 import { maxNesting, ParserLimitExceeded, ParserStopped, RecoveringParser } from './syntax/recovering-parser.js';
 import { type Macro, macroKey, TooManyNodes, TreeBuilder } from './tree-builder.js';
 
-/** The syntax tree with macros expanded, or the errors in the order of their places. */
+/** The syntax tree with macros expanded, or the errors in the order of their positions. */
 export type ParseResult =
   | { readonly expr: Expr; readonly source: Source; readonly issues?: undefined }
   | { readonly issues: readonly Issue[]; readonly expr?: undefined };
@@ -71,7 +71,7 @@ const literalKinds: ReadonlySet<TokenKind> = new Set<TokenKind>([
   "'null'",
 ]);
 
-/** A fast parser for valid expressions; gives up at the first error. */
+/** A fast parser for valid expressions, which gives up at the first error. */
 class Parser {
   readonly #source: Source;
   readonly #tokens: Token[] = [];
@@ -79,9 +79,9 @@ class Parser {
   #readUpTo = 0;
   #index = 0;
   #pauseAt = itemsPerStep;
-  /** How deep each kind of rule is nested at this place. */
+  /** The current nesting of each kind of rule. */
   readonly #depth = { expr: 0, relation: 0, calc: 0 };
-  /** Of operators, members and calls within each other, in what was read last. */
+  /** The nesting of operators, members and calls in the part parsed last. */
   #height = 0;
 
   constructor(source: Source, builder: TreeBuilder) {
@@ -131,7 +131,7 @@ class Parser {
     return true;
   }
 
-  /** Parses a part, and keeps the greater height of it and of what was parsed before. */
+  /** Parses a part, and keeps the greater nesting of it and of the part before. */
   *#and(part: Steps<Expr>): Steps<Expr> {
     const before = this.#height;
     const expr = yield* part;
@@ -169,7 +169,10 @@ class Parser {
     }
   }
 
-  /** Comparisons have one precedence: those on the right side are read by whom it belongs to. */
+  /**
+   * Parses comparisons, which all have the same precedence. With `many` false, stops before the next one, which is left
+   * to the caller.
+   */
   *#relation(many: boolean): Steps<Expr> {
     this.#enter('relation');
     let left = yield* this.#calc(0);
@@ -185,7 +188,7 @@ class Parser {
     return left;
   }
 
-  /** Sums and products whose precedence is at least as high. */
+  /** Parses sums and products with at least this precedence. */
   *#calc(least: number): Steps<Expr> {
     this.#enter('calc');
     let left = yield* this.#unary();
@@ -209,7 +212,7 @@ class Parser {
     return yield* this.#member();
   }
 
-  /** Every other operator of a row undoes the one before. */
+  /** Parses a row of the same unary operator, in which each pair cancels out. */
   *#signed(name: string, operator: TokenKind): Steps<Expr> {
     const { at } = this.#take(operator);
     let count = 1;
@@ -263,7 +266,7 @@ class Parser {
     return this.#builder.call(bracket.at, optional ? '_[?_]' : '_[_]', undefined, [operand, index]);
   }
 
-  /** Up to and with the closing parenthesis. */
+  /** Parses arguments up to and including the closing parenthesis. */
   *#arguments(): Steps<readonly Expr[]> {
     const args: Expr[] = [];
     if (this.#takeIf("')'") !== undefined) return args;
@@ -294,7 +297,7 @@ class Parser {
     return read.refused === undefined ? this.#builder.literal(at, read.value) : this.#builder.refuse(at, read.refused);
   }
 
-  /** A name, a call of a function, or a structure. */
+  /** Parses a name, a function call or a struct literal. */
   *#named(): Steps<Expr> {
     const dot = this.#takeIf("'.'") === undefined ? '' : '.';
     const name = this.#take('IDENTIFIER');
@@ -353,7 +356,7 @@ class Parser {
     return { id: this.#builder.id(), at: colon.at, name, value, optional };
   }
 
-  /** Members of a map or structure up to and with the closing brace; a comma may come before it. */
+  /** Parses members of a map or structure up to and including the closing brace; a trailing comma is allowed. */
   *#members<T>(read: () => Steps<T>): Steps<readonly T[]> {
     const members: T[] = [];
     while (this.#peek() !== "'}'" && this.#peek() !== "','") {

@@ -3,8 +3,8 @@ import { dyn, type StructType, string, type Type } from './types.js';
 import { Failure, type StructValue, type Value } from './values.js';
 
 /**
- * What expressions of mutating policies write out: `Object{...}` with everything below it (`Object.spec{...}`), of which
- * no more is known than where it stands, and `JSONPatch{...}`, one operation.
+ * Returns the type of a struct literal in mutating policies: `Object{...}` and its parts (`Object.spec{...}`), of which
+ * only the path is known, or `JSONPatch{...}`, one operation.
  */
 export function patchType(name: string): StructType | undefined {
   if (name === 'JSONPatch') return operationType;
@@ -21,7 +21,7 @@ const objectType = (name: string): StructType => ({
   make: (values) => new PatchStruct(name, values),
 });
 
-/** Fields that no operation has are of no type, which fits nothing that has one. */
+/** The type of unknown fields of an operation, to which no value is assignable. */
 const noType: Type = { kind: 'struct', name: '', fields: new Map<string, never>() };
 
 const operationFields: ReadonlyMap<string, Type> = new Map<string, Type>([
@@ -45,7 +45,7 @@ const operationType: StructType = {
   },
 };
 
-/** The value of such a struct literal. */
+/** The value of an `Object{...}` or `JSONPatch{...}` literal. */
 export class PatchStruct implements StructValue {
   readonly kind = 'struct';
   readonly name: string;

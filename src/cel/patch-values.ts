@@ -26,7 +26,10 @@ export class InvalidPatchValue extends Error {
   override readonly name = 'WrongValue';
 }
 
-/** How many values and bytes can still be written; lists that are concatenated with themselves grow exponentially. */
+/**
+ * The number of values and bytes that may still be written; lists that are concatenated with themselves grow
+ * exponentially.
+ */
 export interface OutputBudget {
   values: number;
   bytes: number;
@@ -34,7 +37,7 @@ export interface OutputBudget {
 
 const tooLarge = (): InvalidPatchValue => new InvalidPatchValue('what the expression makes is too large');
 
-/** Text and bytes of members and texts count; everything else is one value. */
+/** Takes one value from the budget; members, texts and bytes also take their size. */
 function take(budget: OutputBudget, bytes: number): void {
   budget.values -= 1;
   budget.bytes -= bytes;
@@ -42,8 +45,8 @@ function take(budget: OutputBudget, bytes: number): void {
 }
 
 /**
- * What was written out as `Object{...}`, as it is merged. Of lists and maps in it only what stands in them itself is taken
- * over, as in Kubernetes: what JSON has no form for is `NonJsonValue`. Throws InvalidPatchValue.
+ * Converts an `Object{...}` for merging. As in Kubernetes, only the direct contents of lists and maps in it are
+ * converted; what JSON cannot represent becomes `NonJsonValue`. Throws InvalidPatchValue.
  */
 export function* configurationOf(written: PatchStruct, budget: OutputBudget): Steps<JsonObject> {
   const object = yield* new PatchValueWriter(budget).object(written);
@@ -52,14 +55,14 @@ export function* configurationOf(written: PatchStruct, budget: OutputBudget): St
 }
 
 /**
- * A value as JSON Patch sets it: whole numbers that doubles cannot hold, durations, times and bytes become text. Throws
- * WrongValue.
+ * Converts a value for a JSON Patch: whole numbers that doubles cannot hold, durations, timestamps and bytes become
+ * text. Throws InvalidPatchValue.
  */
 export function* patchValueOf(value: Value, budget: OutputBudget): Steps<Json> {
   return yield* new PatchValueWriter(budget).json(value);
 }
 
-/** An object that cannot be written because a key is no string. */
+/** The result for an object that cannot be written because a key is not a string. */
 class NoMember {
   readonly foreign: Json;
 
@@ -87,7 +90,10 @@ class PatchValueWriter {
     return out;
   }
 
-  /** Lists and maps with what is in them; there no more lists and maps that were written out may follow. */
+  /**
+   * Converts a field: lists and maps with their direct contents; list and map literals nested in these are not
+   * converted.
+   */
   *#field(given: Value, field: string): Steps<Json | NoMember> {
     const value = given instanceof Optional ? (given.value ?? null) : given;
     if (!isContainer(value) || value.json !== undefined) return yield* this.#native(value);
@@ -109,7 +115,7 @@ class PatchValueWriter {
     return out;
   }
 
-  /** A value as Go holds it. */
+  /** Converts a value to the representation that Go has of it. */
   *#native(value: Value): Steps<Json> {
     if (++this.#seen % itemsPerStep === 0) yield;
     take(this.#budget, 0);
@@ -183,7 +189,7 @@ class PatchValueWriter {
     return text;
   }
 
-  /** JSON is used as it is, and counts towards the limit. */
+  /** Returns JSON as it is, and counts it towards the budget. */
   #counted(json: Json): Json {
     const open: Json[] = [json];
     for (let next = open.pop(); next !== undefined; next = open.pop()) {
@@ -218,6 +224,6 @@ const noKey = (key: Value): string =>
     ? "type conversion error from bool to 'string'"
     : `unsupported type conversion from '${key instanceof Uint ? 'uint' : 'int'}' to string`;
 
-/** The name within its own package. */
+/** Returns the name within its own Go package. */
 const shortName = (name: string): string =>
   name.startsWith('kubernetes.authorization.') ? name : name.slice(name.lastIndexOf('.') + 1);

@@ -10,14 +10,16 @@ export type Prepared =
   | {
       readonly wrong: string;
       readonly checked?: Checked;
-      /** It compiles, and fails before anything is evaluated: Kubernetes takes that for a fault of its own in some places. */
+      /**
+       * True if it compiles but fails before evaluation; Kubernetes treats that as an internal error in some places.
+       */
       readonly isInternal?: boolean;
     };
 
 export interface PrepareOptions {
   /** Returns an error if the expression's type is not allowed. */
   readonly wrongType: (type: Type) => string | undefined;
-  /** Prefix of errors. */
+  /** The prefixes of errors. */
   readonly compilation?: string;
   readonly instantiation?: string;
 }

@@ -1,9 +1,9 @@
 import type { Expr } from './ast.js';
 
-/** A leading dot says that a name is none of a macro's variables; all others are full names. */
+/** Returns a name without its leading dot, which means that it is no variable of a macro. */
 export const fullName = (name: string): string => (name.startsWith('.') ? name.slice(1) : name);
 
-/** `a.b.c` as names; undefined for what is more than names and dots. */
+/** Returns the parts of `a.b.c`; undefined for an expression with more than names and dots. */
 export function qualifiers(expr: Expr): readonly [string, ...string[]] | undefined {
   const fields: string[] = [];
   let inner = expr;

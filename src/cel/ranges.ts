@@ -1,6 +1,6 @@
 import { maxCost, type Range } from './cost.js';
 
-/** Arithmetic of estimates: whole numbers that stop at 2^64, as in cel-go. */
+/** Arithmetic of estimates: whole numbers that saturate at 2^64, as in cel-go. */
 
 export const exactly = (size: number): Range => ({ min: size, max: size });
 export const anySize: Range = { min: 0, max: maxCost };
@@ -9,10 +9,10 @@ const within = (value: number): number => (value > maxCost ? maxCost : value);
 
 export const plus = (a: Range, b: Range): Range => ({ min: within(a.min + b.min), max: within(a.max + b.max) });
 export const times = (a: Range, b: Range): Range => ({ min: within(a.min * b.min), max: within(a.max * b.max) });
-/** Rounded up. */
+/** Multiplies a range by a factor, rounding up. */
 export const scaled = (range: Range, factor: number): Range => ({
   min: within(Math.ceil(range.min * factor)),
   max: within(Math.ceil(range.max * factor)),
 });
-/** From the smaller minimum to the larger maximum. */
+/** Returns the range from the smaller minimum to the larger maximum. */
 export const union = (a: Range, b: Range): Range => ({ min: Math.min(a.min, b.min), max: Math.max(a.max, b.max) });

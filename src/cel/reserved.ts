@@ -22,5 +22,5 @@ const words: ReadonlySet<string> = new Set([
   'while',
 ]);
 
-/** Whether the word is reserved: it cannot name a variable or function, only a field. */
+/** Whether the word is reserved: it can name a field, but no variable or function. */
 export const isReserved = (word: string): boolean => words.has(word);

@@ -2,14 +2,14 @@ import { typeNameOf } from './library/type-name.js';
 import { isAny, type Type } from './types.js';
 import { Duration, Optional, Timestamp, TypeValue, Uint, type Value } from './values.js';
 
-/** Name of the type a value has while an expression runs: structures are maps there, as in Kubernetes. */
+/** Returns the name of a value's type at evaluation, where structures are maps, as in Kubernetes. */
 export const typeName = (value: Value): string =>
   typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'struct' ? 'map' : typeNameOf(value);
 
-/** What `type(...)` gives. */
+/** Returns the value of `type(...)`. */
 export const typeOf = (value: Value): TypeValue => new TypeValue(typeName(value));
 
-/** The name of the Go type of such values in Kubernetes, which some complaints show. */
+/** Returns the name of the value's Go type in Kubernetes, which some messages show. */
 export const goTypeName = (value: Value): string => goTypes.get(typeName(value)) ?? typeName(value);
 const goTypes: ReadonlyMap<string, string> = new Map([
   ['null_type', 'types.Null'],
@@ -38,17 +38,17 @@ const goTypes: ReadonlyMap<string, string> = new Map([
   ['kubernetes.authorization.ResourceCheck', 'library.resourceCheckVal'],
 ]);
 
-/** Types of Go that can be no key of its maps, since they have a list or a function within. */
+/** Go types that cannot be map keys, because they contain a slice or a function. */
 const unhashable: ReadonlySet<string> = new Set(['types.Bytes', 'cel.Format', 'cel.Semver']);
 
-/** Name of the Go type if a value of it can be no key. */
+/** Returns the name of the value's Go type if it cannot be a map key; undefined otherwise. */
 export function unhashableType(value: Value): string | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const name = goTypeName(value);
   return unhashable.has(name) ? name : undefined;
 }
 
-/** The name of a type that the checker knows; `dyn` for one that only it knows. */
+/** Returns the name of a type at evaluation; `dyn` for one that only the checker knows. */
 export function nameOfType(type: Type): string {
   switch (type.kind) {
     case 'null':
@@ -69,8 +69,8 @@ export function nameOfType(type: Type): string {
 const takesAll = ({ kind }: Type): boolean => kind === 'parameter' || kind === 'dyn' || kind === 'error';
 
 /**
- * Whether a value fits a parameter of this type. Of lists and maps one member speaks for all, as in cel-go; a type's
- * own parameters take everything.
+ * Whether a value fits a parameter of this type. As in cel-go, only one element of lists and maps is checked; type
+ * parameters accept any value.
  */
 export function fits(type: Type, value: Value): boolean {
   switch (type.kind) {

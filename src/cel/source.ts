@@ -1,9 +1,9 @@
-/** The text of an expression, whose places are counted in code points. */
+/** The text of an expression, with positions counted in code points. */
 export class Source {
   readonly #points: Uint32Array;
-  /** The text itself where every code point is one unit of it. */
+  /** The text itself if every code point is one UTF-16 unit; undefined otherwise. */
   readonly #text: string | undefined;
-  /** Where each line begins. */
+  /** The position at which each line begins. */
   readonly #lines: readonly number[];
 
   constructor(text: string) {
@@ -25,7 +25,7 @@ export class Source {
     return this.#points.length;
   }
 
-  /** The code point at a place; undefined beyond the end. */
+  /** Returns the code point at a position; undefined beyond the end. */
   point(at: number): number | undefined {
     return this.#points[at];
   }
@@ -40,7 +40,7 @@ export class Source {
     return text;
   }
 
-  /** The line, counted from 1, and the column, counted from 0, of a place. An empty text has no column: -1. */
+  /** Returns the line, counted from 1, and the column, counted from 0, of a position. An empty text has column -1. */
   position(at: number): { readonly line: number; readonly column: number } {
     if (this.length === 0) return { line: 1, column: -1 };
     let line = this.#lines.length;
@@ -48,7 +48,10 @@ export class Source {
     return { line, column: at - (this.#lines[line - 1] ?? 0) };
   }
 
-  /** A line without its end, counted from 1; undefined when there is none, or one with more than so many code points. */
+  /**
+   * Returns a line without its end, counted from 1; undefined if there is none, or if it has more than `most` code
+   * points.
+   */
   line(line: number, most: number): string | undefined {
     const start = this.#lines[line - 1];
     const next = this.#lines[line];

@@ -1,6 +1,6 @@
 import type { Expr } from './ast.js';
 
-/** The expressions that an expression is made of, in the order of evaluation. */
+/** Returns the direct subexpressions of an expression, in the order of evaluation. */
 export function subexpressions(expr: Expr): readonly Expr[] {
   switch (expr.kind) {
     case 'literal':

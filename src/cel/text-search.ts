@@ -1,14 +1,14 @@
 /**
- * Looks for texts in texts, in units of UTF-16, in linear time: what the engine has built in takes the product of both
- * lengths where both repeat themselves.
+ * Substring search in UTF-16 units, in linear time: the built-in search takes the product of both lengths where both
+ * are repetitive.
  */
 
-/** Place of the first `wanted` in `text` at or after `from`, or -1. */
+/** Returns the index of the first `wanted` in `text` at or after `from`, or -1. */
 export function indexOf(text: string, wanted: string, from = 0): number {
   return isQuick(text, wanted) ? text.indexOf(wanted, from) : search(text, wanted, from);
 }
 
-/** Place of the last `wanted` in `text` at or before `from`, or -1. */
+/** Returns the index of the last `wanted` in `text` at or before `from`, or -1. */
 export function lastIndexOf(text: string, wanted: string, from = text.length): number {
   if (isQuick(text, wanted)) return text.lastIndexOf(wanted, from);
   let last = -1;
@@ -21,7 +21,7 @@ export function lastIndexOf(text: string, wanted: string, from = text.length): n
   return last;
 }
 
-/** The parts of `text` between one `separator` and the next (not empty); at most `limit` parts, the last with the rest. */
+/** Splits `text` at a `separator` that is not empty; returns at most `limit` parts, the last one with the rest. */
 export function partsBetween(text: string, separator: string, limit = Number.POSITIVE_INFINITY): string[] {
   const parts: string[] = [];
   let start = 0;
@@ -45,13 +45,13 @@ export function partsBetween(text: string, separator: string, limit = Number.POS
   return parts;
 }
 
-/** Up to this many comparisons nobody has to wait for. */
+/** The number of comparisons up to which the built-in search is fast enough. */
 const fewComparisons = 10_000_000;
 const shortWanted = 8;
 const isQuick = (text: string, wanted: string): boolean =>
   wanted.length <= shortWanted || text.length * wanted.length <= fewComparisons;
 
-/** Knuth, Morris and Pratt: never looks at a unit of `text` twice. */
+/** Searches by the algorithm of Knuth, Morris and Pratt, which visits each unit of `text` once. */
 function search(text: string, wanted: string, from: number): number {
   if (text.length - from < wanted.length) return -1;
   const borders = bordersOf(wanted);
@@ -62,7 +62,7 @@ function search(text: string, wanted: string, from: number): number {
   return -1;
 }
 
-/** How much of `wanted` is matched after one more unit. */
+/** Returns how much of `wanted` is matched after one more unit. */
 function advance(wanted: string, borders: Int32Array, before: number, unit: number): number {
   let matched = before;
   if (matched === wanted.length) matched = borders[matched - 1] ?? 0;
@@ -70,7 +70,7 @@ function advance(wanted: string, borders: Int32Array, before: number, unit: numb
   return wanted.charCodeAt(matched) === unit ? matched + 1 : 0;
 }
 
-/** For each beginning of `wanted`: the longest shorter beginning that it ends with. */
+/** Returns for each prefix of `wanted` the length of the longest shorter prefix that it ends with. */
 function bordersOf(wanted: string): Int32Array {
   const borders = new Int32Array(wanted.length);
   for (let at = 1, matched = 0; at < wanted.length; at++) {

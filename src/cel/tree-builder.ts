@@ -2,10 +2,10 @@ import { itemsPerStep, type Steps } from '../api/steps.js';
 import type { Expr, ListLiteral, Literal, MapLiteral, StructLiteral } from './ast.js';
 import type { Issues } from './issues.js';
 
-/** `optMap` doubles its target: trees stop growing here. */
+/** The size limit of trees, because `optMap` doubles its target. */
 const mostNodes = 100_000;
 
-/** Thrown for a tree that would become too large; cel-go would run out of memory. */
+/** Thrown for a tree that exceeds the limit; cel-go would run out of memory. */
 export class TooManyNodes extends Error {}
 
 /** A call that the parser expands into another expression (cel-spec, "Macros"). */
@@ -24,7 +24,7 @@ export interface MacroCall {
   readonly builder: TreeBuilder;
   readonly at: number;
   readonly target: Expr | undefined;
-  /** Of the target, for a macro that asks for it. */
+  /** A copy of the target, for a macro that needs one. */
   readonly copied?: Expr | undefined;
   readonly args: readonly Expr[];
 }
@@ -94,7 +94,7 @@ export class TreeBuilder {
     return expanded;
   }
 
-  /** Terms joined by `&&` or `||`, as a balanced tree: `places` are those of the operators between them. */
+  /** Joins terms by `&&` or `||` as a balanced tree; `places` are the positions of the operators between them. */
   logic(name: string, terms: readonly Expr[], places: readonly number[]): Expr {
     const join = (from: number, to: number): Expr => {
       const middle = Math.floor((from + to + 1) / 2);
@@ -105,7 +105,7 @@ export class TreeBuilder {
     return places.length === 0 ? terms[0]! : join(0, places.length - 1);
   }
 
-  /** The same tree with nodes of its own; fields of structures stand at the given place then. */
+  /** Copies a tree with new node ids; fields of structures then have the given position. */
   *#copy(expr: Expr, at: number): Steps<Expr> {
     const id = this.id();
     if (id % itemsPerStep === 0) yield;
@@ -168,5 +168,5 @@ export class TreeBuilder {
   }
 }
 
-/** Macros are known by their name, number of arguments, and whether they have a target. */
+/** Returns the key of a macro: its name, number of arguments, and whether it has a target. */
 export const macroKey = (name: string, args: number, member: boolean): string => `${name}:${args}:${member}`;

@@ -1,7 +1,7 @@
 import { nameOfType } from './runtime-types.js';
 import { isAny, type Type } from './types.js';
 
-/** A type as cel-go prints it in what it says about expressions: `map(string, list(int))`. */
+/** Returns a type as cel-go prints it in messages: `map(string, list(int))`. */
 export function typeText(type: Type): string {
   switch (type.kind) {
     case 'error':
@@ -22,7 +22,7 @@ export function typeText(type: Type): string {
   }
 }
 
-/** A type as its own name says, which is how Kubernetes prints the type of a whole expression. */
+/** Returns a type by its full name, as Kubernetes prints the type of a whole expression. */
 export function fullTypeText(type: Type): string {
   switch (type.kind) {
     case 'list':
@@ -38,7 +38,7 @@ export function fullTypeText(type: Type): string {
   }
 }
 
-/** What a function is called with: `(int, string)`, or `string.(int)` with a target. */
+/** Returns the types of a call: `(int, string)`, or `string.(int)` with a target. */
 export function callText(target: Type | undefined, args: readonly Type[]): string {
   return `${target === undefined ? '' : `${typeText(target)}.`}(${args.map(typeText).join(', ')})`;
 }

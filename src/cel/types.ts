@@ -1,26 +1,26 @@
 import type { Value } from './values.js';
 
-/** Types of expressions, as the checker knows them. */
+/** The types of expressions in the checker. */
 export type Type =
   | { readonly kind: SimpleKind }
-  /** `packed`: what a protobuf message has wrapped, which fits everywhere like the rest and cannot be gone through. */
+  /** `packed`: a value wrapped in a protobuf message; it is assignable like `dyn`, but cannot be iterated over. */
   | { readonly kind: 'dyn'; readonly packed?: true }
   | { readonly kind: 'list'; readonly element: Type }
   | { readonly kind: 'map'; readonly key: Type; readonly value: Type }
   | StructType
-  /** Something only functions can look into: `net.IP`, `kubernetes.URL`, `optional_type(T)`. */
+  /** An opaque type, whose values only functions can look into: `net.IP`, `kubernetes.URL`, `optional_type(T)`. */
   | { readonly kind: 'opaque'; readonly name: string; readonly parameters: readonly Type[] }
   /** The type of a type. */
   | { readonly kind: 'type'; readonly of: Type | undefined }
-  /** Stands for a type within the declaration of a function. */
+  /** A type parameter in the declaration of a function. */
   | { readonly kind: 'parameter'; readonly name: string };
 
-/** A structure with known fields. Two of one name are the same type. */
+/** A structure with known fields. Structures with the same name are the same type. */
 export interface StructType {
   readonly kind: 'struct';
   readonly name: string;
   readonly fields: { get(field: string): Type | undefined };
-  /** Where expressions can write one out: the value with these fields, or why there is none. */
+  /** Returns the value of a struct literal with these fields, or a failure; absent where there are no literals. */
   readonly make?: (values: ReadonlyMap<string, Value>) => Value;
 }
 
@@ -34,7 +34,7 @@ type SimpleKind =
   | 'bytes'
   | 'duration'
   | 'timestamp'
-  /** The type of an expression with an error; fits everywhere, so that no error is reported twice. */
+  /** The type of an expression with an error; assignable to every type, so that no error is reported twice. */
   | 'error';
 
 export const dyn: Type = { kind: 'dyn' };

@@ -15,8 +15,8 @@ import { Failure, type Value } from './values.js';
 type FindOverload = (id: string) => Overload | undefined;
 
 /**
- * What Kubernetes checks besides types: texts of durations, timestamps and regular expressions, elements of lists and
- * maps of one type only, texts for `format` and what is put into them.
+ * Checks what Kubernetes checks besides types: literal durations, timestamps and regular expressions, homogeneous list
+ * and map literals, and formats with their arguments.
  */
 export function* validate(checked: Checked, overload: FindOverload, issues: Issues): Steps<void> {
   let seen = 0;
@@ -34,7 +34,7 @@ export function* validate(checked: Checked, overload: FindOverload, issues: Issu
   yield* visit(checked.expr, false);
 }
 
-/** A literal that can only fail: `duration('x')`, `s.matches('[')`. */
+/** Reports a literal argument that can only fail: `duration('x')`, `s.matches('[')`. */
 function checkLiteral(call: Call, checked: Checked, overload: FindOverload, issues: Issues): void {
   const [literal] = call.args;
   if (literal?.kind !== 'literal') return;
@@ -50,7 +50,7 @@ function fails(call: Call, value: Value, { references }: Checked, overload: Find
   const found = id === undefined ? undefined : overload(id);
   const parameter = found?.parameters[0];
   if (found === undefined || parameter === undefined) return false;
-  // The checker takes null for any duration or timestamp.
+  // The checker accepts null for any duration or timestamp.
   return !fits(parameter, value) || (found.evaluate as (given: Value) => Value)(value) instanceof Failure;
 }
 

@@ -1,5 +1,5 @@
 /**
- * What expressions compute with. `int` is a bigint (of 64 bits), `double` a number, `bytes` an Uint8Array; a failure is a
+ * The values of expressions. `int` is a bigint (of 64 bits), `double` a number, `bytes` a Uint8Array. A failure is a
  * value too, because `false && failure` is false.
  */
 export type Value =
@@ -30,7 +30,7 @@ export class Failure {
 
 /** The failure of a call without a matching overload. */
 export const noSuchOverload = new Failure('no such overload');
-/** Types whose values cel-go asks themselves for what it does not know: they say so in brief. */
+/** Types whose values cel-go dispatches unknown operators to: their failures have the brief message. */
 export const receivers: ReadonlySet<string> = new Set([
   'string',
   'google.protobuf.Timestamp',
@@ -45,11 +45,11 @@ export class Uint {
   }
 }
 
-/** A moment from 0001-01-01T00:00:00Z to 9999-12-31T23:59:59.999999999Z. */
+/** A timestamp from 0001-01-01T00:00:00Z to 9999-12-31T23:59:59.999999999Z. */
 export class Timestamp {
-  /** Since 1970, in nanoseconds. */
+  /** Nanoseconds since 1970. */
   readonly nanoseconds: bigint;
-  /** From UTC, in minutes, where the moment was written down: only its text shows it. */
+  /** The offset from UTC in minutes, as written in its text; only text output uses it. */
   readonly offset: number;
   constructor(nanoseconds: bigint, offset = 0) {
     this.nanoseconds = nanoseconds;
@@ -64,22 +64,25 @@ export class Duration {
   }
 }
 
-/** A failure: what is compared is one or has one in it, or the left value cannot be compared with one like the right. */
+/**
+ * The result of a comparison; a failure if an operand is or contains one, or if the left value cannot be compared with
+ * one like the right.
+ */
 export type EqualityResult = boolean | Failure;
 
-/** Elements may be made when asked for. */
+/** A list. Its elements may be made on demand. */
 export interface ListValue {
   readonly kind: 'list';
   readonly size: number;
-  /** `index` is within the list. */
+  /** Returns the element at an index within the list. */
   at(index: number): Value;
-  /** Where a list has an equality of its own (sets, maps by keys). */
+  /** The list's own equality (sets, maps by keys). */
   readonly equals?: (other: ListValue) => EqualityResult;
-  /** Where adding means merging. */
+  /** The list's own addition, which merges. */
   readonly plus?: (other: ListValue) => ListValue;
   /**
-   * Lists and maps of a custom resource are no zero values, not even empty ones, and cannot be compared with what is no list
-   * or no map.
+   * Whether the list belongs to a custom resource: such lists and maps are no zero values, not even when empty, and
+   * cannot be compared with values that are no list or no map.
    */
   readonly ofResource?: boolean;
 }
@@ -92,20 +95,20 @@ export interface MapValue {
   readonly size: number;
   get(key: Value): Value | undefined;
   keys(): Iterable<Value>;
-  /** Where a map has an equality of its own (objects with a schema). */
+  /** The map's own equality (objects with a schema). */
   readonly equals?: (other: MapValue) => EqualityResult;
-  /** As in a list. */
+  /** Whether the map belongs to a custom resource; see `ListValue`. */
   readonly ofResource?: boolean;
 }
 
 /** A structure with declared fields. */
 export interface StructValue {
   readonly kind: 'struct';
-  /** Name of its type. */
+  /** The name of its type. */
   readonly name: string;
-  /** undefined: not set, or not declared. */
+  /** Returns the value of a field; undefined if it is not set or not declared. */
   get(field: string): Value | undefined;
-  /** Names of the fields that are set. */
+  /** Returns the names of the fields that are set. */
   fields(): Iterable<string>;
 }
 
@@ -126,9 +129,9 @@ export class TypeValue {
 /** A value that only functions can look into. */
 export interface OpaqueValue {
   readonly kind: 'opaque';
-  /** Name of its type, as in its `Type`. */
+  /** The name of its type, as in its `Type`. */
   readonly name: string;
-  /** Its size for costs; 1 by default. */
+  /** The size for costs; 1 by default. */
   readonly size?: number;
   equals(other: OpaqueValue): boolean;
   /** Whether `==` can compare it with another value of its type; true by default. */

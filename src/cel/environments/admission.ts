@@ -12,8 +12,8 @@ import { requireKind, requireType } from './result-type.js';
 import { struct, userInfo } from './structures.js';
 
 /**
- * Expressions about a request on its way through admission (KEP-3716): `object`, `oldObject`, `request`,
- * `namespaceObject` and `authorizer`; those of policies (KEP-3488) also about `params` and `variables`.
+ * The environment of expressions about an admission request (KEP-3716): `object`, `oldObject`, `request`,
+ * `namespaceObject` and `authorizer`; in policies (KEP-3488) also `params` and `variables`.
  */
 const environment = ({
   hasAuthorizer = true,
@@ -54,7 +54,7 @@ const conditionEnvironment = once(() => environment());
 const kind = struct('kubernetes.GroupVersionKind', { group: string, version: string, kind: string });
 const resource = struct('kubernetes.GroupVersionResource', { group: string, version: string, resource: string });
 
-/** The fields of an AdmissionReview's request, without `uid` and without the objects. */
+/** The fields of an AdmissionReview's request, without `uid` and the objects. */
 const request = struct('kubernetes.AdmissionRequest', {
   kind,
   resource,
@@ -100,11 +100,11 @@ const namespace = struct('kubernetes.Namespace', {
   }),
 });
 
-/** A condition, ready to be evaluated, or what is wrong with it in kube-apiserver's words. */
+/** Compiles a match condition, or returns its error in kube-apiserver's words. */
 export const compileCondition = (expression: string): Steps<Prepared> =>
   prepare(conditionEnvironment(), expression, { wrongType: requireKind(['bool']) });
 
-/** What is known of the objects that a policy sees; absent: nothing. */
+/** The types of the objects that a policy sees; undefined where they are unknown. */
 export interface KnownTypes {
   readonly object?: Type | undefined;
   readonly params?: Type | undefined;
@@ -112,21 +112,24 @@ export interface KnownTypes {
 
 /** Compiles the expressions of one policy, each with the variables it can use. */
 export interface PolicyCompiler {
-  /** To be called in the order of the variables: each may use those before it. */
+  /** Compiles a variable. Must be called in the order of the variables, because each may use the previous ones. */
   variable(name: string, expression: string): Steps<Prepared>;
   condition(expression: string): Steps<Prepared>;
   validation(expression: string): Steps<Prepared>;
   message(expression: string): Steps<Prepared>;
   annotation(expression: string): Steps<Prepared>;
-  /** An `Object{...}`. */
+  /** Compiles an expression that returns `Object{...}`. */
   configuration(expression: string): Steps<Prepared>;
-  /** A list of `JSONPatch{...}`. */
+  /** Compiles an expression that returns a list of `JSONPatch{...}`. */
   operations(expression: string): Steps<Prepared>;
-  /** What is wrong with a validation or message, whatever type it has; undefined: nothing. */
+  /** Returns the error of a validation or message, whatever type it has; undefined if there is none. */
   complaint(expression: string): Steps<string | undefined>;
 }
 
-/** `hasParams`: the policy has a kind of parameters. `hasVariables`: there is at least one variable. */
+/**
+ * Returns the compiler for a policy. `hasParams`: the policy has a `paramKind`. `hasVariables`: there is at least one
+ * variable.
+ */
 export function policyCompiler({
   hasParams,
   hasVariables,
@@ -172,7 +175,9 @@ export function policyCompiler({
   };
 }
 
-/** What is known of a variable by those behind it: of a structure, a library's object or an optional nothing. */
+/**
+ * Returns the type of a variable as later expressions know it; structures, opaque types and optionals become unknown.
+ */
 function fieldType(type: Type): Type {
   if (type.kind === 'list') return listOf(fieldType(type.element));
   if (type.kind === 'map') return mapOf(fieldType(type.key), fieldType(type.value));

@@ -15,8 +15,8 @@ import type { MapValue, Value } from '../values.js';
 import { userInfo } from './structures.js';
 
 /**
- * Expressions about tokens of other issuers (KEP-3331): about the `claims` of one, or about the `user` that they were
- * mapped to.
+ * Returns the environment of expressions about tokens of other issuers (KEP-3331), with one variable: the `claims` of a
+ * token, or the `user` that they were mapped to.
  */
 const about = (variable: string, type: Type): (() => Environment) =>
   once(() => environmentOf({ variables: new Map([[variable, type]]), libraries: kubernetesLibraries }));
@@ -26,7 +26,7 @@ const aboutUser = about('user', userInfo);
 const anyType = (): undefined => undefined;
 const onlyBool = (type: Type): string | undefined => (type.kind === 'bool' ? undefined : 'must evaluate to bool');
 
-/** What a claim is mapped to: of what type it is shows when it is evaluated. */
+/** Compiles a claim mapping. Its type is only known when it is evaluated. */
 export const compileMapping = (expression: string): Steps<Prepared> =>
   prepare(aboutClaims(), expression, { wrongType: anyType });
 export const compileClaimRule = (expression: string): Steps<Prepared> =>
@@ -50,7 +50,7 @@ export function asksForClaim(expression: Expr, claim: string): boolean {
 }
 
 /**
- * Claims, or a user, as these expressions see them. Every number is a double. Names may be written with escapes:
+ * Returns claims or a user as these expressions see them. Every number is a double. Names may be written with escapes:
  * `a__dot__b` is `a.b`.
  */
 export const membersValue = (json: JsonObject): Value => new NamedMap(json, (name) => unescapeField(name));

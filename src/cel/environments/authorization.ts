@@ -38,6 +38,6 @@ const environment = once(() =>
   environmentOf({ variables: new Map([['request', request]]), libraries: kubernetesLibraries }),
 );
 
-/** A condition under which an authorizer is asked (KEP-3221): about the `request` that is to be allowed. */
+/** Compiles a match condition of an authorizer (KEP-3221), which is about the `request` to be authorized. */
 export const compileReviewCondition = (expression: string): Steps<Prepared> =>
   prepare(environment(), expression, { wrongType: requireKind(['bool']) });

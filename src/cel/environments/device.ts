@@ -9,7 +9,7 @@ import { type Prepared, prepare } from '../prepare.js';
 import { fullTypeText } from '../type-text.js';
 import { any, bool, isAny, string, type Type } from '../types.js';
 
-/** Expressions about a device (KEP-4381), whose parts have known limits. */
+/** Expressions about a device (KEP-4381), whose parts have known size limits. */
 
 const text = (maxElements: number): DeclType => ({ type: string, maxElements });
 const maxQualified = 32;
@@ -30,9 +30,9 @@ const device: DeclType = {
     ['allowMultipleAllocations', { type: bool, maxElements: 1 }],
   ]),
 };
-/** `attributes["domain"].id` is as large as an attribute can be. */
+/** Returns sizes within a device; `attributes["domain"].id` has the largest size of an attribute. */
 const sizeOfDevice = sizesWithin(device, ({ element }) => (element === attribute ? attribute : undefined));
-/** Of other names, which are those of types, nothing is known. */
+/** Returns sizes for `device` only; all other names are those of types and have no known size. */
 const sizeOf: typeof sizeOfDevice = (path) => (path[0] === 'device' ? sizeOfDevice(path) : undefined);
 
 const environment = once(

@@ -1,6 +1,6 @@
 import { listOf, mapOf, string, type Type } from '../types.js';
 
-/** A structure of a name with these fields. */
+/** Returns a structure type with this name and these fields. */
 export const struct = (name: string, fields: Readonly<Record<string, Type>>): Type => ({
   kind: 'struct',
   name,

@@ -6,20 +6,20 @@ import { Failure, type ListValue, noSuchOverload, Optional, Uint, type Value } f
 import type { Frame, Step } from './frame.js';
 
 /**
- * Paths such as `self.spec.items[i].?name`: a beginning and what is taken from it, step by step. cel-go evaluates such a
- * path as one, charging one unit for each step and one for the beginning; and what an optional step finds is wrapped once,
- * at the end.
+ * Attributes: paths such as `self.spec.items[i].?name`, made of a root and qualifiers. cel-go evaluates such a path as
+ * a whole, charging one unit for the root and one for each qualifier; the result of an optional qualifier is wrapped
+ * once, at the end.
  */
 export type Attribute = Path | Choice;
 
 interface Path {
   readonly kind: 'path';
-  /** The beginning; its own cost is charged within. */
+  /** The root of the path. It charges its own cost. */
   readonly root: Step;
   readonly qualifiers: Qualifier[];
 }
 
-/** `condition ? a : b`, where steps behind it are taken from either. */
+/** A conditional `condition ? a : b`; qualifiers after it apply to either branch. */
 interface Choice {
   readonly kind: 'choice';
   readonly condition: Step;
@@ -28,18 +28,18 @@ interface Choice {
 }
 
 export interface Qualifier {
-  /** A field, key or index; or how to find it out. */
+  /** A field, key or index that is constant; `keyStep` computes one that is not. */
   readonly key: Value;
   readonly keyStep: Step | undefined;
-  /** Finding nothing makes the whole path `optional.none()`. */
+  /** Whether a missing value makes the whole path `optional.none()`. */
   readonly optional: boolean;
-  /** Asks whether there is something: `has(...)`. */
+  /** Whether the qualifier only tests for presence: `has(...)`. */
   readonly test: boolean;
 }
 
 export const path = (root: Step): Attribute => ({ kind: 'path', root, qualifiers: [] });
 
-/** Takes the step behind the path. */
+/** Appends the qualifier to the path, or to both branches of a conditional. */
 export function addQualifier(attribute: Attribute, qualifier: Qualifier): void {
   const open: Attribute[] = [attribute];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
@@ -50,7 +50,7 @@ export function addQualifier(attribute: Attribute, qualifier: Qualifier): void {
 
 const none = new Optional();
 
-/** What the path leads to. The unit for its beginning is the caller's to charge, if any. */
+/** Evaluates the path. The caller charges the unit for the root, if there is one. */
 export function resolve(attribute: Attribute, frame: Frame): Value {
   let part = attribute;
   while (part.kind === 'choice') {
@@ -99,10 +99,12 @@ function follow(root: Value, qualifiers: readonly Qualifier[], frame: Frame): Va
   return optional ? new Optional(value as Exclude<Value, Failure>) : value;
 }
 
-/** Kubernetes takes the value out of its optional as plain JSON, whatever the schema says of an object. */
+/** Returns plain JSON for a value from an optional: Kubernetes unwraps it so, whatever the schema says of an object. */
 const withoutSchema = (value: Value): Value => (isJsonBacked(value) ? jsonValue(value.json) : value);
 
-/** The value at a key or index of a list, map or structure; undefined if there is none, and for other values. */
+/**
+ * Returns the value at a key or index of a list, map or structure; undefined if there is none, and for other values.
+ */
 function find(value: Value, key: Value): Value | undefined {
   if (typeof value !== 'object' || value === null || !('kind' in value)) return undefined;
   switch (value.kind) {
@@ -117,7 +119,7 @@ function find(value: Value, key: Value): Value | undefined {
   }
 }
 
-/** The failure of a value that cannot be a key or index: only strings, numbers and booleans can. */
+/** Returns the failure for a value that cannot be a key or index: only strings, numbers and booleans can. */
 export function invalidKey(key: Value): Failure | undefined {
   if (key instanceof Failure) return key;
   if (typeof key !== 'object' || key instanceof Uint) return undefined;
@@ -126,11 +128,11 @@ export function invalidKey(key: Value): Failure | undefined {
 
 function element(list: ListValue, key: Value): Value | undefined {
   let index = key instanceof Uint ? key.value : key;
-  // The smallest int counts as none where it comes as a double.
+  // The smallest int given as a double is not a valid index.
   if (typeof index === 'number' && Number.isInteger(index) && index !== -(2 ** 63)) index = BigInt(index);
   if (typeof index === 'bigint' && isInt64(index)) {
     if (index < 0n || index >= BigInt(list.size)) return undefined;
-    // Kubernetes' own lists are asked with what was written, and know only ints.
+    // Kubernetes' own lists receive the key as written, and accept only ints.
     return list.ofResource && index !== key
       ? new Failure(`unsupported index: ${valueText(key)}`)
       : list.at(Number(index));

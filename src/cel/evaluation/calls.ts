@@ -7,8 +7,9 @@ import { Duration, Failure, noSuchOverload, receivers, type Value } from '../val
 import { EvaluationAborted, type Frame, ProgramFailed, type Step } from './frame.js';
 
 /**
- * A call of the overload that the values of the operands fit, of those the checker left possible; then, if the values
- * decide alone, of `declared`, all that the function has. `pattern` is the second operand if it is constant.
+ * Plans a call of a function. At run time the first overload is chosen that the operands fit: first among those the
+ * checker left possible; then, for functions that only the values decide, among all in `declared`. `pattern` is the
+ * second operand if it is constant.
  */
 export function callStep(
   name: string,
@@ -79,9 +80,12 @@ export function callStep(
   };
 }
 
-/** Functions of lists that cel-go charges for by a list it takes for granted, also when there is only a failure. */
+/** Matches list functions that cel-go charges as if the operand were a list, even when the call fails. */
 const comparesItself = /^list_(?:[\w.]+_)?(distinct|sort|sortByAssociatedKeys)$/;
-/** Operators that cel-go leaves to the values: those of a resource may have other types than its schema says (`optional.of(self).?a`). */
+/**
+ * Operators whose overload cel-go chooses by the values alone: values of a resource may have other types than its
+ * schema says (`optional.of(self).?a`).
+ */
 const decidedByValues: ReadonlySet<string> = new Set([
   '_+_',
   '_-_',
@@ -95,7 +99,7 @@ const decidedByValues: ReadonlySet<string> = new Set([
   '_>=_',
   'size',
 ]);
-/** No expression says so outright, but behind `dyn` a duration can be negated. */
+/** The negation of a duration: it has no declared overload, but is possible behind `dyn`. */
 const negated: Overload = {
   id: 'negate_duration',
   member: false,
@@ -105,7 +109,7 @@ const negated: Overload = {
 };
 const patternFunctions: ReadonlySet<string> = new Set(['matches', 'find', 'findAll']);
 
-/** Functions that cel-go chooses by the first value alone: others name the types in their complaint. */
+/** Functions that cel-go dispatches on the first value alone; the others name the operand types in their error. */
 const chosenByFirst: ReadonlySet<string> = new Set([
   ...decidedByValues,
   '!_',
@@ -119,8 +123,8 @@ const chosenByFirst: ReadonlySet<string> = new Set([
 type Choose = (values: readonly Value[]) => Overload | Failure;
 
 /**
- * Finds the overload that the values fit, or says that there is none, in cel-go's words. Types do not say it all: where
- * `dyn` met another type, the checker took it for that.
+ * Returns a function that finds the overload for the values, or the failure in cel-go's words. Declared types are not
+ * enough: where `dyn` met another type, the checker assumed that type.
  */
 function chooser(name: string, overloads: readonly Overload[]): Choose {
   return (values) => {
@@ -137,7 +141,10 @@ function chooser(name: string, overloads: readonly Overload[]): Choose {
 }
 
 const alwaysBrief: ReadonlySet<string> = new Set(['!_', '@in', 'contains', 'startsWith', 'endsWith']);
-/** Types that know an operator, if not for every second value: they say so in brief. */
+/**
+ * Comparisons: the types in `ordered` implement them, though not for every second operand, and fail with the brief
+ * message.
+ */
 const comparisons: ReadonlySet<string> = new Set(['_<_', '_<=_', '_>_', '_>=_']);
 const ordered = ['bool', 'bytes', 'double', 'int', 'uint'];
 const askedOf: ReadonlyMap<string, ReadonlySet<string>> = new Map(
@@ -160,7 +167,7 @@ function evaluated(choose: Choose, values: readonly Value[]): Value {
   return chosen instanceof Failure ? chosen : chosen.evaluate(...(values as never[]));
 }
 
-/** The usual case, without detours: there is one overload. */
+/** Plans a call with one operand and one overload, the usual case, without detours. */
 function unary(first: Step, { evaluate, cost, parameters: [type] }: Overload, choose: Choose): Step {
   const fitsFirst = fitter(type as Type);
   return (frame) => {
@@ -190,7 +197,7 @@ function binary(first: Step, second: Step, { evaluate, cost, parameters }: Overl
 
 type Fitter = (value: Value) => boolean;
 
-/** `fits` for one type, as fast as it goes. */
+/** Returns `fits` specialized for one type, for speed. */
 function fitter(type: Type): Fitter {
   switch (type.kind) {
     case 'int':

@@ -2,7 +2,7 @@ import { goTypeName } from '../runtime-types.js';
 import { Failure, type Value } from '../values.js';
 import type { Frame, Step } from './frame.js';
 
-/** A variable of a fold; a sum is begun when it is first asked for. */
+/** Returns a step that reads a variable of a fold. An accumulator is initialized when it is first read. */
 export const localStep = (place: number, start: Step | undefined): Step =>
   start === undefined
     ? ({ locals }) => locals[place] as Value
@@ -14,7 +14,10 @@ export const localStep = (place: number, start: Step | undefined): Step =>
         return value;
       };
 
-/** Iterates over a list or the keys of a map, or over both with index or value. Returns a failure for any other value. */
+/**
+ * Returns a function that iterates over a list or the keys of a map, or over both with index or value; it returns a
+ * failure for any other value.
+ */
 export function loop(
   condition: Step,
   step: Step,
@@ -22,7 +25,7 @@ export function loop(
   firstPlace: number,
   secondPlace: number | undefined,
 ): (frame: Frame, values: Value) => Failure | undefined {
-  /** false: enough. */
+  /** Runs one iteration; returns false if the loop ends. */
   const once = (frame: Frame): boolean => {
     const goesOn = condition(frame);
     if (typeof goesOn === 'boolean' && !goesOn) return false;

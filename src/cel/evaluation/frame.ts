@@ -9,7 +9,7 @@ export class CostExceeded extends Error {
   }
 }
 
-/** Thrown where cel-go's interpreter panics: the whole evaluation fails, whatever `||` would make of a failure. */
+/** Thrown where cel-go's interpreter panics: the whole evaluation fails, even where `||` would absorb a failure. */
 export class EvaluationAborted extends Error {
   constructor(message: string) {
     super(`internal error: ${message}`);
@@ -27,7 +27,7 @@ export class ProgramFailed extends Error {
 
 /** The state of one evaluation. */
 export class Frame {
-  /** Variables of folds, each at a place of its own; undefined for a sum that nobody asked for yet. */
+  /** The variables of folds, each at an index of its own; undefined for an accumulator that was not read yet. */
   readonly locals: (Value | undefined)[];
   readonly #variables: (name: string) => Value | undefined;
   readonly #known: (Value | undefined)[] = [];
@@ -43,12 +43,12 @@ export class Frame {
   charge(units: number): void {
     this.cost += units;
     if (this.cost <= this.#limit) return;
-    // No sum with it would ever be above a limit.
+    // Sums with NaN would never exceed a limit.
     if (Number.isNaN(this.cost)) this.cost = Number.POSITIVE_INFINITY;
     throw new CostExceeded();
   }
 
-  /** Asked for once, however often it is used: then it is known by its place. */
+  /** Returns a variable. It is looked up by name once; afterwards it is found at its index. */
   variable(name: string, place: number): Value | undefined {
     const known = this.#known[place];
     if (known !== undefined) return known;
@@ -58,5 +58,5 @@ export class Frame {
   }
 }
 
-/** A part of an expression, ready to be evaluated. */
+/** A part of an expression that is planned and ready to be evaluated. */
 export type Step = (frame: Frame) => Value;

@@ -4,7 +4,10 @@ import type { Message } from '../messages.js';
 import { Failure, Optional, type Value } from '../values.js';
 import type { Frame, Step } from './frame.js';
 
-/** The list of what the steps give; those at optional places give optionals, and what they have is taken. */
+/**
+ * Returns the list of the steps' values. Those at indexes in `optional` yield optionals, whose value is inserted if
+ * there is one.
+ */
 export function listOfSteps(steps: readonly Step[], optional: ReadonlySet<number>, frame: Frame): Value {
   const values: Value[] = [];
   for (let place = 0; place < steps.length; place++) {
@@ -30,7 +33,7 @@ export interface FieldSteps {
   readonly optional: boolean;
 }
 
-/** The message of what the fields give; of fields with one name the last counts. */
+/** Returns the message with the fields' values; of fields with the same name the last one counts. */
 export function messageOfSteps(message: Message, fields: readonly FieldSteps[], frame: Frame): Value {
   const values = new Map<string, Value>();
   for (const { name, value: step, optional } of fields) {
@@ -44,13 +47,13 @@ export function messageOfSteps(message: Message, fields: readonly FieldSteps[], 
   return message.make(values);
 }
 
-/** What an optional has that is given for an entry or field with `?`; undefined if it has nothing. */
+/** Returns the value of an optional given with `?` for an entry or field; undefined if it has none. */
 const unwrapped = (name: string, value: Exclude<Value, Failure>): Value | undefined =>
   value instanceof Optional
     ? value.value
     : new Failure(`cannot initialize optional entry '${name}' from non-optional value ${valueText(value)}`);
 
-/** The map of what the entries give; of entries with one key the last counts. */
+/** Returns the map of the entries' values; of entries with the same key the last one counts. */
 export function mapOfSteps(entries: readonly EntrySteps[], frame: Frame): Value {
   const values = new Map<unknown, readonly [Value, Value]>();
   for (const entry of entries) {

@@ -4,9 +4,12 @@ import { sizeOf, traversal } from '../library/call-costs.js';
 import { Failure, type ListValue, noSuchOverload, Optional, Uint, type Value } from '../values.js';
 import type { Step } from './frame.js';
 
-/** Operators that do not evaluate all their operands, or count otherwise than functions do. */
+/** Operators that do not evaluate all their operands, or are charged differently from functions. */
 
-/** `&&` (`deciding` is false) and `||` (true): one deciding term decides, whatever the others are. */
+/**
+ * Plans `&&` (`deciding` is false) or `||` (true): one deciding operand decides, whatever the others are, failures
+ * included.
+ */
 export function connective(steps: readonly Step[], deciding: boolean): Step {
   return (frame) => {
     let failure: Failure | undefined;
@@ -19,7 +22,10 @@ export function connective(steps: readonly Step[], deciding: boolean): Step {
   };
 }
 
-/** One unit for ten of the smaller value; values only functions look into cost one. */
+/**
+ * Plans `==` (`expected` is true) or `!=`. It costs a tenth for each unit of the smaller value; comparing opaque values
+ * by `==` costs one.
+ */
 export const equality =
   (first: Step, second: Step, expected: boolean): Step =>
   (frame) => {
@@ -33,7 +39,7 @@ export const equality =
     return expected ? same : same !== true;
   };
 
-/** An optional is as large as its value. */
+/** Returns the size of a value for costs; an optional has the size of its value. */
 function sizeInCosts(value: Value): number {
   if (typeof value !== 'object') return typeof value === 'string' ? sizeOf(value) : 1;
   let inner: Value = value;
@@ -42,8 +48,8 @@ function sizeInCosts(value: Value): number {
 }
 
 /**
- * `x in [1, 2, 3]`: what is in a list of constants is looked up, and costs nothing. undefined: the elements are nothing to
- * be looked up.
+ * Plans `x in [1, 2, 3]`: a lookup in a list of constants, which costs nothing. Returns undefined if the elements
+ * cannot be looked up.
  */
 export function membership(elements: ListValue, first: Step): Step | undefined {
   const known = new Set<unknown>();
@@ -58,7 +64,7 @@ export function membership(elements: ListValue, first: Step): Step | undefined {
   };
 }
 
-/** `a.or(b)`, `a.orValue(b)`: what is behind is evaluated only if there is no value before it. Costs nothing. */
+/** Plans `a.or(b)` or `a.orValue(b)`: the second operand is evaluated only if the first has no value. Costs nothing. */
 export const alternative =
   (first: Step, second: Step, unwraps: boolean): Step =>
   (frame) => {

@@ -14,14 +14,14 @@ import { Frame, ProgramFailed, type Step } from './frame.js';
 import { type FieldSteps, listOfSteps, mapOfSteps, messageOfSteps } from './literals.js';
 import { alternative, connective, equality, membership } from './logic.js';
 
-/** The functions and the types that an expression can name. */
+/** The functions and types that an expression can refer to. */
 export interface Names {
   overload(id: string): Overload | undefined;
   overloadsOf(name: string): readonly Overload[];
   hasType(name: string): boolean;
 }
 
-/** What a part of an expression becomes: paths are kept open for what may follow. */
+/** The plan of a part of an expression; paths stay open for further qualifiers. */
 type Plan =
   | { readonly kind: 'constant'; readonly value: Value }
   | { readonly kind: 'path'; readonly attribute: Attribute }
@@ -49,7 +49,7 @@ export function stepOf(plan: Plan): Step {
   }
 }
 
-/** One unit for the beginning of a path; what is chosen from (`c ? a : b`) costs nothing more. */
+/** Returns the step of a path, which charges one unit for the root; a conditional charges nothing more. */
 function pathStep(attribute: Attribute): Step {
   if (attribute.kind === 'choice') return (frame) => resolve(attribute, frame);
   const { root, qualifiers } = attribute;
@@ -67,7 +67,9 @@ function pathStep(attribute: Attribute): Step {
   };
 }
 
-/** Variables of folds that a part of an expression sees: where they are kept, and how the sum begins. */
+/**
+ * The variables of folds visible to a part of an expression: their indexes, and the initial value of the accumulator.
+ */
 interface Scope {
   readonly name: string;
   readonly place: number;
@@ -88,13 +90,13 @@ const conversionNames: ReadonlySet<string> = new Set([
   'uint',
 ]);
 
-/** Makes steps of the parts of an expression, once. */
+/** Plans the parts of an expression as steps. Each instance plans one expression. */
 export class Planner {
   readonly #checked: Checked;
   readonly #environment: Names;
   readonly #places = new Map<string, number>();
   #seen = 0;
-  /** Places for variables of folds given out so far. */
+  /** The number of indexes for variables of folds assigned so far. */
   locals = 0;
 
   constructor(checked: Checked, environment: Names) {
@@ -134,7 +136,7 @@ export class Planner {
     const type = this.#checked.types.get(id);
     const name = reference?.name ?? written;
     if (type?.kind === 'type') {
-      // As in cel-go a type is what it is called, also where a macro calls it so.
+      // As in cel-go, a type is identified by its name, also where a macro uses it.
       if (!this.#environment.hasType(name)) throw new ProgramFailed(`reference to undefined type: ${name}`);
       return { kind: 'constant', value: new TypeValue(name) };
     }
@@ -152,7 +154,7 @@ export class Planner {
     };
   }
 
-  /** Where a frame keeps a variable. */
+  /** Returns the index at which a frame keeps a variable. */
   #place(name: string): number {
     const known = this.#places.get(name);
     if (known !== undefined) return known;
@@ -301,7 +303,7 @@ export class Planner {
   }
 }
 
-/** Operators with ways of their own. */
+/** Plans the operators with an evaluation of their own; returns undefined for others. */
 function operatorStep(name: string, steps: readonly Step[], overloads: readonly Overload[]): Step | undefined {
   const [first, second] = steps as [Step, Step];
   switch (name) {
@@ -334,7 +336,7 @@ const isConstantList = (plan: Plan | undefined): plan is { readonly kind: 'const
 
 const isConstant = (plan: Plan): plan is Plan & { readonly kind: 'constant' } => plan.kind === 'constant';
 
-/** A path to go on from: the one there is, or one that begins with a value. */
+/** Returns the open path of a plan, or a new one with the value as its root. */
 function openPath(plan: Plan): Attribute {
   return plan.kind === 'path' || plan.kind === 'test' ? plan.attribute : path(stepOf(plan));
 }
@@ -357,7 +359,7 @@ function index(plans: readonly Plan[], optional: boolean): Plan {
     addQualifier(attribute, { key: value, keyStep: undefined, optional, test: false });
     return { kind: 'path', attribute };
   }
-  // What a path as a key costs is one unit less: that of its beginning.
+  // A path used as a key costs one unit less, because its root is not charged.
   const keyAttribute = key.kind === 'path' || key.kind === 'test' ? key.attribute : undefined;
   const keyStep: Step = keyAttribute === undefined ? stepOf(key) : (frame) => resolve(keyAttribute, frame);
   addQualifier(attribute, { key: null, keyStep, optional, test: false });

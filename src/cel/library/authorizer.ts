@@ -23,12 +23,12 @@ const groupCheckType = opaque(names.group);
 export const resourceCheckType = opaque(names.resource);
 const decisionType = opaque(names.decision);
 
-/** What a check asks about. Texts are empty where nothing was said. */
+/** The attributes of a check. Texts that the expression did not give are empty. */
 export interface CheckedAttributes {
-  /** The service account that is asked about; undefined: whoever the authorizer is for. */
+  /** The service account that the check is about; undefined for the user that the authorizer stands for. */
   readonly serviceAccount?: { readonly namespace: string; readonly name: string };
   readonly verb: string;
-  /** Of a request for no resource. */
+  /** The path of a non-resource request. */
   readonly path?: string;
   readonly resource?: ResourceAttributes;
 }
@@ -39,7 +39,7 @@ export interface ResourceAttributes {
   readonly subresource: string;
   readonly namespace: string;
   readonly name: string;
-  /** As written: not parsed yet. */
+  /** The selector as written, not parsed yet. */
   readonly fieldSelector: string;
   readonly labelSelector: string;
 }
@@ -47,14 +47,14 @@ export interface ResourceAttributes {
 export interface CheckDecision {
   readonly allowed: boolean;
   readonly reason: string;
-  /** What went wrong while deciding, if something did. */
+  /** The error that occurred while deciding, if any. */
   readonly error?: string;
 }
 
-/** Returns undefined if the decision is not known yet. */
+/** Decides a check; returns undefined if the decision is not known yet. */
 export type Decide = (attributes: CheckedAttributes) => CheckDecision | undefined;
 
-/** Thrown by a check that cannot be decided at once: evaluate again when it is. */
+/** Thrown by a check that has no decision yet; the expression must be evaluated again when there is one. */
 export class DecisionNeeded extends Error {
   override readonly name = 'DecisionNeeded';
   readonly attributes: CheckedAttributes;
@@ -84,7 +84,7 @@ interface DecisionValue extends OpaqueValue {
   readonly decision: CheckDecision;
 }
 
-/** Kubernetes compares none of these values with any. */
+/** Returns a value of the library. As in Kubernetes, such values cannot be compared with any value. */
 const value = (name: string): OpaqueValue => ({
   kind: 'opaque',
   name,
@@ -147,10 +147,13 @@ const checkPath = ({ authorizer, path }: PathCheckValue, verb: string): Decision
 const checkResource = ({ authorizer, resource }: ResourceCheckValue, verb: string): DecisionValue =>
   checked(authorizer, { resource, verb });
 
-/** Only two checks are to be had for what an expression may cost. */
+/** The cost of a check: the cost limit of an expression allows only two. */
 const checking: Costs = { cost: () => 350_000, estimate: () => ({ cost: exactly(350_000) }) };
 
-/** A list and a structure for each requirement, of which the shortest has two characters. */
+/**
+ * Estimates the cost of parsing a selector: a list and a structure per requirement; the shortest requirement has two
+ * characters.
+ */
 const selectorCost = (size: Range): Range =>
   plus(exactly(10), plus(scaled(size, perByte), scaled(scaled(size, 0.5), 50)));
 const selecting: Costs = {

@@ -7,7 +7,10 @@ import type { Costs } from './declarations.js';
 
 /** Costs of library calls in Kubernetes (`k8s.io/apiserver/pkg/cel/library/cost.go`). */
 
-/** Code points of a text, bytes, items, members; 1 for all else. */
+/**
+ * Returns the size of a value: the code points of a text, the number of bytes, items or members; 1 for all other
+ * values.
+ */
 export function sizeOf(value: Value | undefined): number {
   if (typeof value === 'string') return codePoints(value);
   if (value instanceof Uint8Array) return value.length;
@@ -16,10 +19,13 @@ export function sizeOf(value: Value | undefined): number {
   return value.kind === 'opaque' ? (value.size ?? 1) : value.size;
 }
 
-/** Looking through a value of such a size. */
+/** Returns the cost of traversing a value of this size. */
 export const traversal = (size: number, times = 1): number => Math.ceil(size * times * perByte);
 
-/** Looking through everything within a value: a tenth per byte, rounded down text by text, one per other value. */
+/**
+ * Returns the cost of traversing a value with everything in it: a tenth per byte, rounded down per text; 1 per other
+ * value.
+ */
 function deepTraversal(value: Value | undefined): number {
   const open = [value];
   let cost = 0;
@@ -40,13 +46,15 @@ function deepTraversal(value: Value | undefined): number {
 
 export const sizeEstimate = (node: EstimatedNode | undefined): Range => node?.size ?? anySize;
 
-/** Looking once (or so often) through the text that is the first argument. */
+/** The costs of traversing the text in the first argument, once or the given number of times. */
 export const parsing = (times = 1): Costs => ({
   cost: ([text]) => traversal(sizeOf(text), times),
   estimate: (_, [text]) => ({ cost: scaled(sizeEstimate(text), times * perByte) }),
 });
 
-/** A tenth for each code point of the text (and one), times a quarter for each of the pattern. */
+/**
+ * The costs of matching: a tenth per code point of the text (plus one), times a quarter per code point of the pattern.
+ */
 export const matching = {
   cost: ([text, pattern]: readonly Value[]): number =>
     traversal(1 + sizeOf(text)) * Math.ceil(sizeOf(pattern) * perPatternByte),
@@ -55,19 +63,19 @@ export const matching = {
   }),
 } satisfies Costs;
 
-/** What is known to cost more than any evaluation may is not begun: nothing could interrupt it. */
+/** Refuses work whose known cost exceeds the limit of any evaluation, before it begins: nothing could interrupt it. */
 export function refuseBeyondLimit(cost: number): void {
   if (cost > perCallLimit) throw new EffortExceeded();
 }
-/** In units of UTF-16: an expression makes no longer text than this. */
+/** The longest text that an expression may make, in UTF-16 units. */
 const longestText = 2 ** 24;
 
-/** Before a text of so many units is made. */
+/** Refuses a text of this many UTF-16 units before it is made. */
 export function refuseLonger(units: number): void {
   if (units > longestText) throw new EffortExceeded();
 }
 
-/** Functions that go through a list or a text once: `indexOf`, `min`, `sum` and their kin. */
+/** The costs of functions that traverse a list or text once: `indexOf`, `min`, `sum` and similar ones. */
 export const searching = {
   cost: ([target]: readonly Value[]): number => deepTraversal(target),
   estimate: (target: EstimatedNode | undefined): { readonly cost: Range } => {

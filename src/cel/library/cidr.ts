@@ -38,13 +38,13 @@ function read(text: string): CidrValue | Failure {
   return isMapped(prefix.bytes) ? mappedFailure(text) : cidrFrom(prefix.bytes, prefix.bits);
 }
 
-/** Kubernetes says twice what it was doing. */
+/** Parses a CIDR range. As in Kubernetes, a parse error has its context twice. */
 function cidrOf(text: string): CidrValue | Failure {
   const value = read(text);
   return value instanceof Failure ? new Failure(`${context}${value.message}`) : value;
 }
 
-/** The address with all bits behind the prefix cleared. */
+/** Returns the address with all bits after the prefix cleared. */
 function masked(bytes: Buffer, bits: number): Buffer {
   return Buffer.from(bytes.map((byte, at) => byte & (0xff00 >> Math.min(8, Math.max(0, bits - 8 * at))) & 0xff));
 }
@@ -54,7 +54,9 @@ const contains = ({ bytes, bits }: CidrValue, address: Buffer): boolean =>
 
 const containsIp = (cidr: CidrValue, { bytes }: IpValue): boolean => contains(cidr, bytes);
 
-/** A text that is no address has no overload, as in Kubernetes. */
+/**
+ * Whether the range contains the address in the text. As in Kubernetes, a text that is no address matches no overload.
+ */
 function containsIpText(cidr: CidrValue, text: string): boolean | Failure {
   const address = ipOf(text);
   return address instanceof Failure ? new Failure('no such overload') : containsIp(cidr, address);
@@ -68,7 +70,7 @@ function containsCidrText(cidr: CidrValue, text: string): boolean | Failure {
   return other instanceof Failure ? other : containsCidr(cidr, other);
 }
 
-/** Comparing the bits of two addresses, and masking one of them where ranges are compared. */
+/** Returns the cost of comparing the bits of two addresses; for ranges, also of masking one of them. */
 const comparing = ([cidr]: readonly Value[], masks: boolean): number =>
   traversal(2 * sizeOf(cidr)) + (masks ? traversal(sizeOf(cidr)) + 1 : 0);
 const addressSizes: Range = { min: 4, max: 16 };

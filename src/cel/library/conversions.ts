@@ -14,11 +14,14 @@ import { type Costs, global } from './declarations.js';
 import { floorSeconds, timestampFromText, timestampOf, timestampText } from './timestamps.js';
 import { doubleText, durationText } from './value-text.js';
 
-/** `type(...)`, `dyn(...)`, and the functions named after the types they make: failures as in cel-go. */
+/**
+ * Type conversions: `type(...)`, `dyn(...)` and the functions named after the types they return, with cel-go's
+ * failures.
+ */
 const a = parameter('A');
 const same = (value: Value): Value => value;
 const looking = { cost: ([value]: readonly Value[]): number => traversal(sizeOf(value)) };
-/** Up to four bytes are one code point. */
+/** The costs of text to bytes: a code point has up to four bytes. */
 const encoding: Costs = {
   ...looking,
   estimate: (_, [text]) => {
@@ -33,14 +36,14 @@ const decoding: Costs = {
     return { cost: scaled(size, perByte), resultSize: { min: Math.floor(size.min / 4), max: size.max } };
   },
 };
-/** A product of 64 bits; what was without limit stays so. */
+/** Wraps a product to 64 bits; an unlimited size stays unlimited. */
 const wrapped = (product: number): number => (product >= maxCost * 4 ? maxCost : product % maxCost);
 const impossible = (from: string, to: string): Failure =>
   new Failure(`type conversion error from '${from}' to '${to}'`);
 const integerOverflow = new Failure('integer overflow');
 const unsignedOverflow = new Failure('unsigned integer overflow');
 
-/** Reading costs one unit, however long the text is. */
+/** Wraps a conversion from text, which costs one unit however long the text is, so that its effort counts. */
 const reading =
   (read: (text: string) => Value) =>
   (text: string): Value => {
@@ -48,7 +51,7 @@ const reading =
     return read(text);
   };
 
-/** The digits as a number, or undefined if it is beyond the limit: however many there are, they are not all counted. */
+/** Returns the value of the digits, or undefined if it exceeds the limit. Does not convert more digits than needed. */
 function digitsValue(digits: string, limit: bigint): bigint | undefined {
   const significant = digits.replace(/^0+/, '');
   if (significant.length > 20) return undefined;
@@ -70,11 +73,14 @@ function uintFromText(text: string): Value {
 
 const decimal = /^[+-]?(?:[0-9_]+(?:\.[0-9_]*)?|\.[0-9_]+)(?:[eE][+-]?[0-9_]+)?$/;
 const hexadecimal = /^([+-]?)0[xX]([0-9a-fA-F_]*)(?:\.([0-9a-fA-F_]*))?[pP]([+-]?[0-9_]+)$/;
-/** Underscores stand between digits only, and behind `0x`. */
+/** Matches a misplaced underscore: underscores may stand only between digits and after `0x`. */
 const misplaced = /(?:^|[^0-9])_|_(?:[^0-9]|$)/;
 const misplacedInHexadecimal = /(?:^|[^0-9a-fA-FxX])_|_(?:[^0-9a-fA-F]|$)/;
 
-/** As Go reads floats: also `inf`, `NaN`, hexadecimal ones and underscores; what is too large is refused. */
+/**
+ * Parses a double as Go does, including `inf`, `NaN`, hexadecimal numbers and underscores; refuses numbers that are too
+ * large.
+ */
 function doubleFromText(text: string): Value {
   if (/^nan$/i.test(text)) return Number.NaN;
   const infinite = /^([+-]?)inf(?:inity)?$/i.exec(text);
@@ -93,12 +99,12 @@ function hexadecimalValue(text: string): number | undefined {
   if (whole === undefined || misplacedInHexadecimal.test(text)) return undefined;
   const digits = withoutUnderscores(whole) + fraction;
   if (digits === '') return undefined;
-  // More digits than a double can tell apart only say how large it is.
+  // Digits beyond the precision of a double only contribute to the magnitude.
   const significant = digits.replace(/^0+/, '');
   const cut = Math.max(0, significant.length - 32);
   const value = Number(BigInt(`0x${significant.slice(0, 32) || '0'}`));
   const scale = Number(withoutUnderscores(exponent)) - 4 * fraction.length + 4 * cut;
-  // In two steps: the power alone may have no place among the doubles where the product has.
+  // Scales in two steps: the power alone may overflow a double where the product does not.
   const half = Math.trunc(scale / 2);
   return (sign === '-' ? -value : value) * 2 ** half * 2 ** (scale - half);
 }
@@ -112,7 +118,7 @@ function textFromBytes(value: Uint8Array): Value {
 }
 
 const durationFromText = (text: string): Value => {
-  // Reading many small parts takes longer than reading one of the same length, and so does complaining of them.
+  // A text of many small parts takes longer to parse and to report than another one of the same length.
   if (text.length > 64) spend(20 * text.length);
   const parsed = parseDuration(text);
   return parsed.wrong === undefined

@@ -3,18 +3,20 @@ import type { Overload } from '../functions.js';
 import type { Type } from '../types.js';
 import { noSuchOverload, type Value } from '../values.js';
 
-/** What calls cost, where it is not one unit: afterwards, and as foreseen. */
+/** The cost of calls, actual and estimated, where it is not one unit. */
 export interface Costs {
   readonly cost?: (values: readonly Value[], result: Value) => number;
-  /** Where `dyn` leaves several overloads possible. */
+  /** The actual cost where `dyn` leaves several overloads possible. */
   readonly undecidedCost?: (values: readonly Value[], result: Value) => number;
   readonly estimate?: EstimateCall;
 }
 
-/** Of a function that is declared for its types only, since the evaluator has its own ways for it. */
+/**
+ * The implementation of a function that is declared only for its types, because the evaluator implements it specially.
+ */
 export const declaredOnly = (): Value => noSuchOverload;
 
-/** `target.name(...)`; the first parameter is the target. */
+/** Declares an overload of `target.name(...)`; the first parameter is the target. */
 export const member = (
   id: string,
   parameters: readonly Type[],
@@ -23,7 +25,7 @@ export const member = (
   costs: Costs = {},
 ): Overload => ({ id, member: true, parameters, result, evaluate, ...costs });
 
-/** `name(...)`. */
+/** Declares an overload of `name(...)`. */
 export const global = (
   id: string,
   parameters: readonly Type[],

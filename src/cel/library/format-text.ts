@@ -26,7 +26,7 @@ export interface Clause {
   readonly precision: number | undefined;
 }
 
-/** The values that each verb accepts, as error messages put it. */
+/** The values that each verb accepts, as error messages list them. */
 export const acceptedTypes: Readonly<Record<Clause['verb'], string>> = {
   s: 'string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps',
   d: 'decimal clause can only be used on integers',
@@ -39,8 +39,8 @@ export const acceptedTypes: Readonly<Record<Clause['verb'], string>> = {
 };
 
 /**
- * Reads a format: what `print` gives for each clause, with the texts between. `print` gets the place of the argument;
- * what it complains about is said with a prefix.
+ * Expands a format string: the literal text between clauses, and for each clause the result of `print`, which receives
+ * the index of the argument. Adds a prefix to failures of `print`.
  */
 export function readFormat(
   format: string,
@@ -107,7 +107,7 @@ function readClause(format: string, start: number): (Clause & { readonly end: nu
   }
   const verb = format[at] ?? '';
   if (verbs.includes(verb)) return { verb: verb as Clause['verb'], precision, end: at + 1 };
-  // Go looks at bytes, and shows the first one of a character as if it were one.
+  // Like Go, shows the first byte of the character as if it were a character.
   const [byte = 0] = Buffer.from(String.fromCodePoint(format.codePointAt(at) ?? 0));
   return { wrong: `unrecognized formatting clause "${String.fromCharCode(byte)}"` };
 }
@@ -153,21 +153,21 @@ const numberNames: ReadonlyMap<string, number> = new Map([
   ['-Infinity', Number.NEGATIVE_INFINITY],
 ]);
 
-/** A list or map that is being written, and how far it is. */
+/** A list or map that is being printed, with the progress so far. */
 interface Unfinished {
   readonly size: number;
   readonly end: ']' | '}';
-  /** What stands before a part, and the part. */
+  /** Returns the text before a part, and the part. */
   readonly part: (at: number) => readonly [string, Value];
   next: number;
 }
 
-/** `%s`: a text as it is, lists and maps with their parts as literals. Values of any depth. */
+/** Formats for `%s`: a text as it is, lists and maps with their parts as literals. Works on values of any depth. */
 function plainText(value: Value): string | Failure {
   const out: string[] = [];
   let length = 0;
   const unfinished: Unfinished[] = [];
-  /** Writes what is made of no others, begins what is. */
+  /** Writes a scalar completely, or the beginning of a list or map. */
   const write = (text: string, part: Value): Failure | undefined => {
     const begun = begin(part);
     if (begun instanceof Failure) return begun;
@@ -194,7 +194,7 @@ function plainText(value: Value): string | Failure {
   return failure ?? out.join('');
 }
 
-/** A structure is a map of its fields. */
+/** Whether the value is a list, map or structure; a structure counts as a map of its fields. */
 const isMadeOfOthers = (value: Value): value is ListValue | MapValue | StructValue =>
   typeof value === 'object' && value !== null && 'kind' in value && value.kind !== 'opaque';
 
@@ -209,7 +209,7 @@ function begin(value: Value): Unfinished | Failure | undefined {
     const text = keyText(key);
     if (text instanceof Failure) return text;
     const member = value.kind === 'map' ? value.get(key) : typeof key === 'string' ? value.get(key) : undefined;
-    // An object of a resource names also the fields that are null, and then has none of that name.
+    // An object of a resource also names its null fields, but returns no value for them.
     if (member === undefined) return new Failure(`could not find key: ${text}`);
     entries.push([text, member]);
   }
@@ -261,7 +261,10 @@ function scalarText(value: Value): string | Failure | undefined {
   }
 }
 
-/** `%f`: digits in groups of three. Fraction digits beyond what Go's formatter has bits for follow its overflows. */
+/**
+ * Formats for `%f`, with digits in groups of three. Precision beyond what Go's formatter has bits for overflows as
+ * there.
+ */
 function fixedText(value: number, precision: number): string {
   if (Number.isNaN(value)) return 'NaN';
   if (!Number.isFinite(value)) return value < 0 ? '-∞' : '∞';
@@ -274,7 +277,7 @@ function fixedText(value: number, precision: number): string {
   return `${value < 0 ? '-' : ''}${grouped}${shown === '' ? '' : `.${shown}`}`;
 }
 
-/** Without an exponent: `0.15`, `1000000000000000000000`. */
+/** Returns the shortest decimal digits, without an exponent: `0.15`, `1000000000000000000000`. */
 function shortestDigits(value: number): string {
   const [digits = '', exponent = '0'] = value.toExponential().split('e');
   const [first = '', rest = ''] = digits.split('.');
@@ -287,8 +290,8 @@ function shortestDigits(value: number): string {
 const superscripts = '⁰¹²³⁴⁵⁶⁷⁸⁹';
 
 /**
- * `%e`: always six fraction digits. cel-go hands the precision on as a width: texts are filled with spaces from the left
- * up to that, of which Go's formatter keeps 16 bits.
+ * Formats for `%e`, always with six fraction digits. cel-go passes the precision on as a width: the text is padded on
+ * the left with spaces up to it; Go's formatter keeps 16 bits of it.
  */
 function scientificText(value: number, precision: number): string {
   return scientific(value).padStart(precision & 0xffff);

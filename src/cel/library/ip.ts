@@ -12,7 +12,7 @@ import { global, member } from './declarations.js';
 export const ipType = opaque('net.IP');
 
 export interface IpValue extends OpaqueValue {
-  /** 4 or 16. */
+  /** The bytes of the address: 4 or 16. */
   readonly bytes: Buffer;
 }
 
@@ -24,7 +24,7 @@ export const ipFrom = (bytes: Buffer): IpValue => ({
   equals: (other) => other.name === 'net.IP' && (other as IpValue).bytes.equals(bytes),
 });
 
-/** An address without a zone, and not of IPv4 written as one of IPv6. */
+/** Parses an address; refuses zones, and IPv4 addresses written as IPv6. */
 export function ipOf(text: string): IpValue | Failure {
   const address = parseAddress(text);
   if ('wrong' in address) {
@@ -34,7 +34,7 @@ export function ipOf(text: string): IpValue | Failure {
   return isMapped(address.bytes) ? mappedFailure(text) : ipFrom(address.bytes);
 }
 
-/** An IPv4 address within IPv6 (RFC 4291, 2.5.5.2)? */
+/** Whether the bytes are an IPv4-mapped IPv6 address (RFC 4291, 2.5.5.2). */
 export const isMapped = (bytes: Buffer): boolean =>
   bytes.length === 16 && bytes.readBigUInt64BE(0) === 0n && bytes.readUInt32BE(8) === 0xffff;
 

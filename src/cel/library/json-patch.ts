@@ -5,7 +5,7 @@ import { string } from '../types.js';
 import { parsing, sizeEstimate } from './call-costs.js';
 import { global } from './declarations.js';
 
-/** A key as paths of JSON Patch have it (RFC 6901): Kubernetes' `jsonpatch` library. */
+/** Kubernetes' `jsonpatch` library, which escapes a key for JSON Pointer paths (RFC 6901). */
 export const jsonPatches: Library = {
   functions: [
     {

@@ -36,7 +36,7 @@ import { type Costs, global, member } from './declarations.js';
 import { longerDuration, longerTimestamp } from './timestamps.js';
 import { typeNameOf } from './type-name.js';
 
-/** Lists: Kubernetes' `lists` library as first made, and cel-go's `lists` extension, version 3. */
+/** List functions: Kubernetes' `lists` library in its first version, and cel-go's `lists` extension, version 3. */
 
 const comparable: readonly (readonly [string, Type])[] = [
   ['int', int],
@@ -49,13 +49,13 @@ const comparable: readonly (readonly [string, Type])[] = [
   ['bytes', bytes],
 ];
 
-/** Booleans, numbers, texts, bytes, moments and durations have an order. */
+/** Names of the types with an order: booleans, numbers, texts, bytes, timestamps and durations. */
 const comparableNames = new Set(
   [false, 1n, new Uint(1n), 1, '', new Uint8Array(), new Duration(0n)].map((value) => typeNameOf(value)),
 ).add('google.protobuf.Timestamp');
 const isComparable = (value: Value): boolean => comparableNames.has(typeNameOf(value));
 
-/** Values of different types are in no order, and never in the wrong one. */
+/** Whether the list is sorted. Values of different types have no order, so they never count as unsorted. */
 function isSorted(list: ListValue): boolean | Failure {
   spend(list.size);
   let previous: Value | undefined;
@@ -83,7 +83,7 @@ const extreme =
     return found ?? new Failure(`${name} called on empty list`);
   };
 
-/** A duration, or the moment that one of them makes of it. */
+/** Adds a duration to a duration or a timestamp. */
 function later(sum: Value, next: Value): Value {
   if (next instanceof Duration) {
     if (sum instanceof Duration) return longerDuration(1n)(sum, next);
@@ -181,7 +181,7 @@ function flatten(list: Value, ...depths: readonly Value[]): ListValue | Failure 
   return listFrom(flat);
 }
 
-/** The name of a type with its parameters, as only `flatten` tells it. */
+/** Returns the name of a value's type with its parameters; only the error messages of `flatten` show these. */
 const wholeTypeName = (value: Value): string => {
   const name = typeNameOf(value);
   return name === 'list' ? 'list(dyn)' : name === 'map' ? 'map(dyn, dyn)' : name;
@@ -192,7 +192,7 @@ function sort(list: Value): ListValue | Failure {
   return receivers.has(typeNameOf(list)) ? noSuchOverload : new Failure('no such overload: sort');
 }
 
-/** The elements of `list` in the order of `keys`. */
+/** Returns the elements of `list` sorted by `keys`. */
 function sortByKeys(list: ListValue, keys: ListValue): ListValue | Failure {
   if (list.size !== keys.size) {
     return new Failure(
@@ -211,7 +211,7 @@ function sortByKeys(list: ListValue, keys: ListValue): ListValue | Failure {
   return listFrom(pairs.map(({ value }) => value));
 }
 
-/** Up to so many elements Go sorts by insertion: that decides where a NaN goes, which is in no order. */
+/** The size up to which Go sorts by insertion, which decides the position of NaN, a value without order. */
 const fewElements = 12;
 
 function sortFew(pairs: { readonly key: Value; readonly value: Value }[]): void {
@@ -225,7 +225,7 @@ function sortFew(pairs: { readonly key: Value; readonly value: Value }[]): void 
   }
 }
 
-/** From 0; made when asked for. */
+/** Returns the list of integers from 0 up to `end`; elements are made on demand. */
 const range = (end: bigint): ListValue => ({
   kind: 'list',
   size: Math.max(0, Number(end)),
@@ -238,7 +238,7 @@ const reverse = (list: ListValue): ListValue => ({
   at: (index) => list.at(list.size - 1 - index),
 });
 
-/** The first of each that are equal. */
+/** Returns the list without duplicates, keeping the first of equal elements. */
 function distinct(list: ListValue): ListValue {
   refuseBeyondLimit(selfComparison(list));
   const found: Value[] = [];
@@ -249,14 +249,14 @@ function distinct(list: ListValue): ListValue {
   return list.size === 0 ? list : listFrom(found);
 }
 
-/** The call and the new list. */
+/** The cost of the call plus that of the new list. */
 const allocating = 11;
 const allocated = (size: Range, factor: number) => ({
   cost: plus(scaled(size, factor), exactly(allocating)),
   resultSize: size,
 });
 
-/** Comparing every element with every other. */
+/** Returns the cost of comparing every element with every other one. */
 function selfComparison(list: Value | undefined): number {
   const size = sizeOf(list);
   const first = list !== undefined && isList(list) && list.size > 0 ? list.at(0) : undefined;
@@ -272,7 +272,7 @@ const slicing: Costs = {
   cost: outputSize,
   estimate: (target, [start, end]) => {
     const size = wholeLiteral(end?.literal, sizeEstimate(target).max) - wholeLiteral(start?.literal, 0);
-    // Below nothing cel-go's numbers start again from the top.
+    // cel-go's unsigned numbers wrap around below zero.
     return allocated(exactly(size < 0 ? size + maxCost : size), 1);
   },
 };
@@ -304,7 +304,7 @@ const sorting = (type: Type, keys: 0 | 1): Costs => ({
 const T = parameter('T');
 const A = parameter('A');
 
-/** In type names, moments and durations go by their protobuf names. */
+/** Returns the protobuf name of a timestamp or duration type, for type names. */
 const protobufName = (name: string): string =>
   name === 'duration' || name === 'timestamp'
     ? `google.protobuf.${name === 'duration' ? 'Duration' : 'Timestamp'}`

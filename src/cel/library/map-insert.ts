@@ -5,7 +5,9 @@ import { Failure, type MapValue, type Value } from '../values.js';
 import { global } from './declarations.js';
 import { valueText } from './value-text.js';
 
-/** What `transformMap` and `transformMapEntry` expand to: a map with one entry more, or with those of another. */
+/**
+ * The functions that `transformMap` and `transformMapEntry` expand to: adding one entry, or all entries of another map.
+ */
 const k = parameter('K');
 const v = parameter('V');
 const mapKToV = mapOf(k, v);

@@ -10,14 +10,14 @@ import { type OpaqueValue, Optional, type Value } from '../values.js';
 import { sizeEstimate, sizeOf, traversal } from './call-costs.js';
 import { type Costs, global, member } from './declarations.js';
 
-/** Forms a text can have: Kubernetes' `format` library. */
+/** Named formats of texts: Kubernetes' `format` library. */
 
 const formatType = opaque('kubernetes.NamedFormat');
 
 interface FormatValue extends OpaqueValue {
   readonly format: string;
   readonly check: (text: string) => readonly string[];
-  /** As long as Kubernetes takes its pattern for. */
+  /** The size of the format's pattern that Kubernetes assumes for costs. */
   readonly patternSize: number;
 }
 
@@ -32,7 +32,7 @@ function form(format: string, patternSize: number, check: FormatValue['check']):
   };
 }
 
-/** A format of schemas, with what is said of texts that do not have it. */
+/** Returns the check of a schema format with the message for texts that do not match. */
 function known(name: string, complaint: string): FormatValue['check'] {
   const test = stringFormat(name);
   return (text) => (test?.(text) === false ? [complaint] : []);
@@ -66,7 +66,7 @@ function named(name: string): Optional {
   return new Optional(formats.get(name));
 }
 
-/** No value: the text has the format. */
+/** Validates a text; returns an optional without a value if the text has the format. */
 function validate({ check }: FormatValue, text: string): Optional {
   const problems = check(text);
   return problems.length === 0 ? new Optional() : new Optional(listFrom(problems));
@@ -77,7 +77,7 @@ const longestPattern = 128;
 const isFormat = (value: Value | undefined): value is FormatValue =>
   typeof value === 'object' && value !== null && 'patternSize' in value;
 
-/** Asked of what is no format, it costs what a call does. */
+/** The costs of `validate`; a call on a value that is no format costs one unit. */
 const validating: Costs = {
   cost: ([format, text]) =>
     isFormat(format) ? traversal(1 + sizeOf(text)) * Math.ceil(format.patternSize * perPatternByte) : 1,

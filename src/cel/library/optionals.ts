@@ -6,8 +6,8 @@ import { sizeOf } from './call-costs.js';
 import { declaredOnly, global, member } from './declarations.js';
 
 /**
- * Optional values (cel-go's `optional` library). `_?._`, `_[?_]`, `_[_]`, `or` and `orValue` are here for their types
- * only: the evaluator has its own ways for them.
+ * Optional values (cel-go's `optional` library). `_?._`, `_[?_]`, `_[_]`, `or` and `orValue` are declared only for
+ * their types: the evaluator implements them specially.
  */
 const k = parameter('K');
 const v = parameter('V');
@@ -18,7 +18,7 @@ const mapKToV = mapOf(k, v);
 const none = new Optional();
 const zeroTime = -62_135_596_800_000_000_000n;
 
-/** Whether it is the zero value of its type. */
+/** Whether the value is the zero value of its type. */
 function isZero(value: Value): boolean {
   if (value === null || value === false || value === 0n || value === 0 || value === '') return true;
   if (value instanceof Uint) return value.value === 0n;

@@ -15,7 +15,7 @@ import { Failure, type OpaqueValue } from '../values.js';
 import { parsing } from './call-costs.js';
 import { global, member } from './declarations.js';
 
-/** Amounts with suffixes: Kubernetes' `quantity` library. */
+/** Quantities with suffixes: Kubernetes' `quantity` library. */
 
 export const quantityType = opaque('kubernetes.Quantity');
 
@@ -24,7 +24,7 @@ interface QuantityValue extends OpaqueValue {
   readonly isComputed: boolean;
 }
 
-/** Kubernetes finds no computed quantity on the right of a `==`. */
+/** Wraps a quantity. As in Kubernetes, a computed quantity cannot be compared on the right side of `==`. */
 const valueFrom = (quantity: Quantity, isComputed = false): QuantityValue => ({
   kind: 'opaque',
   name: 'kubernetes.Quantity',

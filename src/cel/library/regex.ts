@@ -7,18 +7,21 @@ import { Failure, type ListValue } from '../values.js';
 import { matching, sizeEstimate } from './call-costs.js';
 import { type Costs, member } from './declarations.js';
 
-/** Finding with regular expressions (RE2): Kubernetes' `regex` library. */
+/** Searching with regular expressions (RE2): Kubernetes' `regex` library. */
 
-/** Steps of effort for a unit of what matching can cost: small patterns and texts hardly ever come near that. */
+/** Effort steps per unit of the maximum matching cost. Small patterns and texts rarely reach that maximum. */
 const mostly = 0.05;
 const atWorst = 0.3;
 const muchMatching = 100_000;
-/** The same for an instruction that is compiled. */
+/** Effort steps per instruction that is compiled. */
 const stepsOfInstruction = 20;
 
-/** What is wrong with the pattern, or the pattern if it may be matched with the text. */
+/**
+ * Compiles the pattern for matching the text. Returns a failure if the pattern is invalid; throws if matching could
+ * exceed the effort limit.
+ */
 export function expressionFor(text: string, pattern: string): RegularExpression | Failure {
-  // Nothing that is evaluated has many patterns, unless they come from the object.
+  // Only patterns from the object can be numerous in one evaluation.
   spend(Math.ceil(compilingCost(pattern) * stepsOfInstruction));
   const { expression, error } = compile(pattern);
   if (expression === undefined) return new Failure(error);

@@ -27,32 +27,35 @@ import { expressionFor } from './regex.js';
 import { longerDuration, longerTimestamp, timeBetween, timeFunctions } from './timestamps.js';
 
 /**
- * What every expression can use (cel-spec "List of Standard Definitions"). `_&&_`, `_||_`, `_?_:_`, `_==_`, `_!=_` and
- * `_[_]` are here for their types only: the evaluator has its own ways for them.
+ * The standard definitions (cel-spec "List of Standard Definitions"). `_&&_`, `_||_`, `_?_:_`, `_==_`, `_!=_` and
+ * `_[_]` are declared only for their types: the evaluator implements them specially.
  */
 const a = parameter('A');
 const b = parameter('B');
 const listOfA = listOf(a);
 const mapOfAToB = mapOf(a, b);
 
-/** What an int or uint becomes; too large or small is a failure. */
+/** Returns the result as an int or uint, or a failure on overflow. */
 const intOf = (value: bigint): Value => (isInt64(value) ? value : new Failure('integer overflow'));
 const uintOf = (value: bigint): Value =>
   BigInt.asUintN(64, value) === value ? new Uint(value) : new Failure('unsigned integer overflow');
 
-/** Both texts are looked through. */
+/** The cost of traversing both texts. */
 const together: Costs = { cost: ([left, right]) => traversal(sizeOf(left) + sizeOf(right)) };
-/** What is compared is looked through as far as the smaller reaches. */
+/** Estimates a comparison, which traverses as much as the smaller operand has. */
 const comparing: EstimateCall = (_, [left, right]) => {
   const max = Math.min(sizeEstimate(left).max, sizeEstimate(right).max);
   return { cost: scaled({ min: max > 0 ? 1 : 0, max }, perByte) };
 };
-/** The shorter text is looked through. */
+/** The costs of traversing the shorter text. */
 const shorter: Costs = {
   cost: ([left, right]) => traversal(Math.min(sizeOf(left), sizeOf(right))),
   estimate: comparing,
 };
-/** The text is looked through, and is estimated to be as long as what it is to begin or end with, as cel-go has it. */
+/**
+ * The costs of `startsWith` and `endsWith`: the text is traversed; as in cel-go, the estimate uses the size of the
+ * prefix or suffix.
+ */
 const edge: Costs = {
   cost: ([text]) => traversal(sizeOf(text)),
   estimate: (_, [part]) => ({ cost: scaled(sizeEstimate(part), perByte) }),
@@ -126,10 +129,13 @@ const arithmetic: readonly FunctionDeclaration[] = [
 
 const byZero = new Failure('division by zero');
 const moduloZero = new Failure('modulus by zero');
-/** The smallest int divided by -1 has no place among the ints, so that its remainder is a failure too. */
+/**
+ * Returns the remainder of a division by -1. The smallest int divided by -1 overflows, so that its remainder is a
+ * failure too.
+ */
 const remainderOfMinusOne = (value: bigint): Value => (intOf(-value) instanceof Failure ? intOf(-value) : 0n);
 
-/** Pairs of types that can be compared, by what the names of overloads say of them. */
+/** Pairs of comparable types, with their names in overload ids. */
 const comparable: readonly (readonly [string, Type, Type, Costs?])[] = [
   ['bool', bool, bool],
   ['int64', int, int],
@@ -158,7 +164,7 @@ const comparison = (name: string, id: string, holds: (order: number) => boolean)
   };
 };
 
-/** Why two values have no order. */
+/** Returns the failure for two values without an order. */
 const unordered = (x: Value, y: Value): Failure =>
   new Failure(isNumber(x) && isNumber(y) ? 'NaN values cannot be ordered' : 'no such overload');
 
@@ -179,7 +185,7 @@ const logic: readonly FunctionDeclaration[] = [
   { name: '_!=_', overloads: [global('not_equals', [a, a], bool, declaredOnly, { estimate: comparing })] },
 ];
 
-/** Sizes, one way to ask as a function and one as a method. */
+/** Overloads of `size` as a function and as a method. */
 const sizes = (
   [
     ['bytes', bytes, (value: Uint8Array) => BigInt(value.length)],
@@ -216,7 +222,7 @@ const collections: readonly FunctionDeclaration[] = [
   { name: 'size', overloads: sizes },
 ];
 
-/** Whether any part of the text matches the pattern (RE2); refuses what would take too long. */
+/** Whether any part of the text matches the pattern (RE2). Refuses a match that would take too long. */
 function matches(text: string, pattern: string): Value {
   const expression = expressionFor(text, pattern);
   return expression instanceof Failure ? expression : expression.test(text);

@@ -13,9 +13,9 @@ import { type Costs, global, member } from './declarations.js';
 import { formatText } from './format-text.js';
 import { valueText } from './value-text.js';
 
-/** Texts: cel-go's `strings` extension, version 2. Places are counted in code points. */
+/** Text functions: cel-go's `strings` extension, version 2. Positions are counted in code points. */
 
-/** Units of UTF-16 before a code point. */
+/** Returns the number of UTF-16 units before a code point. */
 function unitsBefore(text: string, place: number): number {
   if (codePoints(text) === text.length) return place;
   let units = 0;
@@ -24,7 +24,7 @@ function unitsBefore(text: string, place: number): number {
 }
 
 const outOfRange = (place: bigint): Failure => new Failure(`index out of range: ${place}`);
-/** As places in texts, which are small. */
+/** Whether the position is within a text of this size, which is small enough for a number. */
 const isWithin = (place: bigint, size: number): boolean => place >= 0n && place <= BigInt(size);
 
 function charAt(text: string, place: bigint): string | Failure {
@@ -42,7 +42,7 @@ function firstPlace(text: string, wanted: string, from: bigint): bigint | Failur
   return placeOf(text, indexOf(text, wanted, unitsBefore(text, Number(from))));
 }
 
-/** An empty text is found wherever it is looked for; behind the end nothing else is. */
+/** Implements `lastIndexOf`. An empty text is found at any position; other texts are not found after the end. */
 function lastPlace(text: string, wanted: string, from: bigint): bigint | Failure {
   spendOnText(text.length);
   if (wanted === '') return from;
@@ -85,7 +85,10 @@ function substring(text: string, start: bigint, end: bigint): string | Failure {
   return text.slice(unitsBefore(text, Number(start)), unitsBefore(text, Number(end)));
 }
 
-/** At most `count` times, always where that is negative. An empty text stands before each code point and at the end. */
+/**
+ * Replaces at most `count` occurrences, or all if `count` is negative. An empty text occurs before each code point and
+ * at the end.
+ */
 function replace(text: string, old: string, by: string, count: bigint): string | Failure {
   spendOnText(text.length);
   if (old === by || count === 0n) return text;
@@ -104,7 +107,10 @@ function replace(text: string, old: string, by: string, count: bigint): string |
   return by + Array.from(text.slice(0, rest), (character) => character + by).join('') + text.slice(rest);
 }
 
-/** At most `count` parts, all where that is negative, none for 0; an empty separator parts code points. */
+/**
+ * Splits into at most `count` parts: all if `count` is negative, none for 0. An empty separator splits between code
+ * points.
+ */
 function split(text: string, separator: string, count: bigint): ListValue {
   spendOnText(text.length);
   if (count === 0n) return listFrom([]);
@@ -143,7 +149,7 @@ const escapes: ReadonlyMap<string, string> = new Map([
   ['\\', '\\\\'],
   ['"', '\\"'],
 ]);
-/** As a literal of the language; what cannot be written in UTF-8 becomes U+FFFD. */
+/** Returns the text as a CEL literal; what cannot be encoded in UTF-8 becomes U+FFFD. */
 const quote = (text: string): string =>
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
   `"${text.replace(/[\x07-\x0d"\\]|\p{Cs}/gu, (character) => escapes.get(character) ?? '\ufffd')}"`;
@@ -164,7 +170,10 @@ const replacing: Costs = {
   },
 };
 
-/** Smallest parts replaced by the largest, as often as they fit, and the other way round. */
+/**
+ * Estimates the size after `replace`: at most as many shortest matches as fit, each replaced by the longest text; the
+ * minimum accordingly.
+ */
 function replacedSize(size: Range, old: Range, by: Range): Range {
   const longest =
     old.min === 0
@@ -208,7 +217,7 @@ const quoting: Costs = {
   cost: ([text]) => traversal(sizeOf(text)),
   estimate: (_, [text]) => {
     const size = sizeEstimate(text);
-    // Of a text of any size cel-go's sum overflows to nothing.
+    // cel-go's sum overflows to zero for a text of unlimited size.
     const max = size.max >= maxCost ? 0 : size.max * 2 + 2;
     return { cost: scaled(size, perByte), resultSize: { min: size.min + 2, max } };
   },

@@ -2,14 +2,14 @@ import { isInt64 } from '../../api/go-integers.js';
 import { spend } from '../effort.js';
 import { Failure } from '../values.js';
 
-/** What a clock and a calendar on the wall of a time zone show. */
+/** The date and time of day in a time zone. */
 export interface ZoneTime {
   readonly year: number;
-  /** From 0, as are the days of the year and of the week (Sunday). */
+  /** The month, counted from 0, as are the days of the year and of the week (Sunday is 0). */
   readonly month: number;
   readonly dayOfYear: number;
   readonly dayOfWeek: number;
-  /** From 1. */
+  /** The day of the month, counted from 1. */
   readonly day: number;
   readonly hours: number;
   readonly minutes: number;
@@ -17,7 +17,10 @@ export interface ZoneTime {
   readonly milliseconds: number;
 }
 
-/** A moment in a time zone: by name (`Europe/Berlin`, as Go finds it), or by its offset from UTC (`+02:00`). */
+/**
+ * Converts a timestamp to a time zone, given by name as Go finds it (`Europe/Berlin`) or by its offset from UTC
+ * (`+02:00`).
+ */
 export function inZone(nanoseconds: bigint, zone: string): ZoneTime | Failure {
   const milliseconds = Number((nanoseconds - (((nanoseconds % 1_000_000n) + 1_000_000n) % 1_000_000n)) / 1_000_000n);
   if (zone === '' || zone === 'UTC') return parts(milliseconds);
@@ -42,7 +45,10 @@ function parts(milliseconds: number): ZoneTime {
   };
 }
 
-/** In milliseconds. A minus before the hours counts for the minutes too. All numbers have 64 bits, as in Go, and overflow. */
+/**
+ * Parses an offset to milliseconds. A minus before the hours applies to the minutes too. All numbers have 64 bits and
+ * overflow, as in Go.
+ */
 function writtenOffset(zone: string): number | Failure {
   const at = zone.indexOf(':');
   const hours = int64(zone.slice(0, at));
@@ -66,19 +72,19 @@ function int64(text: string): bigint | Failure {
 
 interface Zone {
   readonly format: Intl.DateTimeFormat;
-  /** Offsets known so far, by the quarter of an hour: none changes within one since they are counted in minutes. */
+  /** Offsets known so far, by quarter of an hour. Since offsets are whole minutes, none changes within a quarter. */
   readonly offsets: Map<number, number>;
 }
 
 const zones = new Map<string, Zone | Failure>();
 const keptZones = 100;
 const keptOffsets = 1_000;
-/** Steps that making a zone takes, and asking it for an offset. */
+/** Effort steps for loading a zone and for computing an offset in it. */
 const zoneSteps = 2_000;
 const offsetSteps = 60;
 const quarter = 900_000;
 
-/** In milliseconds. */
+/** Returns the offset of a named zone at a time, in milliseconds. */
 function namedOffset(milliseconds: number, name: string): number | Failure {
   const known = zones.get(name);
   if (known === undefined) spend(zoneSteps);
@@ -98,7 +104,7 @@ function namedOffset(milliseconds: number, name: string): number | Failure {
   return offset;
 }
 
-/** Names begin with a capital letter; what else ICU takes for a zone (`+01`, `utc`) is none to Go. */
+/** Matches names of zones, which begin with a capital letter; other zones of ICU (`+01`, `utc`) are unknown to Go. */
 const plausible = /^[A-Z][A-Za-z0-9_+/-]{0,63}$/;
 
 function zoneOf(name: string): Zone | Failure {
@@ -126,7 +132,10 @@ function zoneOf(name: string): Zone | Failure {
   }
 }
 
-/** What a clock there shows, read as if it were in UTC; to the second. Years of the Gregorian calendar, also before it was one. */
+/**
+ * Returns the local time shown by the format, read as if it were UTC, in milliseconds with the precision of a second.
+ * Uses the proleptic Gregorian calendar.
+ */
 function shownBy(format: Intl.DateTimeFormat, milliseconds: number): number {
   const shown = new Map(format.formatToParts(milliseconds).map(({ type, value }) => [type, value]));
   const part = (type: Intl.DateTimeFormatPartTypes): number => Number(shown.get(type));

@@ -5,13 +5,16 @@ import { Duration, Failure, Timestamp, type Value } from '../values.js';
 import { member } from './declarations.js';
 import { inZone, type ZoneTime } from './time-zones.js';
 
-/** Moments and lengths of time: limits, texts, sums, and functions that take them apart. */
+/** Timestamps and durations: limits, texts, arithmetic, and functions that return their parts. */
 
 const second = 1_000_000_000n;
 const earliest = -62_135_596_800n * second;
 const latest = 253_402_300_799n * second + (second - 1n);
 
-/** A moment, if it is within the years 1 to 9999. `offset` is that of its text from UTC, in minutes. */
+/**
+ * Returns a timestamp, or a failure outside the years 1 to 9999. `offset` is the offset from UTC in its text, in
+ * minutes.
+ */
 export const timestampOf = (nanoseconds: bigint, offset?: number): Value =>
   nanoseconds < earliest || nanoseconds > latest
     ? new Failure('timestamp overflow')
@@ -20,17 +23,17 @@ export const timestampOf = (nanoseconds: bigint, offset?: number): Value =>
 const durationOf = (nanoseconds: bigint): Value =>
   isInt64(nanoseconds) ? new Duration(nanoseconds) : new Failure('integer overflow');
 
-/** Whole seconds, towards the past. */
+/** Returns whole seconds, rounded down. */
 export const floorSeconds = (nanoseconds: bigint): bigint =>
   (nanoseconds - (((nanoseconds % second) + second) % second)) / second;
 
-/** `a + b` or `a - b`. */
+/** Computes `a + b` or `a - b` for durations. */
 export const longerDuration =
   (sign: 1n | -1n) =>
   (a: Duration, b: Duration): Value =>
     durationOf(a.nanoseconds + sign * b.nanoseconds);
 
-/** `moment + by` or `moment - by`. */
+/** Computes `moment + by` or `moment - by` for a timestamp and a duration. */
 export const longerTimestamp =
   (sign: 1n | -1n) =>
   (moment: Timestamp, by: Duration): Value => {
@@ -38,7 +41,9 @@ export const longerTimestamp =
     return isInt64(length) ? timestampOf(moment.nanoseconds + length, moment.offset) : new Failure('integer overflow');
   };
 
-/** What a duration can hold of the whole seconds decides, before parts of a second are added. */
+/**
+ * Returns the duration between two timestamps. Overflow is checked on the whole seconds, before fractions are added.
+ */
 export function timeBetween(a: Timestamp, b: Timestamp): Value {
   const seconds = (floorSeconds(a.nanoseconds) - floorSeconds(b.nanoseconds)) * second;
   const whole = durationOf(seconds);
@@ -47,13 +52,15 @@ export function timeBetween(a: Timestamp, b: Timestamp): Value {
 
 const written = /^(\d{4})-(\d\d)-(\d\d)T(\d\d?):(\d\d):(\d\d)(?:[.,](\d+))?(?:Z|([+-])(\d\d):(\d\d))$/;
 
-/** A text in RFC 3339 as Go reads it, within the years that expressions can make; undefined if it is none. */
+/**
+ * Parses RFC 3339 as Go does, with a failure outside the years of expressions; undefined if the text is no timestamp.
+ */
 export function timestampFromText(text: string): Value | undefined {
   const moment = momentFromText(text);
   return moment && timestampOf(moment.nanoseconds, moment.offset);
 }
 
-/** The same whatever its year: what an object says is not looked at as what an expression makes. */
+/** Parses RFC 3339 with any year: limits of expressions do not apply to timestamps in objects. */
 export function momentFromText(text: string): Timestamp | undefined {
   const found = written.exec(text);
   if (found === null) return undefined;
@@ -79,7 +86,7 @@ export function momentFromText(text: string): Timestamp | undefined {
 
 const digits = (value: number, count: number): string => String(value).padStart(count, '0');
 
-/** RFC 3339, with as many digits of the second as there are, and the offset its text had. */
+/** Formats as RFC 3339, with as many fraction digits as needed, and the offset of the original text. */
 export function timestampText({ nanoseconds, offset = 0 }: Timestamp): string {
   const local = new Date(Number(floorSeconds(nanoseconds)) * 1000 + offset * 60_000);
   const fraction = digits(Number(((nanoseconds % second) + second) % second), 9).replace(/0+$/, '');
@@ -91,7 +98,10 @@ export function timestampText({ nanoseconds, offset = 0 }: Timestamp): string {
   return `${day}T${time.join(':')}${fraction === '' ? '' : `.${fraction}`}${zone}`;
 }
 
-/** A part of a moment, in UTC or in the time zone asked for; a part of a duration is all of it in that unit. */
+/**
+ * Declares a getter of a part of a timestamp, in UTC or a given time zone; for a duration, it returns the whole
+ * duration in that unit.
+ */
 function getter(
   name: string,
   id: string,

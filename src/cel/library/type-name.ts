@@ -1,6 +1,6 @@
 import { Duration, Failure, Optional, Timestamp, TypeValue, Uint, type Value } from '../values.js';
 
-/** Name of a value's type as complaints give it: `google.protobuf.Timestamp`, `list`, `kubernetes.URL`. */
+/** Returns the name of a value's type in error messages: `google.protobuf.Timestamp`, `list`, `kubernetes.URL`. */
 export function typeNameOf(value: Value): string {
   if (value === null) return 'null_type';
   if (typeof value === 'boolean') return 'bool';

@@ -16,7 +16,7 @@ interface UrlValue extends OpaqueValue {
   readonly url: GoUrl;
 }
 
-/** What could be the URL of a request; a fragment is read then, too. */
+/** Parses a text that must be valid as the URL of a request; a fragment is parsed too. */
 function urlOf(text: string): UrlValue | Failure {
   const asRequest = parseGoRequestUrl(text);
   const url = 'wrong' in asRequest ? asRequest : parseGoUrl(text);

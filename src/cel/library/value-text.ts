@@ -2,14 +2,14 @@ import { goFloatText } from '../../api/go-text.js';
 import { Duration, Optional, Timestamp, TypeValue, Uint, type Value } from '../values.js';
 import { timestampText } from './timestamps.js';
 
-/** A double as Go's `%g` prints it: `1.5`, `1e+20`, `+Inf`. */
+/** Formats a double as Go's `%g` does: `1.5`, `1e+20`, `+Inf`. */
 export function doubleText(value: number): string {
   if (Number.isNaN(value)) return 'NaN';
   if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf';
   return Object.is(value, -0) ? '-0' : goFloatText(value);
 }
 
-/** In seconds: `5400s`, `0.000001s`. */
+/** Formats a duration in seconds: `5400s`, `0.000001s`. */
 export function durationText({ nanoseconds }: Duration): string {
   const whole = nanoseconds / 1_000_000_000n;
   const seconds = Number(whole) + Number(nanoseconds - whole * 1_000_000_000n) / 1e9;
@@ -18,7 +18,7 @@ export function durationText({ nanoseconds }: Duration): string {
   return `${text.includes('e') ? seconds.toFixed(20).replace(/0+$/, '') : text}s`;
 }
 
-/** A value as Go's `%v` prints it in complaints; of lists and maps only the beginning. */
+/** Formats a value as Go's `%v` does in error messages; of lists and maps only the beginning. */
 export function valueText(value: Value | undefined, depth = 0): string {
   if (typeof value === 'string' || typeof value === 'boolean' || typeof value === 'bigint') return String(value);
   if (typeof value === 'number') return doubleText(value);
@@ -43,7 +43,7 @@ export function valueText(value: Value | undefined, depth = 0): string {
 }
 const shown = 20;
 
-/** With its distance from UTC twice, the second time as the name of the zone. */
+/** Formats a timestamp with its offset from UTC twice, the second time as the name of the zone. */
 function momentText(value: Timestamp): string {
   const [, date, time, zone = ''] = /^(.*)T(.*?)(Z|[+-]\d\d:\d\d)$/.exec(timestampText(value)) ?? [];
   const offset = zone.replace(':', '');

@@ -1,7 +1,7 @@
 import type { TokenKind } from '../lexer.js';
 import type { Rule, State } from './grammar.js';
 
-/** The tokens that a state accepts; `end`: its rule can also end there. */
+/** The tokens that a state accepts; `end` means that its rule can also end there. */
 export interface ExpectedTokens {
   readonly tokens: ReadonlySet<TokenKind>;
   readonly end: boolean;
@@ -9,7 +9,10 @@ export interface ExpectedTokens {
 
 const known = new Map<State, ExpectedTokens>();
 
-/** Looks into the rules that the state enters, not beyond the end of its own. */
+/**
+ * Returns the tokens expected in a state. Looks into the rules that the state enters, but not beyond the end of its own
+ * rule.
+ */
 export function expectedTokensAt(state: State): ExpectedTokens {
   const before = known.get(state);
   if (before !== undefined) return before;

@@ -17,9 +17,12 @@ export type Transition =
   | { readonly kind: 'token'; readonly tokens: ReadonlySet<TokenKind>; readonly to: State }
   /** Enters another rule, which continues with operators of at least this precedence. */
   | { readonly kind: 'rule'; readonly rule: Rule; readonly precedence: number; readonly to: State }
-  /** Only where operators of this precedence may follow. */
+  /** Passes only where operators of this precedence may follow. */
   | { readonly kind: 'precedence'; readonly precedence: number; readonly to: State }
-  /** From the end of a rule to where it can have been called; `outermost`: it is called without a precedence there. */
+  /**
+   * Leads from the end of a rule to a state where it can have been called; `outermost`: it is called without a
+   * precedence there.
+   */
   | { readonly kind: 'return'; readonly to: State; readonly outermost: boolean };
 
 /** What the parser does for one alternative, in order. Labels name the tokens and children of the parse node. */
@@ -36,9 +39,9 @@ export type Step =
   | {
       readonly do: 'repeat';
       readonly steps: readonly Step[];
-      /** At least once. */
+      /** Whether at least one round is required. */
       readonly some: boolean;
-      /** Whether it takes more than the next token to decide about another round. */
+      /** Whether deciding on another round takes more than the next token. */
       readonly looksAhead: boolean;
       readonly at: State;
       readonly again: State;
@@ -55,11 +58,11 @@ export interface Rule {
   readonly start: State;
   readonly end: State;
   readonly alternatives: Alternative[];
-  /** Where one of several alternatives is chosen. */
+  /** The state where one of several alternatives is chosen. */
   choice: State | undefined;
-  /** Is it known by the next token which one? */
+  /** Whether the next token decides which alternative is chosen. */
   simple: boolean;
-  /** What may follow again and again, by precedence: operators, and what is selected from a member. */
+  /** The suffixes that may follow repeatedly, by precedence: operators and member selections. */
   suffixes:
     | {
         readonly at: State;
@@ -76,7 +79,10 @@ const epsilon = (from: State, to: State): void => {
   from.transitions.push({ kind: 'epsilon', to });
 };
 
-/** A piece of a rule: adds states that lead on from one, to a given one if it can, and answers the step and the last. */
+/**
+ * A piece of a rule. Adds states that lead on from one state, to the given target if possible, and returns the step and
+ * the last state.
+ */
 type Piece = (from: State, target?: State) => { readonly step: Step; readonly to: State };
 
 const rules = new Map<string, Rule>();

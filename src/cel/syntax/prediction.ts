@@ -25,30 +25,37 @@ interface Configuration {
   readonly state: State;
   readonly alternative: number;
   readonly stack: Stack | undefined;
-  /** It has left the rule in which the alternative is chosen. */
+  /** Whether it has left the rule in which the alternative is chosen. */
   readonly outside: boolean;
-  /** It has left that rule where it was called without a precedence. */
+  /** Whether it has left that rule where the rule was called without a precedence. */
   readonly outermost: boolean;
 }
 
-/** The number of the chosen alternative, from 1; or how many tokens ahead the text stopped fitting any of them. */
+/**
+ * The number of the chosen alternative, from 1; or the number of tokens ahead at which the text stopped fitting any of
+ * them.
+ */
 export type Prediction =
   | { readonly alternative: number; readonly failedAt?: undefined }
   | { readonly failedAt: number };
 
-/** The configurations that are possible after some tokens, whoever called the rule (a state of ANTLR's lookahead DFA). */
+/**
+ * The configurations that are possible after some tokens, whatever called the rule (a state of ANTLR's lookahead DFA).
+ */
 interface DfaState {
   readonly configurations: readonly Configuration[];
-  /** The only alternative that is left, or the first of several that no token can tell apart; 0: it takes more tokens. */
+  /** The only alternative left, or the first of several that no token can distinguish; 0 if more tokens are needed. */
   readonly alternative: number;
   readonly next: Map<TokenKind, DfaState | undefined>;
 }
 
-/** States that are cached; each has up to hundreds of configurations. */
+/** The number of states that are cached; each has up to hundreds of configurations. */
 const maxDfaStates = 2_000;
 const kept = new Map<string, DfaState>();
 
-/** Chooses an alternative as cel-go's parser does (ANTLR's adaptive LL(*)): by as many of the next tokens as it takes. */
+/**
+ * Chooses an alternative as cel-go's parser does (ANTLR's adaptive LL(*)), using as many of the next tokens as needed.
+ */
 export function predict(
   from: State,
   precedence: number,
@@ -69,7 +76,7 @@ export function predict(
 
 const starts = new Map<State, Map<number, DfaState>>();
 
-/** The state before the first token, in a rule whose operators have at least this precedence. */
+/** Returns the state before the first token, in a rule whose operators have at least this precedence. */
 function startState(from: State, precedence: number, loop: boolean): DfaState {
   const known = starts.get(from) ?? new Map<number, DfaState>();
   starts.set(from, known);
@@ -140,11 +147,11 @@ function reach(configurations: readonly Configuration[], kind: TokenKind): reado
 }
 
 interface ClosureOptions {
-  /** The least precedence of operators in the rule where the alternative is chosen; undefined: any. */
+  /** The minimum precedence of operators in the rule where the alternative is chosen; undefined for any. */
   readonly precedence: number | undefined;
-  /** The text has ended: its end may be passed again. */
+  /** Whether the text has ended; its end may be passed again. */
   readonly end: boolean;
-  /** The rule in which it is being decided whether an operator follows. */
+  /** The rule in which the parser decides whether an operator follows. */
   readonly loopRule: string | undefined;
 }
 
@@ -176,7 +183,7 @@ function closure(from: Configuration, found: ConfigurationSet, seen: Set<string>
   }
 }
 
-/** `depth`: rules entered, less rules left. */
+/** Follows one transition. `depth` is the number of rules entered minus rules left. */
 function follow(
   configuration: Configuration,
   transition: Transition,
@@ -201,7 +208,7 @@ function follow(
   }
 }
 
-/** Configurations without duplicates. */
+/** A set of configurations without duplicates. */
 class ConfigurationSet {
   readonly list: Configuration[] = [];
   readonly #at = new Map<string, number>();
@@ -227,7 +234,7 @@ function onlyAlternative(configurations: readonly Configuration[]): number {
     : 0;
 }
 
-/** The first alternative that came to the end of the rule in which it is chosen; 0 if none did. */
+/** Returns the first alternative that reached the end of the rule in which it is chosen; 0 if none did. */
 function endedAlternative(configurations: readonly Configuration[]): number {
   const alternatives = configurations
     .filter(({ state, stack, outside }) => outside || (state.role === 'rule end' && stack === undefined))
@@ -236,8 +243,8 @@ function endedAlternative(configurations: readonly Configuration[]): number {
 }
 
 /**
- * The stacks of each state and alternative as one text. The callers below a stack are unknown: a stack
- * that others begin with stands for them.
+ * Returns the stacks of each state and alternative as one text. The callers below a stack are unknown, so a stack that
+ * is a prefix of others stands for them.
  */
 function stacksByConfiguration(
   configurations: readonly Configuration[],
@@ -278,7 +285,7 @@ function isConflict(configurations: readonly Configuration[]): boolean {
   return [...byState.values()].every((alternatives) => alternatives.size > 1);
 }
 
-/** An operator that can be taken here is not left to a caller. */
+/** Drops configurations that leave an operator to a caller although it can be taken here. */
 function withoutOuterOperators(configurations: readonly Configuration[]): readonly Configuration[] {
   const groups = stacksByConfiguration(configurations);
   const groupOf = ({ state }: Configuration, alternative: number): string | undefined =>

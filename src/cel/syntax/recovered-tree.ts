@@ -7,9 +7,9 @@ import { isReserved } from '../reserved.js';
 import type { TreeBuilder } from '../tree-builder.js';
 import { maxNesting, type ParseNode, ParserLimitExceeded } from './recovering-parser.js';
 
-/** Issues about what is missing have no place in the text. */
+/** The position of issues about missing parts, which have none in the text. */
 const nowhere = -1;
-/** Rules that only pass on their one child if they have no operator. */
+/** Rules that only pass on their single child if they have no operator. */
 const transparent: ReadonlySet<string> = new Set([
   'start',
   'expr',
@@ -94,7 +94,10 @@ export class RecoveredTreeBuilder {
     return expr;
   }
 
-  /** For a node without an alternative; its error was reported already, unless there is none at all. */
+  /**
+   * Returns a placeholder for a node without an alternative; its error was reported already, unless there was none at
+   * all.
+   */
   #unknown(): Expr {
     if (this.#issueCount() === 0) return this.#builder.refuse(undefined, 'unknown parse element encountered: <<nil>>');
     return this.#builder.broken(nowhere);
@@ -243,12 +246,12 @@ const part = (node: ParseNode, label: string): ParseNode | undefined =>
 const token = (node: ParseNode, label: string): Token | undefined => node.tokens.find(([name]) => name === label)?.[1];
 const placeOf = (node: ParseNode, label: string): number => token(node, label)?.at ?? node.start.at;
 
-/** The name of a field. */
+/** Returns the name of a field. */
 function identifierOf(node: ParseNode | undefined): { readonly name: string; readonly refused?: string } {
   const id = node === undefined ? undefined : token(node, 'id');
   if (id === undefined) return { name: '', refused: 'unsupported ident kind' };
   return { name: node?.name === 'escapedIdentifier' ? withoutBackticks(id.text) : id.text };
 }
 
-/** The name in an identifier that is quoted by backticks. */
+/** Returns the name in an identifier quoted by backticks. */
 export const withoutBackticks = (text: string): string => text.slice(1, -1);

@@ -8,17 +8,17 @@ import { predict } from './prediction.js';
 /** A node of the parse tree: one rule. Tokens and children are missing where the text has errors. */
 export interface ParseNode {
   readonly rule: string;
-  /** The name of the chosen alternative; that of the rule before one is chosen. */
+  /** The name of the chosen alternative, or that of the rule before one is chosen. */
   readonly name: string;
   readonly start: Token;
-  /** By label. */
+  /** The tokens, by label. */
   readonly tokens: (readonly [string, Token])[];
   readonly children: (readonly [string, ParseNode])[];
 }
 
 /** Thrown to stop after an error that was reported already. */
 export class ParserStopped extends Error {}
-/** Thrown when a limit of the parser is exceeded; the message is the only error then. */
+/** Thrown when a limit of the parser is exceeded; its message is then the only error. */
 export class ParserLimitExceeded extends Error {}
 
 /** Thrown within a rule that cannot continue (ANTLR's RecognitionException). */
@@ -40,15 +40,15 @@ interface RuleCall {
 /** Yields the rule to parse next, and is resumed with its node; yields undefined to pause. */
 type RuleSteps<T> = Generator<RuleCall | undefined, T, ParseNode>;
 
-/** A rule that was entered: the state in which its caller continues. */
+/** A rule that was entered, with the state in which its caller continues. */
 interface Frame {
   readonly to: State | undefined;
   readonly outer: Frame | undefined;
 }
 
-/** Nested expressions, and operators and members within each other, as cel-go counts them. */
+/** The maximum nesting of expressions, operators and members, as cel-go counts it. */
 export const maxNesting = 250;
-/** Rules that are parsed before a pause. */
+/** The number of rules parsed before a pause. */
 const rulesInStep = 2_000;
 const maxErrors = 100;
 const maxRecoveries = 30;
@@ -70,9 +70,9 @@ export class RecoveringParser {
   #frame: Frame | undefined;
   #reported = 0;
   #recoveries = 0;
-  /** Tokens that the current recovery may still skip. */
+  /** The number of tokens that the current recovery may still skip. */
   #skipsLeft = Number.POSITIVE_INFINITY;
-  /** From an error until a token matches again; further errors are not reported meanwhile. */
+  /** True from an error until a token matches again; further errors are not reported meanwhile. */
   #recovering = false;
   #lastIndex = -1;
   readonly #lastStates = new Set<State>();
@@ -87,7 +87,7 @@ export class RecoveringParser {
     let found: ParseNode | undefined;
     for (let count = 1; ; count++) {
       if (count % rulesInStep === 0) yield;
-      // A generator ignores what it is started with.
+      // The first value passed to a generator is ignored.
       const { done, value } = open.at(-1)!.next(found as ParseNode);
       if (!done) {
         found = undefined;
@@ -126,7 +126,7 @@ export class RecoveringParser {
       throw new ParserLimitExceeded(`error recovery token lookahead limit exceeded: ${maxSkipped}`);
     if (this.#kind() === 'EOF') return;
     this.#index++;
-    // Reports what is no token before the next one.
+    // Reports invalid characters before the next token.
     this.#token(1);
   }
 
@@ -254,7 +254,7 @@ export class RecoveringParser {
     );
   }
 
-  /** The text from one token to another, without what is no token. */
+  /** Returns the text from one token to another, without what is no token. */
   #textOf(start: Token, last: Token): string {
     const end = last.kind === 'EOF' ? last.at : last.end;
     let text = '';
@@ -366,7 +366,7 @@ export class RecoveringParser {
     });
   }
 
-  /** Runs one recovery; their number, and the tokens that each may skip, are limited. */
+  /** Runs one recovery. The number of recoveries, and of tokens that each may skip, is limited. */
   #limited<T>(attempt: () => T): T {
     if (this.#recoveries++ === maxRecoveries) {
       this.#report(this.#token(1).at, `error recovery attempt limit exceeded: ${maxRecoveries}`);
@@ -394,7 +394,7 @@ const newNode = (rule: string, name: string, start: Token): ParseNode => ({
 const escaped = (text: string): string =>
   `'${text.replaceAll('\t', '\\t').replaceAll('\n', '\\n').replaceAll('\r', '\\r')}'`;
 
-/** `'+'`, or `{'+', '-'}`. */
+/** Lists kinds of tokens as messages show them: `'+'`, or `{'+', '-'}`. */
 function listed(kinds: ReadonlySet<TokenKind>): string {
   const names = tokenKinds.filter((kind) => kinds.has(kind)).map((kind) => (kind === 'EOF' ? '<EOF>' : kind));
   return names.length === 1 ? (names[0] ?? '') : `{${names.join(', ')}}`;
