@@ -2,7 +2,10 @@ import type { TextSource } from '../runtime/text-source.js';
 import type { ServerOptions } from '../server/options.js';
 import type { Configuration } from './configuration-options.js';
 
-/** What the configuration says of who is calling and what they may do. Files are read, and followed, by the server. */
+/**
+ * Returns the server options for authentication and authorization. The server reads the files and follows their
+ * changes.
+ */
 export function accessOptions(configuration: Configuration): Partial<ServerOptions> {
   const { authorization, authorizationConfigFile, nodeRestriction, anonymous, clientCaFile, tokenFile } = configuration;
   const { authenticationConfigFile } = configuration;
@@ -33,11 +36,11 @@ export function accessOptions(configuration: Configuration): Partial<ServerOptio
   };
 }
 
-/** An option that is the text of a file, which the configuration may name. */
+/** Returns an option whose value is the text of a file, if the configuration names one. */
 export const inFile = <N extends string>(name: N, option: string, file: string | undefined) =>
   file === undefined ? {} : ({ [name]: { file, option } } as { readonly [K in N]: Exclude<TextSource, string> });
 
-/** An option that counts only where its kubeconfig is named. */
+/** Returns an option that applies only if its kubeconfig is given. */
 export const withKubeconfig = <N extends string, S extends { readonly kubeconfig?: string | undefined }>(
   name: N,
   settings: S,

@@ -24,7 +24,7 @@ const withClient = async (flags: Flags, use: (client: RemoteClient) => Promise<v
   }
 };
 
-/** `kedge ca status`: every CA that is rotated, and what happens next. */
+/** Implements `kedge ca status`: lists every CA that is rotated, with its next step. */
 export const caStatus = (flags: Flags): Promise<void> =>
   withClient(flags, async (client) => {
     const { items } = await client.resource(Secrets).list({ labelSelector: `${kedgeNames.caLabel}=true` });
@@ -34,7 +34,10 @@ export const caStatus = (flags: Flags): Promise<void> =>
     process.stdout.write(items.length === 0 ? 'No CA is rotated.\n' : caTable(shown, Date.now()));
   });
 
-/** `kedge ca rotate`: asks for a rotation. Fails with one sentence if one is under way, or if there is no such CA. */
+/**
+ * Implements `kedge ca rotate`: requests a rotation. Fails with one sentence if one is under way, or if there is no
+ * such CA.
+ */
 export const rotateCa = (key: { readonly namespace: string; readonly name: string }, flags: Flags): Promise<void> =>
   withClient(flags, async (client) => {
     const text = `${key.namespace}/${key.name}`;
@@ -46,16 +49,18 @@ export const rotateCa = (key: { readonly namespace: string; readonly name: strin
     const problem = rotationProblem(readCaState(secret.data ?? {}));
     if (problem !== undefined) throw new Error(problem);
     const annotations = { ...secret.metadata.annotations, [kedgeNames.rotateAnnotation]: timestamp(Date.now()) };
-    // With the version that was looked at, so that nobody begins twice.
+    // The update includes the resourceVersion that was read, so that only one rotation begins.
     await secrets.update({ ...secret, metadata: { ...secret.metadata, annotations } });
     process.stdout.write(`A rotation of the CA in ${text} was asked for. See kedge ca status.\n`);
   });
 
-/** Why no rotation can begin; undefined if one can. */
+/** Returns why no rotation can begin; undefined if one can. */
 export const rotationProblem = (state: CaState): string | undefined =>
   state.next === undefined ? undefined : `a rotation is under way (${phaseOf(state)}); it goes on by itself`;
 
-/** A Secret with a CA, and what lacks its next anchor; empty: nothing does, or who looks may not know. */
+/**
+ * A Secret with a CA, and the bundles that lack its next anchor; empty if none do, or if the caller may not read them.
+ */
 interface ShownCa {
   readonly secret: Secret;
   readonly waitsFor: readonly string[];
@@ -67,7 +72,7 @@ async function waitedFor(client: Client, secret: Secret): Promise<readonly strin
     if (ca === undefined) return [];
     return (await bundlesLacking(client, parseSearchScope(secret), anchorOf(ca.pair))).map(({ text }) => text);
   } catch (error) {
-    // What is wrong with the state stands in the table.
+    // The table shows what is wrong with the state.
     if (error instanceof PkiError || isReason(error, 'Forbidden') || isReason(error, 'NotFound')) return [];
     throw error;
   }
@@ -90,7 +95,7 @@ const next: Readonly<Record<RotationPhase, (state: CaState, waitsFor: readonly s
     `the old anchor goes in ${humanDuration(Math.max(0, Math.min(...retiring.map(({ until }) => until)) - now))}`,
 };
 
-/** A line for each CA. */
+/** Returns a table with a line for each CA. */
 export function caTable(cas: readonly ShownCa[], now: number): string {
   return table([
     ['SECRET', 'SIGNERS', 'PHASE', 'CA', 'ENDS', 'ANCHORS', 'NEXT STEP'],

@@ -1,7 +1,7 @@
 import type { CertificateOptions, FilesSource } from '../server/signing-options.js';
 import type { Configuration } from './configuration-options.js';
 
-/** What the configuration says of signers, approval and trust. */
+/** Returns the server options for signers, approval and trust. */
 export const certificatesOptions = ({
   signing,
   certificatePolicy,
@@ -12,7 +12,7 @@ export const certificatesOptions = ({
   ...(distribute ? { trust } : {}),
 });
 
-/** The CA for the well-known signers, if the configuration names one. */
+/** Returns the CA files for the well-known signers, if the configuration names them. */
 export const signingCaFiles = ({
   certificateFile,
   keyFile,

@@ -12,7 +12,10 @@ export interface CertificatesFlags extends CertificateQuery {
   readonly noted?: LedgerHead;
 }
 
-/** `kedge certificates`: what was issued, from the ledger. Fails with one sentence if the ledger was tampered with. */
+/**
+ * Implements `kedge certificates`: lists issued certificates from the ledger. Fails with one sentence if the ledger was
+ * tampered with.
+ */
 export async function certificates(flags: CertificatesFlags): Promise<void> {
   const { kubeconfig, output, verify = false, noted, ...query } = flags;
   const client = await connect({ kubeconfig });

@@ -4,9 +4,12 @@ import { controllerNameProblem, controllerNames } from '../server/controller-nam
 import { isServingName } from '../server/serving-names.js';
 import { ConfigurationError, type Flags } from './configuration.js';
 
-/** The command line. Answers the exit status: 0, 1 for failure (one sentence on standard error), 2 for wrong usage. */
+/**
+ * Runs the command line. Returns the exit status: 0 for success, 1 for failure (one sentence on standard error), 2 for
+ * wrong usage.
+ */
 export async function runCommandLine(argv: readonly string[]): Promise<number> {
-  // Whoever read what is printed may be gone; that is no reason to follow.
+  // The reader of a stream may be gone; that must not end the program.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   const program = new Command('kedge')
     .description('A Kubernetes-style control plane for identity, certificates and trust')
@@ -113,7 +116,7 @@ function addCertificates(program: Command): void {
     .option('--expired', 'those that have expired, too')
     .addOption(new Option('--output <format>', 'how they are printed').choices(['table', 'json']).default('table'))
     .addOption(
-      // It looks at the whole ledger, whatever is selected.
+      // The whole ledger is verified, whatever is selected.
       new Option('--verify', 'check that nothing was changed or removed, and print the end of the ledger').conflicts([
         'signer',
         'requester',
@@ -125,7 +128,7 @@ function addCertificates(program: Command): void {
     )
     .option('--noted <end>', 'with --verify: an end printed before, which must still be there', readNoted)
     .action(async (flags, command: Command) => {
-      // Who gives an end wants it to be checked.
+      // An end is given to be verified.
       if (flags.noted !== undefined && flags.verify !== true) command.error('error: --noted needs --verify');
       const { certificates } = await import('./certificates.js');
       await certificates(flags);
@@ -196,7 +199,7 @@ function readNames(text: string): string[] {
   return names;
 }
 
-/** Milliseconds. */
+/** Parses a period to milliseconds. */
 function readPeriod(text: string): number {
   const [, count = '', unit = ''] = /^(\d+)([mhd])$/.exec(text) ?? [];
   if (count === '') throw new InvalidArgumentError('a period is a number of minutes, hours or days: 45m, 12h, 30d.');
@@ -224,7 +227,7 @@ const readObjectName =
     return { namespace, name };
   };
 
-/** `8080`, `:8080`, `127.0.0.1:8080`, `[::1]:8080`. */
+/** Parses an address: `8080`, `:8080`, `127.0.0.1:8080`, `[::1]:8080`. */
 function readAddress(text: string): { readonly host: string | undefined; readonly port: number } {
   const [, host, port = ''] = /^(?:(\[[^\]]+\]|[^:[\]]*):)?(\d+)$/.exec(text) ?? [];
   if (port === '') throw new InvalidArgumentError('an address is a port, or host:port.');

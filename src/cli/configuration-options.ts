@@ -5,7 +5,7 @@ import { optionDefaults } from '../server/option-defaults.js';
 import type { AuthorizationMode } from '../server/options.js';
 import type { ConfiguredSigner } from '../server/signing-options.js';
 
-/** Options of `kedge serve`, complete. Their meanings are told in config/server.yaml. */
+/** The complete options of `kedge serve`. Their meanings are documented in config/server.yaml. */
 export interface Configuration {
   host: string;
   port: number;
@@ -91,7 +91,7 @@ export interface Configuration {
 
 const { connectionLimits, inFlight, proxyHeaders } = optionDefaults;
 
-/** What holds where neither a file nor a flag says otherwise. */
+/** The defaults of options that neither the file nor a flag sets. */
 export const defaults: Configuration = {
   host: optionDefaults.host,
   port: 6_443,

@@ -7,8 +7,8 @@ import { type ConfiguredSigner, configuredSigners } from '../server/signing-opti
 import { type Configuration, defaults } from './configuration-options.js';
 
 /**
- * Options of `kedge serve` as a file may give them. Names, defaults and meanings are those of config/server.yaml; what a
- * value must be says `optionChecks`, for programs as well.
+ * The schema of a configuration file for `kedge serve`. Names, defaults and meanings are those of config/server.yaml;
+ * the values are checked by `optionChecks`, as for programs.
  */
 
 const of = <T>(check: Check): z.ZodType<T> =>
@@ -115,7 +115,7 @@ export const configuration = z.strictObject({
       signingKeyFile: of<string>(nonEmptyString).optional(),
       verificationKeyFiles: of<string[]>(listOf(nonEmptyString)).default(defaults.serviceAccounts.verificationKeyFiles),
       keySetUri: of<string>(optionChecks.serviceAccountKeySetUri).optional(),
-      // 0: no limit, which a program says by giving none.
+      // 0 means no limit, which a program expresses by leaving the option out.
       maxTokenSeconds: of<number>((value, path) =>
         value === 0 ? undefined : orZero(optionChecks.serviceAccountMaxTokenSeconds(value, path)),
       ).default(defaults.serviceAccounts.maxTokenSeconds),

@@ -2,12 +2,12 @@ import { messageOf } from '../api/message-of.js';
 import { readLimited } from '../runtime/read-limited.js';
 import { type Configuration, defaults } from './configuration-options.js';
 
-/** Something in what the user asked for is wrong; the message is one sentence for people. */
+/** Thrown for an error in the user's configuration; the message is one sentence for people. */
 export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError';
 }
 
-/** What flags can set; the command line has checked the values. */
+/** The options that flags can set, whose values the command line has checked. */
 export interface Flags {
   readonly host?: string;
   readonly port?: number;
@@ -20,8 +20,9 @@ export interface Flags {
 }
 
 /**
- * The file (if any) under the flags, checked, with defaults. Throws ConfigurationError. The package that checks files
- * is loaded only for a file: it takes longer to load than a server to start.
+ * Reads the configuration: the file (if any), overridden by the flags, checked, with defaults. Throws
+ * ConfigurationError. The package that checks files is loaded only for a file: loading it takes longer than starting a
+ * server.
  */
 export async function readConfiguration(file: string | undefined, flags: Flags): Promise<Configuration> {
   if (file === undefined) return { ...defaults, ...flags };
@@ -37,11 +38,11 @@ export async function readConfiguration(file: string | undefined, flags: Flags):
 interface Issue {
   readonly path: readonly PropertyKey[];
   readonly message: string;
-  /** Of an object with members that are unknown: these. */
+  /** The unknown members of an object, if that is the issue. */
   readonly keys?: readonly string[];
 }
 
-/** What is wrong, one thing for each option, with where it is: `port: must be …; servingNames[0]: must be …`. */
+/** Returns the problems, one for each option with its path: `port: must be …; servingNames[0]: must be …`. */
 export const problemsOf = (issues: readonly Issue[]): string =>
   issues
     .flatMap(({ path, message, keys }): readonly Issue[] =>

@@ -27,24 +27,24 @@ import { untilStopped } from './until-stopped.js';
 
 export interface ControllersFlags {
   readonly kubeconfig: string;
-  /** Its parts `signing`, `certificatePolicy`, `trust` and `domains` count. */
+  /** The configuration file, of which `signing`, `certificatePolicy`, `trust` and `domains` are used. */
   readonly config?: string;
   readonly controllers?: 'all' | readonly string[];
-  /** Both or neither; they win over those of the configuration. */
+  /** The files of the CA, both or neither; they override those of the configuration. */
   readonly caCert?: string;
   readonly caKey?: string;
-  /** Work only while holding this Lease. */
+  /** The Lease to hold while working. */
   readonly lease?: { readonly namespace: string; readonly name: string };
-  /** Where probes and scrapes are answered; absent: nowhere. */
+  /** The address for probes and metrics; none if absent. */
   readonly probeAddress?: { readonly host: string | undefined; readonly port: number };
   readonly logLevel?: 'debug' | 'info' | 'warn' | 'error';
   readonly logFormat?: 'pretty' | 'json';
 }
 
-/** They sign tokens with the server's key, or know its schemas. */
+/** Controllers that sign tokens with the server's key, or need its schemas. */
 const onlyInServer: readonly string[] = ['service-account-token', 'policy-status'];
 
-/** `kedge controllers`: the same controllers as in the server, as a program of their own. */
+/** Implements `kedge controllers`: runs the controllers of the server as a separate program. */
 export async function runControllers(flags: ControllersFlags): Promise<void> {
   const names = flags.controllers ?? 'all';
   const format = flags.logFormat ?? (process.stdout.isTTY ? 'pretty' : 'json');
@@ -84,7 +84,7 @@ export async function runControllers(flags: ControllersFlags): Promise<void> {
     signers,
     domains,
     storeIsShared: true,
-    // Otherwise somebody else tells what verifies the API server, and knows better than a kubeconfig does.
+    // Otherwise another controller publishes the CA of the API server, and may know more than a kubeconfig.
     ...(names === 'all' || names.includes('root-ca-publisher') ? { rootCa: () => remote.ca } : {}),
   }).filter(({ name }) => names === 'all' || names.includes(name));
   const running = [...new Set(wanted.map(({ name }) => name))];
@@ -106,7 +106,7 @@ export async function runControllers(flags: ControllersFlags): Promise<void> {
   if (crash !== undefined) throw new Error(`stopped after a fault: ${crash.message}`, { cause: crash });
 }
 
-/** What requests wait for, and until when CAs last, if it is signed here. */
+/** Records the pending requests of the signers, and when their CAs expire. */
 function measureSigners(
   metrics: Metrics,
   signers: OpenedSigners['signers'],
@@ -131,7 +131,7 @@ function measureSigners(
   measureWaitingRequests(metrics, signers, { kinds, client: () => client, clock: systemClock, log, signal });
 }
 
-/** Tells what runs, and what of what was chosen does not. */
+/** Logs which controllers run, and which of the chosen ones do not. */
 function tellRunning(log: Logger, chosen: 'all' | readonly string[], running: readonly string[]): void {
   const absent = onlyInServer.filter((name) => chosen === 'all' || chosen.includes(name));
   if (absent.length > 0)
@@ -144,19 +144,19 @@ function tellRunning(log: Logger, chosen: 'all' | readonly string[], running: re
   log.info({ controllers: running }, 'running');
 }
 
-/** How long what is running may take to stop. */
+/** The time that controllers have to stop. */
 const graceMs = 5_000;
-/** Less, so that the Lease can be given back. */
+/** A shorter time with leader election, so that the Lease can be released afterwards. */
 const leaderGraceMs = 3_000;
 
-/** Only Kedge has the kind; it is not in discovery. */
+/** Whether the server has the ledger, which only Kedge has and discovery does not list. */
 export async function hasLedger(client: Client, serverVersion: () => Promise<string>): Promise<boolean> {
   try {
     await client.resource(CertificateLedgerEntries).get({ name: ledgerEntryName(1) });
     return true;
   } catch (error) {
     if (isReason(error, 'NotFound')) return false;
-    // Who lacks the right is told so before being told that there is no such kind. The version is open to everybody.
+    // A missing permission is reported before a missing kind. Reading the version needs no permission.
     if (isReason(error, 'Forbidden') && !isOwnVersion(await serverVersion())) return false;
     throw error;
   }

@@ -1,8 +1,9 @@
 import type { Logger } from '../runtime/logger.js';
 
 /**
- * Logs what nobody caught. A rejection that nobody handles leaves the process as it is; resolves at the first exception,
- * after which nobody knows what state it is in and it should be stopped. A second one ends it at once.
+ * Logs unhandled errors. After an unhandled rejection the process goes on; at the first uncaught exception the promise
+ * resolves with it, and the process should be stopped, because its state is unknown. A second exception ends it at
+ * once.
  */
 export function firstCrash(log: Logger): Promise<Error> {
   process.on('unhandledRejection', (reason) => log.error({ err: reason }, 'unhandled rejection'));

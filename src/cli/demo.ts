@@ -7,8 +7,8 @@ import { createNarrator } from './demo/narrator.js';
 import { playStory } from './demo/story.js';
 
 /**
- * `kedge demo`: plays the story of a signed certificate against a running server, or against one of its own in a
- * temporary directory that is gone afterwards. Prints every step. Fails with one sentence.
+ * Implements `kedge demo`: plays the story of a signed certificate against a running server, or against its own server
+ * in a temporary directory, which is removed afterwards. Prints every step. Fails with one sentence.
  */
 export async function demo({ kubeconfig }: { readonly kubeconfig?: string }): Promise<void> {
   const narrator = createNarrator((text) => process.stdout.write(text));

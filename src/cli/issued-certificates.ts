@@ -4,19 +4,19 @@ import { humanDuration } from '../api/time.js';
 import { escapedValue } from '../pki/certificate-ledger.js';
 import { escapeControls } from '../runtime/escape-controls.js';
 
-/** Which records somebody wants to see. */
+/** Selects records of the ledger. */
 export interface CertificateQuery {
   readonly signer?: string;
   readonly requester?: string;
-  /** A common name, or an alternative name with or without its kind. */
+  /** A common name, or an alternative name with or without its type. */
   readonly name?: string;
-  /** Milliseconds. */
+  /** The time until expiry, in milliseconds. */
   readonly expiresWithin?: number;
-  /** Those that have expired, too. */
+  /** Whether expired certificates are included. */
   readonly expired?: boolean;
 }
 
-/** The records that fit, each certificate once, by the end of their validity. */
+/** Returns the matching records, each certificate once, ordered by expiry. */
 export function selectRecords(
   records: readonly LedgerRecord[],
   { signer, requester, name, expiresWithin, expired = false }: CertificateQuery,
@@ -41,10 +41,10 @@ const isNamed = ({ subject = '', names = [] }: LedgerRecord, name: string): bool
   partsOf(subject).includes(`CN=${escapedValue(name)}`) ||
   names.some((one) => one === name || one.slice(one.indexOf(':') + 1) === name);
 
-/** A comma is one of the value if an odd number of backslashes stands before it. */
+/** Splits a subject at its commas; a comma after an odd number of backslashes is part of a value. */
 const partsOf = (subject: string): readonly string[] => subject.match(/(?:[^,\\]|\\.)+/gs) ?? [];
 
-/** A table for people: columns as wide as their widest cell. */
+/** Returns the records as a table for people, with columns as wide as their widest cell. */
 export function recordTable(records: readonly LedgerRecord[], now: number): string {
   return table([
     ['EXPIRES', 'SIGNER', 'SUBJECT', 'NAMES', 'REQUESTER', 'APPROVAL', 'SERIAL'],
@@ -62,13 +62,13 @@ export function recordTable(records: readonly LedgerRecord[], now: number): stri
   ]);
 }
 
-/** How long it is until a time in RFC 3339; the time itself once it has come. */
+/** Returns the time that is left until an RFC 3339 time; the time itself once it has passed. */
 export function shownEnd(end: string, now: number): string {
   const leftMs = Date.parse(end) - now;
   return leftMs > 0 ? `in ${humanDuration(leftMs)}` : end;
 }
 
-/** The rule of a policy that a condition names. */
+/** Returns the rule of a certificate policy that a condition names. */
 const ruleIn = (message: string | undefined): string | undefined => {
   const [, rule] = /^Approved by rule (".*") of the certificate policy\.$/.exec(message ?? '') ?? [];
   return rule === undefined ? undefined : `rule ${rule}`;

@@ -17,13 +17,13 @@ import { shellWord } from './shell-word.js';
 import { untilStopped } from './until-stopped.js';
 
 /**
- * When V8 begins to look for what is alive: with four fifths of the room used that it gives the heap beyond what was alive
- * the last time, and in a hurry with 19 of 20 parts. By itself it begins as soon as no more is left than the young
- * generation may hold, which in a heap of some 30 MB is almost at once. The room stays what it was.
+ * V8 flags for when incremental marking begins: with 80% of the space used that V8 gives the heap beyond the live
+ * objects of the last collection; with 95%, it hurries. By default it begins as soon as no more space is left than the
+ * young generation may hold, which in a heap of some 30 MB is almost at once. The space itself does not change.
  */
 const markingTriggers = '--incremental-marking-soft-trigger=80 --incremental-marking-hard-trigger=95';
 
-/** `kedge serve`: runs until SIGTERM or SIGINT, then drains. */
+/** Implements `kedge serve`: runs until SIGTERM or SIGINT, then drains. */
 export async function serve(file: string | undefined, flags: Flags): Promise<void> {
   setFlagsFromString(markingTriggers);
   const configuration = await readConfiguration(file, flags);
@@ -36,7 +36,7 @@ export async function serve(file: string | undefined, flags: Flags): Promise<voi
       `cannot use ${configuration.dataDir} as data directory: ${error.code ?? error.message}`,
     );
   });
-  // From here on a signal is kept until the server can be stopped.
+  // From here on a signal is remembered until the server can be stopped.
   const stopped = untilStopped();
   const crashed = firstCrash(log);
   let onFailed = (_: Error): void => {};
@@ -88,7 +88,7 @@ export async function serve(file: string | undefined, flags: Flags): Promise<voi
   if (crash !== undefined) throw new Error(`stopped after a fault: ${crash.message}`, { cause: crash });
 }
 
-/** The serving certificate, if the configuration names one. */
+/** Returns the serving certificate, if the configuration names one. */
 const givenServing = ({
   certificateFile,
   keyFile,
@@ -98,7 +98,7 @@ const givenServing = ({
     ? {}
     : { serving: { certificateFile, keyFile, caFile } };
 
-/** Over HTTP/1.1 Node's own limit of a request's time comes after ours, which has an answer to it. */
+/** The margin by which Node's own request timeout for HTTP/1.1 exceeds ours, which sends a response. */
 const afterTimeoutMs = 30_000;
 
 const connectionLimits = ({ limits }: Configuration): ConnectionLimits => ({

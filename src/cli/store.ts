@@ -14,7 +14,10 @@ interface CopyFlags {
   readonly leaveUnreadable?: boolean;
 }
 
-/** `kedge store copy`: everything in one store to another, which goes on after the revisions of the first. */
+/**
+ * Implements `kedge store copy`: copies everything from one store to another, which continues after the revisions of
+ * the first.
+ */
 export async function copy(from: string, to: string, flags: CopyFlags): Promise<void> {
   for (const address of [from, to]) {
     if (address.startsWith('memory:')) throw new ConfigurationError(`${address} is gone when this program ends`);
@@ -49,7 +52,7 @@ export async function copy(from: string, to: string, flags: CopyFlags): Promise<
   }
 }
 
-/** Else all that is encrypted by their keys would be left out. */
+/** Fails while a key service is unavailable; otherwise everything encrypted by its keys would be left out. */
 function checkServices(encryption: OpenedEncryption | undefined): void {
   const problem = encryption?.problem();
   if (problem !== undefined) throw new Error(`what a key service keeps is not lost while it does not work: ${problem}`);

@@ -2,17 +2,17 @@ import { type ClientCredentials, fixedCredentials } from '../../client/cluster-a
 import { httpClient, type RemoteClient } from '../../client/http-client.js';
 import { findAccess } from '../../client/remote-client.js';
 
-/** One server, and clients there as different users. */
+/** One server, with clients for different users. */
 export interface Access {
   readonly server: string;
-  /** As whom the kubeconfig says. */
+  /** The client with the credentials of the kubeconfig. */
   readonly admin: RemoteClient;
   as(credentials: ClientCredentials): RemoteClient;
-  /** Ends every client. */
+  /** Closes every client. */
   close(): void;
 }
 
-/** Fails with AccessError if the kubeconfig cannot be used. */
+/** Opens the server of a kubeconfig. Fails with AccessError if the kubeconfig cannot be used. */
 export async function openAccess(kubeconfig: string): Promise<Access> {
   const access = await findAccess({ kubeconfig });
   const options = { userAgent: 'kedge-demo' };

@@ -6,10 +6,10 @@ import type { TokenRequest } from '../../api/kinds/token-request.js';
 import { groupVersion } from '../../api/object.js';
 import type { Client } from '../../client/client.js';
 
-/** Identities made for one run of the demo, in a namespace of their own; `remove` takes all of it away again. */
+/** Creates identities for one run of the demo, in a namespace of their own; `remove` deletes all of them. */
 export interface Accounts {
   readonly namespace: string;
-  /** Answers a token of a new service account that holds these cluster roles and, if given, rules of its own. */
+  /** Creates a service account with these cluster roles and, if given, rules of its own; returns a token of it. */
   create(name: string, grant: Grant): Promise<string>;
   remove(): Promise<void>;
 }
@@ -19,7 +19,7 @@ interface Grant {
   readonly rules?: readonly PolicyRule[];
 }
 
-/** How long the tokens are good for; the least the API grants. */
+/** The lifetime of the tokens, the shortest that the API grants. */
 const tokenSeconds = 600;
 
 export async function openAccounts(admin: Client, namespace: string): Promise<Accounts> {

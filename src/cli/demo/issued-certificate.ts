@@ -1,14 +1,14 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 
-/** What somebody who receives a certificate looks at before using it. */
+/** The facts that a recipient of a certificate checks before using it. */
 export interface CertificateFacts {
-  /** As in `CN=…, O=…`. */
+  /** The subject in the form `CN=…, O=…`. */
   readonly subject: string;
   readonly issuer: string;
   readonly serial: string;
   readonly notBefore: Date;
   readonly notAfter: Date;
-  /** `client auth`, `server auth`; others by their object identifiers. */
+  /** The extended key usages: `client auth`, `server auth`; others by their object identifiers. */
   readonly purposes: readonly string[];
 }
 
@@ -22,8 +22,8 @@ const pemCertificate = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE----
 const oneLine = (name: string): string => name.split('\n').reverse().join(', ');
 
 /**
- * Verifies the first certificate of a PEM chain: signed by one of the anchors, for this private key, valid now.
- * Throws an Error with one sentence otherwise.
+ * Verifies the first certificate of a PEM chain: it must be signed by one of the anchors, for this private key, and
+ * valid now. Throws an Error with one sentence otherwise.
  */
 export function verifyIssued(
   chain: string,

@@ -1,7 +1,7 @@
-/** Tells a story in numbered steps, with what came of each below it. */
+/** Prints a story in numbered steps, each with its results below it. */
 export interface Narrator {
   step(title: string): void;
-  /** One line of what happened; `name` is padded so that values stand below each other. */
+  /** Prints a result in one line; `name` is padded so that values are aligned. */
   fact(name: string, value: string): void;
   say(text: string): void;
 }

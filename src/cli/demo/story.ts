@@ -33,7 +33,7 @@ import type { Narrator } from './narrator.js';
 export interface Story {
   readonly access: Access;
   readonly narrator: Narrator;
-  /** Stands in every name, so that the story can be played again on the same server. */
+  /** The suffix of every name, so that the story can be played repeatedly on the same server. */
   readonly run: string;
 }
 
@@ -42,7 +42,7 @@ const clientSigner = 'kubernetes.io/kube-apiserver-client';
 const ciSigner = 'example.com/ci';
 const hour = 3_600;
 
-/** Ends with everything made for it taken away again, but for the requests. */
+/** Plays the story. Removes everything created for it, except for the requests. */
 export async function playStory(story: Story): Promise<void> {
   const { access, narrator, run } = story;
   try {
@@ -156,7 +156,7 @@ async function ownSignerServes({ access, narrator, run }: Story, accounts: Accou
     tellCertificate(verifyIssued(issuedOf(done), { anchors: published, key: job.key, now: Date.now() }), narrator);
   };
   try {
-    // A signer that fails ends the story at once, not by running out of patience.
+    // A failing signer ends the story at once, without waiting for a timeout.
     await Promise.race([work(), running.then(() => Promise.reject(new Error('the signer stopped')))]);
   } finally {
     stop.abort();
@@ -187,7 +187,7 @@ interface Wanted {
 
 async function newRequest({ name, signerName, commonName, organizations = [] }: Wanted): Promise<{
   readonly csr: CertificateSigningRequest;
-  /** PEM of the private key, which never leaves this process. */
+  /** The private key as PEM, which never leaves this process. */
   readonly key: string;
 }> {
   const key = await generateKey('P-256');
@@ -230,7 +230,7 @@ async function settled(client: Client, csr: CertificateSigningRequest): Promise<
   return found;
 }
 
-/** Appends a condition the way a person's tool does. */
+/** Appends a condition as a user's tool does. */
 async function decide(
   client: Client,
   csr: CertificateSigningRequest,
