@@ -12,17 +12,20 @@ export interface AccountKey {
   readonly name: string;
 }
 
-/** The account. Fails with an Error if there is none. */
+/** Returns the account. Fails with an Error if there is none. */
 export async function findAccount(client: Client, key: AccountKey): Promise<ServiceAccount> {
   const account = await client.resource(ServiceAccounts).get(key);
   if (account === undefined) throw new Error(`there is no ServiceAccount ${keyText(key)}`);
   return account;
 }
 
-/** Longer than what a test plays. */
+/** The lifetime of tokens, longer than any time that a test simulates. */
 const tokenSeconds = 365 * 86_400;
 
-/** A kubeconfig of an account at a server that listens; Errors where there is no such account, or no port. */
+/**
+ * Returns a kubeconfig for an account at a server that listens. Fails with an Error if there is no such account or no
+ * port.
+ */
 export async function accountKubeconfig(
   client: Client,
   key: AccountKey,

@@ -13,15 +13,15 @@ export interface ActorsOptions extends Omit<ReconcileContext, 'client' | 'signal
   readonly webhooks: Readonly<Record<string, Webhook>> | undefined;
   readonly objects: readonly ApiObject[];
   readonly runnables: readonly Runnable[];
-  /** How long runnables may take to end; the manager's default if undefined. */
+  /** The time that runnables have to end; the manager's default if undefined. */
   readonly graceMs: number | undefined;
-  /** The account that all of them are, unless they are the test's user. */
+  /** The account that all actors use, unless they act as the test's user. */
   readonly runAs: AccountKey | undefined;
-  /** Refusals of the account are noted from when the runnables run. */
+  /** Records what the account is refused, from when the runnables start. */
   readonly refusals: Refusals;
-  /** Creates the objects. */
+  /** The client that creates the objects. */
   readonly admin: Client;
-  /** The API as the actors; until the account was created its uid is not known. */
+  /** Returns a client that acts as the actors; the uid of the account is unknown until it is created. */
   clientOf(uid?: string): Client;
 }
 
@@ -29,11 +29,11 @@ export interface ActorsOptions extends Omit<ReconcileContext, 'client' | 'signal
 export interface Actors {
   /** Settles when the runnables have ended; rejects with the error of one that failed. */
   readonly running: Promise<void>;
-  /** Ends the runnables, then the webhooks, because whoever still writes is answered; rejects as `running`. */
+  /** Ends the runnables, then the webhooks, so that pending writes are still answered; rejects as `running` does. */
   stop(): Promise<void>;
 }
 
-/** Serves the webhooks, creates the objects and runs the runnables. If one of these fails, nothing is left running. */
+/** Serves the webhooks, creates the objects and runs the runnables. If any of these fails, nothing is left running. */
 export async function startActors(options: ActorsOptions): Promise<Actors> {
   const { webhooks, objects, runnables, graceMs, runAs, refusals, admin, clientOf, clock, log } = options;
   const stopping = new AbortController();

@@ -18,11 +18,11 @@ import type { NamedObject } from '../pki/pod-signing.js';
 import { createCertificateRequest } from '../pki/request-writer.js';
 import type { Clock } from '../runtime/clock.js';
 
-/** Keys, requests and authorities for tests, each in one call. */
+/** Keys, requests and certificate authorities for tests, each made in one call. */
 
 const keys = new Map<KeyType, Promise<KeyObject>>();
 
-/** A private key of this type; the same one every time in a process, because making RSA keys is slow. */
+/** Returns a private key of this type; always the same one in a process, because generating RSA keys is slow. */
 export function testKey(type: KeyType = 'P-256'): Promise<KeyObject> {
   const known = keys.get(type);
   if (known) return known;
@@ -31,7 +31,7 @@ export function testKey(type: KeyType = 'P-256'): Promise<KeyObject> {
   return made;
 }
 
-/** What a certificate request for tests asks for. */
+/** The contents of a certificate request for tests. */
 export interface TestRequestOptions extends Partial<AlternativeNames> {
   /** Default: `someone`. */
   readonly commonName?: string;
@@ -46,13 +46,13 @@ export interface TestRequestOptions extends Partial<AlternativeNames> {
 /** A certificate request (PKCS#10) with its key. */
 export interface TestRequest {
   readonly pem: string;
-  /** What stands in `spec.request`. */
+  /** The value for `spec.request`. */
   readonly base64: string;
-  /** PEM of the private key. */
+  /** The private key as PEM. */
   readonly key: string;
 }
 
-/** A PKCS#10 request. */
+/** Makes a PKCS#10 request. */
 export async function testRequest(options: TestRequestOptions = {}): Promise<TestRequest> {
   const { commonName = 'someone', organizations = [], keyType = 'P-256', key: given, ...rest } = options;
   const key = given ?? (await testKey(keyType));
@@ -60,17 +60,17 @@ export async function testRequest(options: TestRequestOptions = {}): Promise<Tes
   return { pem, base64: Buffer.from(pem).toString('base64'), key: privateKeyPem(key) };
 }
 
-/** What a CertificateSigningRequest for tests says. */
+/** The contents of a CertificateSigningRequest for tests. */
 export interface TestSigningRequestOptions extends TestRequestOptions {
   readonly name: string;
   /** Default: `example.test/clients`. */
   readonly signerName?: string;
-  /** Default: those of a TLS client. */
+  /** Default: the usages of a TLS client. */
   readonly usages?: readonly string[];
   readonly expirationSeconds?: number;
 }
 
-/** A CertificateSigningRequest to be created. */
+/** Returns a CertificateSigningRequest to be created. */
 export async function testSigningRequest(options: TestSigningRequestOptions): Promise<CertificateSigningRequest> {
   const {
     name,
@@ -88,20 +88,23 @@ export async function testSigningRequest(options: TestSigningRequestOptions): Pr
   };
 }
 
-/** A CA in memory; its key is its own. */
+/** Makes a CA in memory with a key of its own. */
 export const testAuthority = (
   options: Partial<AuthorityOptions> & { readonly clock?: Pick<Clock, 'now'> } = {},
 ): Promise<CertificateAuthority> =>
   createCertificateAuthority({ ...options, commonName: options.commonName ?? 'test CA' });
 
-/** What a PodCertificateRequest for tests says. */
+/** The contents of a PodCertificateRequest for tests. */
 export interface TestPodRequestOptions {
   readonly name: string;
   /** Default: `default`. */
   readonly namespace?: string;
   /** Default: `example.test/pods`. */
   readonly signerName?: string;
-  /** Names and UIDs of whom the request is for. Default: `web`, `robot` and `node-1`, with UIDs after their names. */
+  /**
+   * Names and UIDs of the pod, service account and node. Default: `web`, `robot` and `node-1`, with UIDs derived from
+   * the names.
+   */
   readonly pod?: NamedObject;
   readonly serviceAccount?: NamedObject;
   readonly node?: NamedObject;
@@ -115,7 +118,7 @@ export interface TestPodRequestOptions {
 
 const named = (name: string): NamedObject => ({ name, uid: `uid-of-${name}` });
 
-/** A PodCertificateRequest to be created, as a node agent makes it: the stub says nothing but the key. */
+/** Returns a PodCertificateRequest to be created, as a node agent makes it: the stub contains only the key. */
 export async function testPodRequest(options: TestPodRequestOptions): Promise<PodCertificateRequest> {
   const { name, namespace = 'default', signerName = 'example.test/pods', annotations, maxExpirationSeconds } = options;
   const { pod = named('web'), serviceAccount = named('robot'), node = named('node-1') } = options;

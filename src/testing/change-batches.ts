@@ -1,6 +1,6 @@
 import { type Change, SubscriberTooSlow } from '../store/store.js';
 
-/** What a `ChangeStream` is to a reader of batches. */
+/** The source of changes: the part of a `ChangeStream` that `changeBatches` uses. */
 export interface ChangeSource {
   subscribe(observer: { next(change: Change): void; error(error: unknown): void; complete(): void }): {
     unsubscribe(): void;
@@ -8,11 +8,11 @@ export interface ChangeSource {
 }
 
 /**
- * A stream of changes for a reader with a pace of its own, such as a socket: `next` answers everything that arrived since
- * the last time, in order, and waits if that is nothing. At most `limit` changes (10,000 unless said otherwise) wait;
- * one more, and the stream is left, what waits is dropped, and the reader meets SubscriberTooSlow. Of marks of progress
- * only the last in a row is kept. Subscribes at once; `return` (or leaving a `for await`) unsubscribes.
- * An error of the stream is met after the changes before it.
+ * Turns a stream of changes into batches for a consumer with a pace of its own, such as a socket. `next` returns
+ * everything that arrived since the last call, in order, and waits if there is nothing. At most `limit` changes are
+ * buffered (default 10,000); beyond that, the stream is unsubscribed, the buffer is dropped, and the consumer receives
+ * SubscriberTooSlow. Only the last of consecutive progress marks is kept. Subscribes at once; `return` (or leaving a
+ * `for await`) unsubscribes. An error of the stream is delivered after the changes before it.
  */
 export function changeBatches(stream: ChangeSource, limit = 10_000): AsyncIterableIterator<readonly Change[]> {
   let waiting: Change[] = [];
@@ -38,7 +38,7 @@ export function changeBatches(stream: ChangeSource, limit = 10_000): AsyncIterab
     end({ error: new SubscriberTooSlow(`more than ${limit} changes were waiting to be read`) });
     subscription?.unsubscribe();
   };
-  // A stream may call back before `subscribe` returns.
+  // A stream may call the observer before `subscribe` returns.
   let subscription: { unsubscribe(): void } | undefined;
   subscription = stream.subscribe({ next: add, error: (error) => end({ error }), complete: () => end('completed') });
   if (ended !== undefined) subscription.unsubscribe();

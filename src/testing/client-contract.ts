@@ -8,7 +8,7 @@ import type { Client, WatchEvent } from '../client/client.js';
 import { type Observable, Subscription } from '../runtime/observable.js';
 import type { ContractCase } from './contract-case.js';
 
-/** What a client's promises are tried on. */
+/** A client to examine, with a namespace for it. */
 export interface ClientUnderTest {
   readonly client: Client;
   /** An empty namespace that may be written to. */
@@ -24,7 +24,7 @@ const Unserved = resourceType<ApiObject>({
   namespaced: true,
 });
 
-/** Every promise of Client, without a test runner. `open` is called for each case. */
+/** Returns every promise of `Client` as a case for any test runner. `open` is called for each case. */
 export function clientContract(open: () => Promise<ClientUnderTest>): readonly ContractCase[] {
   return promises.map(({ name, hold }) => ({
     name,
@@ -567,7 +567,7 @@ const promises: readonly ClientPromise[] = [
   },
 ];
 
-/** So many events, or all there are if the stream ends before. */
+/** Returns the first `count` events, or all if the stream ends before. */
 const received = <T>(count: number, stream: Observable<T>): Promise<readonly T[]> =>
   new Promise((resolve, reject) => {
     const seen: T[] = [];

@@ -8,12 +8,14 @@ interface Compactable extends Store {
 const isCompactable = (store: Store): store is Compactable =>
   typeof (store as Partial<Compactable>).compact === 'function';
 
-/** Under no kind: groups of kinds have a dot, or are Kubernetes' own. Several tests may use one store. */
+/**
+ * Returns a new key that belongs to no kind: groups have a dot or are Kubernetes' own. Several tests may share a store.
+ */
 const newKey = (): string => `kedge-testing/compaction/${randomUUID()}`;
 
 /**
- * Makes a store forget its history, the latest revision that anybody may have been told included. Fails with an Error if it
- * has no `compact`.
+ * Makes a store forget its history, including the latest revision that any client may know. Fails with an Error if the
+ * store has no `compact`.
  */
 export async function compactStore(store: Store): Promise<void> {
   if (!isCompactable(store)) throw new Error('the store of this test has no method compact');

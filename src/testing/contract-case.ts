@@ -1,4 +1,4 @@
-/** One promise of an interface. Runs with any test runner, or without. */
+/** One promise of an interface. Runs with or without a test runner. */
 export interface ContractCase {
   readonly name: string;
   /** Rejects if the promise is broken. */

@@ -6,7 +6,7 @@ interface Sleeper {
   readonly wake: () => void;
 }
 
-/** A clock that stands still until it is told to advance. */
+/** A clock that stands still until it is advanced. */
 export class FakeClock implements Clock {
   #start: number;
   #now: number;
@@ -25,7 +25,7 @@ export class FakeClock implements Clock {
     return this.#now - this.#start;
   }
 
-  /** Sets the time of day, as somebody does whose clock was wrong: no time passes, and who sleeps sleeps as long. */
+  /** Sets the time of day like correcting a wrong clock: no time passes, and sleepers sleep as long as before. */
   set(now: number): void {
     const ahead = now - this.#now;
     this.#now += ahead;
@@ -33,7 +33,7 @@ export class FakeClock implements Clock {
     for (const sleeper of this.#sleepers) sleeper.at += ahead;
   }
 
-  /** How many sleep now. */
+  /** The number of pending sleeps. */
   get sleeping(): number {
     return this.#sleepers.size;
   }
@@ -53,8 +53,8 @@ export class FakeClock implements Clock {
   }
 
   /**
-   * Moves time on, waking sleepers in their order; what they set off has run when it resolves. Fails where time would
-   * not go on; `set` is what puts a clock back.
+   * Advances the time, waking sleepers in order; work that they start has run when it resolves. Fails if the time would
+   * not move forward; use `set` to set the clock back.
    */
   async advance(milliseconds: number): Promise<void> {
     const end = this.#endOf(milliseconds);
@@ -69,8 +69,8 @@ export class FakeClock implements Clock {
   }
 
   /**
-   * Moves time on in one leap, as it is for a machine that was suspended: who was to wake meanwhile wakes at the end, in
-   * order, and whoever sleeps again sleeps from there. For days and months, of which `advance` plays every minute.
+   * Advances the time in one leap, like a machine that was suspended: sleepers due meanwhile wake at the end, in order,
+   * and new sleeps begin there. For days and months, where `advance` would simulate every minute.
    */
   async jump(milliseconds: number): Promise<void> {
     const end = this.#endOf(milliseconds);
@@ -92,7 +92,7 @@ export class FakeClock implements Clock {
   }
 }
 
-/** Resolves when everything that needs no time to pass has run. */
+/** Resolves when all work that does not wait for time has run. */
 export async function settled(): Promise<void> {
   for (let round = 0; round < 5; round++) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -12,16 +12,16 @@ const isDefinition = (object: ApiObject): object is CustomResourceDefinition =>
 const isNamespace = ({ apiVersion, kind }: ApiObject): boolean =>
   apiVersion === groupVersion(Namespaces) && kind === Namespaces.kind;
 
-/** The controllers without which nothing that is defined is ever served; in Kubernetes they are the API server's. */
+/** The controllers without which custom resources are never served; in Kubernetes they are part of the API server. */
 const definitionControllers = ['crd-names', 'crd-established', 'crd-finalizer'];
 
-/** The controllers to run for these objects beside those that were named. */
+/** Returns the controllers to run for these objects, in addition to those named. */
 export const controllersFor = (objects: readonly ApiObject[]): readonly string[] =>
   objects.some(isDefinition) ? definitionControllers : [];
 
 /**
- * Creates objects as `changed` makes them: definitions first, waiting until they are served, then namespaces, then the others
- * in their order. Fails with an Error that names the object and where it was read.
+ * Creates objects as transformed by `changed`: definitions first, waiting until they are served, then namespaces, then
+ * the others in order. Fails with an Error that names the object and its file.
  */
 export async function install(
   client: Client,
@@ -46,7 +46,7 @@ export async function install(
   }
 }
 
-/** The type of an object, waiting for it where it was just defined. */
+/** Returns the resource type of an object, waiting for it if it was just defined. */
 async function typeOf(
   client: Client,
   { apiVersion, kind }: ApiObject,
@@ -62,7 +62,7 @@ async function typeOf(
   return type;
 }
 
-/** What goes wrong with an object is told with its name, and where it was read. */
+/** Adds the name of the object, and the file it was read from, to errors. */
 async function about(object: ApiObject, work: () => Promise<unknown>): Promise<void> {
   try {
     await work();

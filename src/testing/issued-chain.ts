@@ -2,11 +2,13 @@ import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { pemBlocks } from '../pki/pem.js';
 
-/** What signers issue, as contracts look at it: by Node.js, and not by what issued it. */
+/**
+ * Certificates issued by signers, as contracts examine them: by Node.js, independently of the code that issued them.
+ */
 
 export type Chain = readonly [X509Certificate, ...X509Certificate[]];
 
-/** The certificates of a PEM text that holds nothing else. */
+/** Parses the certificates of a PEM text, which must hold nothing else. */
 export function certificates(pem: string): Chain {
   const blocks = [...pemBlocks(pem)];
   assert.ok(
@@ -18,12 +20,12 @@ export function certificates(pem: string): Chain {
   return [first, ...others];
 }
 
-/** Is the last of the chain an anchor, or issued by one? */
+/** Whether the last certificate of the chain is an anchor, or was issued by one. */
 export const isAnchored = (chain: Chain, anchors: Chain): boolean => {
   const top = chain.at(-1) ?? chain[0];
   return anchors.some((anchor) => anchor.raw.equals(top.raw) || top.verify(anchor.publicKey));
 };
 
-/** The key of a certificate: SubjectPublicKeyInfo, hexadecimal. */
+/** Returns the public key of a certificate: SubjectPublicKeyInfo in hexadecimal. */
 export const spki = (certificate: X509Certificate): string =>
   certificate.publicKey.export({ type: 'spki', format: 'der' }).toString('hex');

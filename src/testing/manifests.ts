@@ -6,14 +6,14 @@ import { isList, isObject, type Json, type JsonObject, type Unstructured } from 
 
 const origins = new WeakMap<object, string>();
 
-/** The file and the document that an object was read from; undefined if it was made in another way. */
+/** Returns the file and document that an object was read from; undefined if it was made in another way. */
 export const originOf = (object: object): string | undefined => origins.get(object);
 
 /**
- * Reads the objects in files of YAML or JSON, in order: each may have several documents, and a list stands for its items.
- * Of a folder these are its files that end in `.yaml`, `.yml` and `.json`, by name, but for `kustomization.yaml`; folders in
- * it are not looked into. YAML is read as kubectl reads it. Fails with an Error that names file and document, and where
- * there is nothing to read.
+ * Reads the objects in YAML or JSON files, in order. A file may have several documents, and a list stands for its
+ * items. For a folder, reads its files that end in `.yaml`, `.yml` or `.json`, by name, except `kustomization.yaml`;
+ * subfolders are ignored. YAML is read as kubectl reads it. Fails with an Error that names file and document, also
+ * where there is nothing to read.
  */
 export async function readManifests(...paths: readonly (string | URL)[]): Promise<readonly Unstructured[]> {
   const objects: Unstructured[] = [];
@@ -49,11 +49,14 @@ async function inFile(file: string): Promise<readonly Unstructured[]> {
   return objects;
 }
 
-/** As kubectl: a comment may follow. */
+/** Matches a separator as kubectl does: a comment may follow. */
 const separator = /^---\s*(?:#.*)?$/;
 const saysNothing = /^\s*(?:#.*)?$/;
 
-/** The documents that hold anything, each behind as many line breaks as there are before it: errors tell lines of the file. */
+/**
+ * Returns the documents with any content, each preceded by as many line breaks as in the file, so that errors have its
+ * line numbers.
+ */
 function documentsIn(text: string): readonly string[] {
   const lines = text.replace(/^\ufeff/, '').split(/\r?\n/);
   const starts = [-1, ...lines.flatMap((line, at) => (separator.test(line) ? [at] : []))];
@@ -69,7 +72,7 @@ function objectsIn(value: Json, origin: string): readonly Unstructured[] {
     if (typeof value[name] !== 'string' || value[name] === '') throw new Error(`${origin}: has no ${name}`);
   const { apiVersion, kind, items } = value;
   if (isList(items)) {
-    // Items of a ConfigMapList need not say what they are.
+    // Items of a ConfigMapList need not have `apiVersion` and `kind`.
     const usual: JsonObject =
       kind === 'List' ? {} : { apiVersion: String(apiVersion), kind: String(kind).replace(/List$/, '') };
     return items.flatMap((item, at) =>

@@ -3,22 +3,22 @@ import type { WatchItem } from '../apiserver/request.js';
 import { Observable } from '../runtime/observable.js';
 import type { RequestHandler } from '../server/core.js';
 
-/** All watches of a server that are open now, to be ended. */
+/** The open watches of a server, which a test can end. */
 export class OpenWatches {
   readonly #ends = new Set<(last?: WatchItem) => void>();
 
-  /** They complete, as when their time is up. */
+  /** Completes all watches, as when their time is up. */
   end(): void {
     for (const end of [...this.#ends]) end();
   }
 
-  /** Each gets an error 410 and completes: nobody can go on from where they were. */
+  /** Ends all watches with an error 410, after which clients cannot resume them. */
   expire(): void {
     const error = expired('The resourceVersion for the provided watch is too old.');
     for (const end of [...this.#ends]) end({ type: 'ERROR', error });
   }
 
-  /** The same answers, with watches that can be ended. */
+  /** Wraps a handler so that its watches can be ended. */
   readonly answers =
     (handle: RequestHandler): RequestHandler =>
     async (request) => {

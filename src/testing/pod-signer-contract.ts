@@ -19,25 +19,25 @@ import { certificates, isAnchored, spki } from './issued-chain.js';
 import { testServer } from './test-server.js';
 import { until } from './until.js';
 
-/** A signer of certificates of pods to examine, and what it is to be asked. */
+/** A signer of pod certificates to examine, and the requests for it. */
 export interface PodSignerUnderTest {
   readonly signer: Signer;
-  /** A name it serves. */
+  /** A signer name that it serves. */
   readonly signerName: string;
-  /** What it issues for. Default: whatever it is asked for. */
+  /** A request that it issues for. Default: any request. */
   readonly issues?: AskedForPod;
-  /** What it refuses; absent where it refuses nothing. */
+  /** A request that it refuses; absent if it refuses nothing. */
   readonly refuses?: AskedForPod;
-  /** Longest lifetime it grants. */
+  /** The longest lifetime it grants. */
   readonly maxSeconds: number;
 }
 
-/** A request for a pod's certificate that a signer is asked about. */
+/** A request for a pod certificate. */
 export type AskedForPod = Omit<TestPodRequestOptions, 'name' | 'signerName' | 'maxExpirationSeconds'>;
 
 /**
- * Every promise of `signPod`, without a test runner, each in a server of its own that judges what is issued. `make`
- * answers a signer of its own for each case.
+ * Returns every promise of `signPod` as a case for any test runner, each with a server of its own that checks what is
+ * issued. `make` returns a new signer for each case.
  */
 export const podSignerContract = (
   make: () => PodSignerUnderTest | Promise<PodSignerUnderTest>,
@@ -85,10 +85,10 @@ const promises: Readonly<Record<string, (under: PodSignerUnderTest) => Promise<v
   },
 };
 
-/** A signer may take its time, more than who waits for anything else in a test. */
+/** The timeout for signers, which may take longer than other parts of a test. */
 const patienceMs = 10_000;
 
-/** What becomes of a request in a server where the signer is asked as it is in earnest. */
+/** Returns the outcome of a request in a server that calls the signer as in production. */
 async function answer(
   { signer, signerName, issues }: PodSignerUnderTest,
   asked: Partial<TestPodRequestOptions> = {},

@@ -4,33 +4,33 @@ import { isNamespaceTerminating } from '../controller/namespace-terminating.js';
 import type { RequestHandler } from '../server/core.js';
 import type { AccountKey } from './account.js';
 
-/** A ServiceAccount that a test runs something as was refused what it asked (403): its roles lack a right. */
+/** Thrown when a ServiceAccount that a test runs as was refused something (403): its roles lack a permission. */
 export class AccountRefused extends Error {
   override readonly name = 'AccountRefused';
 }
 
-/** Watches for what some accounts are refused. */
+/** Records what some accounts are refused. */
 export class Refusals {
   readonly #usernames = new Set<string>();
   readonly #onRefused: (refusal: ApiError) => void;
-  /** One text for each right that was missing. */
+  /** One text for each missing permission. */
   readonly #told = new Set<string>();
 
   constructor(onRefused: (refusal: ApiError) => void) {
     this.#onRefused = onRefused;
   }
 
-  /** From now on refusals of this account are told. */
+  /** Records refusals of this account from now on. */
   watch({ namespace, name }: AccountKey): void {
     this.#usernames.add(serviceAccountUsername(namespace, name));
   }
 
-  /** All that was told so far; undefined if nothing was. */
+  /** All refusals so far as one error; undefined if there were none. */
   get all(): AccountRefused | undefined {
     return this.#told.size === 0 ? undefined : new AccountRefused([...this.#told].join('\n'));
   }
 
-  /** The same answers. */
+  /** Wraps a handler to record refusals; responses do not change. */
   readonly answers =
     (handle: RequestHandler): RequestHandler =>
     async (request) => {
@@ -49,6 +49,9 @@ export class Refusals {
 
 const deniedOtherwise = /(?:^|: )(?:admission webhook "|ValidatingAdmissionPolicy ')/;
 
-/** What a webhook or a policy denies, and what comes to a namespace that is being deleted, says nothing of rights. */
+/**
+ * Whether the refusal is about permissions, not a denial by a webhook or policy, nor a write to a terminating
+ * namespace.
+ */
 const isAboutRights = (refusal: ApiError): boolean =>
   !isNamespaceTerminating(refusal) && !deniedOtherwise.test(refusal.message);

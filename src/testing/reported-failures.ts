@@ -3,12 +3,12 @@ import type { Client } from '../client/client.js';
 import { BoundedMap } from '../runtime/bounded-map.js';
 import type { Logger } from '../runtime/logger.js';
 
-/** How many objects with failures are remembered, and how many are shown. */
+/** The number of objects whose failures are kept, and the number that is shown. */
 const limits = { remembered: 1_000, told: 3 };
 
 /** Collects failures that controllers under test log about objects, for the message of a wait that times out. */
 export class ReportedFailures {
-  /** The last failure by each controller about each object, the newest last. */
+  /** The last failure by each controller for each object, the newest last. */
   readonly #last = new BoundedMap<string, string>(limits.remembered);
 
   /** Returns a logger that records failures and passes every line on. */
@@ -56,5 +56,5 @@ interface Fields {
 
 const heard = new WeakMap<object, ReportedFailures>();
 
-/** What went wrong meanwhile where this is of the client of a test server; empty if nothing did. */
+/** Returns the failures meanwhile for a resource of a test server's client; empty if there were none. */
 export const failuresReportedTo = (resource: object): string => heard.get(resource)?.text() ?? '';

@@ -1,21 +1,21 @@
 import { pemBlocks } from '../pki/pem.js';
 
 /**
- * What another X.509 library makes of certificates. For the test kit, so that what is issued here is not judged by the
- * code that issued it. The library takes long to load and to work, and is loaded when first asked.
+ * The view of another X.509 library on a certificate. For the test kit, so that certificates are not checked by the
+ * code that issued them. The library is slow to load and to run, so it is loaded on first use.
  */
 export interface SecondOpinion {
-  /** RFC 4514 text. */
+  /** The subject as RFC 4514 text. */
   readonly subject: string;
   readonly issuer: string;
-  /** Milliseconds since the epoch. */
+  /** The validity in milliseconds since the epoch. */
   readonly notBefore: number;
   readonly notAfter: number;
-  /** Object identifiers, in order. */
+  /** The object identifiers of the extensions, in order. */
   readonly extensions: readonly string[];
-  /** SubjectPublicKeyInfo. */
+  /** The public key as SubjectPublicKeyInfo. */
   readonly spki: Buffer;
-  /** Does the next certificate (the last one: any of the anchors) verify the signature of this one? */
+  /** Whether the next certificate verifies the signature of this one; for the last one, whether any anchor does. */
   readonly verified: boolean;
 }
 
@@ -25,8 +25,8 @@ async function loadLibrary() {
 }
 
 /**
- * Reads and verifies a chain, the leaf first. Throws what the library throws for what it cannot read. Where it is not
- * installed nothing is answered, and a warning of the process says so.
+ * Reads and verifies a chain, leaf first. Throws what the library throws for unreadable input. If the library is not
+ * installed, returns nothing and emits a process warning.
  */
 export async function secondOpinion(
   chainPem: string,
@@ -34,7 +34,7 @@ export async function secondOpinion(
   load: typeof loadLibrary = loadLibrary,
 ): Promise<readonly SecondOpinion[] | undefined> {
   const library = await load().catch((error: NodeJS.ErrnoException) => {
-    // CommonJS, and so jest, names it without `ERR_`.
+    // CommonJS, and therefore jest, names the error without `ERR_`.
     if (!/^(?:ERR_)?MODULE_NOT_FOUND$/.test(error.code ?? '')) throw error;
   });
   if (library === undefined) {

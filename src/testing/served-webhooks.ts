@@ -7,11 +7,11 @@ import { testAuthority } from './certificates.js';
 const host = '127.0.0.1';
 const lifetimeSeconds = 86_400;
 
-/** Webhooks of a test, on a free port and with a CA of their own. */
+/** The webhooks of a test, served on a free port with a CA of their own. */
 export interface ServedWebhooks {
   /**
-   * The object with every `clientConfig` that names a service and one of the paths changed to name this port and CA
-   * instead; other objects as they are.
+   * Returns the object with every `clientConfig` that names a service and one of the paths redirected to this port and
+   * CA; other objects are returned unchanged.
    */
   redirected(object: ApiObject): ApiObject;
   stop(): Promise<void>;
@@ -44,7 +44,7 @@ export async function serveWebhooks(
   };
 }
 
-/** Where the `clientConfig`s of an object are; `*`: in each item. */
+/** Returns the path of the `clientConfig`s in an object; `*` stands for each item. */
 function placesOf({ apiVersion, kind }: ApiObject): readonly string[] | undefined {
   const [group] = apiVersion.split('/', 1);
   if (group === 'admissionregistration.k8s.io' && /^(Mutating|Validating)WebhookConfiguration$/.test(kind))
@@ -54,7 +54,7 @@ function placesOf({ apiVersion, kind }: ApiObject): readonly string[] | undefine
   return undefined;
 }
 
-/** A copy with what is there changed. */
+/** Returns a copy with the value at the path changed. */
 function changed(value: Json, [next, ...rest]: readonly string[], change: (config: JsonObject) => JsonObject): Json {
   if (next === undefined) return isObject(value) ? change(value) : value;
   if (next === '*') return Array.isArray(value) ? value.map((item: Json) => changed(item, rest, change)) : value;

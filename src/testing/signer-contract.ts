@@ -11,34 +11,34 @@ import { type Chain, certificates, isAnchored, spki } from './issued-chain.js';
 import { secondOpinion } from './second-opinion.js';
 import { signingServer, type Verdict } from './signing-server.js';
 
-/** A signer to examine, and what it is to be asked. */
+/** A signer to examine, and the requests for it. */
 export interface SignerUnderTest {
   readonly signer: Signer;
-  /** A name it serves. */
+  /** A signer name that it serves. */
   readonly signerName: string;
-  /** What it issues for. */
+  /** A request that it issues for. */
   readonly issues: AskedFor;
-  /** What it refuses; absent where it refuses nothing. */
+  /** A request that it refuses; absent if it refuses nothing. */
   readonly refuses?: AskedFor;
-  /** Longest lifetime it grants. */
+  /** The longest lifetime it grants. */
   readonly maxSeconds: number;
-  /** Shortest lifetime it grants. Default: 600. */
+  /** The shortest lifetime it grants. Default: 600. */
   readonly minSeconds?: number;
-  /** Puts another CA in the place of the one that signs; absent where that cannot happen. */
+  /** Replaces the CA that signs; absent if that cannot happen. */
   switchAuthority?(): Promise<void>;
 }
 
-/** A request that a signer is asked about. */
+/** A request for a signer. */
 export interface AskedFor {
   readonly request?: TestRequestOptions;
   readonly usages: readonly string[];
 }
 
-/** Every promise of `Signer`, without a test runner. `make` answers a signer of its own for each case. */
+/** Returns every promise of `Signer` as a case for any test runner. `make` returns a new signer for each case. */
 export const signerContract = (make: () => SignerUnderTest | Promise<SignerUnderTest>): readonly ContractCase[] =>
   Object.entries(promises).map(([name, promise]) => ({ name, run: async () => promise(await make()) }));
 
-/** Clocks may be set back a little; lifetimes may be longer by so much. */
+/** The tolerance of lifetimes, for clocks that are set back a little. */
 const toleranceMs = 10 * 60_000;
 const oidPrefix = '1.3.6.1.5.5.7.3.';
 const extendedKeyUsages: ReadonlyMap<string, string> = new Map([
@@ -209,7 +209,7 @@ const requestOf = ({ signerName, issues }: SignerUnderTest, name: string): TestS
   usages: issues.usages,
 });
 
-/** A signer that notes the requests it is asked for, by uid. */
+/** Returns a signer that records the uids of the requests it is called for. */
 const listened = (signer: Signer, uids: string[]): Signer => ({
   serves: signer.serves,
   sign(request, signal) {

@@ -12,16 +12,16 @@ import { type TestSigningRequestOptions, testSigningRequest } from './certificat
 import { testServer } from './test-server.js';
 import { until } from './until.js';
 
-/** A signer may take its time, more than who waits for anything else in a test. */
+/** The timeout for signers, which may take longer than other parts of a test. */
 const patienceMs = 10_000;
 
-/** A server of one test in which a signer is asked as it is in earnest, by the controller `csr-signer`. */
+/** A server for one test whose controller `csr-signer` calls a signer as in production. */
 export interface SigningServer {
-  /** Creates a request that is approved, denied or failed already, or nothing of it. */
+  /** Creates a request that is approved, denied or failed already, or has no condition. */
   create(options: TestSigningRequestOptions, conditions?: readonly Verdict[]): Promise<CertificateSigningRequest>;
-  /** Starts the controller; answers how to stop it sooner than the server. */
+  /** Starts the controller; returns a function that stops it before the server. */
   start(signer: Signer): () => Promise<void>;
-  /** Waits for a request's certificate: PEM. */
+  /** Waits for a request's certificate; returns it as PEM. */
   issued(name: string): Promise<string>;
   stop(): Promise<void>;
 }

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import type { Parts } from '../apiserver/parts.js';
 
 /**
- * Uids and the ends of generated names that are the same in every run: made of the place of the object in the store, and of
- * how many were made for that place before.
+ * Returns generators of uids and name suffixes that are the same in every run: derived from the object's storage key
+ * and the number of ids generated for that key before.
  */
 export function stableIds(): Pick<Parts, 'uuid' | 'random'> {
   const counts = new Map<string, number>();

@@ -14,19 +14,20 @@ import {
 import { changeBatches } from './change-batches.js';
 import type { ContractCase } from './contract-case.js';
 
-/** A store under test; with `compact`, the promises about forgotten history are examined too. */
+/** A store to examine; if it has `compact`, the promises about forgotten history are examined too. */
 export type StoreUnderTest = Store & {
-  /** Forgets the history up to a revision now. */
+  /** Forgets the history up to a revision at once. */
   compact?(revision: Revision): Promise<void>;
 };
 
-/** A case is cut off after this long, in milliseconds of real time. */
+/** The timeout of a case, in milliseconds of real time. */
 const patience = 20_000;
 
 /**
- * The promises of `Store` that can be seen from outside and at once, without a test runner: not that a slow subscriber is cut
- * off, nor that what was acknowledged outlives a crash. `open` answers a store of its own, empty and not used by anybody else,
- * for each case, which closes it. A backend may have had writes of its own before.
+ * Returns the promises of `Store` that can be observed from outside and at once, as cases for any test runner; not
+ * included are that a slow subscriber is dropped, and that acknowledged writes survive a crash. `open` returns a new
+ * store for each case, empty and not used by others, which the case closes. A backend may have had writes of its own
+ * before.
  */
 export function storeContract(open: () => Promise<StoreUnderTest>): readonly ContractCase[] {
   return Object.entries(promises).map(([name, promise]) => ({
@@ -503,7 +504,7 @@ const promises: Readonly<Record<string, (store: StoreUnderTest) => Promise<void>
     };
 
     const bouts = new Set<() => void>();
-    /** Reads in bouts, resuming after the last revision told; starts over from a scan when history was forgotten. */
+    /** Reads in runs, resuming after the last revision received; starts over from a scan when history was forgotten. */
     const read = async (prefix: string): Promise<readonly Run[]> => {
       let run: Run = { after: start, told: [] };
       const runs = [run];
@@ -575,7 +576,7 @@ const promises: Readonly<Record<string, (store: StoreUnderTest) => Promise<void>
   },
 };
 
-/** What one reader was told without a loss. */
+/** The changes that one reader received without a gap. */
 interface Run {
   readonly after: Revision;
   readonly told: string[];
@@ -603,7 +604,7 @@ async function conflict(commit: Promise<Entry>): Promise<WriteConflict> {
   return outcome.reason;
 }
 
-/** Reads a stream as lines such as `put /a 5`; marks of progress apart. */
+/** Reads a stream as lines such as `put /a 5`; progress marks are kept separately. */
 function follow(store: Store, prefix: string, after: Revision) {
   const batches = changeBatches(store.changes(prefix, after));
   const waiting: string[] = [];
@@ -618,13 +619,13 @@ function follow(store: Store, prefix: string, after: Revision) {
     }
   };
   return {
-    /** The next so many changes. */
+    /** Returns the next `count` changes. */
     async take(count: number): Promise<readonly string[]> {
       while (waiting.length < count) await read();
       told += count;
       return waiting.splice(0, count);
     },
-    /** The last mark of progress; waits for one if there was none, which must come before any other change. */
+    /** Returns the last progress mark; waits for one if there was none, which must arrive before any other change. */
     async progress(): Promise<Revision> {
       while (progress === undefined) {
         await read();
@@ -649,7 +650,7 @@ function present<T>(value: T | undefined): T {
   return value;
 }
 
-/** Lets everything else run once. */
+/** Lets all other pending work run once. */
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 async function until(holds: () => boolean): Promise<void> {
@@ -660,7 +661,7 @@ async function repeat(times: number, act: () => Promise<void>): Promise<void> {
   for (let count = 0; count < times; count++) await act();
 }
 
-/** Whole numbers from 0 to below a bound, the same ones for the same seed (mulberry32). */
+/** Returns a generator of whole numbers from 0 to below a bound, the same for the same seed (mulberry32). */
 function randomNumbers(seed: number): (bound: number) => number {
   let state = seed;
   return (bound) => {

@@ -22,45 +22,51 @@ import { AccountRefused, Refusals } from './refusals.js';
 import { ReportedFailures } from './reported-failures.js';
 import { stableIds } from './stable-ids.js';
 
-/** As of any server, and what a test wants to be there, to run, or to be told. */
+/** The options of any server, and what a test wants to exist, to run, or to be notified of. */
 export interface TestServerOptions extends Omit<ServerOptions, 'store' | 'dataDir'>, ClientOptions {
-  /** Default: a new one in memory. With one of your own a test decides how much history there is, and what fails. */
+  /** The store. Default: a new one in memory. With a store of its own, a test controls its history and failures. */
   readonly store?: string | Store;
-  /** Who `client` is. Default: `test-admin`, who may do everything. */
+  /** The user of `client`. Default: `test-admin`, who may do everything. */
   readonly user?: UserInfo;
   /**
-   * What is there from the start, such as what `readManifests` read; created by an administrator before `runnables` run:
-   * definitions first, until they are served, then namespaces, then the others in their order. With definitions the
-   * controllers that serve them run in any case.
+   * The initial objects, for example from `readManifests`. An administrator creates them before `runnables` start:
+   * definitions first, waiting until they are served, then namespaces, then the others in order. With definitions, the
+   * controllers that serve them always run.
    */
   readonly objects?: readonly (ApiObject | Unstructured)[];
-  /** Further controllers to run, as `user`, until the server stops; `graceMs` (default 30 s) is for them as for requests. */
+  /**
+   * Further controllers to run as `user` until the server stops; `graceMs` (default 30 s) applies to them as to
+   * requests.
+   */
   readonly runnables?: readonly Runnable[];
   /**
-   * Who `runnables` and `webhooks` are instead of `user`: a ServiceAccount that is among the objects, and may do what its
-   * roles say. What they write has its name as field manager.
+   * The identity of `runnables` and `webhooks` instead of `user`: a ServiceAccount among the objects, with the
+   * permissions of its roles. Its name is the field manager of what they write.
    */
   readonly runAs?: AccountKey;
   /**
-   * Told each answer 403 to the account of `runAs`, and to those that have a `kubeconfig`, except that a namespace is being
-   * deleted. Default: `client` and `stop()` fail with AccountRefused.
+   * Called with each 403 response to the account of `runAs` and to accounts with a `kubeconfig`, except for terminating
+   * namespaces. Default: `client` and `stop()` fail with AccountRefused.
    */
   readonly onRefused?: (refusal: ApiError) => void;
   /**
-   * Webhooks by their paths, served from before `objects` are created: a `clientConfig` in these that names a service and
-   * one of the paths is changed to call them. They act as `user`, or as `runAs`.
+   * Webhooks by path, served before `objects` are created: a `clientConfig` in these that names a service and one of
+   * the paths is redirected to them. They act as `user`, or as `runAs`.
    */
   readonly webhooks?: Readonly<Record<string, Webhook>>;
   /**
-   * Uids and the ends of generated names are the same in every run, made of kind, namespace and name. For snapshots, with a
-   * clock that stands still. Default: at random.
+   * Makes uids and suffixes of generated names the same in every run, derived from kind, namespace and name. For
+   * snapshots, together with a clock that stands still. Default: random.
    */
   readonly stableIds?: boolean;
-  /** Of `client`, the runnables and the webhooks. Default `Strict`: a test fails where a field is misspelt. */
+  /**
+   * The field validation of `client`, the runnables and the webhooks. Default `Strict`: a test fails on a misspelt
+   * field.
+   */
   readonly fieldValidation?: FieldValidation | undefined;
 }
 
-/** Keys, requests and authorities in one call each. */
+/** Makes keys, requests and certificate authorities in one call each. */
 export interface TestCertificates {
   readonly key: typeof testKey;
   readonly request: typeof testRequest;
@@ -69,36 +75,36 @@ export interface TestCertificates {
   readonly authority: typeof testAuthority;
 }
 
-/** A server of one test. Leaves nothing behind when it has stopped. */
+/** A server for one test. Leaves nothing behind when stopped. */
 export interface TestServer {
   readonly server: Server;
   /**
-   * The API as `user`. Once a runnable failed its calls fail with that error, and so does who waits by it; once an account was
+   * The API as `user`. Once a runnable has failed, its calls and waits fail with that error; once an account was
    * refused something, with AccountRefused (see `onRefused`).
    */
   readonly client: Client;
   readonly user: UserInfo;
   readonly certificates: TestCertificates;
   /**
-   * A kubeconfig of a ServiceAccount, as YAML, for a program that is run as this account. Needs `listen`. Fails with an
-   * Error if there is no such account.
+   * Returns a kubeconfig of a ServiceAccount as YAML, for a program that runs as this account. Needs `listen`. Fails
+   * with an Error if there is no such account.
    */
   kubeconfig(account: AccountKey): Promise<string>;
-  /** Ends every open watch, as a server does when its time is up: who watches asks again from where they were. */
+  /** Ends every open watch, as a server does when its time is up: clients resume where they were. */
   endWatches(): void;
   /**
-   * Forgets the history, and ends every open watch with 410 Expired: nobody can go on from a `resourceVersion` or a `continue`
-   * that they have, and who watches has to list again. Fails with an Error if the store cannot.
+   * Forgets the history, and ends every open watch with 410 Expired: clients cannot use a `resourceVersion` or
+   * `continue` they have, and must list again. Fails with an Error if the store cannot do this.
    */
   compact(): Promise<void>;
   /**
-   * Ends watches and controllers; fails with the error of one that failed, or did not end in `graceMs`, and with
-   * AccountRefused, which tells all that was refused. Idempotent.
+   * Ends watches and controllers. Fails with the error of one that failed or did not end within `graceMs`, and with
+   * AccountRefused, which lists all refusals. Idempotent.
    */
   stop(): Promise<void>;
   /**
-   * For `await using`, where the language has it. As `stop`, but does not fail with what a call of `client` has failed with
-   * already: of a test that fails twice a SuppressedError tells, which hides both.
+   * Supports `await using`, where the language has it. Like `stop`, but does not fail with an error that a call of
+   * `client` already failed with: the SuppressedError of a test that fails twice would hide both.
    */
   [Symbol.asyncDispose](): Promise<void>;
 }
@@ -113,9 +119,9 @@ const certificates: TestCertificates = {
 };
 
 /**
- * Starts a server with everything in memory, unless it is given a store, and no port, unless `listen` is given. It runs the
- * built-in controllers as any server does; `controllers: []` runs none, so that a definition that is created later is served only with
- * `['crd-names', 'crd-established', 'crd-finalizer']`. Time is real unless `clock` says otherwise.
+ * Starts a server with everything in memory unless `store` is given, and without a port unless `listen` is given. It
+ * runs the built-in controllers as any server does; `controllers: []` runs none, so that a definition created later is
+ * served only with `['crd-names', 'crd-established', 'crd-finalizer']`. Time is real unless `clock` is given.
  */
 export async function testServer(options: TestServerOptions = {}): Promise<TestServer> {
   const { user = testAdmin, objects = [], runnables = [], runAs, onRefused, webhooks, ...others } = options;
@@ -125,7 +131,7 @@ export async function testServer(options: TestServerOptions = {}): Promise<TestS
   const log = failures.recordingLogger(options.log ?? silentLogger);
   const more = Array.isArray(controllers) ? { controllers: [...controllers, ...controllersFor(objects)] } : {};
   const failed = new AbortController();
-  // Every watch of a test listens.
+  // Every watch of a test adds a listener.
   setMaxListeners(0, failed.signal);
   const watches = new OpenWatches();
   const refusals = new Refusals(onRefused ?? (({ message }) => failed.abort(new AccountRefused(message))));

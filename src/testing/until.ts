@@ -8,11 +8,14 @@ import { systemClock } from '../runtime/clock.js';
 import type { Subscription } from '../runtime/observable.js';
 import { failuresReportedTo } from './reported-failures.js';
 
-/** How long is waited, and for what. */
+/** The timeout of a wait, and its name in the error. */
 export interface UntilOptions {
-  /** In milliseconds of real time. Default: `KEDGE_TEST_TIMEOUT_MS` of the environment, else 4,000: test runners wait for 5 s. */
+  /**
+   * The timeout in milliseconds of real time. Default: `KEDGE_TEST_TIMEOUT_MS` of the environment, else 4,000, because
+   * test runners wait for 5 s.
+   */
   readonly timeoutMs?: number;
-  /** Stands in the failure. */
+  /** What is waited for, as the error names it. */
   readonly what?: string;
 }
 
@@ -21,16 +24,19 @@ function patienceMs(): number {
   return given > 0 ? given : 4_000;
 }
 
-/** What was waited for did not come about. The message carries the last state seen, and what the runnables of the test failed at. */
+/**
+ * Thrown when a condition did not come true in time. The message contains the last state seen, and failures of the
+ * test's runnables.
+ */
 export class NeverHeld extends Error {
   override readonly name = 'NeverHeld';
 }
 
 /**
- * Waits until something holds of an object, watching it; `undefined` stands for "there is none". Answers the object as
- * it was then, of the type that `holds` proves (`(object) => object !== undefined`). An error that the server answers, as of a
- * kind that it does not serve yet, counts as "not yet". Fails with NeverHeld, the last such error as its cause, and with what
- * else goes wrong: what `holds` throws, or no answer.
+ * Waits until a condition holds for an object, watching it; `holds` receives `undefined` if there is no object. Returns
+ * the object at that time, with the type that `holds` proves (`(object) => object !== undefined`). An error response,
+ * for example for a kind that is not served yet, counts as "not yet". Fails with NeverHeld, with the last such error as
+ * its cause, and with any other error: what `holds` throws, or a request without a response.
  */
 export async function until<T extends ApiObject, F extends T | undefined = T | undefined>(
   resource: ResourceClient<T>,
@@ -49,10 +55,10 @@ export async function until<T extends ApiObject, F extends T | undefined = T | u
   return found as F;
 }
 
-/** Which objects: all, or those in a namespace, or with such labels or fields. */
+/** Selects objects: all, those in a namespace, or those with certain labels or fields. */
 export type Selection = Pick<ListOptions, 'namespace' | 'labelSelector' | 'fieldSelector'>;
 
-/** As `until`, for all objects that are selected: waits until something holds of the list of them, and answers it. */
+/** Like `until`, for the list of all selected objects: waits until a condition holds for the list, and returns it. */
 export async function untilList<T extends ApiObject>(
   resource: ResourceClient<T>,
   selection: Selection,
@@ -71,8 +77,8 @@ export async function untilList<T extends ApiObject>(
 }
 
 /**
- * As `until`, for an object whose name is not known, such as an Event or one with a `generateName`: waits until something
- * holds of one of those that are selected, and answers the first.
+ * Like `until`, for an object whose name is not known, such as an Event or one with a `generateName`: waits until a
+ * condition holds for one of the selected objects, and returns the first.
  */
 export async function untilAny<T extends ApiObject, F extends T = T>(
   resource: ResourceClient<T>,
@@ -90,11 +96,11 @@ export async function untilAny<T extends ApiObject, F extends T = T>(
 }
 
 interface Watching<S> extends Required<UntilOptions> {
-  /** What a change of may make it hold. */
+  /** The objects whose changes may make the condition hold. */
   readonly selection: Selection;
   look(): Promise<S>;
   holds(state: S): boolean;
-  /** The state as it is told in a failure. */
+  /** Formats the state for the error. */
   told(last: S | undefined): string;
 }
 
@@ -127,7 +133,7 @@ async function watching<T extends ApiObject, S>(
   try {
     watch();
     while (systemClock.now() < deadline) {
-      // Looks again without a change too, since a watch may have ended.
+      // Also looks again without a change, because a watch may have ended.
       const rest = new AbortController();
       await Promise.race([change, systemClock.sleep(Math.min(250, deadline - systemClock.now()), rest.signal)]);
       rest.abort();
@@ -146,8 +152,8 @@ async function watching<T extends ApiObject, S>(
 }
 
 /**
- * Asks again and again until the answer holds. Answers it, of the type that `holds` proves. Fails with NeverHeld, and with
- * what `ask` or `holds` throws.
+ * Polls until the condition holds for the result. Returns the result with the type that `holds` proves. Fails with
+ * NeverHeld, and with what `ask` or `holds` throws.
  */
 export async function eventually<R, F extends R = R>(
   ask: () => R | Promise<R>,
@@ -165,13 +171,13 @@ export async function eventually<R, F extends R = R>(
   }
 }
 
-/** `objects in default with app=web` */
+/** Formats a selection: `objects in default with app=web`. */
 function selectionText({ namespace, labelSelector, fieldSelector }: Selection): string {
   const selectors = [labelSelector, fieldSelector].filter(Boolean).join(', ');
   return `objects${namespace ? ` in ${namespace}` : ''}${selectors && ` with ${selectors}`}`;
 }
 
-/** Of a list so many are told whole, so many more by their names, and of the others the number. */
+/** The number of objects of a list shown in full, and the number shown by name; the others are counted. */
 const toldWhole = 5;
 const toldNames = 50;
 
@@ -183,7 +189,7 @@ function listText(objects: readonly ApiObject[]): string {
   return `${objects.length}: ${[...whole, ...named, ...(more > 0 ? [`and ${more} more`] : [])].join(', ')}`;
 }
 
-/** Who wrote which field is mostly half of an object, and seldom what was waited for. */
+/** Removes managed fields, which are about half of an object and seldom what was waited for. */
 function withoutManagers(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutManagers);
   if (!hasMetadata(value) || value.metadata.managedFields === undefined) return value;
@@ -191,13 +197,13 @@ function withoutManagers(value: unknown): unknown {
   return { ...value, metadata };
 }
 
-/** A definition that no controller has said anything about. */
+/** Whether the object is a definition that no controller has reported on. */
 const isOverlooked = (object: ApiObject | undefined): boolean =>
   object?.kind === 'CustomResourceDefinition' && isMissing((object as CustomResourceDefinition).status?.conditions);
 const isMissing = (conditions: readonly unknown[] | null | undefined): boolean => (conditions ?? []).length === 0;
 const overlooked = ', which no controller has looked at: crd-names and crd-established have to run';
 
-/** JSON, or what there is of a value that has none, as one that holds itself. */
+/** Formats a value as JSON, or partially if it has no JSON form, such as one that contains itself. */
 function shown(value: unknown): string {
   try {
     return stringify(withoutManagers(value)) ?? 'none';
