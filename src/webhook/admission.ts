@@ -15,7 +15,7 @@ import type { UserInfo } from '../api/user.js';
 import { jsonDifference } from './json-difference.js';
 import { type ReviewContext, UnreadableReview, type Webhook } from './webhook.js';
 
-/** What a webhook is asked about: `request` of an AdmissionReview (admission.k8s.io/v1). */
+/** The `request` of an AdmissionReview (admission.k8s.io/v1). */
 export type AdmissionRequest<T extends ApiObject = Unstructured> = AdmissionRequestMembers &
   (
     | { readonly operation: 'CREATE' | 'CONNECT'; readonly object: T; readonly oldObject?: undefined }
@@ -23,23 +23,23 @@ export type AdmissionRequest<T extends ApiObject = Unstructured> = AdmissionRequ
     | { readonly operation: 'DELETE'; readonly object?: undefined; readonly oldObject: T }
   );
 
-/** What is the same whatever the operation. */
+/** The members that are the same for all operations. */
 export interface AdmissionRequestMembers {
   readonly uid: string;
-  /** Of the objects, as the webhook's rules name it; `requestKind` as the caller did. */
+  /** The kind of the objects, as the webhook's rules name it; `requestKind` is the one of the original request. */
   readonly kind: AdmissionKind;
   readonly requestKind?: AdmissionKind;
   readonly resource: AdmissionResource;
   readonly requestResource?: AdmissionResource;
   readonly subResource?: string;
   readonly requestSubResource?: string;
-  /** Absent if the server has yet to generate it. */
+  /** The name; absent if the server has yet to generate it. */
   readonly name?: string;
   readonly namespace?: string;
   readonly userInfo: UserInfo;
-  /** Nothing will be stored: nothing outside may be changed either. */
+  /** Whether nothing will be stored; external state must not be changed either. */
   readonly dryRun: boolean;
-  /** CreateOptions, UpdateOptions or DeleteOptions. */
+  /** The CreateOptions, UpdateOptions or DeleteOptions. */
   readonly options?: JsonObject;
 }
 
@@ -50,67 +50,67 @@ export interface AdmissionKind {
   readonly kind: string;
 }
 
-/** The resource that a request under review is about. */
+/** The resource of a request under review. */
 export interface AdmissionResource {
   readonly group: string;
   readonly version: string;
   readonly resource: string;
 }
 
-/** What a webhook can do about a request besides its verdict. */
+/** The further responses of a webhook to a request, besides its verdict. */
 export interface AdmissionContext extends ReviewContext {
-  /** The caller gets this text as a warning, whatever the verdict. What is beyond 256 characters may be cut. */
+  /** Sends a warning to the caller, whatever the verdict. Text beyond 256 characters may be cut. */
   warn(text: string): void;
-  /** The audit log gets this under `WEBHOOK/key`. */
+  /** Adds an annotation to the audit log under `WEBHOOK/key`. */
   auditAnnotation(key: string, value: string): void;
 }
 
 /**
- * Allowed if it is undefined or an empty text; otherwise why not: a text (403 Forbidden), or an error that the caller gets
- * as it is. What is thrown is no verdict but a failure of the webhook, and `failurePolicy` decides.
+ * The verdict: undefined or an empty text allows the request; a text denies it (403 Forbidden), and an error is sent to
+ * the caller as it is. A thrown error is no verdict but a failure of the webhook, to which `failurePolicy` applies.
  */
 export type AdmissionVerdict = void | string | ApiError;
 
-/** How a webhook judges requests. */
+/** How a webhook validates requests. */
 export interface ValidatingWebhookSpec<T extends ApiObject> {
-  /** The kind of the objects. Requests about another are answered with 400. Default: any. */
+  /** The kind of the objects; requests about another kind are answered with 400. Default: any kind. */
   readonly for?: ResourceType<T>;
   validate(request: AdmissionRequest<T>, context: AdmissionContext): AdmissionVerdict | Promise<AdmissionVerdict>;
 }
 
 /** How a webhook changes objects. */
 export interface MutatingWebhookSpec<T extends ApiObject> {
-  /** The kind of the objects. Requests about another are answered with 400. Default: any. */
+  /** The kind of the objects; requests about another kind are answered with 400. Default: any kind. */
   readonly for?: ResourceType<T>;
   /**
-   * The object as it should be, or a verdict. It may be called twice for one request, and with objects that it changed
-   * before: it must do nothing then.
+   * Returns the changed object, or a verdict. May be called twice for one request, with objects that it already
+   * changed: it must then change nothing.
    */
   mutate(request: AdmissionRequest<T>, context: AdmissionContext): T | AdmissionVerdict | Promise<T | AdmissionVerdict>;
 }
 
-/** Like controller-runtime's: an object and what it was, and what JSON takes more than the store. */
+/** The size limit of a review, as in controller-runtime: an object and its old version, with the overhead of JSON. */
 const maxReviewBytes = 7 * 1_048_576;
 
-/** A webhook for a ValidatingWebhookConfiguration. */
+/** Returns a webhook for a ValidatingWebhookConfiguration. */
 export const validatingWebhook = <T extends ApiObject = Unstructured>({
   for: kind,
   validate,
 }: ValidatingWebhookSpec<T>): Webhook =>
   admissionWebhook<T>(kind, async (request, context) => ({ verdict: (await validate(request, context)) || undefined }));
 
-/** A webhook for a MutatingWebhookConfiguration. The difference to the object it returns is sent as a JSON Patch. */
+/** Returns a webhook for a MutatingWebhookConfiguration. Its changes to the object are sent as a JSON Patch. */
 export const mutatingWebhook = <const T extends ApiObject = Unstructured>({
   for: kind,
   mutate,
 }: MutatingWebhookSpec<T>): Webhook =>
   admissionWebhook<T>(kind, async (request, context) => {
-    // It may change the one it gets, whatever the types say.
+    // `mutate` may change its object in place, whatever the types say.
     const before = structuredClone(request.object) as Json | undefined;
     const result = (await mutate(request, context)) || undefined;
     if (typeof result !== 'object' || result instanceof ApiError) return { verdict: result };
     if (before === undefined) throw new Error('an object that is deleted cannot be changed');
-    // What JSON leaves out counts as left out.
+    // What JSON omits counts as removed.
     return { patch: jsonDifference(before, parseJson(stringify(result) ?? 'null')) };
   });
 
@@ -160,7 +160,7 @@ const denial = (verdict: string | ApiError): Partial<Status> =>
 
 const operations: readonly unknown[] = ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'];
 
-/** The request of a review, of which is made sure what its type says of everything but the objects' own members. */
+/** Returns the request of a review. Everything its type promises is checked, except the objects' own members. */
 function admissionRequest<T extends ApiObject>(body: JsonObject): AdmissionRequest<T> {
   const of = (name: string): Json | undefined => member(body, name);
   const [operation, kind, resource, userInfo] = [of('operation'), of('kind'), of('resource'), of('userInfo')];

@@ -10,14 +10,17 @@ import {
 } from '../api/object.js';
 import { UnreadableReview, type Webhook } from './webhook.js';
 
-/** How a version becomes the hub and back. Pure; `apiVersion` and `kind` of what they return are set afterwards. */
+/**
+ * Conversion between a version and the hub. The functions must be pure; `apiVersion` and `kind` of their results are
+ * set afterwards.
+ */
 export interface ConversionSpoke<S extends ApiObject, H extends ApiObject> {
   readonly version: ResourceType<S>;
   toHub(object: S): H;
   fromHub(hub: H): S;
 }
 
-/** The versions of a kind, and how each comes from and to the hub. */
+/** The versions of a kind, and their conversions from and to the hub. */
 export interface ConversionWebhookSpec<H extends ApiObject, S extends readonly ApiObject[]> {
   /** The version through which all others are converted. */
   readonly hub: ResourceType<H>;
@@ -25,12 +28,13 @@ export interface ConversionWebhookSpec<H extends ApiObject, S extends readonly A
   readonly spokes: { readonly [I in keyof S]: ConversionSpoke<S[I], NoInfer<H>> };
 }
 
-/** A server sends all objects of a list at once. */
+/** The size limit of a review, in which a server may send all objects of a list. */
 const maxReviewBytes = 32 * 1_048_576;
 
 /**
- * A webhook for `spec.conversion` of a CustomResourceDefinition, with a hub as controller-runtime has it: for any number of
- * versions, two functions for each but the hub. Name, uid and the like must stay; a server refuses what changes them.
+ * Returns a webhook for `spec.conversion` of a CustomResourceDefinition, with a hub as in controller-runtime: two
+ * functions for each version but the hub. Name, uid and similar metadata must not change; a server refuses objects
+ * where they do.
  */
 export function conversionWebhook<const H extends ApiObject, const S extends readonly ApiObject[]>({
   hub,

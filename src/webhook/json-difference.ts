@@ -1,17 +1,17 @@
 import { isList, isObject, type Json, type JsonObject, member } from '../api/object.js';
 
-/** One step of a JSON Patch (RFC 6902), as far as a difference needs them. */
+/** An operation of a JSON Patch (RFC 6902), limited to those that differences need. */
 export type PatchOperation =
   | { readonly op: 'add' | 'replace'; readonly path: string; readonly value: Json }
   | { readonly op: 'remove'; readonly path: string };
 
 /**
- * The JSON Patch that turns one value into another: empty if they are equal. Items of lists are compared by their
- * position, so that an item put in front of others replaces what follows.
+ * Returns the JSON Patch that turns one value into another; empty if they are equal. Items of lists are compared by
+ * position, so that an inserted item replaces what follows.
  */
 export function jsonDifference(before: Json, after: Json): readonly PatchOperation[] {
   const operations: PatchOperation[] = [];
-  // Not by recursion: objects may be nested as deeply as a server accepts.
+  // Iterative, because objects may be nested as deeply as a server accepts.
   const pairs: (readonly [Json, Json, string])[] = [[before, after, '']];
   for (let pair = pairs.pop(); pair !== undefined; pair = pairs.pop()) {
     const [from, to, path] = pair;
@@ -25,7 +25,7 @@ export function jsonDifference(before: Json, after: Json): readonly PatchOperati
         else operations.push({ op: 'add', path: at(path, name), value });
       }
     } else if (isList(from) && isList(to)) {
-      // From the end, because what follows a removed item moves up.
+      // From the end, because removing an item moves up those after it.
       for (let index = from.length - 1; index >= to.length; index--) {
         operations.push({ op: 'remove', path: at(path, String(index)) });
       }
@@ -40,5 +40,5 @@ export function jsonDifference(before: Json, after: Json): readonly PatchOperati
 
 const memberOf = (object: JsonObject, name: string): Json => member(object, name) ?? null;
 
-/** A JSON Pointer (RFC 6901) to a member or item. */
+/** Returns the JSON Pointer (RFC 6901) of a member or item. */
 const at = (path: string, name: string): string => `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;

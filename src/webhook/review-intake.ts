@@ -6,38 +6,41 @@ export interface Exchange {
   readonly response: ServerResponse;
 }
 
-/** Too much is held already. The caller may come again. */
+/** Thrown when too many bytes are held already. The caller may retry. */
 export class Overloaded extends Error {
   override readonly name = 'Overloaded';
 }
 
 export interface IntakeLimits {
-  /** Most bytes of bodies at a time. */
+  /** The most bytes of bodies held at a time. */
   readonly heldBytes?: number;
 }
 
 const defaultHeldBytes = 134_217_728;
-/** The first bytes of each body are not counted: its connection costs as much. So no small review is ever refused. */
+/**
+ * The first bytes of each body, which are not counted because its connection costs as much. Small reviews are therefore
+ * never refused.
+ */
 const uncountedBytes = 65_536;
-/** Bodies of more bytes are answered one at a time, since what is in them takes many times as much memory as they do. */
+/** The size beyond which bodies are processed one at a time, because their contents take many times as much memory. */
 const largeBytes = 1_048_576;
-/** Bytes of other bodies that are answered at a time. */
+/** The most bytes of other bodies that are processed at a time. */
 const answeredBytes = 8_388_608;
 
-/** A body on its way or being answered. */
+/** A body that is being received or processed. */
 interface Held {
   counted: number;
   giveUp(): void;
 }
 
 /**
- * Limits what callers can occupy of a process with their reviews: memory above all. Whoever they are, what they send must
- * neither end the process nor keep others out for long.
+ * Limits the resources, above all memory, that callers can occupy with their reviews: no caller may crash the process
+ * or keep others out for long.
  */
 export class ReviewIntake {
   readonly #mostHeld: number;
   #held = 0;
-  /** Bodies that have not come in full, the oldest first. */
+  /** Bodies that are not complete yet, the oldest first. */
   readonly #coming = new Set<Held>();
   readonly #large = new Room(1);
   readonly #others = new Room(answeredBytes);
@@ -47,8 +50,8 @@ export class ReviewIntake {
   }
 
   /**
-   * The body, which is held until the response is closed. Once too much is, the body that has been on its way for the
-   * longest is given up: whoever sends theirs without delay is not kept out by those who never come to an end.
+   * Reads the body, which counts as held until the response is closed. When too much is held, the body that has been
+   * arriving for the longest is given up: slow or stalled callers do not keep out those who send without delay.
    * @throws Overloaded, what `readBody` throws
    */
   async body({ request, response }: Exchange, maxBytes: number): Promise<Buffer> {
@@ -88,12 +91,12 @@ export class ReviewIntake {
     }
   }
 
-  /** Does the work for a body once there is room for it, or rejects with the signal's reason if that aborts before. */
+  /** Processes a body once there is capacity for it; rejects with the signal's reason if that aborts before. */
   answering<R>(bytes: number, signal: AbortSignal, work: () => Promise<R>): Promise<R> {
     return bytes > largeBytes ? this.#large.within(1, signal, work) : this.#others.within(bytes, signal, work);
   }
 
-  /** Those that have been on their way for the longest, until no more is held than may be; at last the one that came now. */
+  /** Gives up incomplete bodies, the oldest first and the newest last, until no more is held than allowed. */
   #giveUpOldest(): void {
     for (const held of this.#coming) {
       if (held.counted === 0) continue;
@@ -103,7 +106,7 @@ export class ReviewIntake {
   }
 }
 
-/** Has so much room, which is taken and left; who finds too little waits, first come first served. */
+/** A weighted semaphore; those who wait are served first come first served. */
 class Room {
   #free: number;
   readonly #waiting = new Set<{ readonly space: number; enter(): void }>();
@@ -112,7 +115,7 @@ class Room {
     this.#free = space;
   }
 
-  /** The room is left when the work is done, or nobody waits for it any more. */
+  /** Runs the work once this much capacity is free; releases it when the work is done or the signal aborts. */
   async within<R>(space: number, signal: AbortSignal, work: () => Promise<R>): Promise<R> {
     await this.#enter(space, signal);
     let isLeft = false;

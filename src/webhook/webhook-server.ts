@@ -14,40 +14,45 @@ import { runInTurns } from '../runtime/turn-taking.js';
 import { type Exchange, type IntakeLimits, Overloaded, ReviewIntake } from './review-intake.js';
 import { type ReviewContext, UnreadableReview, type Webhook } from './webhook.js';
 
-/** The serving certificate with its chain, and its key: PEM, or files that are followed as somebody renews them. */
+/** The serving certificate with its chain and its key: PEM, or files that are followed when they are renewed. */
 export type ServingCertificate =
   | { readonly certificate: string; readonly key: string }
   | { readonly certificateFile: string; readonly keyFile: string };
 
-/** Which webhooks are served where, with which certificate, and to whom. */
+/** The webhooks by path, the serving certificate, and the callers that are served. */
 export type WebhookServerOptions = ServingCertificate & {
-  /** By their paths, such as `/validate`. */
+  /** The webhooks by their paths, such as `/validate`. */
   readonly webhooks: Readonly<Record<string, Webhook>>;
-  /** Default: every address of the machine. */
+  /** The address to listen on. Default: every address of the machine. */
   readonly host?: string;
-  /** Default 9443; 0 picks a free one. */
+  /** The port. Default 9443; 0 picks a free one. */
   readonly port?: number;
-  /** PEM of CAs. With it, only callers with a certificate of theirs are served. Default: any caller. */
+  /**
+   * CA certificates as PEM. If given, only callers with a certificate issued by these are served. Default: any caller.
+   */
   readonly clientCa?: string;
 };
 
-/** A server that listens. */
+/** A server that is listening. */
 export interface OpenWebhookServer {
   readonly port: number;
-  /** Takes no more connections and lets requests end, for ten seconds at most. */
+  /** Closes the listener and lets requests finish, for ten seconds at most. */
   stop(): Promise<void>;
 }
 
 const graceMs = 10_000;
-/** So long answers wait for callers who do not take them. */
+/** The time that a response waits for a caller who does not read it. */
 const unreadMs = 30_000;
 
-/** Objects have more bytes for each of their values; what has fewer costs more memory and time than its size tells. */
+/**
+ * The minimum number of bytes per value: objects have more, and bodies with fewer cost more memory and time than their
+ * size suggests.
+ */
 const leastBytesPerValue = 8;
 
 /**
- * Serves webhooks with TLS until the manager stops. Their handlers get the manager's client. GET `/healthz` and `/readyz`
- * answer 200, for probes. Rejects if the certificate cannot be read or the port not be had.
+ * Serves webhooks with TLS until the manager stops. Their handlers receive the manager's client. GET `/healthz` and
+ * `/readyz` return 200, for probes. Rejects if the certificate cannot be read or the port is not available.
  */
 export const webhookServer = (options: WebhookServerOptions): Runnable => ({
   name: 'webhooks',
@@ -58,7 +63,7 @@ export const webhookServer = (options: WebhookServerOptions): Runnable => ({
   },
 });
 
-/** Resolves once connections are accepted. */
+/** Opens the server. Resolves once connections are accepted. */
 export async function openWebhookServer(
   options: WebhookServerOptions,
   context: ReconcileContext,
@@ -91,7 +96,7 @@ export async function openWebhookServer(
   return { port: bound, stop: () => listener.close(graceMs) };
 }
 
-/** The response instead of a review. */
+/** Thrown to send an error response instead of a review. */
 class Refusal extends Error {
   readonly code: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -105,9 +110,9 @@ class Refusal extends Error {
 class ReviewAnswers {
   readonly #webhooks: ReadonlyMap<string, Webhook>;
   readonly #context: ReconcileContext;
-  /** One for each kind of review, so that those of one kind keep none of another out. */
+  /** One intake for each kind of review, so that one kind does not keep out another. */
   readonly #intakes: Readonly<Record<Webhook['review'], ReviewIntake>>;
-  /** The last of each connection. */
+  /** The last response of each connection. */
   readonly #responses = new WeakMap<Socket, ServerResponse>();
 
   constructor(webhooks: ReadonlyMap<string, Webhook>, context: ReconcileContext, limits?: IntakeLimits) {
@@ -117,7 +122,7 @@ class ReviewAnswers {
   }
 
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    // Who asks again before there is an answer could send without end what no limit counts.
+    // Pipelined requests could arrive without any limit counting them.
     const before = this.#responses.get(request.socket);
     if (before !== undefined && !before.writableEnded) return void request.socket.destroy();
     this.#responses.set(request.socket, response);
@@ -129,12 +134,12 @@ class ReviewAnswers {
     const answered = webhook && metrics?.reviewing?.(path);
     const gone = new AbortController();
     response.on('error', () => {});
-    // One that waits until the answer before it was sent is not told of the end of its connection.
+    // A response that waits for the one before it is not notified when its connection closes.
     const { socket } = request;
     const left = (): void => {
       if (!response.closed) response.destroy().emit('close');
     };
-    // Probes that are sent all at once are all answered: they may be many, as far as answers fit.
+    // Pipelined probes are all answered, as many as their responses fit; each adds a listener.
     socket.setMaxListeners(0).once('close', left);
     response.once('close', () => {
       socket.off('close', left);
@@ -151,7 +156,7 @@ class ReviewAnswers {
       if (response.destroyed) return log.debug({ err: error }, 'the webhook failed when nobody waited for it any more');
       const { code, message, headers } = refusalOf(error);
       const remoteAddress = request.socket.remoteAddress;
-      // What is left of the body is not read.
+      // The rest of the body is not read.
       const last: Readonly<Record<string, string>> = request.complete ? {} : { connection: 'close' };
       this.#send(response, code, { 'content-type': 'text/plain', ...last, ...headers }, `${message}\n`);
       if (code === 500) log.error({ err: error }, 'the webhook failed');
@@ -159,10 +164,10 @@ class ReviewAnswers {
     }
   }
 
-  /** A caller who does not take the answer is not waited for without end. */
+  /** Sends a response. A caller who does not read it is disconnected after a timeout. */
   #send(response: ServerResponse, code: number, headers: Readonly<Record<string, string>>, text: string): void {
     const { clock, signal } = this.#context;
-    // A caller who hears no more can ask again elsewhere.
+    // During shutdown the connection closes, so that the caller can retry elsewhere.
     response.writeHead(code, signal.aborted ? { ...headers, connection: 'close' } : headers).end(text);
     const taken = new AbortController();
     response.once('close', () => taken.abort());
@@ -184,7 +189,7 @@ class ReviewAnswers {
   }
 }
 
-/** As proxies count callers who left before there was an answer. */
+/** The status for callers who left before a response, as proxies count them. */
 const callerLeft = 499;
 
 const unheard = new Error('nobody waits for the answer any more');
@@ -195,7 +200,7 @@ function probed(request: IncomingMessage, path: string, response: ServerResponse
   response.writeHead(200, { 'content-type': 'text/plain' }).end('ok');
 }
 
-/** The request in a review. */
+/** Parses the request of a review. */
 async function read(webhook: Webhook, body: Buffer, signal: AbortSignal) {
   const review = await json(body, webhook.maxBytes / leastBytesPerValue, signal);
   if (!isObject(review)) throw new UnreadableReview('a review is an object');
@@ -218,7 +223,7 @@ async function json(body: Buffer, maxValues: number, signal: AbortSignal): Promi
   }
 }
 
-/** The same steps, until the signal aborts. Throws its reason. */
+/** Runs the same steps until the signal aborts, then throws its reason. */
 function* until<R>(signal: AbortSignal, steps: Steps<R>): Steps<R> {
   for (;;) {
     signal.throwIfAborted();
@@ -228,7 +233,7 @@ function* until<R>(signal: AbortSignal, steps: Steps<R>): Steps<R> {
   }
 }
 
-/** Of a body that was not taken. */
+/** Converts an error of a body that was not accepted. */
 function refuse(error: unknown): never {
   if (error instanceof Overloaded) throw new Refusal(429, error.message, { 'retry-after': '1' });
   throw error instanceof ApiError ? new Refusal(error.code, error.message) : error;
@@ -237,6 +242,6 @@ function refuse(error: unknown): never {
 function refusalOf(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   if (error instanceof UnreadableReview) return new Refusal(400, error.message);
-  // What failed is nothing for the caller.
+  // The caller does not learn what failed.
   return new Refusal(500, 'the webhook failed');
 }

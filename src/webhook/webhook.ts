@@ -1,25 +1,25 @@
 import type { JsonObject } from '../api/object.js';
 import type { ReconcileContext } from '../controller/controller.js';
 
-/** Answers the reviews that an API server sends to one path. */
+/** A webhook: answers the reviews that an API server sends to one path. */
 export interface Webhook {
-  /** The review that it answers: what kind of object is sent and expected back. */
+  /** The kind of review that is received and returned. */
   readonly review: 'AdmissionReview' | 'ConversionReview';
-  /** `admission.k8s.io` or `apiextensions.k8s.io`. */
+  /** The API group: `admission.k8s.io` or `apiextensions.k8s.io`. */
   readonly group: string;
-  /** Most bytes of a review. */
+  /** The size limit of a review, in bytes. */
   readonly maxBytes: number;
   /**
-   * The `response` for the `request` of a review. Throws UnreadableReview for a request that is none of its, anything
-   * else if it fails: the server that asked does then as `failurePolicy` says.
+   * Returns the `response` for the `request` of a review. Throws UnreadableReview for a request that is not of this
+   * kind, and any other error on failure, to which the API server applies its `failurePolicy`.
    */
   respond(request: JsonObject, context: ReviewContext): Promise<object>;
 }
 
-/** For one review. The signal aborts when nobody waits for the answer any more. */
+/** The context of one review. The signal aborts when the caller no longer waits for the response. */
 export type ReviewContext = Omit<ReconcileContext, 'metrics'>;
 
-/** The review is not what this webhook answers: whoever registered it made a mistake. */
+/** Thrown when the review is not what this webhook answers, because it was registered wrongly. */
 export class UnreadableReview extends Error {
   override readonly name = 'UnreadableReview';
 }
