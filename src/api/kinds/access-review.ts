@@ -1,39 +1,39 @@
 import { defaultDomains } from '../domains.js';
 import { type ApiObject, resourceType } from '../object.js';
 
-/** Questions about access. Answered at once, never stored. */
+/** Reviews of access. Answered at once, never stored. */
 
-/** May this user do this? */
+/** Asks whether a user may do something. */
 export interface SubjectAccessReview extends ApiObject {
   readonly spec: SubjectAccessReviewSpec;
   readonly status?: AccessReviewStatus;
 }
 
-/** May this user do this in this namespace? */
+/** Asks whether a user may do something in this namespace. */
 export interface LocalSubjectAccessReview extends ApiObject {
   readonly spec: SubjectAccessReviewSpec;
   readonly status?: AccessReviewStatus;
 }
 
-/** May the caller do this? */
+/** Asks whether the caller may do something. */
 export interface SelfSubjectAccessReview extends ApiObject {
   readonly spec: AccessQuestion;
   readonly status?: AccessReviewStatus;
 }
 
-/** What may the caller do in this namespace? */
+/** Asks what the caller may do in a namespace. */
 export interface SelfSubjectRulesReview extends ApiObject {
   readonly spec: { readonly namespace?: string };
   readonly status?: RulesReviewStatus;
 }
 
-/** About a resource or about a path, never both. */
+/** The reviewed action: on a resource or on a non-resource path, never both. */
 export interface AccessQuestion {
   readonly resourceAttributes?: ResourceAttributes;
   readonly nonResourceAttributes?: { readonly path?: string; readonly verb?: string };
 }
 
-/** Whose access is asked about: a user, groups, or both. */
+/** The reviewed user, groups, or both. */
 export interface SubjectAccessReviewSpec extends AccessQuestion {
   readonly user?: string;
   readonly groups?: readonly string[];
@@ -42,8 +42,8 @@ export interface SubjectAccessReviewSpec extends AccessQuestion {
 }
 
 /**
- * What would be done with a resource. A `*` stands for all, as does an empty name; an empty namespace is all, or none where the
- * type has none.
+ * An action on a resource. `*` stands for all, as does an empty name; an empty namespace stands for all, or for none if
+ * the type is cluster-scoped.
  */
 export interface ResourceAttributes {
   readonly namespace?: string | undefined;
@@ -67,16 +67,16 @@ export interface SelectorAttributes {
   }[];
 }
 
-/** The answer to one question about access. What is neither allowed nor denied is not allowed either. */
+/** The answer of an access review. What is neither allowed nor denied is not allowed either. */
 export interface AccessReviewStatus {
   readonly allowed: boolean;
-  /** True only for an explicit no. */
+  /** Whether access was explicitly denied. */
   readonly denied?: boolean;
   readonly reason?: string;
   readonly evaluationError?: string;
 }
 
-/** What the caller may do in a namespace, rule by rule; each allows every combination of its members. */
+/** The rules for the caller in a namespace; each rule allows every combination of its members. */
 export interface RulesReviewStatus {
   readonly resourceRules: readonly {
     readonly verbs: readonly string[];
@@ -88,7 +88,7 @@ export interface RulesReviewStatus {
     readonly verbs: readonly string[];
     readonly nonResourceURLs?: readonly string[];
   }[];
-  /** True if there may be more rules than these. */
+  /** Whether there may be more rules than these. */
   readonly incomplete: boolean;
   readonly evaluationError?: string;
 }

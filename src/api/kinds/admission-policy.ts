@@ -3,7 +3,7 @@ import type { LabelSelectorSpec } from '../label-selectors.js';
 import type { ApiObject } from '../object.js';
 import type { MatchCondition, RuleWithOperations } from './webhook-configuration.js';
 
-/** What policies that validate and policies that mutate have in common. */
+/** The common parts of validating and mutating admission policies. */
 
 export const policyGroup = `admissionregistration.${defaultDomains.api}`;
 
@@ -13,62 +13,62 @@ export interface AdmissionPolicy extends ApiObject {
 
 /** Members with a default are present in stored objects. */
 export interface AdmissionPolicySpec {
-  /** What kind of objects bindings may give as `params`. */
+  /** The kind of the objects that bindings may use as `params`. */
   readonly paramKind?: ParamKind | null;
   readonly matchConstraints?: MatchResources | null;
-  /** What an expression that cannot be evaluated means. */
+  /** What happens to requests for which an expression fails. */
   readonly failurePolicy?: 'Fail' | 'Ignore' | (string & {});
   readonly matchConditions?: readonly MatchCondition[];
-  /** Each can be used by those behind it as `variables.NAME`. */
+  /** The variables; each is available to later ones as `variables.NAME`. */
   readonly variables?: readonly PolicyVariable[];
 }
 
-/** Puts a policy into force, with its parameters. */
+/** Puts a policy into effect, with its parameters. */
 export interface AdmissionPolicyBinding extends ApiObject {
   readonly spec?: AdmissionPolicyBindingSpec;
 }
 
-/** Which policy is put into force, for which requests, and with what parameters. */
+/** The policy to put into effect, the requests it applies to, and its parameters. */
 export interface AdmissionPolicyBindingSpec {
   readonly policyName?: string;
   readonly paramRef?: ParamRef | null;
-  /** Narrows what the policy matches. */
+  /** Further restricts the requests that the policy matches. */
   readonly matchResources?: MatchResources | null;
 }
 
-/** The kind of the objects that hold parameters of a policy. */
+/** The kind of the objects that hold a policy's parameters. */
 export interface ParamKind {
-  /** `group/version`. */
+  /** The `group/version`. */
   readonly apiVersion?: string;
   readonly kind?: string;
 }
 
-/** Which requests are meant. */
+/** Selects requests. */
 export interface MatchResources {
   readonly namespaceSelector?: LabelSelectorSpec | null;
   readonly objectSelector?: LabelSelectorSpec | null;
   readonly resourceRules?: readonly NamedRuleWithOperations[];
-  /** Win over `resourceRules`. */
+  /** Rules of excluded requests, which take precedence over `resourceRules`. */
   readonly excludeResourceRules?: readonly NamedRuleWithOperations[];
   readonly matchPolicy?: 'Equivalent' | 'Exact' | (string & {});
 }
 
-/** Which requests are meant: every combination of its members, where `*` is all. */
+/** Selects requests: every combination of its members, where `*` stands for all. */
 export interface NamedRuleWithOperations extends RuleWithOperations {
-  /** Names of the objects meant; none: all. */
+  /** The names of the selected objects; empty for all. */
   readonly resourceNames?: readonly string[];
 }
 
-/** A value that expressions of a policy can use. It is computed when one first asks for it. */
+/** A variable for the expressions of a policy. It is evaluated on first use. */
 export interface PolicyVariable {
   readonly name: string;
   readonly expression: string;
 }
 
-/** Either by name or by labels. */
+/** Refers to parameters, either by name or by labels. */
 export interface ParamRef {
   readonly name?: string;
-  /** Absent: that of the request. */
+  /** The namespace of the parameters; that of the request if absent. */
   readonly namespace?: string;
   readonly selector?: LabelSelectorSpec | null;
   readonly parameterNotFoundAction?: 'Allow' | 'Deny' | (string & {}) | null;

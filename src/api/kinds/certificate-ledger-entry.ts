@@ -2,7 +2,7 @@ import type { LedgerEntrySpec } from '../certificate-ledger.js';
 import { kedgeNames } from '../kedge-names.js';
 import { type ApiObject, resourceType } from '../object.js';
 
-/** A page of the record of issued certificates. Written once, never changed, never deleted. */
+/** A page of the ledger of issued certificates. Written once, never changed, never deleted. */
 export interface CertificateLedgerEntry extends ApiObject {
   readonly spec: LedgerEntrySpec;
 }

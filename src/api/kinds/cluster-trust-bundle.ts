@@ -1,14 +1,14 @@
 import { defaultDomains } from '../domains.js';
 import { type ApiObject, resourceType } from '../object.js';
 
-/** A set of trust anchors, of a signer or of nobody in particular. */
+/** A set of trust anchors, which may belong to a signer. */
 export interface ClusterTrustBundle extends ApiObject {
   readonly spec: ClusterTrustBundleSpec;
 }
 
-/** The anchors, and whose they are (KEP-3257). */
+/** The anchors and their signer (KEP-3257). */
 export interface ClusterTrustBundleSpec {
-  /** `domain/path`; set, it decides how the object may be named. Cannot be changed. */
+  /** The signer's name, `domain/path`. If set, it determines a prefix of the object's name. Cannot be changed. */
   readonly signerName?: string;
   /** PEM blocks CERTIFICATE, each a CA certificate. */
   readonly trustBundle?: string;
@@ -23,5 +23,5 @@ export const ClusterTrustBundles = resourceType<ClusterTrustBundle>({
   namespaced: false,
 });
 
-/** What the name of a signer's bundle begins with: `example.com:roots:` for `example.com/roots`. */
+/** Returns the name prefix of a signer's bundles: `example.com:roots:` for `example.com/roots`. */
 export const bundleNamePrefix = (signerName: string): string => `${signerName.replaceAll('/', ':')}:`;

@@ -2,10 +2,10 @@ import { type ApiObject, resourceType } from '../object.js';
 
 /** Configuration for programs. */
 export interface ConfigMap extends ApiObject {
-  /** True forbids every change of the contents, permanently. */
+  /** Whether the contents can never be changed again. */
   readonly immutable?: boolean;
   readonly data?: Readonly<Record<string, string>>;
-  /** Base64. Shares its keys with `data`: no key may stand in both. */
+  /** Binary data in base64. Its keys must not occur in `data`. */
   readonly binaryData?: Readonly<Record<string, string>>;
 }
 

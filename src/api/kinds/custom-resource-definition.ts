@@ -9,14 +9,14 @@ export interface CustomResourceDefinition extends ApiObject {
   readonly status?: CustomResourceDefinitionStatus;
 }
 
-/** A resource type and its versions. The definition is called `<names.plural>.<group>`. */
+/** A resource type and its versions. The definition is named `<names.plural>.<group>`. */
 export interface CustomResourceDefinitionSpec {
   readonly group: string;
   readonly names: CustomResourceDefinitionNames;
   readonly scope: 'Cluster' | 'Namespaced';
   readonly versions: readonly CustomResourceDefinitionVersion[];
   readonly conversion?: CustomResourceConversion;
-  /** Deprecated: false, or the definition is not accepted any more. */
+  /** Deprecated; only false is accepted. */
   readonly preserveUnknownFields?: boolean;
 }
 
@@ -37,27 +37,27 @@ export interface CustomResourceDefinitionVersion {
   readonly storage: boolean;
   readonly deprecated?: boolean;
   readonly deprecationWarning?: string;
-  /** `openAPIV3Schema` is JSONSchemaProps as it was written. */
+  /** The schema; `openAPIV3Schema` is JSONSchemaProps as written. */
   readonly schema?: { readonly openAPIV3Schema?: JsonObject };
   readonly subresources?: CustomResourceSubresources;
   readonly additionalPrinterColumns?: readonly CustomResourceColumnDefinition[];
   readonly selectableFields?: readonly { readonly jsonPath: string }[];
 }
 
-/** Other doors to a custom resource: its status, and a scale. */
+/** The subresources of a custom resource: its status and a scale. */
 export interface CustomResourceSubresources {
   readonly status?: JsonObject;
   readonly scale?: CustomResourceScale;
 }
 
-/** Where a custom resource keeps what `autoscaling/v1` Scale shows. Paths such as `.spec.replicas`. */
+/** The paths, such as `.spec.replicas`, at which a custom resource keeps the values of `autoscaling/v1` Scale. */
 export interface CustomResourceScale {
   readonly specReplicasPath: string;
   readonly statusReplicasPath: string;
   readonly labelSelectorPath?: string;
 }
 
-/** A column of the tables that `kubectl get` shows. A priority above 0 is shown with `-o wide` alone. */
+/** A column of the tables that `kubectl get` shows. A priority above 0 is shown only with `-o wide`. */
 export interface CustomResourceColumnDefinition {
   readonly name: string;
   readonly type: string;
@@ -67,7 +67,7 @@ export interface CustomResourceColumnDefinition {
   readonly jsonPath: string;
 }
 
-/** How objects come from one version to another: only `apiVersion` changes, or a webhook converts them. */
+/** How objects are converted between versions: only `apiVersion` changes, or a webhook converts them. */
 export interface CustomResourceConversion {
   readonly strategy: 'None' | 'Webhook';
   readonly webhook?: {
@@ -79,14 +79,14 @@ export interface CustomResourceConversion {
         readonly path?: string;
         readonly port?: number;
       };
-      /** PEM, in base64. */
+      /** The CA certificates: PEM in base64. */
       readonly caBundle?: string;
     };
     readonly conversionReviewVersions: readonly string[];
   };
 }
 
-/** Which names are accepted, and in which versions objects have ever been stored. */
+/** The accepted names, and the versions in which objects have ever been stored. */
 export interface CustomResourceDefinitionStatus {
   readonly conditions?: readonly CustomResourceDefinitionCondition[] | null;
   readonly acceptedNames?: CustomResourceDefinitionNames;
@@ -94,7 +94,7 @@ export interface CustomResourceDefinitionStatus {
   readonly observedGeneration?: number;
 }
 
-/** Such as NamesAccepted, Established, Terminating; times are RFC 3339. */
+/** A condition such as NamesAccepted, Established or Terminating; times are RFC 3339. */
 export interface CustomResourceDefinitionCondition {
   readonly type: string;
   readonly status: 'True' | 'False' | 'Unknown';
@@ -104,7 +104,7 @@ export interface CustomResourceDefinitionCondition {
   readonly observedGeneration?: number;
 }
 
-/** The resource type under an API domain such as `k8s.io`. */
+/** Returns the resource type under an API domain such as `k8s.io`. */
 export const customResourceDefinitionsIn = (domain: string): ResourceType<CustomResourceDefinition> =>
   resourceType<CustomResourceDefinition>({
     group: `apiextensions.${domain}`,
@@ -119,20 +119,23 @@ export const customResourceDefinitionsIn = (domain: string): ResourceType<Custom
 /** The resource `customresourcedefinitions` of `apiextensions.k8s.io/v1`, cluster-scoped. */
 export const CustomResourceDefinitions: ResourceType<CustomResourceDefinition> = customResourceDefinitionsIn('k8s.io');
 
-/** Keeps a definition until its custom resources are gone. */
+/** The finalizer that keeps a definition until its custom resources are gone. */
 export const customResourceCleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io';
 
-/** Requests for its resources are answered: its names were accepted once. */
+/** Whether its resources are served: its names were accepted once. */
 export const isServed = (crd: CustomResourceDefinition): boolean =>
   hasCondition(crd, 'Established') || hasCondition(crd, 'NamesAccepted');
 
-/** The version objects are stored in. */
+/** Returns the version in which objects are stored. */
 export const storageVersion = (crd: CustomResourceDefinition): CustomResourceDefinitionVersion | undefined =>
   crd.spec.versions.find(({ storage }) => storage);
 
 const kubeLike = /^v(\d+)(?:(alpha|beta)(\d+))?$/;
 
-/** The parts of a version that is one by Kubernetes' rules, as `v1beta2`; others come after these. */
+/**
+ * Returns the parts of a version with Kubernetes' format, such as `v1beta2`; undefined for others, which are sorted
+ * after these.
+ */
 function kubeVersion(version: string): RegExpExecArray | undefined {
   const parts = kubeLike.exec(version);
   return parts !== null && [parts[1], parts[3]].every((digits) => BigInt(digits ?? '0') <= maxInt64)
@@ -143,8 +146,8 @@ function kubeVersion(version: string): RegExpExecArray | undefined {
 const stability = { alpha: 0, beta: 1, stable: 2 };
 
 /**
- * Orders API versions as clients prefer them, best first: v10, v2, v1, v11beta2, v10beta3, v3beta1, v12alpha1,
- * v11alpha2, foo1, foo10. For `sort`.
+ * Orders API versions by preference, best first: v10, v2, v1, v11beta2, v10beta3, v3beta1, v12alpha1, v11alpha2, foo1,
+ * foo10. For `sort`.
  */
 export function compareVersions(a: string, b: string): number {
   const [left, right] = [kubeVersion(a), kubeVersion(b)];
@@ -164,14 +167,14 @@ export function compareVersions(a: string, b: string): number {
   );
 }
 
-/** The versions that are served, best first. */
+/** Returns the served versions, best first. */
 export const servedVersions = (crd: CustomResourceDefinition): readonly string[] =>
   crd.spec.versions
     .filter(({ served }) => served)
     .map(({ name }) => name)
     .sort(compareVersions);
 
-/** The warning for clients of a deprecated version; undefined for others. */
+/** Returns the warning for clients of a deprecated version; undefined for others. */
 export function deprecationWarning(crd: CustomResourceDefinition, version: string): string | undefined {
   const { group, names, versions } = crd.spec;
   const asked = versions.find(({ name }) => name === version);

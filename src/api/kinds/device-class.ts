@@ -1,24 +1,24 @@
 import { defaultDomains } from '../domains.js';
 import { type ApiObject, type Json, resourceType } from '../object.js';
 
-/** A kind of device, told by expressions over its attributes. */
+/** A class of devices, selected by expressions over their attributes. */
 export interface DeviceClass extends ApiObject {
   readonly spec?: DeviceClassSpec;
 }
 
-/** Which devices are of the class, and how their drivers are to prepare them (KEP-4381). */
+/** The devices of the class, and the configuration for their drivers (KEP-4381). */
 export interface DeviceClassSpec {
   readonly selectors?: readonly DeviceSelector[];
   readonly config?: readonly DeviceClassConfiguration[];
   readonly extendedResourceName?: string;
 }
 
-/** A condition in CEL on one device; a class has devices that meet all. */
+/** A condition in CEL on a device; a class consists of the devices that meet all of them. */
 export interface DeviceSelector {
   readonly cel?: { readonly expression: string };
 }
 
-/** Configuration for the driver of a device, given with each device of the class. */
+/** Configuration for the driver of a device, passed with each device of the class. */
 export interface DeviceClassConfiguration {
   readonly opaque?: OpaqueDeviceConfiguration;
 }
@@ -26,7 +26,7 @@ export interface DeviceClassConfiguration {
 /** Parameters that only the driver understands. */
 export interface OpaqueDeviceConfiguration {
   readonly driver: string;
-  /** A JSON object. */
+  /** The parameters, a JSON object. */
   readonly parameters?: Json;
 }
 

@@ -2,7 +2,7 @@ import { defaultDomains } from '../domains.js';
 import { type ApiObject, resourceType } from '../object.js';
 import type { ObjectReference } from './object-reference.js';
 
-/** Something that happened to an object (core/v1). Kept only for a while. */
+/** An event concerning an object (core/v1). Kept only for a while. */
 export interface Event extends ApiObject {
   readonly involvedObject?: ObjectReference;
   readonly reason?: string;
@@ -12,7 +12,7 @@ export interface Event extends ApiObject {
   readonly lastTimestamp?: string | null;
   readonly count?: number;
   readonly type?: 'Normal' | 'Warning' | (string & {});
-  /** RFC 3339 with six fraction digits. */
+  /** The time in RFC 3339 with six fraction digits. */
   readonly eventTime?: string | null;
   readonly series?: EventSeries;
   readonly action?: string;
@@ -21,13 +21,13 @@ export interface Event extends ApiObject {
   readonly reportingInstance?: string;
 }
 
-/** The program that reports, and the node that it runs on. */
+/** The reporting program, and the node on which it runs. */
 export interface EventSource {
   readonly component?: string;
   readonly host?: string;
 }
 
-/** How often the same was seen in a row. Times are RFC 3339 with six fraction digits. */
+/** How often the same event occurred in a row. Times are RFC 3339 with six fraction digits. */
 export interface EventSeries {
   readonly count?: number;
   readonly lastObservedTime?: string | null;
@@ -43,9 +43,9 @@ export const Events = resourceType<Event>({
   shortNames: ['ev'],
 });
 
-/** The same as `events.k8s.io/v1` tells it: newer clients report and read events in this form. */
+/** An event in the form of `events.k8s.io/v1`, which newer clients write and read. */
 export interface EventsV1Event extends ApiObject {
-  /** RFC 3339 with six fraction digits. */
+  /** The time in RFC 3339 with six fraction digits. */
   readonly eventTime?: string | null;
   readonly series?: EventSeries;
   readonly reportingController?: string;

@@ -1,12 +1,12 @@
 import { defaultDomains } from '../domains.js';
 import { type ApiObject, resourceType } from '../object.js';
 
-/** A claim that one holder has for a time, such as leadership. */
+/** A temporary claim by one holder, such as leadership. */
 export interface Lease extends ApiObject {
   readonly spec?: LeaseSpec;
 }
 
-/** Times are RFC 3339 with six fraction digits. */
+/** The holder and the duration of a lease. Times are RFC 3339 with six fraction digits. */
 export interface LeaseSpec {
   readonly holderIdentity?: string;
   readonly leaseDurationSeconds?: number;

@@ -1,33 +1,33 @@
 import { type ApiObject, resourceType } from '../object.js';
 import { type AdmissionPolicyBindingSpec, type AdmissionPolicySpec, policyGroup } from './admission-policy.js';
 
-/** Changes in CEL of what is written (KEP-3962). Nothing is changed by them until a binding says so. */
+/** Changes in CEL to written objects (KEP-3962). Takes effect only through a binding. */
 export interface MutatingAdmissionPolicy extends ApiObject {
   readonly spec?: MutatingAdmissionPolicySpec;
 }
 
 /** Members with a default are present in stored objects. */
 export interface MutatingAdmissionPolicySpec extends AdmissionPolicySpec {
-  /** Each sees what the ones before made of the object. */
+  /** The mutations; each sees the object as changed by the previous ones. */
   readonly mutations?: readonly Mutation[];
-  /** Are the mutations made again where somebody else changed the object since? */
+  /** Whether the mutations are applied again if another plugin changed the object afterwards. */
   readonly reinvocationPolicy?: 'Never' | 'IfNeeded' | (string & {});
 }
 
-/** One change. Of its two members there is the one that `patchType` names. */
+/** A mutation, with the member that `patchType` names. */
 export interface Mutation {
   readonly patchType: 'ApplyConfiguration' | 'JSONPatch' | (string & {});
   readonly applyConfiguration?: MutationExpression | null;
   readonly jsonPatch?: MutationExpression | null;
 }
 
-/** An expression in CEL that says what changes. */
+/** An expression in CEL that computes the changes. */
 export interface MutationExpression {
-  /** An `Object{...}` to merge into what is written, or a list of `JSONPatch{...}`. */
+  /** The expression: an `Object{...}` to merge into the object, or a list of `JSONPatch{...}`. */
   readonly expression?: string;
 }
 
-/** Puts a policy into force, with its parameters. */
+/** Puts a policy into effect, with its parameters. */
 export interface MutatingAdmissionPolicyBinding extends ApiObject {
   readonly spec?: AdmissionPolicyBindingSpec;
 }

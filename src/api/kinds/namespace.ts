@@ -1,28 +1,28 @@
 import { defaultDomains } from '../domains.js';
 import { type ApiObject, resourceType } from '../object.js';
 
-/** A space for names; everything in it goes when it goes. */
+/** A scope for names, which is deleted with everything in it. */
 export interface Namespace extends ApiObject {
   readonly spec?: NamespaceSpec;
   readonly status?: NamespaceStatus;
 }
 
-/** What keeps a namespace that is deleted. */
+/** The finalizers of a namespace. */
 export interface NamespaceSpec {
-  /** What must be done before a terminating namespace goes; `kubernetes` is the namespace controller's. */
+  /** What must finish before a terminating namespace is removed; `kubernetes` belongs to the namespace controller. */
   readonly finalizers?: readonly string[];
 }
 
-/** Whether the namespace is in use or going, and what keeps it from going. */
+/** Whether the namespace is active or terminating, and what delays its removal. */
 export interface NamespaceStatus {
   readonly phase?: NamespacePhase | (string & {});
   readonly conditions?: readonly NamespaceCondition[];
 }
 
-/** Terminating from the deletion on: nothing new is created in it then. */
+/** The phase: Terminating from deletion on, when no new objects can be created in it. */
 export type NamespacePhase = 'Active' | 'Terminating';
 
-/** What the namespace controller found while it emptied a namespace; times are RFC 3339. */
+/** A finding of the namespace controller while it empties a namespace; times are RFC 3339. */
 export interface NamespaceCondition {
   readonly type: string;
   readonly status: 'True' | 'False' | 'Unknown' | (string & {});
@@ -41,12 +41,12 @@ export const Namespaces = resourceType<Namespace>({
   shortNames: ['ns'],
 });
 
-/** The finalizer in `spec.finalizers` that every namespace is born with. */
+/** The finalizer in `spec.finalizers` that every namespace has from its creation. */
 export const namespaceFinalizer = 'kubernetes';
 
-/** Label that always holds the namespace's own name, so that selectors can name one. */
+/** The label that always holds the namespace's own name, so that selectors can refer to it. */
 export const namespaceNameLabel = `${defaultDomains.signer}/metadata.name`;
 
-/** Has deletion been asked for? */
+/** Whether deletion has been requested. */
 export const isTerminating = (namespace: Namespace): boolean =>
   namespace.metadata.deletionTimestamp !== undefined || namespace.status?.phase === 'Terminating';

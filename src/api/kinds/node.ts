@@ -1,12 +1,12 @@
 import { type ApiObject, type JsonObject, resourceType } from '../object.js';
 
-/** A machine. Here only as something that identities and tokens refer to. */
+/** A machine. Present only because identities and tokens refer to it. */
 export interface Node extends ApiObject {
   readonly spec?: NodeSpec;
   readonly status?: NodeStatus;
 }
 
-/** The fields that something here looks at. */
+/** The fields of a node's spec that are used here. */
 export interface NodeSpec {
   readonly podCIDR?: string;
   readonly podCIDRs?: readonly string[];
@@ -14,9 +14,9 @@ export interface NodeSpec {
   readonly [field: string]: unknown;
 }
 
-/** What the agent of the node reports. */
+/** The state reported by the node's agent. */
 export interface NodeStatus {
-  /** Quantities by the name of the resource. */
+  /** Quantities by resource name. */
   readonly capacity?: JsonObject;
   readonly allocatable?: JsonObject;
   readonly conditions?: readonly { readonly type?: string; readonly status?: string }[];

@@ -1,4 +1,4 @@
-/** Points at an object of any kind (core/v1 ObjectReference). */
+/** Refers to an object of any kind (core/v1 ObjectReference). */
 export interface ObjectReference {
   readonly kind?: string | undefined;
   readonly namespace?: string | undefined;
@@ -9,7 +9,7 @@ export interface ObjectReference {
   readonly fieldPath?: string | undefined;
 }
 
-/** Points at an object of a known kind in the same namespace (core/v1 LocalObjectReference). */
+/** Refers to an object of a known kind in the same namespace (core/v1 LocalObjectReference). */
 export interface LocalObjectReference {
   readonly name?: string | undefined;
 }

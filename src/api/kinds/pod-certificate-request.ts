@@ -2,15 +2,17 @@ import { type Condition, isTrue, sameConditions } from '../conditions.js';
 import { defaultDomains, isWithinDomain } from '../domains.js';
 import { type ApiObject, resourceType } from '../object.js';
 
-/** A request of a node for a certificate of a pod that runs there, answered by a signer without anybody's approval. */
+/** A node's request for a certificate of a pod running there, which a signer answers without approval. */
 export interface PodCertificateRequest extends ApiObject {
   readonly spec: PodCertificateRequestSpec;
   readonly status?: PodCertificateRequestStatus;
 }
 
-/** Cannot be changed. Pod, service account and node are checked for requests that node agents make. */
+/**
+ * The requested certificate. Cannot be changed. In requests of node agents, pod, service account and node are verified.
+ */
 export interface PodCertificateRequestSpec {
-  /** `domain/path` */
+  /** The signer's name, `domain/path`. */
   readonly signerName?: string;
   readonly podName?: string;
   readonly podUID?: string;
@@ -18,27 +20,27 @@ export interface PodCertificateRequestSpec {
   readonly serviceAccountUID?: string;
   readonly nodeName?: string;
   readonly nodeUID?: string;
-  /** Longest lifetime of the certificate; the server fills in a day. */
+  /** The maximum lifetime of the certificate; the server defaults it to a day. */
   readonly maxExpirationSeconds?: number | null;
-  /** Base64 of a PKCS#10 request in DER, whose key is certified; what else it says is nobody's concern. */
+  /** A PKCS#10 request in base64 DER, of which only the key is used. */
   readonly stubPKCS10Request?: string | null;
-  /** In the place of the stub: base64 of the key in DER (SubjectPublicKeyInfo). */
+  /** The key in base64 DER (SubjectPublicKeyInfo), instead of the stub. */
   readonly pkixPublicKey?: string | null;
-  /** Base64 of a signature by that key over the UID of the pod. */
+  /** A signature in base64 by that key over the UID of the pod. */
   readonly proofOfPossession?: string | null;
-  /** What the author of the pod tells the signer; nobody has checked it. */
+  /** Annotations for the signer by the author of the pod; they are not verified. */
   readonly unverifiedUserAnnotations?: Readonly<Record<string, string>>;
 }
 
-/** What became of the request (KEP-4317). Once it has ended it stays as it is. */
+/** The outcome of the request (KEP-4317). Does not change once the request has ended. */
 export interface PodCertificateRequestStatus {
-  /** At most one: Issued, Denied or Failed. */
+  /** At most one condition: Issued, Denied or Failed. */
   readonly conditions?: readonly Condition[];
-  /** PEM: the certificate, then intermediates. */
+  /** The certificate, then intermediates, as PEM. */
   readonly certificateChain?: string;
-  /** When the certificate becomes valid; RFC 3339, as the other times. */
+  /** The start of the certificate's validity; RFC 3339, as the other times. */
   readonly notBefore?: string | null;
-  /** When the node is to ask for the next one. */
+  /** When the node should request the next certificate. */
   readonly beginRefreshAt?: string | null;
   readonly notAfter?: string | null;
 }
@@ -53,10 +55,13 @@ export const PodCertificateRequests = resourceType<PodCertificateRequest>({
 });
 
 const day = 24 * 60 * 60;
-/** Lifetime of a pod's certificate where none is asked for, in seconds. */
+/** The default lifetime of a pod's certificate, in seconds. */
 export const defaultPodCertificateSeconds = day;
 
-/** Seconds that a pod's certificate may live, at least and at most: signers of the signer domain have less room. */
+/**
+ * Returns the minimum and maximum lifetime of a pod's certificate in seconds; the range is smaller for signers of the
+ * signer domain.
+ */
 export const podCertificateRange = (
   signerName: string,
   signerDomain: string = defaultDomains.signer,
@@ -65,18 +70,18 @@ export const podCertificateRange = (
   return { least: 60 * 60, most: isWithinDomain(domain, signerDomain) ? day : 91 * day };
 };
 
-/** Conditions that end a request; it has one of them at most. */
+/** The conditions that end a request, which has at most one of them. */
 export const podCertificateEndings = ['Issued', 'Denied', 'Failed'] as const;
-/** How a request ends: with a certificate, refused, or failed. */
+/** How a request ended: issued, denied, or failed. */
 export type PodCertificateEnding = (typeof podCertificateEndings)[number];
 
-/** How the request ended; undefined while it waits for its signer. */
+/** Returns how the request ended; undefined while it waits for its signer. */
 export const podCertificateEnding = ({ status }: PodCertificateRequest): PodCertificateEnding | undefined =>
   podCertificateEndings.find((type) => isTrue(status?.conditions, type));
 
 const texts = ['certificateChain', 'notBefore', 'beginRefreshAt', 'notAfter'] as const;
 
-/** Do both statuses say the same? What is absent and what is empty count alike. */
+/** Whether both statuses have the same outcome. Absent and empty members are equal. */
 export const sameOutcome = (
   a: PodCertificateRequestStatus | undefined,
   b: PodCertificateRequestStatus | undefined,

@@ -1,7 +1,7 @@
 import { isObject } from '../object.js';
 import type { Pod } from './pod.js';
 
-/** Other objects that a pod's spec names. What was stored in a form that is not read any more names nothing. */
+/** References from a pod's spec to other objects. Stored data in an invalid form refers to nothing. */
 
 type Fields = Readonly<Record<string, unknown>>;
 const fields = (value: unknown): Fields => (isObject(value) ? value : {});
@@ -14,23 +14,23 @@ const nameAt = (value: unknown, member = 'name'): readonly string[] => {
 const containerLists = ['initContainers', 'containers', 'ephemeralContainers'] as const;
 export type ContainerList = (typeof containerLists)[number];
 
-/** Volumes and containers as far as they are objects. */
+/** Returns the volumes or containers that are objects. */
 export const volumesOf = ({ spec }: Pod): readonly Fields[] => items(spec?.['volumes']);
 export const containersIn = ({ spec }: Pod, list: ContainerList): readonly Fields[] => items(spec?.[list]);
 const containersOf = (pod: Pod): readonly Fields[] => containerLists.flatMap((list) => containersIn(pod, list));
 
-/** Environment variables of a container, and whole sources of them, as far as they are objects. */
+/** Returns the environment variables of a container, or their sources in `envFrom`, that are objects. */
 export const environmentOf = ({ env }: Fields): readonly Fields[] => items(env);
 export const environmentSourcesOf = ({ envFrom }: Fields): readonly Fields[] => items(envFrom);
 
-/** The Secret a variable is from; a whole source of variables names its own at the top. */
+/** Returns the name of the Secret that a variable refers to; a source in `envFrom` has its reference at the top. */
 export const secretOfVariable = (variable: Fields): string | undefined =>
   nameAt(fields(variable['valueFrom'])['secretKeyRef'])[0];
 export const secretOfSource = (source: Fields): string | undefined => nameAt(source['secretRef'])[0];
 
 const projections = (volume: Fields): readonly Fields[] => items(fields(volume['projected'])['sources']);
 
-/** Sorts of volumes that name a Secret, and where. */
+/** The types of volumes that refer to a Secret, with the path of the reference. */
 const volumeSecrets: readonly (readonly [volume: string, member: string])[] = [
   ['cephfs', 'secretRef'],
   ['cinder', 'secretRef'],
@@ -72,7 +72,7 @@ export function configMapNamesIn(pod: Pod): ReadonlySet<string> {
 export const claimNamesIn = (pod: Pod): ReadonlySet<string> =>
   new Set(volumesOf(pod).flatMap((volume) => nameAt(volume['persistentVolumeClaim'], 'claimName')));
 
-/** Sorts of what volumes hold and of what is projected into them, volume by volume (`csi`, `serviceAccountToken`). */
+/** Returns the source types of each volume, including projected ones (`csi`, `serviceAccountToken`). */
 export const sourcesIn = (pod: Pod): readonly string[] =>
   volumesOf(pod)
     .flatMap((volume) => [volume, ...projections(volume)])
@@ -80,7 +80,7 @@ export const sourcesIn = (pod: Pod): readonly string[] =>
 
 export const resourceClaimsOf = ({ spec }: Pod): readonly Fields[] => items(spec?.['resourceClaims']);
 
-/** Audiences of the tokens that the pod's volumes hold; "" stands for the API server's. */
+/** Returns the audiences of the tokens in the pod's volumes; "" stands for the API server. */
 export const tokenAudiencesIn = (pod: Pod): ReadonlySet<string> =>
   new Set(
     volumesOf(pod).flatMap((volume) =>

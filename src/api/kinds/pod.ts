@@ -1,23 +1,23 @@
 import { defaultDomains } from '../domains.js';
 import { type ApiObject, type JsonObject, resourceType } from '../object.js';
 
-/** A group of containers. Here only as something that tokens can be bound to: nothing runs it. */
+/** A group of containers. Present only because tokens can be bound to it: nothing runs it. */
 export interface Pod extends ApiObject {
   readonly spec?: PodSpec;
   readonly status?: PodStatus;
 }
 
-/** The fields that something here looks at. */
+/** The fields of a pod's spec that are used here. */
 export interface PodSpec {
-  /** null: none were told. */
+  /** The containers; null if the field was omitted. */
   readonly containers?: readonly Container[] | null;
   readonly initContainers?: readonly Container[];
   readonly ephemeralContainers?: readonly Container[];
   readonly volumes?: readonly Volume[];
-  /** Of all containers together. */
+  /** The resources of all containers together. */
   readonly resources?: ResourceRequirements;
   readonly serviceAccountName?: string;
-  /** What that was called at first. */
+  /** The deprecated name of `serviceAccountName`. */
   readonly serviceAccount?: string;
   readonly nodeName?: string;
   readonly hostNetwork?: boolean;
@@ -27,26 +27,26 @@ export interface PodSpec {
   readonly [field: string]: unknown;
 }
 
-/** The sort of a volume is the name of its only other member. */
+/** A volume, whose type is the name of its only other member. */
 export interface Volume {
   readonly name?: string;
   readonly image?: { readonly reference?: string; readonly pullPolicy?: string };
   readonly [sort: string]: unknown;
 }
 
-/** One program of a pod; the fields that something here looks at. */
+/** A container; the fields that are used here. */
 export interface Container {
   readonly name?: string;
   readonly image?: string;
   readonly imagePullPolicy?: string;
   readonly resources?: ResourceRequirements;
   readonly ports?: readonly ContainerPort[];
-  /** `Always` on one of those that are started first: it goes on beside the others. */
+  /** `Always` on an init container makes it a sidecar, which keeps running beside the others. */
   readonly restartPolicy?: string;
   readonly [field: string]: unknown;
 }
 
-/** A port that a container listens on; `hostPort` is one of its node. */
+/** A port that a container listens on; `hostPort` is a port of its node. */
 export interface ContainerPort {
   readonly name?: string;
   readonly protocol?: string;
@@ -55,13 +55,13 @@ export interface ContainerPort {
   readonly hostIP?: string;
 }
 
-/** Quantities by the name of the resource. */
+/** Quantities by resource name. */
 export interface ResourceRequirements {
   readonly limits?: JsonObject;
   readonly requests?: JsonObject;
 }
 
-/** What the agent of the pod's node reports; the fields that something here looks at. */
+/** The state reported by the agent of the pod's node; the fields that are used here. */
 export interface PodStatus {
   readonly phase?: string;
   readonly reason?: string;
@@ -75,7 +75,7 @@ export interface PodStatus {
   readonly [field: string]: unknown;
 }
 
-/** How one container fares; the fields that something here looks at. */
+/** The state of one container; the fields that are used here. */
 export interface ContainerStatus {
   readonly name?: string;
   readonly ready?: boolean;
@@ -108,5 +108,5 @@ export const Pods = resourceType<Pod>({
   categories: ['all'],
 });
 
-/** Stands on pods that only mirror one a node agent started from a file. */
+/** The annotation of mirror pods, which represent pods that a node agent started from a file. */
 export const mirrorAnnotation = `${defaultDomains.signer}/config.mirror`;

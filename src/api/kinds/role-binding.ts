@@ -13,16 +13,16 @@ export interface ClusterRoleBinding extends ApiObject {
   readonly roleRef: RoleRef;
 }
 
-/** A user, group or account that a binding grants rights to. */
+/** A user, group or service account to which a binding grants permissions. */
 export interface Subject {
   readonly kind: 'User' | 'Group' | 'ServiceAccount' | (string & {});
   readonly apiGroup?: string;
   readonly name: string;
-  /** Of a ServiceAccount. */
+  /** The namespace of a ServiceAccount. */
   readonly namespace?: string | undefined;
 }
 
-/** What is granted. Cannot be changed. */
+/** The role that is granted. Cannot be changed. */
 export interface RoleRef {
   readonly apiGroup: string;
   readonly kind: 'Role' | 'ClusterRole' | (string & {});

@@ -2,30 +2,30 @@ import { defaultDomains } from '../domains.js';
 import type { LabelSelectorSpec } from '../label-selectors.js';
 import { type ApiObject, resourceType } from '../object.js';
 
-/** What may be done in one namespace. */
+/** Permissions in one namespace. */
 export interface Role extends ApiObject {
   readonly rules?: readonly PolicyRule[] | null;
 }
 
-/** What may be done everywhere, or in the namespace of the RoleBinding that refers to it. */
+/** Permissions in all namespaces, or in the namespace of a RoleBinding that refers to them. */
 export interface ClusterRole extends ApiObject {
   readonly rules?: readonly PolicyRule[] | null;
-  /** Its rules are those of all ClusterRoles so selected; a controller keeps them. */
+  /** Selects the ClusterRoles whose rules a controller copies into this one. */
   readonly aggregationRule?: AggregationRule;
 }
 
-/** Which ClusterRoles give their rules: those that any of the selectors selects. */
+/** Selects the ClusterRoles that are aggregated: those matched by any of the selectors. */
 export interface AggregationRule {
   readonly clusterRoleSelectors?: readonly LabelSelectorSpec[];
 }
 
-/** Allows every combination of its members. Either about resources or about paths. */
+/** Allows every combination of its members, either on resources or on non-resource paths. */
 export interface PolicyRule {
   readonly verbs?: readonly string[] | null;
   readonly apiGroups?: readonly string[];
-  /** `plural`, `plural/subresource`, the star forms `*` and `*` + `/subresource`. */
+  /** The resources: `plural`, `plural/subresource`, `*`, or `*` + `/subresource`. */
   readonly resources?: readonly string[];
-  /** None: every name. */
+  /** The names of the resources; empty for all. */
   readonly resourceNames?: readonly string[];
   /** Exact paths, or a prefix ending in `*`. */
   readonly nonResourceURLs?: readonly string[];

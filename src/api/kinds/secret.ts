@@ -1,13 +1,13 @@
 import { defaultDomains } from '../domains.js';
 import { type ApiObject, resourceType } from '../object.js';
 
-/** Contents that must not be shown. */
+/** Confidential data. */
 export interface Secret extends ApiObject {
-  /** True forbids every change of the contents, permanently. */
+  /** Whether the contents can never be changed again. */
   readonly immutable?: boolean;
-  /** Base64. */
+  /** The data in base64. */
   readonly data?: Readonly<Record<string, string>>;
-  /** Plain text that goes into `data` on every write; never read back. */
+  /** Plain text that is merged into `data` on every write; never returned. */
   readonly stringData?: Readonly<Record<string, string>>;
   readonly type?: string;
 }
@@ -23,7 +23,7 @@ export const Secrets = resourceType<Secret>({
 
 const { signer } = defaultDomains;
 
-/** Types of Secrets that the API server knows; others are free. */
+/** The types of Secrets that the API server knows; other types are allowed. */
 export const secretTypes = {
   opaque: 'Opaque',
   serviceAccountToken: `${signer}/service-account-token`,
@@ -34,15 +34,15 @@ export const secretTypes = {
   tls: `${signer}/tls`,
 } as const;
 
-/** Annotations that tie a Secret of type service-account-token to its ServiceAccount. */
+/** The annotations that tie a Secret of type service-account-token to its ServiceAccount. */
 export const serviceAccountNameAnnotation = `${signer}/service-account.name`;
 export const serviceAccountUidAnnotation = `${signer}/service-account.uid`;
 
-/** Labels of Secrets with tokens: the day of their last use, and the day from which they are refused (`2026-01-31`). */
+/** Labels of Secrets with tokens: the day of last use, and the day from which they are refused (`2026-01-31`). */
 export const legacyTokenLastUsedLabel = `${signer}/legacy-token-last-used`;
 export const legacyTokenInvalidSinceLabel = `${signer}/legacy-token-invalid-since`;
 
-/** The ConfigMap that says since when (`data.since`) uses of such tokens have been recorded. */
+/** The ConfigMap that records since when (`data.since`) the use of such tokens has been tracked. */
 export const legacyTokenTracking = {
   namespace: 'kube-system',
   name: 'kube-apiserver-legacy-service-account-token-tracking',

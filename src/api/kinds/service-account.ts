@@ -4,7 +4,7 @@ import type { LocalObjectReference, ObjectReference } from './object-reference.j
 
 /** An identity for programs. */
 export interface ServiceAccount extends ApiObject {
-  /** Stored with nothing but their names. */
+  /** References to Secrets, of which only the names are stored. */
   readonly secrets?: readonly ObjectReference[];
   readonly imagePullSecrets?: readonly LocalObjectReference[];
   readonly automountServiceAccountToken?: boolean;
@@ -20,8 +20,8 @@ export const ServiceAccounts = resourceType<ServiceAccount>({
   shortNames: ['sa'],
 });
 
-/** Name of the account that every namespace has. */
+/** The name of the account that every namespace has. */
 export const defaultServiceAccount = 'default';
 
-/** Deprecated; setting it draws a warning. */
+/** A deprecated annotation; setting it causes a warning. */
 export const enforceMountableSecretsAnnotation = `${defaultDomains.signer}/enforce-mountable-secrets`;

@@ -1,28 +1,28 @@
 import type { ApiObject } from '../object.js';
 
-/** Asks for a token of a ServiceAccount; sent to its `token` subresource. */
+/** Requests a token of a ServiceAccount, through its `token` subresource. */
 export interface TokenRequest extends ApiObject {
   readonly spec: TokenRequestSpec;
   readonly status?: {
     readonly token: string;
-    /** RFC 3339. */
+    /** The expiry of the token, in RFC 3339. */
     readonly expirationTimestamp: string | null;
   };
 }
 
-/** What token is wanted: for whom, for how long, and bound to what. */
+/** The requested token: its audiences, lifetime, and the object it is bound to. */
 export interface TokenRequestSpec {
-  /** Audiences of the token; none: the API server. */
+  /** The audiences of the token; empty for the API server. */
   readonly audiences?: readonly string[] | null;
-  /** Lifetime asked for, in seconds; at least 600. Absent: an hour. */
+  /** The requested lifetime in seconds, at least 600; an hour if absent. */
   readonly expirationSeconds?: number | null;
-  /** The token is valid as long as this object is there. */
+  /** The object that the token is bound to: it is valid only while the object exists. */
   readonly boundObjectRef?: BoundObjectReference | null;
 }
 
 /**
- * A Pod, Secret or Node of `v1`, in the namespace of the account where its type has one. Without a uid, the one that has the
- * name.
+ * Refers to a Pod, Secret or Node of `v1`, in the namespace of the account if its type is namespaced. Without a uid, it
+ * means the current object with this name.
  */
 export interface BoundObjectReference {
   readonly kind?: string;
@@ -31,6 +31,6 @@ export interface BoundObjectReference {
   readonly uid?: string | undefined;
 }
 
-/** Why a token is not bound to an object that has the name, but is another one. */
+/** Returns the error for a bound object that has the name but another uid. */
 export const boundObjectMismatch = ({ uid = '' }: BoundObjectReference): string =>
   `the UID in the bound object reference (${uid}) does not match the UID in record. The object might have been deleted and then recreated`;

@@ -2,7 +2,7 @@ import type { Condition } from '../conditions.js';
 import { type ApiObject, resourceType } from '../object.js';
 import { type AdmissionPolicyBindingSpec, type AdmissionPolicySpec, policyGroup } from './admission-policy.js';
 
-/** Rules in CEL about what is written (KEP-3488). Nothing is judged by them until a binding says so. */
+/** Rules in CEL for written objects (KEP-3488). Takes effect only through a binding. */
 export interface ValidatingAdmissionPolicy extends ApiObject {
   readonly spec?: ValidatingAdmissionPolicySpec;
   readonly status?: ValidatingAdmissionPolicyStatus;
@@ -14,7 +14,7 @@ export interface ValidatingAdmissionPolicySpec extends AdmissionPolicySpec {
   readonly auditAnnotations?: readonly AuditAnnotation[];
 }
 
-/** What must be true. */
+/** A condition that must hold. */
 export interface Validation {
   readonly expression: string;
   readonly message?: string;
@@ -23,35 +23,35 @@ export interface Validation {
   readonly reason?: string | null;
 }
 
-/** A note for the audit log: an expression in CEL whose text is recorded under `POLICY/key`. */
+/** An audit annotation: an expression in CEL whose text is recorded under `POLICY/key`. */
 export interface AuditAnnotation {
   readonly key: string;
-  /** What is null or blank is not recorded. */
+  /** The expression; null or blank results are not recorded. */
   readonly valueExpression: string;
 }
 
-/** What was found when the expressions of the policy were checked against the types of what it matches. */
+/** The result of checking the policy's expressions against the types of the resources it matches. */
 export interface ValidatingAdmissionPolicyStatus {
   readonly observedGeneration?: number;
   readonly typeChecking?: { readonly expressionWarnings?: readonly ExpressionWarning[] } | null;
   readonly conditions?: readonly Condition[];
 }
 
-/** What is wrong with one expression, seen the types of what the policy matches. */
+/** A type error in one expression, for the types of the resources that the policy matches. */
 export interface ExpressionWarning {
   /** JSON path of the expression's field: `spec.validations[0].expression`. */
   readonly fieldRef: string;
   readonly warning: string;
 }
 
-/** Puts a policy into force, with its parameters. */
+/** Puts a policy into effect, with its parameters. */
 export interface ValidatingAdmissionPolicyBinding extends ApiObject {
   readonly spec?: ValidatingAdmissionPolicyBindingSpec;
 }
 
-/** As of every binding, and what follows from what the policy finds. */
+/** The spec of a binding, with the actions for violations of the policy. */
 export interface ValidatingAdmissionPolicyBindingSpec extends AdmissionPolicyBindingSpec {
-  /** What follows from a validation that is false: `Deny`, `Warn`, `Audit`. */
+  /** The actions for a validation that is false: `Deny`, `Warn`, `Audit`. */
   readonly validationActions?: readonly string[];
 }
 

@@ -2,17 +2,17 @@ import { defaultDomains } from '../domains.js';
 import type { LabelSelectorSpec } from '../label-selectors.js';
 import { type ApiObject, resourceType } from '../object.js';
 
-/** Webhooks that may change what is written. */
+/** Webhooks that may change written objects. */
 export interface MutatingWebhookConfiguration extends ApiObject {
   readonly webhooks?: readonly MutatingWebhook[];
 }
 
-/** Webhooks that may refuse what is written. */
+/** Webhooks that may refuse requests. */
 export interface ValidatingWebhookConfiguration extends ApiObject {
   readonly webhooks?: readonly ValidatingWebhook[];
 }
 
-/** What both sorts of webhooks say. Members with a default are present in stored objects. */
+/** The common members of both kinds of webhooks. Members with a default are present in stored objects. */
 export interface ValidatingWebhook {
   /** A domain name of at least three segments. */
   readonly name: string;
@@ -23,26 +23,26 @@ export interface ValidatingWebhook {
   readonly namespaceSelector?: LabelSelectorSpec;
   readonly objectSelector?: LabelSelectorSpec;
   readonly sideEffects?: 'None' | 'NoneOnDryRun' | (string & {}) | null;
-  /** 1 to 30. */
+  /** The timeout in seconds, 1 to 30. */
   readonly timeoutSeconds?: number;
   readonly admissionReviewVersions?: readonly string[] | null;
   readonly matchConditions?: readonly MatchCondition[];
 }
 
-/** A webhook that may change objects; `IfNeeded`: it is asked again where a later one changed what it saw. */
+/** A webhook that may change objects; `IfNeeded` means that it is called again if a later one changed its object. */
 export interface MutatingWebhook extends ValidatingWebhook {
   readonly reinvocationPolicy?: 'Never' | 'IfNeeded' | (string & {});
 }
 
-/** Where a webhook is reached: by URL or by Service, never both. */
+/** How to reach a webhook: by URL or by Service, never both. */
 export interface WebhookClientConfig {
   readonly url?: string;
   readonly service?: ServiceReference;
-  /** Base64 of PEM anchors; absent: those of the system. */
+  /** The CA certificates as PEM in base64; those of the system if absent. */
   readonly caBundle?: string;
 }
 
-/** A Service by its name; the port is 443 unless another is named. */
+/** Refers to a Service by name; the default port is 443. */
 export interface ServiceReference {
   readonly namespace: string;
   readonly name: string;
@@ -50,7 +50,7 @@ export interface ServiceReference {
   readonly port?: number;
 }
 
-/** Which requests go to a webhook. */
+/** Selects the requests for which a webhook is called. */
 export interface RuleWithOperations {
   readonly operations?: readonly string[];
   readonly apiGroups?: readonly string[];
