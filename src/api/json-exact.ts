@@ -10,13 +10,13 @@ import { itemsPerStep, type Steps } from './steps.js';
 
 /** The result of parsing a JSON text. */
 export interface ParsedJson {
-  /** The value; of repeated members the last. */
+  /** The value; the last of repeated members wins. */
   readonly value: Json;
-  /** The value with what JavaScript would lose. The same object as `value` if there is nothing of the kind. */
+  /** The value including what JavaScript would lose; the same object as `value` if nothing is lost. */
   readonly exact: ExactJson;
-  /** `duplicate field "spec.x"` per repeated member, in document order, each once, at most 100. */
+  /** The errors for repeated members, `duplicate field "spec.x"`, in document order, each once, at most 100. */
   readonly duplicates: readonly string[];
-  /** Go's complaint about a number that no double can hold, where the value has no schema to complain. */
+  /** Go's error about a number that no double can hold, for values without a schema that reports it. */
   readonly numberError?: string | undefined;
 }
 
@@ -35,7 +35,7 @@ export type ExactJson =
   | readonly ExactJson[]
   | { readonly [member: string]: ExactJson };
 
-/** A number whose text is not the one JavaScript would print, and which is no int64: `10.0`, `1e3`, `9223372036854775808`. */
+/** A number that is no int64 and is not written as JavaScript prints it: `10.0`, `1e3`, `9223372036854775808`. */
 export class NumberLiteral {
   readonly text: string;
   constructor(text: string) {
@@ -52,7 +52,7 @@ export class NumberLiteral {
 export const literalOf = (value: ExactJson): string | undefined =>
   value instanceof NumberLiteral ? value.text : typeof value === 'bigint' ? String(value) : undefined;
 
-/** A value as `encoding/json` names it in `cannot unmarshal ...`. */
+/** Returns the name of a value's type in `encoding/json` errors (`cannot unmarshal ...`). */
 export function jsonKind(value: ExactJson): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
@@ -64,7 +64,10 @@ export function jsonKind(value: ExactJson): string {
 export const cannotUnmarshal = (value: ExactJson, goType: string): string =>
   `json: cannot unmarshal ${jsonKind(value)} into Go value of type ${goType}`;
 
-/** A whole number of JSON (`-0` is 0): a bigint where only that keeps its digits; undefined if 64 bits do not hold it, or it is not whole. */
+/**
+ * Parses a whole number of JSON (`-0` is 0): a bigint if a number would lose digits; undefined if it is not whole or
+ * does not fit in 64 bits.
+ */
 export function wholeNumber(literal: string): number | bigint | undefined {
   if (literal.length > 20 || !/^-?\d+$/.test(literal)) return undefined;
   const value = Number(literal);
@@ -73,7 +76,7 @@ export function wholeNumber(literal: string): number | bigint | undefined {
   return isInt64(whole) ? whole : undefined;
 }
 
-/** An object with a member given more than once: all of them, in document order. */
+/** An object with repeated members; holds all of them in document order. */
 export class RepeatedMembers {
   readonly members: readonly (readonly [string, ExactJson])[];
   constructor(members: readonly (readonly [string, ExactJson])[]) {
@@ -84,10 +87,10 @@ export class RepeatedMembers {
 export const isList = (value: ExactJson): value is readonly ExactJson[] => Array.isArray(value);
 
 export type Members = RepeatedMembers | { readonly [member: string]: ExactJson };
-/** Is it an object? */
+/** Whether the value is an object. */
 export const isMembers = (value: ExactJson): value is Members =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof NumberLiteral);
-/** In document order, each as often as it was given. */
+/** Returns the members in document order, repeated ones included. */
 export const membersOf = (value: Members): readonly (readonly [string, ExactJson])[] =>
   value instanceof RepeatedMembers ? value.members : Object.entries(value);
 
@@ -100,9 +103,9 @@ interface Pair {
   readonly value: Json;
   readonly exact: ExactJson;
 }
-/** A list or object under way. */
+/** A list or object that is being read. */
 interface Container {
-  /** Stands before a member or item; goes to its value. */
+  /** Called before a member or item; moves to its value. */
   enter(): void;
   add(value: Pair): void;
   done(): Pair;
@@ -133,7 +136,9 @@ class ExactReader {
     return { value, exact, duplicates: texts, ...(numberError === undefined ? {} : { numberError }) };
   }
 
-  /** Recursing through generators would take several times as long for all the small values. */
+  /**
+   * Reads in steps only containers that are large: recursive generators would be several times slower for small values.
+   */
   *#readInSteps(): Steps<Pair> {
     if (!this.#large.has(this.#at)) return this.#read();
     const container = this.#begin();
@@ -171,7 +176,7 @@ class ExactReader {
     return this.#text.charCodeAt(this.#at++) === code.openBracket ? this.#newList() : this.#newObject();
   }
 
-  /** Is there anything between the brackets? */
+  /** Whether the container has any content; skips the closing bracket otherwise. */
   #enters(): boolean {
     const character = this.#skipSpace();
     const isEmpty = character === code.closeBrace || character === code.closeBracket;
@@ -179,7 +184,7 @@ class ExactReader {
     return !isEmpty;
   }
 
-  /** Past a comma, or the closing bracket. */
+  /** Skips a comma or the closing bracket; returns whether it was a comma. */
   #goesOn(): boolean {
     this.#skipSpace();
     return this.#text.charCodeAt(this.#at++) === code.comma;
@@ -276,8 +281,8 @@ class ExactReader {
 }
 
 /**
- * The plain value of exact JSON: the last of repeated members, numbers that are no int64 as doubles. Parts that are
- * plain already are shared.
+ * Returns the plain value of exact JSON: the last of repeated members, numbers that are no int64 as doubles. Parts that
+ * are already plain are shared.
  */
 export function plainJson(exact: ExactJson): Json {
   if (typeof exact !== 'object' || exact === null) return exact;

@@ -1,10 +1,10 @@
 import { code } from './json-scan.js';
 
-/** Looks into compact JSON without reading all of it. */
+/** Reads members of compact JSON without parsing all of it. */
 
 /**
- * The members of the outermost object of a text that this program wrote: JSON without spaces. Names with their quotes.
- * Takes time for what is asked for, and for what stands before it.
+ * Yields the members of the outermost object of a text written by this program: JSON without spaces. Names include
+ * their quotes. Takes time only for the text up to the last member requested.
  */
 export function* memberTexts(json: Buffer): Generator<{ readonly name: Buffer; readonly value: Buffer }, void> {
   for (let at = 1; json[at] === code.quote; ) {
@@ -16,14 +16,14 @@ export function* memberTexts(json: Buffer): Generator<{ readonly name: Buffer; r
   }
 }
 
-/** The text of one of them, whose name needs no escapes; undefined: there is no such member. */
+/** Returns the text of a member whose name needs no escapes; undefined if there is none. */
 export function memberText(json: Buffer, name: string): Buffer | undefined {
   const wanted = Buffer.from(`"${name}"`);
   for (const { name, value } of memberTexts(json)) if (name.equals(wanted)) return value;
   return undefined;
 }
 
-/** Past the string that begins at `at`. */
+/** Returns the offset after the string that begins at `at`. */
 function endOfString(json: Buffer, at: number): number {
   for (let end = at + 1; end < json.length; end++) {
     const byte = json[end];
@@ -33,7 +33,7 @@ function endOfString(json: Buffer, at: number): number {
   return json.length;
 }
 
-/** Past the value that begins at `at`. */
+/** Returns the offset after the value that begins at `at`. */
 function endOfValue(json: Buffer, at: number): number {
   let depth = 0;
   for (let end = at; end < json.length; ) {

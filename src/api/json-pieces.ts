@@ -2,10 +2,10 @@ import { code, endOfString } from './json-scan.js';
 import { type Json, setMember } from './object.js';
 import type { Steps } from './steps.js';
 
-/** Characters that `JSON.parse` reads in a millisecond or two: longer texts are parsed in pieces. */
+/** The length of text that `JSON.parse` reads in a millisecond or two; longer texts are parsed in pieces. */
 export const largeJson = 65_536;
 
-/** Like `JSON.parse`, in steps for a text that may be long. Throws SyntaxError where that would. */
+/** Like `JSON.parse`, in steps for a text that may be long. Throws SyntaxError under the same conditions. */
 export function* parseInPieces(text: string, length = largeJson): Steps<Json> {
   if (text.length <= length) return JSON.parse(text) as Json;
   const large = largeContainers(text, length);
@@ -18,7 +18,7 @@ export function* parseInPieces(text: string, length = largeJson): Steps<Json> {
   return value;
 }
 
-/** Where each list and object longer than so much begins, and where it ends. */
+/** The lists and objects longer than a limit: end offsets by start offsets. */
 type Containers = ReadonlyMap<number, number>;
 
 export function largeContainers(text: string, length = largeJson): Containers {
@@ -48,14 +48,14 @@ interface Text {
   readonly length: number;
 }
 
-/** Members or items of small values are parsed together, large values by themselves. */
+/** Parses a list or object: small members or items together, large values separately. */
 function* container(whole: Text, start: number, end: number): Steps<Json> {
   const { text, large, length } = whole;
   const isList = text.charCodeAt(start) === code.openBracket;
   if (text.charCodeAt(end) !== (isList ? code.closeBracket : code.closeBrace)) throw new SyntaxError('mismatch');
   const items: Json[] = [];
   const members: Record<string, Json> = {};
-  /** Parses a list's or object's inside from `begin` to `stop`. */
+  /** Parses the contents of the list or object from `begin` to `stop`. */
   const add = (begin: number, stop: number): void => {
     const inside = text.slice(begin, stop);
     if (isList) {
@@ -79,12 +79,12 @@ function* container(whole: Text, start: number, end: number): Steps<Json> {
       checkBlank(before, 0, before.length);
       items.push(value);
     } else {
-      // What stands for the value must be none that something before it could be a part of.
+      // The placeholder for the value must not be able to form a token with the text before it.
       for (const name in JSON.parse(`{${before}{}}`) as object) setMember(members, name, value);
     }
   };
 
-  // Where what is not parsed yet begins, and where the present member or item does.
+  // `begin` is the start of the text not parsed yet, `at` that of the current member or item.
   let begin = start + 1;
   for (let at = begin; ; ) {
     const stop = endOfItem(whole, at, end);
@@ -110,7 +110,7 @@ function* container(whole: Text, start: number, end: number): Steps<Json> {
   return isList ? items : members;
 }
 
-/** The next comma of this level, or the large value before it, or the end. */
+/** Returns the offset of the next comma at this level, of a large value before it, or of the end. */
 function endOfItem({ text, large }: Text, begin: number, end: number): number {
   let level = 0;
   for (let at = begin; at < end; at++) {

@@ -1,6 +1,6 @@
-/** What reading JSON and dividing it have in common. */
+/** Functions shared by parsing and splitting JSON. */
 
-/** Character codes of the grammar. */
+/** Character codes of the JSON grammar. */
 export const code = {
   space: 0x20,
   tab: 0x09,
@@ -21,7 +21,7 @@ export const code = {
   nine: 0x39,
 } as const;
 
-/** Where the string that opens at `at` closes; -1 if it does not. */
+/** Returns the offset of the quote that closes the string opened at `at`; -1 if there is none. */
 export function endOfString(text: string, at: number): number {
   let end = text.indexOf('"', at + 1);
   while (end > 0 && text.charCodeAt(end - 1) === code.backslash) {
@@ -37,7 +37,7 @@ export const isDigit = (character: number): boolean => character >= code.zero &&
 export const isSpace = (byte: number | undefined): boolean =>
   byte === code.space || byte === code.newline || byte === code.return || byte === code.tab;
 
-/** Past the number that begins at `at`. */
+/** Returns the offset after the number that begins at `at`. */
 export function endOfNumber(text: string, at: number): number {
   let end = at + 1;
   for (; end < text.length; end++) {

@@ -1,12 +1,12 @@
 import { quote } from './go-text.js';
 import { code, isDigit, isSpace } from './json-scan.js';
 
-/** What Go's scanner says of a text that is not JSON; undefined if it is. Linear, without recursion. */
+/** Returns the error of Go's scanner for a text that is not JSON; undefined if it is. Linear, without recursion. */
 export function syntaxError(bytes: Uint8Array, depthLimit: number): string | undefined {
   const open: number[] = [];
   let at = 0;
   let wrong: string | undefined;
-  // At the end of the text Go looks whether a space may follow.
+  // At the end of the text, Go's scanner processes a space.
   const fail = (context: string): string => (wrong ??= invalidCharacter(bytes[at] ?? code.space, context));
 
   const literal = (name: string): void => {
@@ -133,7 +133,7 @@ const isHex = (byte: number | undefined): boolean =>
   byte !== undefined && (isDigit(byte) || ((byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x66));
 const escapes: ReadonlySet<number> = new Set([...'bfnrt\\/"u'].map((character) => character.charCodeAt(0)));
 
-/** A byte is printed as the code point of its value, as Go does. */
+/** Returns the error for a byte, which is printed as the code point of its value, as Go does. */
 function invalidCharacter(byte: number, context: string): string {
   const character = String.fromCharCode(byte);
   const shown = character === "'" ? "\\'" : character === '"' ? '"' : quote(character).slice(1, -1);

@@ -7,18 +7,17 @@ import { runSync, type Steps } from './steps.js';
 import { sortedNames } from './text-order.js';
 
 /**
- * Reads JSON as Go's `encoding/json` does: same acceptance, same error texts, repeated members found.
- *
- * Nearly every text is read by `JSON.parse` after one linear scan. Only a text that holds something `JSON.parse` would
- * lose (a member given twice, a number such as `10.0` or one beyond 2^53, half a surrogate pair) is read a second time,
- * by the exact reader.
+ * Reads JSON as Go's `encoding/json` does: it accepts the same texts, has the same errors, and finds repeated members.
+ * Nearly every text is parsed by `JSON.parse` after one linear scan. Only a text with something `JSON.parse` would lose
+ * (a repeated member, a number such as `10.0` or one beyond 2^53, a lone surrogate) is parsed a second time, by the
+ * exact reader.
  */
 
 const longestExact = String(Number.MAX_SAFE_INTEGER).length;
 
 /**
- * The value of a text that is known to be JSON, such as one this program wrote; for what strangers wrote there is
- * `readJson`. Throws SyntaxError.
+ * Returns the value of a text that is known to be JSON, such as one written by this program; use `readJson` for
+ * untrusted texts. Throws SyntaxError.
  */
 export function parseJson(text: string): Json {
   return hasLongNumber(text) ? readJson(text, unlimited).value : (JSON.parse(text) as Json);
@@ -29,7 +28,7 @@ export function* parseJsonInSteps(text: string): Steps<Json> {
   return hasLongNumber(text) ? (yield* readJsonInSteps(text, unlimited)).value : yield* parseInPieces(text);
 }
 
-/** Is the text JSON at all, however long? */
+/** Whether the text is JSON, however long. */
 export function isJson(text: string): boolean {
   try {
     JSON.parse(text);
@@ -39,7 +38,7 @@ export function isJson(text: string): boolean {
   }
 }
 
-/** Removes the white space between the tokens of a text that is known to be JSON; values stay as they are written. */
+/** Removes the white space between the tokens of a text that is known to be JSON; values stay as written. */
 export function compactJson(text: string): string {
   const kept: string[] = [];
   let begin = 0;
@@ -54,10 +53,10 @@ export function compactJson(text: string): string {
   return `${kept.join('')}${text.slice(begin)}`;
 }
 
-/** Limits for texts that this program wrote: none. */
+/** The limits for texts written by this program: none. */
 export const unlimited = { maxDepth: Number.POSITIVE_INFINITY, maxValues: Number.POSITIVE_INFINITY };
 
-/** Are there so many digits in a row that a double might not keep them? Looks at every sixteenth character. */
+/** Whether there may be more digits in a row than a double keeps. Inspects every sixteenth character. */
 function hasLongNumber(text: string): boolean {
   for (let at = longestExact - 1; at < text.length; at += longestExact) {
     if (!isDigit(text.charCodeAt(at))) continue;
@@ -71,20 +70,20 @@ function hasLongNumber(text: string): boolean {
   return false;
 }
 
-/** The text is not JSON. The message is Go's. */
+/** Thrown for a text that is not JSON. The message is Go's. */
 export class JsonSyntaxError extends Error {
   override readonly name = 'JsonSyntaxError';
 }
 
 /**
- * Deepest nesting accepted. Go stops at 10,000; `JSON.stringify` and recursive code stop at about 4,000 on the default
- * stack, so the limit is where all of it still works.
+ * The maximum nesting. Go's limit is 10,000; `JSON.stringify` and recursive code fail at about 4,000 on the default
+ * stack, and this limit works everywhere.
  */
 export const maxDepth = 1_000;
 
 /**
- * Most values (members, items) of a text. Every one costs more time than its bytes do, all of it at the expense of
- * everybody else; even definitions of custom resources that fill etcd's 1.5 MiB hardly have as many.
+ * The maximum number of values (members, items) in a text. Each costs more time than its bytes, during which nothing
+ * else runs; even definitions of custom resources that fill etcd's 1.5 MiB hardly have as many.
  */
 export const maxJsonValues = 50_000;
 
@@ -93,7 +92,10 @@ interface Limits {
   readonly maxValues?: number;
 }
 
-/** Reads a whole text. Throws JsonSyntaxError. Bytes that are not UTF-8 become U+FFFD inside strings and errors outside. */
+/**
+ * Reads a whole text. Throws JsonSyntaxError. Bytes that are not UTF-8 become U+FFFD inside strings and are errors
+ * outside.
+ */
 export const readJson = (source: string | Uint8Array, limits: Limits = {}): ParsedJson =>
   runSync(readJsonInSteps(source, limits));
 
@@ -126,16 +128,16 @@ const syntaxErrorOf = (source: string | Uint8Array, depth: number | undefined): 
   );
 
 interface Scan {
-  /** Colons outside strings: how many members the text has, if it is JSON. */
+  /** The number of colons outside strings, which is the number of members if the text is JSON. */
   readonly members: number;
-  /** Commas and opening brackets outside strings: how many values it has, or a few more. */
+  /** The number of commas and opening brackets outside strings, which is at least the number of values. */
   readonly values: number;
   readonly depth: number;
-  /** Something is in it that `JSON.parse` does not keep. */
+  /** Whether it contains something that `JSON.parse` does not keep. */
   readonly inexact: boolean;
 }
 
-/** One pass over a text that may or may not be JSON. Strings are jumped over. */
+/** Scans a text, which need not be JSON, in one pass, skipping strings. */
 function scan(text: string): Scan {
   const { length } = text;
   let members = 0;
@@ -182,7 +184,7 @@ function countMembers(value: Json): number {
   return count;
 }
 
-/** An object with these members in the order of their names. */
+/** Returns an object with these members, sorted by name. */
 export function sortedObject<T>(members: ReadonlyMap<string, T>): { readonly [member: string]: T } {
   const out: Record<string, T> = {};
   for (const name of sortedNames(members)) setMember(out, name, members.get(name) as T);

@@ -1,17 +1,17 @@
 import { isInt64, maxInt64 } from './go-integers.js';
 
 /**
- * Quantities (`resource.Quantity`): a decimal number with a suffix. As in Kubernetes, one that fits 64 bits with a power
- * of ten is kept so, and only such a one can be taken as a whole number.
+ * A quantity (`resource.Quantity`): a decimal number with a suffix. As in Kubernetes, one that fits in 64 bits with a
+ * power of ten is kept in that form, and only such a quantity can be converted to a whole number.
  */
 export interface Quantity {
-  /** The value is `digits * 10 ** exponent`. */
+  /** The coefficient: the value is `digits * 10 ** exponent`. */
   readonly digits: bigint;
   readonly exponent: number;
   readonly isSmall: boolean;
-  /** How it is printed: with a suffix of thousands, with one of 1,024s, or with an exponent. */
+  /** How it is printed: with a suffix for powers of 1,000, with one for powers of 1,024, or with an exponent. */
   readonly form: 'decimal' | 'binary' | 'scientific';
-  /** As it was written, where that is how it is printed. */
+  /** The original text, if it is also the canonical one. */
   readonly written?: string;
 }
 
@@ -27,13 +27,16 @@ const byExponent = new Map([...decimal].map(([suffix, exponent]) => [exponent, s
 const byBits = new Map([...binary].map(([suffix, bits]) => [bits, suffix]));
 
 const grammar = /^([+-]?)(0*)(\d*)(?:\.(\d*))?([eEinumkKMGTP]*)([+-]?\d*)$/;
-/** Longest text looked at. */
+/** The maximum length of a text. */
 const maxLength = 4_096;
-/** Digits and powers of ten that are computed with: each further one would cost time. */
+/** The maximum number of digits and powers of ten in computations, which limits their time. */
 const largestShift = 10_000;
 const nano = -9;
 
-/** The quantity, or what is wrong. Values finer than a billionth are rounded up, binary ones capped at the largest int64. */
+/**
+ * Parses a quantity, or returns the error. Values finer than a billionth are rounded up; binary ones are capped at the
+ * largest int64.
+ */
 export function parseQuantity(text: string): Quantity | { readonly wrong: string } {
   if (text === '' || text.length > maxLength) return { wrong: wrongFormat };
   if (text === '0') return { digits: 0n, exponent: 0, isSmall: true, form: 'decimal', written: text };
@@ -52,7 +55,7 @@ export function parseQuantity(text: string): Quantity | { readonly wrong: string
 
 interface Unit {
   readonly form: Quantity['form'];
-  /** Of two in the binary form, of ten in the others. */
+  /** The power of two in the binary form, of ten in the others. */
   readonly power: number;
 }
 
@@ -68,7 +71,7 @@ function unitOf(letters: string, power: string): Unit | undefined {
   return { form: 'scientific', power: Number(BigInt.asIntN(32, written)) };
 }
 
-/** Where 18 digits are enough. */
+/** Returns the quantity if 18 digits are enough for it; undefined otherwise. */
 function smallQuantity(number: string, fractions: number, unit: Unit, isNegative: boolean): Quantity | undefined {
   const isBinary = unit.form === 'binary';
   const room = isBinary ? 14 - number.length - Math.trunc((unit.power * 3) / 10) : 18 - number.length;
@@ -78,7 +81,9 @@ function smallQuantity(number: string, fractions: number, unit: Unit, isNegative
   return { digits: isNegative ? -digits : digits, exponent, isSmall: true, form: unit.form };
 }
 
-/** Is a small quantity printed as it was written? So Kubernetes thinks of some that are not. */
+/**
+ * Whether a small quantity is printed as it was written. Kubernetes also takes some texts for canonical that are not.
+ */
 function isCanonical(number: string, { form, exponent }: Quantity, power: number): boolean {
   if (form === 'binary') return power % 10 === 0 && BigInt(number) % 8n !== 0n;
   return exponent % 3 === 0 && !number.endsWith('000') && !number.startsWith('0');
@@ -102,20 +107,20 @@ function largeQuantity(
   return { digits: signed(nanos), exponent: nano, isSmall: false, form: shownForm };
 }
 
-/** `value` times ten to the `exponent`, rounded up to a whole number. */
+/** Returns `value` times ten to the `exponent`, rounded up to a whole number. */
 function atScale(value: bigint, exponent: number): bigint {
   if (exponent >= 0) return value * 10n ** BigInt(exponent);
   const divisor = 10n ** BigInt(-exponent);
   return (value + divisor - 1n) / divisor;
 }
 
-/** The canonical text, or what is wrong. */
+/** Returns the canonical text of a quantity, or the error. */
 export function canonicalQuantity(text: string): string | { readonly wrong: string } {
   const quantity = parseQuantity(text);
   return 'wrong' in quantity ? quantity : quantityText(quantity);
 }
 
-/** The text of a quantity as Kubernetes prints it: suffixes there are none for are left out. */
+/** Formats a quantity as Kubernetes does; an exponent without a suffix is omitted. */
 export function quantityText({ digits, exponent, form, written }: Quantity): string {
   if (written !== undefined) return written;
   if (digits === 0n) return '0';
@@ -149,10 +154,10 @@ function decimalText(digits: bigint, tens: number, scientific: boolean): string 
   return exponent === 0 ? `${value}` : `${value}e${exponent}`;
 }
 
-/** A whole number as a quantity. */
+/** Returns a whole number as a quantity. */
 export const wholeQuantity = (digits: bigint): Quantity => ({ digits, exponent: 0, isSmall: true, form: 'scientific' });
 
-/** The sum, printed like the first unless that is nothing; undefined where it would have too many digits. */
+/** Returns the sum in the form of the first operand unless that is zero; undefined if it would have too many digits. */
 export function sum(a: Quantity, b: Quantity): Quantity | undefined {
   const form = a.digits === 0n ? b.form : a.form;
   if (a.isSmall && b.isSmall) {
@@ -167,13 +172,13 @@ export function sum(a: Quantity, b: Quantity): Quantity | undefined {
   return { digits, exponent, isSmall, form };
 }
 
-/** As Kubernetes subtracts: the smallest int64 is its own negative. */
+/** Returns the difference as Kubernetes computes it: the smallest int64 is its own negative. */
 export function difference(a: Quantity, b: Quantity): Quantity | undefined {
   const small = b.isSmall ? sum(a, { ...b, digits: BigInt.asIntN(64, -b.digits) }) : undefined;
   return small?.isSmall === true ? small : sum(a, { ...b, digits: -b.digits });
 }
 
-/** The digits of both for one power of ten. */
+/** Returns the digits of both operands for a common exponent. */
 function align(a: Quantity, b: Quantity): readonly [bigint, bigint, number] | undefined {
   const exponent = Math.min(a.exponent, b.exponent);
   if (Math.max(a.exponent, b.exponent) - exponent > 2 * largestShift) return undefined;
@@ -183,7 +188,7 @@ function align(a: Quantity, b: Quantity): readonly [bigint, bigint, number] | un
 
 export const signOf = ({ digits }: Quantity): -1 | 0 | 1 => (digits < 0n ? -1 : digits > 0n ? 1 : 0);
 
-/** Negative: the first is less. */
+/** Compares two quantities; negative if the first is less. */
 export function compareQuantities(a: Quantity, b: Quantity): -1 | 0 | 1 {
   const sign = signOf(a);
   if (sign !== signOf(b)) return sign < signOf(b) ? -1 : 1;
@@ -193,7 +198,7 @@ export function compareQuantities(a: Quantity, b: Quantity): -1 | 0 | 1 {
   return a.exponent < b.exponent === sign > 0 ? -1 : 1;
 }
 
-/** As an int64; undefined if it is none, or not kept as a small one. */
+/** Returns the quantity as an int64; undefined if it is none, or not kept as a small one. */
 export function wholeOf({ digits, exponent, isSmall }: Quantity): bigint | undefined {
   if (!isSmall || exponent < 0) return undefined;
   if (digits === 0n) return 0n;
@@ -202,11 +207,11 @@ export function wholeOf({ digits, exponent, isSmall }: Quantity): bigint | undef
   return isInt64(whole) ? whole : undefined;
 }
 
-/** The nearest double of the digits, scaled in one step: close, not exact. */
+/** Returns the nearest double of the digits, scaled in one step: close, but not exact. */
 export const approximate = ({ digits, exponent }: Quantity): number =>
   exponent === 0 ? Number(digits) : Number(digits) * powerOfTen(exponent);
 
-/** As Go's `math.Pow10` makes it, of two factors. */
+/** Computes a power of ten as Go's `math.Pow10` does, from two factors. */
 function powerOfTen(exponent: number): number {
   const size = Math.abs(exponent);
   const coarse = Math.trunc(size / 32) * 32;

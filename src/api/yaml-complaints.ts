@@ -1,17 +1,22 @@
 import { beginsFlow, beginsIndicator, innermostFlow, type ParserError } from './yaml-flow.js';
 
-/** What go-yaml says of a text that is no YAML, told from what the parser says, which tells other cases apart. */
+/**
+ * go-yaml's errors for invalid YAML, derived from the errors of the parser used here, which distinguishes other cases.
+ */
 
 const longestIndent = 300;
 
-/** The text is not YAML, or cannot become JSON. The message is Go's as far as the parser tells the cases apart. */
+/**
+ * Thrown for a text that is not YAML, or cannot be converted to JSON. The message is Go's as far as the parser
+ * distinguishes the cases.
+ */
 export class YamlError extends Error {
   override readonly name = 'YamlError';
 }
 
 export const tooDeep = 'yaml: exceeded max depth of 10000';
 
-/** What go-yaml says in the cases the parser distinguishes; `scanner` complaints count lines from one. */
+/** go-yaml's error for a case that the parser distinguishes; errors with `scanner` count lines from one. */
 interface Complaint {
   readonly text: string;
   readonly scanner?: true;
@@ -52,14 +57,17 @@ const byMessage: readonly (Complaint & { readonly begins: string })[] = [
   { begins: 'All sequence items', text: noNextItem },
 ];
 
-/** What go-yaml's parser says, which counts lines from zero, and leaves the first unsaid. */
+/** Returns an error of go-yaml's parser, which counts lines from zero and omits the first one. */
 export const complaintAt = (text: string, line: number): string =>
   line === 0 ? `yaml: ${text}` : `yaml: line ${line}: ${text}`;
 
-/** What its scanner says, which counts them from one, and leaves the first unsaid, too. */
+/** Returns an error of go-yaml's scanner, which counts lines from one and also omits the first one. */
 export const scannerComplaint = (text: string, line: number): string => complaintAt(text, line === 1 ? 0 : line);
 
-/** The colon of the last name of a map that was begun, if the name begins on a line before: it ends the map. */
+/**
+ * Returns the offset of the colon after the last name in an open map if the name begins on an earlier line: such a
+ * colon ends the map.
+ */
 function colonOnLaterLine(text: string): number | undefined {
   const begin = Math.max(...['{', '[', ','].map((sign) => text.lastIndexOf(sign))) + 1;
   const colon = text.indexOf(':', begin);
@@ -67,7 +75,9 @@ function colonOnLaterLine(text: string): number | undefined {
   return colon >= 0 && name.includes('\n') && /\s/.test(text[colon + 1] ?? '') ? colon : undefined;
 }
 
-/** A map or list in braces or brackets at whose end there is no more text; go-yaml counts the end as a line. */
+/**
+ * Returns the error for a flow map or list that is cut off by the end of the text; go-yaml counts the end as a line.
+ */
 function cutOffFlow(
   text: string,
   { at, isList, lineAt }: { readonly at: number; readonly isList: boolean; lineAt(offset: number): number },
@@ -75,7 +85,7 @@ function cutOffFlow(
   const written = text.trimEnd();
   if (at < written.length - 1) return undefined;
   const last = written.at(-1) ?? '';
-  // A bracket that closes nothing is in the way, and not the end.
+  // A mismatched closing bracket is a different error, not a cut-off.
   if (last === (isList ? '}' : ']') && innermostFlow(text, written.length - 1) === (isList ? '[' : '{'))
     return undefined;
   const lines = text.split('\n').length - (text.endsWith('\n') ? 1 : 0);
@@ -85,14 +95,17 @@ function cutOffFlow(
   return complaintAt('{[,:'.includes(last) ? noContent : end, lines);
 }
 
-/** The line of the next word or sign; go-yaml counts the end as a line. */
+/** Returns the line of the next token; go-yaml counts the end as a line. */
 function lineAfter(text: string, offset: number, lineAt: (offset: number) => number): number {
   const skipped = /^(?:\s|#.*)*/.exec(text.slice(offset))?.[0].length ?? 0;
   if (offset + skipped < text.length) return lineAt(offset + skipped);
   return lineAt(text.length) + (text.endsWith('\n') ? 0 : 1);
 }
 
-/** The closest line above that does not begin further to the right than the one at an offset, and does it begin there? */
+/**
+ * Returns the closest line above that is not indented more than the one at an offset, and whether that one is aligned
+ * with it.
+ */
 function above(text: string, offset: number): { readonly line: string; readonly aligned: boolean } {
   const [current = '', ...before] = text
     .slice(0, offset + 1)
@@ -105,14 +118,14 @@ function above(text: string, offset: number): { readonly line: string; readonly 
   return { line, aligned: !isFirst && columns.includes(column) };
 }
 
-/** Does the line of an offset begin with the colon of a name that is not there? */
+/** Whether the line at an offset begins with a colon that has no name before it. */
 const beginsWithColon = (text: string, offset: number): boolean =>
   /^\s*(?:- +)*:\s/.test(text.slice(text.lastIndexOf('\n', offset - 1) + 1, offset + 1));
 
-/** In braces or brackets: is something else wanted there, because a comma, a colon or a bracket has just been? */
+/** Whether a flow map or list needs further content at an offset, because a comma, a colon or a bracket precedes it. */
 const wantsContent = (text: string, offset: number): boolean => /[,:{[]$/.test(text.slice(0, offset).trimEnd());
 
-/** What a map or list in braces or brackets could have ended with. */
+/** Returns the error for a missing end of the innermost flow map or list. */
 const endOf = (text: string, offset: number): string =>
   innermostFlow(text, offset) === '[' ? noEndOfList : noEndOfMap;
 
@@ -121,7 +134,7 @@ const badHeader = (message: string): string =>
     ? 'found an indentation indicator equal to 0'
     : 'did not find expected comment or line break';
 
-/** What is wrong behind the sign that begins a block scalar; go-yaml sees it before anything else on the line. */
+/** Returns the error after the indicator of a block scalar, which go-yaml reports before anything else on the line. */
 function headerComplaint(
   errors: readonly ParserError[],
   text: string,
@@ -148,7 +161,7 @@ function badEscape(message: string): string {
   return isWhole ? 'found invalid Unicode character escape code' : 'did not find expected hexdecimal number';
 }
 
-/** What is wrong with a name that is followed by no colon, or by one on a later line; go-yaml sees it at what follows. */
+/** Returns the error for a name without a colon, or with one on a later line; go-yaml reports it at the next token. */
 function keyComplaint(
   { code, message, pos }: ParserError,
   more: readonly ParserError[],
@@ -170,7 +183,7 @@ function keyComplaint(
   return undefined;
 }
 
-/** What is wrong with a tab that begins a line: go-yaml says it as what the line before has begun. */
+/** Returns the error for a tab at the beginning of a line; in go-yaml it depends on what the previous line began. */
 function tabComplaint(text: string, offset: number): string {
   const before = text.slice(0, offset).trimEnd().split('\n').at(-1) ?? '';
   const value = /^\s*(?:- +)*(?:[^"'#]+?:\s+)?(.*)$/.exec(before)?.[1] ?? '';
@@ -180,8 +193,8 @@ function tabComplaint(text: string, offset: number): string {
 }
 
 /**
- * What is wrong with a map or list in braces or brackets, or a text in quotes, that begins a line where a name must be
- * and does not end on it: go-yaml misses the colon at the next word or sign on another line, and the end of quotes first.
+ * Returns the error for a flow collection or quoted text that begins a line where a name is expected, and does not end
+ * on that line. go-yaml reports the missing colon at the next token on another line, and missing closing quotes first.
  */
 function longKeyComplaint(
   errors: readonly ParserError[],

@@ -2,29 +2,29 @@ import type * as Yaml from 'yaml';
 import { scannerComplaint, tooDeep, YamlError } from './yaml-complaints.js';
 import { endOfQuoted } from './yaml-flow.js';
 
-/** The tree of the first document of a text, where the parser and go-yaml differ put right. */
+/** Parses the first document of a text into a tree, and corrects differences between the parser and go-yaml. */
 
-/** Words and signs of a text. */
+/** The maximum number of tokens in a text. */
 const maxLexemes = 250_000;
 /**
- * Deepest nesting of what is not JSON. The parser's own recursion must never reach the end of the stack: a regular
+ * The maximum nesting of YAML that is not JSON. The parser's recursion must never reach the end of the stack: a regular
  * expression that is compiled there ends the process.
  */
 export const maxYamlDepth = 300;
-/** Reading is slow, so others get their turn after so many. */
+/** The number of tokens between pauses, because parsing is slow. */
 const lexemesAtOnce = 2_000;
 
-/** Lets others have their turn while a long text is read. */
+/** Yields to other work while a long text is read. */
 export type Pause = () => Promise<void>;
 
 interface FirstDocument {
-  /** Its tree; undefined if there is none. Meanings are given to scalars later. */
+  /** The tree of the document; undefined if there is none. Scalars are resolved later. */
   readonly document: Yaml.Document | undefined;
-  /** Whether the text ends within quotes. The parser takes an escaped one for the closing one. */
+  /** Whether the text ends within quotes: the parser mistakes an escaped quote for the closing one. */
   readonly endsInQuotes: boolean;
 }
 
-/** Reads no more than the first. Throws YamlError for what the parser takes and go-yaml does not. */
+/** Parses the first document only. Throws YamlError for what the parser accepts and go-yaml does not. */
 export async function firstDocument(
   yaml: typeof Yaml,
   text: string,
@@ -60,13 +60,16 @@ export async function firstDocument(
   return { document, endsInQuotes };
 }
 
-/** The first that is made of one of many. */
+/** Returns the first result made from any of the inputs. */
 function firstOf<T, R>(many: Iterable<T>, make: (one: T) => Iterable<R>): R | undefined {
   for (const one of many) for (const made of make(one)) return made;
   return undefined;
 }
 
-/** An error is made of each sign that is out of place, of which there may be many, and a stack is most of an error's cost. */
+/**
+ * Runs a function whose errors have no stack traces. The parser makes an error for each misplaced token, of which there
+ * may be many, and most of the cost of an error is its stack.
+ */
 function withoutStacks<T>(act: () => T): T {
   const before = Error.stackTraceLimit;
   Error.stackTraceLimit = 0;
@@ -77,13 +80,13 @@ function withoutStacks<T>(act: () => T): T {
   }
 }
 
-/** Texts as go-yaml reads them. */
+/** Corrects texts to what go-yaml reads. */
 export function fixScalarText(yaml: typeof Yaml, document: Yaml.Document, text: string): void {
   if (mayContinueBlank.test(text)) keepBlankLines(yaml, document, text);
   if (!text.endsWith('\n')) endWithoutBreak(yaml, document, text);
 }
 
-/** Blank lines behind a line that is continued (a backslash at its end) stay as they are. The parser folds them. */
+/** Keeps blank lines after a line continuation (a backslash at its end), which the parser folds. */
 function keepBlankLines(yaml: typeof Yaml, document: Yaml.Document, text: string): void {
   const escaped = (whole: string, blank?: string): string => (blank ? '\\n'.repeat(countLineBreaks(blank)) : whole);
   yaml.visit(document, {
@@ -96,7 +99,7 @@ function keepBlankLines(yaml: typeof Yaml, document: Yaml.Document, text: string
 const mayContinueBlank = /\\\r?\n[ \t]*\r?\n/;
 const continued = /\\(?:\r?\n((?:[ \t]*\r?\n)+)[ \t]*|.)/gs;
 
-/** A block of text that goes on to the end of a file without a last line break has none either. The parser adds one. */
+/** Removes the final line break of a block scalar at the end of a text without one, where the parser adds it. */
 function endWithoutBreak(yaml: typeof Yaml, document: Yaml.Document, text: string): void {
   let last: unknown = document.contents;
   while (yaml.isCollection(last)) {
@@ -109,11 +112,11 @@ function endWithoutBreak(yaml: typeof Yaml, document: Yaml.Document, text: strin
   if (isInLastLine && value.endsWith('\n')) last.value = value.slice(0, -1);
 }
 
-/** What JSON can escape and go-yaml cannot: slashes, and characters in two halves. */
+/** Matches escapes that JSON has and go-yaml does not: slashes and surrogates. */
 export const mayHaveJsonEscapes = /\\(?:\/|u[dD][89a-fA-F])/;
 const escapes = /\\(?:(?<slash>\/)|u(?<half>[dD][89a-fA-F][\da-fA-F]{2})|.)/gs;
 
-/** Looks at a text in double quotes. Throws YamlError. */
+/** Checks the escapes of a text in double quotes. Throws YamlError. */
 function checkEscapes(quoted: string, line: () => number): void {
   if (!mayHaveJsonEscapes.test(quoted)) return;
   for (const { groups, index } of quoted.matchAll(escapes)) {

@@ -1,19 +1,19 @@
-/** Maps and lists in braces and brackets, in a text that the parser does not understand. */
+/** Flow maps and lists (in braces and brackets), in a text that the parser does not understand. */
 
-/** As the parser tells it; `pos` is where it begins and ends. */
+/** An error of the parser; `pos` is where it begins and ends. */
 export interface ParserError {
   readonly code: string;
   readonly message: string;
   readonly pos: readonly [number, number];
 }
 
-/** Is all of it a map or list in braces or brackets? */
+/** Matches a text that begins with a flow map or list. */
 export const beginsFlow = /^\s*[{[]/;
 
-/** `---` and `...` */
+/** Matches a document indicator, `---` or `...`, at the beginning of a text. */
 export const beginsIndicator = /^(?:---|\.\.\.)(?:\s|$)/;
 
-/** What may stand before a quote, a brace or a bracket that is more than a character of a text. */
+/** The characters that may precede a quote, brace or bracket for it to be an indicator. */
 const mayPrecede = ' \t\r\n,:[{';
 
 interface Sign {
@@ -21,7 +21,9 @@ interface Sign {
   readonly at: number;
 }
 
-/** Braces and brackets that mean something, outside quotes and comments. Takes time as the text is long, whatever it is. */
+/**
+ * Yields the braces and brackets that are indicators, outside quotes and comments. Linear in the length of any text.
+ */
 function* signsOf(text: string): Generator<Sign> {
   let depth = 0;
   for (let at = 0; at < text.length; at++) {
@@ -41,7 +43,7 @@ function* signsOf(text: string): Generator<Sign> {
   }
 }
 
-/** Where the closing quote is; the end of the text, if there is none. `start` is within the quotes. */
+/** Returns the offset of the closing quote, or the end of the text if there is none. `start` is within the quotes. */
 export function endOfQuoted(text: string, start: number, quote: string): number {
   for (let at = start; at < text.length; at++) {
     const isEscape = quote === '"' ? text[at] === '\\' : text.startsWith("''", at);
@@ -51,7 +53,7 @@ export function endOfQuoted(text: string, start: number, quote: string): number 
   return text.length;
 }
 
-/** The innermost bracket or brace that is open at an offset. */
+/** Returns the innermost bracket or brace that is open at an offset. */
 export function innermostFlow(text: string, offset: number): '[' | '{' | undefined {
   const open: ('[' | '{')[] = [];
   for (const { sign } of signsOf(text.slice(0, offset))) {
@@ -61,7 +63,7 @@ export function innermostFlow(text: string, offset: number): '[' | '{' | undefin
   return open.at(-1);
 }
 
-/** Where everything that is open at an offset is closed again; the end of the text, if it is not. */
+/** Returns the offset at which everything open at `offset` is closed, or the end of the text if it is not. */
 export function endOfFlow(text: string, offset: number): number {
   let depth = 0;
   for (const { sign, at } of signsOf(text)) {

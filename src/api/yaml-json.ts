@@ -6,15 +6,18 @@ import { mayHaveJsonEscapes, type Pause } from './yaml-document.js';
 import { beginsFlow } from './yaml-flow.js';
 import { floatNumber, wholeNumber } from './yaml-values.js';
 
-/** Bodies sent as YAML are JSON more often than not, and reading JSON is much faster. */
+/** Reads YAML that is JSON: most bodies sent as YAML are, and parsing JSON is much faster. */
 
-/** Characters of a text of which each further step takes long, too. */
+/** The length of a text beyond which each further step takes long too. */
 export const longText = 65_536;
 
-/** The colon of a name that is in another line, which JSON takes. */
+/** Matches a colon on the line after its name, which JSON allows. */
 const colonInNextLine = /"[ \t]*\n\s*:/;
 
-/** What a text says that is JSON, as YAML would say it; undefined for one that is not, or that go-yaml reads otherwise. */
+/**
+ * Returns the value of a text that is JSON, converted as YAML would be; undefined if it is not JSON, or if go-yaml
+ * reads it differently.
+ */
 export async function readAsJson(text: string, pause: Pause): Promise<ExactJson | undefined> {
   if (!beginsFlow.test(text) || mayHaveJsonEscapes.test(text) || colonInNextLine.test(text)) return undefined;
   const isLong = text.length > longText;
@@ -33,7 +36,9 @@ export async function readAsJson(text: string, pause: Pause): Promise<ExactJson 
   }
 }
 
-/** As after a conversion to YAML and back: members sorted, numbers that are not whole by their value. */
+/**
+ * Converts a value as a conversion to YAML and back does: members sorted, numbers that are not whole by their value.
+ */
 function converted(exact: ExactJson): ExactJson {
   if (typeof exact !== 'object' || exact === null) return exact;
   if (exact instanceof NumberLiteral) {

@@ -1,10 +1,10 @@
 import { beginsFlow, beginsIndicator, endOfFlow, endOfQuoted, innermostFlow, type ParserError } from './yaml-flow.js';
 
-/** Where go-yaml reads on, or has read enough, and the parser has not. */
+/** Corrections where go-yaml is more lenient than the parser, or stops reading earlier. */
 
 /**
- * What stands before an error that go-yaml never comes to: what follows a complete map or list in braces or brackets, or
- * a complete text in quotes, it does not look at, nor at what stands left of the whole. undefined where that is not so.
+ * Returns the text before an error that go-yaml never reaches: it ignores what follows a complete flow map or list or
+ * quoted text, and what is indented less than the root. Returns undefined in other cases.
  */
 export function ignoreTrailing(text: string, wrong: ParserError): string | undefined {
   const end = endOfRoot(text);
@@ -12,7 +12,10 @@ export function ignoreTrailing(text: string, wrong: ParserError): string | undef
   return isOver && wrong.pos[0] > 0 ? text.slice(0, wrong.pos[0]) : undefined;
 }
 
-/** Where the whole ends if that is told by a sign; undefined if not, or if it is only the first name of a map. */
+/**
+ * Returns where the root ends if a closing sign marks its end; undefined if none does, or if it is only the first name
+ * of a map.
+ */
 function endOfRoot(text: string): number | undefined {
   const quote = /^\s*(?:---\s+)?(["'])/.exec(text);
   if (quote === null && !beginsFlow.test(text.replace(/^\s*---(?=\s)/, ''))) return undefined;
@@ -20,7 +23,7 @@ function endOfRoot(text: string): number | undefined {
   return /^[ \t]*:(?:\s|$)/.test(text.slice(end + 1)) ? undefined : end;
 }
 
-/** Does the error lie where a line begins further to the left than the first one, which ends the document? */
+/** Whether the error is at a line that is indented less than the first one, which ends the document. */
 function isLeftOfAll(text: string, { message, pos }: ParserError): boolean {
   const indent = /^(?:[ \t]*(?:#.*)?\n)*( +)\S/.exec(text)?.[1]?.length ?? 0;
   const start = text.lastIndexOf('\n', pos[0] - 1) + 1;
@@ -28,9 +31,9 @@ function isLeftOfAll(text: string, { message, pos }: ParserError): boolean {
 }
 
 /**
- * Within braces, brackets and quotes go-yaml does not care how far a line is indented; the parser does. The text with the
- * line that it does not like, and what follows within, further to the right than the line before. undefined where
- * something else is wrong.
+ * Returns the text with corrected indentation: within braces, brackets and quotes go-yaml ignores indentation, which
+ * the parser checks. The line in error, and the following lines within, are indented more than the line before. Returns
+ * undefined if the error is a different one.
  */
 export function repairIndent(text: string, { message, pos }: ParserError): string | undefined {
   const isQuote = message.startsWith('Missing closing') && text[pos[0]] === '\n';
@@ -42,7 +45,7 @@ export function repairIndent(text: string, { message, pos }: ParserError): strin
   const before = text.slice(0, start).trimEnd().split('\n').at(-1) ?? '';
   const column = /^ *(?:- +)*/.exec(before)?.[0].length ?? 0;
   const indent = ' '.repeat(column + 1);
-  // With the sign that ends it, which may stand in a line of its own.
+  // Includes the closing sign, which may be on a line of its own.
   const end = 1 + (isQuote ? endOfQuoted(text, start, message.includes('"') ? '"' : "'") : endOfFlow(text, start));
   const indicator = /^(?:---|\.\.\.)(?=\s|$)/m.exec(rest)?.index ?? rest.length;
   const inside = rest.slice(0, Math.min(end - start, indicator));

@@ -2,12 +2,12 @@ import { maxInt64, maxUint64, minInt64 } from './go-integers.js';
 import { goFloatText } from './go-text.js';
 
 /**
- * What an untagged plain scalar means in the YAML of Kubernetes (go-yaml v2): mostly YAML 1.1, so `yes`, `no`, `on`,
+ * The meaning of an untagged plain scalar in Kubernetes' YAML (go-yaml v2): mostly YAML 1.1, so that `yes`, `no`, `on`,
  * `off`, `y` and `n` are booleans and `017` is octal, but numbers in base 60 are text.
  */
 export type YamlScalar =
   | { readonly kind: 'text'; readonly value: string }
-  /** Looks like a timestamp; stays text when read, and is quoted when written. */
+  /** Text that looks like a timestamp; it stays text when read, and is quoted when written. */
   | { readonly kind: 'timestamp'; readonly value: string }
   | { readonly kind: 'null'; readonly value: null }
   | { readonly kind: 'boolean'; readonly value: boolean }
@@ -53,7 +53,7 @@ export function resolveScalar(text: string): YamlScalar {
   return Number.isFinite(value) ? { kind: 'float', value } : { kind: 'text', value: text };
 }
 
-/** An integer of 64 bits, signed or not. */
+/** Parses an integer of 64 bits, signed or unsigned; undefined if it is none. */
 function integerOf(text: string): bigint | undefined {
   const parts = text.length > maxDigits + 3 ? null : integerText.exec(text);
   if (parts === null) return undefined;
@@ -84,7 +84,7 @@ function isTimestamp(text: string): boolean {
   return month >= 1 && month <= 12 && day >= 1 && date.getUTCDate() === day && hour < 24 && minute < 60 && second < 60;
 }
 
-/** A float as Go's `strconv` prints it in its shortest `%g` form. */
+/** Formats a float as Go's `strconv` does in its shortest `%g` form. */
 export function goFloat(value: number): string {
   if (Number.isNaN(value)) return '.nan';
   return Number.isFinite(value) ? goFloatText(value) : value > 0 ? '.inf' : '-.inf';

@@ -1,11 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import { YamlError } from './yaml-complaints.js';
 
-/** What a text of YAML is made of. */
+/** Decoding of YAML texts. */
 
 const controlCharacters = /[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
 
-/** The text, its line breaks as they are written here. Throws YamlError. */
+/** Returns the text with normalized line breaks. Throws YamlError. */
 export function decodeYamlText(source: string | Uint8Array): string {
   if (typeof source !== 'string' && !isUtf8(source)) throw new YamlError('yaml: invalid leading UTF-8 octet');
   const text = typeof source === 'string' ? source : Buffer.from(source).toString('utf8');
@@ -15,7 +15,10 @@ export function decodeYamlText(source: string | Uint8Array): string {
   return separators.test(lines) ? withoutBlanksBesideSeparators(lines) : lines;
 }
 
-/** Line breaks of YAML 1.1, which neither JSON nor YAML 1.2 has. Where lines are folded they stay, and blanks beside them go. */
+/**
+ * Matches line breaks of YAML 1.1, which neither JSON nor YAML 1.2 has. Folding keeps them and removes blanks beside
+ * them.
+ */
 const separators = /[\u2028\u2029]/;
 
 function withoutBlanksBesideSeparators(text: string): string {

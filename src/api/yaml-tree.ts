@@ -7,18 +7,18 @@ import { type GoValue, nothing, scalarValue, tagPrefix } from './yaml-values.js'
 type Members = Map<string, { readonly key: GoValue; readonly value: GoValue }>;
 type Given = Node | null | undefined;
 
-/** The colon of a name that ends there. */
+/** Matches the colon after a name. */
 const colonBehind = /(?:\s|#[^\n]*\n)*:/y;
 const wantsMap = 'yaml: map merge requires map or sequence of maps as the value';
 const maxRepeated = 1_000;
-/** Of what is only printed in an error, so much. */
+/** The maximum length of values that are printed only in errors. */
 const maxShown = 1_000;
 function shownOf(count: number, textAt: (at: number) => string): string {
   let text = '';
   for (let at = 0; at < count && text.length <= maxShown; at++) text += at === 0 ? textAt(at) : `, ${textAt(at)}`;
   return text.length > maxShown ? `${text.slice(0, maxShown)}...` : text;
 }
-/** Of texts that stand in a document once and are named by aliases, so much: all of it is written out in JSON. */
+/** The maximum total length of texts in aliases, because each alias is expanded in JSON. */
 const maxAliasedText = 3_145_728;
 
 interface TreeTools {
@@ -29,9 +29,9 @@ interface TreeTools {
   isPair(node: unknown): node is Pair<Node | null, Node | null>;
 }
 
-/** Turns a tree into JSON, minding repeated members and aliases. */
+/** Converts a tree to JSON, with repeated members and aliases. */
 export class TreeReader {
-  /** `line 7: key "a" already set in map` */
+  /** The errors for repeated members: `line 7: key "a" already set in map`. */
   readonly repeated: string[] = [];
   readonly #tools: TreeTools;
   readonly #targets = new Map<Node, Node>();
@@ -51,7 +51,7 @@ export class TreeReader {
     return this.#value(root).json;
   }
 
-  /** An alias means the latest node before it that has the anchor. */
+  /** Resolves aliases: each refers to the latest node before it with the anchor. */
   #bindAliases(node: Given, anchors: Map<string, Node>): void {
     if (node === null || node === undefined) return;
     if (this.#tools.isAlias(node)) {
@@ -69,9 +69,12 @@ export class TreeReader {
     }
   }
 
-  /** Small documents may consist of aliases nearly wholly, large ones hardly; go-yaml's limits. */
+  /**
+   * Counts a node. By go-yaml's limits, small documents may consist almost entirely of aliases, large ones only to a
+   * small part.
+   */
   #count(): void {
-    // Names are visited, too.
+    // Names are counted too.
     if (++this.#visited > 2 * maxJsonValues) throw new YamlError('yaml: document is too complex');
     if (this.#aliasDepth > 0) this.#visitedInAliases++;
     if (this.#visitedInAliases <= 100 || this.#visited <= 1_000) return;
@@ -83,7 +86,7 @@ export class TreeReader {
 
   #value(node: Given): GoValue {
     this.#depth++;
-    // Aliases nest what they name, so a flat text may be a deep value.
+    // Aliases expand to nested values, so that a flat text may be deeply nested.
     if (this.#depth > maxDepth) throw new YamlError(tooDeep);
     const value = this.#valueHere(node);
     this.#depth--;
@@ -106,13 +109,13 @@ export class TreeReader {
     return scalarValue(node as Scalar);
   }
 
-  /** Go's limits are for the number of values, whatever their size. */
+  /** Limits the size of aliased texts; Go's limits apply only to the number of values. */
   #countAliased({ value }: Scalar): void {
     this.#aliasedText += String(value ?? '').length;
     if (this.#aliasedText > maxAliasedText) throw new YamlError('yaml: document contains excessive aliasing');
   }
 
-  /** What is read while an alias is followed counts as such. */
+  /** Reads a node, counting its values as aliased if it is an alias. */
   #within<T>(alias: Given, read: () => T): T {
     const follows = this.#tools.isAlias(alias);
     if (follows) this.#aliasDepth++;
@@ -155,7 +158,7 @@ export class TreeReader {
     };
   }
 
-  /** A colon without a name before it. */
+  /** Reports a colon without a name before it. */
   #checkEmptyName({ flow, items }: YAMLMap<Node | null, Node | null>): void {
     for (const { key } of items) {
       const at = key?.range?.[0];
@@ -164,7 +167,7 @@ export class TreeReader {
     }
   }
 
-  /** In braces go-yaml wants the colon in the line in which the name begins. */
+  /** Checks that the colon in a flow map is on the line where its name begins, as go-yaml requires. */
   #checkColon(key: Node | null): void {
     const { text, lineAt } = this.#tools;
     const [start, end] = key?.range ?? [0, 0];
@@ -196,7 +199,7 @@ export class TreeReader {
     }
   }
 
-  /** `<<`: the members of one mapping, or of several of which the earlier ones win. */
+  /** Merges (`<<`) the members of one mapping, or of several, of which earlier ones take precedence. */
   #merge(node: Given, members: Members): void {
     const mappingOf = (given: Given): YAMLMap<Node | null, Node | null> | undefined => {
       const target = this.#tools.isAlias(given) ? this.#targets.get(given) : given;
@@ -233,7 +236,7 @@ const isMerge = (key: Given): boolean =>
   key.value === '<<' &&
   (key.tag === `${tagPrefix}merge` || ('type' in key && key.type === 'PLAIN'));
 
-/** Nothing is written there, not even a question mark. */
+/** Whether the name is completely empty, without even a question mark. */
 const isEmptyName = (key: Node | null): boolean =>
   key === null ||
   ('source' in key && 'type' in key && key.type === 'PLAIN' && key.source === '' && key.tag === undefined);

@@ -5,25 +5,28 @@ import { type ExactJson, NumberLiteral } from './json-exact.js';
 import { YamlError } from './yaml-complaints.js';
 import { goFloat, resolveScalar, type YamlScalar } from './yaml-scalar.js';
 
-/** Values as Go holds them between YAML and JSON. */
+/** Scalar values as Go represents them between YAML and JSON. */
 
-/** Kept exactly as long as 64 bits hold it; beyond that it is a float. */
+/** Returns a whole number exactly if it fits in 64 bits, and as a float otherwise. */
 export function wholeNumber(value: bigint): ExactJson {
   const number = Number(value);
   if (Number.isSafeInteger(number) || value > maxUint64 || value < minInt64) return number;
   return isInt64(value) ? value : new NumberLiteral(value.toString());
 }
 
-/** JSON does not show that a number was a float if it is whole: its shortest digits are read as a whole number. */
+/**
+ * Returns a float as JSON represents it: whole ones lose the distinction, and their shortest digits are read as a whole
+ * number.
+ */
 export const floatNumber = (value: number): ExactJson =>
   Number.isInteger(value) && value >= -(2 ** 63) && value < 2 ** 63 ? wholeNumber(BigInt(String(value))) : value;
 
 /** A value as Go holds it before the conversion to JSON. */
 export interface GoValue {
   readonly json: ExactJson;
-  /** As `%#v` prints it; also tells keys apart. */
+  /** The value as `%#v` prints it, which also identifies keys. */
   readonly go: string;
-  /** As a member's name; undefined for what cannot be one. */
+  /** The value as a member's name; undefined if it cannot be one. */
   readonly name: string | undefined;
 }
 
@@ -31,7 +34,7 @@ export const nothing: GoValue = { json: null, go: 'interface {}(nil)', name: und
 
 export const tagPrefix = 'tag:yaml.org,2002:';
 
-/** Tags that ask for a meaning of the text, and the kinds of scalars they name. */
+/** Tags that require a type of scalar. */
 const kindsByTag = new Map<string, YamlScalar['kind']>([
   ['bool', 'boolean'],
   ['int', 'integer'],
@@ -44,7 +47,7 @@ const tagsByKind = new Map<YamlScalar['kind'], string>([
   ['text', 'str'],
 ]);
 
-/** What is written in one place, by its tag or, where it has none and no quotes, by its looks. Throws YamlError. */
+/** Returns the value of a scalar by its tag, or else by its text if it is plain. Throws YamlError. */
 export function scalarValue(node: Scalar): GoValue {
   const text = String(node.value ?? '');
   const tag = node.tag?.startsWith(tagPrefix) ? node.tag.slice(tagPrefix.length) : node.tag;
@@ -84,7 +87,7 @@ function goValue(scalar: YamlScalar): GoValue {
       const { value } = scalar;
       const go = goFloat(value);
       return {
-        // As the name of a member it does.
+        // A non-finite number has no JSON form, but it can be a member's name.
         get json() {
           if (Number.isFinite(value)) return floatNumber(value);
           throw new YamlError(`json: unsupported value: ${nonFinite[go]}`);
@@ -98,7 +101,7 @@ function goValue(scalar: YamlScalar): GoValue {
   }
 }
 
-/** Names of members are written as numbers of 32 bits are: no longer than needed to tell one from the next. */
+/** Rounds a float to the shortest decimal that identifies it as a 32-bit float, as names of members are written. */
 function shortestOf32Bits(value: number): number {
   const rounded = Math.fround(value);
   if (!Number.isFinite(rounded)) return rounded;

@@ -5,12 +5,12 @@ import { hasSurrogates } from './text-order.js';
 import { goFloat, resolveScalar } from './yaml-scalar.js';
 
 /**
- * JSON as the YAML that Kubernetes answers with: block style, two spaces, lists not indented, members sorted, long
- * text folded beyond column 80, quotes only where a reader would take the text for something else.
+ * Formats JSON as the YAML in responses of Kubernetes: block style, two spaces, lists not indented, members sorted,
+ * long text folded after column 80, quotes only where a reader would misinterpret the text.
  */
 export const writeYaml = (value: Json): string => runSync(writeYamlInSteps(value));
 
-/** The same for values of any size. */
+/** Like `writeYaml`, in steps for values of any size. */
 export function* writeYamlInSteps(value: Json): Steps<string> {
   const lines: string[] = [];
   if (isNested(value)) yield* block(value, 0, lines);
@@ -21,9 +21,9 @@ export function* writeYamlInSteps(value: Json): Steps<string> {
 
 const step = 2;
 const width = 80;
-/** A member's name longer than this stands behind a `?`. */
+/** The maximum length of a simple key; longer names follow a `?`. */
 const longestName = 128;
-/** A name with one stands behind a `?`, too. */
+/** Matches line breaks; names with one follow a `?` too. */
 const lineBreak = /[\n\r\x85\u2028\u2029]/;
 
 type Nested = JsonObject | readonly Json[];
@@ -31,7 +31,7 @@ const isNested = (value: Json): value is Nested =>
   typeof value === 'object' && value !== null && (Array.isArray(value) ? value.length : Object.keys(value).length) > 0;
 const isList = (value: Nested): value is readonly Json[] => Array.isArray(value);
 
-/** Adds the lines of a list or an object that is not empty; the first one behind what begins its line. */
+/** Appends the lines of a non-empty list or object; its first line continues `begun`. */
 function* block(value: Nested, indent: number, lines: string[], begun?: string): Steps<void> {
   const pad = ' '.repeat(indent);
   let head = begun === undefined ? pad : `${begun} `;
@@ -61,18 +61,18 @@ function* block(value: Nested, indent: number, lines: string[], begun?: string):
   }
 }
 
-/** Adds what stands on the line of a `-`, `?` or `:`, and below. */
+/** Appends a value after a `-`, `?` or `:`. */
 function* behind(head: string, inner: Json, indent: number, lines: string[]): Steps<void> {
   if (isNested(inner)) yield* block(inner, indent + step, lines, head);
   else addAll(lines, scalar(head, inner, indent + step));
 }
 
-/** Not spread into push: a text may have more lines than a call takes arguments. */
+/** Appends lines one by one, because there may be more of them than a call can have arguments. */
 function addAll(lines: string[], more: readonly string[]): void {
   for (const line of more) lines.push(line);
 }
 
-/** Many texts in order: runs of some are sorted, then merged two by two. */
+/** Sorts many texts: sorts runs of them, then merges these in pairs. */
 function* sortedInSteps(texts: string[], compare: (a: string, b: string) => number): Steps<readonly string[]> {
   if (texts.length <= itemsPerStep) return texts.sort(compare);
   let runs: string[][] = [];
@@ -107,7 +107,7 @@ function* mergedInSteps(left: string[], right: string[], compare: (a: string, b:
   return merged.concat(left.slice(l), right.slice(r));
 }
 
-/** The lines of a scalar or an empty collection behind `head`; further lines are indented. */
+/** Returns the lines of a scalar or an empty collection after `head`; further lines are indented. */
 function scalar(head: string, value: Json, indent: number): readonly string[] {
   const lead = head === '' ? '' : `${head} `;
   if (typeof value === 'string') {
@@ -139,14 +139,14 @@ const written: Readonly<Record<FlowStyle, (character: string) => string>> = {
   double: (character) => (needsEscape.test(character) ? escaped(character) : character),
 };
 
-/** The same of a text that stays in one line, which may be long. */
+/** Encodes a whole text that stays on one line, which may be long. */
 const whole: Readonly<Record<FlowStyle, (text: string) => string>> = {
   plain: (text) => text,
   single: (text) => text.replaceAll("'", "''"),
   double: (text) => text.replace(everyEscape, escaped),
 };
 
-/** Text in plain or quoted style, broken at single blanks beyond the width where an indent is given. */
+/** Formats text in plain or quoted style, folded at single spaces beyond the width if `indent` is given. */
 function flow(
   lead: string,
   text: string,
@@ -180,7 +180,10 @@ function flow(
   return [first as string, ...rest];
 }
 
-/** Not printable in the eyes of Go's writer: control characters, byte order marks, everything beyond 16 bits. */
+/**
+ * Matches characters that the writer of Go regards as not printable: control characters, byte order marks, everything
+ * beyond 16 bits.
+ */
 const unprintable = /[^\x20-\x7e\n\u00a0-\ud7ff\ue000-\ufffd]|\ufeff/u;
 const lineSeparators = /[\u2028\u2029]/;
 const needsEscape = /[^\x20-\x7e\u00a0-\ud7ff\ue000-\ufffd]|[\ufeff\u2028\u2029"\\]/u;
@@ -196,7 +199,7 @@ function styleOf(text: string): Style {
 }
 
 function nameStyle(name: string): FlowStyle {
-  // Plain, readers take it for members to merge.
+  // Unquoted, it would be read as a merge key.
   if (name === '<<') return 'double';
   const style = styleOf(name);
   return style === 'literal' ? 'double' : style;
@@ -230,12 +233,12 @@ function escaped(character: string): string {
 const isLetter = (character: string): boolean => /\p{L}/u.test(character);
 const isDigit = (character: string | undefined): boolean => character !== undefined && /\p{Nd}/u.test(character);
 
-/** The order of go-yaml: letters behind everything else, runs of digits by their value. */
+/** Compares names in the order of go-yaml: letters after all other characters, runs of digits by their value. */
 function compareNames(left: string, right: string): number {
   const shorter = Math.min(left.length, right.length);
   let at = 0;
   while (at < shorter && left.charCodeAt(at) === right.charCodeAt(at)) at++;
-  // A character of two units may differ in the second.
+  // Characters of two units may differ only in the second one.
   if (isHighSurrogate(left.charCodeAt(at - 1)) && [left, right].some((text) => isLowSurrogate(text.charCodeAt(at))))
     at--;
   if (at === shorter) return left.length - right.length;
@@ -256,7 +259,7 @@ function compareAt(a: string, b: string, at: number, x: string, y: string): numb
   return digitsAt(a, at) - digitsAt(b, at) || byCode;
 }
 
-/** Is there a digit other than zero in the digits right before `at`? */
+/** Whether the digits right before `at` include one other than zero. */
 function followsNumber(text: string, at: number): boolean {
   for (let end = at; end > 0; ) {
     const isPair = isLowSurrogate(text.charCodeAt(end - 1)) && isHighSurrogate(text.charCodeAt(end - 2));
@@ -268,19 +271,21 @@ function followsNumber(text: string, at: number): boolean {
   return false;
 }
 
-/** Longest run of digits that is read as one number; more than 64 bits hold. */
+/** The maximum number of digits that are read as one number; more than 64 bits can hold. */
 const maxDigits = 40;
 const firstDigits = new RegExp(`\\p{Nd}{0,${maxDigits}}`, 'uy');
 const allDigits = /\p{Nd}*/uy;
 
-/** The run of digits there may be long, and each name is compared with many others. */
+/**
+ * Returns the number at an offset. Reads a limited number of digits, because each name is compared with many others.
+ */
 function numberAt(text: string, at: number, lead: bigint): bigint {
   firstDigits.lastIndex = at;
   const [digits = ''] = firstDigits.exec(text) ?? [];
   return BigInt(`${lead}${/^\d*$/.test(digits) ? digits : 0}`);
 }
 
-/** How many there are; asked where numbers are alike. */
+/** Returns the number of digits at an offset; needed only where the values are equal. */
 function digitsAt(text: string, at: number): number {
   allDigits.lastIndex = at;
   const [run = ''] = allDigits.exec(text) ?? [];

@@ -19,29 +19,29 @@ import { TreeReader } from './yaml-tree.js';
 export { YamlError } from './yaml-complaints.js';
 
 /**
- * Reads YAML as Kubernetes does: go-yaml v2 (YAML 1.1 with exceptions), then as if it had been converted to JSON. Only
- * the first document is read; members come out sorted, because the conversion sorts them.
+ * The result of reading YAML as Kubernetes does: by go-yaml v2 (YAML 1.1 with exceptions), then converted to JSON. Only
+ * the first document is read; the conversion sorts members.
  */
 export interface ReadYaml extends ParsedJson {
   readonly format: 'yaml';
   /**
-   * One text with all repeated members, as strict decoding prints it:
-   * `yaml: unmarshal errors:\n  line 7: key "a" already set in map`. Empty if there are none.
+   * One text with all repeated members, as strict decoding prints it: `yaml: unmarshal errors:\n  line 7: key "a"
+   * already set in map`. Empty if there are none.
    */
   readonly duplicates: readonly string[];
-  /** The line of what stands behind the end of the document, if anything does. Blanks, comments and `...` are nothing. */
+  /** Returns the line of the first content after the document, if any; blanks, comments and `...` are no content. */
   lineBehind(): number | undefined;
 }
 
 const strictHead = 'yaml: unmarshal errors:\n  ';
 
-/** Texts of strict errors as warnings: one per repeated member of YAML, the others as they are. */
+/** Returns texts of strict errors as warnings: one for each repeated member of YAML, the others unchanged. */
 export const strictWarnings = (errors: readonly string[]): readonly string[] =>
   errors.flatMap((error) => (error.startsWith(strictHead) ? error.slice(strictHead.length).split('\n  ') : [error]));
 
-/** Larger texts are only read if they are JSON, and so are those of very many words and signs. */
+/** The maximum size of texts that are not JSON; such texts are also limited in their number of tokens. */
 export const maxYamlBytes = 1_048_576;
-/** Characters that may be read again because of how lines are indented. */
+/** The maximum number of characters that are parsed again to correct indentation. */
 const maxReread = 65_536;
 
 /** Reads the first document. Throws YamlError. */
@@ -49,7 +49,7 @@ export async function readYaml(source: string | Uint8Array, pause: Pause = nextR
   return readText(decodeYamlText(source), pause, { rereading: maxReread, mayEnd: true });
 }
 
-/** The value of the only document, in which no member may be repeated. Throws YamlError. */
+/** Returns the value of the only document, in which no member may be repeated. Throws YamlError. */
 export async function readStrictYaml(source: string | Uint8Array): Promise<Json> {
   const { value, duplicates, lineBehind } = await readYaml(source);
   if (duplicates.length > 0) throw new YamlError(strictWarnings(duplicates).join(', '));
@@ -58,11 +58,11 @@ export async function readStrictYaml(source: string | Uint8Array): Promise<Json>
   return value;
 }
 
-/** How a text may be read that the parser does not understand. */
+/** Limits on rereading a text that the parser does not understand. */
 interface Leniency {
-  /** So many characters may be read again because of lines that need not have been indented. */
+  /** The number of characters that may be parsed again to correct indentation. */
   readonly rereading: number;
-  /** Whether what follows the end may be left out, which is done once. */
+  /** Whether content after the end may be dropped, which is done at most once. */
   readonly mayEnd: boolean;
 }
 
@@ -81,7 +81,7 @@ async function readText(text: string, pause: Pause, { rereading, mayEnd }: Lenie
   const { document, endsInQuotes } = await firstDocument(yaml, text, lines, pause);
   const [wrong, ...more] = document?.errors ?? [];
   if (wrong !== undefined) {
-    // Whatever is read again is read in a turn of its own.
+    // Rereading happens in a turn of its own.
     await pause();
     const before = mayEnd ? ignoreTrailing(text, wrong) : undefined;
     const complete = before && (await readText(before, pause, { rereading, mayEnd: false }).catch(unreadable));
@@ -106,15 +106,15 @@ async function readText(text: string, pause: Pause, { rereading, mayEnd }: Lenie
   return finished(exact, reader.repeated, () => contentBehind(text, read));
 }
 
-/** What is wrong with a part is told of the whole. */
+/** Ignores errors of a part, for which the error of the whole text is reported. */
 function unreadable(error: unknown): undefined {
   if (!(error instanceof YamlError)) throw error;
 }
 
-/** No content: nothing is lost by not reading it. */
+/** Matches lines without content, which need not be read. */
 const saysNothing = /^(?:(?:---|\.\.\.)(?=\s|$))?\s*(?:#.*)?$/;
 
-/** The first line with content from an offset on. */
+/** Returns the line of the first content from an offset on. */
 function contentBehind(text: string, end: number): number | undefined {
   const line = text
     .slice(end)
@@ -131,8 +131,8 @@ const finished = (exact: ExactJson, repeated: readonly string[], lineBehind: Rea
   lineBehind,
 });
 
-/** The only version there is for go-yaml. */
+/** Matches a version directive; go-yaml knows only version 1.1. */
 const versionDirective = /^((?:[ \t]*(?:#.*)?\n)*)%YAML[ \t]+(\d+\.\d+)/;
 
-/** The end of a document before there was any. */
+/** Matches a document end before any content. */
 const endOfNothing = /^((?:[ \t]*(?:#.*)?\n)*)\.\.\.(?:\s|$)/;
