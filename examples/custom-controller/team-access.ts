@@ -3,7 +3,7 @@ import { defineController, type Namespace, Namespaces, type RoleBinding, RoleBin
 const label = 'example.com/team';
 const name = 'team-edit';
 
-/** What a namespace that is a team's should hold; undefined for everybody else's. */
+/** Returns the binding that a team's namespace should have; undefined for other namespaces. */
 export function teamBinding({ metadata }: Namespace): RoleBinding | undefined {
   const team = metadata.labels?.[label];
   if (team === undefined || metadata.deletionTimestamp !== undefined) return undefined;
@@ -17,8 +17,8 @@ export function teamBinding({ metadata }: Namespace): RoleBinding | undefined {
 }
 
 /**
- * Lets every team edit the namespaces that carry its label, no longer than they do, and puts back what somebody else
- * changed.
+ * Lets every team edit the namespaces that have its label, for as long as they have it. Reverts changes that others
+ * make to its bindings.
  */
 export const teamAccess = defineController({
   name: 'team-access',
@@ -37,7 +37,7 @@ export const teamAccess = defineController({
     const wanted = teamBinding(namespace);
     if (wanted === undefined) {
       const left = await bindings.get(key);
-      // One of the same name that is not ours stays.
+      // A binding with this name but without the label is not ours, and stays.
       if (left?.metadata.labels?.[label] !== undefined) await bindings.delete(key);
       return;
     }

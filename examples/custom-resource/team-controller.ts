@@ -12,7 +12,7 @@ import {
 import { Teams } from './team.ts';
 import { wanted } from './wanted.ts';
 
-/** Gives every team a namespace in which its members may edit, and keeps it so. */
+/** Gives every team a namespace in which its members may edit, and maintains both. */
 export const teamController = () =>
   defineController({
     name: 'teams',

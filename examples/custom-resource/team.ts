@@ -1,6 +1,6 @@
 import { type ApiObject, resourceType } from 'kedge';
 
-/** People who work together; each team gets a namespace. See crd.yaml. */
+/** A group of people who work together; each team gets a namespace. See crd.yaml. */
 export interface Team extends ApiObject {
   readonly spec?: { readonly members?: readonly string[] };
   readonly status?: { readonly namespace?: string; readonly members?: number };

@@ -1,10 +1,10 @@
 import { controllerReference, groupVersion, type Namespace, type RoleBinding, RoleBindings } from 'kedge';
 import type { Team } from './team.ts';
 
-/** What a team is to have. Pure, so that it is tested without a server. */
+/** Returns the objects that a team should have. Pure, so that it can be tested without a server. */
 export function wanted(team: Team): { readonly namespace: Namespace; readonly binding: RoleBinding } {
   const name = `team-${team.metadata.name}`;
-  // With it the garbage collector deletes what a team had when the team is gone.
+  // With this reference the garbage collector deletes the objects of a team once the team is deleted.
   const ownerReferences = [controllerReference(team)];
   return {
     namespace: {

@@ -2,7 +2,7 @@ import { type CertificateAuthority, defineSigner, type Signer } from 'kedge';
 
 const oneHour = 3_600;
 
-/** Short-lived client certificates for CI jobs; refuses anyone else. */
+/** Signs short-lived client certificates for CI jobs; refuses all other requesters. */
 export const ciSigner = (ca: CertificateAuthority): Signer =>
   defineSigner({
     serves: 'example.com/ci',

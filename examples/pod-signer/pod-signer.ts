@@ -2,7 +2,7 @@ import { type CertificateAuthority, defineSigner, podRefusals, type Signer, spif
 
 const service = 'example.com/service';
 
-/** Certificates for pods, for a day at most: the account is the name, and a service under its namespace may be added. */
+/** Signs certificates for pods, valid for at most a day, with the account as SPIFFE ID and optionally a service name. */
 export const podSigner = (ca: CertificateAuthority): Signer =>
   defineSigner({
     serves: 'example.com/pods',

@@ -2,7 +2,7 @@ import { type CertificateAuthority, type Client, createManager, type Logger } fr
 import { podCertificateSigners, trustBundlePublisher, trustSources } from 'kedge/controllers';
 import { podSigner } from './pod-signer.ts';
 
-/** Answers requests for certificates of pods and keeps the CA published, until the signal aborts. */
+/** Signs requests for pod certificates and keeps the CA published, until the signal aborts. */
 export async function runPodSigner(given: {
   readonly client: Client;
   readonly ca: CertificateAuthority;

@@ -9,8 +9,8 @@ export interface RunOptions extends ConnectOptions {
 }
 
 /**
- * Runs signers, the publisher of their anchors and a controller of our own against the cluster of a kubeconfig: of the
- * built-in controllers those that a Kubernetes cluster does not have itself.
+ * Runs signers, the publisher of their anchors and a custom controller against the cluster of a kubeconfig. Of the
+ * built-in controllers, only those are needed that a Kubernetes cluster does not have itself.
  */
 export async function runControllers({ signers, log, signal, ...access }: RunOptions): Promise<void> {
   const client = await connect(access);

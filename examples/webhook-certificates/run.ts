@@ -6,10 +6,10 @@ import { withServingCertificate } from './serving-certificate.ts';
 const signerName = 'example.com/webhook-serving';
 const oneDay = 86_400;
 
-/** Serves the webhooks with a certificate that the server signed, and tells the server which CA that is. */
+/** Serves the webhooks with a certificate signed by the server, and injects its CA into their configurations. */
 export async function runTeamWebhooks(given: {
   readonly client: Client;
-  /** Where the certificate and its key are written. */
+  /** The directory to which the certificate and its key are written. */
   readonly directory: string;
   readonly port?: number;
   readonly signal: AbortSignal;

@@ -20,7 +20,7 @@ export interface WantedCertificate {
   readonly signerName: string;
   readonly dnsNames: readonly string[];
   readonly expirationSeconds: number;
-  /** Where the certificate and its key are written. */
+  /** The directory to which the certificate and its key are written. */
   readonly directory: string;
 }
 
@@ -30,8 +30,8 @@ export interface CertificateFiles {
 }
 
 /**
- * Asks for a serving certificate, runs a server once it is there, and asks for the next one when two thirds of its life
- * are over. A server that follows its files needs no restart.
+ * Requests a serving certificate, runs a server once it is issued, and requests the next one after two thirds of its
+ * lifetime. A server that follows its files needs no restart.
  */
 export function withServingCertificate(
   wanted: WantedCertificate,
@@ -53,7 +53,7 @@ export function withServingCertificate(
   };
 }
 
-/** The work on one key, the certificate: queue, retries and log lines are those of any controller. */
+/** Renews the certificate, the only key of the controller, with the queue, retries and log lines of any controller. */
 const renewal = (wanted: WantedCertificate, files: CertificateFiles, written: () => void): Runnable =>
   defineKeyedController<string>('serving-certificate', (context) => {
     const { client, clock } = context;
@@ -97,15 +97,15 @@ const renewal = (wanted: WantedCertificate, files: CertificateFiles, written: ()
           throw new Error(`request ${name} came to nothing: ${reason}`);
         }
         const certificate = certificatePem(request);
-        // Woken when there is one.
+        // The watch wakes the controller when the certificate is issued.
         if (certificate === undefined) return;
         await mkdir(directory, { recursive: true });
-        // The server takes the two once they belong together.
+        // The server loads the files once they match.
         await replace(files.keyFile, key);
         await replace(files.certificateFile, certificate);
         asked = undefined;
         const lifeMs = (readPemCertificates(certificate)[0]?.notAfter ?? 0) - clock.now();
-        // Not at once, again and again, where a clock is wrong.
+        // At least a minute, so that a wrong clock does not cause a tight loop.
         renewAt = clock.now() + Math.max((lifeMs * 2) / 3, oneMinute);
         written();
         return { requeueAfterMs: renewAt - clock.now() };
@@ -113,7 +113,7 @@ const renewal = (wanted: WantedCertificate, files: CertificateFiles, written: ()
     };
   });
 
-/** Whoever reads meanwhile reads the old text or the new one. */
+/** Replaces a file atomically: concurrent readers see either the old or the new text. */
 async function replace(file: string, text: string): Promise<void> {
   await writeFile(`${file}.new`, text, { mode: 0o600 });
   await rename(`${file}.new`, file);

@@ -1,7 +1,7 @@
 import { conversionWebhook, resourceType } from 'kedge';
 import { type Team, Teams } from '../custom-resource/team.ts';
 
-/** As teams were at first: one leads, and the others are listed apart. */
+/** The first version of teams: the lead, and separately the other members. */
 interface TeamV1alpha1 extends Omit<Team, 'spec'> {
   readonly spec?: { readonly lead?: string; readonly others?: readonly string[] };
 }

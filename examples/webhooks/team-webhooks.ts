@@ -4,7 +4,7 @@ import { teamConversion } from './team-conversion.ts';
 
 const admins = 'system:masters';
 
-/** Who makes a team belongs to it. */
+/** Makes the creator of a team without members its first member. */
 export const firstMember = mutatingWebhook({
   for: Teams,
   mutate({ operation, object, userInfo }) {
@@ -13,7 +13,7 @@ export const firstMember = mutatingWebhook({
   },
 });
 
-/** Only its members and administrators change a team, or delete it. */
+/** Allows only members and administrators to change or delete a team. */
 export const membersOnly = validatingWebhook({
   for: Teams,
   validate({ operation, oldObject, object, userInfo }, { warn }) {
@@ -24,7 +24,7 @@ export const membersOnly = validatingWebhook({
   },
 });
 
-/** By their paths, as webhooks.yaml and crd.yaml name them. */
+/** The webhooks by the paths used in webhooks.yaml and crd.yaml. */
 export const teamWebhooks = {
   '/first-member': firstMember,
   '/members-only': membersOnly,

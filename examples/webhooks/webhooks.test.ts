@@ -5,7 +5,7 @@ import { Teams } from '../custom-resource/team.ts';
 import { TeamsV1alpha1 } from './team-conversion.ts';
 import { teamWebhooks } from './team-webhooks.ts';
 
-/** As they are for a real server. */
+/** The same manifests as for a real server. */
 const manifests = ['crd.yaml', 'webhooks.yaml'].map((file) => new URL(file, import.meta.url));
 
 const user = (username: string): UserInfo => ({ username, groups: ['system:authenticated'] });
