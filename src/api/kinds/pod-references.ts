@@ -1,7 +1,7 @@
 import { isObject } from '../object.js';
 import type { Pod } from './pod.js';
 
-/** References from a pod's spec to other objects. Stored data in an invalid form refers to nothing. */
+/** References from a pod's spec to other objects. Stored data in a form that is no longer read refers to nothing. */
 
 type Fields = Readonly<Record<string, unknown>>;
 const fields = (value: unknown): Fields => (isObject(value) ? value : {});
