@@ -23,7 +23,7 @@ import {
 
 /** Thrown for a value that cannot become a patch. */
 export class InvalidPatchValue extends Error {
-  override readonly name = 'WrongValue';
+  override readonly name = 'InvalidPatchValue';
 }
 
 /**
