@@ -13,7 +13,7 @@ interface Approval {
   readonly reason: string;
 }
 
-/** What a definition's annotations say about its approval; undefined where its group needs none. */
+/** Returns the approval that a definition's annotations declare; undefined where its group needs none. */
 export function approvalOf(
   group: string,
   annotations: Readonly<Record<string, string>> | undefined,

@@ -10,13 +10,13 @@ export function canonicalBase64(text: string): string | { readonly illegalAt: nu
   return illegalAt < 0 ? canonical : { illegalAt };
 }
 
-/** Bytes in base64 as Go's `base64.URLEncoding` takes it, or the offset of the first one that does not fit. */
+/** Decodes base64 as Go's `base64.URLEncoding` does, or returns the offset of the first illegal byte. */
 export function bytesOfUrlBase64(text: string): Buffer | { readonly illegalAt: number } {
   const canonical = canonicalBase64(text.replace(/[-_+/]/g, (character) => urlAlphabet[character] ?? '!'));
   return typeof canonical === 'string' ? Buffer.from(canonical, 'base64') : canonical;
 }
 
-/** Bytes in base64url without padding as Go's `base64.RawURLEncoding` takes it, or the offset at which that stops. */
+/** Decodes base64url without padding as Go's `base64.RawURLEncoding` does, or returns the offset at which that fails. */
 export function bytesOfRawUrlBase64(text: string): Buffer | { readonly illegalAt: number } {
   const illegalAt = Buffer.from(text).findIndex((byte) => !/[A-Za-z0-9_\r\n-]/.test(String.fromCharCode(byte)));
   if (illegalAt >= 0) return { illegalAt };
@@ -24,13 +24,13 @@ export function bytesOfRawUrlBase64(text: string): Buffer | { readonly illegalAt
   return isCutOff ? { illegalAt: text.length - 1 } : Buffer.from(text, 'base64url');
 }
 
-/** Bytes in base64url without padding, as in tokens; undefined for any other text. */
+/** Decodes base64url without padding, as in tokens; undefined for any other text. */
 export const bytesOfUnpaddedUrlBase64 = (text: string): Buffer | undefined =>
   /^[A-Za-z0-9_-]*$/.test(text) && text.length % 4 !== 1 ? Buffer.from(text, 'base64url') : undefined;
 
 const maxByte = 255;
 
-/** The bytes of a list of numbers, which Go reads like base64; or what in it is no byte, as Go calls it. */
+/** Returns the bytes of a list of numbers, which Go accepts in place of base64, or Go's name for the item that is no byte. */
 export function bytesOfList(items: readonly ExactJson[]): Buffer | { readonly wrong: string } {
   const bytes = Buffer.alloc(items.length);
   for (const [at, item] of items.entries()) {
@@ -49,7 +49,7 @@ const urlAlphabet: Readonly<Record<string, string>> = { '-': '+', _: '/' };
 const alphabet = /^[A-Za-z0-9+/]$/;
 const isBreak = (character: string | undefined): boolean => character === '\n' || character === '\r';
 
-/** Offset of the byte Go complains about; -1 if there is none. Everything before it is ASCII, so it is also the index. */
+/** Returns the offset of the byte Go complains about; -1 if there is none. All before it is ASCII, so it is also the index. */
 function firstIllegal(text: string): number {
   let at = 0;
   const skipBreaks = (): void => {

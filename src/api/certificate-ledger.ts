@@ -1,4 +1,4 @@
-/** The record of issued certificates, as it stands in objects. Times are RFC 3339 in UTC with whole seconds. */
+/** The record of issued certificates, as objects represent it. Times are RFC 3339 in UTC with whole seconds. */
 
 /** One certificate that was issued. */
 export interface LedgerRecord {
@@ -16,9 +16,9 @@ export interface LedgerRecord {
   readonly subject?: string;
   /** `DNS:a.b`, `IP:10.0.0.1`, `email:a@b`, `URI:spiffe://a`. */
   readonly names?: readonly string[];
-  /** How many names are left out because there are too many. */
+  /** The number of names that are left out because there are too many. */
   readonly omittedNames?: number;
-  /** Where some are left out: hexadecimal SHA-256 of all names as they stand here, in their order, with a line feed between. */
+  /** Present if names are left out: hexadecimal SHA-256 of all names in this form and order, joined by line feeds. */
   readonly namesSha256?: string;
   readonly notBefore: string;
   readonly notAfter: string;
@@ -28,7 +28,7 @@ export interface LedgerRecord {
 
 /** A page of the ledger: some records, and the link to the page before. */
 export interface LedgerEntrySpec {
-  /** From 1, without gaps. */
+  /** Counts from 1, without gaps. */
   readonly sequence: number;
   /** Hash of the entry before; absent in the first. */
   readonly previous?: string;
@@ -37,8 +37,8 @@ export interface LedgerEntrySpec {
   readonly hash: string;
 }
 
-/** Nothing leaves the ledger, and requesters choose names and subjects: so a record is bounded, to some 4 KB. */
+/** Limits of a record, to about 4 KB: nothing leaves the ledger, and requesters choose names and subjects. */
 export const ledgerLimits = { records: 256, names: 20, nameBytes: 1_024, textBytes: 512 } as const;
 
-/** Name of the entry with this number. Names sort as numbers do. */
+/** Returns the name of the entry with this number. Names sort like the numbers. */
 export const ledgerEntryName = (sequence: number): string => String(sequence).padStart(16, '0');

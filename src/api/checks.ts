@@ -2,11 +2,11 @@ import { isObject } from './object.js';
 
 /** A small schema builder for untyped values from outside: options, and the contents of files. Pure. */
 
-/** What is wrong with a value, and where in it. */
+/** A problem of a value, and its path within the value. */
 export interface Problem {
-  /** As `rules[0].name`; empty: the value itself. */
+  /** Such as `rules[0].name`; empty for the value itself. */
   readonly path: string;
-  /** Goes on after the path: `must be …, not …`, `is missing`, `is unknown`. */
+  /** The text after the path: `must be …, not …`, `is missing`, `is unknown`. */
   readonly wrong: string;
 }
 
@@ -82,7 +82,7 @@ export const fields =
     });
   };
 
-/** A union: an object of the first form whose member it has. */
+/** A union: the value is checked by the first form whose distinguishing member it has. */
 export const oneForm =
   (what: string, forms: Readonly<Record<string, Check>>): Check =>
   (value, path) => {

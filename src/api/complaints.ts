@@ -1,6 +1,6 @@
 import { maxViolationChars } from './violations.js';
 
-/** Most complaints reported about the fields of one body, as in kube-apiserver. */
+/** The maximum number of complaints reported about the fields of one body, as in kube-apiserver. */
 const most = 100;
 
 /**

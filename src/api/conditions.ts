@@ -1,21 +1,21 @@
 /**
- * One aspect of an object's state: `status.conditions[]` of meta/v1, and the older forms that lack some of its members
- * or call them otherwise (CertificateSigningRequest adds `lastUpdateTime`). Each type stands in a list once, except
- * where a kind says otherwise.
+ * One aspect of an object's state: `status.conditions[]` of meta/v1, and the older forms that lack some of its members or
+ * name them differently (CertificateSigningRequest adds `lastUpdateTime`). A list has at most one condition of each type,
+ * except where a kind says otherwise.
  */
 export interface Condition {
   readonly type: string;
   readonly status?: ConditionStatus;
   readonly reason?: string;
   readonly message?: string;
-  /** When `status` last changed; RFC 3339. */
+  /** The time of the last change of `status`, in RFC 3339. */
   readonly lastTransitionTime?: string | null;
   readonly lastUpdateTime?: string | null;
-  /** Generation of the object that the condition was set for. */
+  /** The generation of the object for which the condition was set. */
   readonly observedGeneration?: number;
 }
 
-/** Whether a condition holds; `Unknown` where that cannot be said. */
+/** Whether a condition holds; `Unknown` if that cannot be determined. */
 export type ConditionStatus = 'True' | 'False' | 'Unknown' | (string & {});
 
 /** Anything with `status.conditions`. */
@@ -23,19 +23,19 @@ export interface Conditioned<C extends Condition = Condition> {
   readonly status?: { readonly conditions?: readonly C[] | null } | null | undefined;
 }
 
-/** The first condition of a type. */
+/** Returns the first condition of a type. */
 export const findCondition = <C extends Condition>(
   conditions: readonly C[] | null | undefined,
   type: string,
 ): C | undefined => conditions?.find((condition) => condition.type === type);
 
-/** Is there a condition of this type with status True? One without a status counts as True, as CSRs of old had none. */
+/** Whether there is a condition of this type with status True. One without a status counts as True, because old CSRs had none. */
 export const isTrue = (conditions: readonly Condition[] | null | undefined, type: string): boolean => {
   const found = findCondition(conditions, type);
   return found !== undefined && (found.status ?? 'True') === 'True';
 };
 
-/** `isTrue` for an object; false if there is none. */
+/** Like `isTrue`, for the conditions of an object; false if there is no object. */
 export const hasCondition = (object: Conditioned | undefined, type: string): boolean =>
   isTrue(object?.status?.conditions, type);
 
@@ -43,8 +43,8 @@ export const hasCondition = (object: Conditioned | undefined, type: string): boo
 export type Undated<C extends Condition> = Condition & Omit<C, 'lastTransitionTime'>;
 
 /**
- * The list with this condition in it: in the place of the one of the same type, else at the end.
- * `lastTransitionTime` is `now` (RFC 3339) unless the status stays as it was. Returns the same list if nothing changes.
+ * Returns the list with this condition: in the place of the one of the same type, else at the end. `lastTransitionTime` is
+ * `now` (RFC 3339) unless the status stays as it was. Returns the same list if nothing changes.
  */
 export function setCondition<C extends Condition>(
   conditions: C[] | null | undefined,
@@ -71,7 +71,7 @@ export function setCondition(
   return list.map((condition) => (condition === previous ? next : condition));
 }
 
-/** The list without conditions of this type; the same list if there are none. */
+/** Returns the list without conditions of this type; the same list if there are none. */
 export function removeCondition<C extends Condition>(conditions: C[], type: string): C[];
 export function removeCondition<C extends Condition>(conditions: readonly C[], type: string): readonly C[];
 export function removeCondition(conditions: readonly Condition[], type: string): readonly Condition[] {
@@ -90,11 +90,11 @@ const members = [
   'observedGeneration',
 ] as const satisfies readonly (keyof Condition)[];
 
-/** Are both equal? An absent text or time equals an empty one. */
+/** Whether both are equal. An absent text or time equals an empty one. */
 const sameCondition = (a: Condition, b: Condition): boolean =>
   members.every((member) => (a[member] || undefined) === (b[member] || undefined));
 
-/** Do both lists hold the same conditions in the same order? */
+/** Whether both lists hold the same conditions in the same order. */
 export const sameConditions = (
   a: readonly Condition[] | null | undefined,
   b: readonly Condition[] | null | undefined,

@@ -1,9 +1,9 @@
 import type { ApiObject, OwnerReference } from './object.js';
 
 /**
- * For `metadata.ownerReferences` of what a controller makes for an object: it goes with the object, and has no other
- * controller. The object is one that the server answered, since it has to have a uid. Where the server asks who may block
- * deletions, its author needs `update` on the owner's `finalizers`.
+ * Returns the entry of `metadata.ownerReferences` for an object that a controller makes for `owner`: it is deleted with the
+ * owner, and has no other controller. The owner must come from the server, because it needs a uid. Where admission checks
+ * who may block deletions, the controller needs `update` on the owner's `finalizers`.
  */
 export const controllerReference = ({ apiVersion, kind, metadata }: ApiObject): OwnerReference => ({
   apiVersion,

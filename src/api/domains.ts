@@ -18,7 +18,7 @@ export const defaultDomains: Domains = {
   extensions: ['x-kubernetes-', 'x-api-'],
 };
 
-/** Is it this domain, or below it? */
+/** Whether a domain is the domain `of` or below it. */
 export const isWithinDomain = (domain: string, of: string): boolean => domain === of || domain.endsWith(`.${of}`);
 
 /** Moves a group of the default API domain to another domain: `rbac.authorization.<api>`. Returns other groups as they are. */

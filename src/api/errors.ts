@@ -49,7 +49,7 @@ export const codes: Readonly<Record<Reason, number>> = {
   Timeout: 504,
 };
 
-/** One of the things that are wrong; `field` is its path, as in `spec.usages[0]`. */
+/** One of several problems; `field` is its path, such as `spec.usages[0]`. */
 export interface StatusCause {
   readonly reason?:
     | CauseReason
@@ -61,7 +61,7 @@ export interface StatusCause {
   readonly field?: string;
 }
 
-/** What a failure is about. */
+/** The details of a failure: what it is about. */
 export interface StatusDetails {
   readonly name?: string;
   readonly group?: string;
@@ -126,7 +126,7 @@ export class ApiError extends Error {
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 const isReasonText = (value: unknown): value is Reason => typeof value === 'string' && Object.hasOwn(codes, value);
 
-/** The failure that a Status body reports. A body that is none becomes an untyped error with this code and text. */
+/** Returns the failure that a Status body reports. Any other body becomes an untyped error with this code and text. */
 export function errorFromStatus(body: unknown, code: number, text: string): ApiError {
   if (!isObject(body) || body['kind'] !== 'Status') return untyped(text, code);
   const { reason, message, details, metadata } = body;
@@ -143,7 +143,7 @@ export function errorFromStatus(body: unknown, code: number, text: string): ApiE
 export const isReason = (error: unknown, reason: Reason): error is ApiError =>
   error instanceof ApiError && error.reason === reason;
 
-/** What an error is about: the resource, and the object where there is one. */
+/** The resource that an error is about, and the object if there is one. */
 export interface ErrorSubject {
   readonly group: string;
   readonly plural: string;
@@ -155,12 +155,12 @@ const detailsOf = ({ group, plural, name }: ErrorSubject): StatusDetails => ({
   ...(plural ? { kind: plural } : {}),
 });
 
-/** 400: what was sent cannot be read, or asks for what makes no sense. */
+/** 400: the request cannot be read or makes no sense. */
 export const badRequest = (message: string): ApiError => new ApiError({ reason: 'BadRequest', message });
-/** 401: nobody knows who is calling. */
+/** 401: the caller could not be authenticated. */
 export const unauthorized = (): ApiError => new ApiError({ reason: 'Unauthorized', message: 'Unauthorized' });
 
-/** Refused: `plural.group "name" is forbidden: why`, or `forbidden: why` where a path names no resource. */
+/** 403: `plural.group "name" is forbidden: why`, or `forbidden: why` where a path names no resource. */
 export const forbidden = (subject: ErrorSubject, why: string, causes?: readonly StatusCause[]): ApiError => {
   const resource = groupResource(subject);
   const what = subject.name ? `${resource} ${quote(subject.name)}` : resource;
@@ -199,10 +199,10 @@ export const notSupportedVerb = (subject: ErrorSubject, action: string): ApiErro
     details: detailsOf({ group: subject.group, plural: subject.plural }),
   });
 
-/** 406: nothing can be answered in a form that the caller accepts. */
+/** 406: there is no representation that the caller accepts. */
 export const notAcceptable = (message: string, details?: StatusDetails): ApiError =>
   new ApiError({ reason: 'NotAcceptable', message, details });
-/** 415: nothing is read in the form that was sent. */
+/** 415: bodies of the media type that was sent are not accepted. */
 export const unsupportedMediaType = (message: string, details?: StatusDetails): ApiError =>
   new ApiError({ reason: 'UnsupportedMediaType', message, details });
 
@@ -222,7 +222,7 @@ export const nameNotGenerated = (subject: ErrorSubject, options: ExistingObject)
     details: { ...detailsOf(subject), retryAfterSeconds: 1 },
   });
 
-/** State of the existing object that has the name. */
+/** The state of the existing object that has the name. */
 export interface ExistingObject {
   readonly terminating?: boolean;
 }
@@ -237,15 +237,15 @@ export const conflict = (subject: ErrorSubject, why: string): ApiError =>
     details: detailsOf(subject),
   });
 
-/** Somebody else wrote the object since the caller read it. */
+/** 409: the object was modified since the caller read it. */
 export const staleWrite = (subject: ErrorSubject): ApiError =>
   conflict(subject, 'the object has been modified; please apply your changes to the latest version and try again');
 
-/** 410: the version is kept no longer; list again, or go on with `continueToken`, from the latest state. */
+/** 410: the version is no longer kept; list again, or go on with `continueToken` from the latest state. */
 export const expired = (message: string, continueToken?: string): ApiError =>
   new ApiError({ reason: 'Expired', message, continueToken });
 
-/** 413: more than is read or stored. */
+/** 413: larger than the server reads or stores. */
 export const entityTooLarge = (why: string): ApiError =>
   new ApiError({ reason: 'RequestEntityTooLarge', message: `Request entity too large: ${why}` });
 
@@ -282,7 +282,7 @@ export const unprocessable = (): ApiError =>
     details: {},
   });
 
-/** 429: refused for now, and worth trying again after so many seconds. */
+/** 429: refused for now; worth retrying after this many seconds. */
 export const tooManyRequests = (message: string, retryAfterSeconds: number): ApiError =>
   new ApiError({ reason: 'TooManyRequests', message, details: { retryAfterSeconds } });
 
@@ -295,7 +295,7 @@ export const internalError = (text: string, cause?: unknown): ApiError =>
     cause,
   });
 
-/** 504: it took too long, and may have been done all the same. */
+/** 504: it took too long, and may have been done nevertheless. */
 export const timeout = (why: string, details?: StatusDetails): ApiError =>
   new ApiError({ reason: 'Timeout', message: `Timeout: ${why}`, details });
 
@@ -303,7 +303,7 @@ export const timeout = (why: string, details?: StatusDetails): ApiError =>
 export const deadlineExceeded = (details?: StatusDetails): ApiError =>
   timeout('request did not complete within requested timeout - context deadline exceeded', details);
 
-/** 503: what is needed to answer is not there at the moment. */
+/** 503: something that the answer needs is temporarily unavailable. */
 export const serviceUnavailable = (message: string): ApiError =>
   new ApiError({ reason: 'ServiceUnavailable', message });
 

@@ -14,20 +14,20 @@ export interface FieldRequirement {
   readonly value: string;
 }
 
-/** All requirements must hold. In the order of their texts. */
+/** A selector whose requirements must all hold; they are in the order of their texts. */
 export interface FieldSelector {
   readonly requirements: readonly FieldRequirement[];
-  /** In canonical form, values escaped. */
+  /** The canonical form, with values escaped. */
   readonly text: string;
-  /** `read` answers the text of a field; absent counts as "". */
+  /** Whether an object matches. `read` returns the text of a field; absent counts as "". */
   matches(read: (field: string) => string | undefined): boolean;
-  /** The value one field must have, if there is one. */
+  /** Returns the value that a field must have, if the selector names one. */
   exactly(field: string): string | undefined;
 }
 
 /**
- * Reads the `fieldSelector` query text; which fields a kind knows is not looked at. Terms without field and value ask
- * for nothing. Throws BadRequest.
+ * Parses the `fieldSelector` query text, without checking which fields a kind supports. Terms without field and value are
+ * ignored. Throws BadRequest.
  */
 export function parseFieldSelector(text: string): FieldSelector {
   checkLength(text);

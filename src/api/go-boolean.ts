@@ -3,5 +3,5 @@ const booleans: ReadonlyMap<string, boolean> = new Map([
   ...['0', 'f', 'F', 'FALSE', 'false', 'False'].map((text) => [text, false] as const),
 ]);
 
-/** A text as Go's `strconv.ParseBool` reads it; undefined for one that says neither. */
+/** Parses a boolean as Go's `strconv.ParseBool` does; undefined for any other text. */
 export const parseBoolean = (text: string): boolean | undefined => booleans.get(text);

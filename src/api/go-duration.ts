@@ -1,7 +1,7 @@
 import { goTimeQuote } from './go-time.js';
 import { member } from './object.js';
 
-/** A length of time, or what is wrong with the text. */
+/** A duration, or the error. */
 export type ParsedDuration =
   | { readonly milliseconds: number; readonly nanoseconds: bigint; readonly wrong?: undefined }
   | { readonly wrong: string };
@@ -18,7 +18,7 @@ const unitNanoseconds: Readonly<Record<string, bigint>> = {
 };
 const longest = 1n << 63n;
 
-/** Reads a duration such as `1.5h`, `300ms` or `-1m30s` as Go's `time.ParseDuration` does, with its complaints. */
+/** Parses a duration such as `1.5h`, `300ms` or `-1m30s` as Go's `time.ParseDuration` does, with its error texts. */
 export function parseDuration(text: string): ParsedDuration {
   const invalid = (): ParsedDuration => ({ wrong: `time: invalid duration ${goTimeQuote(text)}` });
   const sign = /^[+-]/.exec(text)?.[0] ?? '';
@@ -28,7 +28,7 @@ export function parseDuration(text: string): ParsedDuration {
   let total = 0n;
   while (rest !== '') {
     const [number = '', whole = '', fraction = ''] = /^(\d*)(?:\.(\d*))?/.exec(rest) ?? [];
-    // Beyond 19 digits Go gives up too, and nobody here has to count them.
+    // Go fails beyond 19 digits too, so longer numbers are not converted.
     if ((whole === '' && fraction === '') || whole.replace(/^0+/, '').length > 19) return invalid();
     rest = rest.slice(number.length);
     const unitName = /^[^.\d]+/.exec(rest)?.[0];

@@ -1,6 +1,6 @@
-/** Finite floats with so many digits, as Go's `fmt` prints them: JavaScript rounds halves up. */
+/** Formats finite floats with a number of digits as Go's `fmt` does; JavaScript would round halves up. */
 
-/** `%.2f`: rounded exactly, halves to the even digit, however many digits; `-0.000000` keeps its sign. */
+/** Formats like `%.2f`: rounded exactly, halves to the even digit, with any number of digits; `-0.000000` keeps its sign. */
 export function goFixed(value: number, fractionDigits: number): string {
   const sign = value < 0 || Object.is(value, -0) ? '-' : '';
   const { mantissa, exponent } = binaryParts(Math.abs(value));
@@ -17,7 +17,7 @@ export function goFixed(value: number, fractionDigits: number): string {
   return fractionDigits === 0 ? whole : `${whole}.${text.slice(text.length - digits).padEnd(fractionDigits, '0')}`;
 }
 
-/** `mantissa * 2 ** exponent`. */
+/** Splits a value into `mantissa * 2 ** exponent`. */
 function binaryParts(value: number): { readonly mantissa: bigint; readonly exponent: number } {
   const bits = new DataView(new ArrayBuffer(8));
   bits.setFloat64(0, value);
@@ -29,7 +29,7 @@ function binaryParts(value: number): { readonly mantissa: bigint; readonly expon
     : { mantissa: fraction | 0x10000000000000n, exponent: biased - 1_075 };
 }
 
-/** `%.6e`, with the exponent as JavaScript has it. */
+/** Formats like `%.6e`, with the exponent as JavaScript writes it. */
 export function goScientific(value: number, fractionDigits: number): string {
   const [exact = '', exponent = ''] = value.toExponential(100).split('e');
   const end = exact.indexOf('.') + 1 + fractionDigits;

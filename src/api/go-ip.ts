@@ -1,18 +1,21 @@
 import { maxInt64 } from './go-integers.js';
 import { quote } from './go-text.js';
 
-/** Reads IP addresses and prefixes as Go's `net/netip` does, with its complaints. */
+/** Parses IP addresses and prefixes as Go's `net/netip` does, with its error texts. */
 
 /** 4 or 16 bytes; IPv4 mapped into IPv6 keeps its 16. */
 export interface GoAddress {
   readonly bytes: Buffer;
-  /** What follows `%` in IPv6; empty if nothing does. */
+  /** The zone after `%` in IPv6; empty if there is none. */
   readonly zone: string;
 }
 
 type Wrong = { readonly wrong: string };
 
-/** An address, or Go's complaint (`ParseAddr("x"): unable to parse IP`). `quoted`: for a text whose units are bytes. */
+/**
+ * Parses an address, or returns Go's error (`ParseAddr("x"): unable to parse IP`). `quoted` quotes texts whose units are
+ * bytes.
+ */
 export function parseAddress(text: string, quoted: (part: string) => string = quote): GoAddress | Wrong {
   const complain = (problem: string, at = ''): Wrong => ({
     wrong: `ParseAddr(${quoted(text)}): ${problem}${at === '' ? '' : ` (at ${quoted(at)})`}`,
@@ -31,7 +34,7 @@ export function parseAddress(text: string, quoted: (part: string) => string = qu
   return 'wrong' in bytes ? complain(bytes.wrong, bytes.at) : { bytes, zone };
 }
 
-/** An address and the number of its leading bits that count, or Go's complaint. */
+/** Parses an address and its prefix length in bits, or returns Go's error. */
 export function parsePrefix(text: string): { readonly bytes: Buffer; readonly bits: number } | Wrong {
   const complain = (problem: string): Wrong => ({ wrong: `netip.ParsePrefix(${quote(text)}): ${problem}` });
   const slash = text.lastIndexOf('/');
@@ -47,7 +50,7 @@ export function parsePrefix(text: string): { readonly bytes: Buffer; readonly bi
   return bits > address.bytes.length * 8 ? complain('prefix length out of range') : { bytes: address.bytes, bits };
 }
 
-/** What is wrong, and from where on. */
+/** An error, and the rest of the text that it concerns. */
 type Problem = { readonly wrong: string; readonly at?: string };
 
 function fourBytes(text: string): readonly number[] | Problem {
@@ -80,7 +83,7 @@ const size = 16;
 
 function sixteenBytes(text: string): Buffer | Problem {
   const bytes: number[] = [];
-  /** Place of the `::` among the bytes. */
+  /** The position of the `::` among the bytes. */
   let gap: number | undefined;
   let rest = text;
   if (rest.startsWith('::')) {

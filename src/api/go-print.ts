@@ -2,12 +2,12 @@ import { goNumber, quote } from './go-text.js';
 import { isList, isObject, type Json } from './object.js';
 import { sortTexts } from './text-order.js';
 
-/** How Go's fmt prints decoded JSON: error texts of patches and of server-side apply contain it. */
+/** Prints decoded JSON as Go's fmt does: error texts of patches and of server-side apply contain it. */
 
-/** Nothing below this depth is printed: texts are for people. */
+/** Nothing below this depth is printed, because the texts are for people. */
 const deepest = 100;
 
-/** How Go's fmt prints a value. */
+/** A value as Go's fmt prints it. */
 export interface Printed {
   /** `%T`. */
   readonly type: string;
@@ -17,10 +17,7 @@ export interface Printed {
   readonly syntax: string;
 }
 
-/**
- * A value that JSON cannot represent, with its Go representation. It takes the place of a JSON value only until that is
- * refused.
- */
+/** A value that JSON cannot represent, with its Go representation. It stands for a JSON value only until the value is refused. */
 export class NonJsonValue {
   readonly printed: Printed;
 
@@ -66,7 +63,7 @@ export function goSyntax(value: Json, depth = 0): string {
   return `map[string]interface {}{${printed.join(', ')}}`;
 }
 
-/** Is it an int64 for Kubernetes' decoders, which distinguish integers from floats? */
+/** Whether Kubernetes' decoders, which distinguish integers from floats, read the value as an int64. */
 export const isWhole = (value: Json): boolean => typeof value === 'bigint' || Number.isSafeInteger(value);
 
 /** `%T`. */
@@ -81,12 +78,12 @@ export function goTypeName(value: Json): string {
   return isWhole(value) ? 'int64' : 'float64';
 }
 
-/** Events of both groups are one type within, and custom resources are scaled by what is no internal type. */
+/** Exceptions: events of both groups share one internal type, and the Scale of custom resources is no internal type. */
 const packages = new Map([
   ['', 'core'],
   ['events.k8s.io', 'core'],
   ['autoscaling', 'v1'],
 ]);
 
-/** The Go package of a group's internal types, as `%T` prints it of them. */
+/** Returns the Go package of a group's internal types, as `%T` prints it. */
 export const internalPackage = (group: string): string => packages.get(group) ?? group.split('.', 1)[0] ?? '';

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from './object.js';
 import { itemsPerStep, type Steps } from './steps.js';
 import { sortedNames } from './text-order.js';
 
-/** How Go prints values in error messages (`%q`, `encoding/json`): clients compare these texts. */
+/** Prints values as Go does in error messages (`%q`, `encoding/json`): clients compare these texts. */
 
 const escapes: Readonly<Record<string, string>> = {
   '\x07': '\\a',
@@ -19,7 +19,7 @@ const escapes: Readonly<Record<string, string>> = {
 const plain = /^[ !#-[\]-~]*$/;
 const quoted = /["\\\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu;
 
-/** A string as Go's `%q` quotes it. */
+/** Quotes a string as Go's `%q` does. */
 export function quote(text: string): string {
   return plain.test(text) ? `"${text}"` : `"${text.replace(quoted, escaped)}"`;
 }
@@ -56,22 +56,22 @@ const isHtmlSensitive = (text: string): boolean =>
   text.includes('<') || text.includes('>') || text.includes('&') || text.includes('\u2028') || text.includes('\u2029');
 const escapeHtml = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
-/** JSON as Go's encoder writes it: `<`, `>`, `&` and line separators escaped. Compact unless told the indent of a level. */
+/** Encodes JSON as Go does: `<`, `>`, `&` and line separators escaped. Compact unless `indent` (of a level) is given. */
 export function goJson(value: unknown, indent?: number): string {
   const text = stringify(value, indent) ?? 'null';
   return htmlEscaped(text);
 }
 
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
-/** Plain text that is safe to show in a browser. */
+/** Escapes plain text so that it is safe to show in a browser. */
 export const entitiesFor = (text: string): string =>
   text.replace(/[&<>]/g, (character) => entities[character] ?? character);
 
-/** The signs of HTML in a JSON text, as Go writes them. */
+/** Escapes the characters of HTML in a JSON text as Go does. */
 export const htmlEscaped = (text: string): string =>
   isHtmlSensitive(text) ? text.replace(everyHtmlSensitive, escapeHtml) : text;
 
-/** Deeper values are left out of it. */
+/** Values nested deeper than this are left out of `sortedJson`. */
 const deepestSorted = 1_000;
 
 /** Encodes JSON compactly with sorted members, as Go encodes maps, so that equal values have equal texts. */
@@ -89,7 +89,7 @@ function withSortedNames(value: unknown, depth: number): string {
   return `{${texts.join()}}`;
 }
 
-/** The way to the owned labels of an object that is in a list: what is deeper is written with what it is in. */
+/** The depth of the owned labels of an object in a list; anything deeper is written together with its parent. */
 const deepest = 10;
 
 /** Like compact `goJson`, in steps for a value that may be large. */
@@ -118,7 +118,7 @@ export function* goJsonInSteps(value: Json, depth = 0): Steps<string> {
   return `{${texts.join()}}`;
 }
 
-/** `JSON.stringify` for values with bigints, which stand in JSON as the numbers they are. */
+/** Like `JSON.stringify`, but writes bigints as numbers. */
 export function stringify(value: unknown, indent = 0): string | undefined {
   try {
     return JSON.stringify(value, undefined, indent);
@@ -155,7 +155,7 @@ function writeJson(value: unknown, indent: number, lineBreak: string): string | 
   return joined('{', members, '}');
 }
 
-/** Lower-cases ASCII letters only: elsewhere different letters may share a lower case. */
+/** Lower-cases ASCII letters only: beyond ASCII, different letters may share a lower case. */
 export const asciiLowerCase = (text: string): string => text.replace(/[A-Z]+/g, (capitals) => capitals.toLowerCase());
 
 /**
@@ -165,14 +165,14 @@ export const asciiLowerCase = (text: string): string => text.replace(/[A-Z]+/g, 
 export const goLowerCase = (text: string): string =>
   text.replaceAll('\u0130', 'i').replaceAll('\u03a3', '\u03c3').toLowerCase();
 
-/** A float as Go's `%v` prints it. */
+/** Formats a float as Go's `%v` does. */
 export function goFloatText(value: number): string {
   const size = Math.abs(value);
   if (size === 0 || (size >= 1e-4 && size < 1e6)) return String(value);
   return value.toExponential().replace(/e([+-])(\d)$/, 'e$10$2');
 }
 
-/** A number as Go's `%v` prints it: whole ones are int64. */
+/** Formats a number as Go's `%v` does; whole numbers are int64. */
 export const goNumber = (value: number | bigint): string =>
   typeof value === 'bigint' || Number.isSafeInteger(value) ? String(value) : goFloatText(value);
 
@@ -180,7 +180,7 @@ export const goNumber = (value: number | bigint): string =>
 export const goInt64 = (value: number): bigint =>
   Math.abs(value) < 2 ** 63 ? BigInt(Math.trunc(value)) : -(2n ** 63n);
 
-/** Milliseconds as Go prints a time.Duration, to the nanosecond: `1.5ms`, `2m0.25s`. */
+/** Formats milliseconds as Go prints a time.Duration, to the nanosecond: `1.5ms`, `2m0.25s`. */
 export function goDuration(milliseconds: number): string {
   const nanoseconds = Math.round(Math.abs(milliseconds) * 1e6);
   const sign = milliseconds < 0 && nanoseconds > 0 ? '-' : '';
@@ -194,7 +194,7 @@ export function goDuration(milliseconds: number): string {
   return `${sign}${hours > 0 ? `${hours}h` : ''}${minutes > 0 ? `${minutes % 60}m` : ''}${seconds}`;
 }
 
-/** A whole number as one with so many decimal places, none of them a 0 at the end. */
+/** Formats a whole number scaled down by a number of decimal places, without trailing zeros. */
 const decimal = (value: number, places: number): string =>
   `${Math.floor(value / 10 ** places)}.${String(value % 10 ** places).padStart(places, '0')}`.replace(/\.?0+$/, '');
 
@@ -204,7 +204,7 @@ export function aggregate(texts: readonly string[]): string {
   return distinct.length === 1 ? (distinct[0] ?? '') : `[${distinct.join(', ')}]`;
 }
 
-/** A list of strings as Go's `%q` prints a slice: `["a" "b"]`. */
+/** Formats a list of strings as Go's `%q` prints a slice: `["a" "b"]`. */
 export const quoteList = (items: readonly string[]): string => `[${items.map(quote).join(' ')}]`;
 
 const spaces = new Set('\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000');

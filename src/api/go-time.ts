@@ -1,8 +1,8 @@
 import { microTimestamp, timestamp } from './time.js';
 
-/** Reads timestamps as Go's `time.Parse` does, with its complaints. */
+/** Parses timestamps as Go's `time.Parse` does, with its error texts. */
 
-/** A point in time, or what is wrong with the text. `micros` are the microseconds beyond the whole millisecond. */
+/** A point in time, or the error. `micros` are the microseconds beyond the whole millisecond. */
 export type ParsedTime =
   | { readonly milliseconds: number; readonly micros: number; readonly wrong?: undefined }
   | { readonly wrong: string };
@@ -19,7 +19,7 @@ const layouts = {
 const canonicalSeconds = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\dZ$/;
 const zeroTime = -62_135_596_800_000;
 
-/** RFC 3339 to whole seconds in UTC (`metav1.Time`); null for the zero time. */
+/** Converts RFC 3339 to whole seconds in UTC (`metav1.Time`); null for the zero time. */
 export function canonicalTime(text: string): string | null | { readonly wrong: string } {
   if (canonicalSeconds.test(text) && text !== '0001-01-01T00:00:00Z') return text;
   const parsed = parseTime(text, 'seconds');
@@ -27,13 +27,13 @@ export function canonicalTime(text: string): string | null | { readonly wrong: s
   return parsed.milliseconds === zeroTime && parsed.micros === 0 ? null : timestamp(parsed.milliseconds);
 }
 
-/** RFC 3339 as milliseconds since the epoch; undefined if it cannot be read. */
+/** Parses RFC 3339 into milliseconds since the epoch; undefined if it is invalid. */
 export const parseRfc3339 = (text: string): number | undefined => {
   const parsed = parseTime(text, 'seconds');
   return parsed.wrong === undefined ? parsed.milliseconds : undefined;
 };
 
-/** RFC 3339 with exactly six fraction digits to UTC (`metav1.MicroTime`); null for the zero time. */
+/** Converts RFC 3339 with exactly six fraction digits to UTC (`metav1.MicroTime`); null for the zero time. */
 export function canonicalMicroTime(text: string): string | null | { readonly wrong: string } {
   const parsed = parseTime(text, 'micros');
   if (parsed.wrong !== undefined) return { wrong: parsed.wrong };
@@ -42,23 +42,23 @@ export function canonicalMicroTime(text: string): string | null | { readonly wro
   return `${microTimestamp(milliseconds).slice(0, -4)}${String(micros).padStart(3, '0')}Z`;
 }
 
-/** What is wrong with a date, a time without a zone, or one of ASN.1's times; undefined if nothing is. */
+/** Returns the error for a date, a time without a zone, or one of ASN.1's times; undefined if it is valid. */
 export const timeProblem = (
   text: string,
   layout: Exclude<keyof typeof layouts, 'seconds' | 'micros'>,
 ): string | undefined => parseTime(text, layout).wrong;
 
 interface Part {
-  /** What Go calls it. */
+  /** The name in Go's layout. */
   readonly name: string;
-  /** The digits it takes. */
+  /** Matches its digits. */
   readonly pattern: RegExp;
   readonly range?: readonly [number, number, string];
   /** The literal that follows. */
   readonly after: string;
 }
 
-/** Parts of a layout in their order. */
+/** The parts of a layout, in order. */
 const parts: readonly Part[] = [
   { name: '2006', pattern: /^\d{4}/, after: '-' },
   { name: '01', pattern: /^\d\d/, after: '-', range: [1, 12, 'month'] },
@@ -93,7 +93,7 @@ const zoneOf: Readonly<Record<keyof typeof layouts, { readonly name: string; rea
   generalized: zones.joined,
 };
 
-/** Reads a whole text of this form; `micros` insists on six fraction digits. ASN.1's are bytes, one unit each. */
+/** Parses a whole text of this form; `micros` requires six fraction digits. ASN.1's texts are bytes, one unit each. */
 function parseTime(text: string, form: keyof typeof layouts): ParsedTime {
   const layout = layouts[form];
   const zoneForm = zoneOf[form];
@@ -151,9 +151,9 @@ function parseTime(text: string, form: keyof typeof layouts): ParsedTime {
   };
 }
 
-/** Go's `time` package quotes in its own way: bytes beyond ASCII one by one. */
+/** Quotes as Go's `time` package does, which escapes bytes beyond ASCII one by one. */
 export function goTimeQuote(text: string, encoding: BufferEncoding = 'utf8'): string {
-  // Texts of millions of characters are quoted, too: bytes one by one would take seconds.
+  // Texts of millions of characters are quoted too; processing them byte by byte would take seconds.
   const escaped = (part: string): string =>
     part === '"' || part === '\\' ? `\\${part}` : Buffer.from(part, encoding).toString('hex').replace(/../g, '\\x$&');
   return `"${text.replace(/["\\]|[^ -\x7f]+/gu, escaped)}"`;

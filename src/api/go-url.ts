@@ -1,31 +1,29 @@
 import { parseAddress } from './go-ip.js';
 import { quoteBytes } from './go-text.js';
 
-/**
- * Reads URLs as Go's `net/url` does: what it takes and how it complains, because clients see both. Linear in the length.
- */
+/** A URL as Go's `net/url` parses it; accepted texts and errors are Go's, because clients see both. Linear in the length. */
 export interface GoUrl {
   /** Lower case; empty if there is none. */
   readonly scheme: string;
-  /** What follows the scheme where that is no path. */
+  /** The text after the scheme if that is no path. */
   readonly opaque: string;
   /** `user[:password]`, escaped again; absent without an `@`. */
   readonly user?: string;
-  /** With the port. */
+  /** Includes the port. */
   readonly host: string;
   readonly path: string;
-  /** As it was written, if that is a way to escape the path. */
+  /** The path as it was written, if that is a valid escaping of it. */
   readonly escapedPath: string;
-  /** What follows `?`, not decoded. */
+  /** The query after `?`, not decoded. */
   readonly rawQuery: string;
   readonly fragment: string;
-  /** The whole, written again. */
+  /** The whole URL, formatted again. */
   readonly text: string;
 }
 
 type Wrong = { readonly wrong: string };
 
-/** The URL, or the text of Go's error (`parse "...": ...`). */
+/** Parses a URL, or returns the text of Go's error (`parse "...": ...`). */
 export function parseGoUrl(text: string): GoUrl | Wrong {
   const [before, fragment] = cut(asBytes(text), '#');
   const url = attempt(before, () => readReference(before, false));
@@ -34,14 +32,14 @@ export function parseGoUrl(text: string): GoUrl | Wrong {
   return 'wrong' in read ? read : written({ ...url, ...read, escapedFragment: fragment });
 }
 
-/** As the URL of a request: no fragment, an absolute path or a scheme. */
+/** Like `parseGoUrl`, for the URL of a request: without a fragment, with an absolute path or a scheme. */
 export function parseGoRequestUrl(text: string): GoUrl | Wrong {
   const bytes = asBytes(text);
   const url = attempt(bytes, () => readReference(bytes, true));
   return 'wrong' in url ? url : written({ ...url, fragment: '', escapedFragment: '' });
 }
 
-/** Name and port (without its colon; empty if there is none) of a host. */
+/** Splits a host into name and port; the port has no colon and is empty if there is none. */
 export function splitHost(host: string): { readonly name: string; readonly port: string } {
   const colon = host.lastIndexOf(':');
   const hasPort = colon >= 0 && optionalPort.test(host.slice(colon));
@@ -52,7 +50,7 @@ export function splitHost(host: string): { readonly name: string; readonly port:
 
 const mostParameters = 10_000;
 
-/** Parameters of a query by name, those that cannot be read left out; none at all where they are more than 10,000. */
+/** Parses the parameters of a query, by name. Invalid ones are left out; more than 10,000 yield none at all. */
 export function queryValues(rawQuery: string): ReadonlyMap<string, readonly string[]> {
   const values = new Map<string, string[]>();
   const parts = asBytes(rawQuery).split('&', mostParameters + 1);
@@ -104,9 +102,9 @@ interface Reference {
   readonly path: string;
   readonly escapedPath: string;
   readonly rawQuery: string;
-  /** A `?` with nothing behind it. */
+  /** Whether there is a `?` with nothing after it. */
   readonly emptyQuery: boolean;
-  /** A scheme with a path right behind it: `file:/x`. */
+  /** Whether the path follows the scheme directly: `file:/x`. */
   readonly noHost: boolean;
 }
 
@@ -170,7 +168,7 @@ function checkPort(port: string): void {
   if (!optionalPort.test(port)) throw new UrlProblem(`invalid port ${quoted(port)} after host`);
 }
 
-/** An IPv6 address in brackets, perhaps with a zone behind `%25`. */
+/** Reads an IPv6 address in brackets, possibly with a zone after `%25`. */
 function readLiteral(host: string): string {
   const close = host.lastIndexOf(']');
   if (close < 0) throw new UrlProblem("missing ']' in host");
@@ -190,7 +188,7 @@ function readLiteral(host: string): string {
 
 type Part = 'path' | 'fragment' | 'user' | 'host' | 'zone' | 'query';
 
-/** What needs no escape, beside letters, digits and `-_.~`. */
+/** The characters that need no escape, besides letters, digits and `-_.~`. */
 const plain: Readonly<Record<Part, string>> = {
   path: '$&+,/:;=@',
   fragment: '!$&()*+,/:;=?@',
@@ -208,9 +206,9 @@ const toEscape: Readonly<Record<Part, RegExp>> = {
   zone: others('zone'),
   query: others('query'),
 };
-/** Hosts take only what they can be written with, and all beyond ASCII. */
+/** Matches the characters that are escaped: hosts allow only those of their grammar, and everything beyond ASCII. */
 const unusual: Readonly<Record<'host' | 'other', RegExp>> = { host: others('host', '\\x80-\\xff'), other: /%/g };
-/** What may stand unescaped though it would be escaped. */
+/** Matches characters that a valid escaping does not have; it may leave some unescaped that the writer escapes. */
 const notEscaped: Readonly<Record<'path' | 'fragment', RegExp>> = {
   path: others('path', "!'()*[\\]%"),
   fragment: others('fragment', "'[\\]%"),
@@ -221,7 +219,10 @@ const isEscaped = (text: string, part: 'path' | 'fragment'): boolean => text.sea
 const escaped = (bytes: string, part: Part): string =>
   bytes.replace(toEscape[part], (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`);
 
-/** Decodes `%xx`, and in queries `+`. A host takes escapes only of bytes beyond ASCII, a zone of what it can be written with. */
+/**
+ * Decodes `%xx`, and in queries `+`. Hosts allow escapes only of bytes beyond ASCII, zones also of characters of their
+ * grammar.
+ */
 function unescaped(text: string, part: Part): string {
   const isHost = part === 'host' || part === 'zone';
   const parts: string[] = [];

@@ -1,12 +1,12 @@
 import { isIPv4, isIPv6 } from 'node:net';
 
-/** IP addresses as bytes (4 or 16) and as people write them. */
+/** Converts IP addresses between bytes (4 or 16) and text. */
 
 const mapped = Buffer.from('00000000000000000000ffff', 'hex');
 
 const isMapped = (bytes: Buffer): boolean => bytes.length === 16 && bytes.subarray(0, 12).equals(mapped);
 
-/** Text of 4 or 16 bytes; IPv4 mapped into IPv6 is written as IPv4, IPv6 as RFC 5952 says. */
+/** Formats 4 or 16 bytes: IPv4 mapped into IPv6 as IPv4, other IPv6 by RFC 5952. */
 export function ipText(bytes: Buffer): string {
   if (bytes.length === 4) return bytes.join('.');
   if (isMapped(bytes)) return bytes.subarray(12).join('.');
@@ -16,7 +16,7 @@ export function ipText(bytes: Buffer): string {
   return `${groups.slice(0, start).join(':')}::${groups.slice(start + length).join(':')}`;
 }
 
-/** The first of the longest runs of zero groups. */
+/** Returns the first of the longest runs of zero groups. */
 function longestZeros(groups: readonly string[]): { readonly start: number; readonly length: number } {
   let best = { start: 0, length: 0 };
   for (let at = 0; at < groups.length; at++) {
@@ -27,7 +27,10 @@ function longestZeros(groups: readonly string[]): { readonly start: number; read
   return best;
 }
 
-/** 4 bytes for IPv4 (also mapped into IPv6), 16 for IPv6; undefined for what is no address. Zones are not taken. */
+/**
+ * Parses an address into 4 bytes for IPv4 (also mapped into IPv6) or 16 for IPv6; undefined if invalid. Zones are not
+ * allowed.
+ */
 export function ipBytes(text: string): Buffer | undefined {
   if (isIPv4(text)) return Buffer.from(text.split('.').map(Number));
   if (!isIPv6(text) || text.includes('%')) return undefined;

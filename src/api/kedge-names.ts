@@ -1,4 +1,4 @@
-/** Labels, annotations and the API group that are Kedge's own and no part of Kubernetes. The domain is a private one. */
+/** Labels, annotations and the API group that are specific to Kedge. The domain is a private one. */
 
 const domain = 'kedge.internal';
 
@@ -7,15 +7,15 @@ export const kedgeNames = {
   caLabel: `${domain}/ca`,
   /** Annotation of such Secrets: names of the signers, comma-separated. */
   signersAnnotation: `${domain}/signers`,
-  /** Annotation of such Secrets: where else the anchors are distributed to, as JSON. */
+  /** Annotation of such Secrets: further targets that the anchors are distributed to, as JSON. */
   bundlesAnnotation: `${domain}/bundles`,
-  /** Annotation of such Secrets: somebody asks for a rotation; when. */
+  /** Annotation of such Secrets: the time of a request for rotation. */
   rotateAnnotation: `${domain}/rotate`,
-  /** Label of what is distributed: who keeps it. */
+  /** Label of distributed objects: who maintains them. */
   trustOwnerLabel: `${domain}/trust-owner`,
-  /** Who keeps it, unless somebody else is named. */
+  /** The default value of the label `trustOwnerLabel`. */
   trustOwner: 'kedge',
-  /** Label of what is distributed: name of the bundle. */
+  /** Label of distributed objects: the name of the bundle. */
   trustBundleLabel: `${domain}/trust-bundle`,
   /** API group of the record of certificates. */
   group: `certificates.${domain}`,

@@ -13,7 +13,7 @@ import { invalid, type Violation } from './violations.js';
 export type Labels = Readonly<Record<string, string>>;
 
 /**
- * How a requirement is written in the text of a selector; `!` stands for the absence of the label, `exists` for nothing but its
+ * The operator of a requirement in the text of a selector; `!` stands for the absence of the label, `exists` for its bare
  * name.
  */
 export type LabelOperator = 'in' | 'notin' | '=' | '==' | '!=' | '>' | '<' | 'exists' | '!';
@@ -25,14 +25,14 @@ export interface LabelRequirement {
   readonly values: readonly string[];
 }
 
-/** Sorted, without repeats. */
+/** Returns the values sorted and without repeats. */
 export const sortedSet = (values: Iterable<string>): readonly string[] => sortTexts([...new Set(values)]);
 
-/** Index of the first of sorted texts that is not before this one. */
+/** Returns the index of the first of the sorted texts that is not before `text`. */
 const firstAtLeast = (texts: readonly string[], text: string): number =>
   firstNotBefore(0, texts.length, (at) => (texts[at] ?? '') < text);
 
-/** Does a label meet what a requirement's operator says of these values, which are sorted? */
+/** For each operator, whether the value of a label meets it with these values, which are sorted. */
 export const operatorTests: Readonly<
   Record<LabelOperator, (value: string | undefined, wanted: readonly string[]) => boolean>
 > = {
@@ -53,11 +53,11 @@ export const operatorTests: Readonly<
   '!': (value) => value === undefined,
 };
 
-/** Does an object with these labels meet a requirement? */
+/** Whether an object with these labels meets a requirement. */
 export const isMet = ({ key, operator, values }: LabelRequirement, labels: Labels): boolean =>
   operatorTests[operator](member(labels, key), values);
 
-/** A 64-bit integer as Go reads it; undefined for any other text. */
+/** Parses a 64-bit integer as Go does; undefined for any other text. */
 export function toInt64(text: string | undefined): bigint | undefined {
   const [, sign, digits] = /^([+-]?)0*(\d{1,19})$/.exec(text ?? '') ?? [];
   if (digits === undefined) return undefined;
@@ -65,7 +65,7 @@ export function toInt64(text: string | undefined): bigint | undefined {
   return number >= minInt64 && number <= maxInt64 ? number : undefined;
 }
 
-/** A requirement as the text of a selector has it. */
+/** Formats a requirement as in the text of a selector. */
 export function printRequirement({ key, operator, values }: LabelRequirement): string {
   if (operator === 'exists') return key;
   if (operator === '!') return `!${key}`;
@@ -73,7 +73,7 @@ export function printRequirement({ key, operator, values }: LabelRequirement): s
   return `${key}${operator}${values.join(',')}`;
 }
 
-/** A checked requirement. Throws BadRequest with every complaint, as Kubernetes joins them. */
+/** Validates a requirement and returns it. Throws BadRequest with all errors, joined as in Kubernetes. */
 export function checkedRequirement(
   key: string,
   operator: LabelOperator,
@@ -99,7 +99,7 @@ const none: readonly string[] = [];
 
 const line = ({ field, body }: Violation): string => `${field}: ${body}`;
 
-/** What is wrong with a key, as Kubernetes says it. */
+/** Returns Kubernetes' errors for a key. */
 export const keyComplaints = (key: string, field: string): readonly string[] => {
   const wrong = qualifiedName(key);
   return wrong.length === 0 ? none : [line(invalid(field, key, wrong.join('; ')))];

@@ -7,7 +7,7 @@ import {
   sortedSet,
 } from './label-requirements.js';
 
-/** The text of label selectors, as queries have it. Grammar and error texts are those of kube-apiserver. */
+/** Parses the text of label selectors in queries. Grammar and error texts are those of kube-apiserver. */
 
 interface Token {
   readonly type: 'identifier' | 'symbol' | 'end';
@@ -19,7 +19,7 @@ const symbols: ReadonlyMap<string, Token> = new Map(
   ['=', '!', '(', ')', ',', '>', '<', '==', '!='].map((text) => [text, { type: 'symbol', text }]),
 );
 const blanks = ' \t\r\n';
-/** Where an identifier ends, by character; all of them are ASCII. */
+/** The characters that end an identifier; all of them are ASCII. */
 const boundaries = new Uint8Array(128);
 for (const character of `${[...symbols.keys()].join('')}${blanks}\0`) boundaries[character.charCodeAt(0)] = 1;
 
@@ -53,7 +53,7 @@ const operators: ReadonlyMap<string, LabelOperator> = new Map(
   (['in', 'notin', '=', '==', '!=', '>', '<'] as const).map((operator) => [operator, operator]),
 );
 
-/** The requirements in the text of a selector, read in linear time. Throws BadRequest. */
+/** Parses the text of a selector into requirements, in linear time. Throws BadRequest. */
 export function parseRequirements(selector: string): readonly LabelRequirement[] {
   const tokens = scan(selector);
   const requirements: LabelRequirement[] = [];

@@ -31,12 +31,12 @@ import {
 
 /** Label selectors: from text and objects, matched and checked. Error texts are those of kube-apiserver. */
 
-/** All requirements must hold. Sorted by key. */
+/** A selector whose requirements must all hold; they are sorted by key. */
 export interface LabelSelector {
   readonly requirements: readonly LabelRequirement[];
-  /** True if it selects everything. */
+  /** Whether it selects everything. */
   readonly empty: boolean;
-  /** In canonical form; empty for one that selects everything or nothing. */
+  /** The canonical form; empty for a selector of everything or nothing. */
   readonly text: string;
   matches(labels: Labels | undefined): boolean;
 }
@@ -83,7 +83,7 @@ export function* labelSelectorInSteps(spec: LabelSelectorSpec | undefined): Step
   return selectorOf(requirements);
 }
 
-/** What is wrong with keys and values of labels, an object's or a selector's. */
+/** Returns the violations in keys and values of labels, of an object or a selector. */
 export function* validateLabels(labels: Labels | undefined, path: string): Steps<readonly Violation[]> {
   if (labels === undefined) return [];
   return yield* validateEachInSteps(Object.keys(labels), (key) => {
@@ -92,7 +92,7 @@ export function* validateLabels(labels: Labels | undefined, path: string): Steps
   });
 }
 
-/** What is wrong with a selector object in an object's field. */
+/** Returns the violations in a selector object in an object's field. */
 export function* validateLabelSelector(
   spec: LabelSelectorSpec | null | undefined,
   path: string,
@@ -148,7 +148,7 @@ export const selectorOperators: readonly string[] = Object.keys(objectOperators)
 function selectorOf(given: readonly LabelRequirement[]): LabelSelector {
   if (given.length === 0) return everything;
   const requirements = [...given].sort(byKey);
-  // A watch holds on to its selector, and most are never looked up so.
+  // Made when first needed: a watch keeps its selector, and most selectors never need it.
   const lookedUp = once(() => matchesAll(requirements));
   return {
     requirements,
@@ -166,7 +166,7 @@ function selectorOf(given: readonly LabelRequirement[]): LabelSelector {
 /** Valid keys have no surrogates, so UTF-16 order is the order of code points. */
 const byKey = (a: LabelRequirement, b: LabelRequirement): number => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0);
 
-/** More requirements than this are looked up by the labels that an object has. */
+/** The number of requirements beyond which they are looked up by the labels of an object. */
 const few = 16;
 
 /**
@@ -175,7 +175,7 @@ const few = 16;
  */
 function matchesAll(requirements: readonly LabelRequirement[]): LabelSelector['matches'] {
   const asked = new Set<string>();
-  /** By key, for keys with several requirements. */
+  /** By key; only keys with several requirements. */
   const demands = new Map<string, Demand>();
   for (const [at, one] of requirements.entries()) {
     const { key } = one;
@@ -202,9 +202,9 @@ const asks = ({ operator }: LabelRequirement): boolean => !operatorTests[operato
 
 /** The combined requirements on one key. */
 class Demand {
-  /** There has to be none. */
+  /** Whether the label must be absent. */
   #refusesAny = false;
-  /** It has to be one of these. */
+  /** The values of which the label must have one. */
   #wanted: ReadonlySet<string> | undefined;
   #refused: Set<string> | undefined;
   #above: bigint | undefined;
@@ -222,7 +222,7 @@ class Demand {
     }
   }
 
-  /** May a label have this value? */
+  /** Whether the label may have this value. */
   allows(value: string): boolean {
     if (this.#refusesAny || this.#refused?.has(value) || this.#wanted?.has(value) === false) return false;
     if (this.#above === undefined && this.#below === undefined) return true;

@@ -1,14 +1,14 @@
 import { isIP } from 'node:net';
 
-/** Mail addresses (RFC 5322) as Go's `net/mail` reads one: `a@b`, `Name <a@b>`, and a group of one, `x: a@b;`. */
+/** Checks mail addresses (RFC 5322) as Go's `net/mail` parses one: `a@b`, `Name <a@b>`, and a group of one, `x: a@b;`. */
 
-/** Is the text one address? */
+/** Whether the text is a single address. */
 export function isMailAddress(text: string): boolean {
   const reader = new Reader(text);
   return reader.addresses(true) === 1 && reader.skipComments() && reader.isAtEnd;
 }
 
-/** What ends a word. */
+/** The characters that end a word. */
 const special = new Set('()<>[]:;@\\,"');
 const isVisible = (character: string): boolean => (character >= '!' && character <= '~') || character >= '\u0080';
 const isBlank = (character: string): boolean => character === ' ' || character === '\t';
@@ -25,7 +25,7 @@ class Reader {
     return this.#at >= this.#text.length;
   }
 
-  /** How many addresses there are: one, or those of a group; undefined if that cannot be read. */
+  /** Reads an address or a group and returns the number of addresses; undefined if the text is invalid. */
   addresses(mayBeGroup: boolean): number | undefined {
     if (this.#spec()) {
       this.#skipBlanks();
@@ -40,7 +40,7 @@ class Reader {
     return this.#take('<') && this.#spec() && this.#take('>') ? 1 : undefined;
   }
 
-  /** Blanks and comments. False: one of these does not end. */
+  /** Skips blanks and comments; returns false if a comment does not end. */
   skipComments(): boolean {
     this.#skipBlanks();
     while (this.#next === '(') {
@@ -74,11 +74,11 @@ class Reader {
     }
   }
 
-  /** `local@domain`. Where there is none, nothing is read. */
+  /** Reads `local@domain`. Reads nothing if there is none. */
   #spec(): boolean {
     const start = this.#at;
     this.#skipBlanks();
-    // An empty text in quotes is nobody.
+    // Empty quotes are no local part.
     if ((this.#next === '"' ? this.#quoted() : this.#dotted()) && this.#take('@')) {
       this.#skipBlanks();
       if (this.#next === '[' ? this.#literal() : this.#dotted()) return true;
@@ -87,7 +87,7 @@ class Reader {
     return false;
   }
 
-  /** Words between dots. */
+  /** Reads words between dots. */
   #dotted(): boolean {
     const word = this.#word();
     return word !== undefined && !word.startsWith('.') && !word.endsWith('.') && !word.includes('..');
@@ -99,7 +99,7 @@ class Reader {
     return this.#at === start ? undefined : this.#text.slice(start, this.#at);
   }
 
-  /** What is in quotes. Where they do not end, nothing is read. */
+  /** Reads a quoted text. Reads nothing if the quotes do not end. */
   #quoted(): string | undefined {
     let said = '';
     for (let at = this.#at + 1; at < this.#text.length; at++) {
@@ -124,7 +124,7 @@ class Reader {
     return true;
   }
 
-  /** Words and quoted texts. Where the first is none, there is no phrase. */
+  /** Reads a phrase of words and quoted texts, which must begin with one. */
   #phrase(): boolean {
     for (let isFirst = true; ; isFirst = false) {
       if (!isFirst && !this.skipComments()) return false;
@@ -136,7 +136,7 @@ class Reader {
     }
   }
 
-  /** What is in parentheses; undefined if they do not close. */
+  /** Reads a comment in parentheses; undefined if they do not close. */
   #comment(): string | undefined {
     const start = ++this.#at;
     for (let depth = 1; !this.isAtEnd; ) {
@@ -156,7 +156,7 @@ const isEncoded: Readonly<Record<string, RegExp>> = {
   b: /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/,
 };
 
-/** An encoded word (RFC 2047) must be in an encoding of characters that is known. */
+/** Whether a word is readable: an encoded word (RFC 2047) must use a known character encoding. */
 function isReadable(word: string): boolean {
   const [, charset, way, content = ''] = /^=\?([^?]+)\?([bq])\?([^?]*)\?=$/i.exec(word) ?? [];
   if (charset === undefined || way === undefined || !isEncoded[way.toLowerCase()]?.test(content)) return true;

@@ -1,4 +1,4 @@
-/** A media type without its parameters, in lower case, or what Go's `mime` says is wrong with it or them. */
+/** Parses a media type: returns it without parameters, in lower case, or the error of Go's `mime` for it or its parameters. */
 export function readMediaType(text: string): { readonly type: string } | { readonly wrong: string } {
   const [base = ''] = text.split(';', 1);
   const type = base.toLowerCase().trim();
@@ -6,11 +6,11 @@ export function readMediaType(text: string): { readonly type: string } | { reado
   return wrong === undefined ? { type } : { wrong: `mime: ${wrong}` };
 }
 
-/** Of RFC 2045; Go lets braces pass. */
+/** The characters of a token by RFC 2045; Go also accepts braces. */
 const tokenCharacters = "[!#$%&'*+.^_`{|}~0-9A-Za-z-]";
 const typePattern = new RegExp(`^(${tokenCharacters}*)(/?)(${tokenCharacters}*)`);
 
-/** One without a slash is a disposition (RFC 2183), which is read in the same way. */
+/** Returns the error for a type. One without a slash is a disposition (RFC 2183), which is parsed in the same way. */
 function wrongType(type: string): string | undefined {
   const [whole = '', first, slash, second] = typePattern.exec(type) ?? [];
   if (!first) return 'no media type';
@@ -22,13 +22,13 @@ function wrongType(type: string): string | undefined {
 const beforeValue = new RegExp(`\\s*;\\s*(${tokenCharacters}+)\\s*=\\s*`, 'y');
 const plainValue = new RegExp(`${tokenCharacters}+`, 'y');
 
-/** `text`: what follows the type, which is nothing or begins with a semicolon. */
+/** Returns the error for the parameters; `text` follows the type, and is empty or begins with a semicolon. */
 function wrongParameters(text: string): string | undefined {
   const known = new Map<string, string>();
   for (let at = 0; at < text.length; ) {
     beforeValue.lastIndex = at;
     const name = beforeValue.exec(text)?.[1]?.toLowerCase();
-    // One semicolon may stand at the end.
+    // A single trailing semicolon is allowed.
     if (name === undefined) return ['', ';'].includes(text.slice(at).trim()) ? undefined : 'invalid media parameter';
     const found = valueAt(text, beforeValue.lastIndex);
     if (found === undefined) return 'invalid media parameter';
@@ -39,7 +39,7 @@ function wrongParameters(text: string): string | undefined {
   return undefined;
 }
 
-/** A token or a quoted text, and where it ends; undefined where neither stands. */
+/** Reads a token or quoted text and returns its end too; undefined if there is neither. */
 function valueAt(text: string, start: number): { readonly value: string; readonly end: number } | undefined {
   if (text[start] === '"') return quotedAt(text, start + 1);
   plainValue.lastIndex = start;
@@ -47,7 +47,7 @@ function valueAt(text: string, start: number): { readonly value: string; readonl
   return value === undefined ? undefined : { value, end: plainValue.lastIndex };
 }
 
-/** What can be escaped in quotes; a backslash before anything else is one. */
+/** The characters that can be escaped in quotes; before any other, a backslash is literal. */
 const special = new Set('()<>@,;:\\"/[]?=');
 
 function quotedAt(text: string, start: number): { readonly value: string; readonly end: number } | undefined {

@@ -1,4 +1,4 @@
-/** Rules for names, labels and qualified names. Each answers what is wrong, in Kubernetes' words; nothing wrong: empty. */
+/** Rules for names, labels and qualified names. Each returns Kubernetes' errors; an empty list if the text is valid. */
 
 const label = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
 const subdomain = `${label}(\\.${label})*`;
@@ -11,7 +11,7 @@ const patterns = {
   conditionReason: /^[A-Za-z](?:[A-Za-z0-9_,:]*[A-Za-z0-9_])?$/,
 };
 
-/** The sentence every pattern rule ends with. */
+/** Returns the sentence that every pattern rule ends with. */
 const rule = (sentence: string, pattern: string, ...examples: readonly string[]): string =>
   `${sentence} (e.g. ${examples.map((example) => `'${example}'`).join(',  or ')}, regex used for validation is '${pattern}')`;
 
@@ -90,7 +90,7 @@ export const dnsSubdomain = (text: string): readonly string[] => [
   ...(isSubdomain(text) ? [] : [texts.subdomain]),
 ];
 
-/** Anything that can stand in a URL path as one segment. */
+/** Any text that can be one segment of a URL path. */
 export const pathSegment = (
   text: string,
   { prefix }: { readonly prefix: boolean } = { prefix: false },
@@ -101,7 +101,7 @@ export const pathSegment = (
   ...(text.includes('%') ? ["may not contain '%'"] : []),
 ];
 
-/** Most names and values are such, and thousands of them may come with one request. */
+/** A fast path: most names and values are short, and a request may contain thousands of them. */
 const isShortQualified = (text: string): boolean => text.length <= 63 && patterns.qualified.test(text);
 const nothingWrong: readonly string[] = [];
 
@@ -134,7 +134,7 @@ export const labelValue = (text: string): readonly string[] =>
     ? nothingWrong
     : [...(byteLength(text) > 63 ? [maxBytes(63)] : []), ...(patterns.qualified.test(text) ? [] : [texts.labelValue])];
 
-/** The reason of a condition (metav1.Condition), but for its length. */
+/** The reason of a condition (metav1.Condition), except for its length. */
 export const conditionReason = (text: string): readonly string[] =>
   patterns.conditionReason.test(text) ? [] : [texts.conditionReason];
 
@@ -156,34 +156,34 @@ export function configKey(text: string): readonly string[] {
 const ordinaryKey = /^[-_a-zA-Z0-9][-._a-zA-Z0-9]{0,252}$/;
 
 /**
- * Applies a name rule to `generateName`: a trailing `-` will be followed by more, so it is taken as a letter. As in
- * Kubernetes, the character before it is not looked at, and `-` alone is no prefix.
+ * Applies a name rule to `generateName`: a trailing `-` will be followed by more, so it counts as a letter. As in
+ * Kubernetes, the character before it is not checked, and `-` alone is no prefix.
  */
 const asPrefix =
   (check: (text: string) => readonly string[]) =>
   (text: string, { prefix }: { readonly prefix: boolean }): readonly string[] =>
     check(prefix && text.length > 1 && text.endsWith('-') ? `${text.slice(0, -2)}a` : text);
 
-/** Name rules a definition can refer to. */
+/** The name rules that a definition can refer to. */
 export const nameRules = {
   dnsLabel: asPrefix(dnsLabel),
   dnsSubdomain: asPrefix(dnsSubdomain),
   dns1035Label: asPrefix(dns1035Label),
-  /** Also of prefixes: `.` is none, whatever follows. */
+  /** Also applies to prefixes: `.` is invalid whatever follows. */
   pathSegment: (text: string) => pathSegment(text),
-  /** A subdomain in the words of Kubernetes' newer rules, which do not look at prefixes. */
+  /** A subdomain with the texts of Kubernetes' newer rules, which do not check prefixes. */
   longName: (text: string, { prefix }: { readonly prefix: boolean }): readonly string[] =>
     prefix ? [] : dnsSubdomain(text).map((wrong) => (wrong === maxCharacters(253) ? maxBytes(253) : wrong)),
-  /** Whatever can stand in a URL, which is asked of all names where nothing else is wrong. */
+  /** Any path segment of a URL, which is checked for every name that breaks no other rule. */
   any: (): readonly string[] => [],
 } as const;
 
 const alphabet = 'bcdfghjklmnpqrstvwxz2456789';
 const randomLength = 5;
-/** Longest prefix kept of a generateName: 63 less the random part. */
+/** The maximum length that is kept of a generateName: 63 less the random part. */
 const prefixLength = 63 - randomLength;
 
-/** `prefix` (cut to 58) and five random characters without vowels. `random` answers numbers in [0, 1). */
+/** Returns `prefix` (cut to 58) and five random characters without vowels. `random` returns numbers in [0, 1). */
 export const generatedName = (prefix: string, random: () => number = Math.random): string => {
   let suffix = '';
   for (let i = 0; i < randomLength; i++) suffix += alphabet[Math.floor(random() * alphabet.length)];

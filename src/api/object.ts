@@ -1,14 +1,14 @@
-/** Any JSON value. A whole number that no double holds exactly, and 64 bits do, is a bigint; other numbers never are. */
+/** Any JSON value. A whole number that fits in 64 bits but not exactly in a double is a bigint; other numbers never are. */
 export type Json = null | boolean | number | bigint | string | readonly Json[] | JsonObject;
 /** A JSON object. */
 export interface JsonObject {
   readonly [member: string]: Json;
 }
 
-/** Is a JSON value an object? */
+/** Whether a JSON value is an object. */
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
-/** Is a JSON value a list? The type of `Array.isArray` does not narrow to read-only arrays. */
+/** Whether a JSON value is a list. The type of `Array.isArray` does not narrow to read-only arrays. */
 export const isList = (value: unknown): value is readonly Json[] => Array.isArray(value);
 
 /** Returns the own member with this name, never one inherited from Object.prototype. */
@@ -16,8 +16,8 @@ export const member = <T>(object: { readonly [member: string]: T }, name: string
   Object.hasOwn(object, name) ? object[name] : undefined;
 
 /**
- * An owner of an object, which goes when all its owners are gone. It is cluster-scoped or in the same namespace; at most one is
- * the controller.
+ * An owner of an object; the object is deleted once all its owners are gone. An owner is cluster-scoped or in the same
+ * namespace; at most one is the controller.
  */
 export interface OwnerReference {
   readonly apiVersion: string;
@@ -60,19 +60,19 @@ export interface ObjectMeta {
   readonly managedFields?: readonly ManagedFieldsEntry[] | undefined;
 }
 
-/** What every stored or answered object has. Kinds extend it with `spec`, `status`, `data`, ... */
+/** The members common to all objects. Kinds extend it with `spec`, `status`, `data`, ... */
 export interface ApiObject {
   readonly apiVersion: string;
   readonly kind: string;
   readonly metadata: ObjectMeta;
 }
 
-/** An object of a kind whose members have no types. */
+/** An object whose members other than the common ones have no types. */
 export interface Unstructured extends ApiObject {
   readonly [member: string]: unknown;
 }
 
-/** The same object, for whoever looks at members by their names. */
+/** Casts an object so that members can be read by name. */
 export const unstructured = (object: ApiObject): Unstructured => object as Unstructured;
 
 /** Names one object of a known type; `namespace` is absent for cluster-scoped ones. */
@@ -81,7 +81,7 @@ export interface ObjectKey {
   readonly name: string;
 }
 
-/** An object of a kind with these types of `spec` and `status`, such as those that a generator made of its schema. */
+/** An object of a kind with these types of `spec` and `status`, which may be generated from its schema. */
 export interface Resource<Spec, Status = undefined> extends ApiObject {
   readonly spec: Spec;
   readonly status?: Status | undefined;
@@ -91,7 +91,7 @@ export interface Resource<Spec, Status = undefined> extends ApiObject {
 export interface ResourceType<T extends ApiObject = ApiObject> {
   /** API group; empty for the core group. */
   readonly group: string;
-  /** Its group under the default domains, where it is served under others. What stands for the kind inside the server. */
+  /** The group under the default domains if it is served under others; identifies the kind inside the server. */
   readonly homeGroup?: string;
   readonly version: string;
   /** Lower-case plural, as in URLs. */
@@ -138,20 +138,20 @@ export const groupResource = (type: { readonly group: string; readonly plural: s
 export const groupKind = (type: { readonly group: string; readonly kind: string }): string =>
   type.group === '' ? type.kind : `${type.kind}.${type.group}`;
 
-/** Does an untyped value have the shape of an API object? */
+/** Whether an untyped value has the shape of an API object. */
 export const hasMetadata = (value: unknown): value is ApiObject => isObject(value) && isObject(value['metadata']);
 
 /** `namespace/name`, or the bare name; for logs and queue keys. */
 export const keyText = (key: ObjectKey): string =>
   key.namespace === undefined || key.namespace === '' ? key.name : `${key.namespace}/${key.name}`;
 
-/** Where an object is; the name is empty if it has none yet. */
+/** Returns the namespace and name of an object; the name is empty if it has none yet. */
 export const keyOf = (object: { readonly metadata: ObjectMeta }): ObjectKey => ({
   namespace: object.metadata.namespace,
   name: object.metadata.name ?? '',
 });
 
-/** A resource type with the names derived that can be. */
+/** Makes a resource type; names that are not given are derived where possible. */
 export function resourceType<T extends ApiObject = Unstructured>(given: {
   readonly group: string;
   readonly version: string;
@@ -165,7 +165,7 @@ export function resourceType<T extends ApiObject = Unstructured>(given: {
   return { singular: given.kind.toLowerCase(), listKind: `${given.kind}List`, ...given };
 }
 
-/** Is this resource the one that `type` names under the default domains? */
+/** Whether this resource is the one that `type` names under the default domains. */
 export const isType = (
   type: { readonly group: string; readonly homeGroup?: string; readonly plural: string },
   of: { readonly group: string; readonly plural: string },

@@ -14,28 +14,28 @@ import {
   type Violation,
 } from './violations.js';
 
-/** Query options of every verb: read and checked as kube-apiserver does. */
+/** Parses and validates the query options of every verb as kube-apiserver does. */
 
-/** First value of a parameter wins; `all` for those that may be repeated. */
+/** The parameters of a query: the first value of a parameter wins; `all` is for those that may be repeated. */
 export interface Query {
   get(name: string): string | undefined;
   all(name: string): readonly string[];
 }
 
-/** Absent, `0` and `false` are false; everything else, also the empty text, is true. */
+/** Reads a boolean: absent, `0` and `false` are false; everything else, also the empty text, is true. */
 export const readBoolean = (value: string | undefined): boolean =>
   value !== undefined && value !== '0' && value.toLowerCase() !== 'false';
 
-/** More digits than 64 bits have. Making a number of millions of them takes seconds, and so many are out of range anyway. */
+/** More digits than 64 bits have. Converting millions of digits takes seconds, and the result is out of range anyway. */
 const manyDigits = 25;
 
-/** The number that digits are, with or without a sign; of many digits any that is out of range. */
+/** Converts digits with an optional sign to a number; for too many digits returns any number out of range. */
 function wholeOf(text: string): bigint {
   const [, sign = '', digits = ''] = /^([+-]?)0*(\d*)$/.exec(text) ?? [];
   return BigInt(`${sign === '-' ? '-' : ''}${digits.slice(0, manyDigits) || '0'}`);
 }
 
-/** A decimal int64, or 400 in Go's words. */
+/** Parses a decimal int64. Throws BadRequest with Go's error. */
 function readInteger(value: string | undefined): number | undefined {
   if (value === undefined) return undefined;
   if (!/^[+-]?\d+$/.test(value)) throw badRequest(`strconv.ParseInt: parsing ${quote(value)}: invalid syntax`);
@@ -46,7 +46,7 @@ function readInteger(value: string | undefined): number | undefined {
   return Number(number);
 }
 
-/** A decimal uint64; answers Go's complaint as text if it is none. */
+/** Parses a decimal uint64, or returns Go's error. */
 export function parseResourceVersion(text: string): bigint | { readonly wrong: string } {
   if (!/^\d+$/.test(text)) return { wrong: `strconv.ParseUint: parsing ${quote(text)}: invalid syntax` };
   const number = wholeOf(text);
@@ -59,7 +59,7 @@ export interface ListParameters {
   readonly shardSelector: string | undefined;
   readonly watch: boolean;
   readonly allowWatchBookmarks: boolean;
-  /** As sent; empty and absent alike mean: the most recent. */
+  /** As sent; empty and absent both mean the most recent. */
   readonly resourceVersion: string;
   readonly resourceVersionMatch: string | undefined;
   readonly timeoutSeconds: number | undefined;
@@ -100,13 +100,13 @@ export function selectedName(query: Query): string {
     const name = readListParameters(query).fields?.exactly('metadata.name') ?? '';
     return pathSegment(name).length === 0 ? name : '';
   } catch {
-    // The list itself says what is wrong with it.
+    // The list itself reports the error.
     return '';
   }
 }
 
 const match = 'resourceVersionMatch';
-/** Throws for invalid combinations of list parameters; those of a watch only if a parameter asks for it, not the path. */
+/** Throws for invalid combinations of list parameters; for watches only if a parameter requests the watch, not the path. */
 export function checkListParameters(options: ListParameters): void {
   const found = options.watch ? watchViolations(options) : listViolations(options);
   if (found.length) throw invalidObject({ group: 'meta.k8s.io', kind: 'ListOptions' }, found);
@@ -145,7 +145,7 @@ function watchViolations(options: ListParameters): readonly Violation[] {
   }
   if (given !== undefined && given !== 'NotOlderThan')
     found.push(notSupportedTypedString(match, given, ['NotOlderThan']));
-  // A watch that names no version begins with the present state, as if it had asked so.
+  // A watch without a version begins with the present state, as if that had been requested.
   const impliesMatch = sendInitialEvents === undefined && (resourceVersion === '' || resourceVersion === '0');
   if (token && (given !== undefined || impliesMatch)) found.push(withContinue);
   return found;
@@ -160,13 +160,13 @@ export interface WriteParameters {
   readonly fieldValidation: FieldValidation;
   /** As it was given, for webhooks. */
   readonly givenFieldValidation: FieldValidation | undefined;
-  /** undefined: not given. */
+  /** undefined if not given. */
   readonly force: boolean | undefined;
 }
 
-/** Longest name of a manager of fields, in bytes. */
+/** The maximum length of a field manager's name, in bytes. */
 export const managerLimit = 128;
-/** What no such name may have in it. */
+/** Matches characters that such a name must not contain. */
 export const unprintable = /[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/u;
 const everyUnprintable = new RegExp(unprintable, 'gu');
 const validations = ['', 'Ignore', 'Strict', 'Warn'];
@@ -175,7 +175,7 @@ function dryRunViolations(values: readonly string[]): readonly Violation[] {
   return values.length > 0 && values.some((value) => value !== 'All') ? [notSupported('dryRun', values, ['All'])] : [];
 }
 
-/** What is wrong with the name of a manager, of a write or of an entry of `managedFields`. */
+/** Returns the violations in the name of a field manager, of a write or of an entry of `managedFields`. */
 export function managerViolations(path: string, manager: string): readonly Violation[] {
   if (Buffer.byteLength(manager) > managerLimit) return [tooLong(path, managerLimit)];
   return [...manager.matchAll(everyUnprintable)].map(({ 0: character, index }) => {
@@ -216,7 +216,7 @@ export function readWriteParameters(
   };
 }
 
-/** What becomes of the dependents of a deleted object. */
+/** What happens to the dependents of a deleted object. */
 export interface DeletionPolicy {
   readonly propagationPolicy?: 'Background' | 'Foreground' | 'Orphan' | undefined;
   readonly orphanDependents?: boolean | undefined;
@@ -224,7 +224,7 @@ export interface DeletionPolicy {
 
 export interface DeleteParameters extends DeletionPolicy {
   readonly dryRun: boolean;
-  /** As it was given, maybe repeated, for webhooks. */
+  /** The values as sent, possibly repeated, for webhooks. */
   readonly givenDryRun: readonly string[];
   readonly gracePeriodSeconds: number | undefined;
   readonly preconditions: { readonly uid?: string; readonly resourceVersion?: string } | undefined;
@@ -239,7 +239,7 @@ export interface DeleteBody {
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
 }
 
-/** Of a DELETE without a body. */
+/** Returns the options of a DELETE without a body. */
 function deleteBodyOf(query: Query): DeleteBody {
   const gracePeriodSeconds = readInteger(query.get('gracePeriodSeconds'));
   const propagationPolicy = query.get('propagationPolicy');

@@ -5,6 +5,6 @@ export interface PatchOperation {
   readonly op: string | undefined;
   readonly path: string | undefined;
   readonly from: string | undefined;
-  /** undefined where the operation has none. */
+  /** undefined if the operation has none. */
   readonly value: Json | undefined;
 }

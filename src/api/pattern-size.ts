@@ -1,10 +1,10 @@
 /**
- * About how many instructions a regular expression compiles to, in time linear in its length. What is repeated counts
- * as often as it may be repeated; a class of characters counts once. Patterns that do not parse have some size, too.
+ * Estimates the number of instructions that a regular expression compiles to, in time linear in its length. A repeated part
+ * counts as often as it may be repeated; a character class counts once. Patterns that do not parse have some size too.
  */
 export const patternSize = (pattern: string): number => measured(pattern).instructions;
 
-/** The same of what compiling takes: a class of Unicode has hundreds of ranges, which are put together for each. */
+/** Estimates the cost of compiling in the same unit: a Unicode class has hundreds of ranges, which are assembled for each one. */
 export function compiledSize(pattern: string): number {
   const { instructions, classes } = measured(pattern);
   return instructions + classes * sizeOfUnicodeClass;
@@ -13,9 +13,9 @@ export function compiledSize(pattern: string): number {
 function measured(pattern: string): { readonly instructions: number; readonly classes: number } {
   const outer: number[] = [];
   let total = 0;
-  /** Classes of Unicode, which are put together once, however often they are repeated. */
+  /** The number of Unicode classes, which are assembled once, however often they are repeated. */
   let classes = 0;
-  /** Size of what a repetition that follows would repeat. */
+  /** The size of the part that a following repetition would repeat. */
   let last = 0;
   const add = (size: number): void => {
     total += size;
@@ -51,7 +51,7 @@ function measured(pattern: string): { readonly instructions: number; readonly cl
 const sizeOfUnicodeClass = 40;
 const isUnicodeClass = (text: string): boolean => text.startsWith('\\p') || text.startsWith('\\P');
 
-/** An escape, the beginning of a class of characters, a repetition, or one sign. */
+/** Matches an escape, the beginning of a character class, a repetition, or a single character. */
 const atom = /\\[pPx]\{[^}]{0,40}\}|\\.|\[\^?\]?|\{\d{1,9}(?:,\d{0,9})?\}|./sy;
 const inClass = /\\.|\[:\^?\w{1,10}:\]|./sy;
 

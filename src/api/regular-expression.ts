@@ -4,31 +4,31 @@ import { compiledSize, patternSize } from './pattern-size.js';
 import { withKnownClasses } from './unicode-classes.js';
 
 /**
- * Regular expressions from users: RE2's syntax and its linear time. The package is loaded with the first pattern;
- * compiled patterns are kept, the least recently used are forgotten first.
+ * A regular expression from a user, with the syntax and linear time of RE2. The package is loaded with the first pattern;
+ * compiled patterns are cached, and the least recently used are evicted first.
  */
 export interface RegularExpression {
-  /** Does any part of the text match? */
+  /** Whether any part of the text matches. */
   test(text: string): boolean;
-  /** The first part of the text that matches. */
+  /** Returns the first part of the text that matches. */
   find(text: string): string | undefined;
   /**
-   * The parts that match, one behind the other, at most so many; an empty one right behind another does not count.
-   * undefined: it takes too long, which one match after the other may though each of them does not.
+   * Returns the successive parts that match, at most `most`; an empty one directly after another does not count. undefined
+   * if it takes too long, which many matches may together although each of them does not.
    */
   findAll(text: string, most?: number): readonly string[] | undefined;
-  /** The most that matching can cost, in instructions and characters: ten of them take about 150 ns. */
+  /** Returns the maximum cost of matching, in instructions times characters; ten of them take about 150 ns. */
   cost(text: string): number;
 }
 
-/** A text that costs more, together with the pattern, would keep everybody else waiting: nothing can come in between. */
+/** The maximum cost of matching one text. A higher one would delay all other work, because matching cannot be interrupted. */
 export const maxMatchingCost = 25_000_000;
 
 export type Compiled =
   | { readonly expression: RegularExpression; readonly error?: undefined }
   | { readonly expression?: undefined; readonly error: string };
 
-/** Of one pattern, and of all that are kept; in instructions, each about 500 bytes and a microsecond of compiling. */
+/** Limits for one pattern and for all cached ones, in instructions; each takes about 500 bytes and a microsecond of compiling. */
 const maxInstructions = 10_000;
 export const keptInstructions = 50_000;
 const cache = new Map<string, { readonly compiled: Compiled; readonly size: number }>();
@@ -43,14 +43,11 @@ const load = (): Package => {
 
 const sizeOf = (pattern: string): number => Math.max(1, compiledSize(pattern), pattern.length / 10);
 
-/** Microseconds, about, that `compile` will take: of a pattern that is kept, none. */
+/** Returns the approximate time that `compile` will take, in microseconds; 0 for a cached pattern. */
 export const compilingCost = (pattern: string): number =>
   cache.has(pattern) ? 0 : Math.min(sizeOf(pattern), maxInstructions);
 
-/**
- * A pattern, or what is wrong with it in Go's words (`error parsing regexp: ...`). Patterns may have fewer instructions
- * than in Go.
- */
+/** Compiles a pattern, or returns Go's error (`error parsing regexp: ...`). The limit on instructions is lower than Go's. */
 export function compile(pattern: string): Compiled {
   const known = cache.get(pattern);
   if (known !== undefined) {
@@ -96,19 +93,19 @@ function parse(pattern: string, size: number): Compiled {
         ? again
         : { error: again.error.replace(`\`${nameless}\``, () => `\`${pattern}\``) };
     }
-    // Go always quotes what it complains about.
+    // Go's errors always quote the part that is invalid.
     return { error: error.endsWith('`') ? error : `${error}: \`\`` };
   }
 }
 
-/** Quoted texts, escapes and classes as they are; groups lose their names, of which Go takes two alike. */
+/** Removes the names of groups, because Go allows duplicate ones; keeps quoted texts, escapes and classes. */
 const withoutNames = (pattern: string): string =>
   pattern.replace(
     /(\\Q.*?(?:\\E|$)|\\.|\[\^?\]?(?:\\.|\[:\^?\w{1,10}:\]|[^\]])*\]?)|\(\?P?<\w+>/gs,
     (_, kept: string | undefined) => kept ?? '(',
   );
 
-/** Milliseconds, after which looking for more matches is given up. */
+/** The time after which the search for more matches is abandoned, in milliseconds. */
 const longestFinding = 100;
 
 function findAll(

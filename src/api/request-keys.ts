@@ -16,7 +16,7 @@ export function checkRequestPath({ namespace, isInOne, name, subresource }: Plac
 
 interface Place {
   readonly namespace?: string | undefined;
-  /** It has to be in a namespace. */
+  /** Whether the object has to be in a namespace. */
   readonly isInOne: boolean;
   readonly name?: string | undefined;
   readonly subresource?: string | undefined;
@@ -29,10 +29,10 @@ export function requestKey(object: { readonly metadata: ObjectMeta }): ObjectKey
   return keyOf(object);
 }
 
-/** Longer names do not fit into a URL: servers and proxies refuse it. */
+/** The maximum length of a name: servers and proxies refuse URLs with longer ones. */
 const longestName = 8_192;
 
-/** Can an object have this key? */
+/** Whether an object can have this key. */
 export const isValidKey = ({ namespace, name }: Partial<ObjectKey>): boolean =>
   Boolean(name) &&
   [name ?? '', namespace ?? ''].every((text) => text.length <= longestName && pathSegment(text).length === 0);

@@ -1,2 +1,2 @@
-/** Bytes of the body of a request, which is also what an object may come to. Kubernetes' limit of a body. */
+/** The maximum size of a request body in bytes, as in Kubernetes; also the maximum size of an object. */
 export const maxRequestBytes = 3_145_728;

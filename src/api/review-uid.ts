@@ -1,8 +1,8 @@
 import { quote } from './go-text.js';
 
-/** A webhook chooses what it answers, and may be anybody. */
+/** The maximum length of a UID that is shown, because a webhook may answer with any text. */
 const mostShown = 1_024;
 
-/** What is wrong with the answer to a review that names another one. */
+/** Returns the error for an answer to a review with a different UID. */
 export const reviewUidMismatch = (asked: string, found: string): string =>
   `expected response.uid=${quote(asked)}, got ${quote(found.slice(0, mostShown))}`;

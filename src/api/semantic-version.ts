@@ -1,12 +1,12 @@
 import { maxUint64 } from './go-integers.js';
 import { quote } from './go-text.js';
 
-/** Versions as semver.org has them, read with the complaints of the Go package Kubernetes uses (`blang/semver`). */
+/** A version by semver.org, parsed with the errors of the Go package that Kubernetes uses (`blang/semver`). */
 export interface SemanticVersion {
   readonly major: bigint;
   readonly minor: bigint;
   readonly patch: bigint;
-  /** Numbers come before texts. */
+  /** In comparisons, numbers precede texts. */
   readonly prerelease: readonly (bigint | string)[];
 }
 
@@ -31,14 +31,14 @@ function unsigned(text: string): bigint | Wrong {
   return value > maxUint64 ? complain('value out of range') : value;
 }
 
-/** At the first two dots. */
+/** Splits a text at its first two dots. */
 function threeParts(text: string): readonly string[] {
   const [major = '', minor, ...rest] = text.split('.');
   if (minor === undefined) return [major];
   return rest.length === 0 ? [major, minor] : [major, minor, rest.join('.')];
 }
 
-/** A whole version, or what is wrong. */
+/** Parses a complete version, or returns the error. */
 export function parseSemanticVersion(text: string): SemanticVersion | Wrong {
   if (text === '') return { wrong: 'Version string empty' };
   const [majorText = '', minorText = '', rest] = threeParts(text);
@@ -78,7 +78,7 @@ const cut = (text: string, separator: string): readonly [string, string | undefi
   return at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)];
 };
 
-/** Also `v1`, `1.2` and `01.02.03`, which are completed. */
+/** Like `parseSemanticVersion`, but also accepts `v1`, `1.2` and `01.02.03`, which are completed. */
 export function parseTolerantVersion(text: string): SemanticVersion | Wrong {
   const parts = threeParts(text.startsWith('v') ? text.slice(1) : text).map((part) => {
     if (Buffer.byteLength(part) < 2) return part;
@@ -94,7 +94,7 @@ export function parseTolerantVersion(text: string): SemanticVersion | Wrong {
 
 const order = (a: bigint | string, b: bigint | string): -1 | 0 | 1 => (a < b ? -1 : a > b ? 1 : 0);
 
-/** Negative: the first is older. A prerelease is older than its version. */
+/** Compares two versions; negative if the first is older. A prerelease is older than its version. */
 export function compareSemanticVersions(a: SemanticVersion, b: SemanticVersion): -1 | 0 | 1 {
   const numbers = order(a.major, b.major) || order(a.minor, b.minor) || order(a.patch, b.patch);
   if (numbers !== 0) return numbers;

@@ -4,10 +4,10 @@ import { dnsLabel, dnsSubdomain } from './names.js';
 import { invalid, required, tooLong, type Violation } from './violations.js';
 
 const maxDomain = 253;
-/** Domain, slash, and a path of a label, a dot and a subdomain. */
+/** The maximum length: a domain, a slash, and a path of a label, a dot and a subdomain. */
 const maxSignerName = maxDomain + 1 + 63 + 1 + 253;
 
-/** The grammar of signer names: `domain/path`, the domain of two labels or more. Everything that is wrong with one. */
+/** Returns all violations in a signer name: `domain/path`, with a domain of two labels or more. */
 export function signerNameViolations(field: string, signerName: string): readonly Violation[] {
   if (signerName === '') return [required(field)];
   const segments = signerName.split('/');
@@ -29,24 +29,24 @@ export function signerNameViolations(field: string, signerName: string): readonl
   ];
 }
 
-/** Does it stand for every signer of a domain, as `domain/*` does? */
+/** Whether a pattern stands for every signer of a domain, as `domain/*` does. */
 export const isSignerDomain = (pattern: string): boolean => pattern.endsWith('/*') && pattern.length > 2;
 
-/** Everything that is wrong with what may be a signer name or `domain/*`. */
+/** Returns all violations in a text that must be a signer name or `domain/*`. */
 export const signerPatternViolations = (field: string, pattern: string): readonly Violation[] =>
   signerNameViolations(field, isSignerDomain(pattern) ? `${pattern.slice(0, -1)}any` : pattern);
 
-/** Is it this signer, or one of this domain? `domain/*` covers every path, a bare name only itself. */
+/** Whether a pattern covers a signer: `domain/*` covers every path of the domain, a name only itself. */
 export const coversSigner = (pattern: string, signerName: string): boolean =>
   isSignerDomain(pattern) ? signerName.startsWith(pattern.slice(0, -1)) : pattern === signerName;
 
-/** A value from outside that says what a signer serves. */
+/** Checks a value from outside: a signer name or `domain/*`. */
 export const servedSigner = checkThat(
   'a signer name, or domain/*',
   (value) => isNonEmptyString(value) && signerPatternViolations('', value).length === 0,
 );
 
-/** What is wrong with the first bad part; the value told is the whole. */
+/** Returns the violations in the first invalid part; they show the whole value. */
 function firstWrong(
   field: string,
   whole: string,

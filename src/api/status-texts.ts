@@ -1,4 +1,4 @@
-/** What Kubernetes says of an HTTP status code where nothing more is known. */
+/** Kubernetes' messages for HTTP status codes when nothing more is known. */
 export const statusTexts = {
   400: 'the server rejected our request for an unknown reason',
   401: 'the server has asked for the client to provide credentials',

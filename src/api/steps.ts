@@ -7,8 +7,8 @@ export function* resultOf<T>(work: T | Steps<T>): Steps<T> {
 }
 
 /**
- * Does it come in steps, or is it there? JSON has lists, which are iterable and have no `next`, and objects, which may
- * have any member and are not iterable.
+ * Whether a result comes in steps rather than being there already. JSON lists are iterable and have no `next`; JSON objects
+ * may have any member and are not iterable.
  */
 export const isSteps = <T>(work: T | Steps<T>): work is Steps<T> =>
   typeof work === 'object' && work !== null && Symbol.iterator in work && 'next' in work;
@@ -19,7 +19,7 @@ export const itemsPerStep = 2_048;
 interface Job {
   readonly count: number;
   act(at: number): void;
-  /** Goes back to where the job was found. */
+  /** Returns to the position where the job was found. */
   readonly enter: (() => void) | undefined;
   readonly done: (() => void) | undefined;
 }

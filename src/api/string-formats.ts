@@ -5,7 +5,7 @@ import { parseGoRequestUrl } from './go-url.js';
 import { isMailAddress } from './mail-address.js';
 import { member } from './object.js';
 
-/** Formats of strings that are checked, one tester each; all others are ignored. Names are compared without `-`. */
+/** The checker of a string format. Formats without one are ignored; their names are compared without `-`. */
 type Tester = (text: string) => boolean;
 
 const matches =
@@ -58,13 +58,13 @@ const numeric: Readonly<Record<string, readonly string[]>> = {
   number: ['float', 'double'],
 };
 
-/** How a string format is checked; undefined if it is not. */
+/** Returns the checker of a string format; undefined if the format is not checked. */
 export function stringFormat(format: string): Tester | undefined {
   const normal = format.replaceAll('-', '');
   return member(testers, normal);
 }
 
-/** Is this format checked for values of this type ('' for none)? */
+/** Whether this format is checked for values of this type ('' for none). */
 export const isKnownFormat = (type: string, format: string): boolean =>
   type === '' || type === 'string' ? stringFormat(format) !== undefined : (numeric[type]?.includes(format) ?? false);
 
@@ -156,10 +156,10 @@ function isDateTime(text: string): boolean {
 }
 
 const amounts = /(\d+)\s*([A-Za-zµ]+)/g;
-/** Bounds the work of looking for amounts anywhere in a text. */
+/** The maximum length of a text with amounts in words; bounds the work of searching it. */
 const longestWords = 1_000;
 const hour = 3_600_000_000_000n;
-/** Names of units, the last of each the beginning of longer words too, and what one is in nanoseconds. */
+/** The names of units and their nanoseconds; the last name of each may also begin longer words. */
 const units: readonly (readonly [names: readonly string[], nanoseconds: bigint])[] = [
   [['ns', 'nano'], 1n],
   [['us', 'µs', 'micro'], 1_000n],
@@ -171,7 +171,7 @@ const units: readonly (readonly [names: readonly string[], nanoseconds: bigint])
   [['w', 'wk', 'week'], 7n * 24n * hour],
 ];
 
-/** The sum of the amounts with units in words (`2 weeks`) somewhere in a text, in nanoseconds; undefined if there are none. */
+/** Returns the sum of all amounts with units in words (`2 weeks`) in a text, in nanoseconds; undefined if there are none. */
 export function durationInWords(text: string): bigint | undefined {
   if (text.length > longestWords) return undefined;
   let sum: bigint | undefined;

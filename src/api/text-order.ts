@@ -1,11 +1,11 @@
-/** The order in which Go puts texts, that of their UTF-8 bytes. */
+/** Orders texts as Go does: by their UTF-8 bytes. */
 
 const surrogate = /[\ud800-\udfff]/;
 
-/** Are there surrogates? Without, the order of code units, which is JavaScript's own and faster, is that of bytes. */
+/** Whether a text has surrogates. Without them JavaScript's own order, by code units, is that of the bytes, and faster. */
 export const hasSurrogates = (text: string): boolean => surrogate.test(text);
 
-/** Sorts texts, in place. Most are in order already, and `sort` first copies even the few. */
+/** Sorts texts in place. Checks first whether they are in order, as most are, because `sort` copies even short lists. */
 export function sortTexts(texts: string[]): string[] {
   if (texts.length < 2) return texts;
   if (texts.some(hasSurrogates)) return texts.sort(compareText);
@@ -17,11 +17,11 @@ function areInOrder(texts: readonly string[]): boolean {
   return true;
 }
 
-/** Names of the members, or keys of the map, in order. */
+/** Returns the names of an object's members, or the keys of a map, in order. */
 export const sortedNames = (of: object | ReadonlyMap<string, unknown>): string[] =>
   sortTexts(of instanceof Map ? [...(of as ReadonlyMap<string, unknown>).keys()] : Object.keys(of));
 
-/** Which of two texts comes first, as `sort` asks. */
+/** Compares two texts, for `sort`. */
 export function compareText(left: string, right: string): number {
   if (left === right) return 0;
   const length = Math.min(left.length, right.length);

@@ -1,27 +1,27 @@
-/** Timestamps and durations as the wire writes them. */
+/** Formats timestamps and durations. */
 
-/** RFC 3339 in UTC with whole seconds (`metav1.Time`); fractions are cut. */
+/** Formats RFC 3339 in UTC with whole seconds (`metav1.Time`); fractions are cut off. */
 export const timestamp = (milliseconds: number): string => `${new Date(milliseconds).toISOString().slice(0, 19)}Z`;
 
-/** RFC 3339 in UTC with six fraction digits (`metav1.MicroTime`). */
+/** Formats RFC 3339 in UTC with six fraction digits (`metav1.MicroTime`). */
 export const microTimestamp = (milliseconds: number): string =>
   `${new Date(milliseconds).toISOString().slice(0, 23)}000Z`;
 
-/** The day in UTC: `2026-01-31`. */
+/** Formats the day in UTC: `2026-01-31`. */
 export const dateText = (milliseconds: number): string => new Date(milliseconds).toISOString().slice(0, 10);
 
 const units = { second: 1, minute: 60, hour: 3_600, day: 86_400, year: 365 * 86_400 };
 
 const goZeroTime = '0001-01-01 00:00:00 +0000 UTC';
 
-/** A time in UTC as Go prints it, with whole seconds; the zero time for none and for what is beyond all dates. */
+/** Formats a time in UTC as Go prints it, with whole seconds; the zero time if there is none or it is beyond all dates. */
 export function goTimeText(milliseconds: number | undefined): string {
   const date = new Date(milliseconds ?? Number.NaN);
   if (Number.isNaN(date.getTime())) return goZeroTime;
   return `${date.toISOString().slice(0, 19).replace('T', ' ')} +0000 UTC`;
 }
 
-/** An age as kubectl shows it: `45s`, `3m10s`, `5h`, `2d3h`, `3y20d`; rounded down, two units at the most. */
+/** Formats an age as kubectl does: `45s`, `3m10s`, `5h`, `2d3h`, `3y20d`; rounded down, at most two units. */
 export function humanDuration(milliseconds: number): string {
   const seconds = Math.trunc(milliseconds / 1_000);
   if (seconds < -1) return '<invalid>';

@@ -1,12 +1,12 @@
 /**
- * Texts without what stands at their ends. A regular expression such as `/ +$/` takes the square of a run of spaces that is not
- * at the end, and such texts come from strangers.
+ * Trims texts in linear time. A regular expression such as `/ +$/` takes quadratic time for a run of spaces that is not at
+ * the end, and such texts come from untrusted callers.
  */
 
-/** Without spaces at either end; other white space stays. */
+/** Removes spaces at both ends; other white space stays. */
 export const withoutOuterSpaces = (text: string): string => withoutTrailing(text, ' ').slice(countLeadingSpaces(text));
 
-/** Without this character at the end. */
+/** Removes this character at the end, however often it is repeated. */
 export function withoutTrailing(text: string, character: string): string {
   let end = text.length;
   while (end > 0 && text[end - 1] === character) end--;

@@ -1,6 +1,6 @@
 import { cannotUnmarshal, type ExactJson, isMembers, jsonKind, membersOf } from './json-exact.js';
 
-/** `apiVersion` and `kind` of a text, empty where absent. */
+/** `apiVersion` and `kind` of a body; empty if absent. */
 export interface TypeMeta {
   readonly apiVersion: string;
   readonly kind: string;
@@ -14,7 +14,7 @@ const names = new Map<string, keyof TypeMeta>([
   ['kind', 'kind'],
 ]);
 
-/** Names are matched whatever their case, as Go does here; or what it says of a value that has none of these. */
+/** Reads `apiVersion` and `kind`, matching names in any case as Go does here, or returns Go's error for an unsuitable value. */
 export function typeMetaIn(value: ExactJson): TypeMeta | { readonly wrong: string } {
   const found = { apiVersion: '', kind: '' };
   let wrong: string | undefined;

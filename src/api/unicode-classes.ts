@@ -1,17 +1,17 @@
 import { asciiLowerCase } from './go-text.js';
 
 /**
- * Classes of Unicode characters in patterns (`\p{Greek}`), read by Go's rules: capitals, spaces, `_` and `-` in a name do
- * not count, categories have long names too, and scripts whose own name has `_` or a second capital cannot be named.
+ * Unicode character classes in patterns (`\p{Greek}`) by Go's rules: capitals, spaces, `_` and `-` in a name are ignored,
+ * categories have long names too, and scripts whose own name has `_` or a second capital cannot be named.
  */
 
-/** A pattern as the regular expression package reads it, and what turns its complaints back into the given words. */
+/** A pattern for the regular expression package, and a function that restores the original names in its errors. */
 export interface ReadPattern {
   readonly pattern: string;
   given(complaint: string): string;
 }
 
-/** The pattern with the names that the package knows for its classes. What Go does not know, the package does not either. */
+/** Replaces the names of classes with those that the package knows. Names unknown to Go stay unknown to the package. */
 export function withKnownClasses(pattern: string): ReadPattern {
   const writtenAs = new Map<string, string>();
   const known = pattern.replace(classOrKept, (text, sign?: string, braced?: string, letter = '') => {
@@ -21,7 +21,7 @@ export function withKnownClasses(pattern: string): ReadPattern {
     const bare = isInverted ? name.slice(1) : name;
     const read = nameOf(bare);
     if (read === bare) return text;
-    // Written with another sign than usual, so that complaints do not take it for the same class elsewhere.
+    // Written differently than usual, so that errors do not confuse it with the same class elsewhere.
     const token = (sign === 'P') === isInverted ? `\\P{^${read}}` : `\\p{^${read}}`;
     if (!writtenAs.has(token)) writtenAs.set(token, text);
     return token;
@@ -32,19 +32,19 @@ export function withKnownClasses(pattern: string): ReadPattern {
   };
 }
 
-/** A class with a name; quoted texts and all other escapes, also one that is none (`\x\p`), are kept as they are. */
+/** Matches a named class; also quoted texts and all other escapes, even an invalid one (`\x\p`), which are kept unchanged. */
 const classOrKept = /\\Q.*?(?:\\E|$)|\\([pP])(?:\{([^}]{0,250})\}|([A-Za-z]))|\\(?:x\\)?./gs;
 const classWithSign = /\\[pP]\{\^[^}]{0,60}\}/g;
 
 function nameOf(name: string): string {
-  // No other letter is one of a name.
+  // Names have ASCII letters only.
   const letters = asciiLowerCase(name.replace(/[-_ ]/g, ''));
   const canonical = letters.replace(/^[a-z]/, (first) => first.toUpperCase());
   if (ofPackage.has(canonical)) return `${canonical}?`;
   return longCategories.get(canonical) ?? canonical;
 }
 
-/** What the package knows beyond Go: properties, and scripts newer than Unicode 15. */
+/** Names that the package knows and Go does not: properties, and scripts newer than Unicode 15. */
 const ofPackage: ReadonlySet<string> = new Set([
   'Alphabetic',
   'Dash',

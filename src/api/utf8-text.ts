@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 
 /**
- * The text of bytes that should be UTF-8. A byte that is none stands for itself (as half of a pair, U+DC80 to U+DCFF):
- * replaced by one character for all, different names would become one, which could then be granted something.
+ * Decodes bytes that should be UTF-8. Each invalid byte becomes a lone surrogate of its own (U+DC80 to U+DCFF): with a
+ * single replacement character, different names would become the same one, which could then be granted something.
  */
 export function utf8Text(bytes: Buffer): string {
   if (isUtf8(bytes)) return bytes.toString('utf8');
@@ -15,7 +15,7 @@ export function utf8Text(bytes: Buffer): string {
   return text;
 }
 
-/** Where the characters from there on end: a run of ASCII, or one other; there itself, if there is none. */
+/** Returns the end of the characters at an offset: a run of ASCII, or one other character; the offset itself if it is invalid. */
 function endOfCharacters(bytes: Buffer, at: number): number {
   const lead = bytes[at] ?? 0;
   if (lead < 0x80) {

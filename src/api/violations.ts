@@ -14,10 +14,10 @@ export interface Violation {
   readonly body: string;
 }
 
-/** What is wrong: at once, or in steps where finding it can take long. */
+/** Violations, which come in steps if finding them can take long. */
 export type Findings = readonly Violation[] | Steps<readonly Violation[]>;
 
-/** The sort of a violation, as `details.causes[].reason` names it. */
+/** The type of a violation, as in `details.causes[].reason`. */
 export type CauseReason =
   | 'FieldValueRequired'
   | 'FieldValueInvalid'
@@ -35,7 +35,7 @@ export type CauseReason =
 const tail = (detail: string | undefined): string => (detail ? `: ${detail}` : '');
 const plural = (count: number, one: string): string => (count === 1 ? one : `${one}s`);
 
-/** A bad value as Go prints it in a field error: strings quoted, numbers and booleans bare, the rest as JSON. */
+/** Formats an invalid value as Go does in field errors: strings quoted, numbers and booleans bare, the rest as JSON. */
 function shown(value: unknown): string {
   if (value === undefined || value === null) return 'null';
   if (typeof value === 'string') return quote(value);
@@ -53,7 +53,7 @@ export const required = (field: string, detail?: string): Violation => ({
 export const invalid = (field: string, value: unknown, detail?: string): Violation =>
   invalidText(field, shown(value), detail);
 
-/** The same of a value that is shown in words of the caller. */
+/** Like `invalid`, with a text for the value. */
 export const invalidText = (field: string, text: string, detail?: string): Violation => ({
   reason: 'FieldValueInvalid',
   field,
@@ -77,11 +77,11 @@ export function* invalidInSteps(field: string, value: Json, detail: string): Ste
 export const eachInvalid = (field: string, value: unknown, details: readonly string[]): readonly Violation[] =>
   details.map(invalidOnce(field, value));
 
-/** Returns what is wrong with a number that must be in a range, both ends included; empty if nothing is. */
+/** Returns the error for a number outside a range, both ends included; empty if it is valid. */
 export const outOfRange = (number: number, least: number, most: number): readonly string[] =>
   number >= least && number <= most ? [] : [`must be between ${least} and ${most}, inclusive`];
 
-/** Returns what is wrong with a port number; empty if nothing is. */
+/** Returns the error for a port number; empty if it is valid. */
 export const invalidPort = (number: number): readonly string[] => outOfRange(number, 1, 65_535);
 
 /** Like `invalid` for several details about one value, which is formatted once. */
@@ -93,7 +93,7 @@ export function invalidOnce(field: string, value: unknown): (detail: string) => 
   };
 }
 
-/** An expression that does not compile, or, where that counts as the server's own fault, fails before it is evaluated. */
+/** Violation for an expression that does not compile or that, where this counts as an internal error, fails before evaluation. */
 export const invalidExpression = (
   field: string,
   expression: string,
@@ -155,20 +155,20 @@ export const tooMany = (field: string, actual: number, max: number): Violation =
   body: `Too many: ${actual}: ${max < 0 ? 'has too many items' : `must have at most ${max} ${plural(max, 'item')}`}`,
 });
 
-/** `base.member`; a member of the root has no leading dot. */
+/** Returns the path `base.member`; a member of the root has no leading dot. */
 export const child = (path: string, ...members: readonly string[]): string =>
   members.reduce((whole, member) => (whole === '' ? member : `${whole}.${member}`), path);
 export const index = (path: string, at: number): string => `${path}[${at}]`;
-/** Element of a map: `data[key]`. */
+/** Returns the path of a map's element: `data[key]`. */
 export const mapKey = (path: string, key: string): string => `${path}[${key}]`;
 
 /**
- * Most violations reported of one list. A hostile body breaks a rule in every item, and an answer that repeats all of it
- * helps nobody.
+ * The maximum number of violations reported for one list: a hostile body may break a rule in every item, and an answer that
+ * repeats all of it helps nobody.
  */
 export const maxViolations = 1_000;
 
-/** Most characters of the violations of one response together; the first is reported whatever its size. */
+/** The maximum number of characters of all violations in one response; the first one is reported whatever its size. */
 export const maxViolationChars = 1_048_576;
 
 /** Returns the leading violations that fit into one response. */
@@ -206,7 +206,7 @@ export function* validateEachInSteps<T>(
   for (const item of items) {
     if (found.length >= maxViolations) break;
     const violations = check(item, at++);
-    // Not `resultOf`, which is a generator more for each of many items.
+    // Not `resultOf`, which would create another generator for each of many items.
     for (const violation of isSteps(violations) ? yield* violations : violations) found.push(violation);
     yield;
   }

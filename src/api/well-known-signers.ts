@@ -1,9 +1,9 @@
 import { type Domains, defaultDomains } from './domains.js';
 
-/** Names of one signer, at least one. */
+/** The names of one signer, at least one. */
 export type SignerSpellings = readonly [string, ...string[]];
 
-/** Names behind `<signer domain>/`, by what the signer is for: Kubernetes' own first, then the neutral one. */
+/** The names after `<signer domain>/`, by the purpose of the signer: Kubernetes' own first, then the neutral one. */
 const paths = {
   client: ['kube-apiserver-client', 'apiserver-client'],
   'node-client': ['kube-apiserver-client-kubelet', 'apiserver-client-nodeagent'],
@@ -11,11 +11,11 @@ const paths = {
   'legacy-unknown': ['legacy-unknown'],
 } satisfies Readonly<Record<string, SignerSpellings>>;
 
-/** What each well-known signer of certificates is for. */
+/** The purpose of a well-known signer of certificates. */
 export type WellKnownSigner = keyof typeof paths;
 const kinds = Object.keys(paths) as readonly WellKnownSigner[];
 
-/** Every served name of every well-known signer; the first of each is Kubernetes' own. */
+/** Returns all served names of every well-known signer; the first of each is Kubernetes' own. */
 export function wellKnownSigners(
   domains: Domains = defaultDomains,
 ): Readonly<Record<WellKnownSigner, SignerSpellings>> {
@@ -31,7 +31,7 @@ export function wellKnownSigners(
   };
 }
 
-/** Which well-known signer a name is a spelling of; undefined for everybody else's. */
+/** Returns the well-known signer that has this name; undefined for other signers. */
 export function wellKnownSigner(signerName: string, domains: Domains = defaultDomains): WellKnownSigner | undefined {
   const slash = signerName.indexOf('/');
   if (slash < 0 || signerName.slice(0, slash) !== domains.signer) return undefined;
@@ -39,7 +39,7 @@ export function wellKnownSigner(signerName: string, domains: Domains = defaultDo
   return kinds.find((kind) => paths[kind].includes(path));
 }
 
-/** All names under which a signer is asked: a well-known one has several, others just this. */
+/** Returns all names of a signer: a well-known one has several, others only this one. */
 export function signerSpellings(signerName: string, domains: Domains = defaultDomains): readonly string[] {
   const known = wellKnownSigner(signerName, domains);
   return known === undefined ? [signerName] : wellKnownSigners(domains)[known];
