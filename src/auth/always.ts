@@ -1,6 +1,6 @@
 import { type Authorizer, noRules } from './authorizer.js';
 
-/** Allows everything; for tests and for servers that trust whoever reaches them. */
+/** Allows everything; for tests and for servers that trust all their callers. */
 export const alwaysAllow: Authorizer = {
   authorize: async () => ({ verdict: 'allow', reason: '' }),
   rulesFor: async () => ({

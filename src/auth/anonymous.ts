@@ -1,12 +1,12 @@
 import { wellKnown } from '../api/user.js';
 import type { Authenticator } from './authenticator.js';
 
-/** May requests come without credentials? `paths`: only to these, to the letter. */
+/** Whether requests without credentials are accepted; with `paths`, only for exactly these. */
 export type AnonymousPolicy = boolean | { readonly paths: readonly string[] };
 
 /**
- * Makes callers without credentials `system:anonymous`, where the current policy admits it. Comes last: a refused
- * credential is an error before this one is asked.
+ * Authenticates requests without credentials as `system:anonymous` if the current policy allows it. Must come last: a
+ * refused credential is an error before this authenticator is tried.
  */
 export const anonymous = (given: {
   readonly apiAudiences: readonly string[];

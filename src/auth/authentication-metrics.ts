@@ -3,7 +3,7 @@ import { configurationMetrics, type ReportConfiguration } from '../runtime/confi
 import { hashOf, LastOutcomes, outcome } from '../runtime/last-outcomes.js';
 import type { Metrics } from '../runtime/metrics.js';
 
-/** Counts what becomes of tokens, whoever issued them. */
+/** Counts the outcomes of tokens of all issuers. */
 export interface AuthenticationMetrics {
   /** A service account token without an audience was verified. */
   legacyToken(): void;
@@ -23,13 +23,13 @@ export interface AuthenticationMetrics {
   readonly configured: ReportConfiguration;
 }
 
-/** `auto`: its account names the Secret, as accounts once did by themselves. `invalid`: it is marked as such. */
+/** `auto`: the account refers to the Secret, as accounts once did automatically. `invalid`: the Secret is marked as such. */
 type SecretTokenUse = 'auto' | 'manual' | 'invalid';
 
 export interface IssuerMetrics {
   /** A token of the issuer was accepted or refused. */
   judged(isGood: boolean, milliseconds: number): void;
-  /** Its keys were fetched; undefined: they could not be. */
+  /** Its keys were fetched; undefined if that failed. */
   keysFetched(text: string | undefined): void;
 }
 

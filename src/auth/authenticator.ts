@@ -1,6 +1,6 @@
 import type { UserInfo } from '../api/user.js';
 
-/** What a caller presented. */
+/** The credentials that a caller presented. */
 export interface Credentials {
   /** Every value of a header (lower-case name), in order; repeatable headers keep their repetitions. */
   header(name: string): readonly string[];
@@ -16,14 +16,17 @@ export interface Credentials {
 
 export interface Authenticated {
   readonly user: UserInfo;
-  /** For audience-aware authenticators: those of the requested audiences the credential is for. */
+  /** The requested audiences that the credential is for, if the authenticator is aware of audiences. */
   readonly audiences?: readonly string[];
   readonly warnings?: readonly string[];
   /** Facts for the audit log. */
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
-/** Says who is calling. undefined: not my kind of credential. Throws AuthenticationError: mine, and not valid. */
+/**
+ * Authenticates a caller. Returns undefined for credentials of other kinds; throws AuthenticationError for an invalid one
+ * of its own kind.
+ */
 export interface Authenticator {
   authenticate(credentials: Credentials): Promise<Authenticated | undefined>;
 }

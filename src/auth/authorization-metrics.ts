@@ -6,20 +6,20 @@ import type { Decision } from './authorizer.js';
 
 /** Counts which authorizers decide, and the outcomes of calls to authorization webhooks. */
 export interface AuthorizationMetrics {
-  /** Counts what an authorizer of this type and name decides; to have no opinion is to decide nothing. */
+  /** Returns a counter for the decisions of an authorizer of this type and name; having no opinion is not a decision. */
   decisionsOf(type: string, name: string): (verdict: Decision['verdict']) => void;
-  /** Of the webhook of this name. */
+  /** Returns the metrics of the webhook with this name. */
   webhook(name: string): AuthorizationWebhookMetrics;
   /** The AuthorizationConfiguration. */
   readonly configured: ReportConfiguration;
 }
 
 export interface AuthorizationWebhookMetrics {
-  /** It was called once. */
+  /** The webhook was called once. */
   called(result: CallResult, milliseconds: number): void;
-  /** It failed for good, and other authorizers decide (fail open). */
+  /** The webhook failed for good, and other authorizers decide (fail open). */
   failedOpen(result: CallResult): void;
-  /** Told the outcome of its match conditions. */
+  /** Counts the outcomes of its match conditions. */
   readonly conditions: ReviewConditionMetrics;
 }
 

@@ -2,11 +2,14 @@ import { type Authorizer, type Decision, noRules } from './authorizer.js';
 
 export interface UnionMember {
   readonly authorizer: Authorizer;
-  /** Told what it says to each question it is asked. */
+  /** Called with the verdict of each of its decisions. */
   decided?(verdict: Decision['verdict']): void;
 }
 
-/** The first answer that is not 'no-opinion' wins; if none, the reasons are joined and the request is forbidden. */
+/**
+ * Combines authorizers: the first verdict other than 'no-opinion' wins; if there is none, the reasons are joined and the
+ * request is forbidden.
+ */
 export function unionAuthorizer(...members: readonly UnionMember[]): Required<Authorizer> {
   return {
     async authorize(attributes) {

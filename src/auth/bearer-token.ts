@@ -2,19 +2,19 @@ import { isUtf8 } from 'node:buffer';
 import { bytesOfUnpaddedUrlBase64 } from '../api/base64.js';
 import { type Authenticated, AuthenticationError, type Authenticator, type Credentials } from './authenticator.js';
 
-/** Recognises tokens of one sort, whatever carried them. */
+/** Authenticates tokens of one sort, however they were sent. */
 export interface TokenAuthenticator {
   /**
-   * undefined: not a token of this sort. Throws AuthenticationError: of this sort, and not valid.
-   * `audiences` are those the token must be for.
+   * Returns undefined for tokens of other sorts. Throws AuthenticationError for an invalid token of this sort. `audiences`
+   * are those the token must be for.
    */
   authenticateToken(token: string, audiences: readonly string[]): Promise<Authenticated | undefined>;
 }
 
-/** What an Authorization header holds; both absent when it is not of the Bearer scheme. */
+/** The contents of an Authorization header; both members are absent if its scheme is not Bearer. */
 export interface BearerCredential {
   readonly token?: string;
-  /** The scheme was right and the token unreadable, which makes the request an anonymous one. */
+  /** Set if the scheme is Bearer and the token unreadable, which makes the request anonymous. */
   readonly warning?: string;
 }
 
@@ -30,15 +30,15 @@ export function readBearer(header: string | undefined): BearerCredential {
   return { token: end < 0 ? text.slice(start) : text.slice(start, end) };
 }
 
-/** The warning a request draws by its Authorization header alone. */
+/** Returns the warning that the Authorization header of a request causes. */
 export const bearerWarning = (credentials: Credentials): string | undefined =>
   readBearer(credentials.header('authorization')[0]).warning;
 
 export const invalidBearerToken = 'invalid bearer token';
 
 /**
- * Tokens from the Authorization header. A token that no authenticator knows is an error: whoever presents
- * a credential is never taken for anonymous.
+ * Authenticates by tokens in the Authorization header. A token that no authenticator recognises is an error: a caller that
+ * presents a credential is never treated as anonymous.
  */
 export const bearerToken = (tokens: TokenAuthenticator, apiAudiences: readonly string[]): Authenticator => ({
   async authenticate(credentials) {
@@ -51,7 +51,7 @@ export const bearerToken = (tokens: TokenAuthenticator, apiAudiences: readonly s
 const protocolPrefix = 'base64url.bearer.authorization.';
 
 /**
- * Tokens from a WebSocket handshake, where browsers can set no Authorization header: the subprotocol
+ * Authenticates by tokens in a WebSocket handshake, where browsers can set no Authorization header: the subprotocol
  * `base64url.bearer.authorization.<api domain>.<unpadded base64url>` beside at least one other.
  */
 export const webSocketToken = (
@@ -79,7 +79,7 @@ export const webSocketToken = (
   };
 };
 
-/** The subprotocols of a handshake without those that carry a token: what may be negotiated, and passed on. */
+/** Returns the subprotocols of a handshake without those that carry a token: these may be negotiated and passed on. */
 export const withoutTokenProtocols = (protocols: string): string =>
   protocols
     .split(',')

@@ -13,7 +13,7 @@ const group = 'system:bootstrappers';
 
 /**
  * Short tokens `<id>.<secret>` with which machines ask for their first certificate; each lives in a Secret
- * `kube-system/bootstrap-token-<id>`. A token that is not right in every detail is no token of this sort.
+ * `kube-system/bootstrap-token-<id>`. A token that is invalid in any detail counts as none of this sort.
  */
 export const bootstrapTokens = (given: {
   readonly objects: ObjectSource;
@@ -39,11 +39,11 @@ export const bootstrapTokens = (given: {
 const value = ({ data = {} }: Secret, key: string): string =>
   Buffer.from(member(data, key) ?? '', 'base64').toString('utf8');
 
-/** An unreadable date counts as passed. */
+/** Whether a token has expired; an unreadable date counts as past. */
 const hasExpired = (expiration: string, now: number): boolean =>
   expiration !== '' && !((parseRfc3339(expiration) ?? 0) > now);
 
-/** undefined if one of them is not for machines that are being set up. */
+/** Returns the extra groups; undefined if one of them is not allowed for bootstrap tokens. */
 function extraGroups(listed: string): readonly string[] | undefined {
   if (listed === '') return [];
   const groups = listed.split(',');

@@ -5,19 +5,19 @@ import { AuthenticationError, type Authenticator } from './authenticator.js';
 import { credentialExtra } from './credential-extra.js';
 import { type PeerCertificate, PeerVerifier } from './peer-certificate.js';
 
-/** Attribute of a subject that carries the uid. */
+/** The subject attribute that carries the uid. */
 const uidAttribute = '1.3.6.1.4.1.57683.2';
 
 /**
- * Who a client certificate names: the common name is the user, every organization a group. A connection without a
- * certificate, and a certificate without a common name, are nobody; one that does not verify is an error.
+ * Authenticates by client certificates: the common name is the user, every organization a group. No certificate, or one
+ * without a common name, authenticates nobody; one that does not verify is an error.
  */
 export function clientCertificate(options: {
   /** PEM of the CAs whose certificates count now. */
   readonly bundle: () => string;
   readonly clock: Clock;
   readonly domains: Domains;
-  /** Told how long the certificate of every request is still valid, whether it counts or not; negative: it was. */
+  /** Called with the remaining lifetime of the certificate of every request, accepted or not; negative if it has expired. */
   readonly lifetimeLeft?: ((seconds: number) => void) | undefined;
 }): Authenticator {
   const verifier = new PeerVerifier(options);

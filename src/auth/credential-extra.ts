@@ -1,6 +1,6 @@
 import type { Domains } from '../api/domains.js';
 
-/** Keys under which a user's `extra` tells which credential was presented. */
+/** Returns the keys of a user's `extra` that identify the credential presented. */
 export const credentialExtra = ({ signer }: Pick<Domains, 'signer'>) =>
   ({
     credentialId: `authentication.${signer}/credential-id`,

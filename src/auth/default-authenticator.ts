@@ -23,7 +23,7 @@ import { type SecretTokenOptions, secretTokens } from './secret-tokens.js';
 import { type ServiceAccountTokenOptions, serviceAccountTokens } from './service-account-tokens.js';
 import { TokenCache } from './token-cache.js';
 
-/** How a server tells who is calling. */
+/** The options of the server's default authenticator. */
 export interface AuthenticationOptions extends ServiceAccountTokenOptions {
   /** PEM of the CAs whose client certificates count now. */
   readonly clientBundle: () => string;
@@ -38,7 +38,7 @@ export interface AuthenticationOptions extends ServiceAccountTokenOptions {
   readonly metrics?: AuthenticationMetrics | undefined;
 }
 
-/** Every way to prove who one is, in the order it is tried. */
+/** Returns the authenticator of all supported credentials, in the order they are tried. */
 export function defaultAuthenticator(options: AuthenticationOptions): Authenticator {
   const { apiAudiences, clock, domains } = options;
   const forUs = (tokens: TokenAuthenticator): TokenAuthenticator => forApiAudiences(tokens, apiAudiences);
@@ -70,10 +70,10 @@ export function defaultAuthenticator(options: AuthenticationOptions): Authentica
 }
 
 /**
- * The second only if the first neither knew the caller nor refused: a bad credential is never anonymous.
+ * Tries the second only if the first neither recognised nor refused the caller: an invalid credential is never anonymous.
  *
- * Kubernetes compares a bearer token with that of the server itself before anything else. Here the server has none, and
- * still what is wrong with a token begins with that refusal.
+ * Kubernetes compares a bearer token with that of the server itself before anything else. Here the server has no such
+ * token, but the error for a token begins with that refusal nevertheless.
  */
 const recognised = (first: Authenticator, second: Authenticator): Authenticator => ({
   async authenticate(credentials) {

@@ -1,13 +1,13 @@
 import type { VerificationKey } from './service-account-keys.js';
 
-/** What others need to verify service account tokens by themselves (OpenID Connect Discovery 1.0, RFC 7517). */
+/** Documents that let others verify service account tokens themselves (OpenID Connect Discovery 1.0, RFC 7517). */
 
 export const openIdConfigurationPath = '/.well-known/openid-configuration';
 export const keySetPath = '/openid/v1/jwks';
 /** Seconds for which either document may be cached. */
 export const discoveryMaxAge = 3_600;
 
-/** Only an https URL without query or fragment can be discovered. */
+/** Whether an issuer can be discovered: it must be an https URL without query or fragment. */
 export const isDiscoverable = (issuer: string): boolean =>
   URL.canParse(issuer) && new URL(issuer).protocol === 'https:' && !/[?#]/.test(issuer);
 

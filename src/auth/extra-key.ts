@@ -4,7 +4,7 @@ import { invalid, required, type Violation } from '../api/violations.js';
 const pathCharacters = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+";
 const pathPattern = new RegExp(`^${pathCharacters}$`);
 
-/** What is wrong with a key of a user's extra, which is `domain/path`. */
+/** Returns the violations in a key of a user's extra, which is `domain/path`. */
 export function checkExtraKey(field: string, key: string): readonly Violation[] {
   if (key === '') return [required(field)];
   const slash = key.indexOf('/');

@@ -4,9 +4,12 @@ import { readExtraHeaders } from './extra-headers.js';
 import { PeerVerifier } from './peer-certificate.js';
 import { defaultProxyHeaders, type FrontProxyHeaders } from './proxy-headers.js';
 
-/** Which proxies are believed when they say who asks, and in which headers they do. */
+/** The proxies that are trusted to name the caller, and the headers in which they do. */
 export interface FrontProxyOptions extends Partial<FrontProxyHeaders> {
-  /** PEM of the CAs whose certificates are proxies'. Never those of clients, or every client could name itself. */
+  /**
+   * PEM of the CAs that issue the proxies' certificates. They must not be those of clients, or any client could name any
+   * user.
+   */
   readonly bundle: () => string;
   /** Common names a proxy may have; empty: any. */
   readonly allowedNames?: readonly string[];
@@ -14,8 +17,8 @@ export interface FrontProxyOptions extends Partial<FrontProxyHeaders> {
 }
 
 /**
- * Takes a proxy's word for who is calling. The proxy proves itself by a certificate; without one, or without the
- * user header, the headers mean nothing.
+ * Authenticates callers by a proxy's headers. The proxy is authenticated by a certificate; without one, or without the user
+ * header, the headers are ignored.
  */
 export function frontProxy(options: FrontProxyOptions): Authenticator {
   const { allowedNames = [], ...given } = { ...defaultProxyHeaders, ...options };

@@ -6,7 +6,7 @@ import { readExtraHeaders } from './extra-headers.js';
 /** The user that the headers ask for, as they name it: no groups are added and nothing is authorized yet. */
 export interface WantedUser {
   readonly username: string;
-  /** Empty: none wanted. */
+  /** Empty if none is requested. */
   readonly uid: string;
   readonly groups: readonly string[];
   readonly extra: Readonly<Record<string, readonly string[]>>;
@@ -16,7 +16,7 @@ const prefix = 'impersonate-';
 const names = { user: `${prefix}user`, uid: `${prefix}uid`, group: `${prefix}group` } as const;
 const extraPrefix = `${prefix}extra-`;
 
-/** Is there any impersonation header? */
+/** Whether there is any impersonation header. */
 export const asksToImpersonate = (headers: Pick<Credentials, 'headerNames'>): boolean =>
   headers.headerNames().some((name) => name.startsWith(prefix));
 
@@ -34,7 +34,7 @@ export function readWantedUser(headers: Pick<Credentials, 'header' | 'headerName
   throw badRequest(`requested ${goText(wanted)} without impersonating a user name`);
 }
 
-/** As Go prints the struct (`%#v`). */
+/** Formats the user as Go prints the struct (`%#v`). */
 function goText({ username, uid, groups, extra }: WantedUser): string {
   const list = (values: readonly string[]): string => `[]string{${values.map(quote).join(', ')}}`;
   const entries = Object.entries(extra)

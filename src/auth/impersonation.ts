@@ -10,7 +10,7 @@ import { accessDenied } from './denial.js';
 import { checkExtraKey } from './extra-key.js';
 import { readWantedUser, type WantedUser } from './impersonation-headers.js';
 
-/** Somebody the caller may be, for this request. */
+/** A user that the caller may impersonate for this request. */
 export interface Impersonated {
   readonly user: UserInfo;
   /** The verb that allowed it; absent where the general right did (`impersonate`). */
@@ -18,7 +18,7 @@ export interface Impersonated {
 }
 
 interface Mode {
-  /** Part of the verbs it asks for; absent in the general mode of old, which knows only `impersonate`. */
+  /** Part of the verbs that it checks; absent in the original general mode, which has only `impersonate`. */
   readonly name?: string;
   applies(wanted: WantedUser, caller: UserInfo, domains: Domains): boolean;
 }
@@ -27,8 +27,8 @@ const onlyUsername = ({ uid, groups, extra }: WantedUser): boolean =>
   uid === '' && groups.length === 0 && Object.keys(extra).length === 0;
 
 /**
- * Ways to become somebody else, in the order they are tried (KEP-5284). All but the last ask twice: may the caller
- * be that user, and may the caller do what the request does as somebody of that sort.
+ * The modes of impersonation, in the order they are tried (KEP-5284). All but the last need two rights: to impersonate that
+ * user, and to do what the request does while impersonating such a user.
  */
 const modes: readonly Mode[] = [
   {
@@ -52,12 +52,12 @@ const modes: readonly Mode[] = [
   { applies: () => true },
 ];
 
-/** From so many values on, the right to all of them is asked for first. */
+/** The number of values from which on the right to all values is checked first. */
 const many = 4;
 const rememberedCallers = 10_000;
 
 /**
- * Decides whether a caller may act as somebody else. Remembers for each caller which mode worked last and tries it
+ * Decides whether a caller may impersonate another user. Remembers for each caller which mode worked last and tries it
  * first, so that callers with the general right see its refusals, as they always have.
  */
 export class Impersonation {
@@ -74,8 +74,9 @@ export class Impersonation {
   }
 
   /**
-   * Whom the request is made as; undefined if the headers ask for nobody. `request` is the access the caller wants,
-   * with the caller as its user. Throws BadRequest for headers without a user name, Forbidden where no mode allows it.
+   * Returns the user that the request is made as; undefined if the headers ask for none. `request` is the access the caller
+   * wants, with the caller as its user. Throws BadRequest for headers without a user name, Forbidden where no mode allows
+   * it.
    */
   async impersonate(
     headers: Pick<Credentials, 'header' | 'headerNames'>,
@@ -150,11 +151,11 @@ interface Check {
   readonly each: readonly Partial<Pick<AccessAttributes, 'name' | 'namespace' | 'subresource'>>[];
   /** The right to every value, asked for before there are too many questions. */
   readonly shortcut?: Partial<Pick<AccessAttributes, 'name' | 'subresource'>> | undefined;
-  /** Why nobody may, whatever the authorizer says. */
+  /** The reason why nobody is allowed, whatever the authorizer says. */
   readonly refused?: string | undefined;
 }
 
-/** In the order they are asked: who, uid, groups, extra. */
+/** Returns the checks in order: user, uid, groups, extra. */
 function checksFor(mode: Mode, wanted: WantedUser, authentication: string): readonly Check[] {
   const isConstrained = mode.name !== undefined;
   const group = isConstrained ? authentication : '';
@@ -215,7 +216,7 @@ function extraProblem(extra: WantedUser['extra']): string | undefined {
   return undefined;
 }
 
-/** The user as the rest of the request sees it, with the groups that go without saying. */
+/** Returns the user as the rest of the request sees it, with the implied groups. */
 function become(wanted: WantedUser, mode: Mode): Impersonated {
   const { username, uid, extra } = wanted;
   const groups = groupsOf(wanted, mode);

@@ -1,9 +1,9 @@
 import { canonicalBase64 } from '../api/base64.js';
 import { isObject } from '../api/object.js';
 
-/** What must be right in the header of a token, whether anybody looks at it or not: a token with a wrong one is none. */
+/** Checks members of a token's header that must be valid although they are not used; otherwise the text is no token. */
 
-/** Can the members be read that go-jose parses in every header, although they are not used here? */
+/** Whether the members are readable that go-jose parses in every header, although they are not used here. */
 export const hasReadableMembers = ({ nonce, jwk, x5c }: Readonly<Record<string, unknown>>): boolean =>
   isTextOrNone(nonce) && isNoneOr(jwk, isPublicKey) && isNoneOr(x5c, isChain);
 
@@ -13,14 +13,14 @@ export const isTextOrNone = (value: unknown): value is string | null | undefined
 const isNoneOr = (value: unknown, test: (value: unknown) => boolean): boolean =>
   value === null || value === undefined || test(value);
 
-/** Bytes of a coordinate by the name of the curve. */
+/** The length of a coordinate in bytes, by the name of the curve. */
 const coordinates: ReadonlyMap<unknown, number> = new Map([
   ['P-256', 32],
   ['P-384', 48],
   ['P-521', 66],
 ]);
 
-/** Has the form of a public key; the key itself is not checked. */
+/** Whether a value has the form of a public key; the key itself is not checked. */
 function isPublicKey(jwk: unknown): boolean {
   if (!isObject(jwk)) return false;
   const { kty, d, n, e, crv, x, y, ...others } = jwk;
@@ -30,7 +30,7 @@ function isPublicKey(jwk: unknown): boolean {
   return kty === 'OKP' && crv === 'Ed25519' && isBytes(x);
 }
 
-/** Is it base64url of at least one byte, and of exactly `length` bytes where that is given? */
+/** Whether a value is base64url of at least one byte, and of exactly `length` bytes if given. */
 function isBytes(value: unknown, length?: number): boolean {
   if (typeof value !== 'string' || !/^[A-Za-z0-9_-]+$/.test(value)) return false;
   return length === undefined || Buffer.from(value, 'base64url').length === length;

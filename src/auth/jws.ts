@@ -12,7 +12,7 @@ export type SignatureAlgorithm = 'RS256' | 'ES256' | 'ES384' | 'ES512';
 /** Algorithms that other issuers may sign with: asymmetric ones only, and never `none`. */
 export type VerificationAlgorithm = SignatureAlgorithm | 'RS384' | 'RS512' | 'PS256' | 'PS384' | 'PS512';
 
-/** In the order in which error messages list them. */
+/** All verification algorithms, in the order in which error messages list them. */
 export const verificationAlgorithms: readonly VerificationAlgorithm[] = [
   'ES256',
   'ES384',
@@ -32,7 +32,7 @@ const curves: ReadonlyMap<string, string> = new Map([
   ['ES512', 'secp521r1'],
 ]);
 
-/** Does the type of the key fit the algorithm? */
+/** Whether the type of the key fits the algorithm. */
 export function keyFits(algorithm: VerificationAlgorithm, key: KeyObject): boolean {
   const curve = curves.get(algorithm);
   if (curve === undefined) return key.asymmetricKeyType === 'rsa';
@@ -44,7 +44,7 @@ export interface UnverifiedToken {
   readonly header: JwsHeader;
   /** The payload, if it is a JSON object. */
   readonly claims: Readonly<Record<string, unknown>>;
-  /** A member of the payload that comes twice; `claims` has the last. */
+  /** Returns a member of the payload that is repeated; `claims` has the last one. */
   repeated(): string | undefined;
   /** Header and payload as they were signed. */
   readonly signed: Buffer;
@@ -81,13 +81,13 @@ export function parseToken(token: string): UnverifiedToken | undefined {
   };
 }
 
-/** Of a header whose members come once each. */
+/** Parses a header; undefined if a member is repeated. */
 function readHeader(bytes: Buffer): Readonly<Record<string, unknown>> | undefined {
   try {
     const { value, duplicates } = readJson(bytes);
     return isObject(value) && duplicates.length === 0 ? value : undefined;
   } catch {
-    // Also one that contains itself too deep.
+    // Includes headers that are nested too deep.
     return undefined;
   }
 }
@@ -101,7 +101,7 @@ function jsonObject(bytes: Buffer): Readonly<Record<string, unknown>> | undefine
   }
 }
 
-/** Was this token signed with the private half of the key, and by the key's algorithm? */
+/** Whether the token was signed with the private key of this public key, by the key's algorithm. */
 export function verifiesToken(
   { header, signed, signature }: UnverifiedToken,
   key: { readonly algorithm: VerificationAlgorithm; readonly publicKey: KeyObject },

@@ -1,8 +1,8 @@
 import type { ApiObject, ObjectKey, ResourceType } from '../api/object.js';
 
 /**
- * Reads stored objects for the server's own decisions, past authentication and authorization.
- * What it answers is never older than the latest write of this server.
+ * Reads stored objects for the server's own decisions, past authentication and authorization. Results are never older than
+ * the latest write of this server.
  */
 export interface ObjectSource {
   get<T extends ApiObject>(type: ResourceType<T>, key: ObjectKey): Promise<T | undefined>;

@@ -16,24 +16,24 @@ export interface PeerCertificate {
 
 interface Remembered {
   readonly peer: PeerCertificate;
-  /** Milliseconds since the epoch. */
+  /** The end of its validity, in milliseconds since the epoch. */
   readonly until: number;
 }
 
 interface Refusal {
   readonly error: AuthenticationError;
-  /** By the monotonic clock. */
+  /** In milliseconds of the monotonic clock. */
   readonly until: number;
 }
 const refusedMs = 10_000;
 const maxRemembered = 10_000;
 
-/** Go's TLS takes no larger RSA keys in certificates of clients: signatures by them take long to look at. */
+/** The maximum size of RSA keys in clients' certificates, as in Go's TLS: larger ones make verification slow. */
 const maxRsaBits = 8_192;
 
 /**
- * Verifies peer certificates against a CA bundle that may change. Remembers what it found for as long as
- * the chain is valid and the bundle the same, so that a connection pays once and not with every request.
+ * Verifies peer certificates against a CA bundle that may change. Caches the results for as long as the chain is valid and
+ * the bundle unchanged, so that a connection is verified once and not with every request.
  */
 export class PeerVerifier {
   readonly #bundle: () => string;
@@ -46,9 +46,7 @@ export class PeerVerifier {
   #text: string | undefined;
   #anchors: readonly Certificate[] = [];
 
-  /**
-   * `bundle` answers the PEM text of the CAs that count now. `lifetimeLeft` is told of every certificate, good or not.
-   */
+  /** `bundle` returns the PEM of the CAs that are trusted now. `lifetimeLeft` is called for every certificate, valid or not. */
   constructor(options: {
     readonly bundle: () => string;
     readonly clock: Clock;
@@ -59,7 +57,7 @@ export class PeerVerifier {
     this.#lifetimeLeft = options.lifetimeLeft ?? (() => {});
   }
 
-  /** The leaf, once it is known to be good. Throws AuthenticationError. `chain` is DER, leaf first, never empty. */
+  /** Verifies a chain and returns its leaf. Throws AuthenticationError. `chain` is DER, leaf first, never empty. */
   verify(chain: readonly Buffer[]): PeerCertificate {
     this.#readBundle();
     const [leaf = Buffer.alloc(0), ...others] = chain;

@@ -1,4 +1,4 @@
-/** Where a proxy says who is calling, in names of headers of any case. */
+/** The names of the headers in which a proxy names the caller, in any case. */
 export interface FrontProxyHeaders {
   /** The first header whose first value is not empty counts. */
   readonly usernameHeaders: readonly string[];

@@ -12,7 +12,7 @@ import { type Grant, type RoleIndex, type RoleRules, roleIndexes } from './role-
 import { type FindCandidates, makeRuleIndex, type RuleQuery, ruleIndexOf } from './rule-index.js';
 import { ruleAllows } from './rule-matching.js';
 
-/** The rules a user holds, one list per role, and the errors that kept others from being found. */
+/** The rules that a user holds, one list per role, and the errors because of which others are missing. */
 interface HeldRules {
   readonly lists: readonly (readonly PolicyRule[])[];
   readonly errors: readonly string[];
@@ -33,7 +33,7 @@ export interface Rbac extends Authorizer {
 /** Authorizes by roles and bindings. Only allows, and otherwise has no opinion. */
 export function rbac(objects: ObjectSource, domains: Domains): Rbac {
   const current = roleIndexes(objects);
-  /** Rules of each grant in turn: those of a role as often as it is given. */
+  /** Returns the rules of each grant in turn, those of a role as often as it is granted. */
   const granted = (index: RoleIndex, user: UserInfo, namespace: string, plural?: string): HeldRules => {
     const lists: (readonly PolicyRule[])[] = [];
     const errors: string[] = [];
@@ -49,7 +49,7 @@ export function rbac(objects: ObjectSource, domains: Domains): Rbac {
     async authorize(attributes) {
       const index = await current();
       const errors: string[] = [];
-      // What a role allows is not looked at again because it is given again.
+      // A role that is granted more than once is checked once.
       const seen = new Set<readonly PolicyRule[]>();
       const namespace = attributes.path === undefined ? (attributes.namespace ?? '') : '';
       for (const grant of index.grantsTo(attributes.user, namespace)) {
@@ -67,7 +67,7 @@ export function rbac(objects: ObjectSource, domains: Domains): Rbac {
     },
 
     async rulesFor(user, namespace) {
-      // It takes some milliseconds in one piece, and many may ask at once.
+      // This blocks for some milliseconds, and there may be many requests at once.
       await new TurnTaking().next();
       const { lists, errors } = granted(await current(), user, namespace);
       const count = lists.reduce((sum, { length }) => sum + length, 0);
@@ -92,10 +92,10 @@ export function rbac(objects: ObjectSource, domains: Domains): Rbac {
   };
 }
 
-/** So many are looked through faster than they are looked up. */
+/** The number of rules up to which scanning is faster than an index. */
 const fewRules = 16;
 
-/** Made in turns with others, in one go for all who wait for it. */
+/** Indexes being built, each once for all callers that wait for it. */
 const beingIndexed = new WeakMap<readonly PolicyRule[], Promise<FindCandidates>>();
 function indexed(rules: readonly PolicyRule[]): Promise<FindCandidates> {
   const begun = beingIndexed.get(rules) ?? runInTurns(makeRuleIndex(rules));
@@ -118,10 +118,13 @@ function* eachOf<T>(lists: readonly (readonly T[])[]): Iterable<T> {
   for (const list of lists) yield* list;
 }
 
-/** Rules are listed up to so many characters, which are written in one piece: every binding to a role repeats all that is in it. */
+/**
+ * The maximum number of characters of listed rules, which are encoded in one piece: every binding to a role repeats all its
+ * rules.
+ */
 const maxListed = 1_048_576;
 
-/** What a rule is in JSON without anything in it. */
+/** The length of an empty rule in JSON. */
 const membersLength = '{"verbs":[],"apiGroups":[],"resources":[],"resourceNames":[]},'.length;
 const lengthOf = oncePer((rule: PolicyRule): number => {
   const texts = [rule.verbs, rule.apiGroups, rule.resources, rule.resourceNames, rule.nonResourceURLs];
@@ -135,7 +138,7 @@ const resourceRule = ({ verbs, apiGroups, resources, resourceNames }: PolicyRule
   ...(resourceNames?.length ? { resourceNames } : {}),
 });
 
-/** The rules a grant gives, or why they cannot be told. */
+/** Returns the rules of a grant, or the error why they are unknown. */
 function lookUp(
   index: RoleIndex,
   { binding: { roleRef }, namespace }: Grant,
@@ -148,7 +151,7 @@ function lookUp(
   return `${called}.rbac.authorization.${api} ${quote(roleRef.name)} not found`;
 }
 
-/** What is said of a roleRef that refers to no role. */
+/** Returns the error for a roleRef that refers to no role. */
 export const unknownRoleKind = ({ kind }: RoleRef): string => `unsupported role reference kind: ${quote(kind)}`;
 
 function grantText({ binding, subject, namespace }: Grant): string {

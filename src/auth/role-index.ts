@@ -19,14 +19,14 @@ export interface RoleIndex {
 export interface Grant {
   readonly binding: ClusterRoleBinding | RoleBinding;
   readonly subject: Subject;
-  /** Of the binding; empty for a cluster-wide one. */
+  /** The namespace of the binding; empty for a cluster-wide one. */
   readonly namespace: string;
 }
 
-/** What a roleRef leads to. */
+/** The rules of the role that a roleRef refers to. */
 export type RoleRules =
   | { readonly rules: readonly PolicyRule[] }
-  /** There is no such role, or what is referred to is no role at all. */
+  /** There is no such role, or the reference is to another kind. */
   | { readonly missing: 'role' | 'kind' };
 
 /**
@@ -107,9 +107,9 @@ class RolesByName<T extends Role> implements Index<T> {
 const keyOfObject = ({ metadata: { namespace = '', name = '' } }: ApiObject): string => keyIn(namespace, name);
 
 interface Placed extends Grant {
-  /** Of the binding among those of its namespace. */
+  /** The name of the binding, unique in its namespace. */
   readonly name: string;
-  /** Of the subject in the binding. */
+  /** The index of the subject in the binding. */
   readonly at: number;
 }
 
@@ -133,7 +133,7 @@ class GrantsBySubject<B extends ClusterRoleBinding | RoleBinding> implements Ind
 
   #find(local: ReadonlyMap<string, ReadonlySet<Placed>>, { username, groups }: UserInfo): readonly Placed[] {
     const found = [...(local.get(userKey(username)) ?? [])];
-    // Whoever asks about a user may name a group as often as a body has room for.
+    // A review may repeat a group as often as its body has room for.
     for (const group of new Set(groups)) for (const placed of local.get(groupKey(group)) ?? []) found.push(placed);
     if (found.length < 2) return found;
     found.sort(byPlace);

@@ -38,7 +38,7 @@ export const wordCount = oncePer((rules: readonly PolicyRule[]): number =>
 export const uncoveredRules = (held: readonly PolicyRule[], rules: readonly PolicyRule[]): readonly RuleAtom[] =>
   runSync(uncoveredWithin([held], rules, Number.POSITIVE_INFINITY)) ?? [];
 
-/** So many comparisons are a step. */
+/** The number of comparisons in one step. */
 const comparisonsInStep = 10_000;
 
 /**

@@ -2,7 +2,7 @@ import type { PolicyRule } from '../api/kinds/role.js';
 import { itemsPerStep, type Steps } from '../api/steps.js';
 import { wildcard } from './rule-matching.js';
 
-/** What to look for: a matching rule has each of these values, or a wildcard in its place. */
+/** A query for rules: a matching rule has each of these values, or a wildcard in its place. */
 export type RuleQuery =
   | {
       readonly verb: string;

@@ -10,21 +10,21 @@ export const wildcard = '*';
 const manyWords = 16;
 const lookupOf = oncePer((words: readonly string[]): ReadonlySet<string> => new Set(words));
 
-/** Is the word in the list? Fast for long lists as well. */
+/** Whether the word is in the list. Fast for long lists as well. */
 export const includes = (words: readonly string[], word: string): boolean =>
   words.length < manyWords ? words.includes(word) : lookupOf(words).has(word);
 
-/** Is the word, or the wildcard, in the list? */
+/** Whether the word or the wildcard is in the list. */
 export const hasWord = (words: readonly string[] | null | undefined, word: string): boolean =>
   words !== undefined && words !== null && (includes(words, wildcard) || includes(words, word));
 
-/** `pods/log` is covered by itself and by the subresource of everything. */
+/** Returns the entries that cover a resource: `pods/log` is covered by itself and by that subresource of all resources. */
 export function resourcesCovering(resource: string): readonly string[] {
   const slash = resource.indexOf('/');
   return slash < 0 ? [resource] : [resource, `${wildcard}/${resource.slice(slash + 1)}`];
 }
 
-/** Does this rule allow the access? Resources and subresources are granted apart: `pods` does not cover `pods/log`. */
+/** Whether this rule allows the access. Resources and subresources are granted separately: `pods` does not cover `pods/log`. */
 export function ruleAllows(rule: PolicyRule, attributes: AccessAttributes): boolean {
   if (!hasWord(rule.verbs, attributes.verb)) return false;
   if (attributes.path !== undefined)
@@ -42,7 +42,7 @@ function resourceMatches(resources: readonly string[], { resource, subresource }
   return includes(resources, `${resource}/${subresource}`) || includes(resources, `${wildcard}/${subresource}`);
 }
 
-/** The empty name is what requests without one have. */
+/** Whether the names of a rule cover a name; requests without one have the empty name. */
 const nameMatches = (names: readonly string[], name = ''): boolean => names.length === 0 || includes(names, name);
 
 /** `*` covers everything, `/a/*` what starts with `/a/`, any other text itself. */

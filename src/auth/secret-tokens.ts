@@ -40,7 +40,7 @@ export const secretTokens = (given: SecretTokenOptions): TokenAuthenticator => (
 
     const prefix = `authentication.${domains.api}`;
     const legacy = { [`${prefix}/legacy-token`]: verified.token.subject };
-    // A refused attempt counts as a use: a token that somebody still presents is not deleted.
+    // A refused attempt counts as a use: a token that is still presented is not deleted.
     given.used?.(secret);
     if (secret.metadata.labels?.[signerKeyIn(domains, legacyTokenInvalidSinceLabel)]) {
       metrics?.secretToken('invalid');

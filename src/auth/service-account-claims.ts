@@ -4,7 +4,7 @@ import { isObject, type Json } from '../api/object.js';
 import { serviceAccountUsername } from '../api/user.js';
 import { AuthenticationError } from './authenticator.js';
 
-/** What a service account token says, once its signature has been verified. Times are seconds since the epoch. */
+/** The registered claims of a service account token with a verified signature. Times are seconds since the epoch. */
 export interface TokenClaims {
   readonly issuer: string;
   readonly subject: string;
@@ -15,7 +15,7 @@ export interface TokenClaims {
   readonly issuedAt: number | undefined;
 }
 
-/** An object a token names: it must still be the same one when the token is used. */
+/** An object that a token is bound to; it must still be the same one when the token is used. */
 export interface ClaimedObject {
   readonly name: string;
   readonly uid: string;

@@ -20,7 +20,10 @@ import {
 } from './service-account-claims.js';
 import { type TokenVerification, verifiedClaims } from './verified-claims.js';
 
-/** Clocks of servers and issuers may differ by so many seconds; what was deleted counts as there for as long. */
+/**
+ * The tolerated difference between the clocks of servers and issuers, in seconds; deleted objects count as existing for as
+ * long.
+ */
 const leeway = 60;
 
 export interface ServiceAccountTokenOptions extends TokenVerification {
@@ -94,7 +97,7 @@ interface BoundObject {
   readonly word: 'secret' | 'pod' | 'node';
 }
 
-/** What must still exist, in the order it is looked for. A pod stands for the node it runs on. */
+/** Returns the objects that must still exist, in the order they are checked. A pod stands for the node it runs on. */
 function boundObjects({ secret, pod, node }: AccountClaims): readonly BoundObject[] {
   return [
     ...(secret === undefined ? [] : [{ type: Secrets, claim: secret, word: 'secret' } as const]),

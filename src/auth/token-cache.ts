@@ -13,7 +13,7 @@ export interface TokenCacheOptions {
 
 interface Remembered {
   readonly found: Authenticated;
-  /** By the monotonic clock: who sets the time of day back must not make answers count for longer. */
+  /** By the monotonic clock, so that setting the time of day back does not keep results longer. */
   readonly until: number;
 }
 

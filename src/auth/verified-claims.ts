@@ -12,7 +12,7 @@ export interface VerifiedClaims {
   readonly audiences: readonly string[];
 }
 
-/** How the tokens of some issuers are verified. */
+/** The parameters for verifying tokens of some issuers. */
 export interface TokenVerification {
   readonly issuers: readonly string[];
   keys(): readonly VerificationKey[];

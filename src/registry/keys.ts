@@ -2,7 +2,7 @@ import { type ApiError, badRequest } from '../api/errors.js';
 import type { ObjectKey } from '../api/object.js';
 import { checkName } from '../api/request-keys.js';
 
-/** Where objects lie in the store: `<group>/<plural>/[<namespace>/]<name>`, the core group as `core`. */
+/** The resource of a storage key, which is `<group>/<plural>/[<namespace>/]<name>` with the core group as `core`. */
 interface Located {
   readonly group: string;
   readonly homeGroup?: string;
@@ -14,7 +14,7 @@ interface Located {
 
 const homeOf = ({ storedAs, homeGroup, group }: Located): string => storedAs?.group ?? homeGroup ?? group;
 
-/** Prefix of all objects of a resource, or of those in one namespace. Ends with `/`. */
+/** Returns the key prefix of all objects of a resource, or of those in one namespace. Ends with `/`. */
 export const storagePrefix = (resource: Located, namespace?: string): string => {
   const group = homeOf(resource);
   const base = `${group === '' ? 'core' : group}/${resource.plural}/`;
@@ -35,8 +35,8 @@ export function checkLookupKey({ namespaced }: { readonly namespaced: boolean },
 }
 
 /**
- * Makes a predicate: do objects of a group and plural share a storage prefix, or the group and plural, with one of
- * these kinds?
+ * Returns a predicate: whether objects of a group and plural share a storage prefix, or the group and plural, with one of
+ * these kinds.
  */
 export function overlapping(kinds: readonly Located[]): (group: string, plural: string) => boolean {
   const taken = new Set(kinds.flatMap((kind) => [`${kind.group}/${kind.plural}`, `${homeOf(kind)}/${kind.plural}`]));

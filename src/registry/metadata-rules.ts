@@ -124,7 +124,7 @@ export function dedupeOwnerReferences<T extends ApiObject>(
   return { object: { ...object, metadata: { ...object.metadata, ownerReferences: kept } }, repeated };
 }
 
-/** Every rule the metadata of an object breaks, in Kubernetes' order. */
+/** Returns all violations in the metadata of an object, in Kubernetes' order. */
 export function* validateMetadata(
   { metadata }: ApiObject,
   rules: { readonly namespaced: boolean; readonly nameRule: NameRule; readonly strictFinalizers: boolean },
@@ -259,7 +259,7 @@ function* validateFinalizers(list: readonly string[] | undefined): Steps<readonl
   ];
 }
 
-/** Names of finalizers that mean something to Kubernetes itself. */
+/** The finalizers that Kubernetes itself defines. */
 export const standardFinalizers: ReadonlySet<string> = new Set(['orphan', 'foregroundDeletion', 'kubernetes']);
 
 /** Violations of a finalizer name that is neither a standard one nor qualified by a domain. */

@@ -11,7 +11,7 @@ export type UpdateRules = 'metadata' | 'metadata change' | 'contents' | 'change'
 
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection';
 
-/** What is special about one kind. Everything common to all kinds is in the registry and the API server. */
+/** Defines one kind: everything specific to it. What all kinds have in common is in the registry and the API server. */
 export interface ResourceDefinition<T extends ApiObject = ApiObject> extends ResourceType<T> {
   /** Built-in kinds and custom resources share one code path; only a handful of texts and encodings depend on this. */
   readonly origin: 'built-in' | 'custom';
@@ -40,9 +40,9 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Res
    * they name, and never wait for one.
    */
   readonly uncached?: boolean;
-  /** DELETE returns the object instead of a Status; `untold`: OpenAPI documents a Status all the same. */
+  /** DELETE returns the object instead of a Status; with `untold`, OpenAPI documents a Status nevertheless. */
   readonly returnsDeleted?: boolean | 'untold';
-  /** Present for kinds with `metadata.generation`: does this write increment it? */
+  /** Whether a write increments `metadata.generation`. Present for kinds that have it. */
   readonly newGeneration?: (next: T, previous: T) => boolean;
   /** Member whose empty lists and maps are stored as absent; sending one still increments the generation. */
   readonly generationOfEmpty?: string;
@@ -106,7 +106,7 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Res
    * Pure.
    */
   typeViolations?(next: T): readonly Violation[];
-  /** Every rule the object breaks, beyond schema and metadata; in steps where that can take long. Pure. */
+  /** Returns all violations beyond schema and metadata; in steps if that can take long. Pure. */
   validate?(next: T, previous: T | undefined, context: RequestContext, known?: Known): Findings;
   /** Immutable fields that an update changes, if they are reported apart from the contents (`updateRules`). Pure. */
   validateChange?(next: T, previous: T, context: RequestContext, known?: Known): Findings;
@@ -232,8 +232,8 @@ export interface SubresourceProjection<T extends ApiObject> {
   /** Default: get, patch, update. */
   readonly verbs?: readonly Verb[];
   /**
-   * By version of the kind (`group/version`), the path of the field that is `spec.replicas` in the projection;
-   * undefined if it has none.
+   * The path of the field that is `spec.replicas` in the projection, by version of the kind (`group/version`); undefined if
+   * it has none.
    */
   readonly replicas: ReadonlyMap<string, readonly string[] | undefined>;
   read(object: T): ApiObject;
@@ -259,15 +259,15 @@ export interface Caller {
   onWebhookLatency?(what: WebhookStage, milliseconds: number): void;
 }
 
-/** What is known of an object before its own rules run. */
+/** Facts about an object that are known before its own rules run. */
 interface Known {
   /** Violations found in its metadata. */
   readonly inMetadata?: readonly Violation[] | undefined;
-  /** Of an update as it was sent: see EmptyMembers. */
+  /** The empty members of an update as it was sent; see EmptyMembers. */
   readonly emptied?: ReadonlySet<string> | undefined;
 }
 
-/** What a definition may know about the request it serves. */
+/** The request that a definition serves, as far as it may know it. */
 export interface RequestContext {
   readonly user: UserInfo;
   /** Name and namespace from the URL; the name is absent on POST. */

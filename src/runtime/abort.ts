@@ -9,7 +9,7 @@ export class TimeoutError extends Error {
 /** The abort reason where nobody reads it: without a reason, each abort creates a DOMException with a stack. */
 export const noLongerNeeded = new Error('no longer needed');
 
-/** By signal, a check that throws if the signal should have aborted by now. */
+/** Checks by signal; each throws if its signal should have aborted by now. */
 const due = new WeakMap<AbortSignal, () => void>();
 
 /**
@@ -47,17 +47,17 @@ export async function withTimeout<T>(limits: TimeoutOptions, run: (signal: Abort
   }
 }
 
-/** How long something may take. */
+/** A time limit. */
 export interface TimeoutOptions {
   readonly clock: Clock;
   readonly milliseconds: number;
-  /** It ends before its time if one of them aborts. */
+  /** Signals that end the operation early when they abort. */
   readonly signals: readonly AbortSignal[];
 }
 
 /**
- * A signal that aborts with a TimeoutError when the time is over, or with the reason of one of `signals` that aborts.
- * Throws the reason of one that has aborted.
+ * Returns a signal that aborts with a TimeoutError when the time is over, or with the reason of the first of `signals` that
+ * aborts. Throws the reason of one that has already aborted.
  */
 export function timeoutSignal({ clock, milliseconds, signals }: TimeoutOptions): {
   readonly signal: AbortSignal;
@@ -69,7 +69,7 @@ export function timeoutSignal({ clock, milliseconds, signals }: TimeoutOptions):
   const ended = new AbortController();
   const stop = ({ target }: Event): void => over.abort((target as AbortSignal).reason);
   for (const signal of signals) {
-    // Any number may be limited by one signal at a time, and each of them stops listening.
+    // Any number of operations may listen to one signal at a time; each of them removes its listener.
     setMaxListeners(0, signal);
     signal.addEventListener('abort', stop, { once: true });
   }

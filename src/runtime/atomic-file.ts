@@ -23,15 +23,15 @@ export async function writeFileAtomically(path: string, text: string, mode: numb
     await chmod(temporary, mode);
     await rename(temporary, path);
   } catch (error) {
-    // It may hold a key. Where it cannot be removed either, the first failure is the one to tell.
+    // The file may hold a key. If it cannot be removed either, the first failure is the one to report.
     await rm(temporary, { force: true }).catch(() => {});
     throw cannot('write', path, error);
   }
-  // The directory may be new itself. What was written is there in any case, until the power fails.
+  // The directory itself may be new. Without the sync the file exists nevertheless, unless the power fails.
   for (const directory of [dirname(path), dirname(dirname(path))]) await syncDirectory(directory).catch(() => {});
 }
 
-/** By itself the system does not always say of which file it speaks. */
+/** Returns an error that names the file, which the system's own errors do not always do. */
 function cannot(act: 'read' | 'write', path: string, cause: unknown): Error {
   const { code, message } = cause as NodeJS.ErrnoException;
   return new Error(`cannot ${act} ${path}: ${code ?? message}`, { cause });

@@ -4,7 +4,7 @@ export class BoundedMap<K, V> {
   readonly #limit: number;
   readonly #evicted: (value: V) => void;
 
-  /** `evicted` is told of what went because there were more than `limit`. */
+  /** `evicted` is called with each value that is evicted because there are more than `limit`. */
   constructor(limit: number, evicted: (value: V) => void = () => {}) {
     this.#limit = limit;
     this.#evicted = evicted;

@@ -1,10 +1,10 @@
-/** The only source of time. Everything that waits or dates takes one, so tests decide what time it is. */
+/** The only source of time. All code that waits or needs the time takes a clock, so that tests control it. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
-  /** For measuring: milliseconds since some moment, which go on as time does when the time of day is set. */
+  /** Milliseconds since an arbitrary moment, for measuring; unaffected by changes of the time of day. */
   monotonic(): number;
-  /** Resolves after so many milliseconds, or at once (without error) when the signal aborts. */
+  /** Resolves after this many milliseconds, or at once (without error) when the signal aborts. */
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void>;
 }
 

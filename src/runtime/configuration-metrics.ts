@@ -16,7 +16,7 @@ export function configurationMetrics(
     serverId,
   }: {
     readonly kind: string;
-    /** What the names of the metrics begin with. */
+    /** The prefix of the metrics' names. */
     readonly prefix: string;
     readonly clock: Clock;
     /** Tells servers apart that are scraped together. */

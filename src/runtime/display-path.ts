@@ -1,4 +1,4 @@
-/** PEM, YAML or JSON: texts that are taken for paths by mistake, and may hold a key. */
+/** Whether a path is PEM, YAML or JSON that was given by mistake and may hold a key. */
 const isText = (path: string): boolean => /[\r\n]|^\s*[{[]/.test(path);
 
 /**

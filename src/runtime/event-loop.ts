@@ -1,8 +1,8 @@
 /**
- * Functions of Node.js as they are when this is loaded. Test runners put others in their place for a while (fake timers);
- * what a server does between two steps of its own must not wait for a test's clock, nor for one that was thrown away.
+ * Functions of Node.js as they are when this module is loaded. Test runners replace them temporarily (fake timers); pauses
+ * between two steps of the server's own work must not wait for a test's clock, nor for one that no longer exists.
  */
 export const { setImmediate, queueMicrotask } = globalThis;
 export const nextTick = process.nextTick.bind(process);
-/** Milliseconds of a clock that nobody sets. */
+/** Returns milliseconds of a monotonic clock. */
 export const monotonicNow = performance.now.bind(performance);

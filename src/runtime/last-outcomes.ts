@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from './clock.js';
 
-/** What last succeeded or failed, and when. */
+/** Records the last success and the last failure, and their times. */
 export class LastOutcomes {
   readonly #clock: Clock;
   readonly #seconds = new Map<Outcome, number>();
@@ -22,12 +22,12 @@ export class LastOutcomes {
     this.#hash = hashOf(text);
   }
 
-  /** Hash of the text accepted last. */
+  /** The hash of the text accepted last. */
   get hash(): string | undefined {
     return this.#hash;
   }
 
-  /** When each outcome last happened, in seconds since the epoch. */
+  /** The time of each outcome's last occurrence, in seconds since the epoch. */
   get times(): readonly (readonly [Outcome, number])[] {
     return outcomes.flatMap((one) => {
       const time = this.#seconds.get(one);

@@ -1,4 +1,4 @@
-/** What code logs through: named fields first, then a constant message. pino satisfies it. */
+/** The interface for logging: named fields first, then a constant message. pino satisfies it. */
 export interface Logger {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;
@@ -8,7 +8,7 @@ export interface Logger {
   child(fields: object): Logger;
 }
 
-/** Says nothing; for tests and embedded servers that want silence. */
+/** Logs nothing; for tests and embedded servers. */
 export const silentLogger: Logger = {
   debug: () => {},
   info: () => {},

@@ -10,7 +10,7 @@ export async function makeDirectory(path: string, { mode = 0o777 }: { readonly m
   const above = dirname(path);
   if (above !== path) await makeDirectory(above, { mode });
   await mkdir(path, { mode }).catch(async (error: NodeJS.ErrnoException) => {
-    // Somebody else was as fast.
+    // Another process may have created it meanwhile.
     if (error.code !== 'EEXIST' || !(await isDirectory(path))) throw error;
   });
 }

@@ -2,20 +2,21 @@ import { setImmediate } from 'node:timers/promises';
 import type { Counter as PromCounter } from 'prom-client';
 
 /**
- * Numbers about the running program, in the text form of Prometheus. Counting is an addition in a plain object. What
- * counts often asks for its series once (`of`) and keeps it. Why not by a library says docs/decisions/0018-own-counting.md.
+ * Metrics of the running program, in the text format of Prometheus. Counting is an addition in a plain object; code that
+ * counts often looks its series up once (`of`) and keeps it. docs/decisions/0018-own-counting.md says why no library is
+ * used.
  */
 export interface Metrics {
   counter<L extends string = never>(given: MetricOptions<L>): Counter<L>;
   gauge<L extends string = never>(given: MetricOptions<L>): Gauge<L>;
   histogram<L extends string = never>(given: MetricOptions<L> & { readonly buckets: readonly number[] }): Histogram<L>;
-  /** A gauge that is read when somebody scrapes. Where reading fails, it has no values that time. */
+  /** A gauge that is read at each scrape. If reading fails, it has no values in that scrape. */
   measured<L extends string = never>(given: MetricOptions<L>, read: () => Promise<readonly Measured<L>[]>): void;
-  /** What a scrape answers: of the process first, if at all, and then in the order of names. */
+  /** Returns the response to a scrape: metrics of the process first, if enabled, then the others by name. */
   expose(): Promise<{ readonly contentType: string; readonly text: string }>;
 }
 
-/** Name, explanation and labels of a metric, as Prometheus has them. */
+/** The name, help text and labels of a metric in Prometheus. */
 export interface MetricOptions<L extends string> {
   readonly name: string;
   readonly help: string;
@@ -26,17 +27,17 @@ export interface MetricOptions<L extends string> {
 export interface Counter<L extends string> {
   add(labels: MetricLabels<L>, by?: number): void;
   of(labels: MetricLabels<L>): { add(by?: number): void };
-  /** The series is told no more. Asked for again, it begins anew. */
+  /** Removes the series. If it is used again, it starts anew. */
   drop(labels: MetricLabels<L>): void;
 }
-/** A number that is set. */
+/** A number that can be set. */
 export interface Gauge<L extends string> {
   set(labels: MetricLabels<L>, value: number): void;
   of(labels: MetricLabels<L>): { set(value: number): void; add(by: number): void };
-  /** The series is told no more. Asked for again, it begins anew. */
+  /** Removes the series. If it is used again, it starts anew. */
   drop(labels: MetricLabels<L>): void;
 }
-/** How values spread over buckets. */
+/** The distribution of values over buckets. */
 export interface Histogram<L extends string> {
   observe(labels: MetricLabels<L>, value: number): void;
   of(labels: MetricLabels<L>): { observe(value: number): void };
@@ -53,10 +54,13 @@ export type MetricLabels<L extends string> = Readonly<Record<L, string>>;
 export const exponentialBuckets = (start: number, factor: number, count: number): readonly number[] =>
   Array.from({ length: count }, (_, power) => start * factor ** power);
 
-/** Labels may come from what callers send; a metric with more lines than this leaves further series out. */
+/** The maximum number of lines of a metric, because labels may come from requests; further series are left out. */
 const mostLines = 50_000;
 
-/** An own set of metrics. With `process` also those of Node itself: CPU, memory, event loop, garbage collection. */
+/**
+ * Returns a new set of metrics. With `process`, it includes those of Node itself: CPU, memory, event loop, garbage
+ * collection.
+ */
 export function openMetrics(options: { readonly process?: boolean } = {}): Metrics {
   const families = new Map<string, Family>();
   const add = (family: Family): void => {
@@ -105,7 +109,7 @@ export function openMetrics(options: { readonly process?: boolean } = {}): Metri
         for (const text of await series()) {
           batch.push(text);
           if (batch.length < seriesPerTurn) continue;
-          // All of it at the end would be one long piece.
+          // Joined batch by batch, because joining everything at the end would block for long.
           parts.push(batch.join(''));
           batch = [];
           await setImmediate();
@@ -117,7 +121,7 @@ export function openMetrics(options: { readonly process?: boolean } = {}): Metri
   };
 }
 
-/** How many are written before others have their turn. */
+/** The number of series that are formatted before other work gets a turn. */
 const seriesPerTurn = 200;
 
 interface Family {
@@ -128,14 +132,17 @@ interface Family {
   series(): Promise<Iterable<string>>;
 }
 
-/** One for all servers of a process: what watches the event loop and garbage collection is never let go by the library. */
+/**
+ * Shared by all servers of a process, because the library never releases its observers of the event loop and garbage
+ * collection.
+ */
 let processMetrics: ReturnType<typeof openProcessMetrics> | undefined;
 
 /** The library is loaded at the first scrape. */
 async function openProcessMetrics(): Promise<() => Promise<string>> {
   const { collectDefaultMetrics, Registry } = await import('prom-client');
   const register = new Registry();
-  // The library counts from here on.
+  // The library counts from this point on.
   const { user, system } = process.cpuUsage();
   collectDefaultMetrics({ register });
   const before = {
@@ -157,12 +164,12 @@ const labelText = <L extends string>(names: readonly L[] = [], labels: MetricLab
 const line = (name: string, labels: string, value: number): string =>
   `${name}${labels === '' ? '' : `{${labels}}`} ${value}\n`;
 
-/** Of one combination of label values. */
+/** The values of one combination of label values. */
 interface Series {
   text(name: string, labels: string): string;
 }
 
-/** How many series a caller may cache: custom kinds come and go. */
+/** The maximum number of series that a caller may cache, because custom kinds come and go. */
 export const maxCachedSeries = 10_000;
 
 /** The series of a metric, one for each combination of label values. */
@@ -222,7 +229,7 @@ class Value implements Series {
 
 class Distribution implements Series {
   readonly #limits: readonly number[];
-  /** Of each bucket alone; the last is beyond all limits. */
+  /** The count of each bucket alone; the last one is for values beyond all limits. */
   readonly #counts: number[];
   #sum = 0;
 
@@ -239,7 +246,7 @@ class Distribution implements Series {
     this.#sum += value;
   }
 
-  /** Nothing before the first observation: most kinds are never asked for in most ways. */
+  /** Empty before the first observation, because most combinations of labels never occur. */
   text(name: string, labels: string): string {
     if (this.#counts.every((count) => count === 0)) return '';
     const others = labels === '' ? '' : `${labels},`;

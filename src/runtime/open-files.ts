@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** How many files and connections this process may have open at a time; undefined where the system does not tell. */
+/** Returns the maximum number of open files and connections of this process; undefined if the system does not report it. */
 export function openFileLimit(): number | undefined {
   try {
     // Node raises the soft limit to the hard one when it starts.

@@ -4,10 +4,10 @@ import type { Logger } from './logger.js';
 import { prettyLine } from './pretty-line.js';
 import { redacted } from './redaction.js';
 
-/** The least that is logged; `silent` is nothing. */
+/** The lowest level that is logged; `silent` logs nothing. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
-/** What is logged, how it looks and where it goes. */
+/** The level, format and destination of log lines. */
 export interface LoggerOptions {
   /** `json`: one object a line with `level` (text), `time` (ISO 8601, UTC), the fields and `msg`. Default json. */
   readonly format?: 'json' | 'pretty';
@@ -39,16 +39,16 @@ export function createLogger(options: LoggerOptions = {}): Logger {
   return discreet(output);
 }
 
-/** So much is written at once, in characters. */
+/** The number of characters after which a batch is written. */
 const fullBatch = 65_536;
 
 type Destination = NonNullable<LoggerOptions['destination']>;
 let ofProcess: Destination | undefined;
 
-/** One for all loggers of a process: each would wait for the end of the process, and tests make one for each server. */
+/** Shared by all loggers of a process, because each would listen for its exit, and tests make a logger for each server. */
 const standardOutput = (): Destination => (ofProcess ??= perTurn(process.stdout));
 
-/** One write for all lines of a turn of the event loop, because each is a system call. */
+/** Writes all lines of a turn of the event loop at once, because each write is a system call. */
 function perTurn(output: NodeJS.WriteStream): Destination {
   let lines = '';
   const flush = (): void => {
@@ -66,7 +66,7 @@ function perTurn(output: NodeJS.WriteStream): Destination {
   };
 }
 
-/** Every field passes the redaction on its way, those bound to a child once. */
+/** Redacts every field before it is logged; those bound to a child only once. */
 function discreet(output: PinoLogger): Logger {
   const at =
     (level: 'debug' | 'info' | 'warn' | 'error') =>

@@ -42,7 +42,7 @@ function parse(json: string): Fields | undefined {
 type Fields = Readonly<Record<string, unknown>>;
 const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null;
 
-/** What went wrong, and what it came of: `fetch failed` alone tells nobody why. */
+/** Returns the message of an error with those of its causes, because `fetch failed` alone does not say why. */
 function errorText(err: unknown): unknown {
   if (!isFields(err) || !('message' in err)) return err;
   const { message, code, cause } = err;
@@ -51,10 +51,10 @@ function errorText(err: unknown): unknown {
   return behind === '' || String(own).includes(behind) ? own : `${own}: ${behind}`;
 }
 
-/** Errors that JavaScript throws where a program is wrong. */
+/** Errors that JavaScript throws for faults of a program. */
 const faults: readonly unknown[] = ['TypeError', 'ReferenceError', 'RangeError'];
 
-/** Where the program is wrong: the first line of the stack that is neither Node's nor a package's. */
+/** Returns the place of a fault: the first line of the stack that is neither in Node nor in a package. */
 const faultPlace = (err: unknown): string | undefined =>
   isFields(err) && faults.includes(err['type'])
     ? String(err['stack'])

@@ -1,9 +1,9 @@
 import { createReadStream } from 'node:fs';
 
-/** Certificates, keys, tokens, policies, kubeconfigs: whatever is larger was named by mistake. */
+/** The maximum size of certificates, keys, tokens, policies and kubeconfigs; a larger file was named by mistake. */
 const mostBytes = 16 * 1_048_576;
 
-/** A file as a whole, as `readFile` reads it; but fails for one of more than 16 MiB, and for one that never ends. */
+/** Reads a file as `readFile` does, but fails if it is larger than 16 MiB or never ends. */
 export async function readLimited(path: string): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -15,5 +15,5 @@ export async function readLimited(path: string): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** As `readLimited`, as text. */
+/** Like `readLimited`, but returns text. */
 export const readLimitedText = async (path: string): Promise<string> => (await readLimited(path)).toString('utf8');

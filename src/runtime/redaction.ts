@@ -3,25 +3,25 @@
 const censored = '[redacted]';
 const secretMembers =
   /^(?:authorization|proxy-authorization|cookie|set-cookie|password|passphrase|secret|secrets|token|id-?token|access-?token|refresh-?token|bearer-?token|client-?secret|private-?key|client-?key|key-?pem|client-key-data|stringdata)$/i;
-/** Each of these is tried at every place it could begin: how far it looks is bounded, or ends where the next begins. */
+/** Each alternative is tried wherever it could begin, so its lookahead is bounded or ends where the next one begins. */
 const secretTexts =
   /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)|\beyJ[\w-]{8,1024}\.[\w-]{8,}\.[\w-]*|\b(?:Bearer|Basic)\s+[\w.~+/=-]{8,}/g;
 
-/** Deeper or longer values are cut: a log line is not the place for them. */
+/** Limits beyond which values are cut in log lines. */
 const limits = { depth: 6, members: 100, text: 8_192 };
 
 const cleanText = (text: string): string =>
   withoutTokens(text.length > limits.text ? `${text.slice(0, limits.text)}…` : text).replace(secretTexts, censored);
 
-/** A URL, or a text with one, without the tokens among its parameters, however their names are spelt. */
+/** Removes tokens from the parameters of URLs in a text, however their names are spelt. */
 export const withoutTokens = (text: string): string =>
   text.replace(/([?&;]([^=?&;\s]*)=)[^&;\s]*/g, (parameter, beginning: string, name: string) =>
     new URLSearchParams(name.toLowerCase()).has('access_token') ? `${beginning}${censored}` : parameter,
   );
 
 /**
- * A copy fit for a log line. Errors become their message, stack and own members; cycles and oddities become texts, and so
- * does what fails when it is looked at.
+ * Returns a copy that is safe to log. Errors become their message, stack and own members; cycles, unusual values and values
+ * that fail when read become texts.
  */
 export const redacted = (value: unknown): unknown => clean(value, 0, []);
 

@@ -2,11 +2,11 @@ import { type FileHandle, lstat, open, rename, rm, stat } from 'node:fs/promises
 import { dirname } from 'node:path';
 import { makeDirectory } from './make-directory.js';
 
-/** Lines that are written in the order they are given, and never waited for. */
+/** Writes lines in the order they are given; callers never wait. */
 export interface LineSink {
-  /** False: the line was dropped, because too much is waiting or the sink has failed or is closed. */
+  /** Returns false if the line was dropped, because too much is waiting or the sink has failed or is closed. */
   write(line: string): boolean;
-  /** Writes what waits, for as long as that works. Idempotent. */
+  /** Writes the waiting lines unless that fails. Idempotent. */
   close(): Promise<void>;
 }
 
@@ -35,14 +35,17 @@ const lineEnd = 0x0a;
 
 const linesIn = (bytes: Buffer): number => bytes.reduce((sum, byte) => (byte === lineEnd ? sum + 1 : sum), 0);
 
-/** A file that lines are appended to, readable by its owner alone, also where it was there before. Rejects if it cannot be opened. */
+/** Opens a file that lines are appended to, readable by its owner alone, even if it existed before. Rejects if that fails. */
 export async function openRotatingFile(options: RotatingFileOptions): Promise<LineSink> {
   await makeDirectory(dirname(options.path), { mode: 0o700 });
   const file = await openForOwner(options);
   return new RotatingFile(options, file, (await file.stat()).size);
 }
 
-/** The mode that is asked for counts for a new file only. Devices and pipes stay as they are. */
+/**
+ * Opens a file for its owner alone. The mode in the request applies to new files only, so an existing one is changed;
+ * devices and pipes stay as they are.
+ */
 async function openForOwner({ path, onExposed }: RotatingFileOptions): Promise<FileHandle> {
   const file = await open(path, 'a', 0o600);
   try {
@@ -70,7 +73,7 @@ class RotatingFile implements LineSink {
   }
 
   write(line: string): boolean {
-    // At most three bytes a character; counted so because it is free.
+    // Counted in characters, which is cheap; each has at most three bytes.
     const most = this.#options.maxWaiting ?? defaultWaiting;
     if (this.#closed !== undefined || this.#waiting + line.length > most) return false;
     this.#lines.push(line);
@@ -113,7 +116,7 @@ class RotatingFile implements LineSink {
         );
       }
     }
-    // At once: a line that comes in between would wait for the next one.
+    // Without a pause, or a line that comes in between would wait for the next one.
     this.#writing = undefined;
   }
 
@@ -144,8 +147,8 @@ class RotatingFile implements LineSink {
 }
 
 /**
- * Moves a file to the number 1, what is there to 2, and so on, up to the first number that is free: what may be kept can be
- * any number, and takes no longer than what is there.
+ * Renames a file to number 1, the file there to 2, and so on, up to the first free number, so that it takes no longer than
+ * the number of files that exist, however many may be kept.
  */
 async function shift(path: string, most: number): Promise<void> {
   let last = 0;
@@ -176,7 +179,7 @@ function unlessMissing(error: NodeJS.ErrnoException): false {
   return false;
 }
 
-/** A stream such as standard output as a sink; what it has not taken yet may grow only so far. */
+/** Returns a sink that writes to a stream such as standard output, with a limit on what the stream has not accepted yet. */
 export function streamSink(
   stream: { write(text: string): unknown; readonly writableLength?: number },
   maxWaiting = defaultWaiting,

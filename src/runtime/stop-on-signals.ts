@@ -1,10 +1,10 @@
 import { systemClock } from './clock.js';
 
-/** Signals that follow each other sooner are one: of Ctrl-C npm passes on what the terminal has told the program as well. */
+/** Signals within this time count as one: on Ctrl-C npm forwards the signal that the terminal has already sent to the program. */
 const oneSignalMs = 500;
 const signals = ['SIGTERM', 'SIGINT'] as const;
 
-/** For programs: aborts at the first SIGTERM or SIGINT; a later one, of either, ends the process at once. */
+/** Returns a signal for programs that aborts at the first SIGTERM or SIGINT; a later one of either ends the process at once. */
 export function stopOnSignals(): AbortSignal {
   const stop = new AbortController();
   let first: number | undefined;
@@ -13,7 +13,7 @@ export function stopOnSignals(): AbortSignal {
     first ??= now;
     stop.abort();
     if (now - first < oneSignalMs) return;
-    // Without a listener it does what it does to any program.
+    // Without a listener, the signal has its default effect.
     for (const each of signals) process.off(each, onSignal);
     process.kill(process.pid, signal);
   };

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 
-/** There are file systems without, and directories that may be written to and not read. */
+/** Errors to ignore: some file systems cannot sync directories, and some directories are writable but not readable. */
 const impossible: ReadonlySet<string | undefined> = new Set(['EINVAL', 'ENOTSUP', 'EACCES', 'EPERM']);
 
 /**

@@ -76,11 +76,11 @@ export async function followFiles(
         unreadable?.();
       });
       if (found === undefined) return;
-      // Files that are readable again are handed over again, so that whoever learned of the failure learns that it is over.
+      // Files that are readable again are handed over again, so that a reported failure is also reported as over.
       if (!isUnreadable && found.every((text, at) => text === texts[at])) return;
       isUnreadable = false;
       const before = texts;
-      // Remembered even if they are not taken, so that bad texts are told of once.
+      // Remembered even if they are not accepted, so that invalid texts are reported once.
       texts = found;
       try {
         await take(found);
@@ -106,7 +106,7 @@ export async function followFiles(
   })();
 }
 
-/** The text of a file. Fails with one sentence that names the file. */
+/** Reads the text of a file. Fails with one sentence that names the file. */
 export const readText = (file: string): Promise<string> =>
   readLimitedText(file).catch((error: NodeJS.ErrnoException) => {
     throw new Error(`cannot read ${displayPath(file)}: ${error.code ?? error.message}`, pathErrorCause(file, error));
@@ -114,9 +114,9 @@ export const readText = (file: string): Promise<string> =>
 
 const kept = 'kept what was read before';
 
-/** How often files are looked at even if nothing told of a change. */
+/** The interval at which files are checked even without a notification. */
 const lookAgainMs = 60_000;
-/** What is replaced is often not complete at the first word of it. */
+/** The delay after a notification, because a replacement is often not complete yet. */
 const settleMs = 50;
 
 /**
@@ -137,7 +137,7 @@ function watched(directories: readonly string[], signal: AbortSignal): { readonl
     try {
       watchers.push(watch(directory, { persistent: false }, stop).on('error', stop));
     } catch {
-      // Told above.
+      // Reported above.
     }
   }
   return { changed: changed.signal, stop };

@@ -39,7 +39,7 @@ export class TurnTaking {
     return monotonicNow() - this.#since > longMs;
   }
 
-  /** Lets everybody else have a turn. */
+  /** Lets all other work have a turn. */
   async next(): Promise<void> {
     await turn();
     this.#since = monotonicNow();

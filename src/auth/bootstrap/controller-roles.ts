@@ -50,7 +50,7 @@ export interface SignerOptions {
   readonly podSigners?: readonly string[];
   /** Names, or `domain/*`, that the certificate policy approves and denies for. */
   readonly approves?: readonly string[];
-  /** Are bundles of anchors distributed, and into Secrets as well? */
+  /** Whether bundles of anchors are distributed, and whether also into Secrets. */
   readonly distributes?: 'no' | 'config-maps' | 'secrets-too';
   /** Objects in namespaces that single accounts read or write. */
   readonly objects?: readonly ControllerObjects[];

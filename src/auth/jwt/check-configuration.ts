@@ -20,14 +20,14 @@ import type { AuthenticationConfiguration, JwtIssuer, PrefixedClaim } from './jw
 const maxIssuers = 64;
 
 interface Given {
-  /** Those of this server's own tokens: nobody else may speak for them. */
+  /** The issuers of this server's own tokens, which no configuration may claim. */
   readonly ownIssuers: readonly string[];
   readonly domains: Domains;
-  /** Of the configuration. */
+  /** The compiled expressions of the configuration. */
   readonly expressions: Expressions;
 }
 
-/** What is wrong with a configuration, in Kubernetes' words. */
+/** Returns Kubernetes' errors for a configuration. */
 export function checkAuthenticationConfiguration(
   { jwt = [], anonymous }: AuthenticationConfiguration,
   given: Given,
@@ -250,7 +250,7 @@ function checkExtra(
   });
 }
 
-/** Who is called by an address must have shown that it is theirs. */
+/** Checks that a mapping of the username from `email` also requires the address to be verified. */
 function checkEmail(
   { claimMappings: { username, extra = [] }, claimValidationRules = [] }: JwtIssuer,
   path: string,

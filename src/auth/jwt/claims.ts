@@ -3,7 +3,7 @@ import { goTimeText } from '../../api/time.js';
 import { AuthenticationError } from '../authenticator.js';
 import type { JwtIssuer } from './jwt-issuer.js';
 
-/** Whether a token counts, by its claims. Texts are those of kube-apiserver. */
+/** Checks whether a token is valid by its claims. Texts are those of kube-apiserver. */
 
 export type Claims = Readonly<Record<string, unknown>>;
 
@@ -40,7 +40,7 @@ export function checkBeforeSignature(claims: Claims, { audiences }: JwtIssuer['i
   }
 }
 
-/** With several audiences Kubernetes looks at them last. */
+/** Checks the audience. With several configured audiences, Kubernetes does this last. */
 export function checkAudience(claims: Claims, { audiences }: JwtIssuer['issuer']): void {
   if (audiencesOf(claims).some((audience) => audiences.includes(audience))) return;
   throw verificationError(

@@ -11,7 +11,7 @@ import type { Prepared } from '../../cel/prepare.js';
 import type { Value } from '../../cel/values.js';
 import type { JwtIssuer } from './jwt-issuer.js';
 
-/** What an expression is for: to map claims, or to judge them or the user they were mapped to. */
+/** The use of an expression: to map claims, or to validate them or the user they were mapped to. */
 export type ExpressionUse = 'mapping' | 'claim rule' | 'user rule';
 
 const compilers: Readonly<Record<ExpressionUse, (expression: string) => Steps<Prepared>>> = {
@@ -34,7 +34,7 @@ export class Expressions {
     return made;
   }
 
-  /** Ready to be evaluated, or what is wrong with it. */
+  /** Returns the prepared expression, or its error. */
   get(use: ExpressionUse, text: string): Prepared {
     const found = this.#prepared.get(keyOf(use, text));
     if (found === undefined) throw new Error(`the expression ${text} was not compiled`);

@@ -1,7 +1,7 @@
 import { request } from 'node:https';
 import { maxResponseHeaders } from '../../client/http-transport.js';
 
-/** What a server answered. */
+/** The response of a server. */
 interface FetchedText {
   readonly status: number;
   readonly text: string;

@@ -21,7 +21,7 @@ export interface IssuerKeysOptions {
 
 interface Fetched {
   readonly keys: readonly IssuerKey[];
-  /** By the monotonic clock: who sets the time of day back must not make withdrawn keys count for longer. */
+  /** By the monotonic clock, so that setting the time of day back does not keep withdrawn keys longer. */
   readonly at: number;
 }
 

@@ -4,9 +4,9 @@
  */
 export interface JwtIssuer {
   readonly issuer: {
-    /** Must be the claim `iss`. Discovery starts below it. */
+    /** The required value of the claim `iss`. Discovery starts below it. */
     readonly url: string;
-    /** Where the discovery document is, if not below `url`. */
+    /** The URL of the discovery document, if it is not below `url`. */
     readonly discoveryURL?: string;
     /** PEM of what verifies the issuer's server; absent: what Node trusts. */
     readonly certificateAuthority?: string;
@@ -31,12 +31,12 @@ export interface JwtIssuer {
 
 export interface PrefixedClaim {
   readonly claim?: string;
-  /** Put before the claim's value. An empty one must be said. */
+  /** The prefix of the claim's value. An empty one must be given explicitly. */
   readonly prefix?: string;
   readonly expression?: string;
 }
 
-/** What the file of `AuthenticationConfiguration` says. */
+/** The contents of the `AuthenticationConfiguration` file. */
 export interface AuthenticationConfiguration {
   readonly jwt?: readonly JwtIssuer[];
   /** Absent: as the server's other options say. */

@@ -8,7 +8,7 @@ import { type Claims, oidcError } from './claims.js';
 import type { Evaluate, Expressions } from './expressions.js';
 import type { JwtIssuer, PrefixedClaim } from './jwt-issuer.js';
 
-/** Whom the claims of a token name, by the mapping of its issuer. Texts are those of kube-apiserver. */
+/** Maps the claims of a token to a user, as its issuer is configured. Texts are those of kube-apiserver. */
 
 /** Returns the user that verified claims name. Throws AuthenticationError if they name none, or break a rule. */
 export function userFrom(

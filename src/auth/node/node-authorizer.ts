@@ -20,9 +20,9 @@ const noOpinion = (reason = ''): Decision => ({ verdict: 'no-opinion', reason })
 interface Question {
   readonly node: string;
   readonly attributes: AccessAttributes;
-  /** Is the object related to a pod on the node? */
+  /** Whether the object is related to a pod on the node. */
   isRelated(kind: RelatedKind, namespace: string, name: string): Promise<boolean>;
-  /** The request for a pod's certificate of this name. */
+  /** Returns the PodCertificateRequest with this name. */
   podCertificate(namespace: string, name: string): Promise<PodCertificateRequest | undefined>;
 }
 type Answer = (question: Question) => Promise<Decision>;
@@ -59,7 +59,7 @@ export function nodeAuthorizer(objects: ObjectSource, domains: Domains): Authori
   };
 }
 
-/** By group and resource. */
+/** Returns the rules for each resource, by group and resource. */
 function answersIn(domains: Domains): ReadonlyMap<string, Answer> {
   const { certificates, coordination, resource, storage } = apiGroups(domains);
   return new Map<string, Answer>([
@@ -117,7 +117,7 @@ const claims: Answer = async (question) => {
 
 const accounts: Answer = async (question) => {
   const { verb, name, subresource } = question.attributes;
-  // To look at its account is all that an agent does with one before it asks for a token.
+  // An agent only reads an account, before it requests a token for it.
   if (verb === 'get' && !subresource) return related(question, 'serviceaccounts');
   if (verb !== 'create' || !name) return noOpinion('can only create tokens for individual service accounts');
   if (subresource !== 'token') return noOpinion('can only create token subresource of serviceaccount');
@@ -143,7 +143,7 @@ const leases: Answer = async ({ node, attributes: { verb, namespace, name = '' }
   if (!['get', 'create', 'update', 'patch', 'delete'].includes(verb)) {
     return noOpinion('can only get, create, update, patch, or delete a node lease');
   }
-  // The name of what is to be created is in the body; admission looks at it.
+  // On create, the name is in the body, which admission checks.
   const refusal = leaseRefusal(node, verb === 'create' ? { namespace } : { namespace, name });
   return refusal === undefined ? allow : noOpinion(refusal);
 };

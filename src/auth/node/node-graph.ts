@@ -7,7 +7,7 @@ import type { Index } from '../incremental-index.js';
 export type RelatedKind = 'pods' | 'secrets' | 'configmaps' | 'serviceaccounts' | 'persistentvolumeclaims';
 
 /**
- * Which objects are related to a node through the pods on it. A pod without a node relates nothing; a mirror pod relates
+ * The objects that are related to a node through the pods on it. A pod without a node relates nothing; a mirror pod relates
  * only itself, because its node wrote it.
  */
 export class NodeGraph implements Index<Pod> {

@@ -3,7 +3,7 @@ import { quote } from '../../api/go-text.js';
 /** Namespace of the heartbeat leases of nodes. */
 export const leaseNamespace = 'kube-node-lease';
 
-/** Why a lease is not the node's own. Without a name only the namespace is looked at. */
+/** Returns the reason why a lease is not the node's own. Without a name, only the namespace is checked. */
 export function leaseRefusal(
   node: string,
   { namespace, name }: { readonly namespace: string | undefined; readonly name?: string },

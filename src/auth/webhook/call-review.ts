@@ -10,10 +10,10 @@ import { type AuthorizationWebhookMetrics, resultOfFailure } from '../authorizat
 export type CallReview = (review: object) => Promise<Readonly<Record<string, unknown>>>;
 
 export interface CallReviewOptions {
-  /** Where the review is posted: exactly the server URL of a kubeconfig. */
+  /** The URL that reviews are posted to: exactly the server URL of a kubeconfig. */
   readonly transport: Pick<HttpTransport, 'send'>;
   readonly clock: Clock;
-  /** How long a try may take. */
+  /** The maximum duration of an attempt. */
   readonly timeoutMs?: number | undefined;
   /** Called after every attempt. */
   readonly called?: AuthorizationWebhookMetrics['called'] | undefined;
@@ -21,7 +21,7 @@ export interface CallReviewOptions {
 
 const usualTimeoutMs = 10_000;
 const maxTries = 5;
-/** Between the first tries; each rest is half as long again. */
+/** The pause after the first attempt; each further pause is half as long again. */
 const firstRestMs = 500;
 const transientCodes: readonly number[] = [429, 500, 504];
 const maxBytes = 1_048_576;
@@ -88,7 +88,7 @@ function read(text: string): unknown {
   }
 }
 
-/** Does the answer have the kind and version that were sent, if it has any? */
+/** Whether the answer has the kind and version that were sent, if it has any. */
 const isLike = (sent: unknown, answer: Readonly<Record<string, unknown>>): boolean =>
   isObject(sent) && ['kind', 'apiVersion'].every((member) => (answer[member] || sent[member]) === sent[member]);
 

@@ -15,12 +15,12 @@ export interface WebhookAuthorizerOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly version: 'v1' | 'v1beta1';
-  /** How long answers are cached: those that allow, and all others. */
+  /** How long answers are cached, separately for those that allow and all others. */
   readonly allowedMs: number;
   readonly refusedMs: number;
   /** The decision if the webhook fails, or one of its match conditions. */
   readonly onFailure: 'no-opinion' | 'deny';
-  /** Does the request meet the match conditions? Throws if that cannot be evaluated. Absent: every request does. */
+  /** Whether the request meets the match conditions. Throws if that cannot be evaluated. If absent, every request does. */
   readonly asks?: ((attributes: AccessAttributes) => boolean) | undefined;
   readonly metrics?: Pick<AuthorizationWebhookMetrics, 'failedOpen'> | undefined;
 }
