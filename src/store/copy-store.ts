@@ -11,17 +11,17 @@ import {
 } from './store.js';
 import { StoreUnavailable } from './store-unavailable.js';
 
-/** A store cannot be copied, or not there; the message is one sentence for people. */
+/** Thrown when a store cannot be copied, or not to the given place. The message is one sentence for people. */
 export class CopyRefused extends Error {
   override readonly name = 'CopyRefused';
 }
 
-/** What a copy holds until it is the whole; no object has a key without a slash. */
+/** The key of a marker that a copy holds until it is complete; no object has a key without a slash. */
 const unfinishedKey = 'unfinished-copy';
 
-/** So many entries are read at once; etcd counts what is left each time. */
+/** The number of entries read at once; etcd counts the remaining ones each time. */
 const readAtOnce = 500;
-/** So many are written at once; each may be of a megabyte. */
+/** The number of entries written at once; each may take a megabyte. */
 const writtenAtOnce = 64;
 
 /**
@@ -95,7 +95,7 @@ async function copyEntry(entry: Entry, to: Store): Promise<void> {
     await to.commit({ key: entry.key, document: documentOf(entry), expect: 'absent' });
   } catch (error) {
     if (error instanceof WriteConflict) throw notACopy(entry.key);
-    // A store that closed says why it did: that the disk is full, mostly.
+    // The cause of a closed store says why it closed, such as a full disk.
     const why = error instanceof StoreClosed ? (error.cause ?? error) : error;
     throw new CopyRefused(`${entry.key} cannot be written there: ${messageOf(why)}`, { cause: error });
   }
@@ -136,7 +136,7 @@ async function sizeOf(store: Store, at?: Revision): Promise<number> {
   return entries.length + remaining;
 }
 
-/** Everything in a store, as of one revision: the one asked for, or that of the first page. */
+/** Yields everything in a store as of one revision: the given one, or that of the first page. */
 async function* pages(
   store: Store,
   asked: Pick<ScanOptions, 'at' | 'tolerant'> = {},

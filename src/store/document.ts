@@ -5,14 +5,14 @@ import type { Json, JsonObject } from '../api/object.js';
 import type { Steps } from '../api/steps.js';
 import type { Document, Entry, Revision } from './store.js';
 
-/** A document without a place for its revision. */
+/** Returns a document without a place for its revision. */
 export const document = (value: Json): Document => ({ bytes: Buffer.from(goJson(value)), revisionAt: -1 });
 
-/** The document's bytes with the revision written in its place. */
+/** Returns the document's bytes with the revision in its place. */
 export function withRevision({ bytes, revisionAt }: Document, revision: Revision): Buffer {
   if (revisionAt < 0) return bytes;
   const digits = String(revision);
-  // Not from the pool: what is kept for long must not keep alive what was made beside it.
+  // Not from the pool, because a long-lived slice would keep the whole pool alive.
   const out = Buffer.allocUnsafeSlow(bytes.length + digits.length);
   bytes.copy(out, 0, 0, revisionAt);
   out.write(digits, revisionAt, 'latin1');
@@ -60,16 +60,16 @@ export class StoredEntry implements Entry {
 }
 
 /**
- * An entry whose document could not be read where it is kept. Whatever asks for the document has it read again, and fails as
- * long as that does.
+ * An entry whose stored document could not be read. Each access to the document tries to read it again, and fails if that
+ * does.
  */
 export class UnreadEntry implements Entry {
   readonly key: string;
   readonly revision: Revision;
   readonly revisionAt: number;
-  /** How many bytes are kept of it. */
+  /** The number of bytes stored. */
   readonly size: number;
-  /** Either, so that memory is taken once. */
+  /** Either the document or its stored form, so that only one of them takes memory. */
   #state: StoredEntry | { readonly kept: Buffer; readonly read: () => StoredEntry };
 
   constructor(
@@ -83,12 +83,12 @@ export class UnreadEntry implements Entry {
     this.#state = { kept, read };
   }
 
-  /** What is kept of it; empty once it was read. */
+  /** The stored form; empty once it has been read. */
   get kept(): Buffer {
     return this.#state instanceof StoredEntry ? nothing : this.#state.kept;
   }
 
-  /** The document is known. */
+  /** Whether the document has been read. */
   get isRead(): boolean {
     return this.#state instanceof StoredEntry;
   }
@@ -141,7 +141,7 @@ export class UnreadEntry implements Entry {
 
 const nothing = Buffer.alloc(0);
 
-/** How much memory its document takes, or what is kept of it. */
+/** Returns the number of bytes of an entry's document, or of its stored form. */
 export const sizeOf = (entry: Entry): number => (entry instanceof UnreadEntry ? entry.size : entry.bytes.length);
 
 /** Returns the document of an entry, without its revision. */

@@ -14,11 +14,11 @@ import {
 
 export interface FanOutOptions {
   readonly clock?: Clock;
-  /** How often subscribers hear of progress if the store moved on without changes of theirs; 5 seconds unless said otherwise. */
+  /** The interval of progress reports to subscribers without changes while the store moved on; default 5 seconds. */
   readonly progressMs?: number;
 }
 
-/** One subscriber: a place in the history. */
+/** A subscriber with its position in the history. */
 interface Cursor {
   readonly prefix: string;
   readonly after: Revision;
@@ -29,22 +29,22 @@ interface Cursor {
   told: Revision;
 }
 
-/** A subscriber in the past is given at most so many changes, and shown so many, before everybody else has a turn. */
+/** Limits on the changes that a subscriber in the past receives, and inspects, before other work has a turn. */
 const givenAtOnce = 256;
 const shownAtOnce = 4_096;
 const oneTurn = 256;
-/** So many live subscribers are called before everybody else has a turn. */
+/** The number of live subscribers that are called before other work has a turn. */
 const calledAtOnce = 1_024;
 
 /**
  * Hands every change of a history to everybody who subscribed to a prefix of its key.
  *
- * Nobody has a queue here: a subscriber is a position in the shared history, which is bounded. One that has seen
- * everything is live and is called as part of the write, in the order of writes, unless there are so many that they are
- * called in turns; its call must be short, and what it cannot deal with at once belongs in a buffer of its own. One that
- * starts in the past catches up in slices between other work. Writes made from within such a call are handed out after it,
- * to everybody in the same order. Whoever is overtaken by the end of the history is cut off with SubscriberTooSlow, and
- * whoever would be told of a document that cannot be read with HistoryCompacted, as if nothing were known up to there.
+ * Nobody has a queue here: a subscriber is a position in the shared history, which is bounded. One that has seen everything
+ * is live and is called as part of the write, in the order of writes, unless there are so many that they are called in
+ * turns; its call must be short, and what it cannot deal with at once belongs in a buffer of its own. One that starts in
+ * the past catches up in slices between other work. Writes made from within such a call are handed out after it, to
+ * everybody in the same order. A subscriber that is overtaken by the end of the history is cut off with SubscriberTooSlow;
+ * one that would receive a document that cannot be read, with HistoryCompacted, as if nothing were known up to there.
  */
 export class FanOut {
   readonly #history: History;
@@ -52,13 +52,16 @@ export class FanOut {
   readonly #progressMs: number;
   readonly #all = new Set<Cursor>();
   readonly #live = new Map<string, Set<Cursor>>();
-  /** How many prefixes of each length have live subscribers: a change is looked up by these, however many there are. */
+  /**
+   * The number of live subscribers' prefixes of each length. Changes are looked up by these lengths, however many
+   * subscribers there are.
+   */
   readonly #lengths = new Map<number, number>();
-  /** Live ones who asked for changes after a revision that has not happened yet. */
+  /** Live subscribers to changes after a revision that has not happened yet. */
   readonly #early = new Set<Cursor>();
   #next: number;
   #delivering = false;
-  /** How many have been called in this turn. */
+  /** The number of subscribers called in this turn. */
   #called = 0;
   #scheduled = false;
   #end: { readonly error: Error | undefined } | undefined;
@@ -120,7 +123,7 @@ export class FanOut {
     for (const { subscriber } of [...this.#all]) subscriber.error(error);
   }
 
-  /** False: there are more who have not been called yet. Who has been is past this position. */
+  /** Returns false if some subscribers have not been called yet; those that have are past this position. */
   #hand(change: WrittenChange, position: number): boolean {
     const { key, revision } = change.entry;
     const isLost = cannotBeTold(change);

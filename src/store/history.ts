@@ -63,7 +63,7 @@ export class History {
     return this.#begin;
   }
 
-  /** The position the next change will get. */
+  /** The position that the next change will get. */
   get end(): number {
     return this.#begin + this.#changes.length - this.#hole;
   }

@@ -7,21 +7,21 @@ import type { EtcdOptions } from './etcd/etcd-options.js';
 import type { Revision, Store } from './store.js';
 import { StoreUnavailable } from './store-unavailable.js';
 
-/** What a store needs beside its address. */
+/** The options of a store besides its address. */
 export interface OpenStoreOptions {
   readonly clock: Clock;
   readonly log: Logger;
-  /** For `etcd:`. */
+  /** Options for `etcd:`. */
   readonly etcd?: EtcdOptions | undefined;
-  /** How documents are kept on disk or in etcd; as they are unless said otherwise. */
+  /** The encryption of documents on disk or in etcd. Default: none. */
   readonly encryption?: Encryption;
-  /** If nothing is stored there yet, revisions begin after this one; after 0 unless said otherwise. */
+  /** In a new store, revisions begin after this one. Default 0. */
   readonly after?: Revision;
   /** Fail where a directory or prefix holds no store yet, instead of making one. */
   readonly mustExist?: boolean;
 }
 
-/** What can stand before the first colon of an address, and what it means; the code is loaded when it is used. */
+/** The schemes of addresses (before the first colon), with their functions; the code is loaded when it is used. */
 const schemes: Readonly<Record<string, (rest: string, options: OpenStoreOptions) => Promise<Store>>> = {
   async memory(rest, options) {
     if (rest !== '') throw bad(`memory:${rest}`, 'nothing follows memory:');

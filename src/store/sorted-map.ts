@@ -12,7 +12,7 @@ export interface KeyRange {
   readonly high?: string | undefined;
 }
 
-/** Where a key is, or would be. */
+/** The position of a key, or where it would be. */
 interface Position {
   readonly block: number;
   readonly at: number;
@@ -63,7 +63,7 @@ export class SortedMap<V> {
     this.#blocks.splice(block + 1, 0, { keys: found.keys.splice(half), values: found.values.splice(half) });
   }
 
-  /** Was it there? */
+  /** Deletes a key; returns whether it was there. */
   delete(key: string): boolean {
     const { block, at } = this.#find(key);
     const found = this.#blocks[block];
@@ -79,7 +79,7 @@ export class SortedMap<V> {
     return true;
   }
 
-  /** How many keys are in a range. */
+  /** Returns the number of keys in a range. */
   count(range: KeyRange): number {
     const [from, to] = this.#ends(range);
     let count = to.at - from.at;
@@ -116,7 +116,7 @@ export class SortedMap<V> {
     return [this.#find(low), this.#find(high < low ? low : high)];
   }
 
-  /** In the block whose first key is the last not after it; the first block for a key before all. */
+  /** Finds a key in the block whose first key is the last one not after it; the first block for a key before all. */
   #find(key: string): Position {
     const block = firstNotBefore(1, this.#blocks.length, (at) => (this.#blocks[at]?.keys[0] as string) <= key) - 1;
     const keys = this.#blocks[block]?.keys ?? [];

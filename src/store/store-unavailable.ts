@@ -1,4 +1,7 @@
-/** A store cannot be opened or reached. The message is one sentence for the person who runs the server, naming where. */
+/**
+ * Thrown when a store cannot be opened or reached. The message is one sentence for the server's administrator that names
+ * the place.
+ */
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
   readonly code = 'STORE_UNAVAILABLE';

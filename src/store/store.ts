@@ -23,7 +23,7 @@ export interface Entry {
   readonly revision: Revision;
   /** Encoded JSON, the revision in place. Not to be written to. */
   readonly bytes: Buffer;
-  /** Where the revision's digits stand in `bytes`; -1 if they do not. */
+  /** The offset of the revision's digits in `bytes`; -1 if it has none. */
   readonly revisionAt: number;
   /** Names the provider and key that it is encrypted by where it is kept; absent if it is not encrypted. */
   readonly keptAs?: string;
@@ -44,7 +44,7 @@ export interface Write {
   readonly expect: Revision | 'absent';
 }
 
-/** Which entries below a prefix are read, and as of when. */
+/** Options of a scan: which entries below a prefix are read, and at which revision. */
 export interface ScanOptions {
   /** Read as of this revision instead of now. Fails with HistoryCompacted, or RevisionInFuture. */
   readonly at?: Revision;
@@ -52,19 +52,19 @@ export interface ScanOptions {
   readonly after?: string;
   readonly limit?: number;
   /**
-   * What among the entries is foreign, or cannot be decrypted, does not make the scan fail: it comes as an entry that
-   * fails when it is read, and which must not be shown.
+   * Foreign entries, and those that cannot be decrypted, do not make the scan fail. They are returned as entries that fail
+   * when read and must not be shown.
    */
   readonly tolerant?: boolean;
 }
 
-/** What a scan finds. */
+/** The result of a scan. */
 export interface Scan {
   /** In key order. */
   readonly entries: readonly Entry[];
   /** The revision all of them are read at. */
   readonly revision: Revision;
-  /** How many more match beyond the limit. */
+  /** The number of matching entries beyond the limit. */
   readonly remaining: number;
 }
 
@@ -95,8 +95,8 @@ export interface Store {
   /** The revision of the latest committed write, which may be somebody else's (see `Revision`). */
   revision(): Promise<Revision>;
   /**
-   * Would the entry be encrypted by another key, or not at all, if it were written now? Then a write that changes nothing is
-   * made all the same. Absent if nothing is encrypted.
+   * Whether a write now would encrypt the entry by another key, or not at all. Then even a write without changes is made.
+   * Absent if nothing is encrypted.
    */
   isStale?(entry: Entry): boolean;
   /** Bytes on the disk of this machine; absent where it keeps nothing there. */
@@ -109,7 +109,7 @@ export interface Store {
 export class WriteConflict extends Error {
   override readonly name = 'WriteConflict';
   readonly key: string;
-  /** What is there instead; undefined if nothing. */
+  /** The entry that is there; undefined if there is none. */
   readonly actual: Entry | undefined;
   constructor(key: string, actual: Entry | undefined) {
     super(`write conflict on ${key}`);

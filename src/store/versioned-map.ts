@@ -116,11 +116,11 @@ export class VersionedMap {
   }
 }
 
-/** What became of a key after the revision asked for. */
+/** The changes to a key after the requested revision. */
 interface Changed {
-  /** What it held then. */
+  /** Its entry at that revision. */
   readonly entry: Entry | undefined;
-  /** Whether it holds anything now. */
+  /** Whether it has an entry now. */
   lives: boolean;
 }
 

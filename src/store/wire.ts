@@ -1,6 +1,6 @@
 import { BinaryReader } from '@bufbuild/protobuf/wire';
 
-/** What reads each field of a message, by its number. */
+/** The functions that read the fields of a message, by number. */
 export type FieldReaders = Readonly<Record<number, (reader: BinaryReader) => void>>;
 
 /** Reads each field by its number, and skips those that are not in the table. */
@@ -14,9 +14,9 @@ export function readFields(bytes: Uint8Array, table: FieldReaders): void {
   }
 }
 
-/** Length-delimited: what tags texts, bytes and messages. */
+/** The wire type of texts, bytes and messages: length-delimited. */
 export const delimited = 2;
-/** What tags numbers. */
+/** The wire type of numbers. */
 export const varint = 0;
 
 /** The same bytes, as gRPC takes messages. */

@@ -24,7 +24,7 @@ export function checkExpectation(write: Write, actual: Entry | undefined): void 
   if (!holds) throw new WriteConflict(write.key, actual);
 }
 
-/** What a write does to the entry it found, at the revision it got; its expectation has been checked. */
+/** Returns the change that a write makes to the entry it found, at the revision it got; its expectation has been checked. */
 export function changeOf(
   { key, document }: Write,
   actual: Entry | undefined,

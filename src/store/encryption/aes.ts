@@ -1,7 +1,7 @@
 import { type CipherGCMTypes, createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
 import type { Cipher } from './encryption.js';
 
-/** How the providers of Kubernetes that use AES keep documents; keys have 16, 24 or 32 bytes. */
+/** The encryption of Kubernetes' providers that use AES; keys have 16, 24 or 32 bytes. */
 
 const nonceLength = 12;
 const tagLength = 16;

@@ -3,13 +3,13 @@ import { messageOf } from '../../api/message-of.js';
 import { resourcePrefix } from '../resource-prefix.js';
 import type { Entry } from '../store.js';
 
-/** How documents are kept, wherever they leave this process. Everything else sees them as they are. */
+/** The encryption of documents wherever they leave this process. All other code sees them unencrypted. */
 export interface Encryption {
   /**
    * Names the provider, and its key, that encrypts a document that is written under this key now; '' if it is kept as it is.
    */
   writesAs(key: string): string;
-  /** What is kept of a document. */
+  /** Returns the stored form of a document. */
   encrypt(key: string, document: Buffer): Buffer;
   /**
    * The document, and by what it was encrypted.
@@ -23,7 +23,7 @@ export interface Encryption {
   prepare?(all: readonly KeptDocument[]): Promise<void> | undefined;
 }
 
-/** What is kept of the document under a key. */
+/** The stored form of the document under a key. */
 export interface KeptDocument {
   readonly key: string;
   readonly kept: Buffer;
@@ -36,13 +36,13 @@ export interface Decrypted {
   readonly keptAs: string;
 }
 
-/** What everything begins with that is encrypted, and no document: as in Kubernetes, so that people find it. */
+/** The prefix of everything encrypted, and of no plain document; as in Kubernetes, so that people can search for it. */
 export const encryptedPrefix = 'k8s:enc:';
 const prefixBytes = Buffer.from(encryptedPrefix);
 
 export const isEncrypted = (kept: Buffer): boolean => kept.subarray(0, prefixBytes.length).equals(prefixBytes);
 
-/** Would the entry be encrypted by another provider or key if it were written now? */
+/** Whether a write now would encrypt the entry by another provider or key. */
 export const needsRewrite = (encryption: Encryption, { key, keptAs = '' }: Pick<Entry, 'key' | 'keptAs'>): boolean =>
   keptAs !== encryption.writesAs(key);
 
@@ -62,7 +62,7 @@ export type TransformationType = 'from_storage' | 'to_storage';
 
 /** Counts what is encrypted and decrypted of the resources that a configuration names. */
 export interface EncryptionMetrics {
-  /** Told when it begins; `key` is the store's. What it answers is told how it ended. */
+  /** Called at the beginning; `key` is the store's. Returns a function to be called with the outcome. */
   begin(type: TransformationType, key: string): TransformationEnded;
 }
 
@@ -79,11 +79,11 @@ export interface Cipher {
 
 /** One way of keeping documents. */
 export interface Provider {
-  /** What is kept by it begins with this; '' for documents as they are. */
+  /** The prefix of what it stores; '' for unencrypted documents. */
   readonly prefix: string;
-  /** By what it writes now: the prefix, and more where keys change behind it. */
+  /** Returns what identifies its current key: the prefix, and more if the keys of the provider change. */
   writesAs(): string;
-  /** What follows the prefix. */
+  /** Returns the stored form after the prefix. */
   encrypt(key: string, document: Buffer): Buffer;
   /** @throws Error if that is not what `encrypt` made for this key, NotFetched if that cannot be said before `prepare` */
   decrypt(key: string, encrypted: Buffer): Decrypted;
@@ -159,7 +159,7 @@ export class ResourceEncryption implements Encryption {
         ended?.(prefix, true);
         return read;
       } catch (error) {
-        // That it is encrypted is news only where nothing is.
+        // `identity` fails for every encrypted document, which counts only for resources that are not to be encrypted.
         if (provider !== identity || this.#of(key) === plain) failed ??= { prefix, error };
       }
     }
@@ -167,7 +167,7 @@ export class ResourceEncryption implements Encryption {
     throw failed === undefined ? new Error('no matching prefix found') : failed.error;
   }
 
-  /** What no rule is for is not counted. */
+  /** Resources without a rule are not counted. */
   #begin(type: TransformationType, key: string): TransformationEnded | undefined {
     return this.#metrics === undefined || this.#of(key) === plain ? undefined : this.#metrics.begin(type, key);
   }

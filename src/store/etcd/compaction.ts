@@ -5,7 +5,7 @@ import type { EtcdClient } from './etcd-client.js';
 import { RevisionOutOfRange } from './etcd-failures.js';
 import { endOfRange, type WatchResponse } from './messages.js';
 
-/** How far back the history of an etcd goes, and how it is cut off. */
+/** Finds how far back the history of an etcd goes, and compacts it. */
 
 /** Compacts etcd's history; somebody else, or etcd itself, may have gone further already. */
 export async function compactTo(client: EtcdClient, revision: bigint): Promise<void> {
@@ -17,7 +17,7 @@ export async function compactTo(client: EtcdClient, revision: bigint): Promise<v
 }
 
 interface Compaction {
-  /** Where the servers agree on whose turn it is. */
+  /** The key by which the servers agree on whose turn it is. */
   readonly key: string;
   readonly everyMs: number;
   /** The latest revision that is known of. */
@@ -27,7 +27,7 @@ interface Compaction {
   readonly signal: AbortSignal;
 }
 
-/** What a server knew of the key when it last looked at it, and the revision of etcd then. */
+/** The state of the key when a server last read it, and the revision of etcd then. */
 interface Seen {
   readonly version: bigint;
   readonly revision: Revision;

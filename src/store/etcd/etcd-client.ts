@@ -24,17 +24,17 @@ import {
 export interface EtcdClientOptions {
   /** `HOST:PORT` of each member, after `https://` where TLS is spoken; one is used until it fails. */
   readonly endpoints: readonly string[];
-  /** How long one request may take, in milliseconds; 10 seconds unless said otherwise. */
+  /** The timeout of a request, in milliseconds; default 10 seconds. */
   readonly timeoutMs?: number;
 }
 
-/** What of etcd v3 the store needs, over gRPC. Fails with StoreUnavailable when no member answers. */
+/** The part of etcd's v3 API that the store needs, over gRPC. Fails with StoreUnavailable when no member answers. */
 export interface EtcdClient {
   range(request: RangeRequest): Promise<RangeResponse>;
   /** Tried once: after StoreUnavailable it is not known whether it happened. */
   txn(request: TxnRequest): Promise<TxnResponse>;
   compact(revision: bigint): Promise<void>;
-  /** Answers how to stop it. */
+  /** Starts a watch and returns the function that stops it. */
   watch(request: WatchRequest, handlers: WatchHandlers): () => void;
   /** Uses these secrets from the next request on; what is under way goes on. Throws if they cannot be used. */
   use(secrets: EtcdSecrets): void;

@@ -45,7 +45,7 @@ export class EtcdEntries {
     return this.#cache.entry(key, modRevision, () => decodeEntry({ key, modRevision, value }, this.#encryption));
   }
 
-  /** Where it cannot be read, `onUnread` is told why, and so is who asks for its value. */
+  /** Like `entry`, but if it cannot be read, calls `onUnread` with the error and returns an entry whose value fails with it. */
   anyEntry(kv: KeyValue, onUnread?: (error: unknown) => void): Entry {
     try {
       return this.entry(kv);
@@ -59,12 +59,12 @@ export class EtcdEntries {
     }
   }
 
-  /** Where etcd has what is under a key. */
+  /** Returns the etcd key of a key of the store. */
   etcdKey(key: string): string {
     return `${this.#space}/entries${key}`;
   }
 
-  /** Where etcd has what the servers agree on. */
+  /** Returns the etcd key of a value that the servers agree on. */
   metaKey(name: string): string {
     return `${this.#space}/meta/${name}`;
   }

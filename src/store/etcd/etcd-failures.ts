@@ -1,7 +1,7 @@
 import { type ServiceError, status } from '@grpc/grpc-js';
 import { StoreUnavailable } from '../store-unavailable.js';
 
-/** etcd says that a revision is compacted, or has not happened yet. */
+/** Thrown when etcd reports that a revision is compacted, or has not happened yet. */
 export class RevisionOutOfRange extends Error {
   override readonly name = 'RevisionOutOfRange';
   readonly why: 'compacted' | 'future';
@@ -16,11 +16,11 @@ export class Unauthenticated extends Error {
   override readonly name = 'Unauthenticated';
 }
 
-/** Did the member fail rather than refuse the request? Null: it ended the stream. */
+/** Whether the member failed rather than refused the request. Null: it ended the stream. */
 export const isTransport = (error: ServiceError | null): boolean =>
   error === null || error.code === status.UNAVAILABLE || error.code === status.DEADLINE_EXCEEDED;
 
-/** What etcd answers who asks without a token that counts, after which it is certain that nothing happened. */
+/** etcd's errors for requests without a valid token, after which it is certain that nothing happened. */
 const unauthenticated: ReadonlySet<string> = new Set([
   'etcdserver: user name is empty',
   'etcdserver: invalid auth token',

@@ -22,7 +22,7 @@ export class EtcdMembers {
     this.#clients = clientsOf(endpoints);
   }
 
-  /** Whose turn it is to be asked. */
+  /** The turn of the member in use. */
   get turn(): number {
     return this.#turn;
   }

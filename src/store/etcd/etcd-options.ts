@@ -1,11 +1,14 @@
 import { type Checks, checkThat, integer, isNonEmptyString, nonEmptyString } from '../../api/checks.js';
 import type { EtcdFiles } from './etcd-secrets.js';
 
-/** How an etcd is used that others may use, too, and that may want to know who asks. */
+/** The options of an etcd, which others may use too and which may require authentication. */
 export interface EtcdOptions extends EtcdFiles {
-  /** What all keys of the store begin with. Default `/kedge`. */
+  /** The prefix of all keys of the store. Default `/kedge`. */
   readonly prefix?: string | undefined;
-  /** How often etcd's history is compacted to what it was a time before, in seconds, a day at most; 0: never. Default 300. */
+  /**
+   * The interval in seconds, at most a day, at which etcd's history is compacted to its state an interval before; 0: never.
+   * Default 300.
+   */
   readonly compactionSeconds?: number | undefined;
 }
 

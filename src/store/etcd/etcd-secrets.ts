@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { type FollowOptions, followFiles, prefixErrors } from '../../runtime/text-source.js';
 
-/** What the members of an etcd with `https://` are verified by, and who asks them. PEM. */
+/** The CAs for members of an etcd with `https://`, and the client certificate. PEM. */
 export interface EtcdTls {
   /** The certificate authorities of the members. Default: those that Node.js trusts. */
   readonly ca?: string | undefined;
@@ -21,7 +21,7 @@ export interface EtcdSecrets {
   readonly login?: EtcdLogin | undefined;
 }
 
-/** Where the secrets are; every file is read again when it changes. */
+/** The files of the secrets; each is read again when it changes. */
 export interface EtcdFiles {
   /** PEM of the CAs of members with `https://`. Default: those that Node.js trusts. */
   readonly caFile?: string | undefined;
@@ -50,7 +50,7 @@ export async function followSecrets(
     const text = (file: string | undefined): string | undefined =>
       file === undefined ? undefined : texts[files.indexOf(file)];
     const ca = text(caFile);
-    // What has no certificate in it would be taken for no CA at all.
+    // A text without a certificate would count as no CA at all.
     if (ca !== undefined) new X509Certificate(ca);
     const password = text(passwordFile)?.replace(/\r?\n$/, '');
     take({

@@ -11,7 +11,7 @@ export class Session {
     this.#authenticate = authenticate;
   }
 
-  /** Undefined where no user was named, and where etcd asks for none. */
+  /** Returns a token; undefined if no user is configured, or if authentication is disabled in etcd. */
   token(): Promise<string | undefined> {
     if (this.#token !== undefined) return this.#token;
     const token = this.#login === undefined ? Promise.resolve(undefined) : this.#authenticate(this.#login);

@@ -42,25 +42,25 @@ import {
 import { encodeValue, hasNonce } from './stored-value.js';
 
 export interface EtcdStoreOptions extends EtcdClientOptions, HistoryLimits {
-  /** Where what members are verified by and shown is read from, again whenever it changes. */
+  /** The files with the secrets for connections to members; each is read again when it changes. */
   readonly secrets?: EtcdFiles;
-  /** Everything of this store is under this in etcd; `/kedge` unless said otherwise. */
+  /** The prefix of all keys of this store in etcd. Default `/kedge`. */
   readonly prefix?: string;
-  /** How documents are kept in etcd; as they are unless said otherwise. */
+  /** The encryption of documents in etcd. Default: none. */
   readonly encryption?: Encryption;
   readonly clock?: Clock;
   readonly log?: Logger;
-  /** How often streams without changes tell progress, in milliseconds; 5 seconds unless said otherwise. */
+  /** The interval of progress reports in streams without changes, in milliseconds; default 5 seconds. */
   readonly progressMs?: number;
-  /** If nothing is under the prefix yet, revisions begin after this one; after 0 unless said otherwise. */
+  /** If nothing is under the prefix yet, revisions begin after this one. Default 0. */
   readonly after?: Revision;
   /** Fail if no entry is under the prefix, and write nothing there. */
   readonly mustExist?: boolean;
-  /** How many revisions before the opening are brought into memory for streams that start there; 10,000 unless said otherwise. */
+  /** The number of revisions before the opening that are read into memory for streams that start there. Default 10,000. */
   readonly replay?: number;
   /**
-   * How often etcd's history is compacted, in milliseconds, to what it was a time before; as `historyMs` unless said
-   * otherwise, 0 for never. Of several servers one does it each time.
+   * The interval in milliseconds at which etcd's history is compacted to its state an interval before; 0 for never. Default
+   * `historyMs`. Of several servers one does it each time.
    */
   readonly compactEveryMs?: number;
   /** Wraps the connection; for tests that want it to fail. */
@@ -215,7 +215,7 @@ export class EtcdStore implements Store {
     this.#history.compact(revision);
   }
 
-  /** Resolves when every change that happened before the call has been told to streams. */
+  /** Resolves when streams have received every change that happened before the call. */
   async caughtUp(signal: AbortSignal = this.#stop.signal): Promise<void> {
     await this.#reached(await this.#heartbeat.beat(), signal);
   }
@@ -356,7 +356,7 @@ export class EtcdStore implements Store {
   }
 }
 
-/** What etcd gets of a document, if there is one. */
+/** The stored form of a document, if there is one. */
 interface Kept {
   readonly nonce: Buffer;
   readonly keptAs: string;

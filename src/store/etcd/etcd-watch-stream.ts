@@ -40,7 +40,7 @@ export function openWatch(
     stream = member.makeBidiStreamRequest('/etcdserverpb.Watch/Watch', asBuffer, decodeWatch, metadata);
     stream.on('data', (message: WatchResponse) => {
       if (over) return;
-      // Of a token that counts no more it is said that the right is missing.
+      // For an expired token, etcd reports a missing permission.
       if (message.canceled) refused();
       response(message);
     });

@@ -14,9 +14,9 @@ const longestBackoffMs = 2_000;
 
 interface EtcdWatchParts {
   readonly entries: EtcdEntries;
-  /** What the watch tells comes here, */
+  /** The history that the watch fills. */
   readonly history: History;
-  /** and those who subscribe to that hear of it. */
+  /** The subscribers to that history. */
   readonly fanOut: FanOut;
   readonly clock: Clock;
   readonly log: Logger;
@@ -36,7 +36,7 @@ export class EtcdWatch {
   readonly #log: Logger;
   readonly #checkWentOn: () => Promise<void>;
   readonly #signal: AbortSignal;
-  /** What the watch has told of a revision of which there may be more. */
+  /** Events received of a revision of which there may be more. */
   #begun: WatchEvent[] = [];
 
   constructor(client: EtcdClient, { entries, history, fanOut, clock, log, checkWentOn, signal }: EtcdWatchParts) {
@@ -65,7 +65,7 @@ export class EtcdWatch {
     }
   }
 
-  /** Resolves with why it ended. */
+  /** Resolves with the reason why the watch ended. */
   #watchOnce(): Promise<unknown> {
     const signal = this.#signal;
     this.#begun = [];
@@ -135,14 +135,17 @@ export class EtcdWatch {
     else this.#history.append(change, now);
   }
 
-  /** What happened up to a revision cannot be known any more. */
+  /** Handles that the changes up to a revision can no longer be known. */
   #lose(revision: Revision): void {
     const { newest } = this.#history;
     this.#history.restart(revision);
     this.#fanOut.cutOff(new HistoryCompacted(newest, revision));
   }
 
-  /** 'incomplete' if etcd no longer knew what was there before. What cannot be read is told to nobody. */
+  /**
+   * Returns the change of an event; 'incomplete' if etcd no longer had the previous value. A change that cannot be read is
+   * not published.
+   */
   #changeFrom({ type, kv, previous }: WatchEvent): WrittenChange | 'incomplete' {
     const before = previous && this.#toldEntry(previous);
     if (type === 'delete')

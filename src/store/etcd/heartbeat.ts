@@ -4,7 +4,7 @@ import type { History } from '../history.js';
 import type { Revision } from '../store.js';
 import type { EtcdClient } from './etcd-client.js';
 
-/** How long a reader may wait for a revision before a heartbeat is written for it. */
+/** The time that a reader waits for a revision before a heartbeat is written for it, in milliseconds. */
 const impatienceMs = 100;
 
 interface HeartbeatParts {
@@ -63,12 +63,12 @@ export class Heartbeat {
     this.#beaten = revision;
   }
 
-  /** An answer told of a revision. */
+  /** Records that a response mentioned a revision. */
   hear(revision: Revision): void {
     if (revision > this.#heard) this.#heard = revision;
   }
 
-  /** Writes a heartbeat, whose event says that the watch has told all that came before it. */
+  /** Writes a heartbeat, whose event shows that the watch has delivered everything before it. */
   async beat(): Promise<Revision> {
     const key = this.#key;
     const { revision } = await this.#client.txn({

@@ -11,7 +11,7 @@ export interface KeyValue {
   readonly value: Buffer;
   readonly createRevision: bigint;
   readonly modRevision: bigint;
-  /** How many writes the key had since its creation. */
+  /** The number of writes to the key since its creation. */
   readonly version: bigint;
 }
 
@@ -27,7 +27,7 @@ export interface RangeResponse {
   /** The revision of the store when it answered. */
   readonly revision: bigint;
   readonly kvs: readonly KeyValue[];
-  /** How many keys are in the range, whatever the limit. */
+  /** The number of keys in the range, whatever the limit. */
   readonly count: number;
 }
 
@@ -53,7 +53,7 @@ export interface TxnRequest {
 export interface TxnResponse {
   readonly revision: bigint;
   readonly succeeded: boolean;
-  /** What each of the operations done found or deleted. */
+  /** The entry that each executed operation found or deleted. */
   readonly found: readonly (KeyValue | undefined)[];
 }
 
@@ -123,7 +123,7 @@ export const encodeAuthentication = ({
   readonly password: string;
 }): Uint8Array => new BinaryWriter().tag(1, delimited).string(user).tag(2, delimited).string(password).finish();
 
-/** The token of who authenticated. */
+/** Returns the token of the authenticated user. */
 export function decodeAuthentication(bytes: Uint8Array): string {
   let token = '';
   readFields(bytes, {

@@ -19,8 +19,8 @@ export async function withOffset(client: EtcdClient, space: string, after: Revis
   const known = await readOffset(client, space);
   const offset = known ?? (after > 0n ? await agreeOnOffset(client, space, after) : undefined);
   if (offset === undefined) return client;
-  // Who goes on from before it is told to list again, rather than that nothing has happened. Whoever agreed may not have
-  // got so far.
+  // A client that continues from an earlier revision must list again rather than see no changes. The server that set the
+  // offset may not have got this far.
   if (after > 0n) await compactTo(client, offset.since);
   return moved(client, offset.by);
 }

@@ -4,9 +4,9 @@ import type { Document } from '../store.js';
 import type { KeyValue } from './messages.js';
 
 /**
- * What is kept under a key in etcd. The revision of a write is known only after it, so the document is kept without its
- * digits, together with the place they belong; and with a random number that tells a writer whose connection broke
- * whether what is there now is what it wrote:
+ * The value of a key in etcd. The revision of a write is known only after it, so the document is stored without its digits,
+ * but with their offset, and with a random number by which a writer whose connection broke can tell whether the present
+ * value is its own:
  *
  *     format 1 | nonce 8 | revisionAt 4 (signed) | document, encrypted or not
  */

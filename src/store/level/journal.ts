@@ -33,7 +33,7 @@ export interface EncodedRecord {
  * fills, the database is given what is in the other.
  */
 export interface Journal {
-  /** Do these records fit into one append? */
+  /** Whether these records fit into one append. */
   fits(added: readonly EncodedRecord[]): boolean;
   /**
    * Durable when it resolves. One at a time. Before records are written over, `kept` is awaited with the last of them.
@@ -46,7 +46,7 @@ export interface Journal {
 }
 
 export const journalName = 'JOURNAL';
-/** What stands before each record. */
+/** The length of the header before each record. */
 const prefixLength = 8 + 4;
 const end = Buffer.alloc(prefixLength);
 /** Elsewhere this flag is missing, or does not reach through the disk's own cache as libuv's `fdatasync` does. */

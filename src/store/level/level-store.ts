@@ -32,22 +32,22 @@ export interface LevelStoreOptions extends HistoryLimits {
   readonly mustExist?: boolean;
   /** The size of the journal in bytes; 4 MiB unless said otherwise. */
   readonly journalSize?: number;
-  /** How documents are kept on disk; as they are unless said otherwise. */
+  /** The encryption of documents on disk. Default: none. */
   readonly encryption?: Encryption;
   /** Wraps the log on disk; for tests that want it to fail. */
   readonly wrapLog?: (log: RecordLog) => RecordLog;
 }
 
-/** One durable step takes at most so many writes, and bytes beyond the first. */
+/** The maximum number of writes, and of bytes beyond the first write, in one durable step. */
 const writesAtOnce = 1_024;
 const bytesAtOnce = 8 * 1_048_576;
-/** One durable step removes at most so much that left the history. */
+/** The maximum number of changes that left the history and are removed in one durable step. */
 const removalsAtOnce = 2_048;
 
 /** A change that has its revision and waits for the disk. */
 interface Waiting {
   readonly change: WrittenChange;
-  /** What the disk gets of the document; nothing for a deletion. */
+  /** The stored form of the document; nothing for a deletion. */
   readonly kept: Buffer;
   readonly at: number;
   resolve(): void;
@@ -87,9 +87,9 @@ export class LevelStore implements Store {
   /** The last revision given out. */
   #last: Revision;
   #mark: LogMark;
-  /** Not everything could be decrypted when the store was opened. */
+  /** Whether some entries could not be decrypted when the store was opened. */
   readonly #mayBeUnread: boolean;
-  /** Left the history and is still on disk. */
+  /** Changes that left the history and are still on disk. */
   #garbage: WrittenChange[];
   #failure: StoreClosed | undefined;
   #closing: Promise<void> | undefined;
@@ -261,7 +261,7 @@ export async function openLevelStore(directory: string, options: LevelStoreOptio
   let map = new VersionedMap(0n, options);
   let mark: LogMark = { compacted: 0n, records: 0 };
   const garbage: WrittenChange[] = [];
-  /** What could not be decrypted at once. */
+  /** The entries that could not be decrypted at once. */
   const unread = new Set<UnreadEntry>();
   const { encryption = new ResourceEncryption() } = options;
   const reader = {
@@ -306,7 +306,7 @@ function changeFrom(
   return previous === undefined ? undefined : { type: 'delete', entry: atRevision(previous, revision), previous };
 }
 
-/** What cannot be decrypted is there all the same: a key may come later, and the rest is not to be missed for it. */
+/** Returns an entry even if it cannot be decrypted: a key may come later, and the other entries must stay available. */
 function entryFrom(
   revision: Revision,
   { key, bytes: kept, revisionAt }: LogRecord & { readonly type: 'put' },

@@ -21,18 +21,18 @@ import {
 } from './record.js';
 import type { RecordLog } from './record-log.js';
 
-/** What is on disk when a log is opened, in the order of revisions. */
+/** Receives what is on disk when a log is opened, in the order of revisions. */
 export interface LogReader {
   /** Called once, first. */
   mark(mark: LogMark): void;
-  /** Answers false if the record cannot be right where it is. */
+  /** Returns false if the record cannot be valid in its place. */
   record(revision: Revision, record: LogRecord): boolean;
 }
 
 export interface RecordLogOptions {
   readonly log: Logger;
   readonly mustExist?: boolean;
-  /** The mark of a new log; 0 unless said otherwise. */
+  /** The mark of a new log. Default 0. */
   readonly after?: Revision;
   /** The size of the journal in bytes; 4 MiB unless said otherwise. */
   readonly journalSize?: number;
@@ -141,7 +141,7 @@ async function readAll(database: Database, reader: LogReader, directory: string)
   return last;
 }
 
-/** What the journal has beyond the last revision of the database: what was durable when the process ended. */
+/** Reads the records of the journal beyond the last revision of the database: those that were durable when the process ended. */
 function readRest(directory: string, kept: Revision, reader: LogReader): readonly EncodedRecord[] {
   const rest = readJournal(directory)
     .flat()

@@ -1,12 +1,12 @@
 import type { Revision } from '../store.js';
 import type { LogMark, LogRecord } from './record.js';
 
-/** What is added to and removed from the log in one step. */
+/** The additions to and removals from the log in one step. */
 export interface LogStep {
   /** In the order of their revisions, which follow the last one. */
   readonly added: readonly { readonly revision: Revision; readonly record: LogRecord }[];
   readonly removed: readonly Revision[];
-  /** What holds after the removal. */
+  /** The mark after the removal. */
   readonly mark: LogMark;
 }
 
@@ -17,7 +17,7 @@ export interface RecordLog {
    * After a failure the log must not be written to again.
    */
   write(step: LogStep): Promise<void>;
-  /** Notes up to where writers were told that their writes are durable. */
+  /** Records the last revision that was acknowledged to its writer as durable. */
   acknowledge(revision: Revision): void;
   /** Bytes on the disk. */
   size(): Promise<number>;

@@ -17,7 +17,7 @@ export type LogRecord =
     }
   | { readonly type: 'delete'; readonly key: string; readonly at: number };
 
-/** How much of the log is history: records up to `compacted` are the `records` that were live then, and nothing else. */
+/** The part of the log that is history: records up to `compacted` are the `records` that were live then, and nothing else. */
 export interface LogMark {
   readonly compacted: Revision;
   readonly records: number;
@@ -81,7 +81,7 @@ export function encodeMark({ compacted, records }: LogMark): Buffer {
   return out;
 }
 
-/** undefined if the bytes are not what was written. */
+/** Decodes the mark; undefined if the bytes are not what was written. */
 export function decodeMark(bytes: Buffer): LogMark | undefined {
   if (bytes.length !== markLength || bytes.readUInt32BE(0) !== checksum(0n, bytes)) return undefined;
   if (bytes[4] !== markVersion) return undefined;

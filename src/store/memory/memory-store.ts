@@ -14,10 +14,10 @@ import {
 import { VersionedMap } from '../versioned-map.js';
 import { changeOf, checkExpectation, checkWrite } from '../write.js';
 
-/** How much history a store in memory keeps, and where its revisions begin. */
+/** The history limits of a store in memory, and the beginning of its revisions. */
 export interface MemoryStoreOptions extends HistoryLimits {
   readonly clock?: Clock;
-  /** How often streams without changes tell progress; 5 seconds unless said otherwise. */
+  /** The interval of progress reports in streams without changes; default 5 seconds. */
   readonly progressMs?: number;
   /** Revisions begin after this one; after 0 unless said otherwise. */
   readonly after?: Revision;

@@ -16,7 +16,7 @@ import {
 import type { KeyService } from './key-service.js';
 import { decodeEnvelope, type EncryptedKey, type Envelope, encodeEnvelope, keyTypes } from './messages.js';
 
-/** How often a service that works is asked for its status, one that does not, and how long a data key writes without an answer. */
+/** The intervals of status requests to a working and to a failing service, and how long a data key writes without an answer. */
 const healthyMs = 60_000;
 const unhealthyMs = 10_000;
 const validMs = 180_000;
@@ -24,9 +24,9 @@ const validMs = 180_000;
 const longestKeyId = 1_024;
 const longestCiphertext = 1_024;
 const longestAnnotations = 32_768;
-/** So many data keys are kept decrypted; each takes some hundred bytes, and one is made at each start. */
+/** The number of decrypted data keys that are cached; each takes some hundred bytes, and one is made at each start. */
 const keysKept = 100_000;
-/** So many are decrypted at a time, so that each is in time. */
+/** The number of data keys decrypted at a time, so that none times out. */
 const askedAtOnce = 16;
 const seedLength = 32;
 
@@ -67,10 +67,10 @@ export class KmsProvider implements Provider {
   #problem: string | undefined;
   readonly #ciphers = new BoundedMap<string, Cipher>(keysKept);
   readonly #fetching = new Map<string, Promise<void>>();
-  /** What the next one in each lane waits for. */
+  /** The promise that the next request in each lane waits for. */
   readonly #lanes: Promise<void>[] = [];
   #lane = 0;
-  /** Why data keys could not be decrypted the last time. */
+  /** The last errors of data keys that could not be decrypted. */
   readonly #failures = new BoundedMap<string, string>(keysKept);
 
   constructor(parts: KmsParts) {
@@ -78,7 +78,7 @@ export class KmsProvider implements Provider {
     this.#parts = parts;
   }
 
-  /** What was wrong the last time that the service was asked for its status. */
+  /** The error of the last status request, if any. */
   get problem(): string | undefined {
     return this.#problem;
   }
@@ -129,7 +129,7 @@ export class KmsProvider implements Provider {
     try {
       envelope = readEnvelope(encrypted);
     } catch {
-      // Told when it is decrypted.
+      // The error is reported when the document is decrypted.
       return undefined;
     }
     const id = idOf(envelope);

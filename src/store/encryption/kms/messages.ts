@@ -20,10 +20,10 @@ export interface EncryptedKey {
   readonly annotations: ReadonlyMap<string, Buffer>;
 }
 
-/** What the data key is. */
+/** The types of a data key. */
 export const keyTypes = { key: 0, seed: 1 } as const;
 
-/** What follows the prefix: a document encrypted by a data key, and that key as the service encrypted it. */
+/** The stored form after the prefix: a document encrypted by a data key, and that key as the service encrypted it. */
 export interface Envelope {
   readonly data: Buffer;
   readonly key: EncryptedKey;
