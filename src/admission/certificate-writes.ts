@@ -7,17 +7,17 @@ import type { ApiObject } from '../api/object.js';
 import type { Authorizer } from '../auth/authorizer.js';
 import type { AdmissionAttributes } from './admission-step.js';
 
-/** What the steps about certificates are made of. */
+/** The dependencies of the admission steps about certificates. */
 export interface SignerPolicy {
   readonly authorizer: Authorizer;
   readonly domains: Domains;
 }
 
-/** Is it about this kind of the certificates group, in whatever version? */
+/** Whether the request is about this kind of the certificates group, in any version. */
 export const isCertificateKind = ({ resource }: AdmissionAttributes, kind: string, domains: Domains): boolean =>
   resource.kind === kind && resource.group === `certificates.${domains.api}`;
 
-/** Such a write to a subresource (undefined: to the object itself) of CertificateSigningRequest? */
+/** Returns a test for an operation on a subresource (undefined: on the object itself) of CertificateSigningRequest. */
 export const isRequestWrite =
   (operation: AdmissionAttributes['operation'], subresource: string | undefined, domains: Domains) =>
   (attributes: AdmissionAttributes): boolean =>
@@ -25,6 +25,6 @@ export const isRequestWrite =
     attributes.subresource === subresource &&
     isCertificateKind(attributes, CertificateSigningRequests.kind, domains);
 
-/** The object as what `isRequestWrite` says it is. */
+/** Casts an object that `isRequestWrite` has checked. */
 export const asCertificateRequest = (object: ApiObject | undefined): CertificateSigningRequest | undefined =>
   object as CertificateSigningRequest | undefined;

@@ -23,7 +23,7 @@ export interface ChainParts {
   readonly objects: ObjectSource;
   readonly domains: Domains;
   readonly clock: Clock;
-  /** Keep node agents to what is theirs. */
+  /** Restrict node agents to their own objects. */
   readonly nodeRestriction: boolean;
   /** Webhooks that may change objects. */
   readonly mutating?: readonly AdmissionStep[];
@@ -31,7 +31,7 @@ export interface ChainParts {
   readonly validating?: readonly AdmissionStep[];
 }
 
-/** The built-in policies in the order they run: all that change an object, then all that judge it. */
+/** The built-in admission steps in the order they run: all mutating steps, then all validating ones. */
 export const defaultChain = ({
   authorizer,
   rbac,
@@ -53,7 +53,7 @@ export const defaultChain = ({
   csrSubjectRestriction({ domains }),
   certificateLedger({ objects }),
   ...mutating,
-  // What is granted is judged as it will be stored, so nothing may change a role or binding after these.
+  // These check the object as it will be stored, so no later step may change a role or binding.
   roleEscalation({ authorizer, rbac }),
   bindingEscalation({ authorizer, rbac }),
   ...validating,

@@ -10,14 +10,20 @@ import { runInLaterTurns } from '../runtime/turn-taking.js';
 import type { AdmissionAttributes } from './admission-step.js';
 import { namedSubject } from './admission-subject.js';
 
-/** Nobody grants what they do not hold: what writes of roles and of bindings have in common. */
+/**
+ * Privilege escalation checks that writes of roles and of bindings have in common: nobody grants rights that they do
+ * not have.
+ */
 
-/** A grant of more single rights than this is refused unread, and so is one that takes more comparisons with what is held. */
+/**
+ * A grant of more single rights than this is refused without a check, and so is one that needs more comparisons with
+ * the user's own rules.
+ */
 const maxAtoms = 25_000;
 const maxComparisons = 5_000_000;
-/** Nor is anything compared with rules that have more words than this. */
+/** Rules with more words than this are not compared either. */
 const maxWords = 500_000;
-/** A refusal names so many characters of what is missing: each of many rights repeats names that may be long. */
+/** Most characters of the missing rights in a refusal: each of many rights repeats names that may be long. */
 const maxText = 262_144;
 
 /** Members of `system:masters` may grant everything. */
@@ -65,10 +71,10 @@ function ruleText({ apiGroups, resources, nonResourceURLs, resourceNames, verbs 
   return `{${texts.join(', ')}}`;
 }
 
-/** What garbage collection changes, and the server itself. */
+/** The fields that the garbage collector and the server itself change. */
 const collectorFields: readonly string[] = ['ownerReferences', 'finalizers', 'managedFields', 'selfLink'];
 
-/** Does this update change nothing but what garbage collection must be able to? */
+/** Whether an update changes only fields that the garbage collector must be able to change. */
 export function changesOnlyCollectorFields(next: ApiObject, previous: ApiObject | undefined): boolean {
   if (previous === undefined) return false;
   return isSame(without(next), without(previous));
@@ -79,7 +85,7 @@ const without = (object: ApiObject): object => ({
   metadata: Object.fromEntries(Object.entries(object.metadata).filter(([name]) => !collectorFields.includes(name))),
 });
 
-/** Equal in content; what is absent, null or empty is the same. */
+/** Whether two values are equal in content; absent, null and empty are the same. */
 function isSame(a: unknown, b: unknown): boolean {
   if (a === b || (isNothing(a) && isNothing(b))) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;

@@ -25,7 +25,7 @@ export async function isAuthorizedForSigner(
       const { verdict } = await authorizer.authorize({ user, verb, group, version: '*', resource: 'signers', name });
       if (verdict === 'allow') return true;
     } catch {
-      // The next question may still be answered; if none is, the caller is refused.
+      // The next check may still succeed; if none does, the caller is refused.
     }
   }
   return false;

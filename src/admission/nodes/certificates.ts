@@ -12,7 +12,7 @@ import { PkiError } from '../../pki/pki-error.js';
 import { asCertificateRequest } from '../certificate-writes.js';
 import { type NodeRule, notCached } from './node-write.js';
 
-/** A node agent asks for certificates of the signers for nodes in its own name. */
+/** A node agent may request certificates of the signers for nodes only in its own name. */
 export const requestRule: NodeRule = async ({ node, attributes, domains }) => {
   if (attributes.operation !== 'CREATE' || attributes.subresource) return undefined;
   const { signerName = '', request } = asCertificateRequest(attributes.object)?.spec ?? {};
@@ -28,7 +28,10 @@ export const requestRule: NodeRule = async ({ node, attributes, domains }) => {
   }
 };
 
-/** A node asks for certificates of pods that run there, and tells who they are as it is. */
+/**
+ * A node agent may request certificates only for pods that run on its node, and must name pod, account and node
+ * correctly.
+ */
 export const podCertificateRule: NodeRule = async ({ node, attributes, objects, domains }) => {
   const { operation, subresource, key } = attributes;
   if (operation !== 'CREATE') return `unexpected operation ${operation}`;
@@ -47,7 +50,7 @@ export const podCertificateRule: NodeRule = async ({ node, attributes, objects, 
     return `PodCertificateRequest.Spec.NodeName=${quote(nodeName)}, which is not the requesting node ${quote(node)}`;
   }
   const podText = quote(`${namespace ?? ''}/${podName}`);
-  // What another server may not know of yet is no refusal: it may be asked again.
+  // The cache may not have the object yet, so its absence is not a refusal: the client may retry.
   const agent = await objects.get(Nodes, { name: nodeName });
   if (agent === undefined) return notFoundYet('node', quote(nodeName), notCached(Nodes, nodeName));
   if (agent.metadata.uid !== nodeUID) {

@@ -5,7 +5,7 @@ import type { Authorizer } from '../../auth/authorizer.js';
 import type { ObjectSource } from '../../auth/object-source.js';
 import type { AdmissionAttributes } from '../admission-step.js';
 
-/** What rules about node agents depend on. */
+/** The dependencies of rules about node agents. */
 export interface NodeParts {
   readonly objects: ObjectSource;
   readonly authorizer: Authorizer;

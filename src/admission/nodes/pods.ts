@@ -7,7 +7,7 @@ import { configMapNamesIn, resourceClaimsOf, secretNamesIn, sourcesIn } from '..
 import type { ApiObject } from '../../api/object.js';
 import { memberOf, type NodeRule, type NodeWrite, notCached, type Refusal } from './node-write.js';
 
-/** A node agent makes and deletes mirror pods of its node, tells how the pods there fare, and evicts them. */
+/** A node agent may create and delete mirror pods of its node, and update the status of and evict any pod on it. */
 export const podRule: NodeRule = async (write) => {
   const { node, attributes, objects } = write;
   const { operation, subresource, key } = attributes;
@@ -44,7 +44,7 @@ function podStatusRefusal({ node, attributes: { operation, object, previous } }:
       memberOf(asPod(object)?.status, member) ?? empty,
       memberOf(asPod(previous)?.status, member) ?? empty,
     );
-  // What a pod claims its node may read.
+  // A node may read the claims named here, so it must not choose them.
   if (changes('resourceClaimStatuses', [])) return `node ${quote(node)} cannot update resource claim statues`;
   if (changes('extendedResourceClaimStatus')) {
     return `node ${quote(node)} cannot update extended resource claim status`;
@@ -81,7 +81,7 @@ async function ownerRefusal({ node, objects }: NodeWrite, { metadata }: Pod): Pr
     : `node ${node} UID mismatch: expected ${owner.uid} got ${found.metadata.uid}`;
 }
 
-/** A node must not get hold of other objects by making a pod that names them. */
+/** A node must not gain access to other objects by creating a pod that refers to them. */
 function referenceRefusal(who: string, pod: Pod): Refusal {
   const what = referencedBy(pod);
   return what === undefined ? undefined : `${who} can not create pods that reference ${what}`;
@@ -97,7 +97,7 @@ function referencedBy(pod: Pod): string | undefined {
     .find((what) => what !== undefined);
 }
 
-/** Sources of volumes that stand for other objects than those that are named above. */
+/** Volume sources that refer to objects of kinds not checked above. */
 const referencedVia: ReadonlyMap<string, string> = new Map([
   ['csi', 'csidrivers (via CSI volumes)'],
   ['glusterfs', 'endpoints (via glusterFS volumes)'],
@@ -108,5 +108,5 @@ const referencedVia: ReadonlyMap<string, string> = new Map([
   ['podCertificate', 'podcertificates'],
 ]);
 
-/** As what the rule is for. */
+/** Casts an object of the kind that the rule is for. */
 const asPod = (object: ApiObject | undefined): Pod | undefined => object as Pod | undefined;

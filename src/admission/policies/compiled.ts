@@ -7,7 +7,7 @@ import type { Prepared } from '../../cel/prepare.js';
 import { runInTurns, type TurnTaking } from '../../runtime/turn-taking.js';
 import type { Expression } from '../expression-list.js';
 
-/** What every policy has whose expressions are compiled, each list in its order. */
+/** The compiled expressions that every kind of policy has, each list in its order. */
 export interface CompiledPolicy {
   readonly variables: ReadonlyMap<string, Prepared>;
   readonly conditions: readonly Expression[];

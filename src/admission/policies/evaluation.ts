@@ -27,7 +27,7 @@ export type Annotation =
   | { readonly key: string; readonly value: string }
   | { readonly key: string; readonly error: string };
 
-/** What the expressions of a policy are evaluated with. */
+/** The inputs for evaluating the expressions of a policy. */
 export interface EvaluationParts extends ExpressionParts {
   /** Failures to evaluate are ignored (`failurePolicy: Ignore`). */
   readonly ignoresFailures: boolean;

@@ -17,9 +17,9 @@ import type { CompiledPolicy } from './compiled.js';
  */
 export const expressionListCostBudget = 10_000_000;
 
-/** What the expressions of a policy are evaluated with. */
+/** The inputs for evaluating the expressions of a policy. */
 export interface ExpressionParts {
-  /** Without `variables`. `hasAuthorizer`: whoever asks may ask for decisions. */
+  /** Returns all variables but `variables`. `hasAuthorizer`: the expression may ask for decisions about access. */
   variables(options: { readonly hasAuthorizer: boolean; readonly hasNamespace: boolean }): Variables;
   readonly decisions: AuthorizerDecisions;
   readonly turns: TurnTaking;
@@ -63,7 +63,7 @@ export function evaluateList(
   });
 }
 
-/** What `variables` is in an expression: each variable is evaluated when it is first asked for. */
+/** The value of `variables` in an expression: each variable is evaluated when it is first used. */
 class PolicyVariables implements StructValue {
   readonly kind = 'struct';
   readonly name = 'kubernetes.variables';
@@ -82,14 +82,14 @@ class PolicyVariables implements StructValue {
     if (known !== undefined) return known;
     const prepared = this.#composed.get(field);
     if (prepared === undefined) return undefined;
-    // Of two variables of one name both are the later one, so that what it refers to may be itself.
+    // If two variables have the same name, both are the later one, so that it may refer to itself.
     this.#known.set(field, new Failure(`variable ${JSON.stringify(field)} refers to itself`));
     try {
       const value = this.#evaluate(field, prepared);
       this.#known.set(field, value);
       return value;
     } catch (error) {
-      // A decision is needed first; then it is evaluated anew.
+      // A decision is needed first; the variable is evaluated again after that.
       this.#known.delete(field);
       throw error;
     }

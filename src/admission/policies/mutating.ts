@@ -31,8 +31,8 @@ export interface MutatingParts extends PolicyParts {
 }
 
 /**
- * MutatingAdmissionPolicies that are bound (KEP-3962): one after the other, each seeing what the ones before made of the
- * object. One that cannot make its change fails the request, after all others.
+ * Applies the MutatingAdmissionPolicies that are bound (KEP-3962), one after the other, each to the result of the ones
+ * before. A policy that cannot make its change fails the request, but only after all others have run.
  */
 export const mutatingPolicies = (parts: MutatingParts): AdmissionStep => ({
   name,
@@ -48,7 +48,7 @@ interface Invocation {
   readonly hook: Hook;
   readonly binding: Bound;
   readonly params: ApiObject | null;
-  /** How the policy's rules name what is asked for. */
+  /** The requested resource in the version that the policy's rules name. */
   readonly as: ResourceKind;
   readonly version: Version;
 }
@@ -61,7 +61,7 @@ interface Version {
   isChanged: boolean;
 }
 
-/** What all policies make of one request. */
+/** Runs all policies on one request. */
 class Mutating {
   readonly #parts: MutatingParts;
   readonly #given: ApiObject;
@@ -173,7 +173,10 @@ class Mutating {
     return object;
   }
 
-  /** Do the conditions hold? One that fails is a failure of the policy, unless it ignores these. */
+  /**
+   * Whether the match conditions hold. A condition that fails is a failure of the policy, unless the policy ignores
+   * failures.
+   */
   async #holds(policy: CompiledMutations, invocation: Invocation, namespaceObject: Json): Promise<boolean> {
     if (policy.conditions.length === 0) return true;
     const verdict = await evaluateConditions(policy, this.#partsOf(invocation, namespaceObject));
@@ -221,7 +224,7 @@ class Mutating {
     return this.#request.expressionParts({ as, object, previous }, { policy: hook.name, params, namespaceObject });
   }
 
-  /** The object in the version of the request, whatever became of it. */
+  /** Returns the object, with all its changes, in the version of the request. */
   async #asGiven({ as, object }: Version): Promise<ApiObject> {
     const { kinds } = this.#parts;
     const given = this.#request.original;
@@ -237,7 +240,7 @@ class Mutating {
     this.#rounds.requestReinvocation();
   }
 
-  /** Lets others have their turn, as long as somebody waits for the answer. */
+  /** Yields to the event loop, as long as the caller still waits for the response. */
   async #turn(): Promise<void> {
     const { attributes, turns } = this.#request;
     if (!turns.isDue) return;
@@ -261,7 +264,7 @@ class Mutating {
   }
 }
 
-/** What a mutation's expression comes to. Throws MutationFailed. */
+/** Evaluates the expression of a mutation. Throws MutationFailed. */
 async function evaluated(
   policy: CompiledMutations,
   mutation: CompiledMutation,
@@ -279,9 +282,9 @@ async function evaluated(
   return result.value;
 }
 
-/** Kubernetes does not tell these policies what built-in parameters are. */
+/** Kubernetes does not show these policies the apiVersion and kind of built-in parameters. */
 const withoutTypes = ({ apiVersion: _, kind: __, ...rest }: ApiObject): ApiObject => rest as ApiObject;
 
-/** Tells invocations apart, in both rounds. */
+/** Identifies an invocation in both rounds. */
 const idOf = ({ hook, binding, params }: Invocation): string =>
   JSON.stringify([hook.name, binding.name, params?.metadata.namespace, params?.metadata.name]);

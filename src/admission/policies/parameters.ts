@@ -5,7 +5,7 @@ import type { ApiObject } from '../../api/object.js';
 /** Finds the resource of a kind of parameters; undefined if it is not served. */
 export type FindParameters = (kind: ParamKind) => ParameterResource | undefined;
 
-/** Objects of one kind, as they are served. `namespace` is absent for those that are in none. */
+/** Reads the objects of one kind as they are served. `namespace` is absent for cluster-scoped objects. */
 export interface ParameterResource {
   readonly namespaced: boolean;
   readonly isBuiltIn: boolean;
@@ -14,7 +14,7 @@ export interface ParameterResource {
   list(within: { readonly namespace?: string }): Promise<readonly ApiObject[]>;
 }
 
-/** The parameters cannot be determined. */
+/** Thrown when the parameters cannot be determined. */
 export class ParameterError extends Error {
   override readonly name = 'ParameterError';
 }

@@ -14,10 +14,10 @@ import { MutationFailed } from './policy-patcher.js';
 /** The result of a mutation: an apply configuration, or the operations of a JSON patch. */
 export type PolicyPatch = { readonly configuration: JsonObject } | { readonly operations: readonly PatchOperation[] };
 
-/** Most values that an expression writes out. */
+/** Most values in the result of an expression. */
 const mostValues = 200_000;
 
-/** The change that an expression of a mutation has come to. Throws MutationFailed. */
+/** Returns the change that the result of a mutation's expression describes. Throws MutationFailed. */
 export async function policyPatchOf(
   { patchType }: CompiledMutation,
   value: Value,
@@ -76,7 +76,10 @@ function* operationOf(written: PatchStruct, room: OutputBudget): Steps<PatchOper
   }
 }
 
-/** Kubernetes puts texts in quotes as Go does, and reads them as JSON: some escapes of Go's cannot be read. */
+/**
+ * Reads a text as Kubernetes does, which quotes it as Go and parses that as JSON; undefined for escapes of Go that JSON
+ * does not have.
+ */
 function readable(text: string): string | undefined {
   try {
     return JSON.parse(quote(text)) as string;
@@ -85,7 +88,7 @@ function readable(text: string): string | undefined {
   }
 }
 
-/** What is written out in a field must be named after where it stands: `Object.spec` in the field `spec` of an `Object`. */
+/** Checks that a literal's type name matches the field it is in: `Object.spec` in the field `spec` of an `Object`. */
 function checkNames(written: PatchStruct, expected: string): void {
   const wrong: string[] = [];
   let left = mostValues;

@@ -26,7 +26,7 @@ import { matchedVersion } from './matching.js';
 import type { PolicyMetrics } from './metrics.js';
 import { type FindParameters, type ParameterResource, parametersOf } from './parameters.js';
 
-/** What validating and mutating policies are evaluated with. */
+/** The dependencies of validating and mutating policies. */
 export interface PolicyParts {
   readonly kinds: ObjectInterfaces;
   readonly objects: ObjectSource;
@@ -40,8 +40,8 @@ export interface PolicyParts {
 }
 
 /**
- * Whether policies apply to the request. Exempt are policies themselves, and reviews of identity and access, without
- * which a cluster may not work.
+ * Whether policies apply to the request. Policies themselves are exempt, and so are reviews of identity and access,
+ * without which a cluster may not work.
  */
 export const isSubjectToPolicies = (attributes: AdmissionAttributes, api: string): boolean =>
   !isPolicy(attributes, api) && !isReview(attributes, api);
@@ -49,7 +49,7 @@ export const isSubjectToPolicies = (attributes: AdmissionAttributes, api: string
 const isReview = ({ resource: { group, plural } }: AdmissionAttributes, api: string): boolean =>
   (group === `authentication.${api}` || group === `authorization.${api}`) && plural.endsWith('reviews');
 
-/** One request, with what policies need to know about it, computed once. */
+/** One request with the facts that policies need, each computed once. */
 export class PolicyRequest {
   readonly attributes: AdmissionAttributes;
   readonly turns = new TurnTaking();
@@ -81,7 +81,7 @@ export class PolicyRequest {
     return constraints === undefined || (await this.matched(constraints)) !== undefined;
   }
 
-  /** Undefined if the policy has no parameters. Throws an Error that tells what is wrong with them. */
+  /** Undefined if the policy has no parameters. Throws an Error that says why they cannot be used. */
   parameterResource(kind: ParamKind | null | undefined): ParameterResource | undefined {
     if (!kind) return undefined;
     const found = this.#parts.parameters(kind);

@@ -6,7 +6,7 @@ import { compareText } from '../../api/text-order.js';
 import { policyCompiler } from '../../cel/environments/admission.js';
 import type { Type } from '../../cel/types.js';
 
-/** A kind of objects that is served, and what expressions may know of it. */
+/** A served kind, and the type that expressions may know of it. */
 export interface ServedKind {
   readonly group: string;
   readonly version: string;
@@ -17,17 +17,18 @@ export interface ServedKind {
   type(): Type | undefined;
 }
 
-/** So many kinds of one rule are looked at. */
+/** Most kinds of one rule that are checked. */
 const maxKinds = 10;
 
-/** So many characters are told of one policy, whose status has to fit beside what it says itself. */
+/** Most characters of warnings for one policy, whose status has to fit into the object beside its spec. */
 const mostText = 65_536;
 const more = 'More is wrong than is told of one policy.\n';
 
 /**
- * What is wrong with the validations and messages of a policy, seen the types of what it matches (KEP-3488): members that
- * do not exist, operators that do not fit. Kinds that a rule names with `*` are not looked at. Warnings are
- * kube-controller-manager's; where they would be very long the last one says that there are more.
+ * Checks the validations and messages of a policy against the types that it matches (KEP-3488) and yields a warning for
+ * each error, such as a member that does not exist or an operator that does not fit. Kinds that a rule names with `*`
+ * are not checked. The texts are those of kube-controller-manager; where they would be very long, the last one says
+ * that there are more.
  */
 export function* typeWarnings(
   spec: ValidatingAdmissionPolicySpec,
@@ -64,7 +65,7 @@ const expressionsOf = ({ validations = [] }: ValidatingAdmissionPolicySpec) =>
 
 const linesWithin = (text: string, length: number): string => text.slice(0, text.lastIndexOf('\n', length - 1) + 1);
 
-/** What is wrong with an expression about objects of one kind. */
+/** Returns the type error of an expression about objects of one kind; undefined if there is none. */
 type Complain = (expression: string) => Steps<string | undefined>;
 
 function* complainOf(
@@ -109,7 +110,7 @@ interface Asked {
   readonly name: string;
 }
 
-/** The first in the order in which the rule names them, sorted. The empty group stands for any. */
+/** Returns the first kinds that the rule names, by group, version and name. The empty group stands for any group. */
 function kindsOfRule(
   { apiGroups = [], apiVersions = [], resources = [] }: NamedRuleWithOperations,
   served: readonly ServedKind[],

@@ -23,7 +23,10 @@ export interface ValidatingParts extends PolicyParts {
   readonly hooks: () => readonly Hook[];
 }
 
-/** ValidatingAdmissionPolicies that are bound (KEP-3488). All that match are evaluated; the first denial counts. */
+/**
+ * Applies the ValidatingAdmissionPolicies that are bound (KEP-3488). All that match are evaluated; the first denial
+ * counts.
+ */
 export const validatingPolicies = (parts: ValidatingParts): AdmissionStep => ({
   name: 'ValidatingAdmissionPolicy',
   handles: (attributes) => parts.hooks().length > 0 && isSubjectToPolicies(attributes, parts.api),
@@ -34,14 +37,14 @@ const compiledOf = compiledOnce<ValidatingAdmissionPolicy, CompiledValidations>(
 
 const enforcements: Readonly<Record<string, Enforcement>> = { Audit: 'audit', Deny: 'deny', Warn: 'warn' };
 
-/** Bytes of a record's value that are kept. */
+/** Most bytes of an audit annotation's value; the rest is cut off. */
 const maxAnnotation = 10 * 1024;
 
-/** What all policies say of one request. */
+/** Collects the verdicts of all policies on one request. */
 class Judgement {
   readonly #parts: ValidatingParts;
   readonly #request: PolicyRequest;
-  /** The first one is told. */
+  /** The first denial, which is the one reported. */
   #denial: { readonly message: string; readonly reason?: string | undefined } | undefined;
 
   constructor(attributes: AdmissionAttributes, parts: ValidatingParts) {

@@ -14,8 +14,8 @@ const resourceOf: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * A role may be bound only by those who hold all its rules, unless they may `bind` it. Runs after every step that may
- * change the object and before it is validated.
+ * Refuses to bind a role with rules that the user does not have, unless the user may `bind` it. Runs after every step
+ * that may change the object and before it is validated.
  */
 export const bindingEscalation = ({
   authorizer,

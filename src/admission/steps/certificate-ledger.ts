@@ -6,8 +6,8 @@ import type { ObjectSource } from '../../auth/object-source.js';
 import type { AdmissionStep } from '../admission-step.js';
 
 /**
- * An entry of the certificate ledger must follow the one before it: without it there would be a gap that nobody could
- * fill, and the chain would be broken for good. Two writers of the same entry are told apart by its name.
+ * Checks that an entry of the certificate ledger follows the one before it: a gap could never be filled, and the chain
+ * would be broken for good. If two writers write the same entry, its name decides which of them is first.
  */
 export const certificateLedger = ({ objects }: { readonly objects: ObjectSource }): AdmissionStep => ({
   name: 'CertificateLedger',

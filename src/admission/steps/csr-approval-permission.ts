@@ -5,7 +5,7 @@ import { admissionSubject } from '../admission-subject.js';
 import { asCertificateRequest, isRequestWrite, type SignerPolicy } from '../certificate-writes.js';
 import { isAuthorizedForSigner } from '../signer-permission.js';
 
-/** Whoever writes to `/approval` needs `approve` on the request's signer, whatever is written. */
+/** Requires `approve` on the request's signer for any write to `/approval`. */
 export const csrApprovalPermission = ({ authorizer, domains }: SignerPolicy): AdmissionStep => ({
   name: 'CertificateApproval',
 

@@ -6,7 +6,7 @@ import { admissionSubject } from '../admission-subject.js';
 import { asCertificateRequest, isRequestWrite, type SignerPolicy } from '../certificate-writes.js';
 import { isAuthorizedForSigner } from '../signer-permission.js';
 
-/** Whoever changes certificate or conditions through `/status` needs `sign` on the request's signer. */
+/** Requires `sign` on the request's signer to change certificate or conditions through `/status`. */
 export const csrSigningPermission = ({ authorizer, domains }: SignerPolicy): AdmissionStep => ({
   name: 'CertificateSigning',
 
@@ -15,7 +15,7 @@ export const csrSigningPermission = ({ authorizer, domains }: SignerPolicy): Adm
   async validate(attributes) {
     const { user, resource } = attributes;
     const [before, after] = [asCertificateRequest(attributes.previous), asCertificateRequest(attributes.object)];
-    // No bytes are something else than no certificate here.
+    // An empty certificate differs from an absent one here.
     const sameCertificate = before?.status?.certificate === after?.status?.certificate;
     if (sameCertificate && sameConditions(before?.status?.conditions, after?.status?.conditions)) return;
     const signerName = before?.spec?.signerName ?? '';

@@ -9,8 +9,8 @@ import type { AdmissionAttributes, AdmissionStep } from '../admission-step.js';
 import { admissionSubject } from '../admission-subject.js';
 
 /**
- * Nothing is written into a namespace that does not exist, nothing new into one that is going away. Runs first, so
- * that this is said before anything about the object.
+ * Refuses writes to a namespace that does not exist, and creations in one that is terminating. Runs first, so that this
+ * error takes precedence over any about the object.
  */
 export const namespaceExists = ({ objects }: { readonly objects: ObjectSource }): AdmissionStep => ({
   name: 'NamespaceLifecycle',
@@ -25,8 +25,8 @@ export const namespaceExists = ({ objects }: { readonly objects: ObjectSource })
 });
 
 /**
- * Looks once more before something new is stored, where somebody outside has been waited for: whoever empties a
- * namespace that was deleted meanwhile would not see what comes after it.
+ * Checks the namespace again before a new object is stored, if a call to another server came in between: the controller
+ * that empties a namespace deleted meanwhile would not see an object stored after it.
  */
 export const namespaceStillExists = ({
   objects,
@@ -46,7 +46,7 @@ export const namespaceStillExists = ({
   };
 };
 
-/** Throws unless the namespace is there, and takes new objects if this is one. */
+/** Throws unless the namespace exists and, for a creation, accepts new objects. */
 export async function checkNamespace(
   objects: Pick<ObjectSource, 'get'>,
   attributes: AdmissionAttributes,

@@ -11,7 +11,10 @@ import type { AdmissionStep } from '../admission-step.js';
 import { isCertificateKind, type SignerPolicy } from '../certificate-writes.js';
 import { isAuthorizedForSigner } from '../signer-permission.js';
 
-/** Whoever changes how a request for a pod's certificate ends needs `sign` on its signer. In Kubernetes that is validation. */
+/**
+ * Requires `sign` on the signer to set the outcome of a PodCertificateRequest. In Kubernetes this is part of
+ * validation.
+ */
 export const podCertificateSigningPermission = ({ authorizer, domains }: SignerPolicy): AdmissionStep => ({
   name: 'PodCertificateSigning',
 
@@ -34,6 +37,6 @@ export const podCertificateSigningPermission = ({ authorizer, domains }: SignerP
   },
 });
 
-/** The object as what `handles` says it is. */
+/** Casts an object that `handles` has checked. */
 const asPodRequest = (object: ApiObject | undefined): PodCertificateRequest | undefined =>
   object as PodCertificateRequest | undefined;

@@ -34,16 +34,16 @@ export interface PodServiceAccountOptions {
 }
 
 const volumePrefix = 'kube-api-access-';
-/** Where programs look for their account's token. */
+/** The directory in which programs look for the token of their service account. */
 const mountPathIn = ({ signer }: Domains): string => `/var/run/secrets/${signer}/serviceaccount`;
 /** Kubernetes extends tokens of exactly this lifetime. */
 const tokenSeconds = 3_607;
-/** The default account is made by a controller soon after its namespace; a pod may be there first. */
+/** How long to wait for the default account, which a controller creates soon after its namespace. */
 const patience = { tries: 10, restMs: 100 } as const;
 
 /**
- * Gives pods their service account: the default one if they name none, which must exist; a volume with a token of it
- * unless they do not want one; and its secrets for images. Mirror pods name no account and get nothing.
+ * Assigns service accounts to pods: the default one if they name none, which must exist; a volume with its token unless
+ * they opt out; and its image pull secrets. Mirror pods name no account and get nothing.
  */
 export function podServiceAccount(options: PodServiceAccountOptions): AdmissionStep {
   const { domains } = options;
@@ -65,7 +65,7 @@ export function podServiceAccount(options: PodServiceAccountOptions): AdmissionS
       const account = await accountOf(named, attributes, options);
       const mounted = wantsToken(named, account) ? withToken(named, domains) : named;
       const complete = withPullSecrets(mounted, account);
-      // Before the pod is looked at by anybody else, and again when all have changed it.
+      // Checked before all other steps, and again after all of them have changed the pod.
       if (enforcesSecrets(account, domains)) refuse(attributes, secretProblem(complete, account));
       return complete;
     },
@@ -113,7 +113,7 @@ async function accountOf(
   );
 }
 
-/** As Kubernetes' client tells it, which sends no request for a name that cannot stand in a path. */
+/** The NotFound text of Kubernetes' client, which sends no request for a name that is invalid in a path. */
 function notThere(name: string): string {
   const wrong = pathSegment(name);
   if (name === '') return 'resource name may not be empty';
@@ -223,7 +223,7 @@ function secretProblem(pod: Pod, account: ServiceAccount): string | undefined {
   return at < 0 ? undefined : `imagePullSecrets[${at}].name=${asGoText(names[at] ?? '')} ${tail} imagePullSecret`;
 }
 
-/** Quoted and nothing escaped, as these texts are put together. */
+/** Quotes a text without escaping, as Kubernetes does in these messages. */
 const asGoText = (text: string): string => `"${text}"`;
 
 function secretNameOf({ secret }: Readonly<Record<string, unknown>>): string | undefined {

@@ -30,15 +30,15 @@ const policyTypes: ReadonlyMap<string, ResourceType<AdmissionPolicy>> = new Map(
   [ValidatingAdmissionPolicies.plural, ValidatingAdmissionPolicies],
   [MutatingAdmissionPolicies.plural, MutatingAdmissionPolicies],
 ]);
-/** What policies are bound by bindings, by the plural of these. */
+/** The policy type of each binding type, by the plural of the binding type. */
 const boundTypes: ReadonlyMap<string, ResourceType<AdmissionPolicy>> = new Map([
   [ValidatingAdmissionPolicyBindings.plural, ValidatingAdmissionPolicies],
   [MutatingAdmissionPolicyBindings.plural, MutatingAdmissionPolicies],
 ]);
 
 /**
- * Nobody reads through a policy what they may not read themselves: who names a kind of parameters must be able to get all
- * of its objects, and who binds a policy the parameters that the binding names.
+ * Prevents users from reading through a policy what they may not read themselves: to name a kind of parameters a user
+ * must be able to get all of its objects, and to bind a policy, the parameters that the binding names.
  */
 export const policyParameterPermission = (parts: Parts): AdmissionStep => ({
   name: 'PolicyParameterPermission',
@@ -75,7 +75,7 @@ async function policyRefusal(
   return `user ${goUser(user)} must have "get" permission on all objects of the referenced paramKind (kind=${kind.kind}, apiVersion=${kind.apiVersion})`;
 }
 
-/** Asked on every update too: in Kubernetes no two references to parameters are the same. */
+/** Checked on every update too, because in Kubernetes no two references to parameters are equal. */
 async function bindingRefusal(
   { object, user }: AdmissionAttributes,
   bound: ResourceType<AdmissionPolicy>,
@@ -93,7 +93,7 @@ async function bindingRefusal(
   if (policy === undefined) {
     return `unable to get policy ${policyName} to determine minimum required permissions and ${permission} for all groups, versions and resources`;
   }
-  // Of the two sorts of policies one is printed in its internal form, and what follows is the wrong way round.
+  // Kubernetes prints one of the two kinds of policies in its internal form, and swaps what follows.
   const isMutating = bound === MutatingAdmissionPolicies;
   if (kind && parts.parameters(kind) === undefined) {
     const text = isMutating ? goInternalKind(kind) : goKind(kind);
@@ -106,7 +106,7 @@ async function bindingRefusal(
 
 const everything = { group: '*', version: '*', resource: '*' };
 
-/** As much as is known of what the kind's objects are called. */
+/** Returns the resource of the kind, as far as it is known. */
 function resourceOf(kind: ParamKind, { parameters }: Parts): typeof everything {
   const [version = '', group = ''] = (kind.apiVersion ?? '').split('/').reverse();
   return { group, version, resource: parameters(kind)?.plural ?? '*' };

@@ -13,8 +13,8 @@ const everything: readonly PolicyRule[] = [
 ];
 
 /**
- * A role may be given only rules that its writer holds, unless they may `escalate` it. Runs after every step that may
- * change the object and before it is validated.
+ * Refuses to write a role with rules that the user does not have, unless the user may `escalate` it. Runs after every
+ * step that may change the object and before it is validated.
  */
 export const roleEscalation = ({
   authorizer,

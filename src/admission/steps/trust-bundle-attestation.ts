@@ -8,7 +8,7 @@ import { isCertificateKind, type SignerPolicy } from '../certificate-writes.js';
 import { changesOnlyCollectorFields } from '../escalation.js';
 import { isAuthorizedForSigner } from '../signer-permission.js';
 
-/** Whoever writes a signer's bundle needs `attest` on that signer; the garbage collector's writes are free. */
+/** Requires `attest` on the signer to write its ClusterTrustBundle; the garbage collector's writes are exempt. */
 export const trustBundleAttestation = ({ authorizer, domains }: SignerPolicy): AdmissionStep => ({
   name: 'ClusterTrustBundleAttest',
 
@@ -26,6 +26,6 @@ export const trustBundleAttestation = ({ authorizer, domains }: SignerPolicy): A
   },
 });
 
-/** The object as what `handles` says it is. */
+/** Casts an object that `handles` has checked. */
 const asBundle = (object: ApiObject | undefined): ClusterTrustBundle | undefined =>
   object as ClusterTrustBundle | undefined;

@@ -25,7 +25,7 @@ export interface DenialStatus {
   readonly details: StatusDetails | undefined;
 }
 
-/** The response was decoded but breaks the rules of AdmissionReview. */
+/** Thrown for a response that was decoded but breaks the rules of AdmissionReview. */
 export class InvalidResponse extends Error {
   override readonly name = 'InvalidResponse';
 }
@@ -66,7 +66,10 @@ export function readVerdict(review: JsonObject, question: ExpectedVerdict): Verd
   return verdict;
 }
 
-/** The request in an answer says nothing, and its members have their types all the same; its objects may be anything. */
+/**
+ * Checks the types of members of the request in a response, as decoding in Go does, although the request is not used;
+ * its objects may be anything.
+ */
 function checkRequest(request: JsonObject | undefined): void {
   if (request === undefined) return;
   const read = reader(request, 'AdmissionRequest', 'request');
@@ -96,7 +99,7 @@ function checkUser(user: JsonObject | undefined): void {
   const read = reader(user, struct, path);
   for (const name of ['username', 'uid']) read.text(name);
   read.texts('groups');
-  // What is wrong in a map is told without its key.
+  // An error in a map is reported without the key.
   for (const extra of Object.values(read.object('extra', 'map[string]v1.ExtraValue') ?? {})) {
     reader({ extra }, struct, path).texts('extra', 'v1.ExtraValue');
   }
@@ -140,7 +143,7 @@ function checkPatch(patch: Buffer, patchType: string | undefined, { mutating }: 
   if (patchType === '') throw new InvalidResponse('webhook returned invalid response.patchType of ""');
 }
 
-/** The type of a patch that a verdict of version v1 names; v1beta1 knew but one. */
+/** Returns the patch type that a v1 response names; v1beta1 had only one. */
 export function patchTypeOf(review: JsonObject, version: string): string {
   const response = review['response'];
   const given = isObject(response) ? response['patchType'] : undefined;
@@ -153,7 +156,7 @@ export function denial(webhook: string, status: DenialStatus | undefined): ApiEr
   const by = `admission webhook ${quote(webhook)} denied the request`;
   return new ApiError({
     message: message || reason ? `${by}: ${message || reason}` : `${by} without explanation`,
-    // Whatever the webhook calls it.
+    // The reason is the webhook's, and may be any text.
     ...(reason === '' ? {} : { reason: reason as Reason }),
     // No HTTP answer has a larger code.
     code: code < 400 ? 400 : code > 999 ? 500 : code,
@@ -202,7 +205,7 @@ function present<T extends object>(given: T): { [K in keyof T]?: NonNullable<T[K
 const bitsOf = { int32: 32, int64: 64 } as const;
 
 const mismatch = (value: Json, struct: string, path: string, type: string): CallFailed => {
-  // Only where a number is wanted is it said which one it was.
+  // The value is part of the error only where a number is expected.
   const given =
     Object.hasOwn(bitsOf, type) && jsonKind(value) === 'number'
       ? `number ${literalOf(value) ?? goJson(value)}`
@@ -222,7 +225,10 @@ function texts(map: JsonObject | undefined): ReadonlyMap<string, string> {
   return out;
 }
 
-/** Reads members as Go does: null is nothing. `path`: where the object stands in the review, which itself has none. */
+/**
+ * Returns a reader of members that works as Go's decoder: null counts as absent. `path`: the path of the object within
+ * the review, empty for the review itself.
+ */
 function reader(object: JsonObject, struct: string, path = '') {
   const pathOf = (name: string): string => (path === '' ? name : `${path}.${name}`);
   const value = (name: string): Json | undefined => {
@@ -253,7 +259,7 @@ function reader(object: JsonObject, struct: string, path = '') {
       if (found === undefined || typeof found === 'boolean') return found ?? false;
       throw wrong(name, found, 'bool');
     },
-    /** Written as a whole number, and without an exponent. */
+    /** Reads a number that is written as an integer, without an exponent. */
     integer(name: string, type: keyof typeof bitsOf = 'int32'): number | undefined {
       const found = value(name);
       if (found === undefined) return undefined;

@@ -28,7 +28,7 @@ export interface WebhookParts extends MatchParts {
   uuid(): string;
 }
 
-/** The call of a webhook failed; its failurePolicy decides what happens to the request. */
+/** Thrown when the call of a webhook failed; its failurePolicy decides what happens to the request. */
 export class WebhookFailed extends Error {
   override readonly name = 'WebhookFailed';
   /** For the metrics: the HTTP code of the failure. */
@@ -39,7 +39,7 @@ export class WebhookFailed extends Error {
   }
 }
 
-/** A webhook has denied the request. */
+/** Thrown when a webhook has denied the request. */
 export class WebhookDenied extends Error {
   override readonly name = 'WebhookDenied';
   readonly refusal: ApiError;

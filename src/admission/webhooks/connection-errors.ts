@@ -66,7 +66,7 @@ function distrustOf(error: Error, code: string): string | undefined {
   return code === 'UNSPECIFIED' || error instanceof NameMismatch ? error.message : undefined;
 }
 
-/** What OpenSSL says is told without where in its code it was said. */
+/** Returns the message of OpenSSL without the position in its source. */
 function protocolText(message: string): string {
   if (/wrong version number|http request/i.test(message)) {
     return 'tls: first record does not look like a TLS handshake';
@@ -77,7 +77,7 @@ function protocolText(message: string): string {
   return `tls: ${reason.trim()}`;
 }
 
-/** Why the other side ends a handshake: what it may say, by number (RFC 8446, section 6). */
+/** The texts of TLS alerts by number (RFC 8446, section 6). */
 const alerts: Readonly<Record<number, string>> = {
   0: 'close notify',
   10: 'unexpected message',

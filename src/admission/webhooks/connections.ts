@@ -61,7 +61,7 @@ export class WebhookConnections {
         });
       } catch (error) {
         if (signal.aborted) throw error;
-        // Another is taken, which may have been closed as well; there are ever fewer of them.
+        // The next attempt takes another connection, which may be stale as well; their number only decreases.
         if (error instanceof StaleConnection) continue;
         if (looked || ca === undefined || !looksSelfSigned(error)) throw error;
         looked = true;
@@ -108,7 +108,7 @@ function newAgent({ serverName, ca }: WebhookTarget, { certificate, key }: Clien
   });
 }
 
-/** Requests under way keep their connections; those come to their end when they are idle. */
+/** Lets requests under way finish; their connections are closed once they are idle. */
 function retire(agent: Agent): void {
   for (const socket of Object.values(agent.freeSockets).flat()) socket?.destroy();
 }

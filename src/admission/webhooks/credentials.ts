@@ -6,9 +6,9 @@ export type WebhookCredentials = (authority: string) => CredentialSource | undef
 const usualPort = '443';
 
 /**
- * By the users of a kubeconfig, as kube-apiserver reads one: the user named like the webhook (`name.namespace.svc` or
- * `host:port`), then by a pattern (`*.example.org`), each with the port first and then, if that is 443, without it; then the
- * user `*`, and last that of the current context.
+ * Returns credentials from the users of a kubeconfig, chosen as kube-apiserver does: the user named like the webhook
+ * (`name.namespace.svc` or `host:port`), then by a pattern (`*.example.org`), each with the port first and then, if
+ * that is 443, without it; then the user `*`, and last that of the current context.
  */
 export function credentialsByName(users: {
   readonly byName: ReadonlyMap<string, CredentialSource>;

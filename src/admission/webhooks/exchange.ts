@@ -26,7 +26,7 @@ export interface Progress {
 export const unreadableBody = (why: string): string =>
   `unexpected error when reading response body. Please retry. Original error: ${why}`;
 
-/** A pooled connection that the server had closed or was closing: the request was not sent. */
+/** Thrown for a pooled connection that the server had closed or was closing: the request was not sent. */
 export class StaleConnection extends Error {
   override readonly name = 'StaleConnection';
 }
@@ -80,7 +80,8 @@ export function exchange(asked: WebhookRequest): Promise<WebhookResponse & Redir
       },
       (response) => {
         if (!isWritten) {
-          // Said before anything was asked, as by proxies that tire of waiting: it is no answer to this.
+          // The response came before the request was sent, as from proxies that time out: it does not belong to this
+          // request.
           request.destroy();
           reject(new StaleConnection('the connection was closed'));
           return;
@@ -112,7 +113,10 @@ export function exchange(asked: WebhookRequest): Promise<WebhookResponse & Redir
   });
 }
 
-/** Does it once all that has come in so far is read: the end of a connection, for one, before it is written to. */
+/**
+ * Runs `act` after everything received so far has been read, for example the end of a connection before it is written
+ * to.
+ */
 const afterReading = (act: () => void): void => void setImmediate(() => setImmediate(act));
 
 async function read(response: IncomingMessage, maxBytes: number): Promise<Buffer> {

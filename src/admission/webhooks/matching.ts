@@ -32,8 +32,9 @@ export interface Invocation {
 }
 
 /**
- * Evaluates match conditions (KEP-3716) about a request, whose objects are in the version that the hook sees. One that
- * is false settles it, whatever the others do; a failure reads `expression 'E' resulted in error: <why>`.
+ * Evaluates match conditions (KEP-3716) about a request, whose objects are in the version that the webhook or policy
+ * sees. One condition that is false decides, whatever the others do; a failure reads `expression 'E' resulted in error:
+ * <why>`.
  */
 export type EvaluateConditions = (
   conditions: readonly MatchCondition[],

@@ -93,13 +93,13 @@ async function run(
   return object;
 }
 
-/** Does the request itself change who owns which field since when? */
+/** Whether the request itself changes owners or times in managedFields. */
 function writesTimes({ object, previous }: AdmissionAttributes): boolean {
   const [now, before] = [object?.metadata.managedFields ?? [], previous?.metadata.managedFields ?? []];
   return now.length > 0 && goJson(now) !== goJson(before);
 }
 
-/** The object with the changes a webhook wants; undefined if it wants none. */
+/** Returns the object with the changes that a webhook returned; undefined if there are none. */
 async function patched(
   { webhook }: WebhookAccessor,
   { as, object }: VersionedAttributes,
@@ -130,7 +130,7 @@ async function patched(
   return patch.apply(object, as);
 }
 
-/** What the audit log is told of one call. */
+/** Returns the function that adds the audit annotations of one call. */
 function annotator(
   { annotate }: AdmissionAttributes,
   api: string,

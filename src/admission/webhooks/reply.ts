@@ -27,9 +27,9 @@ type Reading = Partial<Pick<ExpectedReview, 'maxValues' | 'exact'>>;
 const maxShown = 2_048;
 
 /**
- * The review that a webhook came back with, its kind and version checked where it names them.
+ * Reads the review in the response of a webhook; checks its kind and version where it names them.
  *
- * @throws CallFailed with what a client of Kubernetes would say.
+ * @throws CallFailed with the text of a Kubernetes client.
  */
 export async function readReply(reply: WebhookResponse, expected: ExpectedReview): Promise<JsonObject> {
   const { status, body } = reply;
@@ -47,7 +47,7 @@ export async function readReply(reply: WebhookResponse, expected: ExpectedReview
   return value as JsonObject;
 }
 
-/** What begins like an object is JSON, and anything else is YAML, whatever the media type says. */
+/** Parses a body: JSON if it begins like an object, otherwise YAML, whatever the media type says. */
 async function parsed(body: Buffer, reading: Reading = {}): Promise<Json> {
   if (/^\s*\{/.test(body.toString('latin1', 0, maxShown))) return parsedJson(body, reading);
   const { readYaml, YamlError } = await import('../../api/yaml.js');
@@ -82,7 +82,7 @@ function checkKind(meta: TypeMeta, expected: ExpectedReview): void {
   );
 }
 
-/** What is said of an answer by its code; what a Status in it says comes first. */
+/** Returns the error for an HTTP error code; the message of a Status in the body takes precedence. */
 async function httpFailure({ status, contentType, body }: WebhookResponse): Promise<CallFailed> {
   return (
     (await statusFailure(body)) ??
@@ -98,7 +98,7 @@ async function statusFailure(body: Buffer): Promise<CallFailed | undefined> {
   return new CallFailed(typeof message === 'string' ? message : '', { code: codeIn(code) });
 }
 
-/** As Kubernetes counts it: what is no code is 0, and metrics bound the others. */
+/** Returns the code as Kubernetes counts it: 0 for anything but a number; metrics bound the others. */
 const codeIn = (code: Json | undefined): number =>
   typeof code === 'number' && Number.isInteger(code) && code > 0 ? code : 0;
 

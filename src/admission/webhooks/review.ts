@@ -10,7 +10,7 @@ import {
   type VersionedAttributes,
 } from './versioned-attributes.js';
 
-/** The AdmissionReview that asks a webhook about a request, in the version it wants to see. */
+/** Returns the AdmissionReview about a request, in the version that the webhook wants. */
 export function admissionReview(given: {
   readonly attributes: AdmissionAttributes;
   readonly seen: VersionedAttributes;
@@ -37,7 +37,10 @@ export function admissionReview(given: {
   };
 }
 
-/** What a review says of a request besides its objects. A name or namespace that it does not have is left out. */
+/**
+ * Returns the members of a review's request other than its objects. A name or namespace that the request does not have
+ * is left out.
+ */
 export function requestMembers(attributes: AdmissionAttributes, as: ResourceKind): JsonObject {
   const { subresource, operation, user, dryRun } = attributes;
   const asked = originalAttributes(attributes).as;
@@ -70,7 +73,7 @@ function userInfo({ username, uid, groups, extra }: UserInfo) {
   };
 }
 
-/** Patches come as the update or create they amount to. */
+/** Patches are reviewed as the update or create that they result in. */
 const optionKinds = { CREATE: 'CreateOptions', UPDATE: 'UpdateOptions', DELETE: 'DeleteOptions' } as const;
 
 function optionsOf({ operation, options = {} }: AdmissionAttributes) {

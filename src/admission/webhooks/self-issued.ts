@@ -9,8 +9,9 @@ import { sniName } from './server-name.js';
 import type { WebhookAddress } from './target.js';
 
 /**
- * Servers whose certificate bears the name of its issuer (both may be empty) and has no key identifiers. OpenSSL takes it
- * for signed by itself and looks no further; Go looks for an issuer among the anchors, and so do we.
+ * Support for servers whose certificate has the same subject and issuer (both may be empty) and no key identifiers.
+ * OpenSSL takes such a certificate for self-signed and looks no further; Go looks for an issuer among the anchors, and
+ * so do we.
  */
 
 export interface VerifiedCertificate {
@@ -25,8 +26,8 @@ export const looksSelfSigned = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'DEPTH_ZERO_SELF_SIGNED_CERT';
 
 /**
- * The certificate of the server there, if one of the anchors has signed it; whose name it bears is not looked at. Nothing is
- * sent but the handshake. Rejects with the failure of the connection or the reason of the signal.
+ * Returns the certificate of the server if one of the anchors has signed it; the names in it are not checked. Nothing
+ * is sent but the handshake. Rejects with the failure of the connection or the reason of the signal.
  */
 export async function verifySelfIssued(
   anchors: string,
@@ -66,7 +67,7 @@ export async function verifySelfIssued(
   }
 }
 
-/** Servers send what they like. */
+/** Parses an untrusted certificate; undefined if it is malformed. */
 function read(der: Buffer): Certificate | undefined {
   try {
     return readCertificate(der);

@@ -1,15 +1,15 @@
 import { isIP } from 'node:net';
 import type { PeerCertificate } from 'node:tls';
 
-/** A certificate is of somebody else. */
+/** Thrown when a certificate is for another host. */
 export class NameMismatch extends Error {
   override readonly name = 'NameMismatch';
 }
 
-/** The name by which a server is asked for its certificate (SNI). An address is none. */
+/** Returns the server name to send in the handshake (SNI); empty for an address. */
 export const sniName = (host: string): string => (isIP(host) === 0 ? host : '');
 
-/** Does a certificate name this host? Only subject alternative names count. Answers what is wrong. */
+/** Checks that a certificate names this host; only subject alternative names count. Returns the error. */
 export function nameMismatch(host: string, certificate: PeerCertificate): NameMismatch | undefined {
   const names = alternativeNames(certificate.subjectaltname ?? '');
   const commonName = certificate.subject?.CN;

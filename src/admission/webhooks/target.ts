@@ -23,10 +23,10 @@ export interface WebhookAddress {
   readonly port: number;
 }
 
-/** Where the services are that webhooks name: by `namespace/name:port`, or `namespace/name` for all its ports. */
+/** Addresses of the services that webhooks name, by `namespace/name:port`, or `namespace/name` for all ports. */
 export type ServiceAddresses = ReadonlyMap<string, WebhookAddress>;
 
-/** The clientConfig of a webhook is unusable. */
+/** Thrown when the clientConfig of a webhook is unusable. */
 export class UnusableTarget extends Error {
   override readonly name = 'UnusableTarget';
 }
@@ -75,7 +75,7 @@ export function webhookTarget(
 
 const mostPort = 65_535;
 
-/** The two parts of `host:port` or `[address]:port`, whatever the number; undefined if there is no host. */
+/** Splits `host:port` or `[address]:port`, without a check of the port's range; undefined if there is no host. */
 function hostAndPort(text: string, otherwise: number): WebhookAddress | undefined {
   const match = /^(?:\[([^\]]*)\]|([^:]*))(?::(\d*))?$/.exec(text);
   const host = match?.[1] ?? match?.[2];

@@ -15,7 +15,7 @@ export interface WebhookCall extends WebhookPost {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The call failed, or its response cannot be read. The message is what a Go client would say. */
+/** Thrown when the call failed or its response cannot be read. The message is that of a Go client. */
 export class CallFailed extends Error {
   override readonly name = 'CallFailed';
   /** The HTTP code of the response, if there was one. */
