@@ -23,7 +23,7 @@ export interface Access {
   readonly authentication: Authentication;
   readonly authorizer: Authorizer;
   readonly roles: Rbac;
-  /** Is what node agents write restricted to what is theirs? */
+  /** Whether node agents are restricted to their own objects. */
   readonly nodeRestriction: boolean;
 }
 
@@ -86,7 +86,7 @@ interface Surroundings {
   readonly log: Logger;
 }
 
-/** Loaded only where there is one. */
+/** Opens the webhook client, whose module is loaded only if one is configured. */
 async function openTokenWebhook(
   { authenticationWebhook: webhook }: ServerOptions,
   apiAudiences: readonly string[],

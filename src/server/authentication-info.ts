@@ -9,7 +9,7 @@ import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
 import { ensureConfigMap } from './ensure-config-map.js';
 
-/** How this server tells who is calling, as far as servers behind it need to know. */
+/** How this server authenticates callers, as far as the servers behind it need to know. */
 export interface AuthenticationInfo {
   /** PEM */
   readonly clientCa: string;
@@ -18,14 +18,14 @@ export interface AuthenticationInfo {
     | undefined;
 }
 
-/** Where servers behind this one look, which the role `extension-apiserver-authentication-reader` is for. */
+/** The ConfigMap that servers behind this one read, with the role `extension-apiserver-authentication-reader`. */
 export const authenticationInfoKey = { namespace: 'kube-system', name: 'extension-apiserver-authentication' };
 
 type Data = NonNullable<ConfigMap['data']>;
 
 /**
- * What the ConfigMap says with this server's part in it. Parts of other servers stay: certificates until they expire.
- * `now` is in milliseconds.
+ * Returns the data of the ConfigMap with this server's part added. Parts of other servers stay: certificates until they
+ * expire. `now` is in milliseconds.
  */
 export function withAuthenticationInfo(found: Data, { clientCa, frontProxy }: AuthenticationInfo, now: number): Data {
   const bundle = (key: string, own: string): Data => ({ [key]: unexpired([found[key] ?? '', own], now) });
@@ -45,7 +45,7 @@ export function withAuthenticationInfo(found: Data, { clientCa, frontProxy }: Au
   };
 }
 
-/** Each certificate once, in the order first seen. What cannot be read is left out. */
+/** Returns the unexpired certificates, each once, in the order first seen. Unreadable ones are left out. */
 function unexpired(texts: readonly string[], now: number): string {
   const blocks = texts
     .flatMap(certificatesIn)
@@ -72,7 +72,7 @@ function readList(text: string | undefined): readonly string[] {
   }
 }
 
-/** Tells it now, and sees to it every minute until the signal aborts. */
+/** Writes the ConfigMap now, and checks it every minute until the signal aborts. */
 export async function publishAuthenticationInfo({
   client,
   info,
@@ -84,7 +84,7 @@ export async function publishAuthenticationInfo({
   /** With the server's own rights. */
   readonly client: Client;
   readonly info: () => AuthenticationInfo;
-  /** Told whose client certificates servers accept, as it is said before this one adds to it. */
+  /** Called with the client CAs in the ConfigMap before this server adds its own. */
   readonly found: (clientCas: string) => void;
   readonly clock: Clock;
   readonly log: Logger;

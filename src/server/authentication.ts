@@ -27,7 +27,7 @@ import type { AuthenticationInfo } from './authentication-info.js';
 import { concatenated } from './concatenated.js';
 import { openExternalTokens } from './external-tokens.js';
 
-/** Authentication of callers, and the tokens that this server issues itself. */
+/** Authenticates callers and issues the server's own tokens. */
 export interface Authentication {
   readonly authenticator: Authenticator;
   readonly issuer: TokenIssuer;
@@ -69,12 +69,12 @@ export interface AuthenticationOptions {
   readonly anonymous: AnonymousPolicy;
   /** An AuthenticationConfiguration, as YAML. What it says of anonymous requests wins over `anonymous`. */
   readonly configuration?: TextSource | undefined;
-  /** Asked last about tokens nobody else knows. */
+  /** Asked last, about tokens that no other authenticator recognises. */
   readonly webhook?: TokenAuthenticator | undefined;
   /** Gets documents of issuers; default: over HTTPS. */
   readonly fetch?: FetchText | undefined;
   readonly secretTokenUsed?: ((secret: Secret) => void) | undefined;
-  /** Told how many seconds the client certificate of every request is still valid. */
+  /** Called with the remaining lifetime, in seconds, of the client certificate of every request. */
   readonly certificateLifetimeLeft?: ((seconds: number) => void) | undefined;
   readonly metrics?: AuthenticationMetrics | undefined;
 }
@@ -84,7 +84,7 @@ interface Surroundings {
   readonly domains: Domains;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Ends the following of files. */
+  /** Stops following files. */
   readonly signal: AbortSignal;
 }
 

@@ -77,16 +77,16 @@ interface Given {
 
 /** A webhook that decides about access. */
 export interface ConfiguredWebhook {
-  /** The file that says where it is, and what names that file in errors. */
+  /** The kubeconfig file of the webhook, and the path of the field that names it, for errors. */
   readonly kubeconfig: string;
   readonly option: string;
   readonly version: 'v1' | 'v1beta1';
   readonly timeoutMs?: number;
-  /** How long answers count: those that allow, and any other. */
+  /** How long decisions are cached: those that allow, and any others. */
   readonly allowedMs: number;
   readonly refusedMs: number;
   readonly onFailure: 'no-opinion' | 'deny';
-  /** None: it is asked about everything. */
+  /** Empty: the webhook is asked about everything. */
   readonly conditions: readonly ReviewCondition[];
 }
 
@@ -98,7 +98,7 @@ const versions = ['v1', 'v1beta1', 'v1alpha1'] as const;
 const longestTimeoutMs = 30_000;
 const mostConditions = 64;
 
-/** The name that an authorizer has which is no webhook. */
+/** Returns the name of an authorizer that is not a webhook. */
 export const authorizerName = (type: string): string => type.toLowerCase();
 
 /** Reads YAML or JSON. Unknown and repeated fields are refused. Throws Error with everything that is wrong. */
@@ -133,7 +133,7 @@ export async function readAuthorizationConfiguration(
 
 const isType = (text: string): text is AuthorizationMode => (authorizationModes as readonly string[]).includes(text);
 
-/** What is wrong with one of them, beside what is wrong with a webhook. */
+/** Returns the errors in an authorizer, except for those in a webhook. */
 function checkAuthorizer(
   { type = '', name = '', webhook: settings }: Given,
   path: string,
@@ -208,7 +208,7 @@ function checkLifetime(text: string | undefined, path: string): readonly Violati
   return wrong === undefined ? [] : [invalid(path, text, wrong)];
 }
 
-/** There is no cluster around this server whose configuration it could take. */
+/** Checks the source of the kubeconfig; an in-cluster configuration does not exist here. */
 async function checkKubeconfig(
   { connectionInfo: { type = '', kubeConfigFile = '' } = {} }: GivenWebhook,
   path: string,

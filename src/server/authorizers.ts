@@ -36,8 +36,8 @@ interface Given extends FollowOptions {
 }
 
 /**
- * Those that options name, or an AuthorizationConfiguration and what its file says later, which may differ in webhooks
- * only.
+ * Opens the authorizers of the options or of an AuthorizationConfiguration, whose file is followed; only its webhooks
+ * may change.
  *
  * @throws Error with everything that is wrong with the options or the configuration now
  */
@@ -71,7 +71,7 @@ export async function openAuthorizers(options: GivenOptions, given: Given): Prom
 
 type Parts = Given & { readonly counted: AuthorizationMetrics | undefined };
 
-/** Opens authorizers that are asked in this order. All but webhooks are the same ones each time. */
+/** Returns a function that opens authorizers in the given order. All but webhooks are the same instances each time. */
 function opener(parts: Parts): (configured: readonly ConfiguredAuthorizer[]) => Promise<Opened> {
   const { objects, roles, domains, log, counted } = parts;
   const own: Readonly<Record<Exclude<AuthorizationMode, 'Webhook'>, Authorizer>> = {
@@ -113,7 +113,10 @@ const farewellMs = 60_000;
 const typesOf = (configured: readonly ConfiguredAuthorizer[]): ReadonlySet<AuthorizationMode> =>
   new Set(configured.map(({ type }) => type));
 
-/** Nobody loses all access by a mistake in a file, and nothing is opened that was closed when the server started. */
+/**
+ * Throws if a changed configuration has other types of authorizers than the first: a mistake in the file must neither
+ * remove all access nor grant any.
+ */
 function checkTypes(next: ReadonlySet<AuthorizationMode>, first: ReadonlySet<AuthorizationMode>): void {
   const others = (from: ReadonlySet<AuthorizationMode>, to: ReadonlySet<AuthorizationMode>): readonly string[] =>
     [...from].filter((type) => type !== 'Webhook' && !to.has(type));
@@ -124,7 +127,7 @@ function checkTypes(next: ReadonlySet<AuthorizationMode>, first: ReadonlySet<Aut
     throw new Error(`authorizer type ${added} is not allowed if it was not enabled at initial server startup`);
 }
 
-/** The authorizers that options name, as a configuration would. */
+/** Returns the authorizers of the options in the form of a configuration. */
 function fromOptions({
   authorization = optionDefaults.authorization,
   authorizationWebhook: webhook,
@@ -132,7 +135,7 @@ function fromOptions({
   const modes = typeof authorization === 'string' ? [authorization] : authorization;
   const twice = modes.find((mode, at) => modes.indexOf(mode) !== at);
   if (twice !== undefined) throw new Error(`authorization has the mode ${twice} more than once`);
-  // Whoever gives one believes that it is asked.
+  // A webhook that is configured but not used is an error.
   if (webhook !== undefined && !modes.includes('Webhook'))
     throw new Error('authorizationWebhook is given, and authorization has no mode Webhook');
   return modes.map((type): ConfiguredAuthorizer => {
@@ -156,10 +159,10 @@ function fromOptions({
   });
 }
 
-/** kube-apiserver calls the one webhook so that its options name. */
+/** kube-apiserver's name for the webhook of its options. */
 const defaultName = 'default';
 
-/** Loaded only where there is one. */
+/** Opens the webhook client, whose module is loaded only if one is configured. */
 async function openWebhook(
   name: string,
   { kubeconfig, option, timeoutMs, conditions, ...settings }: ConfiguredWebhook,

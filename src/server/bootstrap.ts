@@ -12,8 +12,8 @@ import { reconcileBootstrap } from '../auth/bootstrap/reconcile.js';
 import type { Client, ResourceClient } from '../client/client.js';
 
 /**
- * The objects every server starts with: namespaces, and roles with their bindings. Run at every start; creates what
- * is missing, completes what lacks something, and never takes anything away. Two servers may do it at once.
+ * Creates the objects every server starts with: namespaces, and roles with their bindings. Runs at every start; creates
+ * what is missing, completes what is incomplete, and never removes anything. Two servers may do it at once.
  */
 export async function bootstrap(client: Client, domains: Domains, signers: SignerOptions): Promise<void> {
   const namespaces = client.resource(Namespaces);
@@ -50,13 +50,13 @@ async function complete<T extends PolicyObject>(
     wanted.map(async (object) => {
       let existing = present.get(keyText(keyOf(object)));
       for (let tries = 1; ; tries++) {
-        // Somebody keeps it from going; the next start makes it anew.
+        // It is terminating, held by a finalizer; the next start creates it again.
         if (existing?.metadata.deletionTimestamp !== undefined) return;
         try {
           await bringAbout(resource, existing, object, domains);
           return;
         } catch (error) {
-          // Somebody else wrote it meanwhile, who may not have had the same in mind.
+          // Another client wrote it meanwhile, perhaps with other contents.
           if (tries === mostTries || !signsOfRace.some((reason) => isReason(error, reason))) throw error;
           existing = await resource.get(keyOf(object));
         }
@@ -85,7 +85,7 @@ async function bringAbout<T extends PolicyObject>(
       await resource.update(reconciliation.object);
       return;
     case 'recreate': {
-      // What another server has made by then stays.
+      // An object that another server has created by then stays.
       const { uid } = existing?.metadata ?? {};
       await resource.delete(keyOf(object), uid ? { preconditions: { uid } } : {});
       await resource.create(reconciliation.object);
@@ -93,7 +93,7 @@ async function bringAbout<T extends PolicyObject>(
   }
 }
 
-/** Another server at the same work is no failure. */
+/** Ignores AlreadyExists: another server may do the same at the same time. */
 const unlessThere = (creation: Promise<unknown>): Promise<unknown> =>
   creation.catch((error: unknown) => {
     if (!isReason(error, 'AlreadyExists')) throw error;

@@ -79,8 +79,8 @@ export function measureCaEnds(metrics: Metrics, signers: readonly Signer[], cloc
 }
 
 /**
- * Counts how often those who asked for a duration were issued a certificate, and how often one of that duration, by
- * well-known signer. Returns the callback to invoke for each update of a request.
+ * Counts issued certificates whose requests named a duration, and how many of them have that duration, by well-known
+ * signer. Returns the callback to invoke for each update of a request.
  */
 export function requestedDurations(
   metrics: Metrics,

@@ -60,7 +60,7 @@ function objects(
   return name === undefined ? [] : [{ controller, resource, namespace: name.namespace, names: [name.name], keeps }];
 }
 
-/** One for each controller, kind and namespace. */
+/** Merges rights into one entry per controller, kind and namespace. */
 function merged(all: readonly ControllerObjects[]): readonly ControllerObjects[] {
   const found = new Map<string, ControllerObjects>();
   for (const one of all) {

@@ -44,7 +44,7 @@ const seconds = integer({ from: 0 });
 const milliseconds = integer({ from: 0 });
 /** 0: any number. */
 const count = integer({ from: 0 });
-/** Milliseconds after which somebody is cut off. */
+/** A time limit in milliseconds. */
 const period = integer({ from: 100, to: 86_400_000 });
 const domain = checkThat('a DNS name', (value) => isNonEmptyString(value) && dnsSubdomain(value).length === 0);
 const callback = checkThat('a function', (value) => typeof value === 'function');

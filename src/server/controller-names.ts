@@ -5,7 +5,7 @@ export const controllerNames = Object.keys(controllerAccounts) as readonly Built
 export const isControllerName = (name: string): name is BuiltinController =>
   controllerNames.some((one) => one === name);
 
-/** One sentence if there is no controller of one of these names. */
+/** Returns an error of one sentence if one of these names is not a controller; otherwise undefined. */
 export function controllerNameProblem(names: readonly string[]): string | undefined {
   const wrong = names.find((name) => !isControllerName(name));
   if (wrong === undefined) return undefined;

@@ -20,16 +20,16 @@ import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
 import type { ConversionMetrics } from './conversion-metrics.js';
 
-/** How long a conversion may take. It is everybody's, not that of one request, so nobody's leaving ends it. */
+/** How long a conversion may take. It is shared by requests, so it does not end when one of their callers leaves. */
 const patienceMs = 30_000;
-/** As much as an answer to the largest batch can be. */
+/** Size of the response to the largest batch. */
 const maxBytes = 16 * 1_048_576;
 const maxValues = 150_000;
 
 const unsupported = (): InvalidConversion =>
   new InvalidConversion('failed: no supported conversion review versions', 'conversion_webhook_call_failure');
 
-/** What calling a webhook for conversion takes. */
+/** The dependencies of conversion webhooks. */
 interface ConversionParts {
   readonly client: WebhookClient;
   readonly services: ServiceAddresses;
@@ -50,7 +50,7 @@ export function conversionWebhook(
   const isVersion = (apiVersion: unknown): boolean =>
     spec.versions.some(({ name }) => apiVersion === `${spec.group}/${name}`);
   const troubles = new FailureLog();
-  /** Every watch and list that needs it meets the same trouble. */
+  /** Rate-limited, because every watch and list that needs the webhook fails in the same way. */
   const tell = (error: InvalidConversion, to: string): void =>
     troubles.report(parts.log, {
       error,
@@ -59,7 +59,7 @@ export function conversionWebhook(
       message: 'a conversion webhook failed',
     });
   return async (objects, to) => {
-    // What is there in this version already is not sent, nor what has nothing to convert.
+    // Objects already in this version are not sent, nor those with nothing to convert.
     const isSent = (object: JsonObject): boolean => object['apiVersion'] !== to && !isBare(object);
     const sent = objects.filter(isSent);
     const [first] = sent;
@@ -79,7 +79,10 @@ export function conversionWebhook(
   };
 }
 
-/** Has objects converted, and counts how it went. Fails with InvalidConversion for all that a webhook can do wrong. */
+/**
+ * Calls the webhook to convert objects and counts the outcome. Fails with InvalidConversion for any error of the
+ * webhook.
+ */
 async function ask(
   webhook: NonNullable<CustomResourceConversion['webhook']>,
   { client, services, api, clock, metrics }: ConversionParts,
@@ -111,7 +114,10 @@ async function ask(
   }
 }
 
-/** An object with nothing but its type: what an apply comes to on its way when all that was applied before is taken out. */
+/**
+ * Whether an object has nothing but its type: an intermediate result of an apply that removes everything applied
+ * before.
+ */
 const isBare = (object: JsonObject): boolean =>
   Object.keys(object).every((name) => name === 'apiVersion' || name === 'kind');
 

@@ -51,11 +51,11 @@ export interface ServerContext {
 }
 
 /**
- * State that is not known yet when the first parts are opened, or that changes later. Parts that need it get a function, and
- * call it when a request comes.
+ * State that is not known yet when the first parts are opened, or that changes later. Parts that need it get a function
+ * and call it for each request.
  */
 interface ServerState {
-  /** `open` once the objects are there that every server has. */
+  /** `open` once the objects that every server starts with exist. */
   phase: 'opening' | 'open' | 'stopping';
   /** host:port by which others reach the server. */
   address: string;
@@ -74,14 +74,14 @@ export interface Core {
   readonly catalogue: Catalogue;
   readonly webhooks: Webhooks;
   readonly parts: Parts;
-  /** Answers requests that came over the network. */
+  /** Handles requests that came over the network. */
   answer(request: ApiRequest): Promise<ApiResponse>;
-  /** Answers requests of this process. */
+  /** Handles requests from this process. */
   answerInProcess(request: ApiRequest): Promise<ApiResponse>;
   clientOf(user: UserInfo, agent: string, options?: ClientOptions): Client;
-  /** The server itself as a caller. */
+  /** Returns a client with the server's own identity. */
   ownClient(agent?: string): Client;
-  /** The last request was answered: until then a server that stops is well. */
+  /** To be called after the last response: until then a stopping server counts as healthy. */
   drained(): void;
 }
 
@@ -100,7 +100,7 @@ const randomIds: Pick<Parts, 'uuid' | 'random'> = { uuid: () => randomUUID(), ra
 
 const apiserver: UserInfo = { username: wellKnown.apiserver, groups: [wellKnown.masters, wellKnown.authenticated] };
 
-/** Opens the API over a store; `isNew`: nothing is in it. */
+/** Opens the API over a store; `isNew`: the store is empty. */
 export async function openCore(
   options: ServerOptions,
   ground: ServerContext,
@@ -111,7 +111,7 @@ export async function openCore(
   const state: ServerState = { phase: 'opening', address: 'localhost', clientIssuers: () => '', firstRevision: 0n };
   const drained = new AbortController();
   const catalogue = new Catalogue([]);
-  // Parts that call the server itself do so when a request comes, which is when it can answer.
+  // Parts that call the server itself do so only while handling a request, when the server is ready.
   const clientOf = (user: UserInfo, agent: string, given?: ClientOptions): Client =>
     domainClient(domains, localClient({ ...given, user, handle: answerInProcess, catalogue, agent, signal }));
   const ownClient = (agent = 'kube-apiserver'): Client => clientOf(apiserver, agent);
@@ -181,7 +181,7 @@ export async function openCore(
   };
 }
 
-/** The server's own credentials. `isNew`: nothing relies on any yet. */
+/** Opens the server's own credentials. `isNew`: nothing depends on earlier ones. */
 async function credentialsFor(
   { dataDir, listen, serviceAccountSigningKey }: ServerOptions,
   { clock, log, signal }: ServerContext,
@@ -241,7 +241,7 @@ async function openJudges(
   };
 }
 
-/** What is served beside resources: discovery, health, metrics and the like. */
+/** Returns the routes other than resources: discovery, health, metrics and the like. */
 function routesBeside(
   { operations: { store, metrics }, encryption, clock }: ServerContext,
   {
@@ -270,7 +270,7 @@ function routesBeside(
   });
 }
 
-/** The serving certificate that the options name, if they do. */
+/** Opens the serving certificate that the options configure, if any. */
 async function givenServing(
   listen: ServerOptions['listen'],
   following: FollowOptions,

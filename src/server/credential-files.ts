@@ -4,7 +4,7 @@ import type { KeyPair } from '../pki/certificate-authority.js';
 import { certificateBlocks, encodeCertificates } from '../pki/pem.js';
 import { readFileIfExists, writeFileAtomically } from '../runtime/atomic-file.js';
 
-/** Files that others depend on: replacing one invalidates what was issued with it. */
+/** Files whose replacement invalidates everything issued with them. */
 export type ReliedOnFile = 'ca' | 'sa.key';
 
 /** Where a server keeps its keys and certificates. */
@@ -94,7 +94,10 @@ export const holds = (condition: () => boolean): boolean => {
   }
 };
 
-/** What clients rely on is not replaced silently. */
+/**
+ * Returns the value; throws if the file cannot be read, because clients depend on it and it must not be replaced
+ * silently.
+ */
 function undamaged<T>(path: string, read: () => T): T {
   try {
     return read();
@@ -105,7 +108,10 @@ function undamaged<T>(path: string, read: () => T): T {
 
 const privateKey = /-----BEGIN ((?:[A-Z]+ )?PRIVATE KEY)-----[\s\S]*?-----END \1-----\n?/;
 
-/** The key may stand anywhere among the certificates. Written anew, these have nothing of it, whatever is damaged. */
+/**
+ * Splits a PEM file in which the key may be anywhere among the certificates. The certificates are re-encoded, so that
+ * they never contain parts of the key, even if the file is damaged.
+ */
 function split(pem: string): KeyPair {
   return { certificate: encodeCertificates(certificateBlocks(pem)), key: privateKey.exec(pem)?.[0] ?? '' };
 }

@@ -19,20 +19,22 @@ import { filesInDirectory, filesInMemory, holds, type ReliedOnFile } from './cre
 import type { OpenedServingFiles, Serving } from './serving-files.js';
 import { servingNames } from './serving-names.js';
 
-/** Keys and certificates the server itself needs: made at the first start, found again at every later one. */
+/** Keys and certificates of the server itself: created at the first start, reused at every later one. */
 export interface Credentials {
   /** Signs the server's own certificates, verifies client certificates, and is the default CA of the signers. */
   readonly ca: CertificateAuthority;
-  /** PEM of what clients verify the server by: the end of its own CA, or what belongs to the certificate it was given. */
+  /**
+   * PEM of the anchors by which clients verify the server: that of its own CA, or those of the configured certificate.
+   */
   servingAnchors(): string;
   /** PEM private key of service account tokens. */
   readonly serviceAccountKey: string;
   /**
-   * What a server that accepts connections needs besides: what there is, and anew what has not long to go. Fails with one
-   * sentence if the CA has come to its end.
+   * Returns what a server that accepts connections needs besides: existing credentials, renewed if they expire soon.
+   * Fails with one sentence if the CA has expired.
    */
   forListening(): Promise<ListeningCredentials>;
-  /** Warns of a CA that is not valid, or not for long: done once when they are opened. */
+  /** Logs a warning about a CA that is not valid or expires soon; called once when the credentials are opened. */
   warnOfCa(): void;
   /**
    * Called with the PEM of the CAs whose client certificates the servers of this store accept. Warns if another server that
@@ -53,15 +55,15 @@ const year = 365 * day;
 const renewBefore = 30 * day * 1_000;
 
 export interface CredentialOptions {
-  /** Where they are kept; absent: in memory only. */
+  /** Directory of the credentials; absent: in memory only. */
   readonly directory?: string | undefined;
   /** Names and addresses clients may use, beyond the local ones; `0.0.0.0` and `::` for those of the machine. */
   readonly hosts: readonly string[];
-  /** Shown in the place of a serving certificate of its own. */
+  /** The configured serving certificate, used instead of one of the server's own CA. */
   readonly serving?: OpenedServingFiles | undefined;
   /** Files whose re-creation is logged as a warning if the store has been used before. */
   readonly reliedOn: readonly ReliedOnFile[];
-  /** Nothing is in the store yet. */
+  /** Whether the store is empty. */
   readonly isNew: boolean;
   readonly clock: Clock;
   readonly log: Logger;
@@ -135,7 +137,7 @@ export async function openCredentials(options: CredentialOptions): Promise<Crede
           stillGood,
         ),
       ] as const;
-      // Where one cannot be read, nothing is still being written when that is told.
+      // If one of them cannot be read, no write is still under way when the error is thrown.
       await Promise.allSettled(pairs);
       const [serving, admin] = await Promise.all(pairs);
       return { serving, admin };
@@ -143,15 +145,16 @@ export async function openCredentials(options: CredentialOptions): Promise<Crede
   };
 }
 
-/** Is it a certificate of this CA, with its own key, that has not to be made anew yet? */
+/** Whether a pair has matching certificate and key, was issued by this CA, and need not be renewed yet. */
 function isStillGood(pair: KeyPair, ca: CertificateAuthority, now: number): boolean {
   const [certificate] = readPemCertificates(pair.certificate);
   return (
     certificate !== undefined &&
-    // The clock may have been ahead when it was made. Where it is behind now, as the CA shows, another would be no better.
+    // The clock may have been ahead at issuance. If it is behind now, as the CA shows, a new certificate would be no
+    // better.
     (certificate.notBefore <= now || now < ca.certificate.notBefore) &&
     certificate.notAfter - now > renewBefore &&
-    // By the key and not by the name alone: every CA made here has the same.
+    // Compared by key, because every CA made here has the same name.
     certificate.issuerDer.equals(ca.certificate.subjectDer) &&
     isSignedBy(certificate, ca.certificate) &&
     keyPairProblem(Buffer.from(pair.certificate), Buffer.from(pair.key)) === undefined
@@ -167,7 +170,7 @@ export const shownChain = (
   { anchors }: Pick<CertificateAuthority, 'anchors'>,
 ): string => (certificate.endsWith(anchors) ? certificate : certificate + anchors);
 
-/** None where the system does not tell. */
+/** Returns the network interfaces; none if the system does not report them. */
 function interfaces(log: Logger): ReturnType<typeof networkInterfaces> {
   try {
     return networkInterfaces();
@@ -180,7 +183,10 @@ function interfaces(log: Logger): ReturnType<typeof networkInterfaces> {
   }
 }
 
-/** So long by the server's clock and by that of the system, too, by which clients judge: a test's clock tells another time. */
+/**
+ * Returns a lifetime that covers `seconds` by the server's clock and by the system's, which clients use: the clock of a
+ * test may differ.
+ */
 function lifetime(clock: Clock, seconds: number): { readonly now: number; readonly seconds: number } {
   const times = [clock.now(), systemClock.now()];
   const now = Math.min(...times);

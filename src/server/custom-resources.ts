@@ -23,8 +23,8 @@ import { conversionWebhook } from './conversion-webhook.js';
 import type { Webhooks } from './webhooks.js';
 
 /**
- * Serves what CustomResourceDefinitions define, from now on and as they change. Answers what tells the definition of the
- * version that objects are stored in, served or not.
+ * Serves custom resources as CustomResourceDefinitions define them, now and as they change. Returns a function that
+ * gives the definition of the version that objects are stored in, served or not.
  */
 export async function openCustomResources(given: {
   readonly objects: StoredObjects;
@@ -57,7 +57,7 @@ export async function openCustomResources(given: {
       return [];
     }
   };
-  // What did not change stays the same object: what was compiled or encoded for it is kept with it.
+  // Unchanged definitions stay the same object, since compiled and encoded forms are cached by it.
   let known: ReadonlyMap<string, Known> = new Map();
   await given.objects.follow(customResourceDefinitionsIn(given.domains.api), (crds) => {
     known = new Map(
@@ -80,6 +80,6 @@ interface Known {
   readonly definitions: readonly ResourceDefinition[];
 }
 
-/** Do both say the same of what custom resources are and look like? */
+/** Whether two definitions are equal in what is served. */
 const isAlike = (a: CustomResourceDefinition, b: CustomResourceDefinition): boolean =>
   same(a.spec, b.spec) && same(a.status?.acceptedNames, b.status?.acceptedNames);

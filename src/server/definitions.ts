@@ -36,7 +36,7 @@ export interface DefinitionParts {
   readonly maxTokenSeconds: number | undefined;
   readonly extendTokens: boolean | undefined;
   readonly metrics: Metrics | undefined;
-  /** Those that are configured: requests are counted by them. */
+  /** The configured signers, which label the metrics of requests. */
   readonly signers: readonly Pick<Signer, 'serves'>[];
   readonly webhooks: Pick<Webhooks, 'mutating' | 'validating'>;
 }
@@ -94,7 +94,7 @@ export function openDefinitions(parts: DefinitionParts): {
   };
 }
 
-/** Counts what becomes of certificate requests, whoever decides about them. */
+/** Counts the outcomes of certificate requests, regardless of who decides about them. */
 function requestMetrics(
   metrics: Metrics,
   { domains, signers }: Pick<DefinitionParts, 'domains' | 'signers'>,

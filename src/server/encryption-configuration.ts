@@ -39,7 +39,7 @@ const schema = struct('EncryptionConfiguration', {
   ),
 });
 
-/** One way of keeping objects. */
+/** One provider of encryption. */
 export type ConfiguredProvider =
   | { readonly type: 'identity' }
   | { readonly type: KeyedName; readonly keys: readonly { readonly name: string; readonly secret: Buffer }[] }
@@ -71,7 +71,7 @@ interface GivenRule {
   readonly providers?: readonly Given[];
 }
 
-/** How many bytes keys have. */
+/** Allowed lengths of keys, in bytes. */
 const lengths: Readonly<Record<KeyedName, readonly number[]>> = {
   aesgcm: [16, 24, 32],
   aescbc: [16, 24, 32],
@@ -122,7 +122,7 @@ function groupResource(text: string): GroupResource {
   return dot < 0 ? { group: '', resource: text } : { group: text.slice(dot + 1), resource: text.slice(0, dot) };
 }
 
-/** Under the names of the store: built-in groups are those of the default domain there. */
+/** Returns the resource under its name in the store, where built-in groups have the default domain. */
 function storedAs({ group, resource }: GroupResource, { api }: Domains): readonly string[] {
   const home = group.endsWith(`.${api}`) ? `${group.slice(0, -api.length)}${defaultDomains.api}` : group;
   return [...new Set([group, home])].map((name) => `${name === '' ? 'core' : name}/${resource}`);
@@ -167,7 +167,7 @@ function checkResource(name: string, path: string): readonly Violation[] {
   return [];
 }
 
-/** What an earlier rule is for already does not get another one. */
+/** Refuses resources that an earlier rule covers already. */
 function checkMasked(rules: readonly GivenRule[]): void {
   const earlier = new Set<string>();
   for (const { resources = [] } of rules) {
@@ -201,7 +201,7 @@ function checkProvider(given: Given, path: string): readonly Violation[] {
 const mandatory = (path: string, member: string, of: string): Violation =>
   required(child(path, member), `${member} is a mandatory field for a ${of}`);
 
-/** The secret is never shown. */
+/** Checks a key; errors never contain the secret. */
 function checkKey({ name, secret }: Key, path: string, expected: readonly number[]): readonly Violation[] {
   const unnamed = name ? [] : [mandatory(path, 'name', 'key')];
   if (!secret) return [...unnamed, mandatory(path, 'secret', 'key')];
@@ -231,7 +231,7 @@ function checkKms({ apiVersion = '', name = '', endpoint = '', timeout }: Kms, p
   ];
 }
 
-/** What is kept names the service, so that each has a name of its own. */
+/** Checks that the names of key services are unique, since stored data refers to them. */
 function checkNames(rules: readonly GivenRule[]): readonly Violation[] {
   const known = new Set<string>();
   return validateEach(rules, ({ providers = [] }, rule) =>

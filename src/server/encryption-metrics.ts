@@ -19,7 +19,7 @@ import { resourceOfPrefix, resourcePrefix } from '../store/resource-prefix.js';
 export interface ServerEncryptionMetrics extends EncryptionMetrics {
   /** The EncryptionConfiguration. */
   readonly configured: ReportConfiguration;
-  /** Of the key service of this name. */
+  /** Returns the metrics of the key service with this name. */
   readonly kms: (name: string) => KmsMetrics & {
     /** The service, whose calls are timed. */
     timed(service: KeyService): KeyService;
@@ -129,10 +129,10 @@ export function encryptionMetrics(
 type Counted = ReturnType<Counter<never>['of']>;
 type Timed = ReturnType<Histogram<never>['of']>;
 
-/** As many as in Kubernetes: a key service may name ever new keys. */
+/** Most keys with series of their own, as in Kubernetes: a key service may report ever new key ids. */
 const mostKeys = 100;
 
-/** The series of what was met last, by name. */
+/** Returns the series of the most recent names. */
 function latestSeries<L extends string, S>({
   of,
   drop,
@@ -152,7 +152,7 @@ function latestSeries<L extends string, S>({
   };
 }
 
-/** As Kubernetes shows it: without the name of a key that is no key service's. */
+/** Returns a prefix as Kubernetes shows it: without the name of the key, except for key services. */
 function shown(prefix: string): string {
   if (prefix === '') return 'identity';
   const [type = ''] = prefix.slice(encryptedPrefix.length).split(':');
@@ -164,7 +164,7 @@ function resourceName(home: string): string {
   return groupResource({ group, plural: resource });
 }
 
-/** Of gRPC, in the order of their numbers. */
+/** Names of gRPC status codes, in the order of their numbers. */
 const codeNames: readonly string[] = [
   ['OK', 'Canceled', 'Unknown', 'InvalidArgument', 'DeadlineExceeded', 'NotFound', 'AlreadyExists'],
   ['PermissionDenied', 'ResourceExhausted', 'FailedPrecondition', 'Aborted', 'OutOfRange', 'Unimplemented'],

@@ -28,7 +28,7 @@ export async function ensureConfigMap(
       }
       return;
     } catch (error) {
-      // Another server did it first.
+      // Another server wrote it first.
       if (!isReason(error, 'AlreadyExists') && !isReason(error, 'Conflict')) throw error;
     }
   }

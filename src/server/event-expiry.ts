@@ -7,9 +7,9 @@ import { runInTurns, TurnTaking } from '../runtime/turn-taking.js';
 import { UnreadEntry } from '../store/document.js';
 import { type Entry, type Revision, type Store, StoreClosed, WriteConflict } from '../store/store.js';
 
-/** Before everything is read again, after a failure. */
+/** Delay before everything is read again after a failure. */
 const retryMs = 1_000;
-/** Deletions that are under way at a time. */
+/** Most deletions under way at a time. */
 const atATime = 100;
 
 interface Given {
@@ -21,15 +21,15 @@ interface Given {
   readonly signal: AbortSignal;
 }
 
-/** When an event was last written, in milliseconds, and its state then. */
+/** When an event was last written, in milliseconds, and its revision then. */
 interface Written {
   readonly at: number;
   readonly revision: Revision;
 }
 
 /**
- * Deletes events some time after they were last written, as kube-apiserver does (`--event-ttl`); nobody is asked, and
- * finalizers do not hold them. Several servers of one store can do it at once. Resolves when the signal aborts.
+ * Deletes events some time after they were last written, as kube-apiserver does (`--event-ttl`), without admission or
+ * regard to finalizers. Several servers of one store may do it at once. Resolves when the signal aborts.
  */
 export async function expireEvents(given: Given): Promise<void> {
   const { clock, log, signal } = given;
@@ -80,7 +80,7 @@ async function expireFollowing({ store, clock, seconds, signal }: Given): Promis
         continue;
       }
       const left = first.at + seconds * 1_000 - clock.now();
-      // Never longer than an event lives: the clock may be behind for a while.
+      // Never longer than the lifetime of an event: the clock may be behind for a while.
       if (left > 0) await clock.sleep(Math.min(left, seconds * 1_000), ended.signal);
       else await removeExpired(store, known, clock.now() - seconds * 1_000);
     }
@@ -92,7 +92,7 @@ async function expireFollowing({ store, clock, seconds, signal }: Given): Promis
   if (!signal.aborted) throw new StoreClosed('the store was closed');
 }
 
-/** Removes some of those that were last written so long ago. What changed meanwhile is told by the changes. */
+/** Removes some of the expired events. Those that changed meanwhile are updated by the watch. */
 async function removeExpired(store: Store, known: Map<string, Written>, before: number): Promise<void> {
   const expired: Promise<unknown>[] = [];
   for (const [key, { at, revision }] of known) {
@@ -108,7 +108,10 @@ async function removeExpired(store: Store, known: Map<string, Written>, before: 
   await Promise.all(expired);
 }
 
-/** Entries with the time of their last write, oldest first. Nothing is dated later than `now`, and so is what cannot be read. */
+/**
+ * Returns entries with the time of their last write, oldest first. The time is at most `now`, and `now` for unreadable
+ * entries.
+ */
 async function dated(entries: readonly Entry[], now: number): Promise<readonly (readonly [string, Written])[]> {
   const turns = new TurnTaking();
   const found: [string, Written][] = [];
@@ -122,7 +125,7 @@ async function dated(entries: readonly Entry[], now: number): Promise<readonly (
   return found.sort(([, a], [, b]) => a.at - b.at);
 }
 
-/** What the server itself noted: when the object was made, and when somebody changed it. */
+/** Returns the time of the last write from what the server records: creationTimestamp and managedFields. */
 function lastWritten(metadata: Json): number {
   if (!isObject(metadata)) return 0;
   const managers = member(metadata, 'managedFields');

@@ -14,7 +14,7 @@ import { type ReadConfiguration, readAuthenticationConfiguration } from './authe
 export interface ExternalTokenOptions {
   /** An AuthenticationConfiguration, as YAML. */
   readonly configuration?: TextSource | undefined;
-  /** The policy where the configuration has none. */
+  /** The anonymous policy if the configuration has none. */
   readonly anonymous: AnonymousPolicy;
   /** Issuers of this server's own tokens, which the configuration must not name. */
   readonly issuers: readonly string[];
@@ -30,7 +30,7 @@ export interface ExternalTokens {
   anonymous(): AnonymousPolicy;
 }
 
-/** How long issuers that come while the server is running may take to be reached, and how often that is tried. */
+/** How long to wait for new issuers while the server is running, and how often to retry. */
 const patienceMs = 60_000;
 const tryAgainMs = 10_000;
 

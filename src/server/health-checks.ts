@@ -18,11 +18,11 @@ export function healthChecks(server: {
   readonly clock: Clock;
   /** Aborted when a server that stops has answered its last request. */
   readonly signal: AbortSignal;
-  /** What is wrong with the services that keep keys of the store; absent if it encrypts nothing. */
+  /** Returns why the key services of the store do not work; absent if nothing is encrypted. */
   keyServices?(): string | undefined;
   /** The objects every server starts with are there. */
   bootstrapped(): boolean;
-  /** The server is told to stop. */
+  /** Whether the server is stopping. */
   stopping(): boolean;
 }): readonly HealthCheck[] {
   const { store, objects, clock, signal } = server;

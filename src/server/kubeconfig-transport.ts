@@ -1,7 +1,10 @@
 import type { HttpTransport } from '../client/http-transport.js';
 import { prefixErrors } from '../runtime/text-source.js';
 
-/** Connections to the server of a kubeconfig that an option names. Fails, naming the option, if it cannot be read. */
+/**
+ * Opens connections to the server of a kubeconfig that an option names. Fails, naming the option, if the kubeconfig
+ * cannot be read.
+ */
 export async function kubeconfigTransport(option: string, kubeconfig: string): Promise<HttpTransport> {
   const [{ findAccess }, { httpTransport }] = await Promise.all([
     import('../client/remote-client.js'),

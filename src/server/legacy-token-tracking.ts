@@ -9,7 +9,7 @@ import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
 import { ensureConfigMap } from './ensure-config-map.js';
 
-/** Records when tokens that live in Secrets are used, so that those nobody uses can be told from the others. */
+/** Records when tokens in Secrets are used, so that unused ones can be found. */
 
 const day = 86_400_000;
 

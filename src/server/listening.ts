@@ -14,9 +14,9 @@ import { reachableHost } from './serving-names.js';
 /** An open port. */
 export interface Listening {
   readonly url: string;
-  /** host:port by which others reach it. */
+  /** host:port by which others reach the server. */
   readonly address: string;
-  /** A kubeconfig with administrator's rights, as YAML; another one once its certificate was made anew. */
+  /** A kubeconfig with administrator's rights, as YAML; it changes when its certificate is renewed. */
   readonly adminKubeconfig: string;
   stop(graceMs: number): Promise<void>;
 }
@@ -26,22 +26,22 @@ export interface ListeningOptions extends Pick<ListenerOptions, 'http2' | 'limit
   readonly host?: string;
   /** Default: a free one. */
   readonly port?: number;
-  /** How others reach it, the first one before all. Default: by its host, or from this machine. */
+  /** Names by which others reach the server, the preferred one first. Default: its host, or this machine. */
   readonly servingNames?: readonly string[];
-  /** PEM of the CAs whose client certificates count. */
+  /** Returns the PEM of the CAs whose client certificates are accepted. */
   clientCas(): string;
-  /** Where the end of the serving certificate is told; absent: nowhere. */
+  /** Reports the expiry of the serving certificate; absent: it is not reported. */
   readonly metrics?: Metrics | undefined;
   /** Ends the renewal of certificates. */
   readonly signal: AbortSignal;
-  /** Told whenever certificates were made anew. */
+  /** Called whenever certificates were renewed. */
   readonly onRenewed?: ((renewed: { readonly adminKubeconfig: string }) => Promise<void>) | undefined;
 }
 
-/** How often certificates are looked at: there are weeks left to make them anew. */
+/** How often certificates are checked: they are renewed weeks before they expire. */
 const lookEveryMs = 86_400_000;
 
-/** Opens the port. Fails with one sentence if it cannot be had. */
+/** Opens the port. Fails with one sentence if it cannot be opened. */
 export async function openListener(
   parts: Omit<HandlerParts, 'stopping'>,
   credentials: Credentials,
@@ -102,8 +102,8 @@ export async function openListener(
 const withPort = (host: string, port: number): string => `${host.includes(':') ? `[${host}]` : host}:${port}`;
 
 /**
- * Hands over what is made anew, again and again until it was taken, and what is put in its place at once; ends with the
- * signal.
+ * Passes on renewed certificates, retrying until they were accepted, and replaced serving certificates at once; ends
+ * with the signal.
  */
 async function renewing(
   credentials: Credentials,

@@ -22,13 +22,13 @@ import {
 import type { ServerEncryptionMetrics } from './encryption-metrics.js';
 
 export interface OpenedEncryption extends Encryption {
-  /** What is wrong with the key services in use; undefined if all of them work. */
+  /** Returns why the key services in use do not work; undefined if all of them do. */
   problem(): string | undefined;
 }
 
 /**
- * The encryption that a text or file configures, and what the file says later, if all key services work then. Resolves when
- * each key service was asked for its status once.
+ * Opens the encryption that a text or file configures. A changed file takes effect if all key services work then.
+ * Resolves when each key service was asked for its status once.
  *
  * @throws Error with everything that is wrong with the configuration now
  */
@@ -71,7 +71,7 @@ type Parts = Pick<FollowOptions, 'clock' | 'log'> & { readonly metrics: ServerEn
 
 interface Opened {
   readonly encryption: ResourceEncryption;
-  /** By what configures them. */
+  /** The key services by their configuration. */
   readonly services: ReadonlyMap<string, Service>;
 }
 
@@ -83,14 +83,14 @@ interface Service {
 const problemOf = ({ services }: Opened): string | undefined =>
   [...services.values()].find(({ provider }) => provider.problem !== undefined)?.provider.problem;
 
-/** Ends the key services of one that another does not use. */
+/** Closes the key services of a configuration that the other one does not use. */
 function closeAll({ services }: Opened, other?: Opened): void {
   for (const [text, service] of services) if (other?.services.get(text) !== service) service.close();
 }
 
 /**
- * A resource in several rules has the providers of all, those of the first one first. A key service that was used before
- * goes on, with the data keys that it has decrypted.
+ * Opens the rules. A resource in several rules has the providers of all, those of the first rule first. A key service
+ * that was in use before is kept, with the data keys that it has decrypted.
  */
 async function openRules(rules: readonly EncryptionRule[], parts: Parts, before: Opened): Promise<Opened> {
   const services = new Map<string, Service>();
@@ -119,7 +119,7 @@ async function openRules(rules: readonly EncryptionRule[], parts: Parts, before:
   return { encryption: new ResourceEncryption(providers, parts.metrics), services };
 }
 
-/** A secret may be replaced under the name of its key. This is kept in memory alone. */
+/** Returns a fingerprint, since a secret may be replaced under the same key name. It is kept in memory only. */
 const fingerprint = (secret: Buffer): string => createHash('sha256').update(secret).digest('base64');
 
 /** Loaded when they are used. */

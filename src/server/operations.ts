@@ -34,25 +34,25 @@ export interface OperationsOptions {
 export interface OpenedOperations {
   /** The store, timed if anything is counted. */
   readonly store: Store;
-  /** Absent where nothing is counted. */
+  /** Absent if metrics are off. */
   readonly metrics: Metrics | undefined;
   readonly controllers: ControllerMetrics | undefined;
   readonly impersonations: ImpersonationMetrics | undefined;
-  /** For requests about what the catalogue serves. */
+  /** Returns the operations for requests to the resources of a catalogue. */
   over(catalogue: Catalogue, closing: () => boolean): Operations;
   onHandshakeFailed(): void;
-  /** A request came with a client certificate that is valid for so many seconds more. */
+  /** Records the remaining lifetime, in seconds, of a request's client certificate. */
   onClientCertificate(seconds: number): void;
-  /** Writes what is still to be written. */
+  /** Flushes and closes. */
   close(): Promise<void>;
 }
 
-/** Opens what looks after requests. Rejects if the audit log cannot be written or its policy is wrong. */
+/** Opens metrics, audit log and request limits. Rejects if the audit log cannot be written or its policy is invalid. */
 export async function openOperations(
   options: OperationsOptions,
   given: {
     readonly store: Store;
-    /** Something says how the store is to encrypt. */
+    /** Whether encryption of the store is configured. */
     readonly isEncrypted: boolean;
     readonly featureGates: FeatureGates;
     readonly metrics: Metrics;
@@ -125,7 +125,7 @@ const versionInfo = {
   min_compat: `${serverVersion.minCompatibilityMajor}.${serverVersion.minCompatibilityMinor}`,
 };
 
-/** What /version answers, as labels. */
+/** Reports the response of /version as labels of a metric. */
 function tellBuild(metrics: Metrics): void {
   const { major, minor, gitVersion, gitCommit, gitTreeState, buildDate, goVersion, compiler, platform } = serverVersion;
   const labels = {

@@ -6,8 +6,8 @@ import { defaultCertificateSeconds } from '../pki/validity.js';
 import { etcdDefaults } from '../store/etcd/etcd-options.js';
 
 /**
- * What holds where an option is not given, in a program as in the file of `kedge serve`. Where a part of the server can be
- * used without it, its defaults stand with that part.
+ * Defaults of options, in a program as in the file of `kedge serve`. The default of an option of a part that can be
+ * used without the server is declared with that part.
  */
 export const optionDefaults = {
   etcd: etcdDefaults,

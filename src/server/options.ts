@@ -33,7 +33,7 @@ export interface ServerOptions {
     readonly host?: string;
     /** Default: a free one, as with 0. */
     readonly port?: number;
-    /** Speak HTTP/2 with callers who offer it; false: HTTP/1.1 alone. Default true. */
+    /** Speak HTTP/2 with clients that offer it; false: only HTTP/1.1. Default true. */
     readonly http2?: boolean;
     /**
      * DNS names and addresses by which others reach the server, for its certificate. The first one is also where the
@@ -46,10 +46,10 @@ export interface ServerOptions {
      * server's own CA.
      */
     readonly serving?: ServingFiles;
-    /** What callers may ask of connections. */
+    /** Limits of connections. */
     readonly limits?: Partial<ConnectionLimits>;
   };
-  /** Told once connections are accepted, and awaited before controllers start. Needs `listen`. */
+  /** Called once connections are accepted, and awaited before controllers start. Needs `listen`. */
   readonly onListening?: (listening: { readonly url: string; readonly adminKubeconfig: string }) => Promise<void>;
   /** Called whenever certificates were renewed because those in use expire soon. Needs `listen`. */
   readonly onRenewed?: (renewed: { readonly adminKubeconfig: string }) => Promise<void>;
@@ -147,8 +147,8 @@ export const authorizationModes = [
   'RBAC',
   /** A remote server; needs `authorizationWebhook`. */
   'Webhook',
-  /** Everybody may do everything. */
+  /** Allows everything. */
   'AlwaysAllow',
-  /** Nobody but the administrators' group may do anything. */
+  /** Allows the administrators' group only. */
   'AlwaysDeny',
 ] as const;

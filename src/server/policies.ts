@@ -30,8 +30,8 @@ export interface Policies {
 }
 
 /**
- * Admission policies as their objects say from now on, and who may make them. While none is bound, a write costs two looks
- * at an empty list.
+ * Opens the admission steps of admission policies, which follow their objects, and of the permission to write them.
+ * While none is bound, a write costs two looks at an empty list.
  */
 export async function openPolicies(given: {
   readonly objects: StoredObjects;

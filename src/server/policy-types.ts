@@ -12,7 +12,7 @@ export const policyTypeCheck =
   ({ spec = {} }: ValidatingAdmissionPolicy): Promise<readonly ExpressionWarning[]> =>
     runInTurns(typeWarnings(spec, catalogue.current().definitions.map(servedKind)));
 
-/** Its schema is read only if somebody asks for the type. */
+/** Returns a kind whose schema is read only when its type is needed. */
 function servedKind(definition: ResourceDefinition): ServedKind {
   const { group, version, kind, plural, singular } = definition;
   return {

@@ -7,7 +7,10 @@ import { rotationPolicy } from '../pki/ca-rotation.js';
 import { optionDefaults } from './option-defaults.js';
 import type { ConfiguredSigner, SecretSource, TrustOptions } from './signing-options.js';
 
-/** The CAs that are rotated, each once. Throws an Error for two signers that want one CA to be rotated differently. */
+/**
+ * Returns the CAs that are rotated, each once. Throws an Error if two signers configure the rotation of one CA
+ * differently.
+ */
 export function rotatedCas({
   configured = [],
   domains,
@@ -60,7 +63,7 @@ export function rotatedCas({
 
 const inMs = (seconds: number | undefined): number | undefined => (seconds === undefined ? undefined : seconds * 1_000);
 
-/** Bundles that have the anchors of any of these signers. */
+/** Returns the names of bundles that contain the anchors of any of these signers. */
 const bundlesWith = (names: readonly string[], trust: TrustOptions | undefined): readonly string[] =>
   (trust?.bundles ?? [])
     .map(({ name }) => name)

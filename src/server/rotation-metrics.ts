@@ -5,8 +5,8 @@ import type { Metrics } from '../runtime/metrics.js';
 const phases: readonly RotationState['phase'][] = ['steady', 'announced', 'spreading', 'retiring', 'unusable'];
 
 /**
- * Reports how far the rotations of CAs are, and what holds them up, by Secret: of the server whose controllers work. Returns the
- * callback to invoke whenever a CA was looked at.
+ * Reports the progress of CA rotations, and what holds them up, by Secret; on the server whose controllers run. Returns
+ * the callback to invoke whenever a CA was checked.
  */
 export function rotationMetrics(
   metrics: Metrics,

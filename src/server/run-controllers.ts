@@ -37,22 +37,23 @@ export interface RunControllersOptions {
   readonly signal: AbortSignal;
 }
 
-/** Fails with one sentence if there is no controller of a name. */
+/** Throws an Error of one sentence if there is no controller with one of the names. */
 export function checkControllerNames(names: 'all' | readonly string[]): void {
   const problem = names === 'all' ? undefined : controllerNameProblem(names);
   if (problem !== undefined) throw new Error(problem);
 }
 
-/** Several servers over one store take turns, by this lease. */
+/** The Lease by which servers over one store elect the one that runs the controllers. */
 const lease = { namespace: controllerNamespace, name: 'kedge-controllers' };
 const restartMs = 1_000;
 
 /**
- * What runs the built-in controllers in this process, each as its own service account, until the signal aborts. What
- * stops them before is logged, and they are started again. Throws for those that cannot be run as they are configured.
+ * Returns a function that runs the built-in controllers in this process, each as its own service account, until the
+ * signal aborts. If they stop before, that is logged, and they are started again. Throws if they cannot be run as
+ * configured.
  */
 export function controllersToRun(given: RunControllersOptions): () => Promise<void> {
-  // Whoever has nothing to run leaves the lease to others.
+  // A server without controllers does not compete for the lease.
   return controllersOf(given).length === 0 ? async () => {} : () => runControllers(given);
 }
 

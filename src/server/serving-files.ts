@@ -18,24 +18,24 @@ export interface ServingFiles {
   readonly caFile: string;
 }
 
-/** What a server shows to clients (the certificate, then those above it), and what they verify it by; all PEM. */
+/** A serving certificate with its chain and key, and the anchors by which clients verify it; all PEM. */
 export interface Serving extends KeyPair {
   readonly anchors: string;
-  /** Aborted once there is another in its place; absent: there will be none. */
+  /** Aborts when the certificate is replaced; absent: it never is. */
   readonly replaced?: AbortSignal;
 }
 
 export interface OpenedServingFiles {
-  /** The newest that can be shown. */
+  /** Returns the newest usable certificate. */
   current(): Serving;
 }
 
 /**
- * Opens a serving certificate that others issued and renew, and follows its files: what cannot be shown leaves what was
- * there before, and the log says why. Fails with one sentence if it cannot be shown now.
+ * Opens a serving certificate that others issue and renew, and follows its files: one that cannot be used is logged and
+ * leaves the previous one in use. Fails with one sentence if it cannot be used now.
  *
- * @param names DNS names and addresses by which clients reach the server. It must be for one of them; those that it
- * lacks are told in the log.
+ * @param names DNS names and addresses by which clients reach the server. The certificate must be for one of them;
+ * those that it lacks are logged.
  */
 export async function openServingFiles(
   { certificateFile, keyFile, caFile }: ServingFiles,
@@ -62,8 +62,8 @@ export async function openServingFiles(
 }
 
 /**
- * What a server with these names shows, of the texts of three PEM files, and the names that the certificate lacks. Throws,
- * with a part of a sentence, what keeps clients from trusting it.
+ * Reads the serving certificate from the texts of three PEM files, and which of the server's names it lacks. Throws an
+ * Error with a part of a sentence if clients could not trust it.
  */
 export function readServing(
   { certificate, key, ca }: KeyPair & { readonly ca: string },
@@ -76,7 +76,7 @@ export function readServing(
   const anchors = readPemCertificates(ca);
   if (leaf === undefined || anchors.length === 0) throw new Error('there is no certificate of a CA');
   const missing = names.filter((name) => !isFor(pair.certificate, name));
-  // It may be so by a clock that is a little ahead of ours.
+  // It may be valid by a clock that is a little ahead of ours.
   if (now < leaf.notBefore) throw new NotYet(`the certificate is not valid before ${timestamp(leaf.notBefore)}`);
   const problem = leafProblem(leaf, now) ?? (missing.length === names.length ? namesProblem(leaf, names) : undefined);
   if (problem !== undefined) throw new Error(`the certificate ${problem}`);
@@ -98,7 +98,7 @@ function namesProblem({ alternativeNames }: Certificate, names: readonly string[
   return `is for ${own}, and clients reach the server by ${names.join(', ')} (servingNames)`;
 }
 
-/** As clients see it: patterns count, and common names do not. */
+/** Whether a certificate is for a name, as clients match it: patterns count, and common names do not. */
 function isFor(certificate: string, name: string): boolean {
   const shown = new X509Certificate(certificate);
   const found = ipBytes(name) === undefined ? shown.checkHost(name, { subject: 'never' }) : shown.checkIP(name);
@@ -106,8 +106,8 @@ function isFor(certificate: string, name: string): boolean {
 }
 
 /**
- * Is a certificate one of the anchors, or signed by one, over others of its chain if need be? What those may sign is for
- * clients to judge.
+ * Whether a certificate is one of the anchors, or signed by one, directly or through others of its chain. Constraints
+ * of issuers are left to clients.
  */
 function leadsTo(anchors: readonly Certificate[], certificate: Certificate, chain: readonly Certificate[]): boolean {
   const isAbove = (issuer: Certificate): boolean =>
@@ -124,7 +124,7 @@ function leadsTo(anchors: readonly Certificate[], certificate: Certificate, chai
   );
 }
 
-/** Throws if TLS takes no such key, for being too short. */
+/** Throws if TLS does not accept the key, for example because it is too short. */
 function usable({ certificate, key }: KeyPair): void {
   try {
     createSecureContext({ cert: certificate, key });

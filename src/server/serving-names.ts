@@ -7,7 +7,7 @@ import type { AlternativeNames } from '../pki/alternative-names.js';
 
 const unspecified: readonly string[] = ['0.0.0.0', '::'];
 
-/** An address as it is read back: `::1` however that is written. Of a zone others know nothing. */
+/** Returns the canonical form of an address, such as `::1`, without a zone, which has no meaning elsewhere. */
 function asInCertificates(host: string): string {
   const [name = ''] = host.split('%');
   const bytes = ipBytes(name);
@@ -16,19 +16,19 @@ function asInCertificates(host: string): string {
 
 const isAddress = (host: string): boolean => ipBytes(host) !== undefined;
 
-/** Can others reach a server by it: a DNS name, or an address of one machine? */
+/** Whether others can reach a server by it: a DNS name, or the address of one machine. */
 export const isServingName = (text: string): boolean =>
   isAddress(text)
     ? !unspecified.includes(asInCertificates(text))
     : dnsSubdomain(text).length === 0 && !/(^|\.)\d+$/.test(text);
 
-/** Where a server that listens on `host` is reached from its own machine. */
+/** Returns the address by which a server that listens on `host` is reached from its own machine. */
 export function reachableHost(host: string): string {
   const written = asInCertificates(host);
   return written === '0.0.0.0' ? '127.0.0.1' : written === '::' ? '::1' : host;
 }
 
-/** What a server is asked for by name, from those it is given and what is true of the machine. */
+/** Returns the names of a server for its certificate, from the configured ones and the addresses of the machine. */
 export function servingNames(
   hosts: readonly string[],
   machine: { readonly hostname: string; readonly interfaces: typeof networkInterfaces },
@@ -47,7 +47,7 @@ export function servingNames(
   return { dnsNames: [...new Set(dns)], ipAddresses: [...new Set(ip)] };
 }
 
-/** Where a server is reached that accepts connections on all addresses of its machine, or on those of IPv4. */
+/** Returns the addresses of a server that listens on all addresses of its machine, or on all IPv4 ones. */
 function addressesBehind(hosts: readonly string[], interfaces: typeof networkInterfaces): readonly string[] {
   const families = hosts.includes('::') ? ['IPv4', 'IPv6'] : hosts.includes('0.0.0.0') ? ['IPv4'] : [];
   if (families.length === 0) return [];

@@ -9,7 +9,7 @@ import type { Logger } from '../runtime/logger.js';
 import { readText } from '../runtime/text-source.js';
 import type { FilesSource, SecretSource, TokenSource } from './signing-options.js';
 
-/** Something that signs, whatever it is. */
+/** The source of a signer's signatures, of any kind. */
 export interface Authority {
   current(): CertificateAuthority;
   anchors(): string;
@@ -53,7 +53,7 @@ const authorityOf = (current: () => CertificateAuthority): Authority => ({
   issuers: () => current().issuer,
 });
 
-/** Several signers may share a Secret. */
+/** Opens the CA in a Secret, which several signers may share. */
 function openSecret({ secret }: SecretSource, { client, secrets, clock, log, signal }: AuthorityParts): Authority {
   const name = namespacedName(secret);
   if (name === undefined) throw new Error(`${JSON.stringify(secret)} is no namespace/name`);

@@ -17,7 +17,7 @@ import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
 import type { Metrics } from '../runtime/metrics.js';
 
-/** What is known of signers to name them in metrics: clients choose the names in requests, and may write any. */
+/** The part of a signer that labels metrics. Clients choose the signer names in requests and may write any. */
 type Named = Pick<Signer, 'serves'>;
 
 /** The label of all signers that are not configured. No signer has that name: names have a slash. */
@@ -67,9 +67,9 @@ const patienceMs = 5_000;
 export type RequestKind = 'certificates' | 'pods';
 
 /**
- * Measures how many requests wait for their signer, and since when the oldest of them does, whoever is to sign them: those
- * that are approved and have no certificate yet, and those for pods that are not settled. Requests are followed from the
- * first scrape on; of those that nobody waits for, little more than the name is kept.
+ * Measures how many requests wait for their signer, configured or not, and since when the oldest of them does: those
+ * that are approved and have no certificate yet, and those for pods that are not settled. Requests are followed from
+ * the first scrape on; of those that do not wait, little more than the name is kept.
  */
 export function measureWaitingRequests(
   metrics: Metrics,
@@ -171,13 +171,15 @@ function waitingBySigner(
   return found;
 }
 
-/** By the server's clock where the approver left that to it. */
+/**
+ * Returns when a request was approved, by the server's clock unless the approver set the time; now, if there is none.
+ */
 function approvedAt({ status }: CertificateSigningRequest, now: number): number {
   const { lastTransitionTime, lastUpdateTime } = findCondition(status?.conditions, 'Approved') ?? {};
   return momentOf(lastTransitionTime ?? lastUpdateTime, now);
 }
 
-/** In milliseconds since the epoch; now, if nothing readable is told. */
+/** Parses a time into milliseconds since the epoch; now, if it is absent or malformed. */
 function momentOf(time: string | null | undefined, now: number): number {
   const at = Date.parse(time ?? '');
   return Number.isNaN(at) ? now : at;

@@ -106,7 +106,7 @@ export function servedSigners({
   return [...names].map((serves) => ({ serves }));
 }
 
-/** So long a signer may take to stop: one that runs a program gives it half of that. */
+/** How long a signer may take to stop: one that runs a program gives the program half of that. */
 const stopMs = 10_000;
 
 /** Resolves once the signal has aborted and every signer of the user's has stopped, or was given up. */
@@ -127,7 +127,7 @@ async function stoppedWith({ own, clock, log, signal }: OpenSignersOptions): Pro
   );
 }
 
-/** Whose certificates the API server takes as proof of who is calling. */
+/** Whether certificates of the signer authenticate clients to the API server. */
 const isClientSigner = (signer: WellKnownSigner | undefined): boolean =>
   signer === 'client' || signer === 'node-client';
 
@@ -172,7 +172,7 @@ async function openConfigured(
   };
 }
 
-/** How certificates of pods look, if the signer issues any. */
+/** Returns the options of pod certificates, if the signer issues any. */
 function podOptions({ podCertificates }: CaUses): Pick<CaSignerOptions, 'pods'> {
   if (podCertificates === undefined) return {};
   const { trustDomain } = podCertificates;

@@ -1,12 +1,15 @@
 import type { Clock } from '../runtime/clock.js';
 import { type Store, StoreClosed } from '../store/store.js';
 
-/** Before a stream that ended for another reason is begun again. */
+/** Delay before a stream that ended for another reason is restarted. */
 const retryMs = 1_000;
-/** The key that health checks read: nothing is ever written there. */
+/** The key that health checks read; it never exists. */
 const nothing = 'health';
 
-/** Resolves with why a store has failed for good; with undefined once the signal aborts, or it is closed in order. */
+/**
+ * Resolves with the reason when a store has failed permanently; with undefined once the signal aborts or the store is
+ * closed normally.
+ */
 export async function storeFailure(given: {
   readonly store: Store;
   readonly clock: Clock;

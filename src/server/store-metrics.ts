@@ -6,7 +6,7 @@ import { TurnTaking } from '../runtime/turn-taking.js';
 import { UnreadEntry } from '../store/document.js';
 import type { Entry, Store } from '../store/store.js';
 
-/** How much the store takes, and how many objects of each kind there are, counted when somebody asks. */
+/** Reports the size of the store and the number of objects of each kind, counted at each scrape. */
 export function measureStore(
   metrics: Metrics,
   store: Store,
@@ -14,7 +14,7 @@ export function measureStore(
 ): void {
   const { size } = store;
   if (size !== undefined) {
-    // A store of this machine has all objects at hand.
+    // A store on this machine has all objects in memory.
     if (isEncrypted) measureEncryption(metrics, store, catalogue);
     metrics.measured(
       {
@@ -47,7 +47,7 @@ export function measureStore(
   );
 }
 
-/** How objects are kept, counted when somebody asks. */
+/** Reports how objects are encrypted, counted at each scrape. */
 function measureEncryption(metrics: Metrics, store: Store, catalogue: Catalogue): void {
   const stateOf = (entry: Entry): 'current' | 'stale' | 'unreadable' => {
     if (entry instanceof UnreadEntry && !entry.isReadable()) return 'unreadable';
@@ -76,7 +76,7 @@ function measureEncryption(metrics: Metrics, store: Store, catalogue: Catalogue)
   );
 }
 
-/** All kinds that are stored, by where the store keeps them. */
+/** Returns all stored kinds by their key prefix in the store. */
 const kindsByPrefix = (catalogue: Catalogue) =>
   new Map(
     catalogue

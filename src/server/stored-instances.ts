@@ -12,8 +12,8 @@ import { type Store, WriteConflict } from '../store/store.js';
 const nothingAsked: Query = { get: () => undefined, all: () => [] };
 
 /**
- * The instances of definitions as they are stored: no webhook that refuses or is gone, and no version that is no longer
- * served, keeps a definition from going.
+ * Returns access to the stored instances of definitions: no conversion webhook that fails or is gone, and no version
+ * that is no longer served, prevents the deletion of a definition.
  */
 export function storedInstances(given: {
   readonly parts: Parts;
@@ -47,7 +47,10 @@ export function storedInstances(given: {
   };
 }
 
-/** What an earlier definition of another scope left behind has no path any more: no client could release it. */
+/**
+ * Deletes instances that an earlier definition with another scope left behind: they have no path any more, so no client
+ * could release them.
+ */
 async function dropUnreachable(store: Store, definition: ResourceDefinition): Promise<void> {
   const { entries } = await store.scan(storagePrefix(definition));
   for (const { key, revision } of entries) {

@@ -7,40 +7,44 @@ const hour = 3_600_000;
 export interface Unexpired {
   /** How many there are. */
   readonly count: number;
-  /** Those of them with less than a tenth of their life left that nobody renewed. */
+  /** How many of them have less than a tenth of their life left and were not renewed. */
   readonly overdue: number;
-  /** When the first of those expires that nobody renewed, in milliseconds since the epoch, to the hour; undefined: there are none. */
+  /**
+   * When the first certificate expires that was not renewed, in milliseconds since the epoch, to the hour; undefined:
+   * there are none.
+   */
   readonly first: number | undefined;
 }
 
 /** The certificate with the latest end among those that are renewals of each other. Milliseconds since the epoch. */
 interface Newest {
   readonly notAfter: number;
-  /** From then on a tenth of its life is left, at most: who renews certificates has done so before. */
+  /** From this time on at most a tenth of its life is left: it should have been renewed before. */
   readonly dueAt: number;
 }
 
-/** Those that end within the same hour. */
+/** The certificates that expire within the same hour. */
 interface Ending {
   /** Parts of fingerprints: a record may come twice. */
   readonly certificates: Set<string>;
-  /** Who has none that ends later, with that certificate. */
+  /** The holders that have no certificate with a later end, with the certificate. */
   readonly holders: Map<string, Newest>;
 }
 
 /**
- * What is known of the certificates of one signer until they expire. One is renewed when there is another with a later end for
- * the same holder; docs/signers.md says what that is. Kept by the hour in which they end, so that many cost little to look at.
+ * The certificates of one signer that have not expired. A certificate is renewed when there is another with a later end
+ * for the same holder; docs/signers.md defines the holder. Certificates are grouped by the hour in which they expire,
+ * so that even many are cheap to examine.
  */
 export class UnexpiredCertificates {
   readonly #byHour = new Map<number, Ending>();
   readonly #newest = new Map<string, Newest>();
-  /** A tenth of the longest life so far: whatever ends later than so long from now is not overdue. */
+  /** A tenth of the longest life so far: a certificate that expires later than that from now is not overdue. */
   #longestTenthMs = 0;
 
   add(record: LedgerRecord): void {
     const [notBefore, notAfter] = [Date.parse(record.notBefore), Date.parse(record.notAfter)];
-    // Of records that older servers took, whatever was in them, one must not hide the others.
+    // Older servers did not validate records: a malformed one must not hide the others.
     if (!record.sha256 || Number.isNaN(notAfter) || Number.isNaN(notBefore)) return;
     this.#endingAt(notAfter).certificates.add(shortened(Buffer.from(record.sha256, 'latin1')));
     const holder = holderOf(record);
@@ -54,7 +58,7 @@ export class UnexpiredCertificates {
     this.#longestTenthMs = Math.max(this.#longestTenthMs, tenthMs);
   }
 
-  /** What has not expired by then. Forgets the rest: time goes on. */
+  /** Returns the state at a time. Forgets what has expired by then. */
   at(now: number): Unexpired {
     let [count, overdue] = [0, 0];
     let first: number | undefined;
@@ -83,13 +87,13 @@ export class UnexpiredCertificates {
   }
 }
 
-/** Enough of a hash, in a text of its own: a part of a longer one would keep that whole in memory. */
+/** Returns the beginning of a hash as a new string: a slice of a longer string would keep all of it in memory. */
 const shortened = (hash: Buffer): string => hash.toString('latin1', 0, 16);
 
 /**
- * Whose certificate it is, as those know it who are shown it: signer, subject and names, in any order. Not who asked, since
- * another may ask for a renewal: of a node's certificates the first is asked for with a bootstrap token, the others by the node.
- * Only where there is neither subject nor name it is who asked.
+ * Returns the holder of a certificate as relying parties see it: signer, subject and names, in any order. The requester
+ * is not part of it, because another may request the renewal: a node requests its first certificate with a bootstrap
+ * token and later ones as itself. Only a certificate without subject and names is identified by its requester.
  */
 function holderOf({ signerName, subject = '', names = [], namesSha256 = '', requester }: LedgerRecord): string {
   const isNamed = subject !== '' || names.length > 0;

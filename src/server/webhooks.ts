@@ -31,14 +31,14 @@ export interface Webhooks {
 }
 
 /**
- * Admission webhooks as their configurations say from now on. While there is none, a write costs one look at an empty
- * list. Before `isOpen` none is asked: a server must be able to start whatever its webhooks do.
+ * Opens the admission steps of webhooks, which follow their configurations. While there is none, a write costs one look
+ * at an empty list. Before `isOpen` none is called: a server must be able to start whatever its webhooks do.
  */
 export async function openWebhooks(given: {
   readonly objects: StoredObjects;
   readonly catalogue: Catalogue;
   readonly services: Readonly<Record<string, string>> | undefined;
-  /** File of a kubeconfig whose users are what webhooks are shown. */
+  /** Kubeconfig file with the credentials that webhooks are sent. */
   readonly kubeconfig: string | undefined;
   readonly authorizer: Authorizer;
   readonly isOpen: () => boolean;
