@@ -45,9 +45,9 @@ export function phaseSince({ next, retiring }: CaState): number | undefined {
 export interface Observation {
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** Does every bundle that is waited for have the next anchor? Means nothing while none is announced. */
+  /** Whether every bundle that is waited for has the next anchor. Without meaning while none is announced. */
   readonly seen: boolean;
-  /** Did somebody ask for a rotation? */
+  /** Whether a rotation was requested. */
   readonly requested: boolean;
 }
 

@@ -266,7 +266,7 @@ async function newAuthority(
   };
 }
 
-/** Whom a certificate is for that is no CA's. */
+/** The contents of a certificate that is not a CA's. */
 interface LeafContents {
   readonly subjectDer: Buffer;
   readonly names: AlternativeNames;

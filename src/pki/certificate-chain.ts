@@ -93,7 +93,7 @@ function issuerProblem(
   given: {
     readonly last: Certificate;
     readonly chain: readonly Certificate[];
-    /** Is it an anchor? */
+    /** Whether the issuer is an anchor. */
     readonly trusted: boolean;
     readonly now: number;
   },

@@ -39,7 +39,7 @@ export interface ExtensionValues {
 
 /** What one extension says. */
 interface Read extends ExtensionValues {
-  /** Is there something in it that nobody here looks at, and that somebody must where it is critical? */
+  /** Whether part of it is not evaluated here, so that the certificate must be refused if the extension is critical. */
   readonly isPartlyUnderstood?: boolean;
 }
 
@@ -66,7 +66,7 @@ const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
 /** Reads every known extension in order. Throws PkiError (`parse`) for the first malformed one. */
 export function readExtensionValues(extensions: readonly CertificateExtension[]): {
   readonly values: ExtensionValues;
-  /** Is there a critical one that is not known, or not all of which is understood? */
+  /** Whether a critical extension is unknown or not fully understood. */
   readonly hasUnhandledCritical: boolean;
 } {
   let values: ExtensionValues = {};
@@ -247,7 +247,7 @@ function readNameConstraints(outer: DerCursor): Read {
   return { hasNameConstraints: true, isPartlyUnderstood };
 }
 
-/** What is wrong with the base of a subtree; kinds that are not understood pass. */
+/** Returns the error in the base of a subtree; undefined if it is valid or of a kind that is not understood. */
 function constraintProblem(tag: number, value: Buffer): string | undefined {
   if (tag === nameTags.ip) return ipConstraintProblem(value);
   if (tag !== nameTags.dns && tag !== nameTags.email && tag !== nameTags.uri) return undefined;

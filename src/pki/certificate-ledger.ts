@@ -126,7 +126,7 @@ export function nextLedgerEntry(head: LedgerHead, records: readonly LedgerRecord
   return { ...entry, hash: ledgerHash(entry) };
 }
 
-/** Everything that is wrong with an entry by itself. */
+/** Returns all errors in an entry that can be found without the other entries. */
 export function ledgerEntryProblems(name: string, spec: LedgerEntrySpec): readonly string[] {
   const { sequence, previous, records = [], hash } = spec;
   return [

@@ -205,7 +205,7 @@ function checkOtherValue(tag: number, contents: Buffer): void {
 
 function readExtensions(attributes: readonly Buffer[]): readonly CertificateExtension[] {
   const seen = new Set<string>();
-  // Most of those that are none are told without reading them, which is slow where they cannot be read.
+  // Most other attributes are ruled out without parsing them, which is slow for malformed ones.
   const candidates = attributes.filter((attribute) => attribute.includes(writtenExtensionRequest));
   if (candidates.length > maxExtensionRequests) {
     throw new PkiError('parse', `x509: more than ${maxExtensionRequests} extension requests`);

@@ -27,19 +27,19 @@ export interface Certificate {
   readonly publicKey: PublicKey;
   /** From basicConstraints; false without them. */
   readonly isCA: boolean;
-  /** May its key sign certificates? True without a keyUsage extension. */
+  /** Whether its key may sign certificates. True without a keyUsage extension. */
   readonly signsCertificates: boolean;
   /** How many CAs may follow; undefined for any number. */
   readonly pathLength: number | undefined;
   readonly subjectKeyId: Buffer | undefined;
   readonly authorityKeyId: Buffer | undefined;
   readonly alternativeNames: AlternativeNames;
-  /** Is there a subjectAltName? It may hold no name of a kind that is read. */
+  /** Whether there is a subjectAltName. It may hold no name of a kind that is read. */
   readonly hasAlternativeNames: boolean;
   /** Dotted object identifiers; undefined: for any purpose. */
   readonly extendedKeyUsages: readonly string[] | undefined;
   readonly hasNameConstraints: boolean;
-  /** Is there a critical extension that is not understood, or not fully? Such a certificate must be refused. */
+  /** Whether there is a critical extension that is not understood, or not fully. Such a certificate must be refused. */
   readonly hasUnhandledCritical: boolean;
   readonly toBeSigned: Buffer;
   readonly signatureAlgorithm: AlgorithmIdentifier;

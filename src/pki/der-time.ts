@@ -38,7 +38,7 @@ function zoneMinutes(zone: string): number | undefined {
   return (zone.startsWith('-') ? -1 : 1) * (hours * 60 + minutes);
 }
 
-/** What encoding/asn1 says is wrong with a time, in Go's words; undefined if nothing is. */
+/** Returns the error text of Go's encoding/asn1 for a time; undefined if it is valid. */
 export function asn1TimeProblem(bytes: Buffer, form: 'utc' | 'generalized'): string | undefined {
   const text = bytes.toString('latin1');
   if (form === 'utc' && timeProblem(text, 'utcMinutes') === undefined) return notCanonical(text, '');

@@ -59,7 +59,7 @@ export class DerCursor {
     return this.#at >= this.#bytes.length;
   }
 
-  /** Does the next element have this tag? */
+  /** Whether the next element has this tag. */
   nextIs(tag: number): boolean {
     return this.#bytes[this.#at] === tag;
   }

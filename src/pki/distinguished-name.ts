@@ -28,7 +28,7 @@ export interface DistinguishedName {
   readonly attributes: readonly NameAttribute[];
 }
 
-/** Of the attributes that stand in a field of `DistinguishedName` and come into certificates. */
+/** Object identifiers of the attributes that have a field in `DistinguishedName` and are written to certificates. */
 export const attributeTypes = {
   commonName: '2.5.4.3',
   serialNumber: '2.5.4.5',

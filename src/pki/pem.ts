@@ -3,7 +3,7 @@
 export interface PemBlock {
   /** The label, e.g. `CERTIFICATE`. */
   readonly type: string;
-  /** Were there `Key: value` lines before the data? */
+  /** Whether there were `Key: value` lines before the data. */
   readonly hasHeaders: boolean;
   readonly bytes: Buffer;
 }

@@ -17,7 +17,7 @@ const derOf = (base64: string | null | undefined): Buffer => Buffer.from(base64 
 export const podCertificateKey = ({ stubPKCS10Request, pkixPublicKey }: PodKeyFields): PublicKey =>
   stubPKCS10Request ? readUnverifiedDer(derOf(stubPKCS10Request)).publicKey : readPublicKeyDer(derOf(pkixPublicKey));
 
-/** Has the key of the stub signed it? It must be one that `podCertificateKey` reads. */
+/** Whether the stub is signed by its own key. It must be one that `podCertificateKey` reads. */
 export function isSignedByItsKey(stubPKCS10Request: string): boolean {
   try {
     readRequestDer(derOf(stubPKCS10Request));
@@ -28,13 +28,13 @@ export function isSignedByItsKey(stubPKCS10Request: string): boolean {
   }
 }
 
-/** Is the proof a signature by the key over the bytes of the pod's UID? */
+/** Whether the proof is a signature by the key over the bytes of the pod's UID. */
 export const provesPodKey = (
   key: PublicKey,
   { podUID, proof }: { readonly podUID: string; readonly proof: string },
 ): boolean => provesPossession({ data: Buffer.from(podUID), signature: derOf(proof) }, key);
 
-/** Is it a key-agreement key (X25519), which Go parses, and which cannot sign a proof? */
+/** Whether it is a key-agreement key (X25519), which Go parses but which cannot sign a proof. */
 export const isAgreementKey = (pkixPublicKey: string): boolean => {
   const der = derOf(pkixPublicKey);
   return der.length === x25519.length + 32 && der.subarray(0, x25519.length).equals(x25519);

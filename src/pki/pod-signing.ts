@@ -46,11 +46,11 @@ export const podRefusals = {
   annotations: 'InvalidUnverifiedUserAnnotations',
 } as const;
 
-/** A reason of conditions, in CamelCase? */
+/** Whether it is a valid reason of a condition, in CamelCase. */
 export const isConditionReason = (reason: unknown): reason is string =>
   typeof reason === 'string' && /^[A-Z][A-Za-z0-9]*$/.test(reason);
 
-/** What a signer answered, which may be written in anything. Throws an Error if that is no result. */
+/** Validates the answer of a signer, which may come from untyped code. Throws an Error if it is not a result. */
 export function podSigningResult(answer: unknown): PodSigningResult {
   const { issued, refreshAt, refused, failed, reason } = (answer ?? {}) as Readonly<Record<string, unknown>>;
   if (typeof issued === 'string' && issued !== '') {

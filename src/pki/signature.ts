@@ -143,7 +143,10 @@ const proofs: Readonly<Partial<Record<PublicKey['kind'], Algorithm>>> = {
   Ed25519: { key: 'Ed25519', hash: undefined },
 };
 
-/** Did the key make this signature, without saying how: RSASSA-PSS or ECDSA with SHA-256 (in DER), or Ed25519? */
+/**
+ * Whether the key made this signature, whose algorithm follows from the key: RSASSA-PSS or ECDSA with SHA-256 (in DER),
+ * or Ed25519.
+ */
 export function provesPossession(signed: Omit<Signed, 'algorithm'>, key: PublicKey): boolean {
   const algorithm = proofs[key.kind];
   return (
@@ -151,7 +154,7 @@ export function provesPossession(signed: Omit<Signed, 'algorithm'>, key: PublicK
   );
 }
 
-/** Did the key of `issuer` sign the certificate? */
+/** Whether the key of `issuer` signed the certificate. */
 export function isSignedBy({ signatureAlgorithm, toBeSigned, signature }: Certificate, issuer: Certificate): boolean {
   try {
     verifySignature({ algorithm: signatureAlgorithm, data: toBeSigned, signature }, issuer.publicKey);

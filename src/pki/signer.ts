@@ -46,7 +46,7 @@ export type SigningResult =
   /** Becomes the condition Failed with this reason (CamelCase) and message. */
   | { readonly refused: string; readonly reason: string };
 
-/** What a signer answered, which may be written in anything. Throws an Error if that is no result. */
+/** Validates the answer of a signer, which may come from untyped code. Throws an Error if it is not a result. */
 export function signingResult(answer: unknown): SigningResult {
   const { issued, refused, reason } = (answer ?? {}) as Readonly<Record<string, unknown>>;
   if (typeof issued === 'string' && issued !== '') return { issued };

@@ -24,7 +24,7 @@ const harmlessAttributes: ReadonlySet<string> = new Set([
   '1.3.6.1.4.1.311.21.20',
   '1.3.6.1.4.1.311.13.2.2',
 ]);
-/** Whoever ends a text at one reads another name. URIs that have one are refused sooner. */
+/** Control characters: a reader that ends a text at one reads another name. URIs with one are refused earlier. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are looked for
 const controlCharacter = /[\0-\x1f\x7f]/;
 /**

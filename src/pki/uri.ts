@@ -7,7 +7,7 @@ export function isDomainName(text: string, { constraint }: { readonly constraint
   return /^[!-~]+$/.test(name) && name.split('.').every((part) => part !== '');
 }
 
-/** What is wrong with a URI among alternative names, in Go's words; undefined if nothing is. */
+/** Returns Go's error text for a URI among alternative names; undefined if it is valid. */
 export function uriProblem(text: string): string | undefined {
   const url = parseGoUrl(text);
   if ('wrong' in url) return url.wrong;

@@ -8,7 +8,7 @@ import type { ProcessSignerOptions } from './process-signer-options.js';
 /** Thrown when the signer process cannot be reached or violates the protocol. Worth retrying. */
 export class SignerProcessError extends Error {
   override readonly name = 'SignerProcessError';
-  /** Tells the log that this came from elsewhere: no retry of a request needs to say where it was noticed. */
+  /** Marks an error from outside the process, which is logged without a stack. */
   readonly code = 'ERR_SIGNER_PROCESS';
 }
 

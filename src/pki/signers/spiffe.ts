@@ -6,5 +6,5 @@ export const spiffeId = (
   { namespace, serviceAccount }: Pick<PodSigningRequest, 'namespace' | 'serviceAccount'>,
 ): string => `spiffe://${trustDomain}/ns/${namespace}/sa/${serviceAccount.name}`;
 
-/** Is it a trust domain as SPIFFE has them (SPIFFE-ID, 2.1)? */
+/** Whether the text is a trust domain of SPIFFE (SPIFFE-ID, 2.1). */
 export const isTrustDomain = (text: string): boolean => text.length <= 255 && /^[a-z0-9._-]+$/.test(text);

@@ -14,7 +14,7 @@ export interface RequestedCertificate {
   readonly usages: readonly string[];
 }
 
-/** What is wrong; undefined if nothing is. */
+/** Returns the reason for a mismatch or violation; undefined if there is none. */
 type Rule = (requested: RequestedCertificate) => string | undefined;
 
 const organizationIsNodes: Rule = ({ request: { subject } }) =>
@@ -57,7 +57,7 @@ const usagesAreClients: Rule = ({ usages }) => {
   return usages.includes('client auth') ? undefined : 'missing required usage for client certificate: client auth';
 };
 
-/** In the order they are asked; the first that is broken is told. */
+/** Rules in the order they are checked; the first violation is reported. */
 const rules: Readonly<Record<WellKnownSigner, readonly Rule[]>> = {
   client: [usagesAreClients],
   'node-client': [
