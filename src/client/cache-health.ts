@@ -70,9 +70,9 @@ export class CacheHealth {
       gotFurther,
       isSynced,
     }: {
-      /** It was a watch. */
+      /** Whether a watch failed, rather than a list. */
       readonly wasFollowing: boolean;
-      /** It told something before. */
+      /** Whether the watch delivered anything before. */
       readonly gotFurther: boolean;
       readonly isSynced: boolean;
     },
@@ -129,8 +129,8 @@ export class CacheHealth {
   }
 
   /**
-   * Whoever reads the log learns why nothing happens, and again while that lasts. That a watch breaks off or is too far
-   * back is usual, and so is that a type goes which was served, for a while.
+   * Logs why nothing happens, and again while that lasts. It is usual that a watch breaks off or is too far back, and
+   * for a while also that a type is no longer served.
    */
   #tell(
     error: unknown,

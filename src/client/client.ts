@@ -12,8 +12,8 @@ export interface Client {
 /** What holds for every call of a client. */
 export interface ClientOptions {
   /**
-   * Told each warning of an answer, as of unknown fields, of webhooks and of deprecated versions; what it throws fails the
-   * call. Default: nobody is told, but a manager's log.
+   * Called for each warning of a response, for example about unknown fields, from webhooks, or about deprecated
+   * versions; what it throws fails the call. Default: warnings are dropped, or logged by a manager.
    */
   readonly onWarning?: ((text: string) => void) | undefined;
   /** For writes that do not say. Default: as the server does, in Kubernetes `Warn`. */
@@ -111,7 +111,7 @@ export interface WatchOptions {
   readonly resourceVersion?: string;
   /** Present state first, then a bookmark annotated as its end; needs `allowBookmarks`. `false`: only what happens from now on. */
   readonly sendInitialEvents?: boolean;
-  /** Tell now and then how far it is. */
+  /** Send bookmarks that report the progress of the watch. */
   readonly allowBookmarks?: boolean;
   /** When the server ends it. Default: half an hour to an hour. */
   readonly timeoutSeconds?: number;
@@ -121,7 +121,7 @@ export interface WatchOptions {
   readonly onOpen?: () => void;
 }
 
-/** What a watch tells: what became of an object, as it is after that (of a deletion: as it was last), or how far it is. */
+/** An event of a watch: a change with the object's state after it (for a deletion, the last state), or a bookmark. */
 export type WatchEvent<T extends ApiObject> =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: T }
   /** Everything up to `resourceVersion` has been sent; `initialEventsEnd` marks the end of the present state. */

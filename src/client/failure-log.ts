@@ -33,7 +33,10 @@ export class FailureLog {
     this.#quietSince = now;
   }
 
-  /** Should this failure be logged? Then it counts as logged. `isKnown`: it is expected, and logged only if it lasts. */
+  /**
+   * Whether this failure should be logged; if so it counts as logged. `isKnown`: it is expected, and logged only if it
+   * lasts.
+   */
   shouldReport(error: unknown, now: number, { isKnown = false }: { readonly isKnown?: boolean } = {}): boolean {
     const trouble = troubleOf(error);
     const isOther = !isKnown && !this.#told.has(trouble) && this.#told.size < most;

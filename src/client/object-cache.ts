@@ -44,7 +44,7 @@ export interface ObjectCacheOptions<T extends ApiObject = ApiObject> {
    * it throws, the cache does not change, logs the reason, and tries again.
    */
   readonly transform?: ((object: T) => T) | undefined;
-  /** Is told whether it lists and watches. In a controller: that of its context. */
+  /** Observes whether the cache lists and watches. In a controller: that of its context. */
   readonly cacheObserver?: CacheObserver | undefined;
 }
 
@@ -180,7 +180,8 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
         const key = keyText(keyOf(object));
         found.set(key, this.#asKnown(key, this.#transform(object)));
       }
-      // What changes between pages is told after the first, of servers that read each page anew as well.
+      // Watching from the version of the first page reports changes between pages, also with servers that read each
+      // page afresh.
       if (next === undefined || page.whole) version = page.version;
       next = page.next;
     } while (next !== undefined && next !== '' && !this.#signal.aborted);
@@ -214,7 +215,7 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
     }
   }
 
-  /** Replaces everything at once, then tells what differs. */
+  /** Replaces everything at once, then emits the differences. */
   #swap(found: Map<string, T>): void {
     const before = this.#objects;
     // Who comes meanwhile begins with all of the new ones.
@@ -267,7 +268,8 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
               try {
                 this.#take(event);
               } catch (error) {
-                // The object is at fault, and so will be the next time: nothing behind it counts, and somebody is to know.
+                // The object causes the failure and will do so again: events after it are not processed, and the
+                // failure is reported.
                 this.#health.broke();
                 reject(error);
                 over.abort();
