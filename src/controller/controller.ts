@@ -129,7 +129,7 @@ export class TerminalError extends Error {
   override readonly name = 'TerminalError';
 }
 
-/** Was a TerminalError thrown? Anything may be thrown, even a proxy that throws when inspected. */
+/** Whether a TerminalError was thrown. The value may be anything, even a proxy that throws when inspected. */
 export function isTerminal(thrown: unknown): boolean {
   try {
     return thrown instanceof TerminalError;

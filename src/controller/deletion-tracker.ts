@@ -9,7 +9,7 @@ const rememberedMs = 900_000;
 interface Surroundings<T extends ApiObject> {
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Does the cache have this object, by uid? */
+  /** Whether the cache has this object, by uid. */
   knows(object: T): boolean;
   wake(key: ObjectKey): void;
 }
@@ -101,5 +101,5 @@ export class DeletionTracker<T extends ApiObject> {
 
 const uidOf = ({ metadata }: ApiObject): string => metadata.uid ?? '';
 
-/** Are these two states of one object, by uid? */
+/** Whether these are two states of one object, by uid. */
 export const isSame = (a: ApiObject, b: ApiObject | undefined): boolean => a.metadata.uid === b?.metadata.uid;

@@ -13,8 +13,8 @@ import { controllerContext } from './controller-context.js';
 import { isNamespaceTerminating } from './namespace-terminating.js';
 
 /**
- * Tells people what a controller did to an object, as Events beside it. Never fails and never waits. Once the signal
- * aborts, what waits to be written is dropped.
+ * Records what a controller did to an object as Events. Never fails and never waits. Once the signal aborts, events
+ * that wait to be written are dropped.
  */
 export interface EventRecorder {
   record(

@@ -230,7 +230,10 @@ const callOver = new Error('the reconcile to which this client was given has end
 /** How many conflicts in a row pass without a warning: a reconcile that reads the object fresh soon succeeds. */
 const racesLost = 3;
 
-/** Did somebody else write, or delete, the object first? An apply conflict with another field manager is no race: it stays so. */
+/**
+ * Whether another client wrote or deleted the object first. An apply conflict with another field manager is not a race,
+ * because it persists.
+ */
 function isLostRace(object: string, error: unknown): boolean {
   if (isReason(error, 'NotFound')) return error.details?.name === object.slice(object.lastIndexOf('/') + 1);
   return isReason(error, 'Conflict') && !error.details?.causes?.some(({ reason }) => reason === 'FieldManagerConflict');

@@ -98,7 +98,7 @@ class Candidate {
   /** Tries until the lease is held or there is nothing more to try for; since when it is held. */
   async #campaign(): Promise<number | undefined> {
     const { clock, signal, log, client } = this.#context;
-    /** Told once of each, so that a silent one is known to be waiting. */
+    /** Logged once for each holder, so that a process without log lines is known to be waiting. */
     let waitsFor: string | undefined;
     while (!signal.aborted) {
       const askedAt = clock.monotonic();
@@ -113,7 +113,7 @@ class Candidate {
     return undefined;
   }
 
-  /** Until told to stop, until one fails, or until the lease is lost. */
+  /** Runs until asked to stop, until one fails, or until the lease is lost. */
   async #lead(runnables: readonly Runnable[], heldSince: number): Promise<void> {
     const { clock, signal, log } = this.#context;
     log.info({ lease: this.#options.lease, identity: this.#identity }, 'became leader');
@@ -142,7 +142,7 @@ class Candidate {
     renewal
       .then(() => this.#renew(withAbort(ended.signal, underlyingClient(this.#context.client)), ended.signal))
       .catch(() => {});
-    // What failed is told when all have ended.
+    // Failures are reported when all have ended.
     await Promise.race([Promise.all(work), renewal]).catch(() => {});
     this.#tellLeading(false);
     const wasTold = signal.aborted;

@@ -1,5 +1,5 @@
 import { isReason } from '../api/errors.js';
 
-/** Was a creation refused because its namespace is being deleted (the cause NamespaceTerminating)? */
+/** Whether a creation was refused because its namespace is being deleted (the cause NamespaceTerminating). */
 export const isNamespaceTerminating = (error: unknown): boolean =>
   isReason(error, 'Forbidden') && (error.details?.causes ?? []).some(({ reason }) => reason === 'NamespaceTerminating');

@@ -5,7 +5,7 @@ import type { Metrics } from '../runtime/metrics.js';
 import type { ReconcileContext, Runnable } from './controller.js';
 import { HttpListener, requestLimits } from './http-listener.js';
 
-/** Where probes are answered, and what they are told. */
+/** Where and how probes are answered. */
 export interface ProbeServerOptions {
   /** Default: every address of the machine. */
   readonly host?: string | undefined;

@@ -163,7 +163,7 @@ class SharedWatch<T extends ApiObject> {
     const view = new View(this.#cache);
     this.#users.set(user, view);
     const { type } = this.#wanted;
-    // Each watch of a user is told of once, also if all is well.
+    // Each watch of a user is reported once, even if it never fails.
     cacheObserver?.syncing(type, 1);
     if (this.#isSynced) cacheObserver?.syncing(type, -1);
     signal.addEventListener('abort', () => this.#leave(user), { once: true });
@@ -181,7 +181,7 @@ class SharedWatch<T extends ApiObject> {
     this.#stop.abort(noLongerNeeded);
   }
 
-  /** Tells all users; of the first list each is told for itself when it comes. */
+  /** Returns an observer that informs all users; each is informed of the first list when it joins. */
   #observer(): CacheObserver {
     const observers = (): readonly (CacheObserver | undefined)[] =>
       Array.from(this.#users.keys(), ({ cacheObserver }) => cacheObserver);
@@ -237,7 +237,7 @@ class View<T extends ApiObject> implements ObjectCache<T> {
   }
 }
 
-/** Is it the same controller? Users without an observer are told apart by their log. */
+/** Whether two users are the same controller. Users without an observer are identified by their log. */
 const isSameUser = (one: CacheUser, other: CacheUser): boolean =>
   one.signal === other.signal &&
   one.cacheObserver === other.cacheObserver &&

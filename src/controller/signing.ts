@@ -16,7 +16,7 @@ import { type CertificateLedger, ledgerWriter } from './ledger-writer.js';
 /** How asking a signer ended: a certificate was handed out, the signer refused for good, or it failed. */
 export type SigningOutcome = 'issued' | 'refused' | 'error';
 
-/** Who signs, and who is told of it. */
+/** The signers, and the callbacks for what they do. */
 export interface SigningOptions {
   readonly signers: readonly Signer[];
   /**
@@ -24,9 +24,12 @@ export interface SigningOptions {
    * server that has the kind CertificateLedgerEntry, and the right to get and create it. Default: no.
    */
   readonly ledger?: boolean;
-  /** Told of every certificate that was handed out. */
+  /** Called for every certificate that was handed out. */
   readonly onIssued?: (record: LedgerRecord) => void;
-  /** Told how asking a signer ended, by what it serves; of one that failed each time, since it is asked again. */
+  /**
+   * Called with the outcome of each call to a signer, by what it serves; if it fails, each time, since it is called
+   * again.
+   */
   readonly onOutcome?: (serves: string, outcome: SigningOutcome) => void;
 }
 
@@ -38,7 +41,7 @@ export interface SigningSpec<T extends ApiObject, Q, A extends Answer> {
   readonly name: string;
   readonly for: ResourceType<T>;
   signerNameOf(request: T): string;
-  /** Does it wait for its signer? */
+  /** Whether the request waits for its signer. */
   isDue(request: T): boolean;
   /** Reduces a request to what is held in memory. */
   outline(request: T): T;
