@@ -70,7 +70,10 @@ function wrongTime(entry: Json): string | undefined {
   return typeof read === 'object' ? read?.wrong : undefined;
 }
 
-/** What is wrong with the owners that an applied configuration names. Custom resources are not converted, and bear it. */
+/**
+ * Returns the error in the owners that an applied configuration names. Custom resources are not converted, and are
+ * exempt.
+ */
 export const wrongOwners = (config: JsonObject): string | undefined =>
   entriesOf(config)
     ?.map(wrongTime)
