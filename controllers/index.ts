@@ -98,15 +98,15 @@ export interface BuiltinControllerOptions {
   readonly certificatePolicy?: PolicyApproverOptions;
   /** CAs in Secrets that are made and replaced. */
   readonly rotatedCas?: readonly RotatedCa[];
-  /** Told of each of them whenever it was looked at. */
+  /** Called for each of them whenever it was checked. */
   readonly onRotation?: CaRotationOptions['onLooked'];
   /** Bundles of anchors that are distributed. Without it nothing is distributed, and nothing cleaned up. */
   readonly trust?: TrustDistributorOptions;
   /** Record certificates in the ledger before they are handed out. Default: no. */
   readonly certificateLedger?: boolean;
-  /** Told of every certificate that was handed out. */
+  /** Called for every certificate that was handed out. */
   readonly onIssued?: (record: LedgerRecord) => void;
-  /** Told how asking a signer ended, by what it serves. */
+  /** Called with the outcome of each call to a signer, by what it serves. */
   readonly onOutcome?: SigningOptions['onOutcome'];
   readonly csrRetention?: RequestRetention;
   /** How long superseded trust bundles of signers stay. */

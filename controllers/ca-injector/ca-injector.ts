@@ -27,7 +27,7 @@ export interface CaInjectorOptions {
   readonly validating?: readonly string[];
   /** Names of CustomResourceDefinitions: `caBundle` of the webhook in `spec.conversion`. */
   readonly definitions?: readonly string[];
-  /** Of the controller, in log lines and metrics: in one manager that of each signer's injector is another. */
+  /** Name of the controller in log lines and metrics; must be unique in a manager. */
   readonly name?: string;
 }
 

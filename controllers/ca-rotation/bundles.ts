@@ -15,7 +15,7 @@ export interface SearchScope {
   readonly distributed: readonly string[];
   /** Who distributes them, as in their labels: what others have labelled like a bundle tells nothing. */
   readonly owner: string;
-  /** Are bundles distributed as Secrets as well? */
+  /** Whether bundles are distributed as Secrets as well. */
   readonly inSecrets: boolean;
 }
 
@@ -23,16 +23,17 @@ export interface SearchScope {
 export interface LackingBundle {
   /** `ConfigMap team-a/corp`, `a ClusterTrustBundle of example.com/a` */
   readonly text: string;
-  /** It is a copy in a namespace, whose owner may write it. */
+  /** Whether it is a copy in a namespace, whose owner may write it. */
   readonly isCopy: boolean;
 }
 
 /**
- * What lacks a PEM anchor, that of the whole server first; nothing: each signer has a ClusterTrustBundle with it, and it is in
- * all others of the signer and all objects that the bundles were distributed to. Those that the publisher has replaced, and keeps
- * for a while, hold up nobody: their names change with their contents, so whoever takes one takes all of the signer. Those of other
- * names may be taken alone. Objects that are being deleted do not count: they are no targets any more, or about to be replaced,
- * and whoever may write one may keep it so for ever.
+ * Returns the bundles that lack a PEM anchor, cluster-scoped ones first. None lacks it if each signer has a
+ * ClusterTrustBundle with it, and it is in all others of the signer and all objects that the bundles were distributed
+ * to. Bundles that the publisher has replaced, and keeps for a while, do not count: their names change with their
+ * contents, so consumers select them by signer. Bundles with other names may be selected alone. Objects that are being
+ * deleted do not count either: they are no targets any more, or about to be replaced, and a user who may write one
+ * could keep it for ever.
  */
 export async function bundlesLacking(
   client: Client,
@@ -65,7 +66,10 @@ export async function bundlesLacking(
   ];
 }
 
-/** Of each signer what has to get it: any ClusterTrustBundle if none has it, else those that may be taken alone. */
+/**
+ * Returns for each signer the bundles that lack the anchor: any ClusterTrustBundle if none has it, else those that may
+ * be selected alone.
+ */
 async function signersWithout(
   client: Client,
   signers: readonly string[],

@@ -65,13 +65,16 @@ export interface RotationState {
 /** Which CAs are replaced in time, and how it is seen that others trust the next one. */
 export interface CaRotationOptions {
   readonly cas: readonly RotatedCa[];
-  /** Are bundles distributed as Secrets as well? */
+  /** Whether bundles are distributed as Secrets as well. */
   readonly inSecrets?: boolean;
   /** Who distributes bundles, as the distributor marks them. Default `kedge`. */
   readonly owner?: string;
   /** How often to look at the bundles. Default a minute. */
   readonly refreshMs?: number;
-  /** Told of each CA, `namespace/name` of its Secret, whenever it was looked at; undefined: it is not looked at here any more. */
+  /**
+   * Called for each CA, by `namespace/name` of its Secret, whenever it was checked; undefined: it is no longer checked
+   * here.
+   */
   readonly onLooked?: (secret: string, state: RotationState | undefined) => void;
 }
 

@@ -32,6 +32,6 @@ export function* aggregatedRules(role: ClusterRole, all: readonly ClusterRole[])
   return [...rules.values()];
 }
 
-/** The same rules in the same order? */
+/** Whether the rules are the same, in the same order. */
 export const sameRules = (a: readonly PolicyRule[], b: readonly PolicyRule[]): boolean =>
   a.length === b.length && a.every((rule, at) => ruleText(rule) === ruleText(b[at] ?? {}));

@@ -16,9 +16,9 @@ interface Taken {
 type Problem = Pick<CustomResourceDefinitionCondition, 'reason' | 'message'>;
 
 /**
- * Which of the names it asks for a definition gets, given the others of its group, and what its conditions say of it.
- * A name that is held, by another or by itself in another place, keeps its previous value. Answers the same status if
- * nothing changes.
+ * Decides which of its requested names a definition gets, given the others of its group, and its conditions about them.
+ * A name that is held, by another definition or by itself in another place, keeps its previous value. Returns the same
+ * status if nothing changes.
  */
 export function decideNames(
   crd: CustomResourceDefinition,

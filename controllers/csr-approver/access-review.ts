@@ -5,7 +5,7 @@ import { CertificateSigningRequests } from '../../src/api/kinds/certificate-sign
 import { groupVersion } from '../../src/api/object.js';
 import type { Client } from '../../src/client/client.js';
 
-/** May the one who made the request create this subresource of certificatesigningrequests? */
+/** Whether the requester may create this subresource of certificatesigningrequests. */
 export async function requesterMay(
   client: Client,
   { spec }: CertificateSigningRequest,

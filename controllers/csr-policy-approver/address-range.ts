@@ -19,7 +19,7 @@ export function parseRange(text: string): AddressRange | undefined {
   return sharesBits(bytes, masked(range), bytes.length * 8) ? range : undefined;
 }
 
-/** Is an address, as text, in the range? */
+/** Whether an address, as text, is in the range. */
 export function inRange({ bytes, bits }: AddressRange, address: string): boolean {
   const given = ipBytes(address);
   return given !== undefined && given.length === bytes.length && sharesBits(given, bytes, bits);

@@ -41,7 +41,7 @@ export interface PolicyOptions {
   readonly domains?: Domains;
 }
 
-/** Throws an Error with the first thing that is wrong with the policy. */
+/** Compiles a policy. Throws an Error with the first error in it. */
 export function compilePolicy(policy: CertificatePolicy, { expressions, domains }: PolicyOptions = {}): Decide {
   const [problem] = policyProblems(policy, expressions);
   if (problem !== undefined) throw new Error(`certificate policy: ${problem}`);
@@ -92,7 +92,7 @@ function compileRule(rule: PolicyRule, compile: ExpressionCompiler | undefined):
   };
 }
 
-/** What is wrong; undefined if nothing is. */
+/** Returns the reason for a mismatch or violation; undefined if there is none. */
 type Test = (facts: RequestFacts) => string | undefined;
 
 /** Tests whether values of a request match. */

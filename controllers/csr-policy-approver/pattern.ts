@@ -44,15 +44,16 @@ export interface PatternOptions {
   /** Each of these characters ends a part; without any, `*` is as good as `**`. */
   readonly separators?: string;
   readonly substitutes?: Placeholders;
-  /** Does each `*` in the first part of the text stand for any characters within the part? */
+  /** Whether each `*` in the first part of the text stands for any characters within the part. */
   readonly wildcards?: boolean;
   /** Where in the text ASCII letters have no case: from the first of these on, up to before the second. */
   readonly caseless?: (text: string) => readonly [start: number, end: number];
 }
 
 /**
- * Tells of whole texts whether they match. All places in the pattern at which a text can be are the bits of one number: a
- * character takes some operations on as many bits as the pattern has elements, whatever was before it.
+ * Returns a function that tests whether a whole text matches. The places in the pattern at which a text can be are the
+ * bits of one number: a character takes some operations on as many bits as the pattern has elements, whatever was
+ * before it.
  */
 export function matcher(pattern: Pattern, given: PatternOptions = {}): (text: string) => boolean {
   const { separators = '', substitutes = {}, wildcards = false, caseless } = given;
@@ -114,7 +115,7 @@ function placesIn(elements: readonly Simple[]): Places {
   return { chars, runs, runsBeyondParts };
 }
 
-/** Nobody who is called more is called by a name that is looked at. */
+/** Longest value of a placeholder; a longer one matches nothing. */
 const longestSubstitute = 4_096;
 
 type Simple = Exclude<Element, { readonly placeholder: Placeholder }>;

@@ -8,9 +8,9 @@ import { parsePattern } from './pattern.js';
 
 /** Which requests are approved and denied without asking a person. The first rule that matches decides. */
 export interface CertificatePolicy {
-  /** `shadow`: nothing is decided, only told what would have been. Default: enforce. */
+  /** `shadow`: nothing is decided, only reported what would have been. Default: enforce. */
   readonly mode?: (typeof policyModes)[number];
-  /** What becomes of requests for signers that rules name and that no rule matches. Default: leave (to others). */
+  /** The decision about requests for signers that rules name, if no rule matches. Default: leave (to others). */
   readonly default?: (typeof policyDefaults)[number];
   readonly rules: readonly PolicyRule[];
 }
@@ -28,7 +28,7 @@ export interface PolicyRule {
   readonly effect: (typeof ruleEffects)[number];
   /** Signer names, or `domain/*`. */
   readonly signers: readonly string[];
-  /** Who asks. Of each list, one must fit. */
+  /** Requesters. One entry of each list must match. */
   readonly requesters?: { readonly usernames?: readonly string[]; readonly groups?: readonly string[] };
   /** As in `spec.usages`. */
   readonly usages?: readonly string[];
@@ -45,7 +45,7 @@ export interface PolicyRule {
     readonly email?: readonly string[];
     /** Patterns; parts end at `/`, where something is approved at `?`, `#`, `%` and a backslash too. */
     readonly uri?: readonly string[];
-    /** May DNS names with a `*` be approved? Default: no. */
+    /** Whether DNS names with a `*` may be approved. Default: no. */
     readonly wildcards?: boolean;
   };
   /** Approving: the lifetime must be asked for, and be no longer. Denying: it is longer, or not asked for. */
@@ -114,8 +114,8 @@ export const policyChecks: Checks<CertificatePolicy> = {
 export const policyForm = fields(policyChecks, 'rules');
 
 /**
- * Everything that is wrong with a policy, one sentence each, with the path of the field; if it is not of the form that
- * its type promises, the first such place alone.
+ * Returns all errors in a policy, one sentence each, with the path of the field; only the first error if the policy
+ * does not have the form of its type.
  */
 export function policyProblems(policy: CertificatePolicy, compile?: ExpressionCompiler): readonly string[] {
   const misshapen = policyForm(policy, '');

@@ -5,7 +5,7 @@ import querystring from 'node:querystring';
  * section 6.2.2), empty segments, a user and a port. Who reads a certificate may undo all of them, and Go decodes each path.
  */
 
-/** Does the path have a segment `.` or `..`, however it is written? Some readers take a backslash for a slash. */
+/** Whether the path has a segment `.` or `..`, however it is written. Some readers take a backslash for a slash. */
 export const hasDotSegments = (uri: string): boolean =>
   /(?:^|[/\\])\.{1,2}(?:$|[/\\?#])/.test(querystring.unescape(uri));
 

@@ -152,7 +152,7 @@ export class Monitors {
   }
 }
 
-/** Is it served as it was? Its definition may have got another preferred version, kind or scope. */
+/** Whether a resource is served as before. Its definition may have got another preferred version, kind or scope. */
 const isSame = (a: ResourceType, b: ResourceType): boolean =>
   a.version === b.version && a.kind === b.kind && a.namespaced === b.namespaced;
 

@@ -49,7 +49,7 @@ export class OwnerGraph {
     return this.#nodes.get(uid);
   }
 
-  /** Answers what was known of it before. */
+  /** Adds or replaces a node. Returns the previous one. */
   put(node: Node): Node | undefined {
     const previous = this.#take(node.uid);
     this.#nodes.set(node.uid, node);

@@ -64,7 +64,7 @@ async function emptyTypes(
 /** The type is no longer served, or was never meant to be listed or deleted. */
 const isGoneType = (error: unknown): boolean => isReason(error, 'NotFound') || isReason(error, 'MethodNotAllowed');
 
-/** Was there anything? */
+/** Deletes the objects of a type. Returns whether there were any. */
 async function emptyType(client: Client, namespace: string, type: DiscoveredResource): Promise<boolean> {
   let found = false;
   for await (const item of contents(client, namespace, type)) {

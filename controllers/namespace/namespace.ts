@@ -19,12 +19,12 @@ const options = { fieldManager: fieldManagers.controllers };
  */
 export const sharedSettleMs = 5_000;
 
-/** Of more namespaces that go at once some are waited for anew. */
+/** Most namespaces whose time is remembered; if more are deleted at once, the wait of some starts again. */
 const mostAtOnce = 10_000;
 
 /**
- * Empties namespaces that are to go, says how far it got, and lets go of them once nothing is left. `settleMs`: how long
- * after their deletion was seen it begins.
+ * Empties terminating namespaces, reports the progress in conditions, and removes the finalizer once nothing is left.
+ * `settleMs`: delay after the deletion was first seen.
  */
 export const namespaceController = ({ settleMs = 0 }: { readonly settleMs?: number } = {}): Runnable => {
   /** When each was first seen to be deleted, by this process' clock: that of who deleted it may be another. */
@@ -33,7 +33,7 @@ export const namespaceController = ({ settleMs = 0 }: { readonly settleMs?: numb
     name: 'namespace',
     for: Namespaces,
     concurrency: 5,
-    // Whoever holds it: what is in it is not to outlast it.
+    // Whichever finalizers hold it: its contents must not outlast it.
     when: ({ metadata, spec }) => metadata.deletionTimestamp !== undefined && (spec?.finalizers ?? []).length > 0,
 
     async reconcile(given, { client, clock }) {

@@ -18,7 +18,7 @@ export const issuedTimes = ({ notBefore, notAfter }: Certificate, refreshAt?: nu
   beginRefreshAt: refreshAt ?? notBefore + ((notAfter - notBefore) * 2) / 3,
 });
 
-/** May what was issued still be handed out? */
+/** Whether an issued certificate may still be handed out. */
 export const isStillNew = (issued: string, now: number): boolean =>
   now - (readPemCertificates(issued)[0]?.notBefore ?? 0) < mostAgeMs;
 

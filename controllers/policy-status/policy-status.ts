@@ -10,7 +10,7 @@ import { fieldManagers } from '../../src/controller/field-manager.js';
 
 /** How the expressions of a policy are checked. */
 export interface PolicyStatusOptions {
-  /** What is wrong with the expressions of a policy, seen the types of what it matches. */
+  /** Returns warnings about a policy's expressions that do not fit the types that it matches. */
   readonly check: (policy: ValidatingAdmissionPolicy) => Promise<readonly ExpressionWarning[]>;
 }
 

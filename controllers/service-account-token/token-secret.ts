@@ -26,7 +26,7 @@ export const accountOf = ({ metadata }: Secret, marks: TokenMarks): string =>
   metadata.annotations?.[marks.account] ?? '';
 
 /**
- * Does the Secret belong to this account, and not to a former one of the same name? Without a uid it belongs to any
+ * Whether the Secret belongs to this account, and not to a former one of the same name. Without a uid it belongs to any
  * account of the name.
  */
 export function belongsTo(secret: Secret, account: ServiceAccount, marks: TokenMarks): boolean {

@@ -24,7 +24,7 @@ export function freshAnchors(
 const textOf = (certificates: readonly Buffer[]): string =>
   [...new Set(certificates.map((bytes) => encodePem('CERTIFICATE', bytes)))].join('');
 
-/** What cannot be read is for the server to judge. */
+/** Parses a certificate; undefined if it is malformed, which the server will report. */
 function read(der: Buffer): Certificate | undefined {
   try {
     return readCertificate(der);

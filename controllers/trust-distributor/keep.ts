@@ -24,7 +24,7 @@ interface Kept {
   readonly bundle: string;
 }
 
-/** Answers which failed: one namespace that refuses a bundle must not keep it from the others. */
+/** Writes all targets. Returns which failed: one namespace that refuses a bundle must not keep it from the others. */
 export async function keepAll(targets: readonly Target[], kept: Kept, context: ReconcileContext) {
   const failures: { readonly at: string; readonly error: unknown }[] = [];
   for (const target of targets) {
@@ -60,7 +60,7 @@ async function keep(target: Target, { owner, bundle }: Kept, { client, log }: Re
   }
   if (target.isRight(found)) return;
   if (target.isFixed(found)) {
-    // Whoever made it so has no say in which anchors it holds.
+    // Its creator must not decide which anchors it holds.
     const { finalizers = [], deletionTimestamp } = found.metadata;
     if (deletionTimestamp === undefined) await deleteIfPresent(client, target.type, found);
     if (finalizers.length === 0) await resource.create(target.write(undefined), options);

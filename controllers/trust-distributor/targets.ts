@@ -21,9 +21,9 @@ export interface Target {
   readonly key: ObjectKey;
   /** The object as it is to be; `found` is what is there now. */
   write(found: ApiObject | undefined): ApiObject;
-  /** Does it hold the bundle as it is to? */
+  /** Whether the object holds the bundle as it should. */
   isRight(found: ApiObject): boolean;
-  /** Can no update make it so? */
+  /** Whether the object cannot be updated to hold it. */
   isFixed(found: ApiObject): boolean;
 }
 

@@ -21,7 +21,9 @@ export interface TrustOptions {
   readonly bundles: readonly TrustBundle[];
   /** Marks what is distributed, so that two who distribute in one cluster leave each other alone. Default `kedge`. */
   readonly owner?: string;
-  /** May bundles go into Secrets? Needs the right to write every Secret of the selected namespaces. Default: no. */
+  /**
+   * Whether bundles may go into Secrets. Needs the right to write every Secret of the selected namespaces. Default: no.
+   */
   readonly secretTargets?: boolean;
 }
 
@@ -121,8 +123,8 @@ export const trustChecks: Checks<TrustOptions> = {
 export const trustForm = fields(trustChecks, 'bundles');
 
 /**
- * Everything that is wrong with what is to be distributed, one sentence each, with the path of the field; if it is not of
- * the form that its type promises, the first such place alone.
+ * Returns all errors in the options, one sentence each, with the path of the field; only the first error if they do not
+ * have the form of their type.
  */
 export function trustProblems(trust: TrustOptions): readonly string[] {
   const misshapen = trustForm(trust, '');

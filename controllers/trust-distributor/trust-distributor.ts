@@ -14,7 +14,7 @@ import { type TrustBundle, type TrustOptions, trustProblems } from './trust-bund
 export interface TrustDistributorOptions extends TrustOptions {
   /** How often the sources are read. Default a minute. */
   readonly refreshMs?: number;
-  /** Of the controller, in log lines and metrics: in one manager that of each owner's distributor is another. */
+  /** Name of the controller in log lines and metrics; must be unique in a manager. */
   readonly name?: string;
 }
 
@@ -78,7 +78,7 @@ export function trustDistributor(given: TrustDistributorOptions): Runnable {
   });
 }
 
-/** Says once what is not passed on. */
+/** Logs once which certificates are not passed on. */
 function tellDropped(
   bundle: TrustBundle,
   dropped: readonly DroppedCertificate[],
