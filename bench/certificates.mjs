@@ -134,7 +134,7 @@ async function steadily(run, milliseconds) {
   return { perSecond, cpu: (cpuMilliseconds(process.pid) - used) / count };
 }
 
-/** Keeps who waits for which certificate. */
+/** Keeps the callers that wait for certificates. */
 function waitingRoom() {
   const waiting = new Map();
   return {
