@@ -1,6 +1,6 @@
 import type { CredentialSource } from '../../client/cluster-access.js';
 
-/** Whose credentials a webhook gets to see, if any, by its authority: `host[:port]`. */
+/** Returns the credentials to present to a webhook, if any, by its authority: `host[:port]`. */
 export type WebhookCredentials = (authority: string) => CredentialSource | undefined;
 
 const usualPort = '443';
