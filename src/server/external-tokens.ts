@@ -46,7 +46,7 @@ export async function openExternalTokens(
   const { domains, clock, log } = given;
   let tokens = unionTokenAuthenticator();
   let anonymous = options.anonymous;
-  /** By what the configuration says of the issuer. */
+  /** The issuers by the text of their configuration. */
   let known: ReadonlyMap<string, JwtTokens> = new Map();
   let urls: readonly string[] = [];
 

@@ -143,7 +143,7 @@ interface OpenedSigner {
   readonly signers: readonly Signer[];
   /** PEM, as of now; empty while not known. Of a program: what it says verifies its certificates. */
   issuers(): string;
-  /** Of a program: resolves once it has. */
+  /** For a program: resolves once it has ended. */
   readonly ended?: Promise<void>;
 }
 

@@ -25,7 +25,7 @@ import { prefixErrors } from '../runtime/text-source.js';
 export interface Webhooks {
   readonly client: WebhookClient;
   readonly services: ServiceAddresses;
-  /** Those that may change objects, and those that may only refuse. */
+  /** The steps of mutating and of validating webhooks. */
   readonly mutating: readonly AdmissionStep[];
   readonly validating: readonly AdmissionStep[];
 }
