@@ -80,9 +80,9 @@ const spreadingMs = day / 12;
 const longestHoldMs = 7 * day;
 
 /**
- * How long after its announcement a next CA waits for copies of bundles in namespaces, in milliseconds: half of what is left
- * beside the propagation, at most a week. Whoever may write such a copy may spoil it again and again, and must not keep the CA
- * of all from being replaced in time.
+ * How long after its announcement a next CA waits for copies of bundles in namespaces, in milliseconds: half of what is
+ * left beside the propagation, at most a week. A user who may write such a copy may spoil it again and again, and must
+ * not prevent the CA from being replaced in time.
  */
 export const copiesHoldMs = ({ renewBeforeMs, propagationMs }: RotationPolicy): number =>
   Math.min(longestHoldMs, (renewBeforeMs - propagationMs) / 2);

@@ -69,9 +69,9 @@ function pairIn(data: SecretData, certificateMember: string, keyMember: string):
 }
 
 /**
- * The state in a Secret. One that has only a pair is the first generation. Throws PkiError (`authority`) if there is no
- * pair, if the state cannot be read, and if the pair is not the one that the state names: then somebody replaced a CA
- * whose successor nobody had been told of.
+ * Reads the state from a Secret. A Secret with only a pair is the first generation. Throws PkiError (`authority`) if
+ * there is no pair, if the state cannot be read, and if the pair is not the one that the state names: then the CA was
+ * replaced by one that was never announced.
  */
 export function readCaState(data: SecretData): CaState {
   const signing = pairIn(data, members.certificate, members.key);
@@ -106,7 +106,7 @@ function readFacts(text: string): Facts | undefined {
       retiring.every(isRetiring);
     if (isWhole) return facts as Facts;
   } catch {
-    // Told below.
+    // Reported below.
   }
   throw new PkiError('authority', `${members.facts} of the Secret is no state of a CA`);
 }

@@ -36,7 +36,7 @@ export interface CertificateAuthority {
   readonly keyId: string;
   /** The CA's own certificate. */
   readonly certificate: Certificate;
-  /** Of the CA's own certificate and those above it the one that ends first: then nothing verifies any more. */
+  /** The CA's own certificate or the one above it that expires first: after that nothing verifies any more. */
   readonly firstToEnd: Certificate;
   /**
    * A certificate for a request: PEM, the certificate first, then intermediates, no root. Subject, alternative names
@@ -68,14 +68,14 @@ export interface IssueOptions {
   readonly now?: number;
 }
 
-/** Whom a certificate is for, and its key. */
+/** The names and the key of a certificate. */
 export interface PodCertificateContents extends Partial<AlternativeNames> {
   /** Default: empty. */
   readonly subject?: WritableName;
   readonly publicKey: Pick<PublicKey, 'spki'>;
 }
 
-/** Whose key and certificate are made, and how long they live; `seconds` are cut to what is left of the CA. */
+/** The names and lifetime of a new key and certificate; `seconds` are cut to the remaining lifetime of the CA. */
 export interface KeyPairOptions {
   readonly commonName: string;
   readonly organizations?: readonly string[];

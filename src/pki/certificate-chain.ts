@@ -8,7 +8,7 @@ export type ChainVerdict =
   /** The chain holds until then, in milliseconds since the epoch. */
   { readonly validUntil: number } | { readonly refused: string };
 
-/** Signatures looked at before giving up; whoever presents certificates chooses how many there are. */
+/** Most signatures that are verified; the number of certificates is chosen by the untrusted client. */
 const maxSignatures = 20;
 const maxDepth = 10;
 
@@ -110,7 +110,7 @@ function issuerProblem(
   if (issuer.pathLength !== undefined && chain.length - 1 > issuer.pathLength) {
     return 'x509: too many intermediates for path length constraint';
   }
-  // Names of clients are not constrained by anybody we issue from: whoever sets constraints is not one of ours.
+  // Name constraints are not evaluated: a CA that sets them for names of clients is refused, as none of ours does.
   if (issuer.hasNameConstraints && chain.some(({ hasAlternativeNames }) => hasAlternativeNames)) {
     return 'x509: issuer has name constraints but leaf contains unknown or unconstrained name: ';
   }

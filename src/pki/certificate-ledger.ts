@@ -160,8 +160,8 @@ export interface LedgerVerdict {
 }
 
 /**
- * Checks a ledger from its first entry to its last. Whoever has noted a head before learns, by giving it, whether
- * entries were cut off at the end or everything was written anew.
+ * Checks a ledger from its first entry to its last. Given a head noted earlier, it also detects whether entries were
+ * cut off at the end or everything was rewritten.
  */
 export function verifyLedger(
   entries: readonly { readonly name: string; readonly spec: LedgerEntrySpec }[],

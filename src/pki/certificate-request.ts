@@ -174,7 +174,7 @@ function readSubject(der: Buffer): Pick<CertificateRequest, 'subject' | 'textles
   return { subject: nameFromAttributes(attributes), textless };
 }
 
-/** Without the value if that is no text. */
+/** Reads an attribute of a name; without the value if it is not a string. */
 function readNameAttribute(contents: Buffer): Pick<NameAttribute, 'type'> & Partial<NameAttribute> {
   const members = new Asn1Reader(contents);
   const type = readOid(members.field(shapes.oid).contents);

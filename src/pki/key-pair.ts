@@ -81,14 +81,14 @@ const ecdsa = (curve: Curve): SigningAlgorithm => {
   const { oid, hash } = ecdsaSignatures[curve];
   return { identifier: sequence(encodeOid(oid)), hash };
 };
-/** By what Node.js calls the curve. */
+/** Algorithms by Node.js' name of the curve. */
 const ofCurves: ReadonlyMap<string, SigningAlgorithm> = new Map([
   ['secp224r1', ecdsa('P-224')],
   ['prime256v1', ecdsa('P-256')],
   ['secp384r1', ecdsa('P-384')],
   ['secp521r1', ecdsa('P-521')],
 ]);
-/** By the type of key. */
+/** Algorithms by the type of key. */
 const others: ReadonlyMap<string, SigningAlgorithm> = new Map<string, SigningAlgorithm>([
   ['rsa', { identifier: sequence(encodeOid(oids.sha256WithRsa), derNull), hash: 'sha256' }],
   ['ed25519', { identifier: sequence(encodeOid(oids.ed25519)), hash: null }],

@@ -7,12 +7,12 @@ export interface NamedObject {
 }
 
 /**
- * A request of a node for a certificate of a pod. Who is named in it has been checked by the API server, as far as the
- * request came from a node agent: the pod runs there as this account. Whoever else may create requests may name anybody.
+ * A request of a node for a certificate of a pod. If the request came from a node agent, the API server has checked the
+ * names in it: the pod runs there as this account. Other clients that may create requests may name any pod and account.
  */
 export interface PodSigningRequest {
   readonly signerName: string;
-  /** Of pod and service account. */
+  /** Namespace of the pod and of the service account. */
   readonly namespace: string;
   readonly pod: NamedObject;
   readonly serviceAccount: NamedObject;

@@ -36,7 +36,7 @@ const algorithms: ReadonlyMap<string, Algorithm> = new Map<string, Algorithm>([
   [oids.ecdsaWithSha384, { key: 'ECDSA', hash: 'sha384' }],
   [oids.ecdsaWithSha512, { key: 'ECDSA', hash: 'sha512' }],
 ]);
-/** Those that must have no parameters. */
+/** The algorithms that must have no parameters. */
 const bareAlgorithms: ReadonlyMap<string, Algorithm> = new Map<string, Algorithm>([
   [oids.ed25519, { key: 'Ed25519', hash: undefined }],
   ...mlDsaParameterSets.map(({ name, oid }) => [oid, { key: name, hash: undefined }] as const),

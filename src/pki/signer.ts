@@ -11,8 +11,8 @@ export interface Signer {
   /** Throws only for failures worth retrying. */
   sign(request: SigningRequest, signal: AbortSignal): Promise<SigningResult>;
   /**
-   * Answers nodes that ask for certificates of pods, if it issues such: nobody approves these requests. Throws only for
-   * failures worth retrying.
+   * Issues a certificate for a pod at the request of its node; absent if the signer does not issue any. These requests
+   * need no approval. Throws only for failures worth retrying.
    */
   signPod?(request: PodSigningRequest, signal: AbortSignal): Promise<PodSigningResult>;
   /** PEM anchors that verify what it issues; published as a ClusterTrustBundle, unless it serves a whole domain. */

@@ -28,9 +28,9 @@ const harmlessAttributes: ReadonlySet<string> = new Set([
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are looked for
 const controlCharacter = /[\0-\x1f\x7f]/;
 /**
- * What a request asks for beyond what `CertificateRequest` tells in its fields, as a sentence; undefined if nothing.
- * The signers here drop such parts, but a signer elsewhere gets the whole request, so nothing that decides by the
- * fields may let them pass unseen.
+ * Returns as a sentence what a request asks for beyond the fields of `CertificateRequest`; undefined if nothing. The
+ * signers here drop such parts, but an external signer gets the whole request, so code that decides by the fields must
+ * not let them pass.
  */
 export function unusualPart(request: CertificateRequest): string | undefined {
   const { subject, extensions, dnsNames, emailAddresses } = request;
@@ -58,9 +58,9 @@ export function unusualPart(request: CertificateRequest): string | undefined {
 }
 
 /**
- * What others may read in a request although `CertificateRequest` tells nothing of it, as a sentence; undefined if
- * nothing: values of the subject that are no text, and attributes. OpenSSL takes extensions from Microsoft's attribute
- * as well as from the usual one, and reads either also where its encoding is not the shortest.
+ * Returns as a sentence what others may read in a request although `CertificateRequest` does not contain it: values of
+ * the subject that are not strings, and attributes; undefined if there is nothing. OpenSSL takes extensions from
+ * Microsoft's attribute as well as from the usual one, and reads either also if its encoding is not the shortest.
  */
 export function hiddenPart({ textless, attributes }: CertificateRequest): string | undefined {
   const [type] = textless;

@@ -28,7 +28,7 @@ export interface CaSignerOptions {
 
 /** Certificates of pods from a CA that is at hand: for clients and servers alike. */
 export interface CaPodOptions extends Pick<PodSignerSpec, 'annotations' | 'validate'> {
-  /** Whom a certificate is for. */
+  /** Returns the names of the certificate. */
   names(request: PodSigningRequest): Omit<PodCertificateContents, 'publicKey'>;
 }
 

@@ -191,7 +191,7 @@ function loadModule(library: string): Pkcs11 {
   return module;
 }
 
-/** Of a session that broke off nothing is left to be closed. */
+/** Closes a session; an error is ignored, since a session that broke off needs no closing. */
 function closeSession(module: Pkcs11, session: Buffer): void {
   try {
     module.C_CloseSession(session);

@@ -221,7 +221,7 @@ function endGroup(child: ChildProcess): void {
   try {
     if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
   } catch {
-    // Nobody is left, or there are no groups here.
+    // The group is empty, or the platform has no process groups.
     child.kill('SIGKILL');
   }
 }
