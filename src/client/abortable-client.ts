@@ -1,6 +1,6 @@
 import type { Client } from './client.js';
 
-/** By client, how to make one like it whose calls abort with a signal. */
+/** For each client, the function that makes one like it whose calls abort with a signal. */
 const endings = new WeakMap<Client, (signal: AbortSignal) => Client>();
 
 /** Registers how to make a client like this one whose calls abort with a signal. Returns the client itself. */

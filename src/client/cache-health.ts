@@ -15,7 +15,10 @@ export interface CacheObserver {
 
 /** Waits between tries: 0.8 s doubling to 30 s, up to twice that by jitter; forgotten after two quiet minutes. */
 const retry = { baseMs: 800, capMs: 30_000, quietMs: 120_000 };
-/** So many watches in a row that fail within `soonMs` and without an event are stuck at a resource version. */
+/**
+ * After this many watches in a row that fail within `soonMs` and without an event, the cache is stuck at its resource
+ * version.
+ */
 const stuck = { soonMs: 10_000, watches: 2 };
 
 /** Tracks failures of list and watch: what is logged, how long to wait, and when to list again. */

@@ -90,7 +90,7 @@ export interface ListOptions {
   readonly namespace?: string | undefined;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
-  /** So many at the most. */
+  /** Most objects in the response. */
   readonly limit?: number;
   /** What the page before answered. Fails with Expired once its state is no longer kept. */
   readonly continue?: string | undefined;

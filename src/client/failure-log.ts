@@ -10,7 +10,7 @@ const most = 20;
 /** A failure of a remote service. */
 interface Trouble {
   readonly error: unknown;
-  /** Of the `monotonic` clock. */
+  /** Time of the `monotonic` clock. */
   readonly now: number;
   readonly fields?: object;
   readonly message: string;

@@ -60,7 +60,7 @@ export class HttpSender {
     return this.#clock.sleep(waitMs, signal === undefined ? closing : AbortSignal.any([signal, closing]));
   }
 
-  /** Nobody waits any more. */
+  /** Ends all waiting for retries. */
   close(): void {
     this.#closing.abort();
   }

@@ -51,7 +51,7 @@ export async function usersInFile(
       throw new AccessError(`${called}: to be somebody else (as) is not supported here`);
     return credentialsOf(user, { server: '' }, config, options);
   };
-  // Of two of the same name the first counts, as everywhere here.
+  // The first of several users with the same name counts, as everywhere in kubeconfig files.
   const byName = new Map(config.users.map((user) => [user.name, openedLater(() => open(user))] as const).reverse());
   const context = config.contexts.find(({ name }) => name === config.currentContext);
   return { byName, current: byName.get(context?.value.user ?? '') };

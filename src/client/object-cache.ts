@@ -218,7 +218,7 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
   /** Replaces everything at once, then emits the differences. */
   #swap(found: Map<string, T>): void {
     const before = this.#objects;
-    // Who comes meanwhile begins with all of the new ones.
+    // A subscriber that joins meanwhile starts with all new objects.
     const present = [...this.#subscribers];
     const emit = (change: CacheChange<T>): void => this.#emit(change, present);
     this.#objects = found;

@@ -3,7 +3,7 @@ import type { Client } from './client.js';
 /** Called for each warning of a response. */
 export type OnWarning = (text: string) => void;
 
-/** By client without a handler for warnings, how to make one like it with a handler. */
+/** For each client without a handler for warnings, the function that makes one like it with a handler. */
 const telling = new WeakMap<Client, (onWarning: OnWarning) => Client>();
 
 /** Registers how to make a client like this one that reports warnings. Returns the client itself. */
