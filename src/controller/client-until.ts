@@ -4,7 +4,7 @@ import type { Client, ResourceClient, SubresourceClient } from '../client/client
 import { throwIfDue } from '../runtime/abort.js';
 import { Observable } from '../runtime/observable.js';
 
-/** By client with an end, the client it wraps. */
+/** For each client that ends with a signal, the client it wraps. */
 const lasting = new WeakMap<Client, Client>();
 
 /**

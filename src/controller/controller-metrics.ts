@@ -11,7 +11,7 @@ export interface ControllerMetrics {
   timedOut?(controller: string): void;
   /** One has started, with so many workers. Returns the callback to invoke when it has ended. */
   started?(controller: string, workers: number): () => void;
-  /** So many keys more wait for a worker, or fewer: several controllers may have one name. */
+  /** The number of keys that wait for a worker changed by `change`: several controllers may have one name. */
   queued?(controller: string, change: number): void;
   /** A key waits for a worker that did not. */
   added?(controller: string): void;
@@ -21,7 +21,7 @@ export interface ControllerMetrics {
   waited?(controller: string, seconds: number): void;
   /** A worker took a key, `age` seconds ago. Returns the callback to invoke when it is done with it. */
   took?(controller: string, age: () => number): () => void;
-  /** So many watches more of a resource fail to list or watch, or fewer; 0 when one begins. */
+  /** The number of watches of a resource that fail to list or watch changed by `change`; 0 when one begins. */
   watchFailing?(controller: string, resource: string, change: number): void;
   /** Whether this process has the lease of that name, for which it has asked. */
   leading?(lease: string, isLeading: boolean): void;

@@ -19,7 +19,7 @@ export interface ReconcileContext {
   readonly metrics?: ControllerMetrics | undefined;
   /** From a manager: of the controllers that it has started. `/readyz` of a `probeServer` fails while there are any. */
   readonly unsynced?: UnsyncedWatches | undefined;
-  /** Of a controller: a cache that has it as an option counts as a watch of the controller, for probes and metrics. */
+  /** Set in a controller: a cache with this option counts as a watch of the controller, for probes and metrics. */
   readonly cacheObserver?: CacheObserver | undefined;
 }
 

@@ -74,7 +74,7 @@ interface Made extends Pick<RecorderContext, 'clock' | 'signal'> {
   readonly recorder: EventRecorder;
 }
 
-/** Of everybody who has a client, by component and field manager. */
+/** The recorders of each client, by component and field manager. */
 const recorders = new WeakMap<Client, Map<string, Made>>();
 
 function newRecorder(

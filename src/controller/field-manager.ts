@@ -1,4 +1,6 @@
-/** Who owns the fields that built-in controllers write, under the names Kubernetes has for them (`metadata.managedFields`). */
+/**
+ * Field managers of the built-in controllers, with the names that Kubernetes has for them (`metadata.managedFields`).
+ */
 export const fieldManagers = {
   controllers: 'kube-controller-manager',
   customResourceDefinitions: 'kube-apiserver',

@@ -11,8 +11,8 @@ export const requestLimits = {
 } as const;
 
 /**
- * So long after it was opened a connection may begin to ask when no more are taken, in milliseconds: who was let in just
- * before does not know.
+ * How long after it was opened a connection may still send its first request while the listener is closing, in
+ * milliseconds: its client cannot know about that yet.
  */
 const newMs = 1_000;
 
@@ -29,7 +29,7 @@ interface Connection {
 export class HttpListener {
   readonly #server: Server;
   readonly #clock: Clock;
-  /** By who is at their ends. */
+  /** The connections by the addresses of both ends. */
   readonly #connections = new Map<string, Connection>();
   #isClosing = false;
 

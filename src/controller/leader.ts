@@ -15,7 +15,7 @@ import type { ReconcileContext, Runnable } from './controller.js';
 import { checkUniqueNames, leftBehindError, RunnablesLeftBehind } from './manager.js';
 import { runnableLog } from './runnable-log.js';
 
-/** By which Lease it is agreed who leads, and how long that holds. */
+/** The Lease of the leader election, and its timing. */
 export interface LeaderOptions {
   /** The Lease that says who leads. */
   readonly lease: { readonly namespace: string; readonly name: string };
@@ -66,7 +66,7 @@ export function whileLeading(options: LeaderOptions, ...runnables: readonly Runn
 
 type Settings = LeaderOptions & Required<Pick<LeaderOptions, 'leaseMs' | 'renewDeadlineMs' | 'retryMs'>>;
 
-/** So long the lease is tried to be given back. */
+/** How long to keep trying to release the lease. */
 const releaseMs = 5_000;
 
 class Candidate {
@@ -138,7 +138,7 @@ class Candidate {
     });
     const renewal = this.#renew(client, stop.signal).finally(abort);
     const ended = new AbortController();
-    // Nobody else is to begin while something of ours is still ending.
+    // No other process must start while runnables of this one are still stopping.
     renewal
       .then(() => this.#renew(withAbort(ended.signal, underlyingClient(this.#context.client)), ended.signal))
       .catch(() => {});
@@ -193,7 +193,10 @@ class Candidate {
     return new LeadershipLost(`the lease ${this.#options.lease.name} ${how}`);
   }
 
-  /** Who took it although it was not over, as when it was deleted or edited: we do not get it back in time. */
+  /**
+   * Another holder that took the lease before it expired, for example because it was deleted or edited: it cannot be
+   * regained in time.
+   */
   get #otherHolder(): string | undefined {
     const holder = this.#seen?.lease.spec?.holderIdentity;
     return holder && holder !== this.#identity ? holder : undefined;

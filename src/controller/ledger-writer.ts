@@ -50,7 +50,7 @@ class Batches {
 
   async #drain(): Promise<void> {
     this.#isWriting = true;
-    // Those signed in the same turn of the event loop go together, also where writing takes no time.
+    // Records from the same turn of the event loop are batched, even if writing takes no time.
     await setImmediate();
     while (this.#waiting.length > 0) {
       const count = fitting(this.#waiting);
@@ -142,7 +142,7 @@ class Ledger {
     return headOf(last);
   }
 
-  /** Those that were not written after all, and the last entry; undefined if there is no doubt about any. */
+  /** Returns the records that were not written after all, and the last entry; undefined if none is in doubt. */
   async #resolved(
     records: readonly LedgerRecord[],
   ): Promise<{ readonly unwritten: readonly LedgerRecord[]; readonly last: LedgerHead } | undefined> {

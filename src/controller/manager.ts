@@ -173,7 +173,7 @@ async function runTogether(
 
 const dayMs = 86_400_000;
 
-/** By the clock, whose timers keep a program from ending meanwhile. */
+/** Waits with timers of the clock, which keep the program from exiting meanwhile. */
 async function untilAborted(signal: AbortSignal, clock: Clock): Promise<void> {
   while (!signal.aborted) await clock.sleep(dayMs, signal);
 }

@@ -2,7 +2,7 @@ import { type ApiObject, groupOf, type ResourceType } from '../api/object.js';
 import type { Trigger } from './controller.js';
 import { type HeldFormOptions, heldForm } from './identity-and-owners.js';
 
-/** Whose objects are looked at, and in what form they are held. */
+/** The kind of the owners, and the form in which owned objects are held. */
 export interface OwnedOptions extends HeldFormOptions {
   /** The controller's kind. */
   readonly owner: ResourceType;

@@ -95,7 +95,7 @@ export function signingControllers<T extends ApiObject, Q, A extends Answer>(
   });
 }
 
-/** How long work under way may go on after the controller was told to stop. */
+/** How long work under way may go on after the controller was asked to stop. */
 const finishMs = 5_000;
 
 /** What was begun goes on with this client, until `late` aborts: a while after the signal of the context. */
@@ -120,7 +120,7 @@ function lasting({ client, clock, signal }: ReconcileContext): {
 }
 
 interface Surroundings<A> extends Omit<SigningOptions, 'ledger'> {
-  /** By the uid of the request; those that have not been written. */
+  /** Answers that have not been written yet, by the uid of the request. */
   readonly answers: Map<string, Known<A>>;
   readonly client: Client;
   readonly late: AbortSignal;

@@ -8,14 +8,14 @@ import { sharedCache } from './shared-cache.js';
 import { createWorkQueue, processQueue } from './work-queue.js';
 
 /**
- * So many states may wait to be asked about again after `keys` failed for them, and so many beyond the last two of each
- * object while it is slow to answer: trouble may last, memory may not grow.
+ * Most states that wait for a retry after `keys` failed for them, and most beyond the last two of each object while
+ * `keys` is slow: failures may last, but memory must not grow.
  */
 const statesKept = 500;
 
 /** States of objects of another kind that are still to be asked about: the one before a change and the one after it. */
 class WaitingStates {
-  /** By object, oldest first. */
+  /** The waiting states by object, oldest first. */
   readonly #waiting = new Map<string, ApiObject[]>();
   #count = 0;
   /** Objects that there are, and the most that there were while states waited: all may go at once. */
@@ -38,7 +38,7 @@ class WaitingStates {
     this.#count += news.length;
   }
 
-  /** Those of one object, oldest first: they wait no longer. */
+  /** Removes and returns the states of one object, oldest first. */
   take(id: string): readonly ApiObject[] {
     const states = this.#waiting.get(id) ?? [];
     this.#waiting.delete(id);
