@@ -57,8 +57,8 @@ function toldOf(conflicts: readonly FieldConflict[]): readonly Told[] {
 }
 
 /**
- * The answer to an apply without force: 409 with one cause for each field and owner, in the order of the message. All are
- * counted; how many are told is bounded.
+ * Returns the error for an apply without force: 409 with one cause for each field and owner, in the order of the
+ * message. All conflicts are counted; the number that is listed is bounded.
  */
 export function conflictError({ conflicts }: FieldConflicts): ApiError {
   const told = toldOf(conflicts);

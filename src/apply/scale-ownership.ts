@@ -55,7 +55,7 @@ export function fromScale(
   const path = pathIn(paths, apiVersion);
   if (path !== undefined) {
     for (const [identity, owner] of scale) {
-      // By its identity in the Scale it may stand beside an entry of the same owner. Who reads them next keeps one.
+      // With its identity in the Scale it may be beside an entry of the same owner. The next read keeps one of them.
       if (has(owner.fields, replicas)) {
         kept.set(identity, { ...owner, apiVersion, time: undefined, fields: setOf(path) });
       }

@@ -7,8 +7,8 @@ import { zeroOf } from '../schema/presence.js';
 import type { Schema } from '../schema/schema.js';
 
 /**
- * What server-side apply asks of a schema: is a value replaced as a whole or by its parts, and how are the parts told
- * apart. A value may take more than one form where the schema leaves its type open.
+ * What server-side apply needs to know of a schema: whether a value is replaced as a whole or by its parts, and how the
+ * parts are identified. A value may take more than one form if the schema leaves its type open.
  */
 export interface Shape {
   readonly scalar: ScalarKind | undefined;
@@ -19,7 +19,7 @@ export type ScalarKind = 'string' | 'numeric' | 'boolean' | 'untyped';
 export type Form = 'map' | 'scalar' | 'list';
 
 export interface ListShape {
-  /** `set` and `map` lists are told apart item by item; others are one value. */
+  /** Items of `set` and `map` lists are identified one by one; other lists are one value. */
   readonly type: 'atomic' | 'set' | 'map';
   readonly keys: readonly string[];
   /** Values of key fields that an item leaves out. */
