@@ -17,9 +17,9 @@ import { defineKeyedController, type Wake } from '../../src/controller/keyed-con
 import { sharedCache } from '../../src/controller/shared-cache.js';
 import { certificateBlocks, encodePem } from '../../src/pki/pem.js';
 
-/** Whose anchors go into which configurations. */
+/** The signer whose anchors are injected, and the configurations that get them. */
 export interface CaInjectorOptions {
-  /** Whose anchors are injected: all that the ClusterTrustBundles of this signer name hold. */
+  /** The signer whose anchors are injected: all that its ClusterTrustBundles hold. */
   readonly signerName: string;
   /** Names of MutatingWebhookConfigurations: `caBundle` of each of their webhooks. */
   readonly mutating?: readonly string[];

@@ -13,7 +13,7 @@ export interface SearchScope {
   readonly signers: readonly string[];
   /** Names of distributed bundles that have these anchors too. */
   readonly distributed: readonly string[];
-  /** Who distributes them, as in their labels: what others have labelled like a bundle tells nothing. */
+  /** The owner in the labels of distributed bundles: objects that others labelled like a bundle do not count. */
   readonly owner: string;
   /** Whether bundles are distributed as Secrets as well. */
   readonly inSecrets: boolean;

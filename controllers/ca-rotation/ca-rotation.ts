@@ -67,7 +67,7 @@ export interface CaRotationOptions {
   readonly cas: readonly RotatedCa[];
   /** Whether bundles are distributed as Secrets as well. */
   readonly inSecrets?: boolean;
-  /** Who distributes bundles, as the distributor marks them. Default `kedge`. */
+  /** The `owner` of the distributor of the bundles. Default `kedge`. */
   readonly owner?: string;
   /** How often to look at the bundles. Default a minute. */
   readonly refreshMs?: number;

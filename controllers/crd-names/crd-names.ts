@@ -45,7 +45,8 @@ export const crdNames = (): Runnable =>
       },
       async reconcile(key) {
         const crd = await resource.get({ name: key });
-        // Of one that the cache does not have yet it will tell. Until then its names would be held by nobody known.
+        // The cache will report a definition that it does not have yet. Until then the holder of its names would be
+        // unknown.
         if (crd === undefined || cache.get({ name: key })?.metadata.uid !== crd.metadata.uid) return;
         const now = timestamp(context.clock.now());
         const named = decideNames(crd, siblings(crd), now);

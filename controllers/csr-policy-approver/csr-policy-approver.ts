@@ -13,7 +13,7 @@ import { compilePolicy, type Decision } from './decide.js';
 import { factsOf } from './facts.js';
 import type { CertificatePolicy, ExpressionCompiler } from './policy.js';
 
-/** By which policy requests are approved and denied. */
+/** The policy of the approver. */
 export interface PolicyApproverOptions {
   readonly policy: CertificatePolicy;
   /** The language of `expression` in rules. Without one, rules with an expression are refused. */

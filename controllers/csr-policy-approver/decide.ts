@@ -161,8 +161,8 @@ function lists({ effect, usages, subject = {}, names = {} }: PolicyRule): readon
 type Names = Readonly<Record<'dns' | 'email' | 'uri', (entry: string) => Fits>>;
 
 /**
- * Nobody is approved the name of another who differs in case alone, nor a host by what stands behind it, nor a path that some
- * read as one that leads elsewhere.
+ * Matching of approving rules: no certificate is approved for a name that differs from an allowed one in case, for a
+ * host because of what follows it in the URI, or for a path that some readers resolve to another one.
  */
 const approvedNames: Names = {
   dns: (entry) => {
@@ -198,7 +198,7 @@ const deniedNames: Names = {
 /** More and longer names than anybody needs are for a person to look at. */
 const maxValues = 1_000;
 const maxLength = 4_096;
-/** Of a list together. */
+/** Most characters of all values of a list together. */
 const maxCharacters = 65_536;
 
 function excess(what: string, values: readonly string[]): string | undefined {
@@ -253,7 +253,7 @@ function* denying(rule: PolicyRule): Generator<Test> {
       const fitting = tests.map((test) => test(facts));
       const looked = takeWithinBudget(given.slice(0, maxValues), maxCharacters, ({ length }) => length);
       if (looked.some((value) => fitting.some((fits) => fits(value)))) return undefined;
-      // Nobody gets past it by asking for more than is looked at: no rule approves that.
+      // A request with more values than are examined cannot evade the rule: no rule approves it.
       return excess(what, given) ?? `no ${what} is named`;
     };
   }

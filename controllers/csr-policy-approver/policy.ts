@@ -75,7 +75,7 @@ const ruleKeyTypes = ['RSA', 'ECDSA', 'Ed25519', 'ML-DSA-44', 'ML-DSA-65', 'ML-D
 /** A kind of key that a rule allows, and how large it may be. */
 export interface KeyRule {
   readonly type: (typeof ruleKeyTypes)[number];
-  /** Of the modulus or the curve. */
+  /** Size of the modulus or the curve. */
   readonly minBits?: number;
   readonly maxBits?: number;
 }

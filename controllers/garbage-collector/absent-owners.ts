@@ -10,7 +10,7 @@ const most = 500;
  * more. A uid is never used again, so that what is here stays true.
  */
 export class AbsentOwners {
-  /** By coordinates. */
+  /** The owners by coordinates. */
   readonly #known = new BoundedMap<string, true>(most);
 
   /** `namespace` is that of the owner; undefined for one outside of namespaces. */

@@ -69,7 +69,7 @@ export class Collector {
       dependents: this.#ownership.graph.dependentsOf(node.uid),
     });
     if (verdict.do === 'nothing') {
-      // Nobody will tell of the end of an owner that was not seen coming.
+      // The deletion of an owner that no watch has reported will not be reported either.
       return findings.every(({ reference }) => this.#ownership.graph.get(reference.uid)) ? undefined : unseenOwner;
     }
     if (verdict.do === 'disown') {

@@ -60,7 +60,7 @@ export class Monitors {
   async refresh(): Promise<readonly string[]> {
     const failed = new Set<string>();
     const found = await this.#context.client.discover({ onFailure: (failure) => failed.add(groupVersion(failure)) });
-    // Nobody would end what is begun now.
+    // A watch that is started now would never be stopped.
     if (this.#context.signal.aborted) return [];
     this.#served = [...found, ...this.#served.filter((type) => failed.has(groupVersion(type)))];
     this.#kinds = new Map(this.#served.map((type) => [`${groupVersion(type)} ${type.kind}`, type]));
@@ -83,7 +83,7 @@ export class Monitors {
       const running = this.#running.get(id);
       if (running !== undefined && isSame(running.type, type)) continue;
       if (turns.isDue) await turns.next();
-      // Nobody would end what is begun now.
+      // A watch that is started now would never be stopped.
       if (this.#context.signal.aborted) return;
       const opened = this.#open(type);
       this.#running.set(id, opened);

@@ -34,7 +34,7 @@ export function nodeOf(type: ResourceType, object: ApiObject): Node {
 export const canBeOwnedBy = (dependent: Node, owner: Node): boolean =>
   !owner.type.namespaced || owner.key.namespace === dependent.key.namespace;
 
-/** Who owns whom, by uid. An owner need not be known for its dependents to be. */
+/** The graph of owners and dependents, by uid. Dependents of unknown owners are kept as well. */
 export class OwnerGraph {
   readonly #nodes = new Map<string, Node>();
   readonly #dependents = new Map<string, Set<string>>();

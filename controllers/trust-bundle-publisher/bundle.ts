@@ -4,8 +4,8 @@ import { type Certificate, readCertificate } from '../../src/pki/certificate.js'
 import { certificateBlocks, encodePem } from '../../src/pki/pem.js';
 
 /**
- * The certificates of several PEM texts as one: each once, in the order they came, nothing else; empty if there are none.
- * Without those that have expired, which are told besides.
+ * Merges the certificates of several PEM texts: each once, in order, nothing else; empty if there are none. Expired
+ * ones are left out and returned separately.
  */
 export function freshAnchors(
   texts: readonly string[],

@@ -36,7 +36,7 @@ type Told = Map<string, string>;
 /** The bundle of each signer, and since when it is that; undefined if it was so from the start. */
 type Current = Map<string, { readonly name: string; readonly since: number | undefined }>;
 
-/** Whose anchors are published. */
+/** The sources of the published anchors. */
 export interface TrustBundlePublisherOptions {
   /** Several for one signer are merged. */
   readonly sources: readonly TrustSource[];
