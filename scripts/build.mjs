@@ -73,7 +73,7 @@ async function buildProgram() {
     chunkFileNames: 'chunks/[name]-[hash].js',
   });
   await bundle.close();
-  // Entries last: whoever starts meanwhile finds the chunks of the ones it reads.
+  // Entries are written last: a program that starts meanwhile finds the chunks of the entries that it reads.
   for (const { fileName, code } of output.toSorted((a, b) => Number(a.isEntry) - Number(b.isEntry))) {
     // npm makes the program executable when it is installed, which a later build must not undo.
     writeWhole(join(dist, fileName), withPlainSpreads(code), fileName === 'src/main.js' ? 0o755 : 0o644);
