@@ -88,7 +88,7 @@ function lengthOfFirst(text: string, separators: string): number {
   return text.length;
 }
 
-/** Lower-cases ASCII letters only: elsewhere different letters may share a lower case. */
+/** Returns an ASCII letter in the other case; other characters as they are, since several may share a lower case. */
 function otherCase(char: string): string {
   if (char >= 'a' && char <= 'z') return char.toUpperCase();
   return char >= 'A' && char <= 'Z' ? char.toLowerCase() : char;

@@ -1,15 +1,15 @@
 import querystring from 'node:querystring';
 
 /**
- * Other ways to write the name that a URI is: percent-encoded letters, `.` and `..` among the segments of its path (RFC 3986,
- * section 6.2.2), empty segments, a user and a port. Who reads a certificate may undo all of them, and Go decodes each path.
+ * Different spellings of one URI: percent-encoded letters, `.` and `..` segments in its path (RFC 3986, section 6.2.2), empty
+ * segments, a user and a port. Programs that read a certificate may normalize all of them; Go decodes every path.
  */
 
 /** Whether the path has a segment `.` or `..`, however it is written. Some readers take a backslash for a slash. */
 export const hasDotSegments = (uri: string): boolean =>
   /(?:^|[/\\])\.{1,2}(?:$|[/\\?#])/.test(querystring.unescape(uri));
 
-/** The URI after all of these have been undone. */
+/** Returns the normalized URI, without any of these. */
 export function withoutDetours(uri: string): string {
   const [, scheme = '', authority = '', path = '', others = ''] =
     /^([^/?#]*:)?(\/\/[^/?#]*)?([^?#]*)(.*)$/s.exec(querystring.unescape(uri)) ?? [];
