@@ -21,7 +21,7 @@ export interface RotationPolicy {
 }
 
 /**
- * `steady`: one anchor; `announceNext`: the next one is not in every bundle yet; `spreading`: it is; `retiring`: an old
+ * `steady`: one anchor; `announced`: the next one is not in every bundle yet; `spreading`: it is; `retiring`: an old
  * one stays.
  */
 export type RotationPhase = 'steady' | 'announced' | 'spreading' | 'retiring';

@@ -117,7 +117,7 @@ export class RecoveredTreeBuilder {
 
   *#binary(node: ParseNode): Steps<Expr> {
     const operator = operators.get(token(node, 'op')?.kind ?? 'EOF');
-    if (operator === undefined) return this.#builder.refuse(node.start.at, 'operator not node');
+    if (operator === undefined) return this.#builder.refuse(node.start.at, 'operator not found');
     const args = [yield* this.expr(part(node, 'left')), yield* this.expr(part(node, 'right'))];
     return this.#builder.call(placeOf(node, 'op'), operator.name, undefined, args);
   }
