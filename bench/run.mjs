@@ -27,6 +27,6 @@ const parts = {
 };
 for (const name of flags.only?.split(',') ?? Object.keys(parts)) {
   if (!Object.hasOwn(parts, name))
-    throw new Error(`there is no part ${name}; there are ${Object.keys(parts).join(', ')}`);
+    throw new Error(`unknown part ${name}; known are ${Object.keys(parts).join(', ')}`);
   await parts[name]();
 }

@@ -73,7 +73,7 @@ export async function nodeAgent(
         ({ length }) => length > 0,
       );
       const [leaf, ...intermediates] = readPemCertificates(status?.certificateChain ?? '');
-      if (leaf === undefined) throw new Error('there is no certificate');
+      if (leaf === undefined) throw new Error('no certificate');
       const anchors = readPemCertificates(bundles.map((bundle) => bundle.spec.trustBundle ?? '').join(''));
       return verifyChain(leaf, { intermediates, anchors, now: Date.now(), usage: oids.clientAuth });
     },

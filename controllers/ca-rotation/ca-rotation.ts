@@ -94,7 +94,8 @@ export function caRotation({
 }: CaRotationOptions): Runnable {
   for (const { secret, policy, seconds } of cas) {
     const problem = rotationProblem(policy, seconds);
-    if (problem !== undefined) throw new Error(`the CA in ${textOf(secret)} cannot be rotated like that: ${problem}`);
+    if (problem !== undefined)
+      throw new Error(`the CA in ${textOf(secret)} cannot be rotated with these settings: ${problem}`);
   }
   return defineKeyedController<RotatedCa>(name, (context) => {
     const recorder = eventRecorder(name, context);
@@ -181,7 +182,7 @@ function holdUp(
 ): HoldUp {
   const waitedMs = now - announcedAt(next);
   const isOver = isCopy && waitedMs >= copiesHoldMs(policy);
-  if (isOver) return { isOver, warning: `${text} still lacks the next anchor and is not waited for any more` };
+  if (isOver) return { isOver, warning: `${text} still lacks the next anchor; the rotation no longer waits for it` };
   if (waitedMs < policy.propagationMs) return { isOver };
   return { isOver, warning: `${text} lacks the next anchor; the rotation waits for it` };
 }
@@ -194,7 +195,10 @@ function read(secret: Secret, { log, recorder }: RotationContext): CaState | und
     return readCaState(secret.data ?? {});
   } catch (error) {
     if (!(error instanceof PkiError)) throw error;
-    log.error({ object: textOf(keyOf(secret)), err: error }, 'CA is not rotated: its Secret is not as it was left');
+    log.error(
+      { object: textOf(keyOf(secret)), err: error },
+      'CA is not rotated: its Secret does not contain a valid state',
+    );
     recorder.record(secret, { type: 'Warning', reason: 'CaUnusable', message: error.message });
     return undefined;
   }
@@ -266,7 +270,7 @@ async function create(ca: RotatedCa, context: RotationContext): Promise<void> {
     },
     options,
   );
-  log.info({ object: textOf(ca.secret), notAfter: endOf(state) }, 'made a CA');
+  log.info({ object: textOf(ca.secret), notAfter: endOf(state) }, 'created a CA');
 }
 
 /** Fails with Conflict if the Secret is not the one that was read. */
@@ -313,7 +317,7 @@ function tell(
     recorder.record(secret, { type: 'Warning', reason: 'CaRotationHeldUp', message: hold.warning });
   }
   if (refused) {
-    const message = 'a rotation is under way; another one was asked for and refused';
+    const message = 'a rotation is in progress; the request for another one was refused';
     log.warn({ object }, message);
     recorder.record(secret, { type: 'Warning', reason: 'CaRotationRefused', message });
   }

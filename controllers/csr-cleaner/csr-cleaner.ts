@@ -20,7 +20,7 @@ export const csrCleaner = ({
     for: CertificateSigningRequests,
     expiresAt: (csr) => expiresAt(csr, notAfter(csr), retention),
     unchanged: true,
-    message: 'deleted a certificate request that is over',
+    message: 'deleted a finished certificate request',
   });
 
 /** End of the first certificate of the first PEM block; undefined if that is not one. */

@@ -65,11 +65,11 @@ function tell(decision: Decision, csr: CertificateSigningRequest, { log }: Recon
   const about = { object: csr.metadata.name, signer: csr.spec.signerName, requester: csr.spec.username, verdict };
   if (verdict === 'leave') {
     if (decision.because.length > 0)
-      log.debug({ ...about, because: decision.because }, 'certificate policy leaves a request alone');
+      log.debug({ ...about, because: decision.because }, 'certificate policy makes no decision');
     return;
   }
   const fields = { ...about, rule: decision.rule ?? 'default' };
-  log.info(fields, shadow ? 'certificate policy would have decided' : 'certificate policy decided');
+  log.info(fields, shadow ? 'certificate policy would have made a decision' : 'certificate policy made a decision');
 }
 
 const words = {

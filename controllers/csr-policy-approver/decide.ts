@@ -85,7 +85,7 @@ function compileRule(rule: PolicyRule, compile: ExpressionCompiler | undefined):
     }
     if (condition === undefined) return undefined;
     try {
-      return condition(facts) ? undefined : 'the expression does not hold';
+      return condition(facts) ? undefined : 'the expression is false';
     } catch (error) {
       return { mismatch: `the expression failed: ${messageOf(error)}` };
     }
@@ -230,12 +230,14 @@ function* approving(rule: PolicyRule): Generator<Test> {
     };
   }
   yield ({ request }) =>
-    rule.subject?.commonName !== undefined && request.subject.commonName === '' ? 'there is no common name' : undefined;
+    rule.subject?.commonName !== undefined && request.subject.commonName === ''
+      ? 'the common name is missing'
+      : undefined;
   yield ({ request }) => {
     const wild = rule.names?.wildcards ? undefined : request.dnsNames.find((name) => name.includes('*'));
     return wild === undefined ? undefined : `DNS name ${cut(wild)} is a wildcard`;
   };
-  yield (facts) => (isTooLong(rule, facts) ? 'the lifetime is longer than allowed, or left open' : undefined);
+  yield (facts) => (isTooLong(rule, facts) ? 'the lifetime is longer than allowed, or not set' : undefined);
 }
 
 function* denying(rule: PolicyRule): Generator<Test> {
@@ -243,7 +245,7 @@ function* denying(rule: PolicyRule): Generator<Test> {
   const { keys, maxExpirationSeconds } = rule;
   if (keys !== undefined) {
     yield ({ request }) =>
-      keys.some((key) => keyFits(key, request.publicKey)) ? undefined : 'the key is none of those';
+      keys.some((key) => keyFits(key, request.publicKey)) ? undefined : 'the key is not one of those';
   }
   for (const { what, allowed, values, fits } of lists(rule)) {
     if (allowed === undefined) continue;
@@ -267,7 +269,7 @@ function requester({ requesters = {} }: PolicyRule): Test {
   const groups = requesters.groups?.map(patterned(':'));
   return (facts) => {
     if (usernames !== undefined && !usernames.some((test) => test(facts)(facts.username)))
-      return 'the requester is somebody else';
+      return 'the requester is not one of those';
     const fitting = groups?.map((test) => test(facts));
     return fitting === undefined || facts.groups.some((group) => fitting.some((fits) => fits(group)))
       ? undefined

@@ -23,9 +23,9 @@ export function parsePattern(text: string): Pattern {
       elements.push({ placeholder });
       at += placeholder.length + 2;
     } else if (rest.startsWith('{') || rest.startsWith('}')) {
-      throw new Error(`${JSON.stringify(text)}: braces hold one of ${placeholders.join(', ')}`);
+      throw new Error(`${JSON.stringify(text)}: braces must contain one of ${placeholders.join(', ')}`);
     } else if (rest.startsWith('***')) {
-      throw new Error(`${JSON.stringify(text)}: * and ** are known, no longer runs`);
+      throw new Error(`${JSON.stringify(text)}: only * and ** are wildcards`);
     } else if (rest.startsWith('**')) {
       elements.push({ run: 'any' });
       at += 2;

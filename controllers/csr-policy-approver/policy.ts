@@ -124,7 +124,7 @@ export function policyProblems(policy: CertificatePolicy, compile?: ExpressionCo
   const names = rules.map(({ name }) => name);
   return rules.flatMap((rule, at) => [
     ...(rule.name === '' ? [`rules[${at}].name: must not be empty`] : []),
-    ...(names.indexOf(rule.name) < at ? [`rules[${at}].name: there are two rules ${JSON.stringify(rule.name)}`] : []),
+    ...(names.indexOf(rule.name) < at ? [`rules[${at}].name: duplicate rule ${JSON.stringify(rule.name)}`] : []),
     ...ruleProblems(rule, compile).map((problem) => `rules[${at}].${problem}`),
   ]);
 }
@@ -142,13 +142,11 @@ function ruleProblems(rule: PolicyRule, compile: ExpressionCompiler | undefined)
   const nobody = requesters?.usernames === undefined && requesters?.groups === undefined;
   return [
     ...(signers.length === 0 ? ['signers: must name a signer'] : []),
-    ...(effect === 'approve' && nobody ? ['requesters: an approving rule says whose requests it approves'] : []),
-    ...(effect === 'approve' && usages === undefined
-      ? ['usages: an approving rule says which usages it approves']
-      : []),
+    ...(effect === 'approve' && nobody ? ['requesters: required in a rule that approves'] : []),
+    ...(effect === 'approve' && usages === undefined ? ['usages: required in a rule that approves'] : []),
     ...(usages ?? [])
       .filter((usage) => !(keyUsages as readonly string[]).includes(usage))
-      .map((usage) => `usages: ${JSON.stringify(usage)} is no usage`),
+      .map((usage) => `usages: ${JSON.stringify(usage)} is not a usage`),
     ...patterns.flatMap(([field, texts]) => (texts ?? []).flatMap((text) => thrownBy(field, () => parsePattern(text)))),
     ...(names.ip ?? [])
       .filter((text) => parseRange(text) === undefined)
@@ -171,6 +169,6 @@ function thrownBy(field: string, run: () => unknown): readonly string[] {
 
 function expressionProblem(expression: string | undefined, compile: ExpressionCompiler | undefined): readonly string[] {
   if (expression === undefined) return [];
-  if (compile === undefined) return ['expression: there is no expression language here'];
+  if (compile === undefined) return ['expression: expressions are not supported here'];
   return thrownBy('expression', () => compile(expression));
 }

@@ -38,7 +38,7 @@ export function followCaSecret(
       const state = readCaState(data);
       const { certificate, key } = state.signing;
       const ca = loadCertificateAuthority({ certificate, key, clock });
-      if (ca.keyId !== known?.ca.keyId) log.info({ object, keyId: ca.keyId }, 'took the CA of a Secret');
+      if (ca.keyId !== known?.ca.keyId) log.info({ object, keyId: ca.keyId }, 'loaded the CA from its Secret');
       known = { ca, anchors: anchorsOf(state), issuers: issuersOf(state) };
       // One that is rotated is replaced in time, unless that is held up.
       const littleMs = state.longestSeconds > 0 ? state.longestSeconds * 1_000 : undefined;
@@ -48,7 +48,7 @@ export function followCaSecret(
       problem = error.message;
       log.warn(
         { object, err: error },
-        known === undefined ? 'a Secret holds no CA' : 'kept the CA: the Secret holds none',
+        known === undefined ? 'the Secret contains no CA' : 'still using the previous CA: the Secret contains none',
       );
     }
   };
@@ -57,11 +57,11 @@ export function followCaSecret(
   const cache = openObjectCache(client, Secrets, { namespace: secret.namespace, fieldSelector, signal, clock, log });
   cache.changes.subscribe(({ type, object: changed }) => {
     if (type !== 'deleted') take(changed);
-    else log.warn({ object }, 'kept the CA: its Secret was deleted');
+    else log.warn({ object }, 'still using the previous CA: its Secret was deleted');
   });
   return {
     current() {
-      if (known === undefined) throw new Error(`there is no CA in the Secret ${object}: ${problem}`);
+      if (known === undefined) throw new Error(`no CA in the Secret ${object}: ${problem}`);
       return known.ca;
     },
     anchors: () => known?.anchors ?? '',

@@ -142,7 +142,7 @@ export class Collector {
     const unlisted = this.#monitors.unlisted().filter(({ namespaced }) => namespaced || !node.type.namespaced);
     if (unlisted.length > 0) {
       const fields = { object: node.key, kind: node.type.kind, resources: unlisted.map(groupResource) };
-      this.#context.log.warn(fields, 'an owner waits for orphans that cannot be listed');
+      this.#context.log.warn(fields, 'an owner cannot be deleted: its dependents cannot be listed');
       return unlistedOrphans;
     }
     await this.#release(node, orphanFinalizer);

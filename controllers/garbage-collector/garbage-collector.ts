@@ -73,7 +73,7 @@ function workOf(given: GarbageCollectorOptions, context: ReconcileContext): Keye
         failures = 0;
       } catch (err) {
         failures++;
-        log[signal.aborted ? 'debug' : 'warn']({ err }, 'could not find out what is served');
+        log[signal.aborted ? 'debug' : 'warn']({ err }, 'discovery failed');
       }
       const isSettling = clock.monotonic() - definitionsChangedAt < settlingMs;
       const waitMs = failures > 0 ? backoff(failures) : isSettling ? settlingLookMs : discoverEveryMs;

@@ -133,7 +133,8 @@ export class Monitors {
     });
     const limits = { clock, milliseconds: initialSyncMs, signals: [stop.signal] };
     const ready = withTimeout(limits, () => listed).catch(() => {
-      if (!stop.signal.aborted) log.warn({ resource: groupResource(type) }, 'going on without what cannot be listed');
+      if (!stop.signal.aborted)
+        log.warn({ resource: groupResource(type) }, 'continuing without a resource that cannot be listed');
     });
     return { type, cache, stop, ready, isListed: () => isListed };
   }

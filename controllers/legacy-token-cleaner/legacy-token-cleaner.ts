@@ -57,7 +57,7 @@ async function clean(
     await carryOut(cleaning, dateText(now), domains, context).catch((error: unknown) => {
       if (isReason(error, 'Conflict') || isReason(error, 'NotFound')) return;
       const object = keyText(keyOf(cleaning.secret));
-      context.log.warn({ object, action: cleaning.action, err: error }, 'could not clean up a token');
+      context.log.warn({ object, action: cleaning.action, err: error }, 'could not clean up a legacy token');
     });
   }
 }
@@ -73,7 +73,7 @@ async function carryOut(
   const key = keyOf(secret);
   if (action === 'delete') {
     await secrets.delete(key, { preconditions: { resourceVersion } });
-    log.info({ object: keyText(key) }, 'deleted a token that nobody uses');
+    log.info({ object: keyText(key) }, 'deleted an unused legacy token');
     return;
   }
   const labels = { [signerKeyIn(domains, legacyTokenInvalidSinceLabel)]: today };
@@ -82,5 +82,5 @@ async function carryOut(
     { type: 'merge', body: { metadata: { uid, labels } } },
     { fieldManager: fieldManagers.controllers },
   );
-  log.info({ object: keyText(key), invalidSince: today }, 'marked a token that nobody uses as invalid');
+  log.info({ object: keyText(key), invalidSince: today }, 'marked an unused legacy token as invalid');
 }

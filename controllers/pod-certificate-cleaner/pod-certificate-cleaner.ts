@@ -13,5 +13,5 @@ export const podCertificateCleaner = (): Runnable =>
     metadataOnly: true,
     expiresAt: ({ metadata: { creationTimestamp: made } }) =>
       made === undefined ? undefined : Date.parse(made) + lifeMs,
-    message: 'deleted a request for a certificate of a pod',
+    message: 'deleted a pod certificate request',
   });

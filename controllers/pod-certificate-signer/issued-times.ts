@@ -34,11 +34,12 @@ export function problemWithPod(
   const { notBefore, notAfter, beginRefreshAt } = issuedTimes(leaf, refreshAt);
   const seconds = (notAfter - notBefore) / 1_000;
   const { least } = podCertificateRange(signerName);
-  if (Math.abs(notBefore - now) >= mostSkewMs) return 'the signer issued a certificate that does not begin now';
+  if (Math.abs(notBefore - now) >= mostSkewMs)
+    return 'the signer issued a certificate whose notBefore is not the current time';
   if (seconds < least || seconds > maxSeconds) {
     return `the signer issued a certificate for ${seconds} seconds, not for ${least} to ${maxSeconds}`;
   }
   return beginRefreshAt < notBefore + refreshMs || beginRefreshAt > notAfter - refreshMs
-    ? 'the signer wants the certificate to be refreshed within ten minutes of an end of its life'
+    ? "the signer's refresh time is within ten minutes of the certificate's notBefore or notAfter"
     : undefined;
 }

@@ -92,7 +92,7 @@ async function publish(
     log.warn({ signerName, subjects }, 'expired anchors are not published');
   told.set(signerName, subjects.join());
   if (bundle === '' && expired.length === 0 && texts.some((text) => text !== '')) {
-    throw new Error('there is no certificate in what the signer tells as its anchors');
+    throw new Error('the trust anchors of the signer contain no certificate');
   }
   if (bundle === '') return nothingYetMs;
   const resource = client.resource(ClusterTrustBundles);

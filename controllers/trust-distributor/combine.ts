@@ -52,7 +52,7 @@ export function combineAnchors(sources: readonly SourcePem[], now: number): Comb
     ([a, one], [b, other]) => compareText(nameOf(one), nameOf(other)) || compareText(a, b),
   );
   const bundle = encodeCertificates(ordered.map(([, { der }]) => der));
-  if (bundle.length > maxBytes) throw new UnfitSource('the anchors have more than 1 MiB together');
+  if (bundle.length > maxBytes) throw new UnfitSource('the anchors are larger than 1 MiB in total');
   return { bundle, dropped };
 }
 
@@ -65,9 +65,9 @@ function certificatesOf(from: string, pem: string): readonly Certificate[] {
   const blocks = [...pemBlocks(pem)];
   // A block that is cut short is skipped by the reader; here it must not be.
   const begun = pem.split('-----BEGIN ').length - 1;
-  if (blocks.length !== begun) throw new UnfitSource(`${from}: a PEM block is broken`);
+  if (blocks.length !== begun) throw new UnfitSource(`${from}: malformed PEM block`);
   return blocks.map(({ type, hasHeaders, bytes }, at) => {
-    if (type !== 'CERTIFICATE') throw new UnfitSource(`${from}: block ${at + 1} is no certificate`);
+    if (type !== 'CERTIFICATE') throw new UnfitSource(`${from}: block ${at + 1} is not a certificate`);
     if (hasHeaders) throw new UnfitSource(`${from}: block ${at + 1} has headers`);
     try {
       return readCertificate(bytes);

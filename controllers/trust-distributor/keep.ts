@@ -54,7 +54,7 @@ async function keep(target: Target, { owner, bundle }: Kept, { client, log }: Re
   if (!hasLabels(found, trustLabels(owner, bundle))) {
     log.warn(
       { object: keyText(target.key), kind: target.type.kind, bundle },
-      'left alone: somebody else’s object has the name of a bundle',
+      'not overwritten: an object with the bundle’s name belongs to someone else',
     );
     return;
   }
@@ -67,7 +67,7 @@ async function keep(target: Target, { owner, bundle }: Kept, { client, log }: Re
     else
       log.warn(
         { object: keyText(target.key), kind: target.type.kind, bundle, finalizers },
-        'a bundle that cannot be changed is replaced when its finalizers are gone',
+        'an immutable bundle is replaced once its finalizers are removed',
       );
   } else await resource.update(target.write(found), options);
 }

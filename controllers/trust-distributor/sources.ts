@@ -36,7 +36,7 @@ async function textOf(
     const { items } = await client
       .resource(ClusterTrustBundles)
       .list({ fieldSelector: `spec.signerName=${source.signer}` });
-    if (items.length === 0) throw new UnfitSource(`signer ${source.signer}: there is no ClusterTrustBundle`);
+    if (items.length === 0) throw new UnfitSource(`signer ${source.signer}: no ClusterTrustBundle`);
     return items.map(({ metadata, spec }) => ({
       from: `ClusterTrustBundle ${metadata.name}`,
       pem: spec.trustBundle ?? '',
@@ -60,9 +60,9 @@ async function textOf(
 
 /** The member of a key, or all of them. */
 function membersOf(from: string, data: Readonly<Record<string, string>> | undefined, key: string | undefined): string {
-  if (data === undefined) throw new UnfitSource(`${from}: it does not exist, or is empty`);
+  if (data === undefined) throw new UnfitSource(`${from}: it does not exist or is empty`);
   if (key === undefined) return Object.values(data).join('\n');
   const value = member(data, key);
-  if (value === undefined) throw new UnfitSource(`${from}: there is no key ${JSON.stringify(key)}`);
+  if (value === undefined) throw new UnfitSource(`${from}: no key ${JSON.stringify(key)}`);
   return value;
 }

@@ -135,24 +135,24 @@ export function trustProblems(trust: TrustOptions): readonly string[] {
     const wrong = (text: string): string => `bundles[${at}].${text}`;
     return [
       ...dnsLabel(name).map((text) => wrong(`name: ${text}`)),
-      ...(names.indexOf(name) < at ? [wrong(`name: there are two bundles ${JSON.stringify(name)}`)] : []),
-      ...(sources.length === 0 ? [wrong('sources: must name one')] : []),
+      ...(names.indexOf(name) < at ? [wrong(`name: duplicate bundle ${JSON.stringify(name)}`)] : []),
+      ...(sources.length === 0 ? [wrong('sources: at least one is required')] : []),
       ...sources.flatMap((given, number) =>
         sourceProblems(given, names).map((text) => wrong(`sources[${number}].${text}`)),
       ),
-      ...(Object.values(targets).every((given) => given === undefined) ? [wrong('targets: must name one')] : []),
-      ...(targets.secrets !== undefined && !secretTargets
-        ? [wrong('targets.secrets: bundles go into Secrets only where secretTargets is true')]
+      ...(Object.values(targets).every((given) => given === undefined)
+        ? [wrong('targets: at least one is required')]
         : []),
-      ...(isCircular(name, bundles) ? [wrong('sources: the bundle is made from itself')] : []),
+      ...(targets.secrets !== undefined && !secretTargets
+        ? [wrong('targets.secrets: requires secretTargets: true')]
+        : []),
+      ...(isCircular(name, bundles) ? [wrong('sources: the bundle includes itself')] : []),
     ];
   });
 }
 
 const sourceProblems = (given: TrustBundleSource, names: readonly string[]): readonly string[] =>
-  'bundle' in given && !names.includes(given.bundle)
-    ? [`bundle: there is no bundle ${JSON.stringify(given.bundle)}`]
-    : [];
+  'bundle' in given && !names.includes(given.bundle) ? [`bundle: no bundle ${JSON.stringify(given.bundle)}`] : [];
 
 function isCircular(name: string, bundles: readonly TrustBundle[]): boolean {
   const seen = new Set<string>();

@@ -44,7 +44,7 @@ export function trustDistributor(given: TrustDistributorOptions): Runnable {
       const texts = await textsOf(client, bundle, bundles);
       const combined = combineAnchors(texts, clock.now());
       tellDropped(bundle, combined.dropped, dropped, context);
-      if (combined.bundle === '') throw new UnfitSource(`bundle ${bundle.name}: no anchor is left`);
+      if (combined.bundle === '') throw new UnfitSource(`bundle ${bundle.name}: no anchors remain`);
       const targets = targetsOf(bundle, { text: combined.bundle, owner, namespaces: namespaces?.list() ?? [] });
       const failures = await keepAll(targets, { owner, bundle: bundle.name }, context);
       await removeLeftovers(context, { bundle: bundle.name, targets, owner, secretTargets });

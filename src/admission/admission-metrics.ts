@@ -20,13 +20,13 @@ const buckets = [0.005, 0.025, 0.1, 0.5, 1, 2.5];
 export function admissionMetrics(metrics: Metrics, clock: Clock): AdmissionMetrics {
   const phases = metrics.histogram({
     name: 'apiserver_admission_step_admission_duration_seconds',
-    help: 'How long admission took, by whether it may change the object.',
+    help: 'Time taken by an admission step in seconds, by operation and type.',
     labels: ['operation', 'rejected', 'type'],
     buckets,
   });
   const steps = metrics.histogram({
     name: 'apiserver_admission_controller_admission_duration_seconds',
-    help: 'How long the policies of admission took, by name.',
+    help: 'Time taken by an admission policy in seconds, by name.',
     labels: ['name', 'operation', 'rejected', 'type'],
     buckets,
   });

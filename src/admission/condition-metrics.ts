@@ -21,13 +21,13 @@ export const conditionLabels = ['name', 'kind', 'type', 'operation'] as const;
 export function conditionMetrics(metrics: Metrics): ConditionMetrics {
   const seconds = metrics.histogram({
     name: 'apiserver_admission_match_condition_evaluation_seconds',
-    help: 'How long evaluating match conditions took that did not all hold.',
+    help: 'Time taken to evaluate match conditions that excluded the request, in seconds.',
     labels: conditionLabels,
     buckets: [0.001, 0.005, 0.01, 0.025, 0.1, 0.2, 0.25],
   });
   const errors = metrics.counter({
     name: 'apiserver_admission_match_condition_evaluation_errors_total',
-    help: 'Match conditions that could not be evaluated.',
+    help: 'Match conditions whose evaluation failed.',
     labels: conditionLabels,
   });
   return ({ name, kind, type, operation, verdict, ...judgement }) => {

@@ -42,7 +42,7 @@ export async function escalationRefusal(
   const isTooMuch = atomCount(rules) > maxAtoms || words > maxWords;
   const missing = isTooMuch ? undefined : await runInLaterTurns(uncoveredWithin(held.lists, rules, maxComparisons));
   if (missing === undefined) {
-    return forbidden(namedSubject(attributes), 'the rules amount to too many permissions to be checked');
+    return forbidden(namedSubject(attributes), 'the rules expand to too many permissions to check');
   }
   if (missing.length === 0) return undefined;
   const named = takeWithinBudget(missing, maxText, lengthOf);

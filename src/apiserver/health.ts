@@ -22,12 +22,12 @@ export type HealthObserver = (check: string, endpoint: string, holds: boolean) =
 export function healthMetrics(metrics: Metrics): HealthObserver {
   const last = metrics.gauge({
     name: 'kubernetes_healthcheck',
-    help: '1 if the health check held when it was last made, 0 if not.',
+    help: '1 if the health check passed when it was last run, 0 otherwise.',
     labels: ['name', 'type'],
   });
   const total = metrics.counter({
     name: 'kubernetes_healthchecks_total',
-    help: 'Health checks made, by how they ended.',
+    help: 'Health checks, by result.',
     labels: ['name', 'type', 'status'],
   });
   return (name, type, holds) => {

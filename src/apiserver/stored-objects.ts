@@ -78,7 +78,7 @@ interface Surroundings {
 
 function objectOf(value: Json): ApiObject {
   if (hasMetadata(value)) return value;
-  throw new Error('it is no object with metadata');
+  throw new Error('it is not an object with metadata');
 }
 
 class Collection {
@@ -143,7 +143,10 @@ class Collection {
       try {
         return await this.#load();
       } catch (failure) {
-        this.#log.warn({ err: failure, prefix: this.#prefix }, 'stored objects cannot be read: what was known stays');
+        this.#log.warn(
+          { err: failure, prefix: this.#prefix },
+          'could not read stored objects; still using the last known state',
+        );
         error = failure;
       }
     }
@@ -189,7 +192,10 @@ class Collection {
   }
 
   #unreadable({ key, revision }: Entry, err: unknown): undefined {
-    this.#log.error({ key, revision: String(revision), err }, 'a stored object cannot be read, and counts as absent');
+    this.#log.error(
+      { key, revision: String(revision), err },
+      'a stored object cannot be read and is treated as absent',
+    );
     return undefined;
   }
 

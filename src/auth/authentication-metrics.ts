@@ -40,29 +40,32 @@ const cacheSeconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 export function authenticationMetrics(metrics: Metrics, clock: Clock, serverId: string): AuthenticationMetrics {
   const accountTokens = (name: string, help: string) =>
     metrics.counter({ name: `serviceaccount_${name}_total`, help }).of({});
-  const legacy = accountTokens('legacy_tokens', 'Tokens of service accounts without audiences.');
-  const stale = accountTokens('stale_tokens', 'Tokens of service accounts used after they should have been renewed.');
-  const valid = accountTokens('valid_tokens', 'Tokens of service accounts used before they should be renewed.');
+  const legacy = accountTokens('legacy_tokens', 'Service account tokens without audiences.');
+  const stale = accountTokens('stale_tokens', 'Service account tokens used after they should have been renewed.');
+  const valid = accountTokens('valid_tokens', 'Service account tokens used before they need to be renewed.');
   const fromSecrets: Readonly<Record<SecretTokenUse, { add(): void }>> = {
-    auto: accountTokens('legacy_auto_token_uses', 'Uses of tokens in Secrets that their accounts name.'),
-    manual: accountTokens('legacy_manual_token_uses', 'Uses of tokens in Secrets that somebody made.'),
-    invalid: accountTokens('invalid_legacy_auto_token_uses', 'Uses of tokens in Secrets that are marked as invalid.'),
+    auto: accountTokens('legacy_auto_token_uses', 'Uses of legacy tokens in Secrets that were created automatically.'),
+    manual: accountTokens('legacy_manual_token_uses', 'Uses of legacy tokens in Secrets that were created by users.'),
+    invalid: accountTokens(
+      'invalid_legacy_auto_token_uses',
+      'Uses of legacy tokens in Secrets that are marked as invalid.',
+    ),
   };
 
   const lookups = metrics.counter({
     name: 'authentication_token_cache_request_total',
-    help: 'Tokens looked up among those remembered, by whether they were.',
+    help: 'Lookups in the token cache, by hit or miss.',
     labels: ['status'],
   });
   const lookupTime = metrics.histogram({
     name: 'authentication_token_cache_request_duration_seconds',
-    help: 'How long it took to know whose token it is, by whether it was remembered.',
+    help: 'Time taken to authenticate a token in seconds, by hit or miss of the token cache.',
     labels: ['status'],
     buckets: cacheSeconds,
   });
   const fetches = metrics.counter({
     name: 'authentication_token_cache_fetch_total',
-    help: 'Tokens that were not remembered, by whether there was an error.',
+    help: 'Tokens authenticated without the cache, by result.',
     labels: ['status'],
   });
 
@@ -70,14 +73,14 @@ export function authenticationMetrics(metrics: Metrics, clock: Clock, serverId: 
   const issuers = new Map<string, LastOutcomes>();
   const jwtTime = metrics.histogram({
     name: 'apiserver_authentication_jwt_authenticator_latency_seconds',
-    help: 'How long it took to judge tokens of other issuers that were not remembered, by issuer.',
+    help: 'Time taken to verify a token of an external issuer without the cache in seconds, by issuer.',
     labels: ['jwt_issuer_hash', 'result'],
     buckets: jwtSeconds,
   });
   metrics.measured(
     {
       name: 'apiserver_authentication_jwt_authenticator_jwks_fetch_last_timestamp_seconds',
-      help: 'When keys of other issuers were last fetched, and when that last failed.',
+      help: 'When the keys of an external issuer were last fetched, in seconds since 1970, by result.',
       labels: ['apiserver_id_hash', 'jwt_issuer_hash', 'result'],
     },
     async () =>
@@ -88,7 +91,7 @@ export function authenticationMetrics(metrics: Metrics, clock: Clock, serverId: 
   metrics.measured(
     {
       name: 'apiserver_authentication_jwt_authenticator_jwks_fetch_last_key_set_info',
-      help: 'Always 1; the label hash is that of the keys fetched last.',
+      help: 'Always 1; the label hash identifies the keys fetched last.',
       labels: ['apiserver_id_hash', 'hash', 'jwt_issuer_hash'],
     },
     async () =>

@@ -37,7 +37,7 @@ export function authorizationMetrics(
 ): AuthorizationMetrics {
   const decisions = metrics.counter({
     name: 'apiserver_authorization_decisions_total',
-    help: 'Access questions that an authorizer has settled, by authorizer.',
+    help: 'Authorization decisions, by authorizer.',
     labels: ['decision', 'name', 'type'],
   });
   const labels = ['name', 'result'] as const;
@@ -45,34 +45,34 @@ export function authorizationMetrics(
     labels,
     total: {
       name: 'apiserver_authorization_webhook_evaluations_total',
-      help: 'Calls of the webhook that decides about access.',
+      help: 'Calls to the authorization webhook.',
     },
     seconds: {
       name: 'apiserver_authorization_webhook_duration_seconds',
-      help: 'How long calls took of the webhook that decides about access.',
+      help: 'Time taken by calls to the authorization webhook, in seconds.',
       buckets: webhookSeconds,
     },
   });
   const open = metrics.counter({
     name: 'apiserver_authorization_webhook_evaluations_fail_open_total',
-    help: 'Access questions that the webhook has not answered, so that others decide.',
+    help: 'Failed calls to the authorization webhook that were left to the next authorizer.',
     labels,
   });
   const conditionLabels = ['type', 'name'] as const;
   const conditionSeconds = metrics.histogram({
     name: 'apiserver_authorization_match_condition_evaluation_seconds',
-    help: 'How long evaluating the conditions took under which a webhook is asked about access.',
+    help: 'Time taken to evaluate the match conditions of authorization webhooks, in seconds.',
     labels: conditionLabels,
     buckets: [0.001, 0.005, 0.01, 0.025, 0.1, 0.2, 0.25],
   });
   const conditionErrors = metrics.counter({
     name: 'apiserver_authorization_match_condition_evaluation_errors_total',
-    help: 'Access questions of which conditions could not say whether a webhook is asked.',
+    help: 'Failed evaluations of match conditions of authorization webhooks.',
     labels: conditionLabels,
   });
   const exclusions = metrics.counter({
     name: 'apiserver_authorization_match_condition_exclusions_total',
-    help: 'Access questions that a webhook was not asked because of its conditions.',
+    help: 'Requests excluded from an authorization webhook by its match conditions.',
     labels: conditionLabels,
   });
   return {

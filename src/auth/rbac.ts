@@ -79,7 +79,7 @@ export function rbac(objects: ObjectSource, domains: Domains): Rbac {
           .filter(({ nonResourceURLs }) => nonResourceURLs?.length)
           .map(({ verbs, nonResourceURLs }) => ({ verbs: verbs ?? [], nonResourceURLs: nonResourceURLs ?? [] })),
         incomplete,
-        errors: incomplete ? [...errors, 'there are too many rules to list them all'] : errors,
+        errors: incomplete ? [...errors, 'too many rules to list'] : errors,
       };
     },
 

@@ -35,7 +35,7 @@ export interface OutputBudget {
   bytes: number;
 }
 
-const tooLarge = (): InvalidPatchValue => new InvalidPatchValue('what the expression makes is too large');
+const tooLarge = (): InvalidPatchValue => new InvalidPatchValue('the result of the expression is too large');
 
 /** Takes one value from the budget; members, texts and bytes also take their size. */
 function take(budget: OutputBudget, bytes: number): void {

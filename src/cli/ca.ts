@@ -31,7 +31,7 @@ export const caStatus = (flags: Flags): Promise<void> =>
     const shown = await Promise.all(
       items.map(async (secret) => ({ secret, waitsFor: await waitedFor(client, secret) })),
     );
-    process.stdout.write(items.length === 0 ? 'No CA is rotated.\n' : caTable(shown, Date.now()));
+    process.stdout.write(items.length === 0 ? 'No CA is managed by rotation.\n' : caTable(shown, Date.now()));
   });
 
 /**
@@ -43,20 +43,20 @@ export const rotateCa = (key: { readonly namespace: string; readonly name: strin
     const text = `${key.namespace}/${key.name}`;
     const secrets = client.resource(Secrets);
     const secret = await secrets.get(key);
-    if (secret === undefined) throw new Error(`there is no Secret ${text}`);
+    if (secret === undefined) throw new Error(`no Secret ${text}`);
     if (secret.metadata.labels?.[kedgeNames.caLabel] === undefined)
-      throw new Error(`the Secret ${text} holds no CA that is rotated`);
+      throw new Error(`the Secret ${text} contains no CA that is managed by rotation`);
     const problem = rotationProblem(readCaState(secret.data ?? {}));
     if (problem !== undefined) throw new Error(problem);
     const annotations = { ...secret.metadata.annotations, [kedgeNames.rotateAnnotation]: timestamp(Date.now()) };
     // The update includes the resourceVersion that was read, so that only one rotation begins.
     await secrets.update({ ...secret, metadata: { ...secret.metadata, annotations } });
-    process.stdout.write(`A rotation of the CA in ${text} was asked for. See kedge ca status.\n`);
+    process.stdout.write(`A rotation of the CA in ${text} was requested. See kedge ca status.\n`);
   });
 
 /** Returns why no rotation can begin; undefined if one can. */
 export const rotationProblem = (state: CaState): string | undefined =>
-  state.next === undefined ? undefined : `a rotation is under way (${phaseOf(state)}); it goes on by itself`;
+  state.next === undefined ? undefined : `a rotation is in progress (${phaseOf(state)}); it continues by itself`;
 
 /**
  * A Secret with a CA, and the bundles that lack its next anchor; empty if none do, or if the caller may not read them.
@@ -85,8 +85,8 @@ const next: Readonly<Record<RotationPhase, (state: CaState, waitsFor: readonly s
   steady: () => '',
   announced: (_, waitsFor) =>
     waitsFor.length === 0
-      ? 'waits until every bundle has the next anchor'
-      : `waits for the next anchor in ${listed(waitsFor)}`,
+      ? 'waiting until every bundle has the next anchor'
+      : `waiting for the next anchor in ${listed(waitsFor)}`,
   spreading: ({ next: ca }, waitsFor, now) =>
     waitsFor.length === 0
       ? `every bundle has had the next anchor for ${humanDuration(now - (ca?.seenSince ?? now))}`
@@ -119,7 +119,7 @@ function stateCells({ secret: { data = {}, metadata }, waitsFor }: ShownCa, now:
       subject.commonName,
       shownEnd(timestamp(notAfter), now),
       String(1 + anchors.flatMap((pem) => readPemCertificates(pem)).length),
-      asked ? 'a rotation was asked for' : next[phase](state, waitsFor, now),
+      asked ? 'a rotation was requested' : next[phase](state, waitsFor, now),
     ];
   } catch (error) {
     if (!(error instanceof PkiError)) throw error;

@@ -50,12 +50,12 @@ function addServe(program: Command): void {
     .option('--host <host>', 'address to accept connections on; default: 127.0.0.1', readText)
     .option(
       '--serving-names <list>',
-      'DNS names and addresses by which others reach it, the first one first',
+      'DNS names and IP addresses by which clients reach the server, the preferred one first',
       readNames,
     )
     .option(
       '--data-dir <directory>',
-      'where keys, certificates, admin.kubeconfig and the store are kept; default: ./.kedge',
+      'directory for keys, certificates, admin.kubeconfig and the store; default: ./.kedge',
       readText,
     )
     .option(
@@ -77,21 +77,21 @@ function addServe(program: Command): void {
 function addControllers(program: Command): void {
   program
     .command('controllers')
-    .description('run the built-in controllers against a server elsewhere')
+    .description('run the built-in controllers against another server')
     .requiredOption('--kubeconfig <file>', 'server and identity to use; required')
     .option('--controllers <list>', 'controllers to run, comma-separated; default: all', readList)
     .addHelpText('after', controllerHelp)
-    .option('--config <file>', 'options file whose signing, certificatePolicy, trust and domains count')
+    .option('--config <file>', 'options file; only signing, certificatePolicy, trust and domains are used')
     .option('--ca-cert <file>', 'PEM certificate of the CA that signs for the well-known signers')
     .option('--ca-key <file>', 'PEM key of that CA')
     .option(
       '--lease <namespace/name>',
-      'of several such programs only the one works that holds this Lease',
+      'elect a leader with this Lease: only its holder runs the controllers',
       readObjectName('a Lease'),
     )
     .option(
       '--probe-address <[host:]port>',
-      'where /healthz, /readyz and /metrics are answered, over plain HTTP; default: nowhere',
+      'serve /healthz, /readyz and /metrics here, over plain HTTP; default: off',
       readAddress,
     )
     .addOption(logLevel())
@@ -107,14 +107,14 @@ function addControllers(program: Command): void {
 function addCertificates(program: Command): void {
   program
     .command('certificates')
-    .description('list certificates that were issued, those that expire first at the top')
+    .description('list issued certificates, those that expire first at the top')
     .option('--kubeconfig <file>', 'server and identity to use; default: as kubectl does')
-    .option('--signer <name>', 'only of this signer')
-    .option('--requester <name>', 'only what this user asked for')
-    .option('--name <text>', 'only with this common name or alternative name')
-    .option('--expires-within <period>', 'only what expires within 30d, 12h, 45m', readPeriod)
-    .option('--expired', 'those that have expired, too')
-    .addOption(new Option('--output <format>', 'how they are printed').choices(['table', 'json']).default('table'))
+    .option('--signer <name>', 'only those of this signer')
+    .option('--requester <name>', 'only those requested by this user')
+    .option('--name <text>', 'only those with this common name or alternative name')
+    .option('--expires-within <period>', 'only those that expire within 30d, 12h, 45m', readPeriod)
+    .option('--expired', 'include expired ones')
+    .addOption(new Option('--output <format>', 'output format').choices(['table', 'json']).default('table'))
     .addOption(
       // The whole ledger is verified, whatever is selected.
       new Option('--verify', 'check that nothing was changed or removed, and print the end of the ledger').conflicts([
@@ -126,7 +126,7 @@ function addCertificates(program: Command): void {
         'output',
       ]),
     )
-    .option('--noted <end>', 'with --verify: an end printed before, which must still be there', readNoted)
+    .option('--noted <end>', 'with --verify: an end printed earlier, which must still be in the ledger', readNoted)
     .action(async (flags, command: Command) => {
       // An end is given to be verified.
       if (flags.noted !== undefined && flags.verify !== true) command.error('error: --noted needs --verify');
@@ -136,16 +136,16 @@ function addCertificates(program: Command): void {
 }
 
 function addCa(program: Command): void {
-  const ca = program.command('ca').description('certificate authorities that Kedge keeps in Secrets');
+  const ca = program.command('ca').description('manage certificate authorities that Kedge keeps in Secrets');
   ca.command('status')
-    .description('show each CA, and how far its rotation is')
+    .description('show each CA and the state of its rotation')
     .option('--kubeconfig <file>', 'server and identity to use; default: as kubectl does')
     .action(async (flags: { readonly kubeconfig?: string }) => {
       const { caStatus } = await import('./ca.js');
       await caStatus(flags);
     });
   ca.command('rotate')
-    .description('replace a CA: its successor is announced now, and signs once everybody has had time to trust it')
+    .description('replace a CA: its successor is announced now and signs once clients have had time to trust it')
     .argument('<secret>', 'namespace/name of its Secret', readObjectName('a Secret'))
     .option('--kubeconfig <file>', 'server and identity to use; default: as kubectl does')
     .action(async (secret: ObjectName, flags: { readonly kubeconfig?: string }) => {
@@ -155,14 +155,14 @@ function addCa(program: Command): void {
 }
 
 function addStore(program: Command): void {
-  const store = program.command('store').description('stores, while no server uses them');
+  const store = program.command('store').description('manage stores that no server is using');
   store
     .command('copy')
     .description('copy everything in a store to a new one: from the embedded store to etcd, or back')
     .argument('<from>', 'level:DIR | etcd:[https://]HOST:PORT,...', readText)
-    .argument('<to>', 'the same; a directory or etcd prefix that holds nothing yet', readText)
-    .option('--config <file>', 'options file, of which etcd and encryptionConfigFile count')
-    .option('--leave-unreadable', 'leave out, and name, what cannot be decrypted because its key is lost')
+    .argument('<to>', 'the same; the directory or etcd prefix must be empty', readText)
+    .option('--config <file>', 'options file; only etcd and encryptionConfigFile are used')
+    .option('--leave-unreadable', 'skip and list objects that cannot be decrypted because their key is lost')
     .action(
       async (from: string, to: string, flags: { readonly config?: string; readonly leaveUnreadable?: boolean }) => {
         const { copy } = await import('./store.js');
@@ -174,8 +174,8 @@ function addStore(program: Command): void {
 function addDemo(program: Command): void {
   program
     .command('demo')
-    .description('play the story of a signed certificate, step by step')
-    .option('--kubeconfig <file>', 'server to play against; default: one of its own')
+    .description('show how certificates are requested, approved and signed, step by step')
+    .option('--kubeconfig <file>', 'server to use; default: a temporary one')
     .action(async (flags: { readonly kubeconfig?: string }) => {
       const { demo } = await import('./demo.js');
       await demo(flags);
@@ -184,7 +184,7 @@ function addDemo(program: Command): void {
 
 function readPort(text: string): number {
   const port = Number(text);
-  if (!/^\d+$/.test(text) || port > 65_535) throw new InvalidArgumentError('a port is a number from 0 to 65535.');
+  if (!/^\d+$/.test(text) || port > 65_535) throw new InvalidArgumentError('must be a number from 0 to 65535.');
   return port;
 }
 
@@ -195,21 +195,22 @@ function readText(text: string): string {
 
 function readNames(text: string): string[] {
   const names = text.split(',');
-  if (!names.every(isServingName)) throw new InvalidArgumentError('names are DNS names and IP addresses, a,b,c.');
+  if (!names.every(isServingName))
+    throw new InvalidArgumentError('must be DNS names and IP addresses, comma-separated.');
   return names;
 }
 
 /** Parses a period to milliseconds. */
 function readPeriod(text: string): number {
   const [, count = '', unit = ''] = /^(\d+)([mhd])$/.exec(text) ?? [];
-  if (count === '') throw new InvalidArgumentError('a period is a number of minutes, hours or days: 45m, 12h, 30d.');
+  if (count === '') throw new InvalidArgumentError('must be a number of minutes, hours or days: 45m, 12h, 30d.');
   return Number(count) * { m: 60_000, h: 3_600_000, d: 86_400_000 }[unit as 'm' | 'h' | 'd'];
 }
 
 function readNoted(text: string): { readonly sequence: number; readonly hash: string } {
   if (text === 'empty') return { sequence: 0, hash: '' };
   const [, sequence = '', hash = ''] = /^([1-9]\d*):([0-9a-f]{64})$/.exec(text) ?? [];
-  if (hash === '') throw new InvalidArgumentError('an end is NUMBER:HASH or empty, as --verify prints it.');
+  if (hash === '') throw new InvalidArgumentError('must be NUMBER:HASH or empty, as --verify prints it.');
   return { sequence: Number(sequence), hash };
 }
 
@@ -223,14 +224,14 @@ const readObjectName =
   (text: string): ObjectName => {
     const [namespace = '', name = '', ...more] = text.split('/');
     if (namespace === '' || name === '' || more.length > 0)
-      throw new InvalidArgumentError(`${what} is named by namespace/name.`);
+      throw new InvalidArgumentError(`${what} must be namespace/name.`);
     return { namespace, name };
   };
 
 /** Parses an address: `8080`, `:8080`, `127.0.0.1:8080`, `[::1]:8080`. */
 function readAddress(text: string): { readonly host: string | undefined; readonly port: number } {
   const [, host, port = ''] = /^(?:(\[[^\]]+\]|[^:[\]]*):)?(\d+)$/.exec(text) ?? [];
-  if (port === '') throw new InvalidArgumentError('an address is a port, or host:port.');
+  if (port === '') throw new InvalidArgumentError('must be a port or host:port.');
   return { host: host?.replace(/^\[|\]$/g, '') || undefined, port: readPort(port) };
 }
 

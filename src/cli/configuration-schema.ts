@@ -105,7 +105,7 @@ export const configuration = z.strictObject({
     })
     .refine(
       ({ caFile, allowedNames }) => caFile !== undefined || allowedNames.length === 0,
-      'allowedNames needs caFile: nobody is believed without one',
+      'allowedNames needs caFile: without one, nobody is authenticated',
     )
     .prefault({}),
   serviceAccounts: z
@@ -153,8 +153,7 @@ export const configuration = z.strictObject({
     })
     .superRefine(({ distribute, ...trust }, context) => {
       tellSentence(trustProblems(trust)[0], context);
-      if (trust.bundles.length > 0 && !distribute)
-        tellSentence('bundles are distributed only where distribute is true', context);
+      if (trust.bundles.length > 0 && !distribute) tellSentence('bundles need distribute: true', context);
     })
     .prefault({}),
   domains: z
@@ -169,7 +168,7 @@ export const configuration = z.strictObject({
       for (const [at, { service, address }] of all.entries())
         tell(optionChecks.webhookServices({ [service]: address }, `${at}`), context);
     })
-    .refine((all) => new Set(all.map((one) => one.service)).size === all.length, 'must name each service once')
+    .refine((all) => new Set(all.map((one) => one.service)).size === all.length, 'must name each service only once')
     .default(defaults.webhookServices),
   webhookKubeconfig: of<string>(optionChecks.webhookKubeconfig).optional(),
   featureGates: z

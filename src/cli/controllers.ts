@@ -137,10 +137,10 @@ function tellRunning(log: Logger, chosen: 'all' | readonly string[], running: re
   if (absent.length > 0)
     log[chosen === 'all' ? 'info' : 'warn'](
       { controllers: absent },
-      'not run here: only the server has what they need',
+      'not run: these controllers work only inside the server',
     );
   const idle = chosen === 'all' ? [] : chosen.filter((name) => ![...running, ...onlyInServer].includes(name));
-  if (idle.length > 0) log.warn({ controllers: idle }, 'chosen, but nothing is configured for them to do');
+  if (idle.length > 0) log.warn({ controllers: idle }, 'enabled, but not configured');
   log.info({ controllers: running }, 'running');
 }
 

@@ -15,22 +15,22 @@ export async function demo({ kubeconfig }: { readonly kubeconfig?: string }): Pr
   const run = randomBytes(3).toString('hex');
   if (kubeconfig !== undefined) {
     const access = await openAccess(kubeconfig);
-    narrator.say(`Playing against ${access.server}, as ${kubeconfig} says.`);
+    narrator.say(`Using ${access.server}, as ${kubeconfig} says.`);
     await playStory({ access, narrator, run });
-    narrator.say('\nThe requests are left to look at: kubectl get csr');
+    narrator.say('\nThe requests are kept: kubectl get csr');
     return;
   }
   const directory = await mkdtemp(join(tmpdir(), 'kedge-demo-'));
   try {
     await withOwnServer(directory, async (file) => {
       const access = await openAccess(file);
-      narrator.say(`Playing against a server of its own, ${access.server}.`);
+      narrator.say(`Using a temporary server, ${access.server}.`);
       await playStory({ access, narrator, run });
     });
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
-  narrator.say('\nThe server and its temporary directory are gone again.');
+  narrator.say('\nThe server and its temporary directory were removed.');
 }
 
 async function withOwnServer(directory: string, play: (kubeconfig: string) => Promise<void>): Promise<void> {

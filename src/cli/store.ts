@@ -20,7 +20,7 @@ interface CopyFlags {
  */
 export async function copy(from: string, to: string, flags: CopyFlags): Promise<void> {
   for (const address of [from, to]) {
-    if (address.startsWith('memory:')) throw new ConfigurationError(`${address} is gone when this program ends`);
+    if (address.startsWith('memory:')) throw new ConfigurationError(`${address} is lost when this program ends`);
   }
   const configuration = await readConfiguration(flags.config, {});
   const over = new AbortController();
@@ -44,7 +44,7 @@ export async function copy(from: string, to: string, flags: CopyFlags): Promise<
             ? new Error(`${from} was not copied to ${to}: ${messageOf(error)}`)
             : error;
         });
-        process.stdout.write(`${count} entries were copied; revisions go on after ${revision}.\n`);
+        process.stdout.write(`${count} entries were copied; revisions continue after ${revision}.\n`);
       });
     });
   } finally {
@@ -55,7 +55,7 @@ export async function copy(from: string, to: string, flags: CopyFlags): Promise<
 /** Fails while a key service is unavailable; otherwise everything encrypted by its keys would be left out. */
 function checkServices(encryption: OpenedEncryption | undefined): void {
   const problem = encryption?.problem();
-  if (problem !== undefined) throw new Error(`what a key service keeps is not lost while it does not work: ${problem}`);
+  if (problem !== undefined) throw new Error(`data whose key service does not work is not lost: ${problem}`);
 }
 
 const tellLeft = (key: string, why: unknown): void => void process.stderr.write(`left out ${key}: ${messageOf(why)}\n`);

@@ -33,14 +33,14 @@ const run = promisify(execFile);
 /** Credentials from an exec plugin, which runs when they are first needed, have expired, or were refused; once at a time. */
 export function execCredentials(plugin: ExecPlugin, options: ExecOptions): CredentialSource {
   if (typeof plugin.command !== 'string' || plugin.command === '')
-    throw new AccessError('an exec plugin names no command');
+    throw new AccessError('an exec plugin has no command');
   if (!versions.includes(plugin.apiVersion)) {
     throw new AccessError(
       `exec plugin ${plugin.command} speaks ${plugin.apiVersion}; known are ${versions.join(', ')}`,
     );
   }
   if (plugin.interactiveMode === 'Always') {
-    throw new AccessError(`exec plugin ${plugin.command} wants to ask questions on a terminal, which is not supported`);
+    throw new AccessError(`exec plugin ${plugin.command} requires an interactive terminal, which is not supported`);
   }
   let known: { readonly credentials: ClientCredentials; readonly until: number } | undefined;
   let asking: Promise<ClientCredentials> | undefined;
@@ -104,7 +104,7 @@ function readAnswer(
 ): { readonly credentials: ClientCredentials; readonly expires: number } {
   const answer = parse(stdout);
   if (answer?.kind !== 'ExecCredential' || answer.apiVersion !== apiVersion || answer.status === undefined) {
-    throw new AccessError(`exec plugin ${command} answered no ExecCredential of ${apiVersion}`);
+    throw new AccessError(`exec plugin ${command} did not answer with an ExecCredential of ${apiVersion}`);
   }
   const { token, clientCertificateData, clientKeyData, expirationTimestamp } = answer.status;
   if (!token && !(clientCertificateData && clientKeyData)) {

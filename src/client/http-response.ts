@@ -35,7 +35,7 @@ export async function readResponse(answer: IncomingMessage, asked: string, type?
   try {
     return parseJson(text);
   } catch (cause) {
-    throw new Error(`the server answered with code ${code} what is no JSON: ${beginningOf(text)}`, { cause });
+    throw new Error(`the server answered with code ${code} and no JSON: ${beginningOf(text)}`, { cause });
   }
 }
 
@@ -74,18 +74,18 @@ export function decodeDiscovery(answer: unknown): unknown {
     : [undefined];
   if (lists.every((list) => isList(list) && list.every((one) => typeof one === 'string' || isObject(one))))
     return answer;
-  throw new Error('the server answered what is no document of discovery');
+  throw new Error('the answer of the server is not a discovery document');
 }
 
 /** Decodes a list; an empty one may lack `items` or have `null`. */
 export function decodeList<T extends ApiObject>(answer: unknown): Partial<List<T>> {
   const items = isObject(answer) ? (answer['items'] ?? []) : undefined;
   if (isList(items) && items.every(hasMetadata)) return answer as Partial<List<T>>;
-  throw new Error('the server answered what is no list of objects');
+  throw new Error('the answer of the server is not a list of objects');
 }
 
 /** Decodes an object. A Status is accepted only with `orStatus`, for creations that answer one, such as evictions. */
 export function decodeObject<T extends ApiObject>(answer: unknown, { orStatus }: { readonly orStatus: boolean }): T {
   if (hasMetadata(answer) && (orStatus || answer.kind !== 'Status')) return answer as T;
-  throw new Error('the server answered what is no object');
+  throw new Error('the answer of the server is not an object');
 }

@@ -27,7 +27,7 @@ export async function credentialsOf(
 ): Promise<CredentialSource> {
   for (const name of ['token', 'tokenFile', 'username', 'password'] as const)
     if (user[name] !== undefined && user[name] !== null && typeof user[name] !== 'string')
-      throw new AccessError(`the ${name} of a user of the kubeconfig is no text`);
+      throw new AccessError(`the ${name} of a user of the kubeconfig is not a string`);
   const tls = await certificateOf(user, directory, options.clock);
   if (user.tokenFile) {
     return together(tls, tokenFile(resolve(directory, user.tokenFile), options.clock, user.token));

@@ -21,7 +21,7 @@ import { credentialsOf, impersonation } from './kubeconfig-user.js';
 export async function accessFromFiles(paths: readonly string[], options: KubeconfigOptions): Promise<ClusterAccess> {
   const read = await Promise.all(paths.map(readFileIfExists));
   const files = read.flatMap((text, at) => (text === undefined ? [] : [{ text, path: paths[at] ?? '' }]));
-  if (files.length === 0) throw new AccessError(`there is no kubeconfig at ${paths.map(displayPath).join(' or ')}`);
+  if (files.length === 0) throw new AccessError(`no kubeconfig at ${paths.map(displayPath).join(' or ')}`);
   const configs = await Promise.all(files.map(({ text, path }) => parseKubeconfig(text, path)));
   return accessOf(merge(configs), options);
 }
@@ -42,13 +42,13 @@ export async function usersInFile(
   options: KubeconfigOptions,
 ): Promise<{ readonly byName: ReadonlyMap<string, CredentialSource>; readonly current: CredentialSource | undefined }> {
   const text = await readFileIfExists(path);
-  if (text === undefined) throw new AccessError(`there is no kubeconfig at ${displayPath(path)}`);
+  if (text === undefined) throw new AccessError(`no kubeconfig at ${displayPath(path)}`);
   const config = await parseKubeconfig(text, path);
   const open = async (user: NamedEntry<User>): Promise<CredentialSource> => {
     const called = `user ${JSON.stringify(user.name)} of the kubeconfig ${path}`;
     if (user.value['auth-provider']) throw new AccessError(`${called}: auth-provider is not supported here`);
     if (Object.keys(impersonation(user.value)).length > 0)
-      throw new AccessError(`${called}: to be somebody else (as) is not supported here`);
+      throw new AccessError(`${called}: impersonation (as) is not supported here`);
     return credentialsOf(user, { server: '' }, config, options);
   };
   // The first of several users with the same name counts, as everywhere in kubeconfig files.
@@ -74,17 +74,17 @@ function openedLater(open: () => Promise<CredentialSource>): CredentialSource {
 
 async function accessOf(config: Kubeconfig, options: KubeconfigOptions): Promise<ClusterAccess> {
   const name = options.context ?? config.currentContext;
-  if (name === '') throw new AccessError('the kubeconfig names no current-context');
+  if (name === '') throw new AccessError('the kubeconfig has no current-context');
   const context = findNamed(config.contexts, name, 'context').value;
   const { value: cluster, directory } = findNamed(config.clusters, context.cluster, 'cluster');
-  if (!cluster.server) throw new AccessError(`cluster ${JSON.stringify(context.cluster)} names no server`);
+  if (!cluster.server) throw new AccessError(`cluster ${JSON.stringify(context.cluster)} has no server`);
   if (cluster['proxy-url']) throw new AccessError('proxy-url of a cluster is not supported');
   if (
     cluster['insecure-skip-tls-verify'] === true &&
     (cluster['certificate-authority-data'] || cluster['certificate-authority'])
   )
     throw new AccessError(
-      `cluster ${JSON.stringify(context.cluster)}: insecure-skip-tls-verify and a certificate-authority exclude each other`,
+      `cluster ${JSON.stringify(context.cluster)}: insecure-skip-tls-verify and certificate-authority cannot be combined`,
     );
   const given = await inlineOrFile(
     cluster['certificate-authority-data'],
@@ -115,7 +115,7 @@ function anchorsOf(pem: string, cluster: string): string {
   try {
     return usableRootCertificates(pem);
   } catch (cause) {
-    throw new AccessError(`the certificate-authority of cluster ${JSON.stringify(cluster)} is no certificate`, {
+    throw new AccessError(`the certificate-authority of cluster ${JSON.stringify(cluster)} is not a certificate`, {
       cause,
     });
   }

@@ -278,7 +278,7 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
             error: reject,
             complete: resolve,
           });
-        const lost = (): void => (isOpen || events > 0 ? resolve() : reject(new Error('the watch was never answered')));
+        const lost = (): void => (isOpen || events > 0 ? resolve() : reject(new Error('the watch was not answered')));
         void this.#clock.sleep(timeoutSeconds * 1_000 + lostAfterMs, over.signal).then(lost);
       });
     } finally {

@@ -11,7 +11,7 @@ export const tokenFile = (path: string, clock: Clock, other?: string): Credentia
         throw new AccessError(`cannot read the token in ${path}`, { cause });
       });
       // Caught while it is being written.
-      if (token.trim() === '') throw new AccessError(`there is no token in ${path}`);
+      if (token.trim() === '') throw new AccessError(`no token in ${path}`);
       return bearer(token.trim());
     },
     clock,

@@ -25,7 +25,7 @@ export async function* linesOf(stream: Readable, limit = maxLineBytes): AsyncGen
     length += chunk.length - start;
     if (length > limit) throw new Error(`a line of the watch is longer than ${limit} bytes`);
   }
-  if (length > 0) throw new Error('the watch broke off within an event');
+  if (length > 0) throw new Error('the watch ended in the middle of an event');
 }
 
 const initialEventsEnd = 'k8s.io/initial-events-end';

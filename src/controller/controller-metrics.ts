@@ -43,12 +43,12 @@ export function controllerMetrics(metrics: Metrics): ControllerMetrics {
   const workers = workerMetrics(metrics);
   const master = metrics.gauge({
     name: 'leader_election_master_status',
-    help: 'Whether this process has the lease: 1 or 0.',
+    help: '1 if this process holds the lease, 0 otherwise.',
     labels: ['name'],
   });
   const failing = metrics.gauge({
     name: 'kedge_watches_failing',
-    help: 'Watches of controllers that fail to list or watch.',
+    help: '1 if a list or watch of a controller is failing, 0 otherwise.',
     labels: ['controller', 'resource'],
   });
   return {
@@ -72,7 +72,7 @@ export function controllerMetrics(metrics: Metrics): ControllerMetrics {
 function reconcileMetrics(metrics: Metrics) {
   const total = metrics.counter({
     name: 'controller_runtime_reconcile_total',
-    help: 'Reconciles by controller and result.',
+    help: 'Reconciles, by controller and result.',
     labels: ['controller', 'result'],
   });
   const errors = metrics.counter({
@@ -82,17 +82,17 @@ function reconcileMetrics(metrics: Metrics) {
   });
   const terminal = metrics.counter({
     name: 'controller_runtime_terminal_reconcile_errors_total',
-    help: 'Reconciles that failed and are not tried again.',
+    help: 'Reconciles that failed and are not retried.',
     labels: ['controller'],
   });
   const timeouts = metrics.counter({
     name: 'controller_runtime_reconcile_timeouts_total',
-    help: 'Reconciles that took longer than they may.',
+    help: 'Reconciles that exceeded their timeout.',
     labels: ['controller'],
   });
   const time = metrics.histogram({
     name: 'controller_runtime_reconcile_time_seconds',
-    help: 'How long reconciles took.',
+    help: 'Time taken by reconciles, in seconds.',
     labels: ['controller'],
     buckets: exponentialBuckets(0.001, 4, 9),
   });
@@ -117,18 +117,22 @@ const queueLabels = ['controller', 'name'] as const;
 function queueMetrics(metrics: Metrics) {
   const labels = queueLabels;
   const buckets = exponentialBuckets(1e-8, 10, 10);
-  const depth = metrics.gauge({ name: 'workqueue_depth', help: 'Keys that wait for a worker.', labels });
-  const adds = metrics.counter({ name: 'workqueue_adds_total', help: 'Keys put into the queue.', labels });
-  const retries = metrics.counter({ name: 'workqueue_retries_total', help: 'Keys that are to wait later.', labels });
+  const depth = metrics.gauge({ name: 'workqueue_depth', help: 'Keys waiting for a worker.', labels });
+  const adds = metrics.counter({ name: 'workqueue_adds_total', help: 'Keys added to the queue.', labels });
+  const retries = metrics.counter({
+    name: 'workqueue_retries_total',
+    help: 'Keys added again after a failure or a delay.',
+    labels,
+  });
   const waits = metrics.histogram({
     name: 'workqueue_queue_duration_seconds',
-    help: 'How long keys waited for a worker.',
+    help: 'Time keys waited for a worker, in seconds.',
     labels,
     buckets,
   });
   const works = metrics.histogram({
     name: 'workqueue_work_duration_seconds',
-    help: 'How long workers had keys.',
+    help: 'Time workers took to process a key, in seconds.',
     labels,
     buckets,
   });
@@ -144,7 +148,7 @@ function queueMetrics(metrics: Metrics) {
 function workerMetrics(metrics: Metrics) {
   const most = metrics.gauge({
     name: 'controller_runtime_max_concurrent_reconciles',
-    help: 'Workers that there are.',
+    help: 'Number of workers.',
     labels: ['controller'],
   });
   /** How long workers have had their keys. */
@@ -160,13 +164,13 @@ function workerMetrics(metrics: Metrics) {
       value: of([...taken].map((age) => age())),
     }));
   metrics.measured(
-    { name: 'controller_runtime_active_workers', help: 'Workers that have a key.', labels: ['controller'] },
+    { name: 'controller_runtime_active_workers', help: 'Number of workers processing a key.', labels: ['controller'] },
     async () => [...ages].map(([controller, { size }]) => ({ labels: { controller }, value: size })),
   );
   metrics.measured(
     {
       name: 'workqueue_unfinished_work_seconds',
-      help: 'How long workers have had the keys they have, together.',
+      help: 'Total time of the keys that are being processed, in seconds.',
       labels: queueLabels,
     },
     measured((seconds) => seconds.reduce((sum, one) => sum + one, 0)),
@@ -174,7 +178,7 @@ function workerMetrics(metrics: Metrics) {
   metrics.measured(
     {
       name: 'workqueue_longest_running_processor_seconds',
-      help: 'How long the slowest worker has had its key.',
+      help: 'Time of the key that has been processed the longest, in seconds.',
       labels: queueLabels,
     },
     measured((seconds) => Math.max(0, ...seconds)),
@@ -196,17 +200,17 @@ function reviewMetrics(metrics: Metrics): NonNullable<ControllerMetrics['reviewi
   const labels = ['webhook'] as const;
   const total = metrics.counter({
     name: 'controller_runtime_webhook_requests_total',
-    help: 'Reviews by webhook and HTTP status.',
+    help: 'Reviews, by webhook and HTTP status.',
     labels: ['webhook', 'code'],
   });
   const inFlight = metrics.gauge({
     name: 'controller_runtime_webhook_requests_in_flight',
-    help: 'Reviews that are being answered.',
+    help: 'Reviews in progress.',
     labels,
   });
   const time = metrics.histogram({
     name: 'controller_runtime_webhook_latency_seconds',
-    help: 'How long reviews took.',
+    help: 'Time taken by reviews, in seconds.',
     labels,
     buckets: exponentialBuckets(0.001, 4, 9),
   });

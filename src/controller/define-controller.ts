@@ -95,7 +95,7 @@ class ObjectWork<T extends ApiObject> implements KeyedWork<ObjectKey> {
         results.push(...(await this.#work(object, context)));
     } catch (error) {
       if (untold.length === 0 || !isTerminal(error)) throw error;
-      context.log.error({ object: keyText(key), err: error }, 'reconcile failed for good');
+      context.log.error({ object: keyText(key), err: error }, 'reconcile failed and is not retried');
     }
     const next = soonest(results);
     if (untold.length === 0) return next;

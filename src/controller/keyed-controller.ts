@@ -67,7 +67,7 @@ export function checkNumbers(
   }: Pick<KeyedWork<never>, 'concurrency' | 'backoff' | 'rateLimit' | 'timeoutMs'>,
 ): void {
   if (!(Number.isSafeInteger(concurrency) && concurrency >= 1))
-    throw new Error(`controller ${name}: concurrency must be a whole number from 1 on, not ${concurrency}`);
+    throw new Error(`controller ${name}: concurrency must be an integer of at least 1, not ${concurrency}`);
   const numbers = {
     ...(backoff && { 'backoff.baseMs': backoff.baseMs, 'backoff.capMs': backoff.capMs }),
     ...(timeoutMs !== undefined && { timeoutMs }),
@@ -75,7 +75,7 @@ export function checkNumbers(
   };
   for (const [what, value] of Object.entries(numbers))
     if (!(Number.isFinite(value) && value > 0))
-      throw new Error(`controller ${name}: ${what} must be a number above 0, not ${value}`);
+      throw new Error(`controller ${name}: ${what} must be a number greater than 0, not ${value}`);
 }
 
 /** Runs until the signal aborts. One log line per reconcile. */
@@ -115,7 +115,7 @@ async function workThrough<K>(name: string, work: KeyedWork<K>, context: Reconci
         report(terminal ? 'terminal' : 'retry', error);
       } catch {
         // Anything may be thrown, even a proxy that throws when inspected. That must affect this key alone.
-        context.log.warn(about, 'reconcile failed with what cannot be told');
+        context.log.warn(about, 'reconcile failed with an error that cannot be logged');
       }
       lease.settle(terminal ? 'done' : 'retry');
     }
@@ -144,7 +144,7 @@ function countedQueue<K>(
   /** Takes the keys still waiting out of the metrics. */
   leave(): void;
 } {
-  /** Keys that wait for a worker. */
+  /** Keys waiting for a worker. */
   let waiting = 0;
   const waits = (change: number): void => {
     waiting += change;
@@ -189,7 +189,7 @@ function reportOf(
       // The stack of an error of the server is logged the first time only.
       ...(err === undefined ? {} : { err: attempt > 1 ? withoutStack(err) : err }),
     };
-    if (result === 'terminal') log.error(fields, 'reconcile failed for good');
+    if (result === 'terminal') log.error(fields, 'reconcile failed and is not retried');
     else if (result !== 'retry') log.info(fields, 'reconciled');
     else if (signal.aborted || (attempt <= racesLost && isLostRace(object, err))) log.debug(fields, 'reconcile failed');
     else log.warn(fields, 'reconcile failed');
@@ -213,7 +213,7 @@ async function withinTime<R>(
     if (!(signal.reason instanceof TimeoutError)) return;
     metrics?.timedOut?.(name);
     // The line of what failed comes when it has ended, which may be never.
-    log.warn({ object, timeoutMs }, 'reconcile takes too long');
+    log.warn({ object, timeoutMs }, 'reconcile exceeded its timeout');
   };
   signal.addEventListener('abort', late, { once: true });
   try {
@@ -225,7 +225,7 @@ async function withinTime<R>(
   }
 }
 
-const callOver = new Error('the reconcile to which this client was given has ended');
+const callOver = new Error('the reconcile that this client belongs to has ended');
 
 /** How many conflicts in a row pass without a warning: a reconcile that reads the object fresh soon succeeds. */
 const racesLost = 3;
@@ -242,5 +242,5 @@ function isLostRace(object: string, error: unknown): boolean {
 /** Throws for a time that is not finite, which would be due at once, again and again. */
 function finite(requeueAfterMs: number): number {
   if (Number.isFinite(requeueAfterMs)) return Math.max(1, requeueAfterMs);
-  throw new Error(`reconcile said requeueAfterMs: ${requeueAfterMs}, which is not a finite number`);
+  throw new Error(`reconcile returned requeueAfterMs: ${requeueAfterMs}, which is not a finite number`);
 }

@@ -106,7 +106,7 @@ class Candidate {
       if ((await this.#tryHold(client)) && this.#leftMs(askedAt) > 0) return askedAt;
       const holder = this.#seen?.lease.spec?.holderIdentity;
       const isNews = holder && holder !== this.#identity && holder !== waitsFor;
-      if (isNews) log.info({ lease: this.#options.lease, holder }, 'another leads');
+      if (isNews) log.info({ lease: this.#options.lease, holder }, 'another process became leader');
       waitsFor = holder;
       await this.#pause();
     }
@@ -231,7 +231,7 @@ class Candidate {
         isReason(error, 'AlreadyExists');
       const isNews = !isExpected && this.#troubles.shouldReport(error, clock.monotonic());
       const fields = { lease: this.#options.lease, identity: this.#identity, err: withoutStack(error) };
-      log[isNews ? 'warn' : 'debug'](fields, 'could not take the lease');
+      log[isNews ? 'warn' : 'debug'](fields, 'could not acquire the lease');
       return false;
     }
   }
@@ -298,7 +298,7 @@ class Candidate {
       );
     } catch (error) {
       const { lease } = this.#options;
-      log.warn({ lease, identity: this.#identity, err: error }, 'could not give back the lease');
+      log.warn({ lease, identity: this.#identity, err: error }, 'could not release the lease');
     }
   }
 

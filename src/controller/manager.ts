@@ -15,7 +15,7 @@ import { type UnsyncedWatches, unsyncedWatches } from './watches.js';
 export function checkUniqueNames(runnables: readonly Runnable[]): void {
   const names = runnables.filter(({ isController }) => isController).map(({ name }) => name);
   const twin = names.find((name, at) => names.indexOf(name) !== at);
-  if (twin !== undefined) throw new Error(`there are two controllers named ${twin}`);
+  if (twin !== undefined) throw new Error(`duplicate controller name ${twin}`);
 }
 
 /** Runnables did not stop within the grace period, and may still be at work. */
@@ -70,15 +70,15 @@ export function createManager(options: ManagerOptions): Manager {
 
   const manager: Manager = {
     add(...more) {
-      if (started) throw new Error('a manager takes no further runnables once it runs');
+      if (started) throw new Error('runnables cannot be added once the manager runs');
       checkUniqueNames([...runnables, ...more]);
       runnables.push(...more);
       return manager;
     },
     async run(given) {
-      if (started) throw new Error('a manager runs once');
+      if (started) throw new Error('a manager can run only once');
       started = true;
-      if (runnables.length === 0) log.warn({}, 'there is nothing to run');
+      if (runnables.length === 0) log.warn({}, 'no runnables');
       const run = (runnable: Runnable, signal: AbortSignal): Promise<void> => {
         const { name } = runnable;
         const client = clientOf(name, signal);
@@ -101,7 +101,7 @@ function clientsOf(given: ManagerOptions['client'], log: Logger): (name: string,
       if (warned.has(warning)) return;
       if (warned.size >= warningsKept) warned.clear();
       warned.add(warning);
-      log.warn({ runnable: name, warning }, 'the server warns');
+      log.warn({ runnable: name, warning }, 'warning from the server');
     }, client);
   const caches = new Map<Client, SharedCaches>();
   return (name, signal) => {
@@ -140,7 +140,7 @@ async function runTogether(
   const failed = (runnable: string, error: unknown): void => {
     const isLate = stop.signal.aborted && failures.length === 0;
     if (isLate && !(error instanceof RunnablesLeftBehind)) {
-      if (error !== stop.signal.reason) log.warn({ runnable, err: error }, 'runnable failed while it stopped');
+      if (error !== stop.signal.reason) log.warn({ runnable, err: error }, 'runnable failed while stopping');
       return;
     }
     failures.push(error);

@@ -36,8 +36,8 @@ export const probeServer = (options: ProbeServerOptions): Runnable => ({
     });
     const listener = new HttpListener(server, clock);
     const port = await listener.open({ host: options.host, port: options.port });
-    server.on('error', (error) => log.error({ err: error }, 'the listener for probes failed'));
-    log.info({ port }, 'probes are answered');
+    server.on('error', (error) => log.error({ err: error }, 'probe listener failed'));
+    log.info({ port }, 'serving probes');
     await aborted(signal);
     await listener.close(graceMs);
   },

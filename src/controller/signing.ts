@@ -230,7 +230,7 @@ async function write<T extends ApiObject>(
       if (isReason(error, 'NotFound')) return false;
       // It would be as large the next time, so retrying is useless.
       if (isReason(error, 'RequestEntityTooLarge'))
-        throw new TerminalError(`the server does not take what the signer said: ${error.message}`, { cause: error });
+        throw new TerminalError(`the server rejected the result of the signer: ${error.message}`, { cause: error });
       if (!isReason(error, 'Conflict') || attempt === writeTries) throw error;
       current = await resource.get(keyOf(asked));
     }

@@ -94,7 +94,7 @@ export async function runTrigger<T extends ApiObject>(
   /** Whomever the states concern that waited is among all. */
   const lookAtAll = (): void => {
     waiting.clear();
-    log.warn({ kind }, 'could not tell whom so many changes concern: all are looked at');
+    log.warn({ kind }, 'too many changes to map: all objects are reconciled');
     for (const object of ours.cache.list()) ours.wake(keyOf(object), kind);
   };
   const queue = createWorkQueue<ObjectKey>({ clock, identity: keyText });
@@ -113,7 +113,7 @@ export async function runTrigger<T extends ApiObject>(
         wakeAll(await trigger.keys(state, client, ours.cache), `${kind} ${id}`, ours);
       } catch (error) {
         if (isTerminal(error)) {
-          log.error({ object: id, kind, err: error }, 'gave up to tell whom a change concerns');
+          log.error({ object: id, kind, err: error }, 'gave up mapping a change to objects');
         } else {
           failed.push(state);
           trouble = error;
@@ -122,7 +122,7 @@ export async function runTrigger<T extends ApiObject>(
     }
     waiting.failedFor(id, failed);
     if (failed.length === 0) return lease.settle('done');
-    log[signal.aborted ? 'debug' : 'warn']({ object: id, kind, err: trouble }, 'could not tell whom a change concerns');
+    log[signal.aborted ? 'debug' : 'warn']({ object: id, kind, err: trouble }, 'could not map a change to objects');
     if (waiting.tooManyFailed) lookAtAll();
     lease.settle(waiting.has(id) ? 'retry' : 'done');
   });

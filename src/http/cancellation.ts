@@ -1,5 +1,5 @@
 // Created once: an abort without a reason creates an error, with a stack, each time.
-const gone = new Error('nobody waits for the answer any more');
+const gone = new Error('the caller no longer waits for the answer');
 
 /**
  * Signals that the caller of a request has gone. The AbortSignal is created on first use, because most requests never

@@ -122,4 +122,4 @@ export class Http2Exchange implements Exchange {
   }
 }
 
-const brokenOff = new Error('the answer was broken off');
+const brokenOff = new Error('the answer was aborted');

@@ -63,8 +63,8 @@ export class Http2Sessions {
     state.forgiven = now;
     if (state.takenBack <= streamResetLimit.atOnce || state.isRefused) return;
     state.isRefused = true;
-    this.#log.warn({ remoteAddress: session.socket.remoteAddress }, 'connection ended: too many requests taken back');
-    session.destroy(new Error('too many requests taken back'), constants.NGHTTP2_ENHANCE_YOUR_CALM);
+    this.#log.warn({ remoteAddress: session.socket.remoteAddress }, 'connection closed: too many cancelled requests');
+    session.destroy(new Error('too many cancelled requests'), constants.NGHTTP2_ENHANCE_YOUR_CALM);
   }
 
   /** Closes the sessions that have had no request for this long. */

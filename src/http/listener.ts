@@ -106,7 +106,7 @@ export class Listener {
       log.debug({ err: error }, 'TLS handshake failed');
     });
     this.#server.on('drop', () => {
-      if (!this.#full) log.warn({ limit: connections }, 'connections are refused: there are too many');
+      if (!this.#full) log.warn({ limit: connections }, 'connections are refused: too many are open');
       this.#full = true;
     });
   }

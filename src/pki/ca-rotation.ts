@@ -104,16 +104,16 @@ export function rotationProblem(policy: RotationPolicy, caSeconds = defaultAutho
 }
 
 function unrotatable({ maxSeconds, propagationMs, renewBeforeMs }: RotationPolicy, caMs: number): string | undefined {
-  if (caMs <= renewBeforeMs + propagationMs) return 'it would be replaced all the time';
-  if (renewBeforeMs < propagationMs + spreadingMs) return 'it would end before the next one may sign';
+  if (caMs <= renewBeforeMs + propagationMs) return 'it would be replaced constantly';
+  if (renewBeforeMs < propagationMs + spreadingMs) return 'it would expire before the next one may sign';
   const leftMs = caMs - propagationMs - spreadingMs;
-  return leftMs < maxSeconds * 1_000 ? 'the next one would end before what it is to sign' : undefined;
+  return leftMs < maxSeconds * 1_000 ? 'the next one would expire before the certificates it signs' : undefined;
 }
 
 /** Returns the one step to do next. */
 export function nextStep(state: CaState, { now, seen, requested }: Observation, policy: RotationPolicy): RotationStep {
   const due = state.retiring.filter(({ until }) => until <= now);
-  if (due.length > 0) return { action: 'retire', why: 'nothing that the old key signed is valid any more' };
+  if (due.length > 0) return { action: 'retire', why: 'no certificate signed with the old key is valid any more' };
   const { next } = state;
   if (next === undefined) return whenToBegin(state, { now, requested }, policy);
   const flaw = flawOf(next, now, policy);
@@ -143,7 +143,7 @@ function whileSpreading(
 function flawOf({ pair }: NextCa, now: number, { maxSeconds }: RotationPolicy): string | undefined {
   const { notBefore, notAfter } = certificateOf(pair);
   if (notBefore > now) return 'the next CA is not valid yet';
-  return notAfter - now < maxSeconds * 1_000 ? 'the next CA ends before what it would sign' : undefined;
+  return notAfter - now < maxSeconds * 1_000 ? 'the next CA expires before the certificates it would sign' : undefined;
 }
 
 function whenToBegin(
@@ -151,11 +151,15 @@ function whenToBegin(
   { now, requested }: Pick<Observation, 'now' | 'requested'>,
   { renewBeforeMs }: RotationPolicy,
 ): RotationStep {
-  if (requested) return { action: 'announce', why: 'somebody asked for it' };
+  if (requested) return { action: 'announce', why: 'requested' };
   const begin = certificateOf(state.signing).notAfter - renewBeforeMs;
-  if (begin <= now) return { action: 'announce', why: 'the signing CA comes to its end' };
+  if (begin <= now) return { action: 'announce', why: 'the signing CA is due for renewal' };
   const until = Math.min(begin, ...state.retiring.map((one) => one.until));
-  return { action: 'wait', why: state.retiring.length > 0 ? 'an old anchor stays' : 'nothing is due', until };
+  return {
+    action: 'wait',
+    why: state.retiring.length > 0 ? 'an old anchor is still published' : 'nothing is due',
+    until,
+  };
 }
 
 /** Why the next key must not sign yet, and until when if that is known; undefined if it may. */
@@ -179,7 +183,7 @@ export const withoutFlawedNext = (state: CaState, now: number, policy: RotationP
 
 /** Returns the state with a next CA announced. Throws UnsafeStep if one is announced already. */
 export function announceNext(state: CaState, pair: KeyPair): CaState {
-  if (state.next !== undefined) throw new UnsafeStep('a rotation is under way: its next CA is announced already');
+  if (state.next !== undefined) throw new UnsafeStep('a rotation is in progress: its next CA is already announced');
   return { ...state, next: { pair } };
 }
 

@@ -108,7 +108,7 @@ function readFacts(text: string): Facts | undefined {
   } catch {
     // Reported below.
   }
-  throw new PkiError('authority', `${members.facts} of the Secret is no state of a CA`);
+  throw new PkiError('authority', `${members.facts} of the Secret is not the state of a CA`);
 }
 
 const isRetiring = (one: Partial<RetiringCa> | null): boolean =>
@@ -171,7 +171,7 @@ export function anchorOf({ certificate }: Pick<KeyPair, 'certificate'>): string 
 /** The first certificate of a chain. Throws PkiError (`authority`) if there is none. */
 export function certificateOf({ certificate }: Pick<KeyPair, 'certificate'>): Certificate {
   const [first] = readPemCertificates(certificate);
-  if (first === undefined) throw new PkiError('authority', 'there is no certificate of the CA');
+  if (first === undefined) throw new PkiError('authority', 'the certificate of the CA is missing');
   return first;
 }
 

@@ -135,13 +135,13 @@ export function loadCertificateAuthority(given: {
   const chain = readPemCertificates(given.certificate);
   const key = typeof given.key === 'string' ? keyInMemory(readPrivateKey(given.key)) : given.key;
   const [certificate] = chain;
-  if (certificate === undefined) throw new PkiError('authority', 'there is no certificate of the CA');
+  if (certificate === undefined) throw new PkiError('authority', 'the certificate of the CA is missing');
   if (!certificate.isCA) throw new PkiError('authority', 'the certificate of the CA does not have the CA bit set');
   if (!certificate.signsCertificates) {
     throw new PkiError('authority', 'the key of the CA may not sign certificates, as its certificate says (keyUsage)');
   }
   if (!certificate.publicKey.spki.equals(key.spki)) {
-    throw new PkiError('authority', 'certificate and private key of the CA do not belong together');
+    throw new PkiError('authority', 'certificate and private key of the CA do not match');
   }
   checkChain(chain);
   return authority({ certificate, chain, key, clock: given.clock ?? systemClock });
@@ -202,7 +202,7 @@ function authority(ca: Authority): CertificateAuthority {
     const { commonName, organizations = [], keyType = 'P-256', seconds } = options;
     const subjectDer = writeName({ commonName, organizations });
     if (subjectDer.equals(certificate.subjectDer))
-      throw new Error(`a certificate called ${commonName}, as its CA is, would be taken for self-signed by OpenSSL`);
+      throw new Error(`a certificate called ${commonName}, like its CA, would look self-signed to OpenSSL`);
     const key = await generateKey(keyType);
     const transport = keyType.startsWith('RSA') ? ['key encipherment'] : [];
     const usages = ['digital signature', ...transport, purpose];

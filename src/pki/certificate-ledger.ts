@@ -132,7 +132,7 @@ export function ledgerEntryProblems(name: string, spec: LedgerEntrySpec): readon
   return [
     ...(Number.isSafeInteger(sequence) && sequence > 0 ? [] : ['sequence must be a positive number']),
     ...(name === ledgerEntryName(sequence) ? [] : [`the name must be ${ledgerEntryName(sequence)}`]),
-    ...((previous === undefined) === (sequence === 1) ? [] : ['previous must be there in all entries but the first']),
+    ...((previous === undefined) === (sequence === 1) ? [] : ['previous is required in all entries but the first']),
     ...(records.length > 0 && records.length <= ledgerLimits.records
       ? []
       : [`there must be 1 to ${ledgerLimits.records} records`]),
@@ -148,7 +148,7 @@ const recordProblems = (record: Partial<LedgerRecord>, at: number): readonly str
     .map((member) => `records[${at}] has no ${member}`),
   ...(['notBefore', 'notAfter'] as const)
     .filter((member) => Number.isNaN(Date.parse(record[member] ?? '')))
-    .map((member) => `records[${at}].${member} is no time`),
+    .map((member) => `records[${at}].${member} is not a time`),
 ];
 
 /** What was found in a whole ledger. */
@@ -174,7 +174,8 @@ export function verifyLedger(
     for (const problem of ledgerEntryProblems(name, spec)) problems.push(`entry ${name}: ${problem}`);
     if (spec.sequence !== head.sequence + 1) {
       problems.push(`entry ${name}: entry ${head.sequence + 1} is missing before it`);
-    } else if ((spec.previous ?? '') !== head.hash) problems.push(`entry ${name}: it does not follow the entry before`);
+    } else if ((spec.previous ?? '') !== head.hash)
+      problems.push(`entry ${name}: it does not continue the previous entry`);
     head = { sequence: spec.sequence, hash: spec.hash };
   }
   if (noted !== undefined && noted.sequence > 0) {

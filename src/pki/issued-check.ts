@@ -16,6 +16,6 @@ export function issuedChainProblem(issued: string, { spki }: Pick<PublicKey, 'sp
       ? undefined
       : 'the signer issued a certificate for another key';
   } catch (error) {
-    return `the signer issued what cannot be read: ${messageOf(error)}`;
+    return `the signer issued a certificate that cannot be read: ${messageOf(error)}`;
   }
 }

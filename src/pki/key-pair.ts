@@ -99,7 +99,8 @@ const others: ReadonlyMap<string, SigningAlgorithm> = new Map<string, SigningAlg
 export function signingAlgorithm(key: KeyObject): SigningAlgorithm {
   const { asymmetricKeyType: type = '' } = key;
   const found = type === 'ec' ? ofCurves.get(key.asymmetricKeyDetails?.namedCurve ?? '') : others.get(type);
-  if (found === undefined) throw new PkiError('authority', 'the private key is of a kind that does not sign here');
+  if (found === undefined)
+    throw new PkiError('authority', 'the private key is of a type that is not supported for signing');
   return found;
 }
 

@@ -56,7 +56,7 @@ export function podSigningResult(answer: unknown): PodSigningResult {
   if (typeof issued === 'string' && issued !== '') {
     if (refreshAt === undefined) return { issued };
     if (typeof refreshAt === 'number' && Number.isFinite(refreshAt)) return { issued, refreshAt };
-    throw new Error('"refreshAt" is no time in milliseconds');
+    throw new Error('"refreshAt" is not a time in milliseconds');
   }
   if (isConditionReason(reason)) {
     if (typeof refused === 'string') return { refused, reason };

@@ -64,7 +64,7 @@ export function unusualPart(request: CertificateRequest): string | undefined {
  */
 export function hiddenPart({ textless, attributes }: CertificateRequest): string | undefined {
   const [type] = textless;
-  if (type !== undefined) return `the subject has a value of type ${type} that is no text`;
+  if (type !== undefined) return `the subject has a value of type ${type} that is not a string`;
   for (const attribute of attributes) {
     const hidden = hiddenAttribute(attribute);
     if (hidden !== undefined) return hidden;

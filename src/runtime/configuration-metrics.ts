@@ -27,13 +27,13 @@ export function configurationMetrics(
   const last = new LastOutcomes(clock);
   const reloads = metrics.counter({
     name: `${prefix}_automatic_reloads_total`,
-    help: `${kind}s that came while the server was running, by whether they can be used.`,
+    help: `${kind}s loaded while the server was running, by result.`,
     labels: ['apiserver_id_hash', 'status'],
   });
   metrics.measured(
     {
       name: `${prefix}_automatic_reload_last_timestamp_seconds`,
-      help: `When an ${kind} last came while the server was running.`,
+      help: `When an ${kind} was last loaded while the server was running, in seconds since 1970.`,
       labels: ['apiserver_id_hash', 'status'],
     },
     async () => last.times.map(([status, value]) => ({ labels: { ...server, status }, value })),
@@ -41,7 +41,7 @@ export function configurationMetrics(
   metrics.measured(
     {
       name: `${prefix}_last_config_info`,
-      help: `Always 1; the label hash is that of the ${kind} that counts.`,
+      help: `Always 1; the label hash identifies the ${kind} in use.`,
       labels: ['apiserver_id_hash', 'hash'],
     },
     async () => (last.hash === undefined ? [] : [{ labels: { ...server, hash: last.hash }, value: 1 }]),

@@ -6,7 +6,7 @@ export function listenFailure(error: NodeJS.ErrnoException, host: string | undef
 function sentence({ code, message }: NodeJS.ErrnoException, host: string | undefined, port: number): string {
   const where = host === undefined ? `port ${port}` : `port ${port} on ${host}`;
   if (code === 'EADDRINUSE') return `${where} is in use by another program`;
-  if (code === 'EACCES') return `${where} may not be opened by this user`;
+  if (code === 'EACCES') return `${where} cannot be opened by this user`;
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') return `${host} is not an address of this machine`;
   return `cannot listen on ${where}: ${message}`;
 }

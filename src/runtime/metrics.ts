@@ -64,7 +64,7 @@ const mostLines = 50_000;
 export function openMetrics(options: { readonly process?: boolean } = {}): Metrics {
   const families = new Map<string, Family>();
   const add = (family: Family): void => {
-    if (families.has(family.name)) throw new Error(`there is a metric ${family.name} already`);
+    if (families.has(family.name)) throw new Error(`metric already registered: ${family.name}`);
     families.set(family.name, family);
   };
   return {

@@ -112,7 +112,7 @@ export const readText = (file: string): Promise<string> =>
     throw new Error(`cannot read ${displayPath(file)}: ${error.code ?? error.message}`, pathErrorCause(file, error));
   });
 
-const kept = 'kept what was read before';
+const kept = 'still using the previous contents';
 
 /** The interval at which files are checked even without a notification. */
 const lookAgainMs = 60_000;

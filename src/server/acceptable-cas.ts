@@ -22,14 +22,14 @@ function tellable(pem: string, log: Logger): string | undefined {
   try {
     const names = readPemCertificates(pem).map(({ subjectDer }) => subjectDer.length + 2);
     if (names.reduce((sum, length) => sum + length, 0) > namesBytes) {
-      log.warn({ cas: names.length }, 'clients are not told whose certificates count: there are too many CAs');
+      log.warn({ cas: names.length }, 'TLS certificate requests list no CA names: there are too many CAs');
       return undefined;
     }
     if (names.length === 0) return undefined;
     createSecureContext({ ca: pem });
     return pem;
   } catch (error) {
-    log.warn({ err: error }, 'clients are not told whose certificates count');
+    log.warn({ err: error }, 'TLS certificate requests list no CA names');
     return undefined;
   }
 }

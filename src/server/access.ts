@@ -75,7 +75,7 @@ export async function openAccess(
   const nodeRestriction = options.nodeRestriction ?? types.has('Node');
   const signers = podSigners(options.certificates?.signers, options.signers);
   if (!nodeRestriction && signers.length > 0) {
-    log.warn({ signers }, 'nodeRestriction is off: nodes get certificates for pods that they do not run');
+    log.warn({ signers }, 'nodeRestriction is off: nodes can get certificates for pods of other nodes');
   }
   return { authentication, authorizer, roles, nodeRestriction };
 }

@@ -101,7 +101,7 @@ export async function publishAuthenticationInfo({
     for (;;) {
       await clock.sleep(60_000, signal);
       if (signal.aborted) return;
-      await publish().catch((err: unknown) => log.warn({ err }, 'could not tell how callers are authenticated'));
+      await publish().catch((err: unknown) => log.warn({ err }, 'could not publish the authentication configuration'));
     }
   })();
 }

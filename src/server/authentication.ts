@@ -94,7 +94,7 @@ export async function openAuthentication(options: AuthenticationOptions, given: 
   const [issuer = ''] = options.issuers;
   checkIssuers(options.issuers);
   if (issuer.startsWith('https:') && !isDiscoverable(issuer))
-    log.warn({ issuer }, 'relying parties find no keys of this issuer: only a URL without ? and # has documents');
+    log.warn({ issuer }, 'no discovery documents for this issuer: its URL has a query or fragment');
   const apiAudiences = options.apiAudiences.length ? options.apiAudiences : [issuer];
   const keys = await openKeys(options, given);
   const clientCa = await openClientCas(options, given);
@@ -183,7 +183,7 @@ async function openKeys(
   }
   return {
     signing: () => {
-      if (signing === undefined) throw new Error('there is no key to sign with');
+      if (signing === undefined) throw new Error('no signing key');
       return signing;
     },
     verifying: () => all,
@@ -203,7 +203,7 @@ async function followCertificates(source: TextSource, following: FollowOptions):
   await followText(
     source,
     (pem) => {
-      if (readPemCertificates(pem).length === 0) throw new Error('there is no certificate in the CA bundle');
+      if (readPemCertificates(pem).length === 0) throw new Error('no certificate in the CA bundle');
       bundle = pem;
     },
     following,

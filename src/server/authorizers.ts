@@ -91,7 +91,7 @@ function opener(parts: Parts): (configured: readonly ConfiguredAuthorizer[]) => 
     const opened = await Promise.all(configured.map(openOne));
     const types = typesOf(configured);
     if (types.has('AlwaysAllow'))
-      log.warn({ modes: [...types] }, 'AUTHORIZATION IS OFF: everybody known to this server may do everything');
+      log.warn({ modes: [...types] }, 'AUTHORIZATION IS OFF: every authenticated user may do everything');
     return {
       authorizer: unionAuthorizer({ authorizer: privilegedGroup }, ...opened.map(({ member }) => member)),
       types,

@@ -49,15 +49,15 @@ export function certificateMetrics(
       });
     });
 
-  measure('kedge_certificates_valid', 'Certificates that have not expired.', ({ count }) => count);
+  measure('kedge_certificates_valid', 'Issued certificates that have not expired.', ({ count }) => count);
   measure(
     'kedge_certificates_overdue',
-    'Certificates with less than a tenth of their life left that nobody renewed.',
+    'Issued certificates with less than a tenth of their lifetime left that have not been renewed.',
     ({ overdue }) => overdue,
   );
   measure(
     'kedge_certificate_expiration_timestamp_seconds',
-    'When the first of the certificates expires that nobody renewed, to the hour.',
+    'Expiry of the earliest certificate that has not been renewed in seconds since 1970, rounded to the hour.',
     ({ first }) => first && first / 1_000,
   );
   return take;
@@ -68,7 +68,7 @@ export function measureCaEnds(metrics: Metrics, signers: readonly Signer[], cloc
   metrics.measured(
     {
       name: 'kedge_ca_expiration_timestamp_seconds',
-      help: 'When the CA that signs now expires, or one above it.',
+      help: 'Earliest expiry in the chain of the signing CA, in seconds since 1970.',
       labels: ['signer'],
     },
     async () => {
@@ -88,12 +88,12 @@ export function requestedDurations(
 ): (next: CertificateSigningRequest, previous: CertificateSigningRequest) => void {
   const requested = metrics.counter({
     name: 'apiserver_certificates_registry_csr_requested_duration_total',
-    help: 'Certificates issued to those who asked for a duration.',
+    help: 'Certificates issued for requests with a duration.',
     labels: ['signerName'],
   });
   const honored = metrics.counter({
     name: 'apiserver_certificates_registry_csr_honored_duration_total',
-    help: 'Certificates issued with the duration that was asked for.',
+    help: 'Certificates issued with the requested duration.',
     labels: ['signerName'],
   });
   return ({ spec, status }, previous) => {

@@ -51,7 +51,7 @@ const callback = checkThat('a function', (value) => typeof value === 'function')
 const source: Check = (value, path) =>
   typeof value === 'string'
     ? undefined
-    : (checkThat('a text, or an object with file, the path of one', isObject)(value, path) ??
+    : (checkThat('a string, or an object with the path of a file', isObject)(value, path) ??
       fields<Exclude<TextSource, string>>({ file: nonEmptyString, option: nonEmptyString }, 'file')(value, path));
 const headers = listOf(
   checkThat('a header name', (value) => isNonEmptyString(value) && /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(value)),

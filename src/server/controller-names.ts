@@ -9,5 +9,5 @@ export const isControllerName = (name: string): name is BuiltinController =>
 export function controllerNameProblem(names: readonly string[]): string | undefined {
   const wrong = names.find((name) => !isControllerName(name));
   if (wrong === undefined) return undefined;
-  return `there is no controller ${JSON.stringify(wrong)}; there are ${controllerNames.join(', ')}`;
+  return `unknown controller ${JSON.stringify(wrong)}; known are ${controllerNames.join(', ')}`;
 }

@@ -12,10 +12,10 @@ export interface ConversionMetrics {
 export function conversionMetrics(metrics: Metrics): ConversionMetrics {
   const called = timedCounter(metrics, {
     labels: ['result', 'failure_type'],
-    total: { name: 'apiserver_conversion_webhook_request_total', help: 'Calls of conversion webhooks.' },
+    total: { name: 'apiserver_conversion_webhook_request_total', help: 'Calls to conversion webhooks.' },
     seconds: {
       name: 'apiserver_conversion_webhook_duration_seconds',
-      help: 'How long calls of conversion webhooks took.',
+      help: 'Time taken by calls to conversion webhooks, in seconds.',
       buckets: [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 45, 60],
     },
   });

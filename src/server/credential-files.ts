@@ -74,7 +74,7 @@ export function filesInDirectory(
       const path = join(directory, name);
       const found = await readFileIfExists(path);
       if (found !== undefined) {
-        if (!good(found)) throw new Error(`${path} is damaged: it holds no private key`);
+        if (!good(found)) throw new Error(`${path} is damaged: it contains no private key`);
         return found;
       }
       const made = await make();

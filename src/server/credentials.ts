@@ -71,9 +71,9 @@ export interface CredentialOptions {
 
 /** What stops working when one of these files is replaced. */
 const missed: Readonly<Record<ReliedOnFile, string>> = {
-  ca: 'made another CA, for there was none beside this store: whoever trusts the one before refuses this server, and its certificates are refused here',
+  ca: 'created a new CA, because none was found beside this store: clients that trust the previous one reject this server, and its certificates are rejected here',
   'sa.key':
-    'made another key for service account tokens, for there was none beside this store: what the one before has signed is refused',
+    'created a new key for service account tokens, because none was found beside this store: tokens signed with the previous one are rejected',
 };
 
 export async function openCredentials(options: CredentialOptions): Promise<Credentials> {
@@ -122,7 +122,7 @@ export async function openCredentials(options: CredentialOptions): Promise<Crede
       const { notAfter } = ca.certificate;
       if (clock.now() >= notAfter) {
         const where = files.fileOf('ca') ?? 'memory';
-        throw new Error(`the CA in ${where} came to its end at ${timestamp(notAfter)}: put another one in its place`);
+        throw new Error(`the CA in ${where} expired at ${timestamp(notAfter)}: replace it`);
       }
       const pairs = [
         given?.current() ?? ownServing(),
@@ -177,7 +177,7 @@ function interfaces(log: Logger): ReturnType<typeof networkInterfaces> {
   } catch (error) {
     log.warn(
       { err: error },
-      'the addresses of this machine cannot be found: its certificate has those of servingNames',
+      'could not list the addresses of this machine: the certificate has only those of servingNames',
     );
     return {};
   }

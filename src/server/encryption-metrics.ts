@@ -33,30 +33,30 @@ export function encryptionMetrics(
 ): ServerEncryptionMetrics {
   const operations = metrics.counter({
     name: 'apiserver_storage_transformation_operations_total',
-    help: 'Objects encrypted and decrypted, or not.',
+    help: 'Objects encrypted and decrypted, by result.',
     labels: ['resource', 'transformation_type', 'transformer_prefix', 'status'],
   });
   const seconds = metrics.histogram({
     name: 'apiserver_storage_transformation_duration_seconds',
-    help: 'How long encrypting and decrypting objects took.',
+    help: 'Time taken to encrypt and decrypt objects, in seconds.',
     labels: ['transformation_type', 'transformer_prefix'],
     buckets: exponentialBuckets(5e-6, 2, 25),
   });
   const calls = metrics.histogram({
     name: 'apiserver_envelope_encryption_kms_operations_latency_seconds',
-    help: 'How long key services took to answer.',
+    help: 'Time taken by calls to key services, in seconds.',
     labels: ['provider_name', 'method_name', 'grpc_status_code'],
     buckets: exponentialBuckets(0.0001, 2, 20),
   });
   const server = { apiserver_id_hash: hashOf(serverId) };
   const statusTimes = metrics.gauge({
     name: 'apiserver_envelope_encryption_key_id_hash_status_last_timestamp_seconds',
-    help: 'When a key service last named a key as the one it uses.',
+    help: 'Time when a key service last reported its current key, in seconds since 1970.',
     labels: ['provider_name', 'key_id_hash', 'apiserver_id_hash'],
   });
   const uses = metrics.counter({
     name: 'apiserver_envelope_encryption_key_id_hash_total',
-    help: 'Objects encrypted and decrypted with the help of a key service, by its key.',
+    help: 'Objects encrypted and decrypted through a key service, by key.',
     labels: ['transformation_type', 'provider_name', 'key_id_hash', 'apiserver_id_hash'],
   });
   const statusTimeOf = latestSeries(statusTimes);

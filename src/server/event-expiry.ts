@@ -38,7 +38,7 @@ export async function expireEvents(given: Given): Promise<void> {
       await expireFollowing(given);
     } catch (error) {
       if (signal.aborted || error instanceof StoreClosed) return;
-      log.warn({ err: error }, 'events that are to expire could not be followed or deleted; they are read again');
+      log.warn({ err: error }, 'could not watch or delete expiring events; starting again');
       await clock.sleep(retryMs, signal);
     }
   }

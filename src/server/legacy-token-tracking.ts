@@ -41,7 +41,7 @@ export function recordTokenUse({ client, domains, clock, log }: Given): (secret:
       .patch(keyOf(secret), { type: 'merge', body }, { fieldManager: 'kube-apiserver' })
       .catch((error: unknown) => {
         if (isReason(error, 'NotFound') || isReason(error, 'Conflict')) return;
-        log.warn({ object: keyText(keyOf(secret)), err: error }, 'could not record the use of a token');
+        log.warn({ object: keyText(keyOf(secret)), err: error }, 'could not record the use of a legacy token');
       })
       .finally(() => underway.delete(uid));
   };

@@ -80,7 +80,7 @@ export async function openListener(
   metrics?.measured(
     {
       name: 'kedge_serving_certificate_expiration_timestamp_seconds',
-      help: 'When the certificate expires that the server shows to clients.',
+      help: 'Expiry of the serving certificate, in seconds since 1970.',
     },
     async () => [{ labels: {}, value: certificateOf(used.serving).notAfter / 1_000 }],
   );
@@ -131,9 +131,9 @@ async function renewing(
       if (isSameServing(found.serving, taken.serving) && isSame(found.admin, taken.admin)) continue;
       await take(found);
       taken = found;
-      log.info({}, 'the certificates of server or administrator were renewed');
+      log.info({}, 'renewed the certificates of the server or the administrator');
     } catch (error) {
-      log.warn({ err: error }, 'the certificates of server or administrator cannot be renewed');
+      log.warn({ err: error }, 'could not renew the certificates of the server or the administrator');
     }
   }
 }

@@ -36,7 +36,7 @@ interface Parts {
 export async function openAudit(options: AuditOptions, parts: Parts): Promise<AuditLog> {
   const { logFile = '', webhook } = options;
   if (logFile === '' && webhook === undefined)
-    throw new Error('audit events have nowhere to go: neither logFile nor webhook');
+    throw new Error('audit events have no destination: neither logFile nor webhook is set');
   const [{ readAuditPolicy }, { AuditLog, lineBackend }] = await Promise.all([
     import('../apiserver/operations/audit-policy.js'),
     import('../apiserver/operations/audit-log.js'),
@@ -62,7 +62,8 @@ export async function openAudit(options: AuditOptions, parts: Parts): Promise<Au
   if (logFile !== '') {
     const told = {
       onFailure: lose('log', { file: logFile }),
-      onExposed: (error: unknown) => parts.log.warn({ err: error, file: logFile }, 'others may read the audit log'),
+      onExposed: (error: unknown) =>
+        parts.log.warn({ err: error, file: logFile }, 'other users can read the audit log'),
     };
     backends.push(lineBackend(await openSink(logFile, options, { ...told, now: () => parts.clock.now() })));
   }

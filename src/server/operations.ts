@@ -72,12 +72,12 @@ export async function openOperations(
   const deadlines = new Deadlines(clock, options.requestTimeoutMs ?? optionDefaults.requestTimeoutMs, over.signal);
   const audit = options.audit === undefined ? undefined : await openAudit(options.audit, given);
   const handshakes = metrics
-    .counter({ name: 'apiserver_tls_handshake_errors_total', help: 'TLS handshakes that failed.' })
+    .counter({ name: 'apiserver_tls_handshake_errors_total', help: 'Failed TLS handshakes.' })
     .of({});
   const lifetimes = metrics
     .histogram({
       name: 'apiserver_client_certificate_expiration_seconds',
-      help: 'How much longer client certificates are valid, by request.',
+      help: 'Remaining lifetime of client certificates at each request, in seconds.',
       buckets: lifetimeSeconds,
     })
     .of({});
@@ -142,14 +142,14 @@ function tellBuild(metrics: Metrics): void {
   metrics
     .gauge({
       name: 'kubernetes_build_info',
-      help: 'Always 1; the labels say what the server is.',
+      help: 'Always 1; the labels are the version of this server.',
       labels: Object.keys(labels) as (keyof typeof labels)[],
     })
     .set(labels, 1);
   metrics
     .gauge({
       name: 'version_info',
-      help: 'Always 1; the labels say which version of Kubernetes the server is.',
+      help: 'Always 1; the labels are the version of Kubernetes that the server implements.',
       labels: ['binary', 'component', 'emulation', 'min_compat'],
     })
     .set(versionInfo, 1);
@@ -158,7 +158,7 @@ function tellBuild(metrics: Metrics): void {
 function tellFeatures(metrics: Metrics, gates: FeatureGates): void {
   const enabled = metrics.gauge({
     name: 'kubernetes_feature_enabled',
-    help: 'Whether a feature gate is on.',
+    help: '1 if a feature gate is enabled, 0 otherwise.',
     labels: ['name', 'stage'],
   });
   for (const name of Object.keys(featureStages) as (keyof FeatureGates)[]) {

@@ -16,7 +16,7 @@ export function rotationMetrics(
   metrics.measured(
     {
       name: 'kedge_ca_rotation_phase',
-      help: 'Whether the rotation of a CA is in this phase: 1 or 0.',
+      help: '1 if the rotation of a CA is in this phase, 0 otherwise.',
       labels: ['secret', 'phase'],
     },
     async () =>
@@ -27,7 +27,7 @@ export function rotationMetrics(
   metrics.measured(
     {
       name: 'kedge_ca_rotation_phase_start_timestamp_seconds',
-      help: 'Since when the rotation of a CA is in its phase; none while it is steady.',
+      help: 'Time when the rotation of a CA entered its phase, in seconds since 1970; absent while it is steady.',
       labels: ['secret'],
     },
     async () =>
@@ -38,7 +38,7 @@ export function rotationMetrics(
   metrics.measured(
     {
       name: 'kedge_ca_rotation_held_up_seconds',
-      help: 'How long ago the next CA was announced whose anchor an object still lacks, with the first such object.',
+      help: 'Time since the next CA was announced whose anchor an object still lacks in seconds, with the first such object.',
       labels: ['secret', 'object'],
     },
     async () =>

@@ -60,7 +60,7 @@ export function controllersToRun(given: RunControllersOptions): () => Promise<vo
 async function runControllers(given: RunControllersOptions): Promise<void> {
   const { clock, log, metrics, signal } = given;
   const client = oncePerName((name) => {
-    if (!isControllerName(name)) throw new Error(`controller ${name} has no account`);
+    if (!isControllerName(name)) throw new Error(`controller ${name} has no service account`);
     return given.clientOf(controllerUser(name), name);
   });
   const start = (until: AbortSignal): Promise<void> =>

@@ -46,7 +46,7 @@ export async function openServingFiles(
   const take = ([certificate = '', key = '', ca = '']: readonly string[]): void => {
     const { missing, ...read } = readServing({ certificate, key, ca }, { names, now: clock.now() });
     if (missing.length > 0)
-      log.warn({ file: certificateFile, missing }, 'the serving certificate is not for all servingNames');
+      log.warn({ file: certificateFile, missing }, 'the serving certificate does not cover all servingNames');
     const replace = new AbortController();
     const before = current;
     current = { ...read, replaced: replace.signal, replace };
@@ -55,7 +55,7 @@ export async function openServingFiles(
   await followFiles([certificateFile, keyFile, caFile], take, following);
   return {
     current() {
-      if (current === undefined) throw new Error('the serving certificate was not read');
+      if (current === undefined) throw new Error('the serving certificate was not reloaded');
       return current;
     },
   };
@@ -74,13 +74,13 @@ export function readServing(
   const pair = { certificate: encodeCertificates(certificateBlocks(certificate)), key };
   const [leaf, ...chain] = readPemCertificates(pair.certificate);
   const anchors = readPemCertificates(ca);
-  if (leaf === undefined || anchors.length === 0) throw new Error('there is no certificate of a CA');
+  if (leaf === undefined || anchors.length === 0) throw new Error('the CA certificate is missing');
   const missing = names.filter((name) => !isFor(pair.certificate, name));
   // It may be valid by a clock that is a little ahead of ours.
   if (now < leaf.notBefore) throw new NotYet(`the certificate is not valid before ${timestamp(leaf.notBefore)}`);
   const problem = leafProblem(leaf, now) ?? (missing.length === names.length ? namesProblem(leaf, names) : undefined);
   if (problem !== undefined) throw new Error(`the certificate ${problem}`);
-  if (!leadsTo(anchors, leaf, chain)) throw new Error('the certificate does not lead to any of the CAs');
+  if (!leadsTo(anchors, leaf, chain)) throw new Error('the certificate does not chain to any of the CAs');
   usable(pair);
   return { ...pair, anchors: encodeCertificates(certificateBlocks(ca)), missing };
 }
@@ -89,7 +89,7 @@ function leafProblem({ notAfter, extendedKeyUsages }: Certificate, now: number):
   if (now > notAfter) return `expired at ${timestamp(notAfter)}`;
   const isForServers =
     !extendedKeyUsages?.length || [oids.serverAuth, oids.anyUsage].some((usage) => extendedKeyUsages.includes(usage));
-  return isForServers ? undefined : 'is not for servers, by its extended key usages';
+  return isForServers ? undefined : 'does not allow server authentication in its extended key usages';
 }
 
 function namesProblem({ alternativeNames }: Certificate, names: readonly string[]): string {
@@ -129,6 +129,6 @@ function usable({ certificate, key }: KeyPair): void {
   try {
     createSecureContext({ cert: certificate, key });
   } catch (cause) {
-    throw new Error(`TLS cannot use the certificate: ${messageOf(cause)}`, { cause });
+    throw new Error(`the certificate cannot be used for TLS: ${messageOf(cause)}`, { cause });
   }
 }

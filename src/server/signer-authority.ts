@@ -56,7 +56,7 @@ const authorityOf = (current: () => CertificateAuthority): Authority => ({
 /** Opens the CA in a Secret, which several signers may share. */
 function openSecret({ secret }: SecretSource, { client, secrets, clock, log, signal }: AuthorityParts): Authority {
   const name = namespacedName(secret);
-  if (name === undefined) throw new Error(`${JSON.stringify(secret)} is no namespace/name`);
+  if (name === undefined) throw new Error(`${JSON.stringify(secret)} is not namespace/name`);
   if (client === undefined) throw new Error('a CA in a Secret needs a client');
   const ca = secrets.get(secret) ?? followCaSecret(client(), name, { clock, log, signal });
   secrets.set(secret, ca);

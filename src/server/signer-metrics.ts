@@ -36,7 +36,7 @@ export function signerRequests(
 ): (signer: string, result: SigningOutcome) => void {
   const total = metrics.counter({
     name: 'kedge_signer_requests_total',
-    help: 'How asking signers about requests ended: issued, refused for good, or an error.',
+    help: 'Calls to signers, by result: issued, refused, or an error that is retried.',
     labels: ['signer', 'result'],
   });
   // From the start, so that an alert sees the first as an increase.
@@ -51,7 +51,7 @@ export function deniedRequests(
 ): (next: CertificateSigningRequest, previous: CertificateSigningRequest) => void {
   const total = metrics.counter({
     name: 'kedge_certificate_requests_denied_total',
-    help: 'Requests that a rule or a person denied.',
+    help: 'Denied certificate requests.',
     labels: ['signer'],
   });
   for (const { serves: signer } of signers) total.add({ signer }, 0);
@@ -103,12 +103,12 @@ export function measureWaitingRequests(
     );
   measure(
     'kedge_signer_requests_waiting',
-    'Requests that have no certificate yet: approved ones, and those for pods.',
+    'Certificate requests that wait for a certificate: approved ones, and those of pods.',
     ({ count }) => count,
   );
   measure(
     'kedge_signer_oldest_waiting_seconds',
-    'How long the oldest request has waited that has no certificate yet; 0 if there is none.',
+    'Age of the oldest request that waits for a certificate in seconds; 0 if there is none.',
     ({ oldestMs }) => oldestMs / 1_000,
   );
 }

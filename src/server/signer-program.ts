@@ -93,7 +93,7 @@ async function keepAsking(
   { clock, log, signal }: Pick<ProgramParts, 'clock' | 'log' | 'signal'>,
 ): Promise<void> {
   while (!signal.aborted) {
-    await ask().catch((error: unknown) => log.warn({ err: error }, 'a signer does not tell its anchors'));
+    await ask().catch((error: unknown) => log.warn({ err: error }, 'could not get the trust anchors of a signer'));
     await clock.sleep(refreshMs, signal);
   }
 }

@@ -93,7 +93,7 @@ function warnOfSharedCas(
 }
 
 const sharedCa =
-  'the CA of this signer also verifies clients of this server: whoever may approve its requests can become anybody, also a member of system:masters';
+  'the CA of this signer also verifies clients of this server: whoever may approve its requests can impersonate any user, including a member of system:masters';
 
 /** What the signers of a server serve, without opening any. */
 export function servedSigners({

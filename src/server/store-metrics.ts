@@ -19,7 +19,7 @@ export function measureStore(
     metrics.measured(
       {
         name: 'apiserver_storage_size_bytes',
-        help: 'Bytes that the store takes on the disk.',
+        help: 'Size of the store on disk, in bytes.',
         labels: ['storage_cluster_id'],
       },
       async () => [{ labels: { storage_cluster_id: 'etcd-0' }, value: await size.call(store) }],
@@ -56,7 +56,7 @@ function measureEncryption(metrics: Metrics, store: Store, catalogue: Catalogue)
   metrics.measured(
     {
       name: 'kedge_encryption_objects',
-      help: 'Objects in the store, by whether the key that writes now encrypts them.',
+      help: 'Objects in the store, by whether they are encrypted with the current key.',
       labels: ['group', 'resource', 'state'],
     },
     async () => {

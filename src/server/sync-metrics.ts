@@ -15,10 +15,14 @@ const names: Readonly<Record<string, string>> = {
 export function withSyncMetrics(metrics: Metrics, counting: ControllerMetrics): ControllerMetrics {
   const syncs = new Map(
     Object.entries(names).map(([controller, name]) => {
-      const total = metrics.counter({ name: `${name}_sync_total`, help: 'Syncs, by code.', labels: ['code'] });
+      const total = metrics.counter({
+        name: `${name}_sync_total`,
+        help: 'Syncs, by HTTP status code.',
+        labels: ['code'],
+      });
       const time = metrics.histogram({
         name: `${name}_sync_duration_seconds`,
-        help: 'How long syncs took, by code.',
+        help: 'Time taken by syncs in seconds, by HTTP status code.',
         labels: ['code'],
         buckets: exponentialBuckets(0.001, 2, 15),
       });

@@ -60,9 +60,9 @@ export async function copyStore(
   }
   const count = await sizeOf(from, revision);
   if (await changedSince(from, revision, count))
-    throw new CopyRefused('what is copied was written to meanwhile: stop its servers, and begin with an empty store');
+    throw new CopyRefused('the source was written to meanwhile: stop its servers and start with an empty destination');
   if ((await sizeOf(to)) !== count - left + 1)
-    throw new CopyRefused('somebody else wrote to it meanwhile: begin with an empty store');
+    throw new CopyRefused('it was written to by someone else meanwhile: start with an empty store');
   await to.commit({ key: unfinishedKey, document: undefined, expect: mark.revision });
   return count - left;
 }
@@ -71,7 +71,7 @@ export async function copyStore(
 export async function checkFinished(store: Store): Promise<void> {
   if ((await store.get(unfinishedKey)) === undefined) return;
   throw new StoreUnavailable(
-    'the store is a copy that was interrupted: finish it by the same `kedge store copy`, or use another',
+    'the store is an interrupted copy: finish it with the same `kedge store copy`, or use another store',
   );
 }
 
@@ -102,7 +102,7 @@ async function copyEntry(entry: Entry, to: Store): Promise<void> {
 }
 
 const notACopy = (key: string): CopyRefused =>
-  new CopyRefused(`it holds something else already, as ${key}: begin with an empty store`);
+  new CopyRefused(`it already contains other data, such as ${key}: start with an empty store`);
 
 function whyUnreadable(entry: Entry): unknown {
   try {

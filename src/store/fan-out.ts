@@ -256,8 +256,7 @@ const cannotBeTold = ({ entry, previous }: WrittenChange): boolean =>
 
 const isUnreadable = (entry: Entry): boolean => entry instanceof UnreadEntry && !entry.isReadable();
 
-const tooSlow = (): SubscriberTooSlow =>
-  new SubscriberTooSlow('the history moved on past a subscriber that did not keep up');
+const tooSlow = (): SubscriberTooSlow => new SubscriberTooSlow('a subscriber fell behind the retained history');
 
 function finish(subscriber: Subscriber<never>, error: Error | undefined): void {
   if (error === undefined) subscriber.complete();

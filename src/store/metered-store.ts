@@ -14,14 +14,14 @@ export function meteredStore(
   const labels = ['operation', 'group', 'resource'] as const;
   const times = metrics.histogram({
     name: 'etcd_request_duration_seconds',
-    help: 'How long reads and writes of the store took.',
+    help: 'Time taken by reads and writes of the store, in seconds.',
     labels,
     buckets: seconds,
   });
   const totals = metrics.counter({ name: 'etcd_requests_total', help: 'Reads and writes of the store.', labels });
   const errors = metrics.counter({
     name: 'etcd_request_errors_total',
-    help: 'Reads and writes of the store that failed. A write that lost a race did not.',
+    help: 'Failed reads and writes of the store, without write conflicts.',
     labels,
   });
   const series = new Map<string, Timed>();

@@ -24,19 +24,19 @@ export interface OpenStoreOptions {
 /** The schemes of addresses (before the first colon), with their functions; the code is loaded when it is used. */
 const schemes: Readonly<Record<string, (rest: string, options: OpenStoreOptions) => Promise<Store>>> = {
   async memory(rest, options) {
-    if (rest !== '') throw bad(`memory:${rest}`, 'nothing follows memory:');
+    if (rest !== '') throw bad(`memory:${rest}`, 'memory: takes no argument');
     const { MemoryStore } = await import('./memory/memory-store.js');
     return new MemoryStore(options);
   },
   async level(rest, options) {
-    if (rest === '') throw bad('level:', 'a directory follows level:');
+    if (rest === '') throw bad('level:', 'level: needs a directory');
     const { openLevelStore } = await import('./level/level-store.js');
     return openLevelStore(resolve(rest), options);
   },
   async etcd(rest, { etcd = {}, ...options }) {
     const endpoints = rest.split(',').map((endpoint) => endpoint.replace(/^http:\/\//, ''));
     if (!endpoints.every(isEndpoint))
-      throw bad(`etcd:${rest}`, 'etcd: is followed by [https://]HOST:PORT, or several with commas');
+      throw bad(`etcd:${rest}`, 'etcd: needs [https://]HOST:PORT, or several of them, comma-separated');
     const [{ etcdStoreOptions }, { openEtcdStore }] = await Promise.all([
       import('./etcd/etcd-store-options.js'),
       import('./etcd/open-etcd-store.js'),
@@ -56,14 +56,14 @@ export async function openStore(address: string, options: OpenStoreOptions): Pro
   if (open === undefined) {
     throw bad(
       address,
-      `an address is one of ${Object.keys(schemes)
+      `an address must be one of ${Object.keys(schemes)
         .map((name) => `${name}:`)
         .join(', ')}`,
     );
   }
   const { prefix: _, compactionSeconds: __, ...secrets } = options.etcd ?? {};
   const given = Object.entries(secrets).flatMap(([name, value]) => (value === undefined ? [] : [`etcd.${name}`]));
-  if (scheme !== 'etcd' && given.length > 0) throw bad(address, `the options ${given.join(', ')} are for an etcd`);
+  if (scheme !== 'etcd' && given.length > 0) throw bad(address, `the options ${given.join(', ')} are for etcd only`);
   return open(address.slice(colon + 1), options);
 }
 

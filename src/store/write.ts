@@ -8,14 +8,14 @@ import { type Entry, type Revision, type Write, WriteConflict } from './store.js
  * @throws TypeError
  */
 export function checkWrite({ key, document, expect }: Write): void {
-  if (!isKey(key)) throw new TypeError('a key is a string that is not empty and is valid Unicode');
+  if (!isKey(key)) throw new TypeError('a key must be a non-empty string of valid Unicode');
   if (document === undefined) {
-    if (expect === 'absent') throw new TypeError(`a deletion names the revision it expects: ${key}`);
+    if (expect === 'absent') throw new TypeError(`a deletion must name the revision it expects: ${key}`);
     return;
   }
   const { bytes, revisionAt } = document;
   if (Number.isInteger(revisionAt) && revisionAt >= -1 && revisionAt <= bytes.length) return;
-  throw new TypeError(`the place of the revision is outside of the document: ${key}`);
+  throw new TypeError(`the position of the revision is outside the document: ${key}`);
 }
 
 /** @throws WriteConflict unless `actual` is what the write expects */

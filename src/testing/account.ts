@@ -15,7 +15,7 @@ export interface AccountKey {
 /** Returns the account. Fails with an Error if there is none. */
 export async function findAccount(client: Client, key: AccountKey): Promise<ServiceAccount> {
   const account = await client.resource(ServiceAccounts).get(key);
-  if (account === undefined) throw new Error(`there is no ServiceAccount ${keyText(key)}`);
+  if (account === undefined) throw new Error(`no ServiceAccount ${keyText(key)}`);
   return account;
 }
 

@@ -76,13 +76,13 @@ interface ClientPromise {
 
 const promises: readonly ClientPromise[] = [
   {
-    name: 'a missing object is undefined, not a failure',
+    name: 'getting a missing object returns undefined',
     hold: async ({ configMaps, key }) => {
       assert.equal(await configMaps.get(key('missing')), undefined);
     },
   },
   {
-    name: 'what is created is answered and read with everything the server adds',
+    name: 'a created object is returned and read with everything that the server adds',
     hold: async ({ configMaps, create, key }) => {
       const created = await create('a', { data: { k: 'v' } });
       assert.ok(created.metadata.uid && created.metadata.resourceVersion && created.metadata.creationTimestamp);
@@ -91,7 +91,7 @@ const promises: readonly ClientPromise[] = [
     },
   },
   {
-    name: 'a name is made up from generateName',
+    name: 'generateName generates a name',
     hold: async ({ configMaps, configMap, namespace }) => {
       const { name: _, ...metadata } = configMap('x', { metadata: { namespace, generateName: 'made-' } }).metadata;
       const created = await configMaps.create({ apiVersion: 'v1', kind: 'ConfigMap', metadata });
@@ -99,7 +99,7 @@ const promises: readonly ClientPromise[] = [
     },
   },
   {
-    name: "what is given and what is answered is the caller's own: who changes it changes nothing for others",
+    name: 'arguments and results belong to the caller: changing them changes nothing else',
     hold: async ({ configMaps, configMap, key, namespace }) => {
       const change = (object: ApiObject | undefined): void => {
         const { data, metadata } = object as unknown as { data?: { k: string }; metadata: Record<string, unknown> };
@@ -135,7 +135,7 @@ const promises: readonly ClientPromise[] = [
     },
   },
   {
-    name: 'what is written is the JSON of what is given: members without a value are none',
+    name: 'objects are written as their JSON: undefined members are left out',
     hold: async ({ configMaps, configMap, create, key, namespace }) => {
       const odd = (values: Readonly<Record<string, unknown>>) => values as Readonly<Record<string, string>>;
       const given = configMap('a', {
@@ -169,7 +169,7 @@ const promises: readonly ClientPromise[] = [
     },
   },
   {
-    name: 'a field that the type does not have fails a strict write, and no other',
+    name: 'an unknown field fails a strict write only',
     hold: async ({ configMaps, configMap, key }) => {
       const misspelt = { dta: { k: 'v' } };
       const fieldValidation = 'Strict';
@@ -182,7 +182,7 @@ const promises: readonly ClientPromise[] = [
     },
   },
   {
-    name: 'a text that is not Unicode is made one',
+    name: 'lone surrogates in a string are replaced',
     hold: async ({ configMaps, create, key, configMap }) => {
       const broken = { '\ud83d': '1' };
       await fails(configMaps.create(configMap('a', { data: broken })), 'Invalid');
@@ -194,7 +194,7 @@ const promises: readonly ClientPromise[] = [
     },
   },
   {
-    name: 'what is given counts as it was when the call was made',
+    name: 'arguments are read when the call is made',
     hold: async ({ configMaps, configMap, key }) => {
       const data = { k: '1' };
       const creating = configMaps.create(configMap('a', { data }));
@@ -212,7 +212,7 @@ const promises: readonly ClientPromise[] = [
     },
   },
   {
-    name: 'a second object of a name is refused',
+    name: 'creating a second object with the same name fails',
     hold: async ({ create }) => {
       await create('a');
       const error = await fails(create('a'), 'AlreadyExists');
@@ -221,7 +221,7 @@ const promises: readonly ClientPromise[] = [
     },
   },
   {
-    name: 'an update of what somebody else changed is refused',
+    name: 'updating an object that was changed meanwhile fails',
     hold: async ({ configMaps, create }) => {
       const first = await create('a');
       await configMaps.update({ ...first, data: { k: '1' } });
@@ -229,11 +229,11 @@ const promises: readonly ClientPromise[] = [
     },
   },
   {
-    name: 'an update of what is not there is refused',
+    name: 'updating a missing object fails',
     hold: async ({ configMaps, configMap }) => void (await fails(configMaps.update(configMap('a')), 'NotFound')),
   },
   {
-    name: 'a merge patch changes what it names',
+    name: 'a merge patch changes only the fields it contains',
     hold: async ({ configMaps, create, key }) => {
       await create('a', { data: { keep: '1', drop: '2' } });
       const patched = await configMaps.patch(key('a'), { type: 'merge', body: { data: { drop: null, add: '3' } } });
@@ -242,7 +242,7 @@ const promises: readonly ClientPromise[] = [
     },
   },
   {
-    name: 'applying creates, then changes',
+    name: 'apply creates an object, then changes it',
     hold: async ({ configMaps, configMap, key }) => {
       const apply = (data: Readonly<Record<string, string>>): Promise<ConfigMap> => {
         const { apiVersion, kind, metadata } = configMap('a');
@@ -259,7 +259,7 @@ const promises: readonly ClientPromise[] = [
     },
   },
   {
-    name: 'deleting resolves, and of what is not there is refused',
+    name: 'delete deletes an object, and fails for a missing one',
     hold: async ({ configMaps, create, key }) => {
       await create('a');
       await configMaps.delete(key('a'));
@@ -268,7 +268,7 @@ const promises: readonly ClientPromise[] = [
     },
   },
   {
-    name: 'a name that no object can have reaches nothing, neither a collection nor what is above it',
+    name: 'an invalid name reaches neither an object nor a collection',
     hold: async ({ client, configMaps, create, namespace, names }) => {
       await create('a');
       for (const name of ['', '.', '..', '../../other', 'a/b', 'a%2Fb']) {
@@ -282,7 +282,7 @@ const promises: readonly ClientPromise[] = [
     },
   },
   {
-    name: 'an object without a name reaches nothing',
+    name: 'an object without a name is rejected',
     hold: async ({ configMaps, configMap, create, namespace }) => {
       const { metadata: _, ...nameless } = configMap('a');
       const unnamed = { ...nameless, metadata: { namespace } };
@@ -294,7 +294,7 @@ const promises: readonly ClientPromise[] = [
     },
   },
   {
-    name: 'a namespace that none can be reaches nothing',
+    name: 'an invalid namespace reaches nothing',
     hold: async ({ configMaps, configMap }) => {
       for (const namespace of ['.', '..', 'a/b', 'a%2Fb']) {
         const key = { namespace, name: 'a' };
@@ -311,7 +311,7 @@ const promises: readonly ClientPromise[] = [
     },
   },
   {
-    name: 'without the namespace that a type has nothing is reached but a list or watch of all',
+    name: 'without a namespace a namespaced type can only be listed and watched',
     hold: async ({ configMaps, configMap, create, names }) => {
       await create('a');
       for (const namespace of [undefined, '']) {
@@ -331,7 +331,7 @@ const promises: readonly ClientPromise[] = [
     },
   },
   {
-    name: 'a subresource that none can be reaches nothing',
+    name: 'an invalid subresource reaches nothing',
     hold: async ({ client, namespace }) => {
       for (const name of ['', '.', '..', 'a/b']) {
         const nothing = client.resource(Namespaces).subresource(name);
@@ -342,7 +342,7 @@ const promises: readonly ClientPromise[] = [
     },
   },
   {
-    name: 'what is in no namespace is not found in one',
+    name: 'a cluster-scoped object is not found in a namespace',
     hold: async ({ client, namespace }) => {
       for (const resource of [client.resource(Namespaces), client.resource(ClusterRoles)]) {
         await fails(resource.get({ namespace, name: namespace }), 'NotFound');
@@ -355,7 +355,7 @@ const promises: readonly ClientPromise[] = [
     },
   },
   {
-    name: 'preconditions of a deletion are heeded',
+    name: 'delete checks its preconditions',
     hold: async ({ configMaps, create, key }) => {
       const { metadata } = await create('a');
       await fails(configMaps.delete(key('a'), { preconditions: { uid: 'another' } }), 'Conflict');
@@ -373,7 +373,7 @@ const promises: readonly ClientPromise[] = [
     },
   },
   {
-    name: 'a list is in order and its items say what they are',
+    name: 'a list is ordered, and its items have apiVersion and kind',
     hold: async ({ configMaps, create, namespace, names }) => {
       for (const name of ['b', 'a', 'c']) await create(name);
       assert.deepEqual(await names({}), ['a', 'b', 'c']);
@@ -383,7 +383,7 @@ const promises: readonly ClientPromise[] = [
     },
   },
   {
-    name: 'a list is narrowed by labels, fields and namespace',
+    name: 'a list is filtered by labels, fields and namespace',
     hold: async ({ configMaps, create, names, namespace }) => {
       await create('a', { metadata: { name: 'a', namespace, labels: { l: '1' } } });
       await create('b', { metadata: { name: 'b', namespace, labels: { l: '2' } } });
@@ -394,7 +394,7 @@ const promises: readonly ClientPromise[] = [
     },
   },
   {
-    name: 'a list comes in pages, all as of one moment',
+    name: 'all pages of a list are of one revision',
     hold: async ({ configMaps, create, namespace, names }) => {
       for (const name of ['a', 'b', 'c']) await create(name);
       const first = await configMaps.list({ namespace, limit: 2 });
@@ -407,7 +407,7 @@ const promises: readonly ClientPromise[] = [
     },
   },
   {
-    name: 'a collection is deleted as far as it is selected',
+    name: 'deleting a collection deletes the selected objects',
     hold: async ({ configMaps, create, namespace, names }) => {
       await create('a', { metadata: { name: 'a', namespace, labels: { l: '1' } } });
       await create('b');
@@ -416,7 +416,7 @@ const promises: readonly ClientPromise[] = [
     },
   },
   {
-    name: 'a type nobody serves is not found',
+    name: 'a type that is not served is not found',
     hold: async ({ client, key, namespace }) => {
       const nothings = client.resource(Unserved);
       await fails(nothings.list({ namespace }), 'NotFound');
@@ -425,7 +425,7 @@ const promises: readonly ClientPromise[] = [
     },
   },
   {
-    name: 'a watch tells every change after its version, in order',
+    name: 'a watch delivers every change after its version, in order',
     hold: async ({ configMaps, create, key, namespace }) => {
       await create('before');
       const { metadata } = await configMaps.list({ namespace });
@@ -438,7 +438,7 @@ const promises: readonly ClientPromise[] = [
     },
   },
   {
-    name: 'a watch tells of large objects whole, and in order with small ones',
+    name: 'a watch delivers large objects completely, and in order with small ones',
     hold: async ({ configMaps, create, key, namespace }) => {
       const large = { data: { k: 'x'.repeat(100_000) } };
       await create('first', large);
@@ -462,7 +462,7 @@ const promises: readonly ClientPromise[] = [
     },
   },
   {
-    name: 'a watch tells that it is open, also where nothing happens',
+    name: 'a watch reports that it is open, even without events',
     hold: async ({ configMaps, namespace }) => {
       const { metadata } = await configMaps.list({ namespace });
       const subscription = new Subscription();
@@ -474,7 +474,7 @@ const promises: readonly ClientPromise[] = [
     },
   },
   {
-    name: 'a watch is narrowed as a list is',
+    name: 'a watch is filtered like a list',
     hold: async ({ configMaps, create, namespace }) => {
       const { metadata } = await configMaps.list({ namespace });
       const options = { namespace, resourceVersion: metadata.resourceVersion, labelSelector: 'l=1' };
@@ -486,7 +486,7 @@ const promises: readonly ClientPromise[] = [
     },
   },
   {
-    name: 'of objects of which only the metadata is asked for, that is all there is, under their own kind',
+    name: 'metadata-only reads return only metadata, with the kind of the object',
     hold: async ({ configMaps, create, key, namespace }) => {
       const a = await create('a', { data: { k: 'v' } });
       const { apiVersion, kind, metadata } = a;
@@ -504,7 +504,7 @@ const promises: readonly ClientPromise[] = [
     },
   },
   {
-    name: 'a watch without a version begins with what there is, and can say where that ends',
+    name: 'a watch without a version begins with the initial state, and can mark its end',
     hold: async ({ configMaps, create, namespace }) => {
       await create('a');
       const options = { namespace, sendInitialEvents: true, allowBookmarks: true };
@@ -513,7 +513,7 @@ const promises: readonly ClientPromise[] = [
     },
   },
   {
-    name: 'a watch without a version can do without what there is',
+    name: 'a watch without a version can skip the initial state',
     hold: async ({ configMaps, create, namespace }) => {
       await create('before');
       let first: WatchEvent<ConfigMap> | undefined;
@@ -525,7 +525,7 @@ const promises: readonly ClientPromise[] = [
     },
   },
   {
-    name: 'a watch ends when its time is over',
+    name: 'a watch ends after its timeout',
     hold: async ({ configMaps, namespace }) => {
       const { metadata } = await configMaps.list({ namespace });
       const options = { namespace, resourceVersion: metadata.resourceVersion, timeoutSeconds: 1 };
@@ -533,14 +533,14 @@ const promises: readonly ClientPromise[] = [
     },
   },
   {
-    name: 'a watch that cannot be fails',
+    name: 'an invalid watch fails',
     hold: async ({ configMaps, namespace, client }) => {
       await fails(received(1, configMaps.watch({ namespace, fieldSelector: 'nonsense' })), 'BadRequest');
       await fails(received(1, client.resource(Unserved).watch({ namespace })), 'NotFound');
     },
   },
   {
-    name: 'a subresource is another view of the same object',
+    name: 'a subresource is a view of the same object',
     hold: async ({ client, namespace }) => {
       const namespaces = client.resource(Namespaces);
       const found = await namespaces.subresource<Namespace>('status').get({ name: namespace });
@@ -549,7 +549,7 @@ const promises: readonly ClientPromise[] = [
     },
   },
   {
-    name: 'discovery tells what is served and how',
+    name: 'discovery lists the served types',
     hold: async ({ client }) => {
       const found = (await client.discover()).find(({ group, plural }) => group === '' && plural === 'configmaps');
       assert.ok(found);

@@ -87,7 +87,7 @@ export class FakeClock implements Clock {
 
   #endOf(milliseconds: number): number {
     if (!(Number.isFinite(milliseconds) && milliseconds >= 0))
-      throw new Error(`a clock advances by a number of milliseconds from 0 on, not by ${milliseconds}`);
+      throw new Error(`a clock advances by a non-negative number of milliseconds, not by ${milliseconds}`);
     return this.#now + milliseconds;
   }
 }

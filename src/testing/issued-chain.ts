@@ -16,7 +16,7 @@ export function certificates(pem: string): Chain {
     'not only CERTIFICATE blocks',
   );
   const [first, ...others] = blocks.map(({ bytes }) => new X509Certificate(bytes));
-  assert.ok(first, 'there is no certificate');
+  assert.ok(first, 'no certificate');
   return [first, ...others];
 }
 

@@ -20,7 +20,7 @@ export async function readManifests(...paths: readonly (string | URL)[]): Promis
   for (const path of paths) {
     const place = path instanceof URL ? fileURLToPath(path) : path;
     const found = (await stat(place)).isDirectory() ? await inFolder(place) : await inFile(place);
-    if (found.length === 0) throw new Error(`${place}: there is no object in it`);
+    if (found.length === 0) throw new Error(`${place}: contains no object`);
     objects.push(...found);
   }
   return objects;
@@ -67,7 +67,7 @@ function documentsIn(text: string): readonly string[] {
 }
 
 function objectsIn(value: Json, origin: string): readonly Unstructured[] {
-  if (!isObject(value)) throw new Error(`${origin}: is no object`);
+  if (!isObject(value)) throw new Error(`${origin}: is not an object`);
   for (const name of ['apiVersion', 'kind'])
     if (typeof value[name] !== 'string' || value[name] === '') throw new Error(`${origin}: has no ${name}`);
   const { apiVersion, kind, items } = value;

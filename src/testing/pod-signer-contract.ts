@@ -45,11 +45,11 @@ export const podSignerContract = (
   Object.entries(promises).map(([name, promise]) => ({ name, run: async () => promise(await make()) }));
 
 const promises: Readonly<Record<string, (under: PodSignerUnderTest) => Promise<void>>> = {
-  async 'the served name is a signer name or everything under a domain'({ signer, signerName }) {
+  async 'the served name is a signer name or a pattern for a domain'({ signer, signerName }) {
     assert.ok(coversSigner(signer.serves, signerName), `${signer.serves} does not serve ${signerName}`);
   },
 
-  async 'what it issues is for the key that asked, and its trust anchors verify it'(under) {
+  async 'certificates are for the requested key and verify against the trust anchors'(under) {
     const chain = certificates((await answer(under)).certificateChain ?? '');
     const key = await testKey(under.issues?.keyType);
     assert.equal(spki(chain[0]), spkiOf(under.issues?.key ?? key).toString('hex'));
@@ -58,7 +58,7 @@ const promises: Readonly<Record<string, (under: PodSignerUnderTest) => Promise<v
     assert.ok(isAnchored(chain, certificates(await under.signer.trustAnchors())), 'no anchor verifies the chain');
   },
 
-  async 'a lifetime is granted as asked, within its bounds'(under) {
+  async 'the requested lifetime is granted, within bounds'(under) {
     const { least, most } = podCertificateRange(under.signerName);
     for (const asked of [least, 2 * least, most]) {
       const { notBefore, notAfter } = await answer(under, { maxExpirationSeconds: asked });
@@ -67,13 +67,13 @@ const promises: Readonly<Record<string, (under: PodSignerUnderTest) => Promise<v
     }
   },
 
-  async 'an annotation that nobody knows is denied'(under) {
+  async 'an unknown annotation is denied'(under) {
     const annotations = { 'nobody.example/knows': 'this' };
     const denied = findCondition((await answer(under, { annotations })).conditions, 'Denied');
     assert.equal(denied?.reason, podRefusals.annotations);
   },
 
-  async 'what it does not issue for is denied, with a sentence'(under) {
+  async 'an unsuitable request is denied with a message'(under) {
     if (under.refuses === undefined) return;
     const denied = findCondition((await answer(under, under.refuses)).conditions, 'Denied');
     assert.ok(denied?.message, 'it was not denied');
@@ -93,7 +93,7 @@ async function answer(
   { signer, signerName, issues }: PodSignerUnderTest,
   asked: Partial<TestPodRequestOptions> = {},
 ): Promise<PodCertificateRequestStatus> {
-  assert.ok(signer.signPod, 'it issues nothing to pods');
+  assert.ok(signer.signPod, 'it issues no pod certificates');
   const { client, stop } = await testServer({
     controllers: [],
     runnables: podCertificateSigners({ signers: [signer] }),

@@ -49,11 +49,11 @@ const extendedKeyUsages: ReadonlyMap<string, string> = new Map([
 ]);
 
 const promises: Readonly<Record<string, (under: SignerUnderTest) => Promise<void>>> = {
-  async 'the served name is a signer name or everything under a domain'({ signer, signerName }) {
+  async 'the served name is a signer name or a pattern for a domain'({ signer, signerName }) {
     assert.ok(coversSigner(signer.serves, signerName), `${signer.serves} does not serve ${signerName}`);
   },
 
-  async 'what it issues is for the key and the subject that asked'(under) {
+  async 'certificates are for the requested key and subject'(under) {
     const { key, chain } = await issue(under);
     const [leaf] = chain;
     assert.equal(
@@ -64,24 +64,24 @@ const promises: Readonly<Record<string, (under: SignerUnderTest) => Promise<void
     assert.ok(leaf.subject?.split('\n').includes(`CN=${commonName}`), `subject is ${leaf.subject}`);
   },
 
-  async 'the certificate comes first, then intermediates, no root'(under) {
+  async 'the chain is the certificate, then intermediates, without a root'(under) {
     const { chain } = await issue(under);
     for (const [at, issuer] of chain.slice(1).entries()) {
       assert.ok(chain[at]?.verify(issuer.publicKey), `certificate ${at + 1} did not issue certificate ${at}`);
     }
     assert.ok(
       chain.every((certificate) => certificate.subject !== certificate.issuer),
-      'a root was handed out',
+      'the chain contains a root',
     );
   },
 
-  async 'its trust anchors verify what it issues'(under) {
+  async 'issued certificates verify against the trust anchors'(under) {
     if (under.signer.trustAnchors === undefined) return;
     const { chain } = await issue(under);
     assert.ok(isAnchored(chain, certificates(await under.signer.trustAnchors())), 'no anchor verifies the chain');
   },
 
-  async 'another X.509 library verifies what it issues'(under) {
+  async 'issued certificates verify in another X.509 library'(under) {
     if (under.signer.trustAnchors === undefined) return;
     const { result } = await ask(under, {});
     assert.ok('issued' in result, 'it was refused');
@@ -89,7 +89,7 @@ const promises: Readonly<Record<string, (under: SignerUnderTest) => Promise<void
     assert.ok(opinions === undefined || opinions.every(({ verified }) => verified), JSON.stringify(opinions));
   },
 
-  async 'what it does not issue for is refused with a reason and a sentence'(under) {
+  async 'an unsuitable request is refused with a reason and a message'(under) {
     if (under.refuses === undefined) return;
     const { result } = await ask(under, { asked: under.refuses });
     assert.ok('refused' in result, 'it was issued');
@@ -97,7 +97,7 @@ const promises: Readonly<Record<string, (under: SignerUnderTest) => Promise<void
     assert.notEqual(result.refused, '');
   },
 
-  async 'a lifetime is granted as asked, within its bounds'(under) {
+  async 'the requested lifetime is granted, within bounds'(under) {
     const { maxSeconds, minSeconds = 600 } = under;
     for (const [asked, granted] of [
       [minSeconds, minSeconds],
@@ -112,13 +112,13 @@ const promises: Readonly<Record<string, (under: SignerUnderTest) => Promise<void
     }
   },
 
-  async 'the usages are those that were asked for'(under) {
+  async 'the usages are the requested ones'(under) {
     const { chain } = await issue(under);
     const wanted = under.issues.usages.flatMap((usage) => extendedKeyUsages.get(usage) ?? []);
     assert.deepEqual([...(chain[0].keyUsage ?? [])].sort(), wanted.sort());
   },
 
-  async 'nobody gets a CA by asking for one'(under) {
+  async 'a request for a CA certificate does not get one'(under) {
     const authority = { oid: '2.5.29.19', critical: true, value: encode(tags.sequence, derTrue) };
     const { issues } = under;
     const asked = { ...issues, request: { ...issues.request, extensions: [authority] } };
@@ -127,19 +127,19 @@ const promises: Readonly<Record<string, (under: SignerUnderTest) => Promise<void
     assert.equal(certificates(result.issued)[0].ca, false);
   },
 
-  async 'the same request may be asked for again'(under) {
+  async 'signing the same request again works'(under) {
     const request = await testRequest(under.issues.request);
     const [first, second] = [await issue(under, { request }), await issue(under, { request })];
     assert.equal(spki(first.chain[0]), spki(second.chain[0]));
     assert.equal(first.chain[0].subject, second.chain[0].subject);
   },
 
-  async 'what cannot be read is trouble and no refusal'(under) {
+  async 'an unreadable request is an error, not a refusal'(under) {
     const garbled = { pem: '-----BEGIN CERTIFICATE REQUEST-----\nAAAA\n-----END CERTIFICATE REQUEST-----\n', key: '' };
     await assert.rejects(ask(under, { request: garbled }));
   },
 
-  async 'a CA that is replaced meanwhile leaves no certificate without its anchor'(under) {
+  async 'replacing the CA while signing leaves no certificate without its anchor'(under) {
     const { signer, switchAuthority } = under;
     if (switchAuthority === undefined || signer.trustAnchors === undefined) return;
     const before = certificates(await signer.trustAnchors());
@@ -152,7 +152,7 @@ const promises: Readonly<Record<string, (under: SignerUnderTest) => Promise<void
     assert.ok(isAnchored((await issue(under)).chain, after), 'the new CA does not sign');
   },
 
-  async 'only approved requests for its name reach it'(under) {
+  async 'it is called only for approved requests with its name'(under) {
     const asked: string[] = [];
     const server = await signingServer();
     const create = (name: string, verdicts: readonly Verdict[], more: { readonly signerName?: string } = {}) =>
@@ -171,7 +171,7 @@ const promises: Readonly<Record<string, (under: SignerUnderTest) => Promise<void
     }
   },
 
-  async 'what was signed before a crash, and not written down, is signed again'(under) {
+  async 'a request whose certificate was lost in a crash is signed again'(under) {
     const server = await signingServer();
     try {
       const { metadata } = await server.create(requestOf(under, 'crashed'), ['Approved']);

@@ -54,7 +54,7 @@ const promises: Readonly<Record<string, (store: StoreUnderTest) => Promise<void>
     assert.deepEqual((await store.scan('/')).entries, []);
   },
 
-  async 'what was committed can be read, with the revision in its place'(store) {
+  async 'a committed document can be read, with its revision filled in'(store) {
     const committed = await put(store, '/a', versioned('one'));
     const read = present(await store.get('/a'));
     assert.equal(read.key, '/a');
@@ -65,14 +65,14 @@ const promises: Readonly<Record<string, (store: StoreUnderTest) => Promise<void>
     assert.deepEqual(committed.bytes, read.bytes);
   },
 
-  async 'a document without a place for the revision is stored as it is'(store) {
+  async 'a document without a position for the revision is stored unchanged'(store) {
     const value = { text: 'ä\u{1f600}', list: [1, null, true], nested: { ['__proto__']: 1 } };
     const committed = await put(store, '/a', document(value));
     assert.equal(committed.revisionAt, -1);
     assert.equal(present(await store.get('/a')).bytes.toString(), JSON.stringify(value));
   },
 
-  async 'the place for the revision may be at either end'(store) {
+  async 'the position of the revision may be at either end'(store) {
     const first = await put(store, '/a', { bytes: Buffer.from(''), revisionAt: 0 });
     assert.equal(present(await store.get('/a')).bytes.toString(), String(first.revision));
     const last = await put(store, '/b', { bytes: Buffer.from('1'), revisionAt: 1 });
@@ -98,7 +98,7 @@ const promises: Readonly<Record<string, (store: StoreUnderTest) => Promise<void>
     assert.ok(deletion.revision > last);
   },
 
-  async 'a deletion answers the last value at the revision of the deletion'(store) {
+  async 'a deletion returns the last value at the revision of the deletion'(store) {
     const before = await put(store, '/a', versioned('one'));
     const deleted = await remove(store, '/a');
     assert.ok(deleted.revision > before.revision);
@@ -107,7 +107,7 @@ const promises: Readonly<Record<string, (store: StoreUnderTest) => Promise<void>
     assert.equal(await store.get('/a'), undefined);
   },
 
-  async 'what a reader holds does not change when the key does'(store) {
+  async 'an entry that was read does not change when its key is written'(store) {
     await put(store, '/a', versioned('one'));
     const held = present(await store.get('/a'));
     const bytes = held.bytes.toString();
@@ -116,7 +116,7 @@ const promises: Readonly<Record<string, (store: StoreUnderTest) => Promise<void>
     assert.equal(held.bytes.toString(), bytes);
   },
 
-  async 'a creation conflicts with a live entry, and tells which'(store) {
+  async 'a creation conflicts with an existing entry, and returns it'(store) {
     const first = await put(store, '/a', versioned('one'));
     const error = await conflict(store.commit({ key: '/a', document: versioned('two'), expect: 'absent' }));
     assert.equal(error.key, '/a');
@@ -150,7 +150,7 @@ const promises: Readonly<Record<string, (store: StoreUnderTest) => Promise<void>
     }
   },
 
-  async 'every reader of a revision is handed the same entry'(store) {
+  async 'every reader of a revision gets the same entry'(store) {
     const start = await store.revision();
     const committed = await put(store, '/a', versioned('one'));
     assert.equal(await store.get('/a'), committed);
@@ -163,7 +163,7 @@ const promises: Readonly<Record<string, (store: StoreUnderTest) => Promise<void>
     assert.equal(told[0].entry, committed);
   },
 
-  async 'a conflict takes no revision and tells nobody'(store) {
+  async 'a conflict uses no revision and emits no change'(store) {
     await put(store, '/a', versioned('one'));
     const before = await store.revision();
     await conflict(store.commit({ key: '/a', document: versioned('two'), expect: 'absent' }));
@@ -181,7 +181,7 @@ const promises: Readonly<Record<string, (store: StoreUnderTest) => Promise<void>
     assert.equal(present(await store.get('/a')).revision, again.revision);
   },
 
-  async 'of many who write at once with one expectation exactly one succeeds'(store) {
+  async 'of many concurrent writes with the same expectation exactly one succeeds'(store) {
     const { revision } = await put(store, '/a', versioned('start'));
     const outcomes = await Promise.allSettled(
       Array.from({ length: 20 }, (_, index) =>
@@ -198,7 +198,7 @@ const promises: Readonly<Record<string, (store: StoreUnderTest) => Promise<void>
     assert.equal(present(await store.get('/a')).revision, won[0]?.value.revision);
   },
 
-  async 'nothing is lost between many who count in one entry'(store) {
+  async 'concurrent increments of one entry lose nothing'(store) {
     await put(store, '/count', document(0));
     const increment = async (): Promise<void> => {
       while (true) {
@@ -216,7 +216,7 @@ const promises: Readonly<Record<string, (store: StoreUnderTest) => Promise<void>
     assert.equal(present(await store.get('/count')).value, 40);
   },
 
-  async 'a key that is empty or not Unicode and a deletion of something absent are refused'(store) {
+  async 'an empty key, a key that is not Unicode and the deletion of an absent key are rejected'(store) {
     await assert.rejects(store.commit({ key: '', document: document(1), expect: 'absent' }), TypeError);
     await assert.rejects(store.commit({ key: '/\ud800', document: document(1), expect: 'absent' }), TypeError);
     await assert.rejects(store.commit({ key: '/a', document: undefined, expect: 'absent' }), TypeError);
@@ -225,14 +225,14 @@ const promises: Readonly<Record<string, (store: StoreUnderTest) => Promise<void>
     assert.deepEqual((await store.scan('')).entries, []);
   },
 
-  async 'keys that are names of object members are keys like any other'(store) {
+  async 'names of built-in object members work as keys'(store) {
     const keys = ['__proto__', 'constructor', 'hasOwnProperty', 'toString'];
     for (const key of keys) assert.equal(await store.get(key), undefined);
     for (const key of keys) await put(store, key, versioned(key));
     assert.deepEqual(await keysOf(store, ''), keys.toSorted());
   },
 
-  async 'a scan answers the keys under a prefix in the order of their UTF-8 bytes'(store) {
+  async 'a scan returns the keys under a prefix in the order of their UTF-8 bytes'(store) {
     const keys = ['/a/1', '/a/10', '/a/2', '/a/b/c', '/a/\u{1f600}', '/a/\uff5e', '/a/ä', '/a', '/a0', '/b/1', '/A/1'];
     for (const key of keys) await put(store, key, versioned(key));
     const sorted = keys.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
@@ -245,7 +245,7 @@ const promises: Readonly<Record<string, (store: StoreUnderTest) => Promise<void>
     }
   },
 
-  async 'a scan in pages answers every key once and counts what remains'(store) {
+  async 'a paged scan returns every key once and counts the remaining ones'(store) {
     const keys = Array.from({ length: 25 }, (_, index) => `/a/${String(index).padStart(2, '0')}`);
     for (const key of keys) await put(store, key, versioned(key));
     await put(store, '/b/1', versioned('other'));
@@ -268,7 +268,7 @@ const promises: Readonly<Record<string, (store: StoreUnderTest) => Promise<void>
     assert.deepEqual((await store.scan('/a/', { after: '/b' })).entries, []);
   },
 
-  async 'pages of one revision are one consistent view, whatever is written between them'(store) {
+  async 'pages of one revision are consistent, whatever is written between them'(store) {
     const keys = Array.from({ length: 12 }, (_, index) => `/a/${String(index).padStart(2, '0')}`);
     for (const key of keys) await put(store, key, versioned('before'));
     const first = await store.scan('/a/', { limit: 5 });
@@ -306,7 +306,7 @@ const promises: Readonly<Record<string, (store: StoreUnderTest) => Promise<void>
     assert.equal(whole.remaining, 7);
   },
 
-  async 'a scan at every past revision answers what was there then'(store) {
+  async 'a scan at a past revision returns the state at that revision'(store) {
     const random = randomNumbers(7);
     const views: { readonly revision: Revision; readonly view: readonly string[] }[] = [];
     const live = new Map<string, string>();
@@ -332,7 +332,7 @@ const promises: Readonly<Record<string, (store: StoreUnderTest) => Promise<void>
     }
   },
 
-  async 'a scan of the future fails, telling the present'(store) {
+  async 'a scan of a future revision fails with the current one'(store) {
     const { revision } = await put(store, '/a', versioned('one'));
     await assert.rejects(
       store.scan('/', { at: revision + 1_000n }),
@@ -340,7 +340,7 @@ const promises: Readonly<Record<string, (store: StoreUnderTest) => Promise<void>
     );
   },
 
-  async 'a stream tells every later change under its prefix, in order, with what was before'(store) {
+  async 'a stream emits every later change under its prefix, in order, with the previous entry'(store) {
     const start = (await put(store, '/a/1', versioned('one'))).revision;
     const seen: Change[] = [];
     const subscription = store.changes('/a/', start).subscribe((change) => {
@@ -368,7 +368,7 @@ const promises: Readonly<Record<string, (store: StoreUnderTest) => Promise<void>
     assert.deepEqual(deletion.previous.value, { rv: String(second.revision), name: 'two' });
   },
 
-  async 'a stream from the past tells what happened since, then progress, then what happens'(store) {
+  async 'a stream from a past revision emits the changes since, then progress, then new changes'(store) {
     const start = await store.revision();
     const one = await put(store, '/a/one', versioned('one'));
     const other = await put(store, '/b/other', versioned('other'));
@@ -386,7 +386,7 @@ const promises: Readonly<Record<string, (store: StoreUnderTest) => Promise<void>
     }
   },
 
-  async 'a stream without any past tells progress at once'(store) {
+  async 'a stream without past changes emits progress at once'(store) {
     const { revision } = await put(store, '/a', versioned('one'));
     const other = await put(store, '/elsewhere', versioned('two'));
     for (const after of [revision, other.revision]) {
@@ -397,7 +397,7 @@ const promises: Readonly<Record<string, (store: StoreUnderTest) => Promise<void>
     }
   },
 
-  async 'a stream after a revision that is yet to come tells nothing before it'(store) {
+  async 'a stream from a future revision emits nothing before it'(store) {
     const { revision } = await put(store, '/a', versioned('one'));
     const watch = follow(store, '/', revision + 2n);
     const later: Entry[] = [];
@@ -407,7 +407,7 @@ const promises: Readonly<Record<string, (store: StoreUnderTest) => Promise<void>
     watch.stop();
   },
 
-  async 'streams are independent: one that is left or fails disturbs no other'(store) {
+  async 'streams are independent: one that ends or fails does not disturb others'(store) {
     const start = await store.revision();
     const left = follow(store, '/', start);
     const stays = follow(store, '/', start);
@@ -420,7 +420,7 @@ const promises: Readonly<Record<string, (store: StoreUnderTest) => Promise<void>
     stays.stop();
   },
 
-  async 'every stream sees the changes in one order, also those made by a subscriber'(store) {
+  async 'every stream emits the changes in the same order, including those made by a subscriber'(store) {
     const start = await store.revision();
     const reactions: Promise<Entry>[] = [];
     const reacting = store.changes('/a/', start).subscribe((change) => {
@@ -443,7 +443,7 @@ const promises: Readonly<Record<string, (store: StoreUnderTest) => Promise<void>
     after.stop();
   },
 
-  async 'a change is readable when a stream tells it'(store) {
+  async 'a change is readable when a stream emits it'(store) {
     const start = await store.revision();
     const reads: Promise<Entry | undefined>[] = [];
     const subscription = store.changes('/', start).subscribe((change) => {
@@ -455,7 +455,7 @@ const promises: Readonly<Record<string, (store: StoreUnderTest) => Promise<void>
     subscription.unsubscribe();
   },
 
-  async 'forgotten history fails scans and streams that need it, and only those'(store) {
+  async 'compaction fails only the scans and streams that need the compacted history'(store) {
     if (store.compact === undefined) return;
     const start = await store.revision();
     const one = await put(store, '/a', versioned('one'));
@@ -475,7 +475,7 @@ const promises: Readonly<Record<string, (store: StoreUnderTest) => Promise<void>
     assert.equal(present(await store.get('/a')).revision, two.revision);
   },
 
-  async 'subscribers that come and go see every change exactly once and in order, while history is forgotten'(store) {
+  async 'subscribers that come and go see every change exactly once and in order, during compaction'(store) {
     const random = randomNumbers(42);
     const start = await store.revision();
     const written: string[] = [];
@@ -521,7 +521,7 @@ const promises: Readonly<Record<string, (store: StoreUnderTest) => Promise<void>
               count++;
               if (change.type !== 'progress') run.told.push(line(change));
               const revision = change.type === 'progress' ? change.revision : change.entry.revision;
-              assert.ok(revision >= after, `${line(change)} was told after ${after}`);
+              assert.ok(revision >= after, `${line(change)} was emitted after ${after}`);
               after = revision;
             }
             if (count >= bout || !writing) break;

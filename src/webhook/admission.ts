@@ -109,7 +109,7 @@ export const mutatingWebhook = <const T extends ApiObject = Unstructured>({
     const before = structuredClone(request.object) as Json | undefined;
     const result = (await mutate(request, context)) || undefined;
     if (typeof result !== 'object' || result instanceof ApiError) return { verdict: result };
-    if (before === undefined) throw new Error('an object that is deleted cannot be changed');
+    if (before === undefined) throw new Error('an object that is being deleted cannot be changed');
     // What JSON omits counts as removed.
     return { patch: jsonDifference(before, parseJson(stringify(result) ?? 'null')) };
   });
@@ -164,7 +164,7 @@ const operations: readonly unknown[] = ['CREATE', 'UPDATE', 'DELETE', 'CONNECT']
 function admissionRequest<T extends ApiObject>(body: JsonObject): AdmissionRequest<T> {
   const of = (name: string): Json | undefined => member(body, name);
   const [operation, kind, resource, userInfo] = [of('operation'), of('kind'), of('resource'), of('userInfo')];
-  if (!operations.includes(operation)) throw new UnreadableReview('request.operation is none that is known');
+  if (!operations.includes(operation)) throw new UnreadableReview('request.operation is unknown');
   for (const [name, value] of Object.entries({ kind, resource, userInfo })) {
     if (!isObject(value ?? null)) throw new UnreadableReview(`request.${name} is missing`);
   }

@@ -46,16 +46,17 @@ export function conversionWebhook<const H extends ApiObject, const S extends rea
   );
   const spoke = (version: string): ConversionSpoke<ApiObject, H> => {
     const found = byVersion.get(version);
-    if (found === undefined) throw new Error(`${JSON.stringify(version)} is no version that is converted here`);
+    if (found === undefined) throw new Error(`${JSON.stringify(version)} is not a version that is converted here`);
     return found;
   };
   const objectFrom = <T extends ApiObject>(converted: T, apiVersion: string): T => {
-    if (!hasMetadata(converted)) throw new Error(`what became of it in ${apiVersion} is no object`);
+    if (!hasMetadata(converted)) throw new Error(`its conversion to ${apiVersion} is not an object`);
     return { ...converted, apiVersion, kind: hub.kind };
   };
   const convert = (object: ApiObject, to: string): ApiObject => {
     const from = object.apiVersion;
-    if (object.kind !== hub.kind) throw new Error(`${JSON.stringify(object.kind)} is no kind that is converted here`);
+    if (object.kind !== hub.kind)
+      throw new Error(`${JSON.stringify(object.kind)} is not a kind that is converted here`);
     if (from === to) return object;
     const asHub = from === hubVersion ? (object as H) : objectFrom(spoke(from).toHub(object), hubVersion);
     return to === hubVersion ? asHub : objectFrom(spoke(to).fromHub(asHub), to);

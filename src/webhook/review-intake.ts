@@ -84,7 +84,7 @@ export class ReviewIntake {
         request.on('data', count);
       });
     } catch (error) {
-      throw isGivenUp ? new Overloaded('too many reviews at a time') : error;
+      throw isGivenUp ? new Overloaded('too many concurrent reviews') : error;
     } finally {
       stopCounting();
       this.#coming.delete(held);

@@ -82,7 +82,7 @@ export async function openWebhookServer(
   );
   const take = ([cert = '', key = '']: readonly string[]): void => {
     for (const [what, text] of Object.entries({ certificate: cert, key }))
-      if (!text) throw new Error(`there is no ${what}`);
+      if (!text) throw new Error(`${what} is missing`);
     server.setSecureContext({ cert, key, minVersion: 'TLSv1.2', ...callers });
   };
   if ('certificateFile' in options)
@@ -91,8 +91,8 @@ export async function openWebhookServer(
   server.on('tlsClientError', (error) => log.debug({ err: error }, 'TLS handshake failed'));
   const listener = new HttpListener(server, clock);
   const bound = await listener.open({ host, port });
-  server.on('error', (error) => log.error({ err: error }, 'the listener for webhooks failed'));
-  log.info({ port: bound, paths: Object.keys(webhooks) }, 'webhooks are served');
+  server.on('error', (error) => log.error({ err: error }, 'webhook listener failed'));
+  log.info({ port: bound, paths: Object.keys(webhooks) }, 'serving webhooks');
   return { port: bound, stop: () => listener.close(graceMs) };
 }
 
@@ -153,14 +153,14 @@ class ReviewAnswers {
       this.#send(response, 200, { 'content-type': 'application/json' }, answer);
     } catch (error) {
       if (error === unheard) return;
-      if (response.destroyed) return log.debug({ err: error }, 'the webhook failed when nobody waited for it any more');
+      if (response.destroyed) return log.debug({ err: error }, 'the webhook failed after its caller had gone');
       const { code, message, headers } = refusalOf(error);
       const remoteAddress = request.socket.remoteAddress;
       // The rest of the body is not read.
       const last: Readonly<Record<string, string>> = request.complete ? {} : { connection: 'close' };
       this.#send(response, code, { 'content-type': 'text/plain', ...last, ...headers }, `${message}\n`);
       if (code === 500) log.error({ err: error }, 'the webhook failed');
-      else log.warn({ remoteAddress, code, why: message }, 'a review was refused');
+      else log.warn({ remoteAddress, code, why: message }, 'rejected a review');
     }
   }
 
@@ -176,9 +176,9 @@ class ReviewAnswers {
 
   async #answerOf(exchange: Exchange, webhook: Webhook, context: ReviewContext): Promise<string> {
     const { method, headers } = exchange.request;
-    if (method !== 'POST') throw new Refusal(405, 'reviews are posted', { allow: 'POST' });
+    if (method !== 'POST') throw new Refusal(405, 'reviews must be sent with POST', { allow: 'POST' });
     const mediaType = (headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase();
-    if (mediaType !== 'application/json') throw new Refusal(415, 'a review is application/json');
+    if (mediaType !== 'application/json') throw new Refusal(415, 'a review must be application/json');
     const intake = this.#intakes[webhook.review];
     const body = await intake.body(exchange, webhook.maxBytes).catch(refuse);
     return intake.answering(body.length, context.signal, async () => {
@@ -192,7 +192,7 @@ class ReviewAnswers {
 /** The status for callers who left before a response, as proxies count them. */
 const callerLeft = 499;
 
-const unheard = new Error('nobody waits for the answer any more');
+const unheard = new Error('the caller no longer waits for the answer');
 
 function probed(request: IncomingMessage, path: string, response: ServerResponse): void {
   if (request.method !== 'GET' || !['/healthz', '/readyz'].includes(path))
@@ -203,7 +203,7 @@ function probed(request: IncomingMessage, path: string, response: ServerResponse
 /** Parses the request of a review. */
 async function read(webhook: Webhook, body: Buffer, signal: AbortSignal) {
   const review = await json(body, webhook.maxBytes / leastBytesPerValue, signal);
-  if (!isObject(review)) throw new UnreadableReview('a review is an object');
+  if (!isObject(review)) throw new UnreadableReview('a review must be an object');
   const apiVersion = member(review, 'apiVersion');
   const versions: readonly unknown[] = [`${webhook.group}/v1`, `${webhook.group}/v1beta1`];
   if (member(review, 'kind') !== webhook.review || !versions.includes(apiVersion))

@@ -117,7 +117,7 @@ test.each([
   `"${'x'.repeat(1_001)}"`,
   `{"${'x'.repeat(1_001)}": 1}`,
 ])('what has no room is not written out', (expression) => {
-  expect(() => set(expression)).toThrow('what the expression makes is too large');
+  expect(() => set(expression)).toThrow('the result of the expression is too large');
 });
 
 test.each([

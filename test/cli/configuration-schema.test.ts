@@ -31,12 +31,12 @@ test.each<[object, string]>([
   [{ certificatePolicy: { rules: [rule] } }, 'none'],
   [
     { certificatePolicy: { rules: [{ ...rule, usages: ['fly'] }] } },
-    'certificatePolicy: rules[0].usages: "fly" is no usage',
+    'certificatePolicy: rules[0].usages: "fly" is not a usage',
   ],
   [{ certificatePolicy: { rules: [{ ...rule, subjet: {} }] } }, 'certificatePolicy.rules[0].subjet: is unknown'],
   [{ certificatePolicy: { mode: 'off' } }, 'certificatePolicy.mode'],
   [{ trust: { distribute: true, bundles: [bundle] } }, 'none'],
-  [{ trust: { bundles: [bundle] } }, 'trust: bundles are distributed only where distribute is true'],
+  [{ trust: { bundles: [bundle] } }, 'trust: bundles need distribute: true'],
   [
     { trust: { distribute: true, bundles: [{ ...bundle, sources: [{}] }] } },
     'trust.bundles[0].sources[0]: must have file, configMap, secret',
@@ -51,7 +51,10 @@ test.each<[object, string]>([
     { serviceAccounts: { maxTokenSeconds: 1 } },
     'serviceAccounts.maxTokenSeconds: must be 0 or a whole number of at least 3600',
   ],
-  [{ webhookServices: [{ service: 'a/b', address: 'c' }] }, 'webhookServices[0]: cannot be read: "c" is no address'],
+  [
+    { webhookServices: [{ service: 'a/b', address: 'c' }] },
+    'webhookServices[0]: cannot be read: "c" is not the address',
+  ],
   [{ webhookServices: [{ service: 'a/b', address: 'c:1' }] }, 'none'],
 ])('%j: %s', (given, expected) => {
   expect(problem(given)).toContain(expected);

@@ -117,7 +117,7 @@ describe('CAs', async () => {
     [
       'announced',
       next,
-      'pki/ca | a.test/x | announced | first | in 99d | 2 | waits until every bundle has the next anchor',
+      'pki/ca | a.test/x | announced | first | in 99d | 2 | waiting until every bundle has the next anchor',
     ],
     [
       'spreading',
@@ -133,12 +133,12 @@ describe('CAs', async () => {
     expect(row(state)).toBe(expected);
   });
   test.each<[string, CaState, readonly string[], string]>([
-    ['waited for', next, ['ConfigMap a/corp'], 'waits for the next anchor in ConfigMap a/corp'],
+    ['waited for', next, ['ConfigMap a/corp'], 'waiting for the next anchor in ConfigMap a/corp'],
     [
       'the first of several',
       next,
       ['ConfigMap a/corp', 'b', 'c'],
-      'waits for the next anchor in ConfigMap a/corp and 2 more',
+      'waiting for the next anchor in ConfigMap a/corp and 2 more',
     ],
     ['not waited for any more', spreading, ['ConfigMap a/corp'], 'without the next anchor: ConfigMap a/corp'],
   ])('what lacks the next anchor is named: %s', (_, state, waitsFor, expected) => {
@@ -157,6 +157,6 @@ describe('CAs', async () => {
   });
   test('that are being rotated are not rotated again', () => {
     expect(rotationProblem(steady)).toBeUndefined();
-    expect(rotationProblem(spreading)).toBe('a rotation is under way (spreading); it goes on by itself');
+    expect(rotationProblem(spreading)).toBe('a rotation is in progress (spreading); it continues by itself');
   });
 });

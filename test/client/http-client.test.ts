@@ -104,7 +104,7 @@ describe('requests', () => {
     'fail where the server answers what is no list: %s',
     async (body) => {
       const { configMaps } = await serving((_, response) => void response.end(body));
-      await expect(configMaps.list()).rejects.toThrow('the server answered what is no list of objects');
+      await expect(configMaps.list()).rejects.toThrow('the answer of the server is not a list of objects');
     },
   );
 
@@ -218,7 +218,7 @@ describe('requests', () => {
     expect(await error()).toMatchObject({ reason: 'NotFound', code: 404, message: `${notServed}: why` });
     expect(await error()).toMatchObject({ reason: 'NotFound', code: 404, message: 'why' });
     expect(await error()).toMatchObject({ reason: undefined, code: 404, message: `${answered} 404` });
-    expect(await error()).toMatchObject({ message: `${answered} 200 what is no JSON: <html>log in</html>` });
+    expect(await error()).toMatchObject({ message: `${answered} 200 and no JSON: <html>log in</html>` });
   });
 
   test('fail with what is not served, if nothing of a type is', async () => {
@@ -249,7 +249,7 @@ describe('requests', () => {
       const { configMaps, server } = await serving((_, response) => void response.end(body));
       const key = { namespace: 'n', name: 'a' };
       const url = `${server}/api/v1/namespaces/n/configmaps/a`;
-      const message = (method: string) => `${method} ${url}: the server answered what is no object`;
+      const message = (method: string) => `${method} ${url}: the answer of the server is not an object`;
       await expect(configMaps.get(key)).rejects.toThrow(message('GET'));
       await expect(configMaps.patch(key, { type: 'merge', body: {} })).rejects.toThrow(message('PATCH'));
     },
@@ -259,7 +259,7 @@ describe('requests', () => {
     'fail where the server answers what is no document of discovery: %s',
     async (body) => {
       const { client, server } = await serving((_, response) => void response.end(body));
-      const told = new RegExp(`^GET ${server}/apis?: the server answered what is no document of discovery$`);
+      const told = new RegExp(`^GET ${server}/apis?: the answer of the server is not a discovery document$`);
       await expect(client.discover()).rejects.toThrow(told);
     },
   );
@@ -449,7 +449,7 @@ describe('watches', () => {
   });
 
   test.each([
-    ['{"type":"ADDED"', /broke off/],
+    ['{"type":"ADDED"', /ended in the middle/],
     ['nonsense\n', /not JSON/],
     ['[]\n', /not an event/],
     ['{"type":"ADDED","object":null}\n', /not an event/],

@@ -125,7 +125,7 @@ current-context: x
 
   test.each([
     ['that is not there', undefined, /cannot read the token/],
-    ['that is empty', ' \n', /there is no token/],
+    ['that is empty', ' \n', /no token in/],
     ['that is larger than any', 'x'.repeat(16 * 1_048_576 + 1), /cannot read the token/],
   ])('a token file %s is an error as long as there was none', async (name, text, message) => {
     if (text !== undefined) await file(name, text);
@@ -193,7 +193,7 @@ current-context: x
     ['an unknown context', config({}, {}, { 'current-context': 'y' }), /no context "y"/],
     ['an unknown cluster', config({}, {}, { clusters: [] }), /no cluster "c"/],
     ['an unknown user', config({}, {}, { users: null }), /no user "u"/],
-    ['no server', config({}, { server: '' }), /names no server/],
+    ['no server', config({}, { server: '' }), /has no server/],
     ['a proxy', config({}, { 'proxy-url': 'http://p' }), /proxy-url/],
     ['a certificate without key', config({ 'client-certificate-data': 'AA==' }), /together/],
     [
@@ -204,15 +204,15 @@ current-context: x
     [
       'a CA that is none',
       config({}, { 'certificate-authority-data': base64('CA') }),
-      /certificate-authority of cluster "c" is no certificate/,
+      /certificate-authority of cluster "c" is not a certificate/,
     ],
     [
       'a CA that does not count',
       config({}, { 'certificate-authority-data': base64(anchors), 'insecure-skip-tls-verify': true }),
-      /exclude each other/,
+      /cannot be combined/,
     ],
-    ['a token that is none', config({ token: ['t'] }), /token of a user of the kubeconfig is no text/],
-    ['no command', config({ exec: {} }), /names no command/],
+    ['a token that is none', config({ token: ['t'] }), /token of a user of the kubeconfig is not a string/],
+    ['no command', config({ exec: {} }), /has no command/],
     ['an unknown exec version', config({ exec: { apiVersion: 'v0', command: 'x' } }), /speaks v0/],
   ])('is refused with a reason: %s', async (_, text, message) => {
     const error = await read(text).catch((failure: unknown) => failure);
@@ -286,7 +286,7 @@ describe('an exec plugin', () => {
 
   test.each<[string, string, RegExp]>([
     ['fails', 'exit 3', /failed/],
-    ['answers nonsense', 'echo hello', /answered no ExecCredential/],
+    ['answers nonsense', 'echo hello', /did not answer with an ExecCredential/],
     ['answers nothing of use', answer('{}'), /neither a token nor a certificate/],
   ])('that %s is told apart', async (_, body, message) => {
     const { credentials } = await read(await plugin(body));
@@ -329,7 +329,7 @@ describe('finding a server', () => {
 
   test('nothing there is told with where it was looked for', async () => {
     await expect(findAccess({ env: { HOME: directory }, clock })).rejects.toThrow(
-      `there is no kubeconfig at ${directory}/.kube/config`,
+      `no kubeconfig at ${directory}/.kube/config`,
     );
   });
 
@@ -342,7 +342,7 @@ describe('finding a server', () => {
     for (const attempt of refused) {
       const error: unknown = await attempt().catch((thrown: unknown) => thrown);
       expect(error).toBeInstanceOf(AccessError);
-      expect(inspect(error)).toContain('(a text in the place of a path)');
+      expect(inspect(error)).toContain('(a literal text, not a path)');
       expect(inspect(error)).not.toContain('s3cret');
     }
   });

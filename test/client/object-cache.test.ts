@@ -534,7 +534,7 @@ describe('object cache', () => {
     await open(silent, { cacheObserver, log }, clock);
     await clock.advance(20 * 60_000);
     expect(told.slice(2)).toEqual(['things failing 1']);
-    expect(warned[0]).toMatchObject({ err: { message: 'the watch was never answered' } });
+    expect(warned[0]).toMatchObject({ err: { message: 'the watch was not answered' } });
   });
 
   test('a server that was not there at first is told to work by the list', async () => {

@@ -88,7 +88,7 @@ describe.each<[string, (options: ClientOptions) => Promise<Client>]>([
       return createManager({ client, log }).add(twice).run(stop.signal);
     };
     await run(await open({}));
-    expect(logged).toEqual([{ runnable: 'twice', warning: unknown, message: 'the server warns' }]);
+    expect(logged).toEqual([{ runnable: 'twice', warning: unknown, message: 'warning from the server' }]);
     const texts: string[] = [];
     await run(await open({ onWarning: (text) => void texts.push(text) }));
     expect([texts, logged.length]).toEqual([[unknown, unknown], 1]);

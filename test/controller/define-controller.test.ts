@@ -241,7 +241,7 @@ describe('a controller', () => {
         ['warn', 'retry'],
         ['info', 'done'],
       ]);
-      const message = `reconcile said requeueAfterMs: ${requeueAfterMs}, which is not a finite number`;
+      const message = `reconcile returned requeueAfterMs: ${requeueAfterMs}, which is not a finite number`;
       expect(reconciles()[0]?.['err']).toMatchObject({ message });
     },
   );
@@ -738,7 +738,7 @@ describe('a controller', () => {
     await running;
   });
 
-  test('that it could not tell whom a change concerns, because it is to stop, is no warning', async () => {
+  test('that it could not map a change to objects, because it is to stop, is no warning', async () => {
     const { client, stop, running, lines, clock } = await start({
       alsoOn: [
         {
@@ -757,7 +757,7 @@ describe('a controller', () => {
     stop.abort();
     await clock.advance(1_000);
     await running;
-    expect(lines).toMatchObject([{ level: 'debug', message: 'could not tell whom a change concerns' }]);
+    expect(lines).toMatchObject([{ level: 'debug', message: 'could not map a change to objects' }]);
   });
 
   const part = (name: string, of: string): Unstructured => ({ ...thing(name), kind: 'Part', of });
@@ -856,7 +856,7 @@ describe('a controller', () => {
     await client.resource(Parts).create(part('p', 'a'));
     await clock.advance(60_000);
     expect(asked).toBe(1);
-    expect(lines).toMatchObject([{ level: 'error', message: 'gave up to tell whom a change concerns', object: 'n/p' }]);
+    expect(lines).toMatchObject([{ level: 'error', message: 'gave up mapping a change to objects', object: 'n/p' }]);
   });
 
   test('where asking goes on to fail, all are looked at, and what waited is forgotten', async () => {
@@ -927,7 +927,7 @@ describe('a controller', () => {
     expect(asked.at(-1)).toBe(599);
     expect(asked.length).toBeLessThan(200);
     const told = lines.filter(({ level }) => level === 'warn').map(({ message }) => message);
-    expect(told).toEqual(['could not tell whom so many changes concern: all are looked at']);
+    expect(told).toEqual(['too many changes to map: all objects are reconciled']);
   });
 
   test('a passing failure keeps no state from being asked about, however many wait', async () => {
@@ -950,7 +950,7 @@ describe('a controller', () => {
     for (let at = 0; at < 600; at++) void parts.create(part(`p${at}`, 'a'));
     await clock.advance(1_000);
     expect(asked.size).toBe(600);
-    expect(lines.map(({ message }) => message)).toEqual(['could not tell whom a change concerns']);
+    expect(lines.map(({ message }) => message)).toEqual(['could not map a change to objects']);
   });
 
   test.each(['', '.', 'a/b', 'a%b', 'x'.repeat(10_000)])(
@@ -993,7 +993,7 @@ describe('a controller', () => {
     await settled();
     await clock.advance(60_000);
     expect(lines.filter(({ level }) => level === 'error')).toMatchObject([
-      { message: 'gave up to tell whom a change concerns', object: 'n/p', err: { message } },
+      { message: 'gave up mapping a change to objects', object: 'n/p', err: { message } },
     ]);
     expect(reconciles()).toMatchObject([{ object: keyText(right), result: 'done' }]);
   });
@@ -1039,17 +1039,17 @@ describe('a controller', () => {
   });
 
   test.each([
-    [{ concurrency: Number.NaN }, 'concurrency must be a whole number from 1 on, not NaN'],
-    [{ concurrency: 0 }, 'concurrency must be a whole number from 1 on, not 0'],
-    [{ concurrency: 1.5 }, 'concurrency must be a whole number from 1 on, not 1.5'],
-    [{ backoff: { baseMs: Number.NaN, capMs: 1 } }, 'backoff.baseMs must be a number above 0, not NaN'],
+    [{ concurrency: Number.NaN }, 'concurrency must be an integer of at least 1, not NaN'],
+    [{ concurrency: 0 }, 'concurrency must be an integer of at least 1, not 0'],
+    [{ concurrency: 1.5 }, 'concurrency must be an integer of at least 1, not 1.5'],
+    [{ backoff: { baseMs: Number.NaN, capMs: 1 } }, 'backoff.baseMs must be a number greater than 0, not NaN'],
     [
       { backoff: { baseMs: 1, capMs: Number.POSITIVE_INFINITY } },
-      'backoff.capMs must be a number above 0, not Infinity',
+      'backoff.capMs must be a number greater than 0, not Infinity',
     ],
-    [{ rateLimit: { perSecond: 0, burst: 1 } }, 'rateLimit.perSecond must be a number above 0, not 0'],
+    [{ rateLimit: { perSecond: 0, burst: 1 } }, 'rateLimit.perSecond must be a number greater than 0, not 0'],
     // Of programs without types.
-    [{ rateLimit: { perSecond: 5 } as RateLimit }, 'rateLimit.burst must be a number above 0, not undefined'],
+    [{ rateLimit: { perSecond: 5 } as RateLimit }, 'rateLimit.burst must be a number greater than 0, not undefined'],
   ])('numbers that are none are refused at once: %j', (more, message) => {
     const spec = { name: 'c', for: Things, reconcile: async () => {}, ...more };
     expect(() => defineController<Unstructured>(spec)).toThrow(`controller c: ${message}`);
@@ -1109,8 +1109,8 @@ describe('a manager', () => {
     const work = { name: 'work', run: ({ signal }: ReconcileContext) => untilAborted(signal) };
     const manager = createManager(context()).add(work);
     const running = manager.run(stop.signal);
-    await expect(manager.run(stop.signal)).rejects.toThrow('a manager runs once');
-    expect(() => manager.add({ ...work, name: 'more' })).toThrow('a manager takes no further runnables once it runs');
+    await expect(manager.run(stop.signal)).rejects.toThrow('a manager can run only once');
+    expect(() => manager.add({ ...work, name: 'more' })).toThrow('runnables cannot be added once the manager runs');
     stop.abort();
     await running;
   });
@@ -1240,7 +1240,7 @@ describe('a manager', () => {
     ['a leader', (...two) => whileLeading({ lease: { namespace: 'n', name: 'l' } }, ...two)],
   ])('two controllers of a name are refused by %s', (_what, add) => {
     const controller = (name: string): Runnable => defineController({ name, for: Things, reconcile: async () => {} });
-    expect(() => add(controller('twin'), controller('twin'))).toThrow('there are two controllers named twin');
+    expect(() => add(controller('twin'), controller('twin'))).toThrow('duplicate controller name twin');
     add(controller('one'), controller('other'));
     // These say more of themselves, as those of several signers do.
     const wrapped = (): Runnable => ({ name: 'one', run: (given) => controller('one').run(given) });
@@ -1291,7 +1291,7 @@ describe('a manager', () => {
       });
     await settled();
     expect(ended).toBe(false);
-    expect(lines).toMatchObject([{ message: 'there is nothing to run' }]);
+    expect(lines).toMatchObject([{ message: 'no runnables' }]);
     stop.abort();
     await running;
   });

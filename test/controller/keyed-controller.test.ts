@@ -81,10 +81,10 @@ test('nothing is begun once it is to stop', async () => {
 test('fails when the start does, or for a number that is none', async () => {
   await expect(run({ start: () => Promise.reject(new Error('broken')) }).running).rejects.toThrow('broken');
   await expect(run({ timeoutMs: 0 }).running).rejects.toThrow(
-    'controller c: timeoutMs must be a number above 0, not 0',
+    'controller c: timeoutMs must be a number greater than 0, not 0',
   );
   await expect(run({ concurrency: 0 }).running).rejects.toThrow(
-    'controller c: concurrency must be a whole number from 1 on, not 0',
+    'controller c: concurrency must be an integer of at least 1, not 0',
   );
 });
 
@@ -120,7 +120,11 @@ test('a reconcile that takes too long is told so, fails and is tried again', asy
   expect(story).toEqual(['reconcile a', 'timeout c']);
   expect(client.calls).toEqual([]);
   expect(lines).toMatchObject([
-    { level: 'warn', message: 'reconcile takes too long', fields: { controller: 'c', object: 'a', timeoutMs: 1_000 } },
+    {
+      level: 'warn',
+      message: 'reconcile exceeded its timeout',
+      fields: { controller: 'c', object: 'a', timeoutMs: 1_000 },
+    },
     {
       level: 'warn',
       message: 'reconcile failed',
@@ -152,7 +156,7 @@ test('what does not heed that its time is over has its key to itself all the sam
   finish();
   await settled();
   expect(story).toEqual(['reconcile a', 'timeout c', 'reconcile a']);
-  expect(lines.map(({ message }) => message)).toEqual(['reconcile takes too long', 'reconciled']);
+  expect(lines.map(({ message }) => message)).toEqual(['reconcile exceeded its timeout', 'reconciled']);
 });
 
 test('a limited reconcile leaves no timer and no client behind, and ends when all is to end', async () => {
@@ -176,7 +180,7 @@ test('a limited reconcile leaves no timer and no client behind, and ends when al
   await settled();
   expect(clock.sleeping).toBe(1);
   await expect(left[0]?.client.resource(Namespaces).list()).rejects.toThrow(
-    'the reconcile to which this client was given has ended',
+    'the reconcile that this client belongs to has ended',
   );
   await clock.advance(10);
   stop.abort(new Error('enough'));

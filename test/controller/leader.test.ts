@@ -155,7 +155,7 @@ describe('leader election', () => {
     await settled();
     candidate('b', { log });
     await clock.advance(20_000);
-    expect(lines).toEqual([['another leads', { lease: key, holder: 'a' }]]);
+    expect(lines).toEqual([['another process became leader', { lease: key, holder: 'a' }]]);
     a.stop();
     await clock.advance(20_000);
     expect(lines.slice(1)).toEqual([['became leader', { lease: key, identity: 'b' }]]);
@@ -169,7 +169,7 @@ describe('leader election', () => {
     candidate('a', { log });
     await clock.advance(1_000);
     const err = expect.objectContaining({ reason: 'ServiceUnavailable', message: 'gone', stack: undefined });
-    const line = ['could not take the lease', { lease: key, identity: 'a', err }];
+    const line = ['could not acquire the lease', { lease: key, identity: 'a', err }];
     expect(lines).toEqual([line]);
     await clock.advance(590_000);
     expect(lines).toEqual([line]);

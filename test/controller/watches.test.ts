@@ -33,7 +33,7 @@ async function world(...runnables: readonly Runnable[]) {
     .add(...runnables, probes)
     .run(stop.signal);
   const { fields } = await eventually(
-    async () => lines.find(({ message }) => message === 'probes are answered') ?? { fields: {} },
+    async () => lines.find(({ message }) => message === 'serving probes') ?? { fields: {} },
     (line) => 'port' in line.fields,
   );
   const ask = async (path: string): Promise<readonly [number, string]> => {

@@ -269,7 +269,7 @@ describe('ca-rotation', () => {
       .filter(({ reason }) => reason === 'CaRotationHeldUp')
       .map(({ type, message }) => [type, message]);
     const isSpoilt = owner === 'kedge' && !isGoing && phase === 'steady';
-    const warning = 'ConfigMap a/corp still lacks the next anchor and is not waited for any more';
+    const warning = 'ConfigMap a/corp still lacks the next anchor; the rotation no longer waits for it';
     expect(heldUp).toEqual(isSpoilt ? expect.arrayContaining([['Warning', warning]]) : []);
     expect(world.complaints.join().includes(warning)).toBe(isSpoilt);
     await world.stop();
@@ -284,14 +284,14 @@ describe('ca-rotation', () => {
     await pass(world, hour);
     expect((await world.state()).next).toEqual(next);
     expect((await world.secrets.get(secret))?.metadata.annotations).not.toHaveProperty('kedge.internal/rotate');
-    expect(world.complaints.join()).toContain('a rotation is under way');
+    expect(world.complaints.join()).toContain('a rotation is in progress');
     await world.stop();
   });
 
   test('is made for no CA that cannot be replaced in time', () => {
     const policy = { ...ca.policy, maxSeconds: (47 * hour) / 1_000 };
     expect(() => rotation({ policy })).toThrow(
-      'the CA in pki/clients-ca cannot be rotated like that: the next one would end before what it is to sign',
+      'the CA in pki/clients-ca cannot be rotated with these settings: the next one would expire before the certificates it signs',
     );
   });
 
@@ -307,7 +307,7 @@ describe('ca-rotation', () => {
     await world.secrets.update({ ...found, data });
     await pass(world, hour);
     expect((await world.secrets.get(secret))?.data).toEqual(data);
-    expect(world.complaints.join()).toContain('not as it was left');
+    expect(world.complaints.join()).toContain('does not contain a valid state');
     expect(world.signs()?.anchors).toBe(before);
     await world.stop();
   });
@@ -329,7 +329,7 @@ test('a CA in a Secret needs no state', async () => {
     }),
   );
   const follow = followCaSecret(world.client, secret, { clock: world.clock, signal: stop.signal, log: silentLogger });
-  expect(() => follow.current()).toThrow('there is no CA in the Secret pki/clients-ca: it was not found');
+  expect(() => follow.current()).toThrow('no CA in the Secret pki/clients-ca: it was not found');
   await follow.ready;
   expect(follow.current().certificate.subject.commonName).toBe('plain');
   expect(follow.anchors()).toBe(root.anchors);
@@ -341,10 +341,10 @@ test('a CA in a Secret needs no state', async () => {
 });
 
 test.each<[string, number, number, string[]]>([
-  ['less than a tenth of its life', 0, 90, ['a CA comes to its end']],
+  ['less than a tenth of its life', 0, 90, ['a CA is about to expire']],
   ['half of its life', 0, 50, []],
   ['more than it grants, and is rotated,', 9, 90, []],
-  ['less than it grants, and is rotated,', 10, 90, ['a CA comes to its end']],
+  ['less than it grants, and is rotated,', 10, 90, ['a CA is about to expire']],
 ])('a CA in a Secret that has %s left is told of, or not', async (_, longestDays, passedDays, expected) => {
   const day = 24 * hour;
   const signing = await createAuthorityKeyPair(

@@ -169,10 +169,10 @@ describe('an approving rule', () => {
       'wants user and group',
       { requesters: { groups: ['team-a'], usernames: ['bob'] } },
       {},
-      'leave: team: the requester is somebody else',
+      'leave: team: the requester is not one of those',
     ],
     ['knows the requester’s name', {}, { commonName: 'bob' }, 'leave: team: subject commonName "bob" is not allowed'],
-    ['wants a common name', {}, { commonName: '' }, 'leave: team: there is no common name'],
+    ['wants a common name', {}, { commonName: '' }, 'leave: team: the common name is missing'],
     ['allows fewer usages', {}, { usages: ['client auth'] }, 'approve by team'],
     [
       'allows no further usage',
@@ -310,13 +310,13 @@ describe('an approving rule', () => {
       'wants a lifetime asked for',
       { maxExpirationSeconds: 3_600 },
       {},
-      'leave: team: the lifetime is longer than allowed, or left open',
+      'leave: team: the lifetime is longer than allowed, or not set',
     ],
     [
       'wants a short lifetime',
       { maxExpirationSeconds: 3_600 },
       { expirationSeconds: 3_601 },
-      'leave: team: the lifetime is longer than allowed, or left open',
+      'leave: team: the lifetime is longer than allowed, or not set',
     ],
     ['allows a short lifetime', { maxExpirationSeconds: 3_600 }, { expirationSeconds: 3_600 }, 'approve by team'],
     ['takes usual keys', {}, { keyType: 'RSA-2048' }, 'approve by team'],
@@ -375,7 +375,12 @@ describe('a denying rule', () => {
       'deny by never',
     ],
     ['matches weak keys', { keys: [{ type: 'RSA', maxBits: 2_048 }] }, { keyType: 'RSA-2048' }, 'deny by never'],
-    ['leaves strong keys', { keys: [{ type: 'RSA', maxBits: 2_048 }] }, {}, 'leave: never: the key is none of those'],
+    [
+      'leaves strong keys',
+      { keys: [{ type: 'RSA', maxBits: 2_048 }] },
+      {},
+      'leave: never: the key is not one of those',
+    ],
     ['matches a lifetime left open', { maxExpirationSeconds: 600 }, {}, 'deny by never'],
     [
       'leaves a short lifetime',
@@ -535,20 +540,20 @@ describe('a policy', () => {
     [{ name: '' }, 'rules[0].name: must not be empty'],
     [{ signers: [] }, 'rules[0].signers: must name a signer'],
     [{ signers: ['*'] }, 'rules[0].signers[0]: must be a signer name, or domain/*, not "*"'],
-    [{ requesters: {} }, 'rules[0].requesters: an approving rule says whose requests it approves'],
-    [{ usages: ['fly'] }, 'rules[0].usages: "fly" is no usage'],
+    [{ requesters: {} }, 'rules[0].requesters: required in a rule that approves'],
+    [{ usages: ['fly'] }, 'rules[0].usages: "fly" is not a usage'],
     [{ names: { ip: ['10.0.0.1/8'] } }, 'rules[0].names.ip: "10.0.0.1/8" is neither an address nor a range'],
     [
       { names: { dns: ['{me}'] } },
-      'rules[0].names.dns: "{me}": braces hold one of username, namespace, serviceaccount',
+      'rules[0].names.dns: "{me}": braces must contain one of username, namespace, serviceaccount',
     ],
     [{ keys: [{ type: 'RSA', minBits: 2, maxBits: 1 }] }, 'rules[0].keys: minBits is above maxBits'],
-    [{ expression: 'true' }, 'rules[0].expression: there is no expression language here'],
+    [{ expression: 'true' }, 'rules[0].expression: expressions are not supported here'],
   ])('is refused with %j', (rule, problem) => {
     expect(policyProblems({ rules: [{ ...approve, ...rule }] })).toEqual([problem]);
   });
   test('is refused with two rules of a name', () => {
-    expect(policyProblems({ rules: [approve, approve] })).toEqual(['rules[1].name: there are two rules "team"']);
+    expect(policyProblems({ rules: [approve, approve] })).toEqual(['rules[1].name: duplicate rule "team"']);
     // From a program without types: a word that is not understood is no permission.
     expect(policyProblems({ mode: 'shadwo' as 'shadow', rules: [approve] })).toEqual([
       'mode: must be one of enforce, shadow, not "shadwo"',

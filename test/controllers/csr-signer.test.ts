@@ -296,7 +296,7 @@ describe('csr-signer', () => {
     const request = await create();
     await clock.advance(100_000);
     expect(complaints).toEqual([
-      'reconcile failed for good: the server does not take what the signer said: Request entity too large: no',
+      'reconcile failed and is not retried: the server rejected the result of the signer: Request entity too large: no',
     ]);
     client.fail = () => undefined;
     await requests.update({ ...request, metadata: { ...request.metadata, labels: { again: 'yes' } } });
@@ -348,7 +348,9 @@ describe('csr-signer', () => {
       () => world.complaints,
       ({ length }) => length > 0,
     );
-    expect(world.complaints).toMatchObject([expect.stringMatching(/^reconcile failed for good: the signer issued/)]);
+    expect(world.complaints).toMatchObject([
+      expect.stringMatching(/^reconcile failed and is not retried: the signer issued/),
+    ]);
     expect(world.client.writes).toEqual(['create certificatesigningrequests a']);
   });
 

@@ -393,7 +393,7 @@ describe('garbage-collector', () => {
     expect(await names()).toEqual(['d']);
     await clock.advance(1);
     expect(await names()).toEqual([]);
-    expect(complaints).toContain('going on without what cannot be listed: ');
+    expect(complaints).toContain('continuing without a resource that cannot be listed: ');
   });
 
   test.each([
@@ -486,7 +486,7 @@ describe('garbage-collector', () => {
     await clock.advance(3_000);
     expect(asked()).toBe(3);
     await clock.advance(600_000);
-    expect(complaints[0]).toBe('could not find out what is served: no discovery');
+    expect(complaints[0]).toBe('discovery failed: no discovery');
     client.fail = () => undefined;
     await clock.advance(30_000);
     expect(await names()).toEqual([]);

@@ -175,7 +175,7 @@ describe('pod-certificate-signer', () => {
       () => world.complaints,
       ({ length }) => length > 0,
     );
-    expect(world.complaints[0]).toMatch(/^reconcile failed for good: the signer/);
+    expect(world.complaints[0]).toMatch(/^reconcile failed and is not retried: the signer/);
     expect(world.client.writes.length).toBe(1);
   });
 

@@ -111,7 +111,7 @@ describe('trust-bundle-publisher', () => {
     anchors.now = 'junk';
     await clock.advance(60_000);
     expect(await names()).toEqual([bundleName(signerName, one)]);
-    expect(complaints[0]).toBe('reconcile failed: there is no certificate in what the signer tells as its anchors');
+    expect(complaints[0]).toBe('reconcile failed: the trust anchors of the signer contain no certificate');
   });
 
   test('what could not be told for long is asked for within a minute, as ever', async () => {

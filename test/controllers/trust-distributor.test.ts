@@ -40,20 +40,24 @@ describe('anchors', () => {
     ]);
   });
   test.each([
-    ['a key', '-----BEGIN PRIVATE KEY-----\nc2VjcmV0\n-----END PRIVATE KEY-----\n', 'here: block 1 is no certificate'],
+    [
+      'a key',
+      '-----BEGIN PRIVATE KEY-----\nc2VjcmV0\n-----END PRIVATE KEY-----\n',
+      'here: block 1 is not a certificate',
+    ],
     ['headers', one.replace('-----\n', '-----\nA: b\n\n'), 'here: block 1 has headers'],
     [
       'garbage',
       '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n',
       'here: block 1: x509: malformed certificate',
     ],
-    ['half a block', one.slice(0, 200), 'here: a PEM block is broken'],
+    ['half a block', one.slice(0, 200), 'here: malformed PEM block'],
   ])('with %s are refused, and nothing of it is told', (_, pem, message) => {
     expect(() => combineAnchors([from(pem)], now)).toThrow(message);
   });
   test('of more than a target takes are refused', async () => {
     const huge = await anchorsOf('x'.repeat(800_000));
-    expect(() => combineAnchors([from(huge)], now)).toThrow('the anchors have more than 1 MiB together');
+    expect(() => combineAnchors([from(huge)], now)).toThrow('the anchors are larger than 1 MiB in total');
   });
 });
 
@@ -70,21 +74,21 @@ describe('bundles', () => {
   });
   test.each<[readonly TrustBundle[], string]>([
     [[bundle('A')], 'bundles[0].name: a lowercase RFC 1123 label'],
-    [[bundle('a'), bundle('a')], 'bundles[1].name: there are two bundles "a"'],
-    [[bundle('a', { sources: [] })], 'bundles[0].sources: must name one'],
-    [[bundle('a', { targets: {} })], 'bundles[0].targets: must name one'],
+    [[bundle('a'), bundle('a')], 'bundles[1].name: duplicate bundle "a"'],
+    [[bundle('a', { sources: [] })], 'bundles[0].sources: at least one is required'],
+    [[bundle('a', { targets: {} })], 'bundles[0].targets: at least one is required'],
     [
       [bundle('a', { sources: [{ configMap: 'x' }] })],
       'bundles[0].sources[0].configMap: must be namespace/name, not "x"',
     ],
-    [[bundle('a', { sources: [{ bundle: 'b' }] })], 'bundles[0].sources[0].bundle: there is no bundle "b"'],
+    [[bundle('a', { sources: [{ bundle: 'b' }] })], 'bundles[0].sources[0].bundle: no bundle "b"'],
     [
       [bundle('a', { sources: [{ bundle: 'b' }] }), bundle('b', { sources: [{ bundle: 'a' }] })],
-      'bundles[0].sources: the bundle is made from itself',
+      'bundles[0].sources: the bundle includes itself',
     ],
     [
       [bundle('a', { targets: { secrets: { namespaces: {} } } })],
-      'bundles[0].targets.secrets: bundles go into Secrets only where secretTargets is true',
+      'bundles[0].targets.secrets: requires secretTargets: true',
     ],
   ])('%#', (bundles, problem) => {
     expect(trustProblems({ bundles })[0]).toContain(problem);
@@ -309,7 +313,7 @@ describe('trust-distributor', () => {
     );
     await until(async () => (await read(ConfigMaps, 'b')) !== undefined);
     expect((await read(ConfigMaps, 'a'))?.data).toEqual({ mine: 'x' });
-    expect(complaints.join()).toContain('left alone');
+    expect(complaints.join()).toContain('not overwritten');
     await stop();
   });
 });

@@ -703,7 +703,7 @@ describe('HTTP/2', () => {
     connection.send(Buffer.concat([preface, ...taken]));
     await connection.all;
     expect(connection.socket.destroyed).toBe(true);
-    expect(warnings).toEqual(['connection ended: too many requests taken back']);
+    expect(warnings).toEqual(['connection closed: too many cancelled requests']);
   });
 
   test('a few requests that are taken back end no connection, not even when the clock is set back', async () => {

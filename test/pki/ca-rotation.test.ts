@@ -157,16 +157,16 @@ test.each([
     'the usual ten years are too short',
     { maxSeconds: 10 * 365 * 86_400 },
     undefined,
-    'it would be replaced all the time',
+    'it would be replaced constantly',
   ],
-  ['it begins as soon as it ended', { maxSeconds: 60 }, 9 * 86_400, 'it would be replaced all the time'],
-  ['it begins too late', { renewBeforeMs: day }, undefined, 'it would end before the next one may sign'],
+  ['it begins as soon as it ended', { maxSeconds: 60 }, 9 * 86_400, 'it would be replaced constantly'],
+  ['it begins too late', { renewBeforeMs: day }, undefined, 'it would expire before the next one may sign'],
   ['it begins in time', { renewBeforeMs: day + 2 * hour }, undefined, undefined],
   [
     'it lives shorter than what it signs',
     { maxSeconds: 365 * 86_400, renewBeforeMs: 2 * day },
     30 * 86_400,
-    'the next one would end before what it is to sign',
+    'the next one would expire before the certificates it signs',
   ],
 ] as const)('whether a CA can be rotated: %s', (_, given, caSeconds, expected) => {
   const problem = rotationProblem(rotationPolicy({ maxSeconds: 3_600, ...given }), caSeconds);
@@ -175,7 +175,7 @@ test.each([
 
 test('with what figures it cannot is told, those that nobody gave included', () => {
   expect(rotationProblem(rotationPolicy({ maxSeconds: 600 }), 3_600)).toBe(
-    'it would be replaced all the time (with caSeconds 3600, renewBeforeSeconds 691800, propagationSeconds 86400, maxSeconds 600)',
+    'it would be replaced constantly (with caSeconds 3600, renewBeforeSeconds 691800, propagationSeconds 86400, maxSeconds 600)',
   );
 });
 
@@ -201,9 +201,9 @@ describe('a state in a Secret', () => {
   test.each([
     [{ 'tls.key': '' }, 'the Secret lacks tls.crt or tls.key'],
     [{ 'tls.crt': bytes(second.certificate), 'tls.key': bytes(second.key) }, 'the certificate in tls.crt was replaced'],
-    [{ 'rotation.json': bytes('{') }, 'rotation.json of the Secret is no state of a CA'],
-    [{ 'rotation.json': bytes('null') }, 'rotation.json of the Secret is no state of a CA'],
-    [{ 'rotation.json': bytes('{"retiring":[null]}') }, 'rotation.json of the Secret is no state of a CA'],
+    [{ 'rotation.json': bytes('{') }, 'rotation.json of the Secret is not the state of a CA'],
+    [{ 'rotation.json': bytes('null') }, 'rotation.json of the Secret is not the state of a CA'],
+    [{ 'rotation.json': bytes('{"retiring":[null]}') }, 'rotation.json of the Secret is not the state of a CA'],
   ])('that was tampered with is refused: %j', (more, message) => {
     expect(() => readCaState({ ...writeCaState(full), ...more })).toThrow(message);
   });
@@ -223,7 +223,7 @@ test.each([
   const written = writeCaState(steady);
   const facts = JSON.parse(Buffer.from(written['rotation.json'] ?? '', 'base64').toString());
   const data = { ...written, 'rotation.json': Buffer.from(JSON.stringify({ ...facts, ...more })).toString('base64') };
-  expect(() => readCaState(data)).toThrow('rotation.json of the Secret is no state of a CA');
+  expect(() => readCaState(data)).toThrow('rotation.json of the Secret is not the state of a CA');
 });
 
 /** More worlds with `KEDGE_SEEDS=1,2,3`. */

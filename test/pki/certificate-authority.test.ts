@@ -237,7 +237,7 @@ describe('loading', () => {
       await createAuthorityKeyPair({ commonName: 'a' }),
     ];
     expect(() => loadCertificateAuthority({ certificate: one.certificate, key: other.key })).toThrow(
-      'certificate and private key of the CA do not belong together',
+      'certificate and private key of the CA do not match',
     );
   });
 
@@ -394,7 +394,7 @@ describe('every kind of key', () => {
 
   test.each(['issueServing', 'issueClient'] as const)('%s makes no certificate called like its CA', async (issue) => {
     const ca = await testAuthority({ commonName: 'x' });
-    await expect(ca[issue]({ commonName: 'x', seconds: hour })).rejects.toThrow('would be taken for self-signed');
+    await expect(ca[issue]({ commonName: 'x', seconds: hour })).rejects.toThrow('would look self-signed');
   });
 
   testWithOpenssl.each(['middle', 'root'])(

@@ -107,9 +107,9 @@ describe('an entry', () => {
     ['records[0] has no signerName', { records: [{ ...record('x'), signerName: '' }] }],
     ['records[0] has no caKeyId', { records: [{ ...record('x'), caKeyId: '' }] }],
     ['records[0] has no serial', { records: [record('')] }],
-    ['records[0].notBefore is no time', { records: [{ ...record('x'), notBefore: 'soon' }] }],
+    ['records[0].notBefore is not a time', { records: [{ ...record('x'), notBefore: 'soon' }] }],
     ['records[1] has no sha256', { records: [record('x'), { ...record('y'), sha256: '' }] }],
-    ['records[0].notAfter is no time', { records: [{ ...record('x'), notAfter: 'soon' }] }],
+    ['records[0].notAfter is not a time', { records: [{ ...record('x'), notAfter: 'soon' }] }],
     ['sequence must be a positive number', { sequence: 9_007_199_254_740_993n as unknown as number }],
   ])('%s', (problem, more) => {
     expect(ledgerEntryProblems(second.name, { ...second.spec, ...more }).join()).toContain(problem);
@@ -151,7 +151,7 @@ describe('a ledger', () => {
       return { ...forged, hash: ledgerHash(forged) };
     };
     const forged = whole.map((entry, at) => (at === 1 ? { ...entry, spec: forge(entry.spec) } : entry));
-    expect(verifyLedger(forged).problems).toEqual(['entry 0000000000000003: it does not follow the entry before']);
+    expect(verifyLedger(forged).problems).toEqual(['entry 0000000000000003: it does not continue the previous entry']);
     expect(verifyLedger(forged.slice(0, 2), headOf(1)).problems).toEqual(['entry 2 is not the one that was noted']);
   });
 });

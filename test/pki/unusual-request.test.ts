@@ -50,7 +50,7 @@ test.each<readonly [string, Parameters<typeof requestOf>[0], string | undefined]
   [
     'an organization of a type that is not read',
     { subject: subject(['2.5.4.10', generalString('system:masters')], ['2.5.4.3', utf8('alice')]) },
-    'the subject has a value of type 2.5.4.10 that is no text',
+    'the subject has a value of type 2.5.4.10 that is not a string',
   ],
 ])('%s', async (_, parts, expected) => {
   const request = readCertificateRequest(await requestOf(parts));

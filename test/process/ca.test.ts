@@ -96,8 +96,8 @@ test('what was issued is told of when its request is gone, and nothing can be ta
 
 describe('a rotation is refused', () => {
   test.each([
-    ['of a Secret that is not there', 'pki/x', 'there is no Secret pki/x'],
-    ['of a Secret that holds no CA', 'pki/other', 'the Secret pki/other holds no CA that is rotated'],
+    ['of a Secret that is not there', 'pki/x', 'no Secret pki/x'],
+    ['of a Secret that holds no CA', 'pki/other', 'the Secret pki/other contains no CA that is managed by rotation'],
   ])('%s', async (_, name, message) => {
     if (name === 'pki/other') {
       const metadata = { namespace: 'pki', name: 'other' };
@@ -118,13 +118,13 @@ test('a rotation is begun, refused while it is under way, and gets to its end ov
   await eventually(published, ({ length }) => length === 2);
   expect(await kedgeCa('rotate', 'pki/node-ca')).toMatchObject({
     code: 0,
-    stdout: 'A rotation of the CA in pki/node-ca was asked for. See kedge ca status.\n',
+    stdout: 'A rotation of the CA in pki/node-ca was requested. See kedge ca status.\n',
     stderr: '',
   });
   await until(secrets, secret, (found) => found?.data?.['next.crt'] !== undefined);
   expect(await kedgeCa('rotate', 'pki/node-ca')).toMatchObject({
     code: 1,
-    stderr: 'kedge: a rotation is under way (announced); it goes on by itself\n',
+    stderr: 'kedge: a rotation is in progress (announced); it continues by itself\n',
   });
   expect(await issuerOf('second')).toBe('node-ca 1');
 

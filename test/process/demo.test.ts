@@ -9,8 +9,8 @@ test('the demo plays against a server of its own and leaves nothing behind', asy
   expect(stdout.match(/^\d+\. .*$/gm)).toEqual([
     '1. A node agent asks for its first certificate',
     '2. A person asks for a client certificate; an administrator approves',
-    '3. Somebody else asks, and is denied',
-    "4. A signer of one's own serves example.com/ci",
+    '3. An unknown user asks, and is denied',
+    '4. A custom signer serves example.com/ci',
     '5. The node calls the API with the certificate just issued',
   ]);
   expect(stdout).toMatch(/certificate +CN=system:node:demo-\w+, O=system:nodes, for client auth/);

@@ -94,10 +94,10 @@ test('controllers that were chosen and have nothing to do are told of', async ()
     (text) => text.includes('"controllers":["namespace"]'),
   );
   expect(program.stdout).toContain(
-    '"controllers":["csr-signer","trust-bundle-publisher"],"msg":"chosen, but nothing is configured for them to do"',
+    '"controllers":["csr-signer","trust-bundle-publisher"],"msg":"enabled, but not configured"',
   );
   expect(program.stdout).toContain(
-    '"controllers":["service-account-token","policy-status"],"msg":"not run here: only the server has what they need"',
+    '"controllers":["service-account-token","policy-status"],"msg":"not run: these controllers work only inside the server"',
   );
   await program.stop();
 });
@@ -110,7 +110,7 @@ test('the CA for the well-known signers may be named by the options file, and me
   const probes = ['--probe-address', '127.0.0.1:0'];
   const program = await startKedge(['controllers', '--kubeconfig', server.kubeconfig, ...chosen, ...probes]);
   await program.logged(({ msg, controllers: names }) => msg === 'running' && `${names}` === 'csr-signer', 'csr-signer');
-  const { port } = await program.logged(({ msg }) => msg === 'probes are answered', 'probes');
+  const { port } = await program.logged(({ msg }) => msg === 'serving probes', 'probes');
   const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
   const signer = '{signer="kubernetes.io/kube-apiserver-client"}';
   expect(metrics).toContain(`kedge_signer_requests_waiting${signer} 0\n`);
@@ -126,7 +126,7 @@ test('the end of a CA, and requests that wait, are told where it signs for pods 
   const chosen = ['--controllers', 'pod-certificate-signer', '--config', file, '--log-format', 'json'];
   const probes = ['--probe-address', '127.0.0.1:0'];
   const program = await startKedge(['controllers', '--kubeconfig', server.kubeconfig, ...chosen, ...probes]);
-  const { port } = await program.logged(({ msg }) => msg === 'probes are answered', 'probes');
+  const { port } = await program.logged(({ msg }) => msg === 'serving probes', 'probes');
   const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
   expect(metrics).toMatch(/kedge_ca_expiration_timestamp_seconds{signer="example.test\/pods"} \d{10}\n/);
   expect(metrics).toContain('kedge_signer_requests_waiting{signer="example.test/pods"} 0\n');
@@ -144,9 +144,9 @@ test('of two with a Lease one works, and the other when the first has stopped', 
   const first = await candidate();
   await first.logged(({ msg }) => msg === 'became leader', 'leader');
   const second = await candidate();
-  await second.logged(({ msg }) => msg === 'another leads', 'candidate');
+  await second.logged(({ msg }) => msg === 'another process became leader', 'candidate');
   for (const program of [first, second]) {
-    const { port } = await program.logged(({ msg }) => msg === 'probes are answered', 'probes');
+    const { port } = await program.logged(({ msg }) => msg === 'serving probes', 'probes');
     await eventually(
       async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).text(),
       (text) => text === 'ok',

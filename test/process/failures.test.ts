@@ -23,27 +23,27 @@ describe('wrong usage ends with 2', () => {
     [['serve', '--nope'], /unknown option '--nope'/],
     [['surf'], /unknown command 'surf'/],
     [['serve', 'more'], /too many arguments/],
-    [['serve', '--port', 'x'], /a port is a number from 0 to 65535/],
-    [['serve', '--port', '65536'], /a port is a number from 0 to 65535/],
+    [['serve', '--port', 'x'], /must be a number from 0 to 65535/],
+    [['serve', '--port', '65536'], /must be a number from 0 to 65535/],
     [['serve', '--host', ''], /must not be empty/],
-    [['serve', '--serving-names', 'a.test,*.b.test'], /names are DNS names and IP addresses/],
+    [['serve', '--serving-names', 'a.test,*.b.test'], /must be DNS names and IP addresses/],
     [['serve', '--log-level', 'loud'], /Allowed choices are debug, info, warn, error/],
     [['serve', '--log-format', 'xml'], /Allowed choices are pretty, json/],
-    [['serve', '--controllers', 'csr-signer,gremlin'], /there is no controller "gremlin"; there are csr-approver, /],
+    [['serve', '--controllers', 'csr-signer,gremlin'], /unknown controller "gremlin"; known are csr-approver, /],
     [['controllers'], /required option '--kubeconfig <file>'/],
-    [['controllers', '--kubeconfig', 'k', '--controllers', 'gremlin'], /there is no controller "gremlin"; there are /],
+    [['controllers', '--kubeconfig', 'k', '--controllers', 'gremlin'], /unknown controller "gremlin"; known are /],
     [['controllers', '--kubeconfig', 'k', '--ca-cert', 'ca.crt'], /--ca-cert and --ca-key go together/],
-    [['controllers', '--kubeconfig', 'x', '--lease', 'a'], /a Lease is named by namespace\/name/],
-    [['controllers', '--kubeconfig', 'x', '--probe-address', 'a'], /an address is a port, or host:port/],
-    [['controllers', '--kubeconfig', 'x', '--probe-address', ':65536'], /a port is a number from 0 to 65535/],
-    [['ca', 'rotate', 'a'], /a Secret is named by namespace\/name/],
+    [['controllers', '--kubeconfig', 'x', '--lease', 'a'], /a Lease must be namespace\/name/],
+    [['controllers', '--kubeconfig', 'x', '--probe-address', 'a'], /must be a port or host:port/],
+    [['controllers', '--kubeconfig', 'x', '--probe-address', ':65536'], /must be a number from 0 to 65535/],
+    [['ca', 'rotate', 'a'], /a Secret must be namespace\/name/],
     [['certificates', '--noted', 'empty'], /--noted needs --verify/],
     [['certificates', '--verify', '--signer', 'a/b'], /option '--verify' cannot be used with option '--signer <name>'/],
     [['certificates', '--verify', '--output', 'table'], /'--verify' cannot be used with option '--output <format>'/],
     [['certificates', '--verify', '--expired'], /option '--verify' cannot be used with option '--expired'/],
     [['certificates', '--verify', '--expires-within', '1d'], /cannot be used with option '--expires-within <period>'/],
-    [['certificates', '--verify', '--noted', `0:${'0'.repeat(64)}`], /an end is NUMBER:HASH or empty/],
-    [['certificates', '--verify', '--noted', '1:0'], /an end is NUMBER:HASH or empty/],
+    [['certificates', '--verify', '--noted', `0:${'0'.repeat(64)}`], /must be NUMBER:HASH or empty/],
+    [['certificates', '--verify', '--noted', '1:0'], /must be NUMBER:HASH or empty/],
   ])('%j', async (args, sentence) => {
     refused(await runKedge(args), 2, sentence);
   });
@@ -141,7 +141,7 @@ describe('a bad configuration ends with 1', () => {
     [
       'no such controller',
       () => ['--store', 'memory:', '--config', file('gremlin.yaml', 'controllers: [gremlin]')],
-      /^kedge: there is no controller "gremlin"; there are /,
+      /^kedge: unknown controller "gremlin"; known are /,
     ],
     [
       'no address of this machine',
@@ -158,11 +158,7 @@ describe('a bad configuration ends with 1', () => {
   });
 
   test.each(['demo', 'controllers'])('%s without a kubeconfig where it is said to be', async (command) => {
-    refused(
-      await runKedge([command, '--kubeconfig', join(files, 'none')]),
-      1,
-      /^kedge: there is no kubeconfig at .*none$/m,
-    );
+    refused(await runKedge([command, '--kubeconfig', join(files, 'none')]), 1, /^kedge: no kubeconfig at .*none$/m);
   });
 });
 
@@ -202,7 +198,7 @@ describe('a damaged data directory', () => {
       'the key of tokens',
       (dir) => join(dir, 'pki/sa.key'),
       () => '',
-      /^kedge: .*sa\.key is damaged: it holds no private key$/m,
+      /^kedge: .*sa\.key is damaged: it contains no private key$/m,
     ],
   ];
   const sound = temporaryDirectory();

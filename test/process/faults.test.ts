@@ -71,7 +71,7 @@ test('a server whose store can write no more stops, for somebody to start it aga
   client.close();
   const { code, stderr } = await server.ended;
   expect(code).toBe(1);
-  expect(stderr).toBe('kedge: stopped after a fault: the store could not write and is closed for good\n');
+  expect(stderr).toBe('kedge: stopped after a fault: the store could not write and was closed\n');
 });
 
 test('a server whose output nobody reads goes on', async () => {
@@ -108,7 +108,7 @@ test('the audit log is written to its file, and to the end', async () => {
   const again = await startServer(directory, ['--config', config]);
   const { length } = readFileSync(logFile);
   writeFileSync(policyFile, `${policy}\n- {level: Everything}\n`);
-  await again.logged(({ msg }) => msg === 'kept what was read before', 'the wrong policy');
+  await again.logged(({ msg }) => msg === 'still using the previous contents', 'the wrong policy');
   expect((await again.stop()).code).toBe(0);
   expect(readFileSync(logFile).length).toBe(length);
 });

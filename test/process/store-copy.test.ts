@@ -62,7 +62,7 @@ async function goesOn(address: string, more: readonly string[] = []): Promise<vo
   await server.stop();
 }
 
-const copied = /^\d+ entries were copied; revisions go on after \d+\.\n$/;
+const copied = /^\d+ entries were copied; revisions continue after \d+\.\n$/;
 
 test('to another directory', async () => {
   const address = `level:${join(temporaryDirectory(), 'store')}`;
@@ -135,7 +135,7 @@ test('nothing is left out because a key service does not answer', async () => {
   const copy = ['store', 'copy', store, `level:${join(directory, 'copy')}`, '--config', config];
   const { code, stderr } = await runKedge([...copy, '--leave-unreadable']);
   expect(code).toBe(1);
-  expect(stderr).toContain('what a key service keeps is not lost while it does not work: ');
+  expect(stderr).toContain('data whose key service does not work is not lost: ');
   expect(await runKedge(copy)).toMatchObject({ code: 0, stdout: expect.stringMatching(copied) });
 });
 
@@ -164,7 +164,7 @@ describe.skipIf(!etcdInstalled)('with etcd', () => {
     const [address, copy] = [`etcd:${etcd.endpoint}`, ['store', 'copy', '--config', config]];
     const { code, stdout, stderr } = await runKedge([...copy, address, `level:${join(temporaryDirectory(), 'store')}`]);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toMatch(/^.*there is no store in etcd under \/empty\n$/);
+    expect(stderr).toMatch(/^.*no store in etcd under \/empty\n$/);
     expect(await runKedge([...copy, store, address])).toMatchObject({ code: 0, stdout: expect.stringMatching(copied) });
   });
 
@@ -192,12 +192,12 @@ describe('is refused in one sentence', () => {
   const target = () => `level:${join(temporaryDirectory(), 'store')}`;
 
   test('from where there is no store', async () => {
-    refused(await runKedge(['store', 'copy', `level:${original}`, target()]), /there is no store in /);
+    refused(await runKedge(['store', 'copy', `level:${original}`, target()]), /no store in /);
   });
 
   test('from or to a memory', async () => {
-    refused(await runKedge(['store', 'copy', 'memory:', target()]), /memory: is gone when this program ends/);
-    refused(await runKedge(['store', 'copy', store, 'memory:']), /memory: is gone when this program ends/);
+    refused(await runKedge(['store', 'copy', 'memory:', target()]), /memory: is lost when this program ends/);
+    refused(await runKedge(['store', 'copy', store, 'memory:']), /memory: is lost when this program ends/);
   });
 
   test('while a server uses it', async () => {

@@ -79,7 +79,7 @@ test('a metric that comes after the first scrape is in the next', async () => {
 test('names are used once', () => {
   const metrics = openMetrics();
   metrics.counter({ name: 'c_total', help: 'c' });
-  expect(() => metrics.gauge({ name: 'c_total', help: 'c' })).toThrow('there is a metric c_total already');
+  expect(() => metrics.gauge({ name: 'c_total', help: 'c' })).toThrow('metric already registered: c_total');
 });
 
 test('the number of lines has an end, and others have their turns while they are written', async () => {

@@ -75,7 +75,7 @@ test('what cannot be taken leaves what was', async () => {
     (last) => last === 'two',
   );
   expect(taken).toEqual(['one', 'two']);
-  expect(new Set(warned)).toEqual(new Set(['kept what was read before']));
+  expect(new Set(warned)).toEqual(new Set(['still using the previous contents']));
 });
 
 test('what is too early is offered again a minute later', async () => {
@@ -166,6 +166,6 @@ test('what is not there or not good is told of with the option that names it', a
 
 test('a text in the place of a path is not repeated', async () => {
   const error: unknown = await readText('-----BEGIN PRIVATE KEY-----\ns3cret').catch((thrown: unknown) => thrown);
-  expect(String(error)).toBe('Error: cannot read (a text in the place of a path): ENOENT');
+  expect(String(error)).toBe('Error: cannot read (a literal text, not a path): ENOENT');
   expect(inspect(error)).not.toContain('s3cret');
 });

@@ -438,6 +438,6 @@ async function current<T extends ApiObject>(
   at: { name: string; namespace?: string } = key,
 ): Promise<T> {
   const found = await admin.resource<T>(type).get(at);
-  if (found === undefined) throw new Error(`there is no ${type.plural} ${at.name}`);
+  if (found === undefined) throw new Error(`no ${type.plural} ${at.name}`);
   return found;
 }

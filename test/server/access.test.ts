@@ -45,7 +45,7 @@ describe('modes of authorization', () => {
     await running({ authorization: 'AlwaysAllow', log }, async (server) => {
       expect((await listing(server)).items).toEqual([]);
     });
-    expect(warned).toEqual(['AUTHORIZATION IS OFF: everybody known to this server may do everything']);
+    expect(warned).toEqual(['AUTHORIZATION IS OFF: every authenticated user may do everything']);
   });
 
   test('AlwaysAllow is for those who say who they are, whatever is said of anonymous requests', async () => {
@@ -75,10 +75,7 @@ describe('modes of authorization', () => {
       'authorizationWebhook is given, and authorization has no mode Webhook',
     ],
     [{ authorization: 'Webhook' }, 'authorization by Webhook needs the kubeconfig of authorizationWebhook'],
-    [
-      { authorizationWebhook: { kubeconfig: '/nowhere' }, authorization: 'Webhook' },
-      'there is no kubeconfig at /nowhere',
-    ],
+    [{ authorizationWebhook: { kubeconfig: '/nowhere' }, authorization: 'Webhook' }, 'no kubeconfig at /nowhere'],
   ])('%j is no way to start', async (options, message) => {
     await expect(testServer({ controllers: [], ...options })).rejects.toThrow(message);
   });

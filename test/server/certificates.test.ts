@@ -151,7 +151,7 @@ test('a program that signs for a well-known signer gets no request that asks for
   expect(found?.status?.conditions?.at(-1)).toMatchObject({
     type: 'Failed',
     reason: 'SignerValidationFailure',
-    message: 'the subject has a value of type 2.5.4.10 that is no text',
+    message: 'the subject has a value of type 2.5.4.10 that is not a string',
   });
 });
 
@@ -333,6 +333,6 @@ test('a server does not start with a CA that cannot be replaced in time', async 
   const rotation = { caSeconds: 10 * 86_400 };
   const signers = [{ name: 'example.test/short', secret: 'pki/short', rotation }];
   await expect(createServer({ controllers: [], certificates: { signers } })).rejects.toThrow(
-    'the CA in pki/short cannot be rotated like that: it would be replaced all the time',
+    'the CA in pki/short cannot be rotated with these settings: it would be replaced constantly',
   );
 });

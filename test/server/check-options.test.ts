@@ -76,7 +76,7 @@ describe('options of a server', () => {
     [{ anonymous: { paths: '/healthz' } }, 'option anonymous.paths must be a list, not "/healthz"'],
     [{ nodeRestriction: 'no' }, 'option nodeRestriction must be true or false, not "no"'],
     [{ clientCa: {} }, 'option clientCa.file is missing'],
-    [{ clientCa: 5 }, 'option clientCa must be a text, or an object with file, the path of one, not 5'],
+    [{ clientCa: 5 }, 'option clientCa must be a string, or an object with the path of a file, not 5'],
     [{ frontProxy: {} }, 'option frontProxy.ca is missing'],
     [{ authenticationWebhook: {} }, 'option authenticationWebhook.kubeconfig is missing'],
     [
@@ -125,11 +125,11 @@ describe('options of a server', () => {
     ],
     [
       { certificates: { policy: { rules: [rule, rule] } } },
-      'option certificates cannot be used: policy.rules[1].name: there are two rules "a"',
+      'option certificates cannot be used: policy.rules[1].name: duplicate rule "a"',
     ],
     [
       { certificates: { policy: { rules: [{ ...rule, expression: 'false' }] } } },
-      'option certificates cannot be used: policy.rules[0].expression: there is no expression language here',
+      'option certificates cannot be used: policy.rules[0].expression: expressions are not supported here',
     ],
     [
       { certificates: { signers: [{ name: 'a.test/x', certficateFile: 'c', keyFile: 'k' }] } },
@@ -171,7 +171,7 @@ describe('options of a server', () => {
     [{ serviceAccountMaxTokenSeconds: 1 }, 'serviceAccountMaxTokenSeconds must be a whole number of at least 3600'],
     [{ serviceAccountKeySetUri: 'http://a' }, 'serviceAccountKeySetUri must be an https URL, not "http://a"'],
     [{ frontProxy: { ca: '', uidHeaders: ['a b'] } }, 'frontProxy.uidHeaders[0] must be a header name, not "a b"'],
-    [{ webhookServices: { a: 'b:1' } }, 'option webhookServices cannot be read: "a" is no service'],
+    [{ webhookServices: { a: 'b:1' } }, 'option webhookServices cannot be read: "a" is not a service'],
     [{ etcd: { prefix: 'a' } }, 'option etcd.prefix must be a path that begins with /'],
     [{ etcd: { compactionSeconds: 86_401 } }, 'option etcd.compactionSeconds must be a whole number from 0 to 86400'],
   ])('that a file may not have a program may not have: %j', (options, message) => {
@@ -190,8 +190,8 @@ describe('options of a server', () => {
   });
 
   test.each<[ServerOptions, string]>([
-    [{ clientCa: 'x' }, 'clientCa: there is no certificate in the CA bundle'],
-    [{ frontProxy: { ca: 'x' } }, 'frontProxy.ca: there is no certificate in the CA bundle'],
+    [{ clientCa: 'x' }, 'clientCa: no certificate in the CA bundle'],
+    [{ frontProxy: { ca: 'x' } }, 'frontProxy.ca: no certificate in the CA bundle'],
     [{ staticTokens: 'a' }, 'staticTokens: token file must have at least 3 columns'],
     [{ serviceAccountSigningKey: 'x' }, 'serviceAccountSigningKey: no PEM private key found'],
     [{ serviceAccountVerificationKeys: ['x'] }, 'serviceAccountVerificationKeys[0]: no PEM key found'],

@@ -140,12 +140,12 @@ test('a CA that comes to its end is warned of by its file, and then nothing is m
   const { notAfter } = (await openedAt(Date.UTC(2100, 0, 1))).ca.certificate;
   expect(warned).toEqual([]);
   const { warnOfCa } = await openedAt(notAfter - 365 * day + 1);
-  const message = 'a CA comes to its end';
+  const message = 'a CA is about to expire';
   expect(warned).toEqual([{ file, ends: 'kedge-ca', notAfter: timestamp(notAfter), message }]);
   warnOfCa();
   expect(warned[1]).toEqual(warned[0]);
   await expect((await openedAt(notAfter)).forListening()).rejects.toThrow(
-    `the CA in ${file} came to its end at ${timestamp(notAfter)}: put another one in its place`,
+    `the CA in ${file} expired at ${timestamp(notAfter)}: replace it`,
   );
 });
 

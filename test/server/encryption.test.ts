@@ -106,7 +106,7 @@ test('keys that change are used without a restart, and bad ones are not', async 
   // Until the file was read again nothing is stored.
   await expect.poll(() => replace(first).then(() => version(first))).not.toBe(before);
   await use();
-  await expect.poll(() => told).toEqual(['kept what was read before']);
+  await expect.poll(() => told).toEqual(['still using the previous contents']);
   await create(first, 'b');
   await use('one');
   const second = await start();
@@ -118,7 +118,7 @@ test('a file with a key service that does not work is not used, until it works',
   const running = await start();
   const nobody = `kms: { apiVersion: v2, name: vault, endpoint: "unix://${join(folder, 'nobody.sock')}", timeout: 1s }`;
   await writeFile(file(), configuration('identity').replace('identity: {}', nobody));
-  await expect.poll(() => told).toContain('kept what was read before');
+  await expect.poll(() => told).toContain('still using the previous contents');
   await create(running);
   expect((await secrets(running).get(key))?.data).toEqual({ a: 'YQ==' });
   const before = await version(running);

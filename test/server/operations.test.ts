@@ -536,7 +536,7 @@ describe('audit', () => {
       await rm(folder, { recursive: true });
     }
     await expect(runningServer({ operations: { audit: { policy: JSON.stringify(policy) } } })).rejects.toThrow(
-      'audit events have nowhere to go: neither logFile nor webhook',
+      'audit events have no destination: neither logFile nor webhook is set',
     );
   });
 

@@ -81,7 +81,7 @@ afterAll(async () => {
 test('a pod gets a certificate in the name of its account, recorded and verified by what is published', async () => {
   const request = await agent.ask({ name: 'a', signerName: 'example.test/pods' });
   const [leaf] = readPemCertificates(request.status?.certificateChain ?? '');
-  if (leaf === undefined) throw new Error('there is no certificate');
+  if (leaf === undefined) throw new Error('no certificate');
   expect(leaf.alternativeNames).toEqual({
     uris: ['spiffe://example.test/ns/default/sa/robot'],
     dnsNames: [],

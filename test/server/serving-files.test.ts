@@ -173,7 +173,7 @@ test('a renewed certificate, and another CA, are used for new connections; what 
   await put({ certificate: second.certificate, key: first.key }, root.anchors);
   await expect.poll(() => passing(warnings)).toContain('private key does not match public key');
   await put(foreign, root.anchors);
-  await expect.poll(() => passing(warnings)).toContain('does not lead to any of the CAs');
+  await expect.poll(() => passing(warnings)).toContain('does not chain to any of the CAs');
   expect(await shows(root.anchors, url)).toBe(hexOf(first));
   expect(told).toEqual([]);
 
@@ -240,7 +240,7 @@ test('without servingNames it is for where the kubeconfig says the server is', a
   const { lines } = await started({ listen: { ...listen, servingNames: ['localhost', 'kedge.test'] } });
   expect(lines).toContainEqual({
     level: 'warn',
-    message: 'the serving certificate is not for all servingNames',
+    message: 'the serving certificate does not cover all servingNames',
     fields: { file: files().certificateFile, missing: ['kedge.test'] },
   });
 });
@@ -262,12 +262,12 @@ test.each<[string, Parameters<typeof rejected>, string]>([
   ['no PEM', [{ certificate: 'junk' }], 'failed to find any PEM data in certificate input'],
   ['a key that is none', [{ key: 'junk' }], 'failed to find any PEM data in key input'],
   ['of two pairs', [{ key: second.key }], 'private key does not match public key'],
-  ['without a CA', [{ ca: '' }], 'there is no certificate of a CA'],
-  ['under another CA', [{ ca: stranger.anchors }], 'the certificate does not lead to any of the CAs'],
-  ['without its intermediate', [{ certificate: readFirst(first) }], 'the certificate does not lead to any of the CAs'],
+  ['without a CA', [{ ca: '' }], 'the CA certificate is missing'],
+  ['under another CA', [{ ca: stranger.anchors }], 'the certificate does not chain to any of the CAs'],
+  ['without its intermediate', [{ certificate: readFirst(first) }], 'the certificate does not chain to any of the CAs'],
   ['over', [{}, now + 91 * day], 'the certificate expired at '],
   ['early', [{}, now - 91 * day], 'the certificate is not valid before '],
-  ['for clients', [client], 'the certificate is not for servers'],
+  ['for clients', [client], 'the certificate does not allow server authentication'],
 ])('a certificate that is %s', (_, given, sentence) => {
   expect(rejected(...given)).toContain(sentence);
 });

@@ -34,7 +34,7 @@ test.each<[ConfiguredSigner, string]>([
     'a.test/x: cannot read /nowhere: ENOENT',
   ],
   [{ name: 'a.test/x', command: [] }, 'a.test/x: the command is empty'],
-  [{ name: 'a.test/x', secret: 'x' }, 'a.test/x: "x" is no namespace/name'],
+  [{ name: 'a.test/x', secret: 'x' }, 'a.test/x: "x" is not namespace/name'],
   [
     { name: 'kubernetes.io/kubelet-serving', secret: 'a/b', podCertificates: { trustDomain: 'a.test' } },
     'kubernetes.io/kubelet-serving: a well-known signer issues no certificates to pods',

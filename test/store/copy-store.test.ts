@@ -66,7 +66,7 @@ test('what an earlier attempt copied is left as it is', async () => {
   Object.assign(failing, { revision: () => to.revision(), scan: to.scan.bind(to), get: to.get.bind(to) });
   await expect(copied(from, failing)).rejects.toThrow(/^\/k\/\d+ cannot be written there: no room$/);
   const half = await to.revision();
-  await expect(checkFinished(to)).rejects.toThrow('the store is a copy that was interrupted');
+  await expect(checkFinished(to)).rejects.toThrow('the store is an interrupted copy');
   expect(await copied(from, to)).toBe(601);
   expect(await texts(to)).toEqual(await texts(from));
   expect(await to.revision()).toBe(half + 503n);
@@ -81,13 +81,13 @@ test('a copy that was interrupted is neither copied further nor served', async (
     return MemoryStore.prototype.commit.call(to, write);
   };
   await expect(copied(from, to)).rejects.toThrow('no room');
-  await expect(copied(to, await begun(to))).rejects.toThrow('the store is a copy that was interrupted');
-  await expect(createServer({ store: to })).rejects.toThrow('the store is a copy that was interrupted');
+  await expect(copied(to, await begun(to))).rejects.toThrow('the store is an interrupted copy');
+  await expect(createServer({ store: to })).rejects.toThrow('the store is an interrupted copy');
 });
 
 test.each<[string, (to: MemoryStore) => Promise<void>, string]>([
-  ['another value', (to) => put(to, '/k/77', 'other'), 'it holds something else already, as /k/77'],
-  ['another key', (to) => put(to, '/other'), 'it holds something else already, as /other'],
+  ['another value', (to) => put(to, '/k/77', 'other'), 'it already contains other data, such as /k/77'],
+  ['another key', (to) => put(to, '/other'), 'it already contains other data, such as /other'],
 ])('nothing is written where there is %s', async (_, prepare, why) => {
   const from = await filled();
   const to = await begun(from);
@@ -106,7 +106,7 @@ test('a store whose revisions are those of the first is refused', async () => {
   for (let number = 0; number < 200; number++) await put(equal, '/other');
   const other = await equal.get('/other');
   await equal.commit({ key: '/other', document: undefined, expect: other?.revision ?? 0n });
-  await expect(copied(from, equal)).rejects.toThrow('it holds something else already, as /k/77');
+  await expect(copied(from, equal)).rejects.toThrow('it already contains other data, such as /k/77');
 });
 
 test.each<[string, (from: MemoryStore) => Promise<void>]>([
@@ -124,7 +124,7 @@ test.each<[string, (from: MemoryStore) => Promise<void>]>([
   const revision = await from.revision();
   const to = await begun(from);
   await change(from);
-  await expect(copyStore(from, to, revision)).rejects.toThrow('what is copied was written to meanwhile');
+  await expect(copyStore(from, to, revision)).rejects.toThrow('the source was written to meanwhile');
 });
 
 test('somebody who writes to the second store meanwhile makes it fail', async () => {
@@ -137,5 +137,5 @@ test('somebody who writes to the second store meanwhile makes it fail', async ()
     await others;
     return commit(write);
   };
-  await expect(copied(from, to)).rejects.toThrow('somebody else wrote to it meanwhile');
+  await expect(copied(from, to)).rejects.toThrow('it was written to by someone else meanwhile');
 });

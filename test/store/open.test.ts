@@ -24,15 +24,15 @@ test.each([
   if (made !== undefined) expect(existsSync(join(directory, made))).toBe(true);
 });
 
-const schemes = 'an address is one of memory:, level:, etcd:';
-const endpoints = 'etcd: is followed by [https://]HOST:PORT, or several with commas';
+const schemes = 'an address must be one of memory:, level:, etcd:';
+const endpoints = 'etcd: needs [https://]HOST:PORT, or several of them, comma-separated';
 test.each([
   ['', schemes],
   ['memory', schemes],
   ['redis:localhost:6379', schemes],
   ['constructor:', schemes],
-  ['memory:here', 'nothing follows memory:'],
-  ['level:', 'a directory follows level:'],
+  ['memory:here', 'memory: takes no argument'],
+  ['level:', 'level: needs a directory'],
   ['etcd:', endpoints],
   ['etcd:localhost', endpoints],
   ['etcd:localhost:0', endpoints],

@@ -232,7 +232,7 @@ test('what a webhook or a policy denies says nothing of rights', async () => {
 
 test('an account that is not there cannot be run as', async () => {
   const started = testServer({ controllers: [], runnables: [copier], runAs });
-  await expect(started).rejects.toThrow('there is no ServiceAccount ops/copier');
+  await expect(started).rejects.toThrow('no ServiceAccount ops/copier');
 });
 
 test('webhooks are the account, too', async () => {
@@ -282,9 +282,7 @@ test('a program has the account by a kubeconfig, and what it is refused fails th
     expect(found.metadata.name).toBe('a');
     await expect(client.resource(ConfigMaps).list()).rejects.toMatchObject({ reason: 'Forbidden' });
     await expect(kit.client.resource(ConfigMaps).list()).rejects.toBeInstanceOf(AccountRefused);
-    await expect(kit.kubeconfig({ namespace: 'ops', name: 'other' })).rejects.toThrow(
-      'there is no ServiceAccount ops/other',
-    );
+    await expect(kit.kubeconfig({ namespace: 'ops', name: 'other' })).rejects.toThrow('no ServiceAccount ops/other');
   } finally {
     client.close();
   }

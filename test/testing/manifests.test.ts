@@ -41,7 +41,7 @@ test('a list of a kind stands for its items, which need not say what they are', 
   expect(objects.map(({ apiVersion, kind }) => `${apiVersion} ${kind}`)).toEqual(['v1 ConfigMap', 'v1 Secret']);
   expect(objects.map(originOf)).toEqual([`${file}, document 1, item 1`, `${file}, document 1, item 2`]);
   const wrong = await write(JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMapList', items: [1] }));
-  await expect(readManifests(wrong)).rejects.toThrow(`${wrong}, document 1, item 1: is no object`);
+  await expect(readManifests(wrong)).rejects.toThrow(`${wrong}, document 1, item 1: is not an object`);
 });
 
 test('of a folder its manifests are read by name, and neither kustomizations nor other folders', async () => {
@@ -66,9 +66,9 @@ test.each<[string, string, RegExp]>([
   ['no kind', `apiVersion: v1\nmetadata: { name: a }\n`, /, document 1: has no kind$/],
   ['no apiVersion', `kind: Role\nmetadata: { name: a }\n`, /, document 1: has no apiVersion$/],
   ['no metadata', `kind: Role\napiVersion: v1\n`, /, document 1: has no metadata$/],
-  ['no object', `${map('a')}---\n- a\n`, /, document 2: is no object$/],
+  ['no object', `${map('a')}---\n- a\n`, /, document 2: is not an object$/],
   ['a template', `{{- if .Values.rbac }}\n${map('a')}{{- end }}\n`, /, document 1: yaml: /],
-  ['nothing', `# empty\n---\n`, /\d+\.yaml: there is no object in it$/],
+  ['nothing', `# empty\n---\n`, /\d+\.yaml: contains no object$/],
 ])('%s is told with file and document', async (_, text, wrong) => {
   const file = await write(text);
   const failure = await readManifests(file).catch((error: Error) => error.message);
@@ -79,7 +79,7 @@ test.each<[string, string, RegExp]>([
 test('where nothing is to read says which place that is', async () => {
   await expect(readManifests(join(folder, 'nowhere'))).rejects.toThrow(/ENOENT.*nowhere/);
   const empty = await mkdtemp(join(folder, 'empty-'));
-  await expect(readManifests(empty)).rejects.toThrow(`${empty}: there is no object in it`);
+  await expect(readManifests(empty)).rejects.toThrow(`${empty}: contains no object`);
 });
 
 test('what was read is installed, namespaces before what is in them', async () => {

@@ -13,14 +13,14 @@ const issued = async ({ publicKey, maxSeconds }: PodSigningRequest): Promise<Pod
 });
 
 test.each([
-  'a lifetime is granted as asked, within its bounds',
-  'an annotation that nobody knows is denied',
-  'what it does not issue for is denied, with a sentence',
+  'the requested lifetime is granted, within bounds',
+  'an unknown annotation is denied',
+  'an unsuitable request is denied with a message',
   'a cancelled request is not signed',
 ])('a signer that issues whatever it is asked for breaks: %s', async (name) => {
   await expect(run(name, issued)).rejects.toThrow();
 });
 
 test('a signer that issues for what it is asked for keeps the others', async () => {
-  await run('what it issues is for the key that asked, and its trust anchors verify it', issued);
+  await run('certificates are for the requested key and verify against the trust anchors', issued);
 });

@@ -59,7 +59,7 @@ test('one whose runnables cannot run together does not start, and nothing of it 
     },
     runnables: [twin(), twin()],
   });
-  await expect(started).rejects.toThrow('there are two controllers named twin');
+  await expect(started).rejects.toThrow('duplicate controller name twin');
   const { port } = new URL(url);
   const again = await testServer({ controllers: [], listen: { port: Number(port) } });
   await again.stop();

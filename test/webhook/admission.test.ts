@@ -72,11 +72,11 @@ test('an object that is changed in place and returned is one', async () => {
   expect(patchOf(response)).toEqual([{ op: 'add', path: '/data/b', value: '2' }]);
 });
 
-test('an object that is deleted cannot be changed', async () => {
+test('an object that is being deleted cannot be changed', async () => {
   const deletion = request({ operation: 'DELETE', object: null, oldObject: configMap({}) });
   const webhook = mutatingWebhook({ mutate: ({ oldObject }) => oldObject });
   await expect(webhook.respond(deletion, reviewContext())).rejects.toThrow(
-    'an object that is deleted cannot be changed',
+    'an object that is being deleted cannot be changed',
   );
   const lookingOn = mutatingWebhook({ mutate: () => {} });
   expect(await lookingOn.respond(deletion, reviewContext())).toEqual({ allowed: true });
@@ -123,7 +123,7 @@ test.each<[string, JsonObject, string]>([
     { kind: { group: 'x.example.com', version: 'v2', kind: 'ConfigMap' } },
     'this webhook is for v1 ConfigMap, not x.example.com/v2 ConfigMap',
   ],
-  ['an unknown operation', { operation: 'READ' }, 'request.operation is none that is known'],
+  ['an unknown operation', { operation: 'READ' }, 'request.operation is unknown'],
   ['no kind', { kind: null }, 'request.kind is missing'],
   ['no resource', { resource: 'configmaps' }, 'request.resource is missing'],
   ['no user', { userInfo: null }, 'request.userInfo is missing'],

@@ -57,9 +57,9 @@ test.each(names.flatMap((from) => names.map((to) => [from, to] as const)))('%s t
 
 test.each<[string, string, JsonObject, string]>([
   ['that no function takes', 'v1', gate('v2', { address: 'a' }), 'spec.address: a has no port'],
-  ['of an unknown version', 'v2', gate('v9', {}), '"example.com/v9" is no version that is converted here'],
-  ['for an unknown version', 'v9', forms.v1, '"example.com/v9" is no version that is converted here'],
-  ['of another kind', 'v2', { ...forms.v1, kind: 'Door' }, '"Door" is no kind that is converted here'],
+  ['of an unknown version', 'v2', gate('v9', {}), '"example.com/v9" is not a version that is converted here'],
+  ['for an unknown version', 'v9', forms.v1, '"example.com/v9" is not a version that is converted here'],
+  ['of another kind', 'v2', { ...forms.v1, kind: 'Door' }, '"Door" is not a kind that is converted here'],
 ])('an object %s fails the whole review, with its reason', async (_, to, object, message) => {
   const context = reviewContext();
   const request = { desiredAPIVersion: `example.com/${to}`, objects: [forms.v1, object] };
@@ -73,7 +73,7 @@ test.each<[string, string, JsonObject, string]>([
 test.each<[string, JsonObject, string]>([
   ['names no version', { objects: [] }, 'request.desiredAPIVersion is missing'],
   ['has no objects', { desiredAPIVersion: 'example.com/v1' }, 'request.objects is missing'],
-  ['has something else', { desiredAPIVersion: 'example.com/v1', objects: [1] }, 'request.objects[0] is no object'],
+  ['has something else', { desiredAPIVersion: 'example.com/v1', objects: [1] }, 'request.objects[0] is not an object'],
 ])('a review that %s is refused', async (_, request, message) => {
   const refused = webhook.respond(request, reviewContext());
   await expect(refused).rejects.toThrow(UnreadableReview);
@@ -99,6 +99,6 @@ test('what is no object fails the review', async () => {
   });
   const request = { desiredAPIVersion: 'example.com/v2', objects: [forms.v1] };
   expect(await broken.respond(request, reviewContext())).toMatchObject({
-    result: { status: 'Failure', message: 'what became of it in example.com/v2 is no object' },
+    result: { status: 'Failure', message: 'its conversion to example.com/v2 is not an object' },
   });
 });

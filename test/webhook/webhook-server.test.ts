@@ -98,7 +98,7 @@ test.each<[string, unknown, string]>([
   ['nothing', '', 'unexpected end of JSON input'],
   ['no JSON', '{"kind":', 'unexpected end of JSON input'],
   ['bytes that are no text', Buffer.from([0xff, 0xfe]), 'invalid character'],
-  ['no object', [], 'a review is an object'],
+  ['no object', [], 'a review must be an object'],
   ['nesting without end', '['.repeat(100_000), 'exceeded max depth'],
   ['another kind', { ...review, kind: 'ConversionReview' }, 'expected admission.k8s.io/v1 AdmissionReview'],
   [
@@ -113,7 +113,7 @@ test.each<[string, unknown, string]>([
   const { ask, lines } = await served({ '/allow': allow });
   const answer = await ask('/allow', body);
   expect(answer).toMatchObject({ code: 400, text: expect.stringContaining(message) });
-  const refused = { level: 'warn', message: 'a review was refused', fields: { webhook: '/allow', code: 400 } };
+  const refused = { level: 'warn', message: 'rejected a review', fields: { webhook: '/allow', code: 400 } };
   expect(lines.slice(1)).toMatchObject([refused]);
 });
 
@@ -342,7 +342,7 @@ test('the signal of a review aborts when its caller leaves', async () => {
   asked.destroy();
   await eventually(
     async () => lines.at(-1)?.message,
-    (message) => message === 'the webhook failed when nobody waited for it any more',
+    (message) => message === 'the webhook failed after its caller had gone',
   );
   expect([seen?.aborted, lines.at(-1)?.level]).toEqual([true, 'debug']);
 });
@@ -448,7 +448,7 @@ test('a manager runs it, and it ends with the manager', async () => {
   const running = createManager({ client, log }).add(webhookServer(options)).run(stop.signal);
   await eventually(
     async () => lines,
-    ([served]) => served?.message === 'webhooks are served',
+    ([served]) => served?.message === 'serving webhooks',
   );
   const ask = asking(Object.assign({ port: 0 }, lines[0]?.fields).port);
   expect(await ask('/allow')).toMatchObject({ code: 200 });
@@ -461,8 +461,8 @@ test.each<[string, object, RegExp]>([
   ['a path without a slash', { webhooks: { allow } }, /webhooks: "allow" is not a path/],
   ['a path with a query', { webhooks: { '/allow?x': allow } }, /webhooks: "\/allow\?x" is not a path/],
   ['a certificate that is none', { certificate: 'x' }, /PEM|no start line/],
-  ['no certificate', { certificate: undefined }, /there is no certificate/],
-  ['no key', { key: '' }, /there is no key/],
+  ['no certificate', { certificate: undefined }, /certificate is missing/],
+  ['no key', { key: '' }, /key is missing/],
   ['a key that is none', { key: 'x' }, /^webhooks: certificate and key: /],
   ['files that are missing', { certificateFile: 'no/such.crt', keyFile: 'no/such.key' }, /cannot read no\/such/],
   ['a host that is none', { host: '203.0.113.1' }, /is not an address of this machine/],

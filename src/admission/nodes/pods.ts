@@ -55,7 +55,7 @@ function podStatusRefusal({ node, attributes: { operation, object, previous } }:
 async function podCreateRefusal(write: NodeWrite): Promise<Refusal> {
   const { node, attributes, domains } = write;
   const pod = asPod(attributes.object);
-  if (pod === undefined) return 'there is no pod';
+  if (pod === undefined) return 'no such pod';
   const who = `node ${quote(node)}`;
   const mirror = signerKeyIn(domains, mirrorAnnotation);
   if (!Object.hasOwn(pod.metadata.annotations ?? {}, mirror)) {

@@ -28,11 +28,11 @@ export function policyMetrics(metrics: Metrics): PolicyMetrics {
     labels,
     total: {
       name: 'apiserver_mutating_admission_policy_check_total',
-      help: 'Mutations that policies have made, or failed to make.',
+      help: 'Mutations by admission policies, by result.',
     },
     seconds: {
       name: 'apiserver_mutating_admission_policy_check_duration_seconds',
-      help: 'How long mutations of policies took.',
+      help: 'Time taken by mutations of admission policies, in seconds.',
       buckets,
     },
   });
@@ -40,11 +40,11 @@ export function policyMetrics(metrics: Metrics): PolicyMetrics {
     labels: [...labels, 'enforcement_action'],
     total: {
       name: 'apiserver_validating_admission_policy_check_total',
-      help: 'Validations of policies that did not hold or failed, by what followed.',
+      help: 'Validations of admission policies that failed, by the action taken.',
     },
     seconds: {
       name: 'apiserver_validating_admission_policy_check_duration_seconds',
-      help: 'How long validations of policies took that did not hold or failed.',
+      help: 'Time taken by validations of admission policies that failed, in seconds.',
       buckets,
     },
   });

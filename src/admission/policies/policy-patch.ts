@@ -95,7 +95,7 @@ function checkNames(written: PatchStruct, expected: string): void {
   const open: { readonly value: Value; readonly name: string }[] = [{ value: written, name: expected }];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { value, name } = next;
-    if (--left < 0) throw new MutationFailed('what the expression makes is too large');
+    if (--left < 0) throw new MutationFailed('the result of the expression is too large');
     if (value instanceof PatchStruct) {
       if (value.name !== name) {
         wrong.push(
@@ -108,7 +108,7 @@ function checkNames(written: PatchStruct, expected: string): void {
     } else if (value instanceof Failure || typeof value !== 'object' || value === null || !('kind' in value)) continue;
     else if ('plain' in value) continue;
     else if (value.kind === 'list') {
-      if (value.size > left) throw new MutationFailed('what the expression makes is too large');
+      if (value.size > left) throw new MutationFailed('the result of the expression is too large');
       for (let at = value.size - 1; at >= 0; at--) open.push({ value: value.at(at), name });
     } else if (value.kind === 'map') {
       for (const key of value.keys()) open.push({ value: value.get(key) ?? null, name });

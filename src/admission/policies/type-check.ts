@@ -22,7 +22,7 @@ const maxKinds = 10;
 
 /** Most characters of warnings for one policy, whose status has to fit into the object beside its spec. */
 const mostText = 65_536;
-const more = 'More is wrong than is told of one policy.\n';
+const more = 'Too many problems; the rest are not listed.\n';
 
 /**
  * Checks the validations and messages of a policy against the types that it matches (KEP-3488) and yields a warning for

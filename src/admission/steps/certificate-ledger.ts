@@ -21,6 +21,6 @@ export const certificateLedger = ({ objects }: { readonly objects: ObjectSource 
     if (before?.spec.hash === previous) return;
     const { group, plural } = CertificateLedgerEntries;
     const name = ledgerEntryName(sequence);
-    throw conflict({ group, plural, name }, `it does not follow entry ${sequence - 1}`);
+    throw conflict({ group, plural, name }, `it does not continue entry ${sequence - 1}`);
   },
 });

@@ -35,28 +35,28 @@ export interface WebhookMetrics {
 export function webhookMetrics(metrics: Metrics, conditions: ConditionMetrics): WebhookMetrics {
   const duration = metrics.histogram({
     name: 'apiserver_admission_webhook_admission_duration_seconds',
-    help: 'How long calls of admission webhooks took.',
+    help: 'Time taken by calls to admission webhooks, in seconds.',
     labels: ['name', 'type', 'operation', 'rejected'],
     buckets: [0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 25],
   });
   const requests = metrics.counter({
     name: 'apiserver_admission_webhook_request_total',
-    help: 'Calls of admission webhooks.',
+    help: 'Calls to admission webhooks.',
     labels: ['name', 'type', 'operation', 'code', 'rejected'],
   });
   const rejections = metrics.counter({
     name: 'apiserver_admission_webhook_rejection_count',
-    help: 'Requests refused because of an admission webhook.',
+    help: 'Requests rejected by an admission webhook.',
     labels: ['name', 'type', 'operation', 'error_type', 'rejection_code'],
   });
   const open = metrics.counter({
     name: 'apiserver_admission_webhook_fail_open_count',
-    help: 'Failures of admission webhooks that their policy ignores.',
+    help: 'Failed calls to admission webhooks that were ignored by their failure policy.',
     labels: ['name', 'type'],
   });
   const excluded = metrics.counter({
     name: 'apiserver_admission_match_condition_exclusions_total',
-    help: 'Webhooks that were not called because of their match conditions.',
+    help: 'Calls to webhooks skipped because of their match conditions.',
     labels: conditionLabels,
   });
   return {

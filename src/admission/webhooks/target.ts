@@ -62,7 +62,7 @@ export function webhookTarget(
   if ('wrong' in parsed) throw new UnusableTarget(`Unparsable URL: ${parsed.wrong}`);
   const authority = parsed.host;
   const named = hostAndPort(authority, usualPort);
-  if (named === undefined) throw new UnusableTarget(`${quote(url)} names no host`);
+  if (named === undefined) throw new UnusableTarget(`${quote(url)} has no host`);
   const { host: serverName, port } = named;
   const address =
     port > mostPort
@@ -93,11 +93,11 @@ export function readServiceAddresses(given: Readonly<Record<string, string>>): S
   return new Map(
     Object.entries(given).map(([service, text]) => {
       if (!serviceName.test(service)) {
-        throw new Error(`${quote(service)} is no service: it is written namespace/name or namespace/name:port`);
+        throw new Error(`${quote(service)} is not a service: expected namespace/name or namespace/name:port`);
       }
       const address = hostAndPort(text, 0);
       if (address === undefined || /\s/.test(address.host) || address.port < 1 || address.port > mostPort)
-        throw new Error(`${quote(text)} is no address of a service: it is written host:port`);
+        throw new Error(`${quote(text)} is not the address of a service: expected host:port`);
       return [service, address];
     }),
   );

@@ -100,7 +100,8 @@ export function webhookClient({
 /** The path of a redirect. Redirects to another host are not followed. */
 function withinTarget({ authority }: WebhookTarget, path: string, location: string): string {
   const base = `https://${authority}`;
-  if (!URL.canParse(location, `${base}${path}`)) throw new CallFailed('the webhook redirects to nowhere');
+  if (!URL.canParse(location, `${base}${path}`))
+    throw new CallFailed('the webhook answered a redirect without a location');
   const next = new URL(location, `${base}${path}`);
   if (next.origin !== new URL(base).origin) throw new CallFailed('the webhook redirects to another server');
   return `${next.pathname}${next.search}`;

@@ -47,7 +47,7 @@ export class AuditLog {
     this.#clock = given.clock;
     this.#log = given.log;
     const { metrics } = given;
-    const events = metrics.counter({ name: 'apiserver_audit_event_total', help: 'Audit events made.' });
+    const events = metrics.counter({ name: 'apiserver_audit_event_total', help: 'Audit events generated.' });
     const errors = metrics.counter({
       name: 'apiserver_audit_error_total',
       help: 'Audit events that could not be written.',
@@ -55,7 +55,7 @@ export class AuditLog {
     });
     const perLevel = metrics.counter({
       name: 'apiserver_audit_level_total',
-      help: 'Requests by the level the audit policy asks for.',
+      help: 'Requests, by audit level.',
       labels: ['level'],
     });
     this.#events = events.of({});
@@ -100,7 +100,8 @@ export class AuditLog {
   }
 
   #wrote(backend: AuditBackend): void {
-    if (this.#dropping.delete(backend)) this.#log.info({ plugin: backend.plugin }, 'audit events are written again');
+    if (this.#dropping.delete(backend))
+      this.#log.info({ plugin: backend.plugin }, 'audit events are being written again');
   }
 
   #dropped(backend: AuditBackend, auditId: string): void {

@@ -20,18 +20,18 @@ export function impersonationMetrics(metrics: Metrics, clock: Clock): Impersonat
   const family = (subject: string, what: string) => {
     const tried = timedCounter(metrics, {
       labels,
-      total: { name: `apiserver_impersonation_${subject}_total`, help: `${what}, by mode and decision.` },
+      total: { name: `apiserver_impersonation_${subject}_total`, help: `Number of ${what}, by mode and decision.` },
       seconds: {
         name: `apiserver_impersonation_${subject}_duration_seconds`,
-        help: `How long these took: ${what}, by mode and decision.`,
+        help: `Time taken by ${what}, in seconds, by mode and decision.`,
         buckets,
       },
     });
     return (mode: string, isAllowed: boolean, milliseconds: number): void =>
       tried({ decision: isAllowed ? 'allowed' : 'denied', mode }, milliseconds / 1_000);
   };
-  const attempt = family('attempts', 'Attempts to be somebody else');
-  const check = family('authorization_attempts', 'Access questions about being somebody else');
+  const attempt = family('attempts', 'impersonation attempts');
+  const check = family('authorization_attempts', 'authorization checks for impersonation');
   return {
     attempted: (impersonated, milliseconds) =>
       attempt(

@@ -21,23 +21,23 @@ const of = <K extends string, V>(names: readonly K[], make: (name: K) => V): Rea
 export function requestFamilies(metrics: Metrics) {
   const attempts = metrics.counter({
     name: 'authentication_attempts',
-    help: 'Attempts to authenticate, by result.',
+    help: 'Authentication attempts, by result.',
     labels: ['result'],
   });
   const attemptTime = metrics.histogram({
     name: 'authentication_duration_seconds',
-    help: 'How long it took to authenticate, by result.',
+    help: 'Time taken to authenticate in seconds, by result.',
     labels: ['result'],
     buckets: attemptSeconds,
   });
   const decisions = metrics.counter({
     name: 'authorization_attempts_total',
-    help: 'Access questions, by result.',
+    help: 'Authorization checks, by result.',
     labels: ['result'],
   });
   const decisionTime = metrics.histogram({
     name: 'authorization_duration_seconds',
-    help: 'How long access questions took, by result.',
+    help: 'Time taken by authorization checks in seconds, by result.',
     labels: ['result'],
     buckets: attemptSeconds,
   });
@@ -51,50 +51,50 @@ export function requestFamilies(metrics: Metrics) {
     decisionTime: of(verdicts, (verdict) => decisionTime.of({ result: verdictNames[verdict] })),
     users: metrics.counter({
       name: 'authenticated_user_requests',
-      help: 'Authenticated requests, by sort of user.',
+      help: 'Authenticated requests, by type of user.',
       labels: ['username'],
     }),
     totals: metrics.counter({
       name: 'apiserver_request_total',
-      help: 'Requests, by what they were about and the code of the answer.',
+      help: 'Requests, by verb, resource, scope and status code.',
       labels: [...about, 'dry_run', 'code'],
     }),
     durations: metrics.histogram({
       name: 'apiserver_request_duration_seconds',
-      help: 'How long requests took.',
+      help: 'Time taken by requests, in seconds.',
       labels: [...about, 'dry_run'],
       buckets: requestSeconds,
     }),
     slis: metrics.histogram({
       name: 'apiserver_request_sli_duration_seconds',
-      help: 'How long requests took that were not dry runs, without what webhooks took of it.',
+      help: 'Time taken by requests that are not dry runs, without the time taken by webhooks, in seconds.',
       labels: about,
       buckets: sliSeconds,
     }),
     sizes: metrics.histogram({
       name: 'apiserver_response_sizes',
-      help: 'Bytes of answers to reads.',
+      help: 'Size of responses to reads, in bytes.',
       labels: about,
       buckets: exponentialBuckets(1_000, 10, 7),
     }),
     terminations: metrics.counter({
       name: 'apiserver_request_terminations_total',
-      help: 'Requests given up to protect the server.',
+      help: 'Requests terminated to protect the server.',
       labels: [...about, 'code'],
     }),
     aborts: metrics.counter({
       name: 'apiserver_request_aborts_total',
-      help: 'Requests whose answers were broken off.',
+      help: 'Requests whose responses were aborted.',
       labels: about.filter((name) => name !== 'component'),
     }),
     longRunning: metrics.gauge({
       name: 'apiserver_longrunning_requests',
-      help: 'Long-running requests under way.',
+      help: 'Long-running requests in progress.',
       labels: about,
     }),
     deprecated: metrics.gauge({
       name: 'apiserver_requested_deprecated_apis',
-      help: '1 for deprecated versions that were asked for.',
+      help: '1 for each deprecated API version that was requested.',
       labels: ['group', 'version', 'resource', 'subresource', 'removed_release'],
     }),
     watchEvents: metrics.counter({
@@ -104,18 +104,18 @@ export function requestFamilies(metrics: Metrics) {
     }),
     watchSizes: metrics.histogram({
       name: 'apiserver_watch_events_sizes',
-      help: 'Bytes of events sent to watchers.',
+      help: 'Size of events sent to watchers, in bytes.',
       labels: ['group', 'version', 'resource'],
       buckets: exponentialBuckets(1_024, 2, 8),
     }),
     initEvents: metrics.counter({
       name: 'apiserver_init_events_total',
-      help: 'Events that told watchers the present state.',
+      help: 'Events of the initial state sent to watchers.',
       labels: ['group', 'resource'],
     }),
     watchLists: metrics.histogram({
       name: 'apiserver_watch_list_duration_seconds',
-      help: 'How long watches took to send the present state.',
+      help: 'Time taken by watches to send the initial state, in seconds.',
       labels: ['group', 'version', 'resource', 'scope'],
       buckets: watchListSeconds,
     }),

@@ -166,7 +166,7 @@ export function measureInFlight(metrics: Metrics, inFlight: InFlight, now: () =>
   metrics.measured(
     {
       name: 'apiserver_current_inflight_requests',
-      help: 'The most requests at a time in the last second, by request kind.',
+      help: 'Maximal number of concurrent requests in the last second, by request kind.',
       labels: ['request_kind'],
     },
     async () =>

@@ -144,7 +144,7 @@ function noObject(result: Json): string {
     if (error instanceof DecodeError) return error.message;
     throw error;
   }
-  return 'the result is no object';
+  return 'the result is not an object';
 }
 
 /** Most characters of a result that an answer quotes. It contains them twice, escaped twice. */

@@ -145,7 +145,7 @@ export class JsonPatcher {
   }
 
   #owned(value: Json): Container {
-    if (!isList(value) && !isObject(value)) throw new DoesNotApply('there is no container to change');
+    if (!isList(value) && !isObject(value)) throw new DoesNotApply('no container to change');
     if (this.#own.has(value)) return value as Container;
     const copy: Container = isList(value) ? [...value] : { ...value };
     if (isList(value)) this.moving(value.length);

@@ -78,5 +78,5 @@ export function receivedPatch({
 /** Returns the error for a patch that has replaced the whole object with another value. */
 function notOfAnyKind(result: Json): Error {
   const found = typeMetaIn(result);
-  return 'wrong' in found ? new DecodeError(found.wrong) : new DoesNotApply('the result is no object');
+  return 'wrong' in found ? new DecodeError(found.wrong) : new DoesNotApply('the result is not an object');
 }

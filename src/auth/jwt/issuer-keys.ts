@@ -88,7 +88,7 @@ export class IssuerKeys {
       this.#log.debug({ issuer: this.#issuer.url, keys: keys.length }, 'fetched the keys of an issuer');
     } catch (error) {
       this.#isAway = true;
-      this.#log.warn({ issuer: this.#issuer.url, err: error }, 'the keys of an issuer cannot be fetched');
+      this.#log.warn({ issuer: this.#issuer.url, err: error }, 'could not fetch the keys of an issuer');
     }
   }
 
@@ -127,6 +127,6 @@ export class IssuerKeys {
 
 function jsonObject(url: string, text: string): Readonly<Record<string, unknown>> {
   const value: unknown = JSON.parse(text);
-  if (!isObject(value)) throw new Error(`${url} answered no JSON object`);
+  if (!isObject(value)) throw new Error(`${url} did not answer with a JSON object`);
   return value;
 }

@@ -76,7 +76,7 @@ async function once(
   }
   const answer = read(text);
   const status = isObject(answer) && isLike(read(body), answer) ? (answer['status'] ?? {}) : undefined;
-  if (!isObject(status)) throw new Error('webhook call failed: the answer is no review');
+  if (!isObject(status)) throw new Error('webhook call failed: the answer is not a review');
   return status;
 }
 

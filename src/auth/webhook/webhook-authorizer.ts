@@ -73,7 +73,7 @@ export function webhookAuthorizer(options: WebhookAuthorizerOptions): Authorizer
       } catch (error) {
         // With fail-open, a dead webhook would fill the log.
         const always = onFailure !== 'no-opinion';
-        const message = 'the webhook for access does not answer';
+        const message = 'the authorization webhook does not answer';
         troubles.report(log, { error, now: clock.monotonic(), message, always });
         if (onFailure === 'no-opinion') metrics?.failedOpen(resultOfFailure(error));
         return failed(error);

@@ -28,7 +28,7 @@ export function webhookTokens(options: WebhookTokenOptions): TokenAuthenticator 
   const troubles = new FailureLog();
   // Anybody can cause calls by sending tokens.
   const failed = (error: unknown): void =>
-    troubles.report(log, { error, now: clock.monotonic(), message: 'the webhook for tokens does not answer' });
+    troubles.report(log, { error, now: clock.monotonic(), message: 'the token webhook does not answer' });
   return new TokenCache(
     { authenticateToken: (token, wanted) => review(options, { token, wanted, failed }) },
     { clock, keepMs },
@@ -69,7 +69,7 @@ function userIn(value: unknown): UserInfo {
     ([key, values]) => [key, texts(values)] as const,
   );
   if (typeof username !== 'string' || username === '') {
-    throw new AuthenticationError('the webhook for tokens named no user');
+    throw new AuthenticationError('the token webhook answered without a user');
   }
   return {
     username,

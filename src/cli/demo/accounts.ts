@@ -71,7 +71,7 @@ export async function openAccounts(admin: Client, namespace: string): Promise<Ac
           spec: { expirationSeconds: tokenSeconds },
         },
       );
-      if (status === undefined) throw new Error(`the server made no token for ${namespace}/${name}`);
+      if (status === undefined) throw new Error(`the server issued no token for ${namespace}/${name}`);
       return status.token;
     },
     async remove() {

@@ -34,7 +34,7 @@ export function verifyIssued(
     .map((pem) => new X509Certificate(pem))
     .find((anchor) => certificate.checkIssued(anchor) && certificate.verify(anchor.publicKey));
   const subject = oneLine(certificate.subject);
-  if (issuer === undefined) throw new Error(`the certificate of ${subject} is signed by none of the published anchors`);
+  if (issuer === undefined) throw new Error(`the certificate of ${subject} is not signed by any published anchor`);
   if (!certificate.checkPrivateKey(createPrivateKey(key))) {
     throw new Error(`the certificate of ${subject} is for another key`);
   }

@@ -95,21 +95,21 @@ async function administratorDecides({ access, narrator, run }: Story): Promise<v
   narrator.step('A person asks for a client certificate; an administrator approves');
   const alice = await newRequest({ name: `alice-${run}`, signerName: clientSigner, commonName: 'alice' });
   const pending = await create(admin, alice.csr, narrator);
-  narrator.fact('decision', 'Pending: nobody but an administrator approves for this signer');
-  await decide(admin, pending, { type: 'Approved', reason: 'KnownPerson', message: 'alice is one of us' });
+  narrator.fact('decision', 'Pending: only an administrator approves for this signer');
+  await decide(admin, pending, { type: 'Approved', reason: 'KnownPerson', message: 'alice is a known user' });
   const approved = await settled(admin, pending);
   tellConditions(approved, narrator);
   const anchors = await anchorsOf(admin, clientSigner);
   tellCertificate(verifyIssued(issuedOf(approved), { anchors, key: alice.key, now: Date.now() }), narrator);
 
-  narrator.step('Somebody else asks, and is denied');
+  narrator.step('An unknown user asks, and is denied');
   const mallory = await newRequest({ name: `mallory-${run}`, signerName: clientSigner, commonName: 'mallory' });
   const second = await create(admin, mallory.csr, narrator);
-  await decide(admin, second, { type: 'Denied', reason: 'NotKnown', message: 'nobody knows mallory' });
+  await decide(admin, second, { type: 'Denied', reason: 'NotKnown', message: 'mallory is unknown' });
   const denied = await settled(admin, second);
   if (!isDenied(denied) || isIssued(denied)) throw new Error(`${denied.metadata.name} was to be denied`);
   tellConditions(denied, narrator);
-  narrator.fact('certificate', 'none, for ever');
+  narrator.fact('certificate', 'none');
 }
 
 const ciSignerRules: readonly PolicyRule[] = [
@@ -134,7 +134,7 @@ const ciSignerRules: readonly PolicyRule[] = [
 
 async function ownSignerServes({ access, narrator, run }: Story, accounts: Accounts): Promise<void> {
   const { admin } = access;
-  narrator.step(`A signer of one's own serves ${ciSigner}`);
+  narrator.step(`A custom signer serves ${ciSigner}`);
   const token = await accounts.create('ci-signer', { rules: ciSignerRules });
   narrator.fact('identity', `service account ${accounts.namespace}/ci-signer, which may sign for this name only`);
   const authority = await createCertificateAuthority({ commonName: `demo CI ${run}` });
@@ -147,7 +147,7 @@ async function ownSignerServes({ access, narrator, run }: Story, accounts: Accou
   const work = async (): Promise<void> => {
     const job = await newRequest({ name: `ci-${run}`, signerName: ciSigner, commonName: `build-${run}` });
     const pending = await create(admin, job.csr, narrator);
-    await decide(admin, pending, { type: 'Approved', reason: 'KnownJob', message: 'a job of ours' });
+    await decide(admin, pending, { type: 'Approved', reason: 'KnownJob', message: 'a known job' });
     const done = await settled(admin, pending);
     tellConditions(done, narrator);
     const bundle = await bundleOf(admin, ciSigner, (text) => text.includes(authority.anchors.trim()));
@@ -175,7 +175,7 @@ async function callWith({ access, narrator }: Story, { certificate, key }: Issue
   const { username = '', groups = [] } = status?.userInfo ?? {};
   narrator.fact('server says', `you are ${username}`);
   narrator.fact('groups', groups.join(', '));
-  if (!username.startsWith('system:node:')) throw new Error(`the certificate was taken for ${username}`);
+  if (!username.startsWith('system:node:')) throw new Error(`the certificate was authenticated as ${username}`);
 }
 
 interface Wanted {
@@ -226,7 +226,7 @@ async function settled(client: Client, csr: CertificateSigningRequest): Promise<
     (now) => now === undefined || isSettled(now),
     { timeoutMs: patienceMs, what: `a decision about ${csr.metadata.name}` },
   );
-  if (found === undefined) throw new Error(`${csr.metadata.name} was deleted by somebody else`);
+  if (found === undefined) throw new Error(`${csr.metadata.name} was deleted by someone else`);
   return found;
 }
 
@@ -271,7 +271,7 @@ async function bundleOf(
     timeoutMs: patienceMs,
     what: `a ClusterTrustBundle of ${signerName}`,
   });
-  if (found === undefined) throw new Error(`there is no ClusterTrustBundle of ${signerName}`);
+  if (found === undefined) throw new Error(`no ClusterTrustBundle of ${signerName}`);
   return found;
 }
 

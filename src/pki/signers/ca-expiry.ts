@@ -20,6 +20,6 @@ export function warnCaExpiry(
   const isEarly = clock.now() < certificate.notBefore;
   if (leftMs >= littleMs && !isEarly) return;
   const fields = { ...about, ends: subject.commonName, notAfter: timestamp(notAfter) };
-  const soon = leftMs > 0 ? 'a CA comes to its end' : 'a CA has ended: nothing that it signs is valid';
-  log.warn(fields, isEarly ? 'a CA is not valid yet, and neither is what it signs' : soon);
+  const soon = leftMs > 0 ? 'a CA is about to expire' : 'a CA has expired: certificates that it signs are not valid';
+  log.warn(fields, isEarly ? 'a CA is not valid yet, and neither are certificates that it signs' : soon);
 }

@@ -34,7 +34,7 @@ export async function openCaFiles(options: CaFilesOptions): Promise<CaFiles> {
   await followFiles([certificateFile, keyFile], take, { clock, log, signal });
   return {
     current() {
-      if (current === undefined) throw new Error('the CA was not read');
+      if (current === undefined) throw new Error('the CA was not reloaded');
       return current;
     },
   };

@@ -68,7 +68,7 @@ export function defineSigner(spec: SignerSpec): Signer {
   if (spec.issue === undefined && spec.pods === undefined)
     throw new Error(`signer ${JSON.stringify(serves)}: it has neither issue nor pods`);
   if (spec.pods !== undefined && maxSeconds < minPodCertificateSeconds)
-    throw new Error(`signer ${JSON.stringify(serves)}: certificates of pods live an hour at least`);
+    throw new Error(`signer ${JSON.stringify(serves)}: pod certificates must be valid for at least an hour`);
   return {
     serves,
     ...(spec.timeoutMs === undefined ? {} : { timeoutMs: spec.timeoutMs }),

@@ -126,10 +126,10 @@ function inTurn<T>(library: Library, run: () => T | Promise<T>): Promise<T> {
  */
 export async function openPkcs11Key(options: Pkcs11KeyOptions): Promise<Pkcs11Key> {
   const [certificate] = readPemCertificates(options.certificate);
-  if (certificate === undefined) throw new PkiError('authority', 'there is no certificate of the CA');
+  if (certificate === undefined) throw new PkiError('authority', 'the certificate of the CA is missing');
   const { publicKey } = certificate;
   const how = howFor(publicKey);
-  if (how === undefined) throw new PkiError('authority', `a token signs here with RSA and ECDSA keys only`);
+  if (how === undefined) throw new PkiError('authority', `only RSA and ECDSA keys in tokens are supported`);
   const library = borrow(options.library);
   const { module } = library;
   let opened: OpenKey | undefined;
@@ -205,7 +205,7 @@ interface OpenKey {
 
 function openKey(module: Pkcs11, { token, pin, key: label }: Pkcs11KeyOptions): OpenKey {
   const slot = module.C_GetSlotList(true).find((one) => textOf(module.C_GetTokenInfo(one).label) === token);
-  if (slot === undefined) throw new PkiError('authority', `there is no token ${JSON.stringify(token)}`);
+  if (slot === undefined) throw new PkiError('authority', `no token ${JSON.stringify(token)}`);
   const session = module.C_OpenSession(slot, flags.serialSession);
   try {
     logIn(module, session, pin);

@@ -121,7 +121,8 @@ export class ProcessLink {
     this.#send(child, { id, ...body });
     try {
       const answer = await answered;
-      if (answer['error'] !== undefined) throw new SignerProcessError(`the signer says: ${String(answer['error'])}`);
+      if (answer['error'] !== undefined)
+        throw new SignerProcessError(`the signer reported: ${String(answer['error'])}`);
       return answer;
     } finally {
       over.abort();
@@ -145,8 +146,7 @@ export class ProcessLink {
     const now = this.#clock.monotonic();
     const waitMs = this.#failures === 0 ? 0 : Math.min(restart.capMs, restart.baseMs * 2 ** (this.#failures - 1));
     const leftMs = this.#startedAt + waitMs - now;
-    if (leftMs > 0)
-      throw new SignerProcessError(`the signer process ended; it is started again in ${Math.ceil(leftMs)} ms`);
+    if (leftMs > 0) throw new SignerProcessError(`the signer process ended; restarting it in ${Math.ceil(leftMs)} ms`);
     this.#startedAt = now;
     this.#heardAt = now;
     const child = this.#spawn();
@@ -162,7 +162,7 @@ export class ProcessLink {
       env: this.#options.env ?? plainEnvironment(),
     });
     child.once('spawn', () => this.#log.info({ program, pid: child.pid }, 'started the signer process'));
-    child.stdin?.on('error', (err) => this.#log.debug({ err }, 'the signer process reads no more'));
+    child.stdin?.on('error', (err) => this.#log.debug({ err }, 'the signer process closed its input'));
     let failure: Error | undefined;
     child.once('error', (error) => {
       failure = error;
@@ -196,7 +196,7 @@ export class ProcessLink {
     if (this.#process !== child) return;
     this.#process = undefined;
     this.#failures = this.#clock.monotonic() - this.#startedAt > restart.quietMs ? 1 : this.#failures + 1;
-    if (!this.#isStopping) this.#log.warn({ why }, 'the signer process is gone');
+    if (!this.#isStopping) this.#log.warn({ why }, 'the signer process ended');
     for (const { settle } of [...this.#pending.values()]) settle(new SignerProcessError(`the signer process ${why}`));
     this.#pending.clear();
   }
@@ -207,7 +207,7 @@ export class ProcessLink {
     const answer = line === undefined ? undefined : parse(line);
     const id = answer?.['id'];
     if (answer === undefined || typeof id !== 'string') {
-      this.#kill(child, 'what it writes is no answer');
+      this.#kill(child, 'its output is not an answer');
       return;
     }
     // Late answers to cancelled requests are nobody's.

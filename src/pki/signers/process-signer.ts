@@ -29,7 +29,7 @@ function asWritten(anchors: string): string {
       cause,
     });
   }
-  throw new SignerProcessError('the "anchors" of the answer hold no certificate');
+  throw new SignerProcessError('the "anchors" of the answer contain no certificate');
 }
 
 /** A signer that is such a program. What it is asked rejects where the program gives no answer, or none as agreed. */
@@ -51,7 +51,7 @@ export function processSigner(options: ProcessSignerOptions): ProcessSigner {
 
     async trustAnchors() {
       const { anchors } = await link.ask({ anchors: {} }, new AbortController().signal);
-      if (typeof anchors !== 'string') throw new SignerProcessError('the answer has no text "anchors"');
+      if (typeof anchors !== 'string') throw new SignerProcessError('the answer has no string "anchors"');
       return asWritten(anchors);
     },
 
@@ -85,6 +85,6 @@ function podResult({ refreshAt, ...answer }: Answer): PodSigningResult {
   if (refreshAt === undefined || refreshAt === null) return podSigningResult(answer);
   const at = typeof refreshAt === 'string' ? parseRfc3339(refreshAt) : undefined;
   if (at === undefined)
-    throw new SignerProcessError('"refreshAt" of the answer is no time, such as 2030-01-01T00:00:00Z');
+    throw new SignerProcessError('"refreshAt" of the answer is not a time such as 2030-01-01T00:00:00Z');
   return podSigningResult({ ...answer, refreshAt: at });
 }

@@ -112,7 +112,7 @@ export function convertedObjects(
     throw failed(message || `response.result.status was '${status}', not 'Success'`);
   }
   const converted = member(response, 'convertedObjects') ?? [];
-  if (!Array.isArray(converted)) throw failed('response.convertedObjects is no list');
+  if (!Array.isArray(converted)) throw failed('response.convertedObjects is not a list');
   if (converted.length !== objects.length) {
     throw new InvalidConversion(
       `returned ${converted.length} objects, expected ${objects.length}`,
@@ -143,7 +143,7 @@ const invalidObject = 'conversion_webhook_invalid_converted_object_failure';
 function checked(original: JsonObject, converted: Json, to: string, index: number): JsonObject {
   const wrong = (why: string): InvalidConversion =>
     new InvalidConversion(`returned invalid converted object at index ${index}: ${why}`, invalidObject);
-  if (!isObject(converted)) throw wrong('it is no object');
+  if (!isObject(converted)) throw wrong('it is not an object');
   const compare = (what: string, wanted: string, found: string): void => {
     if (wanted !== found) throw wrong(`invalid ${what} (expected ${wanted}, received ${found})`);
   };

@@ -8,7 +8,7 @@ const tagLength = 16;
 const blockLength = 16;
 
 const tooShort = (): Error => new Error('the stored data was shorter than the required size');
-const wrong = (cause: unknown): Error => new Error('the stored data is not what was encrypted by this key', { cause });
+const wrong = (cause: unknown): Error => new Error('the stored data was not encrypted with this key', { cause });
 
 /** AES-GCM: random nonce, ciphertext, tag. The store's key is authenticated, so that nothing passes for another object. */
 export function aesGcm(secret: Buffer): Cipher {

@@ -15,7 +15,7 @@ export const secretbox = (secret: Buffer): Cipher => ({
       const nonce = encrypted.subarray(0, nonceLength);
       return Buffer.from(xsalsa20poly1305(secret, nonce).decrypt(encrypted.subarray(nonceLength)));
     } catch (error) {
-      throw new Error('the stored data is not what was encrypted by this key', { cause: error });
+      throw new Error('the stored data was not encrypted with this key', { cause: error });
     }
   },
 });

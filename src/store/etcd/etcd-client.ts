@@ -77,7 +77,7 @@ export function createEtcdClient({ endpoints, timeoutMs = 10_000 }: EtcdClientOp
     } catch (error) {
       if (!(error instanceof Error) || error instanceof StoreUnavailable) throw error;
       if (error.message === notEnabled) return undefined;
-      throw new Error(`etcd at ${where} refuses the user ${login.user}: ${error.message}`, { cause: error });
+      throw new Error(`etcd at ${where} rejects the user ${login.user}: ${error.message}`, { cause: error });
     }
   }
 

@@ -47,7 +47,7 @@ export const failureOf =
     if (code === status.OUT_OF_RANGE)
       return new RevisionOutOfRange(details.includes('compacted') ? 'compacted' : 'future');
     if (unauthenticated.has(details))
-      return new Unauthenticated(`etcd at ${where} wants a user (etcd.user): ${details}`);
+      return new Unauthenticated(`etcd at ${where} requires a user (etcd.user): ${details}`);
     if (code === status.PERMISSION_DENIED) return new Error(`etcd at ${where} does not allow it: ${details}`);
     // A document that is too large, say, or an etcd that has no room left: it does answer.
     if (refusals.has(code)) return new Error(details, { cause: error });

@@ -29,7 +29,7 @@ export class EtcdMembers {
 
   at(turn: number): Client {
     const client = this.#clients[turn % this.#clients.length];
-    if (client === undefined) throw new TypeError('there is no member');
+    if (client === undefined) throw new TypeError('no members');
     return client;
   }
 

@@ -22,7 +22,7 @@ export const etcdChecks: Checks<EtcdOptions> = {
   user: nonEmptyString,
   passwordFile: nonEmptyString,
   prefix: checkThat(
-    'a path that begins with / and does not end with it',
+    'a path that begins with / and does not end with /',
     (value) => isNonEmptyString(value) && /^(\/[^/\s]+)+$/.test(value),
   ),
   compactionSeconds: integer({ from: 0, to: 86_400 }),

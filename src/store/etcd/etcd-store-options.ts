@@ -34,6 +34,6 @@ function checkSecrets(secrets: EtcdFiles, secure: boolean): void {
   }
   for (const name of forTls) {
     if (secrets[name] !== undefined && !secure)
-      throw new Error(`option etcd.${name} is for members that TLS is spoken with: etcd:https://HOST:PORT`);
+      throw new Error(`option etcd.${name} requires TLS: etcd:https://HOST:PORT`);
   }
 }

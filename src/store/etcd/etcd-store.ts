@@ -233,7 +233,7 @@ export class EtcdStore implements Store {
       await this.caughtUp();
     } catch (error) {
       if (error instanceof StoreUnavailable || error instanceof StoreClosed) throw error;
-      this.#log.warn({ err: error }, 'etcd takes no writes: it can only be read');
+      this.#log.warn({ err: error }, 'etcd is read-only');
       await this.#inTime((signal) => this.#reached(revision, signal)).catch(() => this.#checkOpen());
     }
   }
@@ -341,10 +341,8 @@ export class EtcdStore implements Store {
     const before = this.#heartbeat.heard;
     const { revision } = await this.#client.range({ key: this.#entries.metaKey('heartbeat') });
     if (revision >= before || this.#stop.signal.aborted) return;
-    const failure = new StoreClosed(
-      `etcd is at revision ${revision} and was at ${before}: the store is closed for good`,
-    );
-    this.#log.error({ err: failure }, 'etcd has an older state than before; start again to go on from there');
+    const failure = new StoreClosed(`etcd is at revision ${revision} and was at ${before}: the store was closed`);
+    this.#log.error({ err: failure }, 'etcd was restored to an older state; restart the server to continue from it');
     this.#failure = failure;
     this.#stop.abort();
     this.#fanOut.close(failure);

@@ -59,7 +59,7 @@ export class EtcdWatch {
       const error = await this.#watchOnce();
       if (signal.aborted) return;
       if (this.#history.newest > before) backoff = firstBackoffMs;
-      this.#log.warn({ err: error, revision: this.#history.newest }, 'the watch on etcd ended and is begun again');
+      this.#log.warn({ err: error, revision: this.#history.newest }, 'the watch on etcd ended; starting it again');
       await this.#clock.sleep(backoff, signal);
       backoff = Math.min(backoff * 2, longestBackoffMs);
     }
@@ -125,7 +125,7 @@ export class EtcdWatch {
     const { modRevision } = event.kv;
     const isEntry = ({ kv }: WatchEvent): boolean => kv.key.startsWith(this.#entries.etcdKey(''));
     if (more.length > 0 && [event, ...more].some(isEntry)) {
-      this.#log.warn({ revision: String(modRevision) }, 'somebody else wrote several keys of etcd at once');
+      this.#log.warn({ revision: String(modRevision) }, 'another client wrote several keys in one etcd transaction');
       this.#lose(modRevision);
       return;
     }
@@ -158,7 +158,7 @@ export class EtcdWatch {
 
   #toldEntry(kv: KeyValue): Entry {
     return this.#entries.anyEntry(kv, (error) =>
-      this.#log.error({ err: error, key: kv.key }, 'a change in etcd that cannot be read is told to nobody'),
+      this.#log.error({ err: error, key: kv.key }, 'a change in etcd cannot be decoded and is not delivered'),
     );
   }
 }

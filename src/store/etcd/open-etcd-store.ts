@@ -21,7 +21,7 @@ export async function openEtcdStore(options: EtcdStoreOptions): Promise<EtcdStor
   let client = options.wrapClient?.(connected) ?? connected;
   try {
     if (options.mustExist === true && !(await holdsEntries(client, space)))
-      throw new StoreUnavailable(`there is no store in etcd under ${space}`);
+      throw new StoreUnavailable(`no store in etcd under ${space}`);
     client = await withOffset(client, space, options.after ?? 0n);
     const { revision } = await client.range({ key: `${space}/meta/heartbeat` });
     const wanted = revision - BigInt(options.replay ?? defaultReplay);

@@ -35,7 +35,7 @@ async function readOffset(client: EtcdClient, space: string): Promise<Offset | u
   const [found] = (await client.range({ key: offsetKey(space) })).kvs;
   if (found === undefined) return undefined;
   const text = found.value.toString('latin1');
-  if (!/^[1-9]\d{0,17}$/.test(text)) throw new Error(`what etcd holds for ${offsetKey(space)} is not a revision`);
+  if (!/^[1-9]\d{0,17}$/.test(text)) throw new Error(`the value in etcd of ${offsetKey(space)} is not a revision`);
   return { by: BigInt(text), since: found.modRevision };
 }
 

@@ -29,7 +29,7 @@ export function decodeEntry(
   encryption: Encryption,
 ): StoredEntry {
   const foreign = (): Error =>
-    new Error(`what etcd holds for ${key} at revision ${revision} is not an entry of this store`);
+    new Error(`the value in etcd of ${key} at revision ${revision} is not an entry of this store`);
   if (value[0] !== format || value.length < header) throw foreign();
   const revisionAt = value.readInt32BE(9);
   const { document, keptAs } = decryptDocument(encryption, key, documentIn(value));

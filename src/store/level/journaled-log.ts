@@ -79,7 +79,7 @@ export class JournaledLog implements RecordLog {
     try {
       this.#acknowledged.write(revision);
     } catch (error) {
-      this.#log.warn({ err: error }, 'cannot note the last acknowledged revision');
+      this.#log.warn({ err: error }, 'could not record the last acknowledged revision');
     }
   }
 
@@ -99,7 +99,7 @@ export class JournaledLog implements RecordLog {
     } catch (error) {
       this.#log.warn(
         { err: error },
-        'the database was not brought up to the journal; that is done when it is opened again',
+        'the journal was not flushed to the database; it is replayed when the store is opened again',
       );
     }
     this.#acknowledged.close();

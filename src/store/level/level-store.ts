@@ -233,8 +233,8 @@ export class LevelStore implements Store {
   }
 
   #fail(cause: unknown, batch: readonly Waiting[]): void {
-    this.#log.error({ err: cause }, 'the store cannot write and is closed for good');
-    this.#failure = new StoreClosed('the store could not write and is closed for good', { cause });
+    this.#log.error({ err: cause }, 'the store cannot write and was closed');
+    this.#failure = new StoreClosed('the store could not write and was closed', { cause });
     for (const { reject } of [...batch, ...this.#queue.splice(0)]) reject(this.#failure);
     this.#fanOut.close(this.#failure);
   }

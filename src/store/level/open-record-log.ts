@@ -54,7 +54,7 @@ export async function openRecordLog(
   let acknowledged: AcknowledgedFile | undefined;
   try {
     if (options.mustExist === true && !(await databaseExists(directory)))
-      throw new StoreUnavailable(`there is no store in ${directory}`);
+      throw new StoreUnavailable(`no store in ${directory}`);
     // Secrets are in it as they are, unless they are encrypted.
     await makeDirectory(directory, { mode: 0o700 });
     await syncDirectory(dirname(resolve(directory)));

@@ -196,12 +196,12 @@ test.each([
   [
     'has a list without end merged into it',
     { variables: endless, mutations: [merging('Object{spec: Object.spec{l: variables.l60}}')] },
-    'what the expression makes is too large',
+    'the result of the expression is too large',
   ],
   [
     'has a list without end set',
     { variables: endless, mutations: [patching('[JSONPatch{op: "add", path: "/spec/l", value: variables.l60}]')] },
-    'could not marshal to JSON: what the expression makes is too large',
+    'could not marshal to JSON: the result of the expression is too large',
   ],
 ])('what %s is refused', async (_, spec, why) => {
   await expect(withPolicy(spec, () => thing('large', { text: 'x'.repeat(1_000) }))).rejects.toMatchObject({

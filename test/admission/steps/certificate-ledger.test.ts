@@ -45,7 +45,7 @@ describe('an entry of the ledger', () => {
   ])('may not be one %s', async (_, entry) => {
     await expect(step.validate?.(creating(entry))).rejects.toMatchObject({
       reason: 'Conflict',
-      message: expect.stringContaining(`it does not follow entry ${entry.sequence - 1}`),
+      message: expect.stringContaining(`it does not continue entry ${entry.sequence - 1}`),
     });
   });
 

@@ -99,7 +99,7 @@ users:
     ['{ tokenFile: token }', /: cannot read the token in /],
     ['{ client-certificate: none, client-key: none }', /: cannot read client-certificate /],
     ['{ auth-provider: { name: oidc } }', /: user "\*" of the kubeconfig .*: auth-provider is not supported here$/],
-    ['{ token: t, as: bob }', /: to be somebody else \(as\) is not supported here$/],
+    ['{ token: t, as: bob }', /: impersonation \(as\) is not supported here$/],
   ])('is not called where what it is to be shown is %s', async (user, complaint) => {
     const path = join(directory, 'webhooks.kubeconfig');
     writeFileSync(
@@ -127,6 +127,6 @@ users: [{ name: '*', user: ${user} }, { name: admin, user: { token: secret } }]
 
   test('is nobody’s if there is no such file', async () => {
     const none = usersInFile(join(directory, 'none'), { clock: systemClock, env: {} });
-    await expect(none).rejects.toThrow('there is no kubeconfig at ');
+    await expect(none).rejects.toThrow('no kubeconfig at ');
   });
 });

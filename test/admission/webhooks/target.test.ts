@@ -80,7 +80,7 @@ describe('where a webhook is', () => {
 
   test.each([
     ['neither URL nor service', {}, 'webhook configuration must have either service or URL'],
-    ['no host', { url: 'https:///x' }, 'names no host'],
+    ['no host', { url: 'https:///x' }, 'has no host'],
     ['no URL', { url: 'https://%zz' }, 'Unparsable URL: parse "https://%zz": invalid URL escape "%zz"'],
     [
       'a bundle that is no PEM',
@@ -126,15 +126,15 @@ test.each([
 });
 
 test.each([
-  [{ svc: 'h:1' }, '"svc" is no service'],
-  [{ 'ns/svc:x': 'h:1' }, '"ns/svc:x" is no service'],
-  [{ 'ns/svc:0': 'h:1' }, '"ns/svc:0" is no service'],
-  [{ 'Ns/svc': 'h:1' }, '"Ns/svc" is no service'],
-  [{ 'ns/svc': 'h h:1' }, '"h h:1" is no address of a service'],
-  [{ 'ns/svc': 'h' }, '"h" is no address'],
-  [{ 'ns/svc': ':1' }, '":1" is no address'],
-  [{ 'ns/svc': 'h:65536' }, '"h:65536" is no address'],
-  [{ 'ns/svc': 'h:0' }, '"h:0" is no address'],
+  [{ svc: 'h:1' }, '"svc" is not a service'],
+  [{ 'ns/svc:x': 'h:1' }, '"ns/svc:x" is not a service'],
+  [{ 'ns/svc:0': 'h:1' }, '"ns/svc:0" is not a service'],
+  [{ 'Ns/svc': 'h:1' }, '"Ns/svc" is not a service'],
+  [{ 'ns/svc': 'h h:1' }, '"h h:1" is not the address of a service'],
+  [{ 'ns/svc': 'h' }, '"h" is not the address'],
+  [{ 'ns/svc': ':1' }, '":1" is not the address'],
+  [{ 'ns/svc': 'h:65536' }, '"h:65536" is not the address'],
+  [{ 'ns/svc': 'h:0' }, '"h:0" is not the address'],
 ])('%j is no place of a service', (given, why) => {
   expect(() => readServiceAddresses(given)).toThrow(why);
 });

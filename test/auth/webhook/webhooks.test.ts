@@ -81,7 +81,7 @@ describe('a call', () => {
     'that is answered with %j fails',
     async (answer) => {
       answers = [answer];
-      await expect(call()({ kind: 'X', apiVersion: 'v1' })).rejects.toThrow('the answer is no review');
+      await expect(call()({ kind: 'X', apiVersion: 'v1' })).rejects.toThrow('the answer is not a review');
     },
   );
 
@@ -130,7 +130,7 @@ describe('tokens', () => {
     ['unknown', {}, undefined],
     ['unknown, with a reason', { error: 'expired' }, 'expired'],
     ['authenticated in words', { authenticated: 'true', user: { username: 'a' } }, undefined],
-    ['of nobody', { authenticated: true, user: {} }, 'the webhook for tokens named no user'],
+    ['of nobody', { authenticated: true, user: {} }, 'the token webhook answered without a user'],
   ])('that are %s', async (_name, status, message) => {
     answers = [{ status }];
     if (message === undefined) expect(await ask()).toBeUndefined();
@@ -147,7 +147,7 @@ describe('tokens', () => {
     for (const token of ['a', 'b'])
       await expect(tokens.authenticateToken(token, ['api'])).rejects.toThrow(new AuthenticationError(error.message));
     const err = expect.objectContaining({ message: error.message, stack: undefined });
-    expect(warn.mock.calls).toEqual([[{ err }, 'the webhook for tokens does not answer']]);
+    expect(warn.mock.calls).toEqual([[{ err }, 'the token webhook does not answer']]);
   });
 
   test('are asked about once in two minutes', async () => {

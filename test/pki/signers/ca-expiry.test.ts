@@ -13,9 +13,9 @@ const below = loadCertificateAuthority({
   ...(await root.issueAuthority({ commonName: 'below', seconds: seconds(100) })),
   clock,
 });
-const soon = 'a CA comes to its end';
-const early = 'a CA is not valid yet, and neither is what it signs';
-const ended = 'a CA has ended: nothing that it signs is valid';
+const soon = 'a CA is about to expire';
+const early = 'a CA is not valid yet, and neither are certificates that it signs';
+const ended = 'a CA has expired: certificates that it signs are not valid';
 
 test.each([
   ['with a tenth of its life left', below, below.certificate.notAfter - 10 * day, undefined, undefined],

@@ -55,7 +55,7 @@ test('files replaced one after the other are taken as a pair, and by themselves'
     () => warned.length,
     (count) => count > 0,
   );
-  expect(warned[0]).toContain('certificate and private key of the CA do not belong together');
+  expect(warned[0]).toContain('certificate and private key of the CA do not match');
   expect(files.current().anchors).toBe(old.certificate);
   await put(paths().keyFile, next.key);
   await anchorsAre(next.certificate);
@@ -71,7 +71,7 @@ test('files replaced one after the other are taken as a pair, and by themselves'
 });
 
 test.each([
-  ['are no pair', () => putPair({ ...old, key: next.key }), 'do not belong together'],
+  ['are no pair', () => putPair({ ...old, key: next.key }), 'do not match'],
   ['are not there', async () => {}, 'cannot read'],
 ])('files that %s at the start are an error', async (_, prepare, message) => {
   await prepare();

@@ -101,6 +101,8 @@ test('certificates of pods live as long as asked for and as the signer allows; a
 test('a signer issues something, and to pods for an hour at least', async () => {
   expect(() => defineSigner({ serves: 'a.test/b' })).toThrow('it has neither issue nor pods');
   const pods = { issue: async () => '' };
-  expect(() => defineSigner({ serves: 'a.test/b', maxSeconds: 3_599, pods })).toThrow('live an hour at least');
+  expect(() => defineSigner({ serves: 'a.test/b', maxSeconds: 3_599, pods })).toThrow(
+    'must be valid for at least an hour',
+  );
   expect(defineSigner({ serves: 'a.test/b', issue: async () => '' }).signPod).toBeUndefined();
 });

@@ -98,7 +98,7 @@ describe('a signer process', () => {
   });
 
   test.each([
-    ['an error', `say({ id: m.id, error: 'HSM is away' })`, 'the signer says: HSM is away'],
+    ['an error', `say({ id: m.id, error: 'HSM is away' })`, 'the signer reported: HSM is away'],
     ['nothing of use', 'say({ id: m.id })', 'the answer is neither "issued" nor "refused"'],
     ['a reason that is none', `say({ id: m.id, refused: 'x', reason: 'not a word' })`, 'the answer is neither'],
     ['no JSON', `process.stdout.write('oops\\n')`, 'the signer process ended with SIGKILL'],
@@ -131,8 +131,8 @@ describe('a signer process', () => {
     [`issued: 'PEM', refreshAt: '2030-01-01T00:00:00+01:00'`, { issued: 'PEM', refreshAt: Date.UTC(2029, 11, 31, 23) }],
     [`failed: 'x', reason: 'No'`, { failed: 'x', reason: 'No' }],
     [`issued: 'PEM', refreshAt: null`, { issued: 'PEM' }],
-    [`issued: 'PEM', refreshAt: 1`, '"refreshAt" of the answer is no time, such as 2030-01-01T00:00:00Z'],
-    [`issued: 'PEM', refreshAt: 'soon'`, '"refreshAt" of the answer is no time'],
+    [`issued: 'PEM', refreshAt: 1`, '"refreshAt" of the answer is not a time such as 2030-01-01T00:00:00Z'],
+    [`issued: 'PEM', refreshAt: 'soon'`, '"refreshAt" of the answer is not a time'],
     [`issued: ''`, 'the answer is neither "issued", nor "refused" or "failed"'],
   ])('that answers a request for a pod with %s is understood, or asked again later', async (said, expected) => {
     const signer = scripted(`say({ id: m.id, ${said} })`, { pods: true });
@@ -193,7 +193,7 @@ describe('a signer process', () => {
     expect(await answering('\n').trustAnchors()).toBe('');
     const broken = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n';
     await expect(answering(certificate + broken).trustAnchors()).rejects.toThrow('x509: malformed certificate');
-    await expect(answering('text').trustAnchors()).rejects.toThrow('hold no certificate');
+    await expect(answering('text').trustAnchors()).rejects.toThrow('contain no certificate');
   });
 
   test('may have its turn and its answer waited for', () => {

@@ -58,7 +58,7 @@ describe.each(recorded)('%s', (name, make, lengths, encrypted) => {
     const read = (): string => text(make(secret(32, 1)).decrypt(key, kept));
     // Without authentication a wrong key may go unnoticed; what comes is not the document.
     if (name === 'aescbc') expect(() => expect(read()).toBe('a document of some length')).toThrow();
-    else expect(read).toThrow('the stored data is not what was encrypted by this key');
+    else expect(read).toThrow('the stored data was not encrypted with this key');
   });
 });
 
@@ -72,14 +72,14 @@ test.each<[string, (secret: Buffer) => Cipher]>([
   for (let at = 0; at < kept.length; at++) {
     const changed = Buffer.from(kept);
     changed[at] = (changed[at] ?? 0) ^ 1;
-    expect(() => provider.decrypt(key, changed)).toThrow('the stored data is not what was encrypted by this key');
+    expect(() => provider.decrypt(key, changed)).toThrow('the stored data was not encrypted with this key');
   }
 });
 
 test('aesgcm notices that something stands in the place of another object', () => {
   const provider = aesGcm(secret(32));
   const kept = provider.encrypt(key, Buffer.from('a'));
-  expect(() => provider.decrypt(other, kept)).toThrow('the stored data is not what was encrypted by this key');
+  expect(() => provider.decrypt(other, kept)).toThrow('the stored data was not encrypted with this key');
 });
 
 describe('providers by resource', () => {
@@ -152,7 +152,7 @@ describe('providers by resource', () => {
       'by the wrong key',
       by(['core/secrets', [two]]),
       Buffer.concat([Buffer.from(two.prefix), one.encrypt(key, document)]),
-      'the stored data is not what was encrypted by this key',
+      'the stored data was not encrypted with this key',
     ],
   ])('nothing is read %s', (_, encryption, kept, why) => {
     expect(() => decryptDocument(encryption, key, kept)).toThrow(
@@ -177,7 +177,7 @@ describe('an encryption that may be replaced at any time', () => {
       ...identity,
       prepare: () => (isReady ? undefined : fetched),
       decrypt: (at, kept) => {
-        if (!isReady) throw new Error('not yet asked');
+        if (!isReady) throw new Error('not called yet');
         return identity.decrypt(at, kept);
       },
     };

@@ -57,11 +57,11 @@ test('the service is asked once for a data key, whatever is written and read', a
   expect(service.asked).toEqual(['status', 'encrypt key-1']);
 
   const { provider: reader } = provider(service);
-  expect(() => reader.decrypt(key, kept[0] as Buffer)).toThrow('failed to decrypt DEK, error: not yet asked');
+  expect(() => reader.decrypt(key, kept[0] as Buffer)).toThrow('failed to decrypt DEK, error: not called yet');
   await Promise.all(kept.map((bytes) => reader.prepare(bytes)));
   for (const bytes of kept) expect(reader.decrypt(key, bytes).document).toEqual(document);
   expect(service.asked.slice(2)).toEqual(['decrypt key-1 local.example.com']);
-  expect(() => reader.decrypt('core/secrets/default/other', kept[0] as Buffer)).toThrow('the stored data is not');
+  expect(() => reader.decrypt('core/secrets/default/other', kept[0] as Buffer)).toThrow('the stored data was not');
 });
 
 test('a new key of the service is used from the next time on that it is asked for its status', async () => {

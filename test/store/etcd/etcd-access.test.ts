@@ -34,33 +34,29 @@ const write = async (store: Store, key: string): Promise<void> => {
 
 describe('options that are of no use are refused', () => {
   test.each<[string, EtcdOptions, string]>([
-    [
-      'etcd:h:1',
-      { caFile: 'ca.pem' },
-      'option etcd.caFile is for members that TLS is spoken with: etcd:https://HOST:PORT',
-    ],
+    ['etcd:h:1', { caFile: 'ca.pem' }, 'option etcd.caFile requires TLS: etcd:https://HOST:PORT'],
     [
       'etcd:http://h:1',
       { certificateFile: 'a', keyFile: 'b' },
-      'option etcd.certificateFile is for members that TLS is spoken with: etcd:https://HOST:PORT',
+      'option etcd.certificateFile requires TLS: etcd:https://HOST:PORT',
     ],
-    ['memory:', { caFile: 'ca.pem', user: undefined }, 'the options etcd.caFile are for an etcd'],
+    ['memory:', { caFile: 'ca.pem', user: undefined }, 'the options etcd.caFile are for etcd only'],
     ['etcd:https://h:1', { keyFile: 'b' }, 'options etcd.certificateFile and etcd.keyFile go together'],
     ['etcd:https://h:1', { user: 'me' }, 'options etcd.user and etcd.passwordFile go together'],
     [
       'etcd:h:1',
       { prefix: 'kedge' },
-      'option etcd.prefix must be a path that begins with / and does not end with it, not "kedge"',
+      'option etcd.prefix must be a path that begins with / and does not end with /, not "kedge"',
     ],
     [
       'etcd:h:1',
       { prefix: '/kedge/' },
-      'option etcd.prefix must be a path that begins with / and does not end with it, not "/kedge/"',
+      'option etcd.prefix must be a path that begins with / and does not end with /, not "/kedge/"',
     ],
     [
       'etcd:h:1',
       { prefix: '/' },
-      'option etcd.prefix must be a path that begins with / and does not end with it, not "/"',
+      'option etcd.prefix must be a path that begins with / and does not end with /, not "/"',
     ],
     [
       'etcd:h:1',
@@ -141,7 +137,7 @@ describe.skipIf(!etcdInstalled)('an etcd with TLS that knows its users', () => {
     await store.close();
     const wrong = open(address, { ...user, passwordFile: file('wrong', 'let me in '), prefix: '/ours' });
     await expect(wrong).rejects.toThrow(
-      `etcd at https://${etcd.endpoint} refuses the user kedge: etcdserver: authentication failed, invalid user ID or password`,
+      `etcd at https://${etcd.endpoint} rejects the user kedge: etcdserver: authentication failed, invalid user ID or password`,
     );
   });
 

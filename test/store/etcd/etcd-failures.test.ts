@@ -23,7 +23,7 @@ test.each<[string, ServiceError | null, string, string]>([
     'a token that counts no more',
     answered(status.UNAUTHENTICATED, 'etcdserver: invalid auth token'),
     'Unauthenticated',
-    'etcd at e:1 wants a user (etcd.user): etcdserver: invalid auth token',
+    'etcd at e:1 requires a user (etcd.user): etcdserver: invalid auth token',
   ],
   ['a missing right', answered(status.PERMISSION_DENIED, 'no'), 'Error', 'etcd at e:1 does not allow it: no'],
   ['a full disk', answered(status.RESOURCE_EXHAUSTED, 'database space exceeded'), 'Error', 'database space exceeded'],

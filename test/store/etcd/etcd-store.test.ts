@@ -313,15 +313,15 @@ describe.skipIf(!etcdInstalled)('when the watch misses something', () => {
         });
       const { revision: put } = await write({ put: { key, value: Buffer.from('{}') } });
       await expect(stream.take(1)).rejects.toMatchObject({ oldest: put });
-      await expect(store.get('/foreign')).rejects.toThrow('what etcd holds for /foreign');
-      await expect(store.scan('/')).rejects.toThrow('what etcd holds for /foreign');
+      await expect(store.get('/foreign')).rejects.toThrow('the value in etcd of /foreign');
+      await expect(store.scan('/')).rejects.toThrow('the value in etcd of /foreign');
       const { entries } = await store.scan('/', { tolerant: true });
       expect(entries.map(({ key: found }) => found)).toEqual(['/foreign']);
-      expect(() => entries[0]?.value).toThrow('what etcd holds for /foreign');
+      expect(() => entries[0]?.value).toThrow('the value in etcd of /foreign');
       const later = reader(store, put);
       const { revision: removed } = await write({ delete: { key } });
       await expect(later.take(1)).rejects.toMatchObject({ oldest: removed });
-      const complaint = ['a change in etcd that cannot be read is told to nobody', expect.objectContaining({ key })];
+      const complaint = ['a change in etcd cannot be decoded and is not delivered', expect.objectContaining({ key })];
       expect(complaints).toEqual([complaint, complaint]);
       const last = reader(store, removed);
       const next = await create(store, '/own');
@@ -550,7 +550,7 @@ test.skipIf(!etcdInstalled)('an etcd that authenticates who asks is told of as t
   const guarded = await startEtcd();
   await guarded.authenticate({});
   await expect(openEtcdStore({ endpoints: [guarded.endpoint] })).rejects.toThrow(
-    `etcd at ${guarded.endpoint} wants a user (etcd.user): etcdserver: user name is empty`,
+    `etcd at ${guarded.endpoint} requires a user (etcd.user): etcdserver: user name is empty`,
   );
   await guarded.stop();
 });

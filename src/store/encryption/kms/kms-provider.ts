@@ -116,7 +116,7 @@ export class KmsProvider implements Provider {
     const cipher = this.#ciphers.get(id);
     if (cipher === undefined) {
       const failure = this.#failures.get(id);
-      const message = `failed to decrypt DEK, error: ${failure ?? 'not yet asked'}`;
+      const message = `failed to decrypt DEK, error: ${failure ?? 'not called yet'}`;
       throw failure === undefined ? new NotFetched(message) : new Error(message);
     }
     const { keyId } = envelope.key;
@@ -188,7 +188,7 @@ export class KmsProvider implements Provider {
     const cipher = aesGcmOfSeed(seed);
     this.#ciphers.set(idOf({ key, type: keyTypes.seed }), cipher);
     this.#current = { key, cipher, validUntil };
-    this.#parts.log.info({ provider: this.#parts.name, keyId }, 'a new data key is used');
+    this.#parts.log.info({ provider: this.#parts.name, keyId }, 'using a new data key');
   }
 }
 
