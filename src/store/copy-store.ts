@@ -11,7 +11,10 @@ import {
 } from './store.js';
 import { StoreUnavailable } from './store-unavailable.js';
 
-/** Thrown when a store cannot be copied, or not to the given place. The message is one sentence for people. */
+/**
+ * Thrown when a store cannot be copied, or cannot be copied to the given target. The message is one sentence for the
+ * user.
+ */
 export class CopyRefused extends Error {
   override readonly name = 'CopyRefused';
 }
@@ -25,14 +28,16 @@ const readAtOnce = 500;
 const writtenAtOnce = 64;
 
 /**
- * Copies everything that is in one store at a revision to another, which was opened to begin after a later one: so whatever
- * was read from the first is older than all in the second, and nothing can be asked of the second as of a revision of the
- * first. What an earlier attempt copied is left as it is. Until all is there, `checkFinished` refuses the second store.
+ * Copies the state of one store at a revision to another. The target must have been opened so that its revisions begin
+ * after a later one: then everything read from the source is older than all revisions of the target, and the target
+ * cannot be read at a revision of the source. Entries that an earlier attempt copied are kept. Until the copy is
+ * complete, `checkFinished` rejects the target.
  *
- * @param leave told of each entry that cannot be read, which the copy then lacks; without it nothing is lacking
- * @returns how many entries the copy has
- * @throws CopyRefused if there is anything else in the second store, or if the first one changed meanwhile
- * @throws StoreUnavailable if the first one is itself a copy that was interrupted
+ * @param leave called for each entry that cannot be read and is left out of the copy; without it, such an entry is an
+ * error
+ * @returns the number of entries in the copy
+ * @throws CopyRefused if the target holds anything else, or if the source changed meanwhile
+ * @throws StoreUnavailable if the source is itself an interrupted copy
  */
 export async function copyStore(
   from: Store,
@@ -95,7 +100,7 @@ async function copyEntry(entry: Entry, to: Store): Promise<void> {
     await to.commit({ key: entry.key, document: documentOf(entry), expect: 'absent' });
   } catch (error) {
     if (error instanceof WriteConflict) throw notACopy(entry.key);
-    // The cause of a closed store says why it closed, such as a full disk.
+    // A closed store has the reason, such as a full disk, as its cause.
     const why = error instanceof StoreClosed ? (error.cause ?? error) : error;
     throw new CopyRefused(`${entry.key} cannot be written there: ${messageOf(why)}`, { cause: error });
   }

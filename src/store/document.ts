@@ -5,14 +5,14 @@ import type { Json, JsonObject } from '../api/object.js';
 import type { Steps } from '../api/steps.js';
 import type { Document, Entry, Revision } from './store.js';
 
-/** Returns a document without a place for its revision. */
+/** Returns a document without an offset for its revision. */
 export const document = (value: Json): Document => ({ bytes: Buffer.from(goJson(value)), revisionAt: -1 });
 
-/** Returns the document's bytes with the revision in its place. */
+/** Returns the document's bytes with the revision inserted. */
 export function withRevision({ bytes, revisionAt }: Document, revision: Revision): Buffer {
   if (revisionAt < 0) return bytes;
   const digits = String(revision);
-  // Not from the pool, because a long-lived slice would keep the whole pool alive.
+  // Not from Node's buffer pool, because a long-lived slice would keep the whole pool alive.
   const out = Buffer.allocUnsafeSlow(bytes.length + digits.length);
   bytes.copy(out, 0, 0, revisionAt);
   out.write(digits, revisionAt, 'latin1');
@@ -60,16 +60,16 @@ export class StoredEntry implements Entry {
 }
 
 /**
- * An entry whose stored document could not be read. Each access to the document tries to read it again, and fails if that
- * does.
+ * An entry whose stored document could not be read. Each access to the document tries to read it again, and throws if
+ * that fails.
  */
 export class UnreadEntry implements Entry {
   readonly key: string;
   readonly revision: Revision;
   readonly revisionAt: number;
-  /** The number of bytes stored. */
+  /** The size of the stored form in bytes. */
   readonly size: number;
-  /** Either the document or its stored form, so that only one of them takes memory. */
+  /** Either the document or its stored form, never both, to save memory. */
   #state: StoredEntry | { readonly kept: Buffer; readonly read: () => StoredEntry };
 
   constructor(

@@ -25,7 +25,7 @@ interface Cursor {
   readonly subscriber: Subscriber<Change>;
   /** Position in the history of the next change to look at. */
   next: number;
-  /** The revision it was last told about; -1 before it has heard of any progress. */
+  /** The last revision sent to the subscriber; -1 before any. */
   told: Revision;
 }
 
@@ -37,14 +37,15 @@ const oneTurn = 256;
 const calledAtOnce = 1_024;
 
 /**
- * Hands every change of a history to everybody who subscribed to a prefix of its key.
+ * Delivers every change in a history to all subscribers to a prefix of its key.
  *
- * Nobody has a queue here: a subscriber is a position in the shared history, which is bounded. One that has seen everything
- * is live and is called as part of the write, in the order of writes, unless there are so many that they are called in
- * turns; its call must be short, and what it cannot deal with at once belongs in a buffer of its own. One that starts in
- * the past catches up in slices between other work. Writes made from within such a call are handed out after it, to
- * everybody in the same order. A subscriber that is overtaken by the end of the history is cut off with SubscriberTooSlow;
- * one that would receive a document that cannot be read, with HistoryCompacted, as if nothing were known up to there.
+ * Subscribers have no queues: each is a position in the shared history, which is bounded. A subscriber that has seen
+ * everything is live and is called as part of the write, in the order of writes; if there are very many, they are
+ * called over several turns of the event loop. Such a call must be short, and a subscriber that cannot handle a change
+ * at once must buffer it itself. A subscriber that starts in the past catches up in slices between other work. Writes
+ * made within such a call are delivered after it, to all subscribers in the same order. A subscriber that falls behind
+ * the start of the history is cut off with SubscriberTooSlow; one that would receive a document that cannot be read,
+ * with HistoryCompacted, as if the history began after it.
  */
 export class FanOut {
   readonly #history: History;
@@ -57,7 +58,7 @@ export class FanOut {
    * subscribers there are.
    */
   readonly #lengths = new Map<number, number>();
-  /** Live subscribers to changes after a revision that has not happened yet. */
+  /** Live subscribers whose start revision has not happened yet. */
   readonly #early = new Set<Cursor>();
   #next: number;
   #delivering = false;
@@ -74,7 +75,10 @@ export class FanOut {
     this.#next = history.end;
   }
 
-  /** Changes under a prefix after a revision, as `Store.changes` promises them; each subscription is one of its own. */
+  /**
+   * Returns the changes under a prefix after a revision, as `Store.changes` promises them. Each subscription starts
+   * there.
+   */
   changes(prefix: string, after: Revision): ChangeStream {
     return new Observable((subscriber) => {
       if (this.#end !== undefined) return finish(subscriber, this.#end.error);
@@ -111,19 +115,19 @@ export class FanOut {
     else if (this.#early.size > 0) this.#greetEarly();
   }
 
-  /** Ends every stream, with an error if there is one; later subscribers meet the same end. */
+  /** Ends all streams, with an error if one is given; later subscriptions end the same way. */
   close(error?: Error): void {
     if (this.#end !== undefined) return;
     this.#end = { error };
     for (const { subscriber } of [...this.#all]) finish(subscriber, error);
   }
 
-  /** Ends every stream that is open now with an error; for when the past they stand on is lost. */
+  /** Ends all open streams with an error, because their past is lost. */
   cutOff(error: Error): void {
     for (const { subscriber } of [...this.#all]) subscriber.error(error);
   }
 
-  /** Returns false if some subscribers have not been called yet; those that have are past this position. */
+  /** Returns false if some subscribers have not been called yet; those that have been called are past this position. */
   #hand(change: WrittenChange, position: number): boolean {
     const { key, revision } = change.entry;
     const isLost = cannotBeTold(change);

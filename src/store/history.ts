@@ -5,32 +5,32 @@ import type { Change, Revision } from './store.js';
 /** A put or delete, as opposed to a progress mark. */
 export type WrittenChange = Exclude<Change, { readonly type: 'progress' }>;
 
-/** How far back a store can look. A change is dropped as soon as any of the three is exceeded. */
+/** Limits of a store's history. The oldest changes are dropped as soon as one of the three is exceeded. */
 export interface HistoryLimits {
-  /** Age in milliseconds of the oldest change kept; 5 minutes unless said otherwise, as clients of Kubernetes expect. */
+  /** The maximum age of a change in milliseconds; default 5 minutes, as clients of Kubernetes expect. */
   readonly historyMs?: number;
-  /** Number of changes kept; 100,000 unless said otherwise. */
+  /** The maximum number of changes; default 100,000. */
   readonly historyLimit?: number;
-  /** Bytes kept alive only by the history; 128 MiB unless said otherwise. */
+  /** The maximum number of bytes that only the history keeps in memory; default 128 MiB. */
   readonly historyBytes?: number;
 }
 
 const defaults = { historyMs: 5 * 60_000, historyLimit: 100_000, historyBytes: 128 * 1_048_576 };
 
-/** What a change costs beyond its documents: its own objects and its places in arrays and indexes. */
+/** The memory of a change besides its documents: its objects and its slots in arrays and indexes. */
 const changeOverhead = 256;
 
-/** A writer drops at most so many changes at once, so that no single write pays for a long idle time. */
+/** The maximum number of changes that one write drops, so that no write pays for a long idle time. */
 const droppedAtOnce = 256;
 
-/** Holes at the front of the array are closed when there are more of them than this and than changes. */
+/** The array is shifted when it has more holes at its front than this, and more than it has changes. */
 const holesTolerated = 1_024;
 
 /**
- * The recent past, in order: what lets a subscriber start before now and a reader look back.
+ * The recent changes in order, so that a subscriber can start in the past and a reader can read at a past revision.
  *
- * Every change has a position, which counts up by one; revisions grow too but may have holes. The history is
- * complete between `oldest` (exclusive) and `newest` (inclusive): no other change happened there.
+ * Every change has a position, which counts up by one; revisions grow too but may have gaps. The history is complete
+ * between `oldest` (exclusive) and `newest` (inclusive): no other change happened there.
  */
 export class History {
   readonly #limits: Required<HistoryLimits>;
@@ -41,19 +41,19 @@ export class History {
   #oldest: Revision;
   #newest: Revision;
 
-  /** Starts empty, knowing nothing of what happened up to `start`. */
+  /** Creates an empty history that begins after `start`. */
   constructor(start: Revision, limits: HistoryLimits = {}) {
     this.#limits = { ...defaults, ...limits };
     this.#oldest = start;
     this.#newest = start;
   }
 
-  /** What happened after this revision is known; what happened up to it is not. */
+  /** The revision after which all changes are known. */
   get oldest(): Revision {
     return this.#oldest;
   }
 
-  /** Everything up to this revision has been added. */
+  /** The revision up to which all changes have been added. */
   get newest(): Revision {
     return this.#newest;
   }
@@ -73,13 +73,13 @@ export class History {
     return position < this.#begin ? undefined : this.#changes[position - this.#begin + this.#hole]?.change;
   }
 
-  /** The position of the first change after a revision. */
+  /** Returns the position of the first change after a revision. */
   positionAfter(revision: Revision): number {
     const isTold = (at: number): boolean => (this.#changes[at]?.change.entry.revision ?? 0n) <= revision;
     return firstNotBefore(this.#hole, this.#changes.length, isTold) - this.#hole + this.#begin;
   }
 
-  /** Adds the next change, which happened at `now` (milliseconds), and answers those it pushed out. */
+  /** Adds the next change, which happened at `now` (milliseconds), and returns the dropped ones. */
   append(change: WrittenChange, now: number): readonly WrittenChange[] {
     this.#changes.push({ change, at: now });
     this.#bytes += weight(change);
@@ -87,18 +87,18 @@ export class History {
     return this.#dropExcess(now);
   }
 
-  /** Nothing else happened up to this revision. */
+  /** Records that no other change happened up to this revision. */
   advance(revision: Revision): void {
     if (revision > this.#newest) this.#newest = revision;
   }
 
-  /** Forgets everything, and knows nothing of what happened up to this revision. */
+  /** Drops everything; the history begins after this revision. */
   restart(revision: Revision): void {
     this.advance(revision);
     this.compact(this.#newest);
   }
 
-  /** Forgets every change up to a revision (at most `newest`) and answers them. */
+  /** Drops every change up to a revision (at most `newest`) and returns them. */
   compact(revision: Revision): readonly WrittenChange[] {
     const dropped: WrittenChange[] = [];
     for (let first = this.at(this.#begin); first !== undefined; first = this.at(this.#begin)) {
@@ -136,7 +136,7 @@ export class History {
   }
 }
 
-/** The bytes that live on only because of this change: the new value of a put is live anyway. */
+/** Returns the number of bytes that only this change keeps in memory: the new value of a put is in use anyway. */
 const weight = (change: WrittenChange): number =>
   changeOverhead +
   (change.previous === undefined ? 0 : sizeOf(change.previous)) +

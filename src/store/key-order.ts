@@ -1,12 +1,13 @@
 /**
- * The order of keys: that of their UTF-8 bytes, which is what etcd and LevelDB sort by and what lists promise.
+ * Returns a string by which plain comparison orders keys by their UTF-8 bytes, the order of etcd and LevelDB that lists
+ * promise.
  *
- * JavaScript compares UTF-16 units, which differs above U+D7FF only: surrogates (characters beyond U+FFFF) come before
- * U+E000 to U+FFFF. Swapping the two ranges of units repairs it, so plain string comparison of the results is right.
+ * JavaScript compares UTF-16 units. That order differs above U+D7FF only: surrogates (characters beyond U+FFFF) come
+ * before U+E000 to U+FFFF. The two ranges of units are swapped.
  */
 export const sortKey = (key: string): string => (aboveBasic.test(key) ? key.replace(aboveBasicUnits, swapped) : key);
 
-/** The exclusive upper end of all sort keys that start with this one; undefined if there is no end. */
+/** Returns the exclusive upper end of all sort keys that start with this one; undefined if there is no end. */
 export function endOfPrefix(sorted: string): string | undefined {
   for (let last = sorted.length - 1; last >= 0; last--) {
     const unit = sorted.charCodeAt(last);
@@ -15,7 +16,7 @@ export function endOfPrefix(sorted: string): string | undefined {
   return undefined;
 }
 
-/** Whether a string can be a key: not empty and without half surrogate pairs, which have no bytes. */
+/** Whether a string can be a key: it is not empty and has no lone surrogates, which UTF-8 cannot encode. */
 export const isKey = (key: string): boolean => key !== '' && !loneSurrogate.test(key);
 
 const aboveBasic = /[\ud800-\uffff]/;

@@ -6,7 +6,7 @@ import { HistoryCompacted, RevisionInFuture, type Store, type Write, WriteConfli
 const seconds = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60];
 type Operation = 'get' | 'list' | 'create' | 'update' | 'delete';
 
-/** Returns a store whose reads and writes are timed, by Kubernetes' metrics for those of etcd. */
+/** Returns a store that measures reads and writes, with the metrics that Kubernetes has for those of etcd. */
 export function meteredStore(
   store: Store,
   { metrics, clock }: { readonly metrics: Metrics; readonly clock: Clock },
@@ -66,7 +66,7 @@ interface Timed {
   readonly errors: { add(): void };
 }
 
-/** Whether an error is an answer of the store: another version was there, or the requested one is not available. */
+/** Whether an error is a regular answer of the store: a conflict, or a revision that is not available. */
 const isAnswer = (error: unknown): boolean =>
   error instanceof WriteConflict || error instanceof HistoryCompacted || error instanceof RevisionInFuture;
 

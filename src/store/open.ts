@@ -17,11 +17,14 @@ export interface OpenStoreOptions {
   readonly encryption?: Encryption;
   /** In a new store, revisions begin after this one. Default 0. */
   readonly after?: Revision;
-  /** Fail where a directory or prefix holds no store yet, instead of making one. */
+  /** Fail if the directory or prefix holds no store, instead of creating one. */
   readonly mustExist?: boolean;
 }
 
-/** The schemes of addresses (before the first colon), with their functions; the code is loaded when it is used. */
+/**
+ * The functions that open a store, by the scheme of the address (before the first colon). Their code is loaded on first
+ * use.
+ */
 const schemes: Readonly<Record<string, (rest: string, options: OpenStoreOptions) => Promise<Store>>> = {
   async memory(rest, options) {
     if (rest !== '') throw bad(`memory:${rest}`, 'memory: takes no argument');
@@ -47,7 +50,7 @@ const schemes: Readonly<Record<string, (rest: string, options: OpenStoreOptions)
 
 /**
  * Opens the store at an address: `memory:`, `level:DIRECTORY` or `etcd:[https://]HOST:PORT,...`.
- * @throws StoreUnavailable if there is no such address or the store there cannot be opened
+ * @throws StoreUnavailable if the address is invalid or the store there cannot be opened
  */
 export async function openStore(address: string, options: OpenStoreOptions): Promise<Store> {
   const colon = address.indexOf(':');
@@ -70,7 +73,7 @@ export async function openStore(address: string, options: OpenStoreOptions): Pro
 const bad = (address: string, why: string): StoreUnavailable =>
   new StoreUnavailable(`the store address ${JSON.stringify(address)} is not valid: ${why}`);
 
-/** A host name, IPv4 address or bracketed IPv6 address, and a port, after `https://` or not. */
+/** Whether a text is a host name, IPv4 address or bracketed IPv6 address, and a port, with or without `https://`. */
 function isEndpoint(text: string): boolean {
   const [, port] = /^(?:https:\/\/)?(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]):(\d{1,5})$/.exec(text) ?? [];
   return port !== undefined && Number(port) >= 1 && Number(port) <= 65_535;

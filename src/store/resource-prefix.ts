@@ -1,4 +1,7 @@
-/** Returns the resource part of a store key: `<group>/<plural>`, the core group as `core`. Empty if it lacks either. */
+/**
+ * Returns the resource part of a store key: `<group>/<plural>`, with the core group as `core`. Empty if the key lacks
+ * either part.
+ */
 export const resourcePrefix = (key: string): string =>
   key.slice(0, Math.max(key.indexOf('/', key.indexOf('/') + 1), 0));
 

@@ -1,33 +1,33 @@
 import { firstNotBefore } from '../api/binary-search.js';
 
-/** Some neighbours in a map, in order; never empty. */
+/** A run of neighbouring keys in a map, in order; never empty. */
 interface Block<V> {
   readonly keys: string[];
   readonly values: V[];
 }
 
-/** The keys from `low` up to but not including `high`; without `high` to the end. */
+/** The keys from `low` up to but not including `high`; without `high`, to the end. */
 export interface KeyRange {
   readonly low: string;
   readonly high?: string | undefined;
 }
 
-/** The position of a key, or where it would be. */
+/** The position of a key, or where it would be inserted. */
 interface Position {
   readonly block: number;
   readonly at: number;
 }
 
 /**
- * A map in the order of its keys as JavaScript compares strings, cut into blocks. Finding and changing a key costs about
- * the logarithm of the size, and counting a range an addition per block of it; there are hundreds of keys to a block.
+ * A map in the order of its keys as JavaScript compares strings, split into blocks of up to some hundred keys. Finding
+ * and changing a key takes about logarithmic time, and counting a range takes one addition per block.
  */
 export class SortedMap<V> {
   readonly #maxLength: number;
   readonly #blocks: Block<V>[] = [];
   #size = 0;
 
-  /** `maxLength`: keys of a block at the most, two or more. */
+  /** `maxLength` is the maximum number of keys in a block, at least two. */
   constructor(maxLength = 512) {
     this.#maxLength = maxLength;
   }
@@ -52,7 +52,7 @@ export class SortedMap<V> {
     this.#size++;
     const isLast = block >= this.#blocks.length - 1 && at === (found?.keys.length ?? 0);
     if (found === undefined || (isLast && at === this.#maxLength)) {
-      // Keys often come in order; blocks are left full then.
+      // Keys often arrive in order; then the blocks before stay full.
       this.#blocks.push({ keys: [key], values: [value] });
       return;
     }
@@ -87,7 +87,9 @@ export class SortedMap<V> {
     return count;
   }
 
-  /** Calls `each` in order until it answers true; answers the key it stopped at. The map must not be changed meanwhile. */
+  /**
+   * Calls `each` in order until it returns true; returns the key it stopped at. The map must not be changed meanwhile.
+   */
   each(range: KeyRange, each: (key: string, value: V) => boolean): string | undefined {
     const [from, to] = this.#ends(range);
     for (let block = from.block; block <= to.block; block++) {
@@ -101,7 +103,7 @@ export class SortedMap<V> {
     return undefined;
   }
 
-  /** Makes one of a block and the next if both are small, so that no number of deletions leaves many small ones. */
+  /** Merges a block with the next one if both are small, so that deletions never leave many small blocks. */
   #join(block: number): void {
     const [left, right] = [this.#blocks[block], this.#blocks[block + 1]];
     if (left === undefined || right === undefined) return;
@@ -116,7 +118,7 @@ export class SortedMap<V> {
     return [this.#find(low), this.#find(high < low ? low : high)];
   }
 
-  /** Finds a key in the block whose first key is the last one not after it; the first block for a key before all. */
+  /** Finds a key in the last block whose first key is not after it; in the first block if the key is before all. */
   #find(key: string): Position {
     const block = firstNotBefore(1, this.#blocks.length, (at) => (this.#blocks[at]?.keys[0] as string) <= key) - 1;
     const keys = this.#blocks[block]?.keys ?? [];

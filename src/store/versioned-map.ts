@@ -4,22 +4,22 @@ import { type KeyRange, SortedMap } from './sorted-map.js';
 import { type Entry, HistoryCompacted, type Revision, RevisionInFuture, type Scan, type ScanOptions } from './store.js';
 
 /**
- * All entries as they are now, in key order, and as they were at any revision the history still covers.
+ * All entries in key order, as they are now and as they were at any revision in the history.
  *
- * A past value is found without copies, by undoing: for a key that changed since, the first change after the revision
- * asked for says what was there before it; every other key is as it is now. So a look at the past costs what a look at the
- * present costs, and a little for every change since.
+ * Past values are found without copies, by undoing changes: for a key that changed since, the first change after the
+ * requested revision holds its value before that; every other key has its current value. So reading at a past revision
+ * costs as much as reading now, and a little for every change since.
  */
 export class VersionedMap {
   readonly #live = new SortedMap<Entry>();
   readonly #history: History;
 
-  /** Empty, at revision `start`. */
+  /** Creates an empty map at revision `start`. */
   constructor(start: Revision, limits?: HistoryLimits) {
     this.#history = new History(start, limits);
   }
 
-  /** To be read only. */
+  /** The history, which must not be changed through this property. */
   get history(): History {
     return this.#history;
   }
@@ -32,12 +32,12 @@ export class VersionedMap {
     return this.#live.get(sortKey(key));
   }
 
-  /** Puts an entry from before the history began. */
+  /** Adds an entry from before the history began. */
   load(entry: Entry): void {
     this.#live.set(sortKey(entry.key), entry);
   }
 
-  /** Applies the next change, which happened at `now` (milliseconds); answers the changes that left the history. */
+  /** Applies the next change, which happened at `now` (milliseconds); returns the changes that left the history. */
   apply(change: WrittenChange, now: number): readonly WrittenChange[] {
     const key = sortKey(change.entry.key);
     if (change.type === 'put') this.#live.set(key, change.entry);
@@ -45,7 +45,7 @@ export class VersionedMap {
     return this.#history.append(change, now);
   }
 
-  /** Forgets every change up to a revision and answers them. */
+  /** Drops every change up to a revision from the history and returns them. */
   compact(revision: Revision): readonly WrittenChange[] {
     return this.#history.compact(revision);
   }

@@ -19,5 +19,5 @@ export const delimited = 2;
 /** The wire type of numbers. */
 export const varint = 0;
 
-/** The same bytes, as gRPC takes messages. */
+/** Returns the same bytes as a Buffer, which gRPC expects for messages. */
 export const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);

@@ -4,7 +4,7 @@ import { isKey } from './key-order.js';
 import { type Entry, type Revision, type Write, WriteConflict } from './store.js';
 
 /**
- * Refuses a write that no store can apply, whatever it holds.
+ * Rejects a write that is invalid for any store, whatever it holds.
  * @throws TypeError
  */
 export function checkWrite({ key, document, expect }: Write): void {
@@ -24,7 +24,10 @@ export function checkExpectation(write: Write, actual: Entry | undefined): void 
   if (!holds) throw new WriteConflict(write.key, actual);
 }
 
-/** Returns the change that a write makes to the entry it found, at the revision it got; its expectation has been checked. */
+/**
+ * Returns the change that a write makes to the entry it found, at the assigned revision. The write's expectation must
+ * have been checked.
+ */
 export function changeOf(
   { key, document }: Write,
   actual: Entry | undefined,

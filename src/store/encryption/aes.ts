@@ -10,7 +10,10 @@ const blockLength = 16;
 const tooShort = (): Error => new Error('the stored data was shorter than the required size');
 const wrong = (cause: unknown): Error => new Error('the stored data was not encrypted with this key', { cause });
 
-/** AES-GCM: random nonce, ciphertext, tag. The store's key is authenticated, so that nothing passes for another object. */
+/**
+ * AES-GCM: random nonce, ciphertext, tag. The store's key is authenticated, so that a ciphertext cannot be moved to
+ * another object.
+ */
 export function aesGcm(secret: Buffer): Cipher {
   const algorithm = `aes-${secret.length * 8}-gcm` as CipherGCMTypes;
   return {
@@ -37,7 +40,7 @@ export function aesGcm(secret: Buffer): Cipher {
   };
 }
 
-/** AES-CBC with PKCS #7 padding: random initialization vector, ciphertext. Nothing is authenticated. */
+/** AES-CBC with PKCS #7 padding: random initialization vector, ciphertext. Without authentication. */
 export function aesCbc(secret: Buffer): Cipher {
   const algorithm = `aes-${secret.length * 8}-cbc`;
   return {
@@ -65,7 +68,7 @@ const infoLength = 32;
  * random info of 32 bytes, then as `aesGcm` with that key.
  */
 export function aesGcmOfSeed(seed: Buffer): Cipher {
-  // One block of the expansion is the whole key.
+  // The first block of the expansion is the whole key.
   const cipherOf = (info: Buffer): Cipher =>
     aesGcm(createHmac('sha256', seed).update(info).update(Buffer.of(1)).digest());
   return {

@@ -6,19 +6,19 @@ import type { Entry } from '../store.js';
 /** The encryption of documents wherever they leave this process. All other code sees them unencrypted. */
 export interface Encryption {
   /**
-   * Names the provider, and its key, that encrypts a document that is written under this key now; '' if it is kept as it is.
+   * Identifies the provider and key that encrypt a document written under this key now; '' if it is stored unencrypted.
    */
   writesAs(key: string): string;
   /** Returns the stored form of a document. */
   encrypt(key: string, document: Buffer): Buffer;
   /**
-   * The document, and by what it was encrypted.
+   * Returns the document, and what identifies the key it was encrypted with.
    * @throws Error that says why it cannot be read
    */
   decrypt(key: string, kept: Buffer): Decrypted;
   /**
-   * Fetches what it takes to decrypt all of these; undefined if that is at hand. Never rejects: what could not be fetched
-   * fails when it is decrypted. Absent where nothing is ever fetched.
+   * Fetches the data keys needed to decrypt all of these; returns undefined if none has to be fetched. Never rejects:
+   * if a key could not be fetched, `decrypt` fails. Absent if no provider fetches keys.
    */
   prepare?(all: readonly KeptDocument[]): Promise<void> | undefined;
 }
@@ -29,26 +29,29 @@ export interface KeptDocument {
   readonly kept: Buffer;
 }
 
-/** A document, and by which key it was kept. */
+/** A document, and what identifies the key it was stored with. */
 export interface Decrypted {
   readonly document: Buffer;
-  /** The prefix, and more where keys change behind it. */
+  /** The provider's prefix, followed by a key id if the provider's keys change. */
   readonly keptAs: string;
 }
 
-/** The prefix of everything encrypted, and of no plain document; as in Kubernetes, so that people can search for it. */
+/**
+ * The prefix of everything encrypted; no plain document begins with it. The same as in Kubernetes, so that it can be
+ * searched for.
+ */
 export const encryptedPrefix = 'k8s:enc:';
 const prefixBytes = Buffer.from(encryptedPrefix);
 
 export const isEncrypted = (kept: Buffer): boolean => kept.subarray(0, prefixBytes.length).equals(prefixBytes);
 
-/** Whether a write now would encrypt the entry by another provider or key. */
+/** Whether a write now would encrypt the entry with another provider or key. */
 export const needsRewrite = (encryption: Encryption, { key, keptAs = '' }: Pick<Entry, 'key' | 'keptAs'>): boolean =>
   keptAs !== encryption.writesAs(key);
 
 /**
- * Decrypts a document as it is stored.
- * @throws ApiError (500) that says which one cannot be read, and why
+ * Decrypts a document from its stored form.
+ * @throws ApiError (500) that names the key of the document, and the reason
  */
 export function decryptDocument(encryption: Encryption, key: string, kept: Buffer): Decrypted {
   try {
@@ -60,34 +63,37 @@ export function decryptDocument(encryption: Encryption, key: string, kept: Buffe
 
 export type TransformationType = 'from_storage' | 'to_storage';
 
-/** Counts what is encrypted and decrypted of the resources that a configuration names. */
+/** Counts encryptions and decryptions of the resources that a configuration names. */
 export interface EncryptionMetrics {
-  /** Called at the beginning; `key` is the store's. Returns a function to be called with the outcome. */
+  /** Called when a transformation begins; `key` is the store's. Returns a function to be called with the outcome. */
   begin(type: TransformationType, key: string): TransformationEnded;
 }
 
-/** `prefix`: of the provider; undefined: none reads what is kept. Not called where that is not known yet. */
+/**
+ * `prefix` is that of the provider, or undefined if no provider can read the stored form. Not called while that is not
+ * known.
+ */
 export type TransformationEnded = (prefix: string | undefined, isGood: boolean) => void;
 
-/** A way to encrypt, with one key. */
+/** An encryption algorithm with one key. */
 export interface Cipher {
-  /** `key` is the store's, of the document. */
+  /** `key` is the document's key in the store. */
   encrypt(key: string, document: Buffer): Buffer;
-  /** @throws Error if that is not what `encrypt` made for this key */
+  /** @throws Error if `encrypt` did not produce this for the key */
   decrypt(key: string, encrypted: Buffer): Buffer;
 }
 
-/** One way of keeping documents. */
+/** A form in which documents are stored, as a provider of Kubernetes' encryption configuration. */
 export interface Provider {
   /** The prefix of what it stores; '' for unencrypted documents. */
   readonly prefix: string;
-  /** Returns what identifies its current key: the prefix, and more if the keys of the provider change. */
+  /** Returns what identifies its current key: the prefix, followed by a key id if the provider's keys change. */
   writesAs(): string;
   /** Returns the stored form after the prefix. */
   encrypt(key: string, document: Buffer): Buffer;
-  /** @throws Error if that is not what `encrypt` made for this key, NotFetched if that cannot be said before `prepare` */
+  /** @throws Error if `encrypt` did not produce this for the key; NotFetched if that is only known after `prepare` */
   decrypt(key: string, encrypted: Buffer): Decrypted;
-  /** Fetches what it takes to decrypt this; undefined if that is at hand. Never rejects. */
+  /** Fetches the data key needed to decrypt this; returns undefined if it need not be fetched. Never rejects. */
   prepare?(encrypted: Buffer): Promise<void> | undefined;
 }
 
@@ -96,7 +102,7 @@ export class NotFetched extends Error {
   override readonly name = 'NotFetched';
 }
 
-/** A provider with one key for good. `keptAs` tells it from others of the same prefix. */
+/** Returns a provider whose key never changes. `keptAs` distinguishes it from others with the same prefix. */
 export const keyProvider = (prefix: string, cipher: Cipher, keptAs = prefix): Provider => ({
   prefix,
   writesAs: () => keptAs,
@@ -104,7 +110,7 @@ export const keyProvider = (prefix: string, cipher: Cipher, keptAs = prefix): Pr
   decrypt: (key, encrypted) => ({ document: cipher.decrypt(key, encrypted), keptAs }),
 });
 
-/** Documents as they are. Nothing that is encrypted passes for one. */
+/** The provider that stores documents unencrypted. Rejects encrypted documents. */
 export const identity: Provider = keyProvider('', {
   encrypt: (_, document) => document,
   decrypt(_, kept) {
@@ -114,8 +120,9 @@ export const identity: Provider = keyProvider('', {
 });
 
 /**
- * Providers by resource, which is `<group>/<plural>` as in the store's keys, or has a star in place of the plural, or of
- * both. The closest counts; what none is for is kept as it is. The first provider of a list writes, all of them read.
+ * Selects providers by resource. A resource is `<group>/<plural>` as in the store's keys; a star may replace the
+ * plural, or both parts. The most specific match counts; resources without a match are stored unencrypted. The first
+ * provider of a list encrypts, all of them can decrypt.
  */
 export class ResourceEncryption implements Encryption {
   readonly prepare?: (all: readonly KeptDocument[]) => Promise<void> | undefined;
@@ -159,7 +166,8 @@ export class ResourceEncryption implements Encryption {
         ended?.(prefix, true);
         return read;
       } catch (error) {
-        // `identity` fails for every encrypted document, which counts only for resources that are not to be encrypted.
+        // `identity` fails for every encrypted document. That failure is reported only for resources that are not to be
+        // encrypted.
         if (provider !== identity || this.#of(key) === plain) failed ??= { prefix, error };
       }
     }
@@ -167,7 +175,9 @@ export class ResourceEncryption implements Encryption {
     throw failed === undefined ? new Error('no matching prefix found') : failed.error;
   }
 
-  /** Resources without a rule are not counted. */
+  /**
+   * Starts the measurement of a transformation; returns undefined for resources without a rule, which are not counted.
+   */
   #begin(type: TransformationType, key: string): TransformationEnded | undefined {
     return this.#metrics === undefined || this.#of(key) === plain ? undefined : this.#metrics.begin(type, key);
   }
@@ -179,7 +189,7 @@ export class ResourceEncryption implements Encryption {
     return fetched.length === 0 ? undefined : Promise.all(fetched).then(() => {});
   }
 
-  /** Providers that may have written this, and what they would have made of the document. */
+  /** Yields the providers whose prefix the stored form has, with the part after the prefix. */
   *#readers(key: string, kept: Buffer): Generator<{ readonly provider: Provider; readonly encrypted: Buffer }> {
     for (const provider of this.#of(key)) {
       const { prefix } = provider;
@@ -205,8 +215,8 @@ export class ResourceEncryption implements Encryption {
 const plain = [identity] as const;
 
 /**
- * An encryption that follows a configuration: each call uses the current one. Data keys are fetched anew for one that
- * replaced another meanwhile.
+ * An encryption that follows a configuration: each call uses the current one. If the configuration is replaced while
+ * data keys are fetched, they are fetched again for the new one.
  */
 export function latest(current: () => Encryption): Encryption {
   const prepare = (all: readonly KeptDocument[]): Promise<void> | undefined => {

@@ -4,7 +4,7 @@ import type { Cipher } from './encryption.js';
 
 const nonceLength = 24;
 
-/** NaCl's secretbox (XSalsa20 and Poly1305), key of 32 bytes: random nonce, box. */
+/** NaCl's secretbox (XSalsa20 and Poly1305) with a key of 32 bytes: random nonce, box. */
 export const secretbox = (secret: Buffer): Cipher => ({
   encrypt(_, document) {
     const nonce = randomBytes(nonceLength);

@@ -5,9 +5,9 @@ import type { EtcdClient } from './etcd-client.js';
 import { RevisionOutOfRange } from './etcd-failures.js';
 import { endOfRange, type WatchResponse } from './messages.js';
 
-/** Finds how far back the history of an etcd goes, and compacts it. */
+/** Compaction of etcd's history. */
 
-/** Compacts etcd's history; somebody else, or etcd itself, may have gone further already. */
+/** Compacts etcd's history. Does nothing if another client, or etcd itself, has already compacted further. */
 export async function compactTo(client: EtcdClient, revision: bigint): Promise<void> {
   try {
     await client.compact(revision);
@@ -17,23 +17,26 @@ export async function compactTo(client: EtcdClient, revision: bigint): Promise<v
 }
 
 interface Compaction {
-  /** The key by which the servers agree on whose turn it is. */
+  /** The key by which the servers agree on which of them compacts next. */
   readonly key: string;
   readonly everyMs: number;
-  /** The latest revision that is known of. */
+  /** Returns the latest known revision. */
   heard(): Revision;
   readonly clock: Clock;
   readonly log: Logger;
   readonly signal: AbortSignal;
 }
 
-/** The state of the key when a server last read it, and the revision of etcd then. */
+/** The version of the key when this server last read it, and etcd's revision then. */
 interface Seen {
   readonly version: bigint;
   readonly revision: Revision;
 }
 
-/** Every interval one of the servers compacts to what the revision was an interval before. Resolves once it is aborted. */
+/**
+ * In each interval, one of the servers compacts to the revision of one interval before. Resolves once the signal
+ * aborts.
+ */
 export async function compactNowAndThen(client: EtcdClient, compaction: Compaction): Promise<void> {
   const { everyMs, clock, log, signal } = compaction;
   let seen: Seen = { version: 0n, revision: 0n };
@@ -59,10 +62,10 @@ async function compactInTurn(client: EtcdClient, { key, heard }: Compaction, see
   return { version: seen.version + 1n, revision };
 }
 
-/** The revision etcd's history is compacted to, if that is after the one asked for; otherwise one before it. */
+/** Returns the revision that etcd's history is compacted to, if it is after `asked`; otherwise 0. */
 export async function oldestKept(client: EtcdClient, key: string, asked: Revision): Promise<Revision> {
   try {
-    // Revision 0 means now to etcd.
+    // Revision 0 means the current one to etcd.
     await client.range({ key, revision: asked < 1n ? 1n : asked });
     return 0n;
   } catch (error) {
@@ -71,7 +74,7 @@ export async function oldestKept(client: EtcdClient, key: string, asked: Revisio
   }
 }
 
-/** Only a watch from before the compaction is told how far it went. */
+/** Only a watch from before the compaction reports the compacted revision. */
 function compactedTo(client: EtcdClient, key: string): Promise<Revision> {
   return new Promise((resolve, reject) => {
     const handlers = {

@@ -1,8 +1,8 @@
 import type { Entry, Revision } from '../store.js';
 
 /**
- * Entries seen lately, by key, so that every reader of one revision is handed the same entry. Forgets those not asked
- * for longest, beyond a number of bytes.
+ * Recently used entries by key, so that all readers of a revision get the same object. Evicts the least recently used
+ * ones beyond a number of bytes.
  */
 export class EntryCache {
   readonly #limit: number;
@@ -13,7 +13,7 @@ export class EntryCache {
     this.#limit = limitBytes;
   }
 
-  /** The entry of a key at a revision: the one known, or the one made now, which is kept unless a newer one is known. */
+  /** Returns the entry of a key at a revision: the cached one, or a new one, which is cached unless a newer one is. */
   entry(key: string, revision: Revision, make: () => Entry): Entry {
     const known = this.#entries.get(key);
     if (known?.revision === revision) {

@@ -22,7 +22,7 @@ import {
 } from './messages.js';
 
 export interface EtcdClientOptions {
-  /** `HOST:PORT` of each member, after `https://` where TLS is spoken; one is used until it fails. */
+  /** `HOST:PORT` of each member, after `https://` for TLS. One is used until it fails. */
   readonly endpoints: readonly string[];
   /** The timeout of a request, in milliseconds; default 10 seconds. */
   readonly timeoutMs?: number;
@@ -31,12 +31,12 @@ export interface EtcdClientOptions {
 /** The part of etcd's v3 API that the store needs, over gRPC. Fails with StoreUnavailable when no member answers. */
 export interface EtcdClient {
   range(request: RangeRequest): Promise<RangeResponse>;
-  /** Tried once: after StoreUnavailable it is not known whether it happened. */
+  /** Tried once: after StoreUnavailable it is unknown whether the transaction was executed. */
   txn(request: TxnRequest): Promise<TxnResponse>;
   compact(revision: bigint): Promise<void>;
   /** Starts a watch and returns the function that stops it. */
   watch(request: WatchRequest, handlers: WatchHandlers): () => void;
-  /** Uses these secrets from the next request on; what is under way goes on. Throws if they cannot be used. */
+  /** Uses these secrets from the next request on; requests in progress continue. Throws if they cannot be used. */
   use(secrets: EtcdSecrets): void;
   close(): void;
 }
@@ -93,7 +93,7 @@ export function createEtcdClient({ endpoints, timeoutMs = 10_000 }: EtcdClientOp
     }
   };
 
-  /** A member to watch, shown who asks. */
+  /** Returns a member for a watch, with the metadata that authenticates the user. */
   const reach = async (): Promise<MemberConnection> => {
     const used = session;
     const token = used.token();
@@ -115,7 +115,7 @@ export function createEtcdClient({ endpoints, timeoutMs = 10_000 }: EtcdClientOp
     range: (request) => retried(() => call('Range', encodeRange(request), decodeRange)),
     txn: (request) => call('Txn', encodeTxn(request), decodeTxn),
     async compact(revision) {
-      // Nothing in it is of use; undefined and null stand for no answer.
+      // The response holds nothing of use; undefined and null would mean no response.
       await retried(() => call('Compact', encodeCompaction(revision), () => ({})));
     },
     watch: (request, handlers) => openWatch(request, handlers, reach),

@@ -7,7 +7,10 @@ import { decodeEntry, documentIn } from './stored-value.js';
 
 const cacheBytes = 64 * 1_048_576;
 
-/** Entries as etcd keeps them: under the prefix (`space`), `entries` is followed by the key, `meta/` by a name. */
+/**
+ * Maps the store's entries to keys and values in etcd. Below the prefix (`space`), entries are in `entries`, and values
+ * that the servers agree on in `meta/`.
+ */
 export class EtcdEntries {
   readonly #space: string;
   readonly #encryption: Encryption;
@@ -34,12 +37,12 @@ export class EtcdEntries {
     return this.#encryption.prepare(own);
   }
 
-  /** One that was just written: no need to read it. */
+  /** Returns an entry that was just written, so that it need not be read. */
   written(key: string, revision: Revision, make: () => Entry): Entry {
     return this.#cache.entry(key, revision, make);
   }
 
-  /** Throws if it cannot be read. */
+  /** Returns the entry of an etcd key. Throws if it cannot be read. */
   entry({ key: whole, modRevision, value }: KeyValue): Entry {
     const key = whole.slice(this.etcdKey('').length);
     return this.#cache.entry(key, modRevision, () => decodeEntry({ key, modRevision, value }, this.#encryption));

@@ -16,11 +16,11 @@ export class Unauthenticated extends Error {
   override readonly name = 'Unauthenticated';
 }
 
-/** Whether the member failed rather than refused the request. Null: it ended the stream. */
+/** Whether the member failed rather than refused the request. Null stands for a stream that the member ended. */
 export const isTransport = (error: ServiceError | null): boolean =>
   error === null || error.code === status.UNAVAILABLE || error.code === status.DEADLINE_EXCEEDED;
 
-/** etcd's errors for requests without a valid token, after which it is certain that nothing happened. */
+/** etcd's errors for requests without a valid token; such a request had no effect. */
 const unauthenticated: ReadonlySet<string> = new Set([
   'etcdserver: user name is empty',
   'etcdserver: invalid auth token',
@@ -36,8 +36,8 @@ const refusals: ReadonlySet<status> = new Set([
 ]);
 
 /**
- * Returns the error to report for a failure of the etcd at these endpoints; `how` says how it was reached if it does not
- * answer.
+ * Returns a function that maps a failure of the etcd at these endpoints to the error to report; `how` describes the
+ * connection if etcd does not answer.
  */
 export const failureOf =
   (where: string, how: string) =>
@@ -49,9 +49,9 @@ export const failureOf =
     if (unauthenticated.has(details))
       return new Unauthenticated(`etcd at ${where} requires a user (etcd.user): ${details}`);
     if (code === status.PERMISSION_DENIED) return new Error(`etcd at ${where} does not allow it: ${details}`);
-    // A document that is too large, say, or an etcd that has no room left: it does answer.
+    // For example, a document is too large, or etcd has no space left: etcd does answer.
     if (refusals.has(code)) return new Error(details, { cause: error });
-    // The library ends it with notes of its resolver, of which there are none for most addresses.
+    // The library appends notes of its resolver, which are empty for most addresses.
     const why = details.replace(/\. Resolution note: $/, '');
     return new StoreUnavailable(`etcd at ${where} does not answer${how}: ${why}`, { cause: error });
   };

@@ -5,7 +5,7 @@ import { splitHost } from '../../api/go-url.js';
 import type { EtcdTls } from './etcd-secrets.js';
 
 const keepAlive = { 'grpc.keepalive_time_ms': 10_000, 'grpc.keepalive_timeout_ms': 5_000 };
-// Left to itself, gRPC waits up to two minutes between attempts to connect, and fails what is asked meanwhile.
+// By default, gRPC waits up to two minutes between attempts to connect, and fails requests meanwhile.
 const reconnect = { 'grpc.initial_reconnect_backoff_ms': 100, 'grpc.max_reconnect_backoff_ms': 1_000 };
 const unlimited = { 'grpc.max_receive_message_length': -1, 'grpc.max_send_message_length': -1 };
 const channelOptions = { ...keepAlive, ...reconnect, ...unlimited };
@@ -22,7 +22,7 @@ export class EtcdMembers {
     this.#clients = clientsOf(endpoints);
   }
 
-  /** The turn of the member in use. */
+  /** The turn of the member in use; it counts how often the client has moved on to the next member. */
   get turn(): number {
     return this.#turn;
   }
@@ -33,12 +33,12 @@ export class EtcdMembers {
     return client;
   }
 
-  /** The member of that turn is of no use: the next one is asked from now on, unless it is already. */
+  /** Moves on from the member of that turn to the next one, unless that has happened already. */
   passOver(turn: number): void {
     if (turn === this.#turn) this.#turn++;
   }
 
-  /** Shows this from the next request on; what is under way goes on. Throws if it cannot be used. */
+  /** Uses these certificates from the next request on; requests in progress continue. Throws if they cannot be used. */
   use(tls: EtcdTls | undefined): void {
     const before = this.#clients;
     this.#clients = clientsOf(this.#endpoints, tls);
@@ -52,7 +52,7 @@ export class EtcdMembers {
 
 const secureScheme = 'https://';
 
-/** Whether TLS is spoken with a member. */
+/** Whether the connection to a member uses TLS. */
 export const isSecure = (endpoint: string): boolean => endpoint.startsWith(secureScheme);
 
 function clientsOf(endpoints: readonly string[], tls: EtcdTls = {}): readonly Client[] {
@@ -74,7 +74,7 @@ function clientsOf(endpoints: readonly string[], tls: EtcdTls = {}): readonly Cl
 }
 
 /**
- * The server that TLS asks for by an address: names of servers are no addresses (RFC 6066), and Node.js 26 refuses one
- * that the library gives it. The certificate must be that of the address all the same.
+ * The TLS server name for members given by IP address: server names cannot be addresses (RFC 6066), and Node.js 26
+ * rejects an address that the library passes as one. The certificate must still be valid for the address.
  */
 const nameOfAddress = 'etcd.invalid';

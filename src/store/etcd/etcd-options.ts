@@ -1,20 +1,20 @@
 import { type Checks, checkThat, integer, isNonEmptyString, nonEmptyString } from '../../api/checks.js';
 import type { EtcdFiles } from './etcd-secrets.js';
 
-/** The options of an etcd, which others may use too and which may require authentication. */
+/** The options of an etcd. Other programs may use the same etcd, and it may require authentication. */
 export interface EtcdOptions extends EtcdFiles {
   /** The prefix of all keys of the store. Default `/kedge`. */
   readonly prefix?: string | undefined;
   /**
-   * The interval in seconds, at most a day, at which etcd's history is compacted to its state an interval before; 0: never.
-   * Default 300.
+   * The interval in seconds, at most a day, at which etcd's history is compacted to the revision of one interval
+   * before; 0 for never. Default 300.
    */
   readonly compactionSeconds?: number | undefined;
 }
 
 export const etcdDefaults = { prefix: '/kedge', compactionSeconds: 300 } as const;
 
-/** Checks of each single option. */
+/** The checks of each option by itself. */
 export const etcdChecks: Checks<EtcdOptions> = {
   caFile: nonEmptyString,
   certificateFile: nonEmptyString,

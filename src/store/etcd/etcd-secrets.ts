@@ -1,11 +1,11 @@
 import { X509Certificate } from 'node:crypto';
 import { type FollowOptions, followFiles, prefixErrors } from '../../runtime/text-source.js';
 
-/** The CAs for members of an etcd with `https://`, and the client certificate. PEM. */
+/** The CAs for members with `https://`, and the client certificate. PEM. */
 export interface EtcdTls {
   /** The certificate authorities of the members. Default: those that Node.js trusts. */
   readonly ca?: string | undefined;
-  /** The certificate, and what is between it and its CA, that the client shows. */
+  /** The client certificate, followed by intermediate certificates. */
   readonly certificate?: string | undefined;
   readonly key?: string | undefined;
 }
@@ -23,20 +23,20 @@ export interface EtcdSecrets {
 
 /** The files of the secrets; each is read again when it changes. */
 export interface EtcdFiles {
-  /** PEM of the CAs of members with `https://`. Default: those that Node.js trusts. */
+  /** The file with the CAs of members with `https://`, in PEM. Default: those that Node.js trusts. */
   readonly caFile?: string | undefined;
-  /** PEM of the certificate shown to members with `https://`. Goes with `keyFile`. */
+  /** The file with the client certificate for members with `https://`, in PEM. Requires `keyFile`. */
   readonly certificateFile?: string | undefined;
   readonly keyFile?: string | undefined;
-  /** A user of etcd's own authentication. Goes with `passwordFile`. */
+  /** A user of etcd's own authentication. Requires `passwordFile`. */
   readonly user?: string | undefined;
-  /** Its password, with or without an end of line. */
+  /** The file with the user's password; a trailing line break is ignored. */
   readonly passwordFile?: string | undefined;
 }
 
 /**
- * Hands over the secrets of the files, now and whenever one of them has changed. Fails, naming the options, if a file
- * cannot be read now, or has not what it should.
+ * Passes on the secrets in the files, now and whenever one of the files changes. Fails, naming the options, if a file
+ * cannot be read now or has the wrong content.
  */
 export async function followSecrets(
   { caFile, certificateFile, keyFile, user, passwordFile }: EtcdFiles,
@@ -50,7 +50,7 @@ export async function followSecrets(
     const text = (file: string | undefined): string | undefined =>
       file === undefined ? undefined : texts[files.indexOf(file)];
     const ca = text(caFile);
-    // A text without a certificate would count as no CA at all.
+    // Without this check, a text without a certificate would count as no CA at all.
     if (ca !== undefined) new X509Certificate(ca);
     const password = text(passwordFile)?.replace(/\r?\n$/, '');
     take({

@@ -5,8 +5,8 @@ import type { EtcdFiles } from './etcd-secrets.js';
 import type { EtcdStoreOptions } from './etcd-store.js';
 
 /**
- * The options of a store on these members.
- * @throws Error that names an option, if it is of no use or lacks another
+ * Returns the options of a store on these members.
+ * @throws Error that names an option, if it is invalid or requires another one
  */
 export function etcdStoreOptions(endpoints: readonly string[], options: EtcdOptions): EtcdStoreOptions {
   const problem = fields(etcdChecks)(options, 'etcd');

@@ -54,16 +54,16 @@ export interface EtcdStoreOptions extends EtcdClientOptions, HistoryLimits {
   readonly progressMs?: number;
   /** If nothing is under the prefix yet, revisions begin after this one. Default 0. */
   readonly after?: Revision;
-  /** Fail if no entry is under the prefix, and write nothing there. */
+  /** Fail if no entry is under the prefix, instead of creating a store. */
   readonly mustExist?: boolean;
   /** The number of revisions before the opening that are read into memory for streams that start there. Default 10,000. */
   readonly replay?: number;
   /**
-   * The interval in milliseconds at which etcd's history is compacted to its state an interval before; 0 for never. Default
-   * `historyMs`. Of several servers one does it each time.
+   * The interval in milliseconds at which etcd's history is compacted to the revision of one interval before; 0 for
+   * never. Default `historyMs`. Each time, one of the servers does it.
    */
   readonly compactEveryMs?: number;
-  /** Wraps the connection; for tests that want it to fail. */
+  /** Wraps the connection, for tests that make it fail. */
   readonly wrapClient?: (client: EtcdClient) => EtcdClient;
 }
 
@@ -74,13 +74,13 @@ const catchUpMs = 5_000;
 /**
  * The distributed store: etcd v3, shared by several servers.
  *
- * Reads and writes go to etcd and are linearizable; a revision is etcd's own, moved if the store took over from another.
- * Changes come from one watch over everything (`EtcdWatch`), which fills a history in memory that all streams are served
- * from. Where a reader knows of a later revision and no event comes, a heartbeat brings one (`Heartbeat`); that happens only
- * if something outside of this store writes to the same etcd, or if it is not known whether something was created.
+ * Reads and writes go to etcd and are linearizable. A revision is etcd's own, plus an offset if the store took over
+ * from another. Changes come from one watch over everything (`EtcdWatch`), which fills a history in memory that serves
+ * all streams. If a reader knows of a later revision and no event comes, a heartbeat produces one (`Heartbeat`). That
+ * happens only if another program writes to the same etcd, or if it is not known whether an object was created.
  *
- * Under the prefix, `entries` is followed by the key, and `meta/` by what the servers agree on: the heartbeat, who
- * compacts, and how far revisions are moved.
+ * Below the prefix, entries are in `entries`, and values that the servers agree on in `meta/`: the heartbeat, who
+ * compacts, and the offset of revisions.
  */
 export class EtcdStore implements Store {
   readonly #client: EtcdClient;
@@ -147,7 +147,7 @@ export class EtcdStore implements Store {
     let revision = at;
     while (true) {
       const atOnce = Math.min(scanAtOnce, limit - entries.length);
-      // A limit of 0 means none to etcd.
+      // To etcd, a limit of 0 means no limit.
       const page = await this.#rangeAt({ key, rangeEnd, limit: Math.max(1, atOnce) }, revision);
       revision ??= page.revision;
       const kvs = page.kvs.slice(0, atOnce);
@@ -167,11 +167,11 @@ export class EtcdStore implements Store {
     let unsure: StoreUnavailable | undefined;
     for (let attempt = 0; attempt < commitAttempts; attempt++) {
       try {
-        // Absence comes back when what an earlier attempt created is deleted; a revision never does. To find out is to
-        // write a heartbeat, after which no earlier attempt happens any more.
+        // The key is absent again if what an earlier attempt created has been deleted; a revision never comes back.
+        // Writing a heartbeat tells, and no earlier attempt can succeed after it.
         const mayBeGone =
           unsure !== undefined && write.expect === 'absent' && (await this.#mayHaveChanged(write.key, since));
-        // No write succeeds that expects revision 0: it only looks.
+        // A write that expects revision 0 never succeeds and only reads.
         const answer = await this.#send(mayBeGone ? { ...write, expect: 0n } : write, kept);
         await this.#entries.prepare(answer.found);
         return this.#outcome(write, kept, answer, unsure);
@@ -207,7 +207,7 @@ export class EtcdStore implements Store {
     this.#client.close();
   }
 
-  /** Forgets the history up to a revision now, as time would later, in etcd and here; for tests. */
+  /** Compacts the history up to a revision now, in etcd and in memory; for tests. */
   async compact(revision: Revision): Promise<void> {
     this.#checkOpen();
     await this.caughtUp();
@@ -225,8 +225,8 @@ export class EtcdStore implements Store {
   }
 
   /**
-   * Resolves when the recent past is here, up to a revision at least. An etcd without room takes no heartbeat and can be
-   * read: then what its watch tells by itself has to do, and for a revision of others there is none.
+   * Resolves when the recent past is in memory, at least up to a revision. An etcd without space can be read but
+   * rejects heartbeats; then only the events of the watch count, and a revision written by another program has none.
    */
   async begin(revision: Revision): Promise<void> {
     try {
@@ -247,12 +247,12 @@ export class EtcdStore implements Store {
   }
 
   /**
-   * One attempt. An attempt to create may wait in a member or a connection that is stuck, and its key be absent again when
-   * it gets through; so it happens only while nobody has written a heartbeat since.
+   * Makes one attempt. An attempt to create may be delayed by a member or connection that hangs, and meanwhile its key
+   * may become absent again; so it succeeds only if no heartbeat has been written since.
    */
   async #send({ key: own, document, expect }: Write, { value }: Kept): Promise<TxnResponse> {
     const key = this.#entries.etcdKey(own);
-    // An absent key has revision 0 in etcd, and no write expects that of a live one.
+    // In etcd an absent key has revision 0, and a write never expects that of an existing one.
     const equals = expect === 'absent' ? 0n : expect === 0n ? -1n : expect;
     const compare: Compare = { key, target: 'modRevision', equals };
     const success: Operation = document === undefined ? { delete: { key } } : { put: { key, value } };
@@ -273,7 +273,10 @@ export class EtcdStore implements Store {
     }
   }
 
-  /** `unsure` is why an earlier attempt may have happened although it failed. */
+  /**
+   * Returns the entry, or throws the error, that a response means. `unsure` is the error of an earlier attempt that may
+   * have been executed all the same.
+   */
   #outcome(write: Write, kept: Kept, answer: TxnResponse, unsure: StoreUnavailable | undefined): Entry {
     const { key, document } = write;
     const { succeeded, revision } = answer;
@@ -290,7 +293,7 @@ export class EtcdStore implements Store {
     throw new WriteConflict(key, kv && this.#entries.entry(kv));
   }
 
-  /** Whether anything happened to a key after a revision, or may have, as far as can be known in time. */
+  /** Whether a key changed after a revision. Also true if that cannot be found out in time. */
   async #mayHaveChanged(key: string, since: Revision): Promise<boolean> {
     try {
       await this.#inTime((signal) => this.caughtUp(signal));
@@ -305,7 +308,7 @@ export class EtcdStore implements Store {
     }
   }
 
-  /** Fails if it takes too long or the store is closed. */
+  /** Runs `catchUp`. Fails if it takes too long or the store is closed. */
   #inTime(catchUp: (signal: AbortSignal) => Promise<void>): Promise<void> {
     return withTimeout({ clock: this.#clock, milliseconds: catchUpMs, signals: [this.#stop.signal] }, catchUp);
   }
@@ -319,7 +322,7 @@ export class EtcdStore implements Store {
 
   async #rangeAt(request: RangeRequest, revision: Revision | undefined): Promise<RangeResponse> {
     if (revision === undefined) return this.#range(request);
-    // Revision 0 means now to etcd; nothing was there before the first.
+    // Revision 0 means the current one to etcd, and the history starts at 1.
     if (revision < 1n) throw new HistoryCompacted(revision, 1n);
     try {
       return await this.#range({ ...request, revision });
@@ -334,8 +337,9 @@ export class EtcdStore implements Store {
   }
 
   /**
-   * An etcd that was given an older state, from a backup, gives out revisions again: its watch says nothing until it is
-   * past those known here, and what is known here may never have been. Nothing but a new beginning puts that right.
+   * Closes the store if etcd has gone back to an older state. An etcd restored from a backup assigns revisions again:
+   * its watch sends nothing until it is past the revisions known here, and what is known here may not be part of its
+   * history. Only a restart repairs that.
    */
   async #checkWentOn(): Promise<void> {
     const before = this.#heartbeat.heard;
@@ -354,7 +358,7 @@ export class EtcdStore implements Store {
   }
 }
 
-/** The stored form of a document, if there is one. */
+/** The stored form of a document; empty for a deletion. */
 interface Kept {
   readonly nonce: Buffer;
   readonly keptAs: string;

@@ -5,7 +5,7 @@ import { decodeWatch, encodeWatch, type WatchRequest, type WatchResponse } from 
 
 export interface WatchHandlers {
   response(response: WatchResponse): void;
-  /** Called once, unless the watch was stopped: nothing more comes. */
+  /** Called once when the watch ends by itself, and not when it is stopped. */
   ended(error: StoreUnavailable): void;
 }
 
@@ -13,9 +13,11 @@ export interface WatchHandlers {
 export interface MemberConnection {
   readonly member: Client;
   readonly metadata: Metadata;
-  /** The token is no longer valid. */
+  /** Called when the token is no longer valid. */
   refused(): void;
-  /** The member failed: the next one is used from now on. Null: it ended the stream. */
+  /**
+   * Called when the member failed; the next one is used from then on. Null stands for a stream that the member ended.
+   */
   failed(error: ServiceError | null): Error;
 }
 
@@ -35,7 +37,8 @@ export function openWatch(
   const begin = async (): Promise<void> => {
     const { member, metadata, refused, failed } = await reach();
     if (over) return;
-    // A member that has lost the others ends the watch, instead of saying nothing for as long as that lasts.
+    // With this, a member without a connection to the others ends the watch. Otherwise it would send nothing until it
+    // is connected again.
     metadata.set('hasleader', 'true');
     stream = member.makeBidiStreamRequest('/etcdserverpb.Watch/Watch', asBuffer, decodeWatch, metadata);
     stream.on('data', (message: WatchResponse) => {

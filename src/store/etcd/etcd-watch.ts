@@ -20,13 +20,18 @@ interface EtcdWatchParts {
   readonly fanOut: FanOut;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Called for each watch that begins; rejects where it would tell nothing any more. */
+  /**
+   * Called when a watch begins; rejects if etcd has gone back to an older state, so that the watch would send nothing.
+   */
   readonly checkWentOn: () => Promise<void>;
   /** Aborted when the store is closed. */
   readonly signal: AbortSignal;
 }
 
-/** One watch over everything of a store, which fills its history; where it breaks it goes on after the last revision it saw. */
+/**
+ * One watch over all keys of a store, which fills its history. When it breaks, the next one starts after the last
+ * revision seen.
+ */
 export class EtcdWatch {
   readonly #client: EtcdClient;
   readonly #entries: EtcdEntries;
@@ -36,7 +41,7 @@ export class EtcdWatch {
   readonly #log: Logger;
   readonly #checkWentOn: () => Promise<void>;
   readonly #signal: AbortSignal;
-  /** Events received of a revision of which there may be more. */
+  /** The events received so far of a revision that may have more. */
   #begun: WatchEvent[] = [];
 
   constructor(client: EtcdClient, { entries, history, fanOut, clock, log, checkWentOn, signal }: EtcdWatchParts) {
@@ -117,7 +122,10 @@ export class EtcdWatch {
     this.#fanOut.deliver();
   }
 
-  /** Everything that happened in one revision. This store writes one key in each; who writes several is somebody else. */
+  /**
+   * Handles all events of one revision. This store writes one key per revision; several were written by another
+   * program.
+   */
   #takeRevision(now: number): void {
     const [event, ...more] = this.#begun;
     this.#begun = [];
@@ -135,7 +143,7 @@ export class EtcdWatch {
     else this.#history.append(change, now);
   }
 
-  /** Handles that the changes up to a revision can no longer be known. */
+  /** Handles the loss of the changes up to a revision. */
   #lose(revision: Revision): void {
     const { newest } = this.#history;
     this.#history.restart(revision);
@@ -143,8 +151,8 @@ export class EtcdWatch {
   }
 
   /**
-   * Returns the change of an event; 'incomplete' if etcd no longer had the previous value. A change that cannot be read is
-   * not published.
+   * Returns the change of an event; 'incomplete' if etcd no longer had the previous value. A change that cannot be read
+   * is not published.
    */
   #changeFrom({ type, kv, previous }: WatchEvent): WrittenChange | 'incomplete' {
     const before = previous && this.#toldEntry(previous);
@@ -163,6 +171,6 @@ export class EtcdWatch {
   }
 }
 
-/** etcd gives no reason when it has compacted what a watch would begin with. */
+/** Returns why a watch was canceled. etcd gives no reason if the start revision is compacted. */
 const whyCanceled = ({ compactRevision, cancelReason }: WatchResponse): string =>
   compactRevision > 0n ? `etcd has compacted what came before revision ${compactRevision}` : cancelReason;

@@ -13,15 +13,16 @@ interface HeartbeatParts {
   readonly history: History;
   readonly clock: Clock;
   readonly log: Logger;
-  /** The revision of etcd now. */
+  /** Returns etcd's current revision. */
   readonly revision: () => Promise<Revision>;
   /** Aborted when the store is closed. */
   readonly signal: AbortSignal;
 }
 
 /**
- * A watch is complete up to its last event, and etcd 3.4 has no progress requests; so if a reader knows of a later revision
- * and no event comes, a heartbeat is written to a key of its own, whose event shows that the watch got there.
+ * Writes heartbeats. A watch is complete up to its last event, and etcd 3.4 has no progress requests. If a reader knows
+ * of a later revision and no event comes, a heartbeat is written to a key reserved for it; its event shows that the
+ * watch has got that far.
  */
 export class Heartbeat {
   readonly #client: EtcdClient;
@@ -31,14 +32,14 @@ export class Heartbeat {
   readonly #log: Logger;
   readonly #revision: () => Promise<Revision>;
   readonly #signal: AbortSignal;
-  /** The latest revision heard of in any answer. */
+  /** The latest revision in any response. */
   #heard: Revision;
-  /** The revision of the last heartbeat, of whichever server, as far as it is known here. */
+  /** The revision of the last heartbeat of any server, as far as known here. */
   #beaten: Revision = 0n;
-  /** A heartbeat is due if no event up to this revision comes by itself. */
+  /** The revision up to which events are awaited; if they do not come, a heartbeat is due. 0 if nothing is awaited. */
   #hurrying: Revision = 0n;
 
-  /** `now` is the revision of etcd when it is opened. */
+  /** `now` is etcd's revision at the start. */
   constructor(client: EtcdClient, now: Revision, { key, history, clock, log, revision, signal }: HeartbeatParts) {
     this.#client = client;
     this.#heard = now;
@@ -58,7 +59,7 @@ export class Heartbeat {
     return this.#beaten;
   }
 
-  /** The last heartbeat was found to be at a revision. */
+  /** Records the revision at which the last heartbeat was found. */
   found(revision: Revision): void {
     this.#beaten = revision;
   }
@@ -81,7 +82,7 @@ export class Heartbeat {
     return revision;
   }
 
-  /** Called when a reader waits for a revision without an event so far. One heartbeat serves all readers while it is due. */
+  /** Called when a reader waits for a revision that has had no event. One heartbeat serves all readers that wait. */
   async requestRevision(revision: Revision): Promise<void> {
     const isWaiting = this.#hurrying > 0n;
     if (revision > this.#hurrying) this.#hurrying = revision;
@@ -90,7 +91,7 @@ export class Heartbeat {
     const upTo = this.#hurrying;
     this.#hurrying = 0n;
     if (this.#signal.aborted || this.#history.newest >= upTo) return;
-    // Nothing is missing where nothing has happened: who waits for what is yet to come will hear of it.
+    // If etcd has not gone past the history, no event is missing: the awaited revision is still to come.
     const reached = await this.#revision().catch(() => upTo);
     if (this.#history.newest >= reached) return;
     await this.beat().catch((error: unknown) => this.#log.warn({ err: error }, 'cannot write a heartbeat to etcd'));

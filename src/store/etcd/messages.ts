@@ -2,8 +2,8 @@ import { BinaryWriter } from '@bufbuild/protobuf/wire';
 import { delimited, readFields, varint } from '../wire.js';
 
 /**
- * The few messages of etcd's v3 API that the store speaks, encoded by hand. Field numbers are those of etcd 3.4's
- * `etcdserverpb` and `mvccpb`; fields the store has no use for are skipped when read.
+ * The messages of etcd's v3 API that the store uses, encoded by hand. Field numbers are those of etcd 3.4's
+ * `etcdserverpb` and `mvccpb`; other fields are skipped when read.
  */
 
 export interface KeyValue {
@@ -24,10 +24,10 @@ export interface RangeRequest {
 }
 
 export interface RangeResponse {
-  /** The revision of the store when it answered. */
+  /** The revision of the store at the time of the response. */
   readonly revision: bigint;
   readonly kvs: readonly KeyValue[];
-  /** The number of keys in the range, whatever the limit. */
+  /** The number of keys in the range, regardless of the limit. */
   readonly count: number;
 }
 
@@ -39,12 +39,12 @@ export interface Compare {
 
 export type Operation =
   | { readonly put: { readonly key: string; readonly value: Uint8Array } }
-  /** Answers the value deleted. */
+  /** Returns the deleted value. */
   | { readonly delete: { readonly key: string } }
   | { readonly range: RangeRequest };
 
 export interface TxnRequest {
-  /** All must hold for `success` to be done. */
+  /** The conditions of `success`; all must hold. */
   readonly compare: readonly Compare[];
   readonly success: Operation;
   readonly failure: readonly Operation[];
@@ -72,15 +72,15 @@ export interface WatchEvent {
 export interface WatchResponse {
   readonly created: boolean;
   readonly canceled: boolean;
-  /** Why it was canceled: everything before this is compacted. 0 if that is not why. */
+  /** If the watch was canceled because its start revision is compacted: the first revision that is not. Otherwise 0. */
   readonly compactRevision: bigint;
   readonly cancelReason: string;
   readonly events: readonly WatchEvent[];
-  /** More events follow in another response; they may belong to the revision of the last event. */
+  /** More events follow in another response; they may belong to the same revision as the last event. */
   readonly fragment: boolean;
 }
 
-/** The first key after all that start with this one; a key is never all 0xff. */
+/** Returns the first key after all that start with this one; a key never consists of 0xff only. */
 export function endOfRange(prefix: string): Uint8Array {
   const end = Buffer.from(prefix);
   const last = end.length - 1;
@@ -107,7 +107,7 @@ export function encodeTxn({ compare, success, failure }: TxnRequest): Uint8Array
 export const encodeCompaction = (revision: bigint): Uint8Array =>
   new BinaryWriter().tag(1, varint).int64(revision).finish();
 
-/** Asks for previous values, and for large answers in fragments. */
+/** Encodes a request for a watch with previous values, in which large responses are sent in fragments. */
 export function encodeWatch({ key, rangeEnd, startRevision }: WatchRequest): Uint8Array {
   const writer = new BinaryWriter().tag(1, delimited).fork();
   writer.tag(1, delimited).string(key).tag(2, delimited).bytes(rangeEnd);
@@ -123,7 +123,7 @@ export const encodeAuthentication = ({
   readonly password: string;
 }): Uint8Array => new BinaryWriter().tag(1, delimited).string(user).tag(2, delimited).string(password).finish();
 
-/** Returns the token of the authenticated user. */
+/** Returns the token of a login. */
 export function decodeAuthentication(bytes: Uint8Array): string {
   let token = '';
   readFields(bytes, {
@@ -228,7 +228,7 @@ function decodeHeader(bytes: Uint8Array): bigint {
   return revision;
 }
 
-/** A range's first key-value, or what a deletion removed; a put has none. */
+/** Returns the first entry of a range, or the one that was deleted; undefined for a put. */
 function decodeOperationAnswer(bytes: Uint8Array): KeyValue | undefined {
   let kv: KeyValue | undefined;
   readFields(bytes, {

@@ -13,7 +13,7 @@ const defaultReplay = 10_000;
 
 /**
  * Opens the store in an etcd, with the recent past in memory.
- * @throws StoreUnavailable if no member answers, or there is no store that must exist
+ * @throws StoreUnavailable if no member answers, or if `mustExist` is set and there is no store
  */
 export async function openEtcdStore(options: EtcdStoreOptions): Promise<EtcdStore> {
   const connected = await openClient(options);
@@ -42,7 +42,7 @@ async function holdsEntries(client: EtcdClient, space: string): Promise<boolean>
   return count > 0;
 }
 
-/** A client that uses what is in the files at the time. */
+/** Opens a client that follows the files with its secrets. */
 async function openClient({ secrets = {}, ...options }: EtcdStoreOptions): Promise<EtcdClient> {
   const { clock = systemClock, log = silentLogger } = options;
   const client = createEtcdClient(options);

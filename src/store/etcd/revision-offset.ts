@@ -4,16 +4,16 @@ import type { EtcdClient } from './etcd-client.js';
 import { RevisionOutOfRange } from './etcd-failures.js';
 import { type Compare, endOfRange, type KeyValue, type WatchEvent, type WatchResponse } from './messages.js';
 
-/** The key, under the prefix, that says how far the store's revisions are ahead of etcd's own; absent for not at all. */
+/** Returns the key of the offset between the store's revisions and etcd's own; no value means no offset. */
 const offsetKey = (space: string): string => `${space}/meta/offset`;
 
 /**
- * A store that took over from another must go on where that one ended: clients remember its revisions, and one that
- * came again would let them take an old object for the present one. etcd cannot be told where to begin, so what it
- * calls 1 is shown as a revision after the last of the other store.
+ * Wraps the client so that the store's revisions continue after those of the store it took over from. Clients remember
+ * revisions; if one came again, they would take an old object for the current one. The first revision of an etcd cannot
+ * be chosen, so an agreed offset is added to each.
  *
- * @returns the client, with all revisions of its answers and requests moved by what was agreed on
- * @param after where revisions begin, if nothing is under the prefix yet
+ * @returns the client, with all revisions in requests and responses shifted by the offset
+ * @param after the revision after which revisions begin, if nothing is under the prefix yet
  */
 export async function withOffset(client: EtcdClient, space: string, after: Revision): Promise<EtcdClient> {
   const known = await readOffset(client, space);
@@ -27,7 +27,7 @@ export async function withOffset(client: EtcdClient, space: string, after: Revis
 
 interface Offset {
   readonly by: Revision;
-  /** etcd's own revision in which that was agreed on. */
+  /** etcd's own revision at which the offset was agreed on. */
   readonly since: Revision;
 }
 
@@ -51,10 +51,10 @@ async function agreeOnOffset(client: EtcdClient, space: string, after: Revision)
   return succeeded ? { by: after, since: revision } : readOffset(client, space);
 }
 
-/** The client of an etcd whose revisions are this much higher. */
+/** Returns a client whose revisions are `by` higher than etcd's. */
 function moved(client: EtcdClient, by: Revision): EtcdClient {
   const up = (revision: Revision): Revision => revision + by;
-  // What was before is compacted, and etcd says so of its first revision.
+  // Earlier revisions are compacted, and etcd reports that for its first one.
   const down = (revision: Revision): Revision => (revision > by ? revision - by : 1n);
   const upKey = <T extends KeyValue | undefined>(kv: T): T =>
     kv && { ...kv, createRevision: up(kv.createRevision), modRevision: up(kv.modRevision) };
@@ -70,7 +70,7 @@ function moved(client: EtcdClient, by: Revision): EtcdClient {
   });
   const downCompare = (compare: Compare): Compare => {
     if (compare.target !== 'modRevision' || compare.equals <= 0n) return compare;
-    // Not 0, which stands for what is absent.
+    // Not 0, which stands for an absent key.
     return { ...compare, equals: compare.equals > by ? compare.equals - by : -1n };
   };
   return {

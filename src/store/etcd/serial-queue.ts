@@ -1,4 +1,4 @@
-/** Runs tasks in order, some of which wait for a promise: synchronously as long as nothing waits. */
+/** Runs tasks in order, some of which wait for a promise. Runs them synchronously as long as none waits. */
 export class SerialQueue {
   #last: Promise<void> | undefined;
 

@@ -4,9 +4,9 @@ import type { Document } from '../store.js';
 import type { KeyValue } from './messages.js';
 
 /**
- * The value of a key in etcd. The revision of a write is known only after it, so the document is stored without its digits,
- * but with their offset, and with a random number by which a writer whose connection broke can tell whether the present
- * value is its own:
+ * The value of a key in etcd. The revision of a write is known only after it, so the document is stored without the
+ * digits of its revision, but with their offset, and with a random number by which a writer whose connection broke can
+ * tell whether the present value is its own:
  *
  *     format 1 | nonce 8 | revisionAt 4 (signed) | document, encrypted or not
  */
@@ -23,7 +23,7 @@ export function encodeValue({ bytes, revisionAt }: Document, nonce: Buffer): Buf
   return out;
 }
 
-/** @throws Error naming the key, if the value was not written by `encodeValue`, or cannot be decrypted */
+/** @throws Error naming the key, if `encodeValue` did not write the value, or if it cannot be decrypted */
 export function decodeEntry(
   { key, modRevision: revision, value }: Pick<KeyValue, 'key' | 'modRevision' | 'value'>,
   encryption: Encryption,
@@ -38,7 +38,7 @@ export function decodeEntry(
   return new StoredEntry(key, revision, withRevision({ bytes, revisionAt }, revision), revisionAt, keptAs);
 }
 
-/** The document in a value, encrypted or not. */
+/** Returns the document in a value, encrypted or not. */
 export const documentIn = (value: Buffer): Buffer => value.subarray(header);
 
 export const hasNonce = (value: Buffer, nonce: Buffer): boolean => value.subarray(1, 9).equals(nonce);

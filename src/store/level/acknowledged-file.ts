@@ -6,12 +6,15 @@ import type { Revision } from '../store.js';
 /**
  * A file beside the database with the last revision that was acknowledged to a writer.
  *
- * LevelDB takes a damaged end of its log for a write that a crash cut short and drops it without a word; contiguous
- * revisions cannot show that either. This file can. It is written when the writers of a durable batch were told and never
- * synced: a crash may leave an older number, which is harmless, for the database is always at least as new.
+ * LevelDB takes a damaged end of its log for a write that a crash interrupted, and drops it silently; the remaining
+ * revisions are still contiguous. This file detects the loss. It is written after the writers of a durable batch were
+ * notified, and never synced: after a crash it may hold an older revision. That is harmless, because the database is
+ * then newer.
  */
 export interface AcknowledgedFile {
-  /** What the file says; undefined if it is new, empty or all zeros, as a crash of the machine may leave it. */
+  /**
+   * The revision in the file; undefined if the file is new, empty or all zeros, as a crash of the machine may leave it.
+   */
   readonly last: Revision | undefined | 'damaged';
   write(revision: Revision): void;
   close(): void;
@@ -23,7 +26,7 @@ const length = 12;
 /** @throws the system's errors */
 export function openAcknowledgedFile(directory: string): AcknowledgedFile {
   const path = join(directory, fileName);
-  // 'a+' would ignore positions and 'r+' wants the file to exist, so it is made first.
+  // 'a+' would ignore positions and 'r+' requires the file to exist, so it is created first.
   closeSync(openSync(path, 'a'));
   const last = decode(readFileSync(path));
   const file = openSync(path, 'r+');

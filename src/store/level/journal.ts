@@ -14,33 +14,34 @@ import { promisify } from 'node:util';
 import type { Revision } from '../store.js';
 import { decodeRecord } from './record.js';
 
-/** A record as `encodeRecord` makes it, and the revision it stands for. */
+/** An encoded record (see `encodeRecord`) and its revision. */
 export interface EncodedRecord {
   readonly revision: Revision;
   readonly bytes: Buffer;
 }
 
 /**
- * A file of fixed size in which records are durable before the database has them.
+ * A file of fixed size that makes records durable before they are in the database.
  *
- * A synced write to a log is dear because the log grows, and the file system has to note its new length. This file never
- * does: it is filled with zeros when it is opened and then written over and over. It has two halves, and in each stands,
- * from its beginning,
+ * A synced write to a growing log is slow, because the file system has to record the new length. This file never grows:
+ * it is filled with zeros when it is opened and then overwritten again and again. It has two halves. Each contains,
+ * from its beginning, any number of
  *
  *     revision 8 | length 4 | record
  *
- * again and again, each revision one more than the last. Zeros, or what does not follow, end a half. While one half
- * fills, the database is given what is in the other.
+ * with consecutive revisions. Zeros, or a record that does not follow, end a half. While one half fills, the records of
+ * the other are written to the database.
  */
 export interface Journal {
   /** Whether these records fit into one append. */
   fits(added: readonly EncodedRecord[]): boolean;
   /**
-   * Durable when it resolves. One at a time. Before records are written over, `kept` is awaited with the last of them.
-   * @throws the system's errors, after which nothing must be appended
+   * Resolves when the records are durable. Only one call at a time. Before earlier records are overwritten, awaits
+   * `kept` with the last revision of those.
+   * @throws the system's errors, after which nothing may be appended
    */
   append(added: readonly EncodedRecord[], kept: (last: Revision) => Promise<void>): Promise<void>;
-  /** Begins anew: everything in it may be written over. */
+  /** Starts from the beginning again: everything in the journal may be overwritten. */
   restart(): void;
   close(): void;
 }
@@ -49,11 +50,15 @@ export const journalName = 'JOURNAL';
 /** The length of the header before each record. */
 const prefixLength = 8 + 4;
 const end = Buffer.alloc(prefixLength);
-/** Elsewhere this flag is missing, or does not reach through the disk's own cache as libuv's `fdatasync` does. */
+/**
+ * Whether the file is opened with O_DSYNC. Other systems lack that flag, or it does not flush the disk's own cache as
+ * libuv's `fdatasync` does.
+ */
 const writesAreSynced = process.platform === 'linux';
 
 /**
- * What is in the journal of a directory: the records of each half that has any, without a gap; the older half first.
+ * Returns what is in the journal of a directory: the records of each half that has any, without a gap; the older half
+ * first.
  * @throws the system's errors
  */
 export function readJournal(directory: string): readonly (readonly EncodedRecord[])[] {
@@ -79,14 +84,15 @@ function recordsIn(half: Buffer): readonly EncodedRecord[] {
 }
 
 /**
- * Opens the journal of a directory to be written from its beginning: what is in it must be in the database. A new file is
- * durable, and its place in the directory is not.
+ * Opens the journal of a directory to be written from its beginning. The records in it must already be in the database.
+ * A new file is durable, but its directory entry is not.
  * @throws the system's errors
  */
 export function openJournal(directory: string, size: number): Journal {
   const half = Math.floor(size / 2);
   const path = join(directory, journalName);
-  // What a write cut short has left behind a record that is not whole must never follow one of a later opening.
+  // An interrupted write may leave records behind an incomplete one; they must never follow a record of a later
+  // opening.
   const isThere = existsSync(path) && statSync(path).size === half * 2;
   writeFileSync(path, Buffer.alloc(half * 2), { flag: isThere ? 'r+' : 'w', flush: true });
   const file = openSync(path, constants.O_WRONLY | (writesAreSynced ? constants.O_DSYNC : 0));

@@ -9,29 +9,33 @@ import type { EncodedRecord, Journal } from './journal.js';
 import { encodeMark, encodeRecord, type LogMark, markKey, recordKey } from './record.js';
 import type { LogStep, RecordLog } from './record-log.js';
 
-/** What is written to the database at once, unless more is waiting: so many bytes of records, or so many removals. */
+/**
+ * What is written to the database in one batch, unless more is waiting: this many bytes of records, or this many
+ * removals.
+ */
 const bytesAtOnce = 1_048_576;
 const removalsAtOnce = 4_096;
 
 export interface EncodedStep {
   readonly added: readonly EncodedRecord[];
   readonly removed: readonly Revision[];
-  /** What holds after the removal; undefined if nothing was ever removed. */
+  /** The mark after the removal; undefined if nothing was ever removed. */
   readonly mark: LogMark | undefined;
 }
 
 export interface JournaledLogParts {
   readonly database: Database;
-  /** Nothing in it is needed any more. */
+  /** A journal whose records are all in the database. */
   readonly journal: Journal;
   readonly acknowledged: AcknowledgedFile;
   readonly log: Logger;
 }
 
 /**
- * A log that is durable in the journal at once, and in the database a little later: records wait in memory until there are
- * enough for one synced batch, which no writer waits for unless the journal is full. What does not fit into the journal goes
- * to the database alone, after everything that waits. Once the database fails, every later write fails too.
+ * A log whose records are durable in the journal at once, and in the database a little later. Records wait in memory
+ * until there are enough for one synced batch; writers wait for it only if the journal is full. Records that do not fit
+ * into the journal are written to the database directly, after all that wait. Once the database fails, every later
+ * write fails too.
  */
 export class JournaledLog implements RecordLog {
   readonly #database: Database;
@@ -42,11 +46,11 @@ export class JournaledLog implements RecordLog {
   #waiting: EncodedStep[] = [];
   #waitingBytes = 0;
   #waitingRemovals = 0;
-  /** The last revision that was added to the database. */
+  /** The last revision that was written to the database. */
   #kept: Revision = 0n;
-  /** Settles without an error once what waited is in the database, or is known never to be. */
+  /** Settles without an error once the waiting records are in the database, or are known never to be. */
   #keeping: Promise<void> | undefined;
-  /** The names of the database's own logs whose place in the directory is durable. */
+  /** The names of the database's own logs whose directory entries are durable. */
   #syncedLogs = '';
   #failure: { readonly cause: unknown } | undefined;
 
@@ -86,7 +90,7 @@ export class JournaledLog implements RecordLog {
   async size(): Promise<number> {
     const { location } = this.#database;
     const sizes = (await readdir(location)).map(async (name) => {
-      // LevelDB removes files when it likes.
+      // LevelDB may remove files at any time.
       const found = await stat(join(location, name)).catch(() => undefined);
       return found?.size ?? 0;
     });
@@ -125,7 +129,7 @@ export class JournaledLog implements RecordLog {
     this.#checkDatabase();
   }
 
-  /** Gives the database what waits, unless it is being given something: then that is waited for. Never rejects. */
+  /** Writes the waiting records to the database, or waits for the write in progress if there is one. Never rejects. */
   #keep(): Promise<void> {
     this.#keeping ??= this.#keepWaiting();
     return this.#keeping;
@@ -145,7 +149,10 @@ export class JournaledLog implements RecordLog {
     this.#keeping = undefined;
   }
 
-  /** LevelDB syncs what it writes to a log that it begins, but not that the log is there. */
+  /**
+   * Makes the directory entries of new logs durable. LevelDB syncs the content of a new log, but not its directory
+   * entry.
+   */
   async #syncNewLogs(): Promise<void> {
     const { location } = this.#database;
     const logs = (await readdir(location)).filter((name) => name.endsWith('.log')).join();
@@ -159,9 +166,9 @@ export class JournaledLog implements RecordLog {
   }
 }
 
-/** All of it, in one synced batch. */
+/** Writes all steps in one synced batch. */
 export async function writeSteps(database: Database, steps: readonly EncodedStep[]): Promise<void> {
-  // Costs half of what an array of operations does.
+  // Takes half the time of an array of operations.
   const batch = database.batch();
   for (const { added, removed } of steps) {
     for (const { revision, bytes } of added) batch.put(recordKey(revision), bytes);

@@ -24,17 +24,17 @@ import type { RecordLog } from './record-log.js';
 export interface LevelStoreOptions extends HistoryLimits {
   readonly clock?: Clock;
   readonly log?: Logger;
-  /** How often streams without changes tell progress; 5 seconds unless said otherwise. */
+  /** The interval of progress reports in streams without changes, in milliseconds; default 5 seconds. */
   readonly progressMs?: number;
-  /** If the directory holds nothing yet, revisions begin after this one; after 0 unless said otherwise. */
+  /** If the directory holds no store yet, revisions begin after this one. Default 0. */
   readonly after?: Revision;
-  /** Fail if the directory holds no store, instead of making one. */
+  /** Fail if the directory holds no store, instead of creating one. */
   readonly mustExist?: boolean;
-  /** The size of the journal in bytes; 4 MiB unless said otherwise. */
+  /** The size of the journal in bytes; default 4 MiB. */
   readonly journalSize?: number;
   /** The encryption of documents on disk. Default: none. */
   readonly encryption?: Encryption;
-  /** Wraps the log on disk; for tests that want it to fail. */
+  /** Wraps the log on disk, for tests that make it fail. */
   readonly wrapLog?: (log: RecordLog) => RecordLog;
 }
 
@@ -44,10 +44,10 @@ const bytesAtOnce = 8 * 1_048_576;
 /** The maximum number of changes that left the history and are removed in one durable step. */
 const removalsAtOnce = 2_048;
 
-/** A change that has its revision and waits for the disk. */
+/** A change that has a revision and waits for the disk. */
 interface Waiting {
   readonly change: WrittenChange;
-  /** The stored form of the document; nothing for a deletion. */
+  /** The stored form of the document; empty for a deletion. */
   readonly kept: Buffer;
   readonly at: number;
   resolve(): void;
@@ -57,19 +57,20 @@ interface Waiting {
 /**
  * The embedded durable store: LevelDB and a journal in one directory, used by one process at a time.
  *
- * Reads never touch the disk. All entries and the recent history are held in memory by the same `VersionedMap` that is
- * the memory store, so the two cannot differ in what they promise; the disk holds one checksummed record per revision and
- * nothing else, and opening replays the records in order. That makes the check at open complete (every revision above
- * the mark of compaction must be there, and match its checksum), and it brings back the history, so that a watch goes on
- * where it stood before a restart. The price is memory: everything stored must fit.
+ * Reads never touch the disk. All entries and the recent history are in memory, in the same `VersionedMap` that the
+ * memory store uses, so that both give the same guarantees. The disk holds one checksummed record per revision and
+ * nothing else, and opening the store replays the records in order. That makes the check at opening complete (every
+ * revision after the mark of compaction must be there, and match its checksum), and it restores the history, so that
+ * watches continue after a restart. The price is memory: everything stored must fit.
  *
- * Writes are gathered: while one batch is on its way to the disk, all that come meanwhile form the next. A write is
- * visible, told and acknowledged only when its batch is synced, in this order. A key with a write on its way is not
- * judged before that one is decided. Once a batch fails nothing is written any more (what the disk holds is not known,
- * and a second fsync may lie); every later call fails with StoreClosed until the directory is opened again.
+ * Writes are batched: those that arrive while a batch is written to disk form the next one. A write becomes visible, is
+ * published and is acknowledged only after its batch is synced, in this order. A write to a key that has another write
+ * in progress waits for its outcome. Once a batch fails, nothing is written any more (the content of the disk is
+ * unknown, and a second fsync may report success wrongly); every later call fails with StoreClosed until the directory
+ * is opened again.
  *
- * What leaves the history is removed together with the mark that says so, in the batch of a later write, or in one of
- * its own once there is much of it.
+ * Changes that leave the history are removed together with the mark that says so, in the batch of a later write, or in
+ * a batch of their own once there are many.
  */
 export class LevelStore implements Store {
   readonly #clock: Clock;
@@ -78,18 +79,18 @@ export class LevelStore implements Store {
   readonly #encryption: Encryption;
   readonly #map: VersionedMap;
   readonly #fanOut: FanOut;
-  /** Keys with a write on its way, and what settles (without an error) when that is decided. */
+  /** The keys with a write in progress, and a promise that settles (without an error) when its outcome is known. */
   readonly #busy = new Map<string, Promise<void>>();
   #queue: Waiting[] = [];
   #flushing: Promise<void> | undefined;
-  /** The batch whose writers are being told. */
+  /** The promise for the batch whose writers are being notified. */
   #acknowledging: Promise<void> | undefined;
-  /** The last revision given out. */
+  /** The last revision assigned. */
   #last: Revision;
   #mark: LogMark;
   /** Whether some entries could not be decrypted when the store was opened. */
   readonly #mayBeUnread: boolean;
-  /** Changes that left the history and are still on disk. */
+  /** The changes that left the history and are still on disk. */
   #garbage: WrittenChange[];
   #failure: StoreClosed | undefined;
   #closing: Promise<void> | undefined;
@@ -170,13 +171,13 @@ export class LevelStore implements Store {
     return this.#records.size();
   }
 
-  /** Resolves when every write that was begun is decided and the directory is free for another process. */
+  /** Resolves when every write in progress has an outcome and the directory is free for another process. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
   }
 
-  /** Forgets the history up to a revision now, as time would later; for tests. */
+  /** Compacts the history up to a revision now; for tests. */
   async compact(revision: Revision): Promise<void> {
     this.#checkOpen();
     this.#garbage.push(...this.#map.compact(revision));
@@ -190,7 +191,7 @@ export class LevelStore implements Store {
   }
 
   async #flush(): Promise<void> {
-    // Writers that come in the same turn share the first batch.
+    // Writers that arrive in the same turn of the event loop share the first batch.
     await Promise.resolve();
     while (this.#failure === undefined && (this.#queue.length > 0 || this.#garbage.length >= removalsAtOnce)) {
       const batch = this.#takeBatch();
@@ -215,7 +216,10 @@ export class LevelStore implements Store {
     this.#flushing = undefined;
   }
 
-  /** After the turn in which subscribers were told, so that what they are sent does not wait for answers to be made. */
+  /**
+   * Notifies the writers in the turn after subscribers were called, so that responses to writers do not delay the
+   * subscribers.
+   */
   async #acknowledge(batch: readonly Waiting[]): Promise<void> {
     await nextTurn();
     for (const { resolve } of batch) resolve();
@@ -254,14 +258,14 @@ export interface ReplayedLog {
 }
 
 /**
- * Opens the store in a directory, which is made if there is none.
+ * Opens the store in a directory, and creates the directory if there is none.
  * @throws StoreUnavailable if the directory is in use, cannot be used or is damaged
  */
 export async function openLevelStore(directory: string, options: LevelStoreOptions = {}): Promise<LevelStore> {
   let map = new VersionedMap(0n, options);
   let mark: LogMark = { compacted: 0n, records: 0 };
   const garbage: WrittenChange[] = [];
-  /** The entries that could not be decrypted at once. */
+  /** The entries that could not be decrypted on the first attempt. */
   const unread = new Set<UnreadEntry>();
   const { encryption = new ResourceEncryption() } = options;
   const reader = {
@@ -295,7 +299,7 @@ const recordOf = ({ type, entry }: WrittenChange, kept: Buffer, at: number): Log
     ? { type, key: entry.key, at, bytes: kept, revisionAt: entry.revisionAt }
     : { type, key: entry.key, at };
 
-/** undefined for a deletion of nothing. */
+/** Returns the change that a record describes; undefined for the deletion of an absent key. */
 function changeFrom(
   revision: Revision,
   record: LogRecord,
@@ -324,8 +328,8 @@ function entryFrom(
 }
 
 /**
- * Takes the oldest of the changes that left the history, and says what of them is no longer needed on disk: what they
- * replaced, and deletions themselves.
+ * Takes the oldest of the changes that left the history, and returns the records no longer needed on disk: the values
+ * they replaced, and the deletions themselves.
  */
 function takeRemoval(
   garbage: WrittenChange[],

@@ -21,11 +21,11 @@ import {
 } from './record.js';
 import type { RecordLog } from './record-log.js';
 
-/** Receives what is on disk when a log is opened, in the order of revisions. */
+/** Receives the records on disk when a log is opened, in the order of revisions. */
 export interface LogReader {
   /** Called once, first. */
   mark(mark: LogMark): void;
-  /** Returns false if the record cannot be valid in its place. */
+  /** Returns false if the record cannot follow the earlier ones. */
   record(revision: Revision, record: LogRecord): boolean;
 }
 
@@ -34,7 +34,7 @@ export interface RecordLogOptions {
   readonly mustExist?: boolean;
   /** The mark of a new log. Default 0. */
   readonly after?: Revision;
-  /** The size of the journal in bytes; 4 MiB unless said otherwise. */
+  /** The size of the journal in bytes; default 4 MiB. */
   readonly journalSize?: number;
 }
 
@@ -42,7 +42,8 @@ const readAtOnce = 1_000;
 const defaultJournalSize = 4 * 1_048_576;
 
 /**
- * Opens the log in a directory, which is made for its owner alone if there is none, and reads everything in it.
+ * Opens the log in a directory and reads everything in it. Creates the directory, readable by its owner only, if there
+ * is none.
  * @throws StoreUnavailable if the directory is in use, cannot be used, or holds anything but what was written to it
  */
 export async function openRecordLog(
@@ -55,7 +56,7 @@ export async function openRecordLog(
   try {
     if (options.mustExist === true && !(await databaseExists(directory)))
       throw new StoreUnavailable(`no store in ${directory}`);
-    // Secrets are in it as they are, unless they are encrypted.
+    // The log contains secrets in plain text, unless they are encrypted.
     await makeDirectory(directory, { mode: 0o700 });
     await syncDirectory(dirname(resolve(directory)));
     acknowledged = openAcknowledgedFile(directory);
@@ -68,7 +69,8 @@ export async function openRecordLog(
     checkAcknowledged(acknowledged, last, directory);
     if (kept === undefined) await database.put(markKey, encodeMark(begin), { sync: true });
     await writeSteps(database, [{ added: recovered, removed: [], mark: undefined }]);
-    // Before the journal is emptied, what was in it must be there after a crash; then its own file must be.
+    // Before the journal is cleared, its records must be durable in the database; then the journal's own file must be
+    // durable.
     await syncDirectory(directory);
     const journal = openJournal(directory, options.journalSize ?? defaultJournalSize);
     await syncDirectory(directory);
@@ -81,19 +83,20 @@ export async function openRecordLog(
 }
 
 async function openOrMake(directory: string, { last }: AcknowledgedFile): Promise<Database> {
-  // LevelDB would make a new database where its main file is gone, and remove what is left of the old one.
+  // If its main file is missing, LevelDB would create a new database and remove the rest of the old one.
   if (last !== undefined) return openDatabase(directory, { mustExist: true });
   try {
     return await openDatabase(directory);
   } catch (error) {
-    // It does not sync the first file that it makes: a crash of the machine then may leave one that it cannot read.
+    // LevelDB does not sync the first file that it creates, so a crash of the machine may leave one that it cannot
+    // read.
     if (innermost(error).code !== 'LEVEL_CORRUPTION' || !(await wasNeverWritten(directory))) throw error;
     await destroyDatabase(directory);
     return openDatabase(directory);
   }
 }
 
-/** Whether the database was only begun: no journal, no table and nothing in its logs. */
+/** Whether the database was created and never written to: no journal, no table and empty logs. */
 async function wasNeverWritten(directory: string): Promise<boolean> {
   const names = await readdir(directory);
   if (names.some((name) => name === journalName || /\.(?:ldb|sst)$/.test(name))) return false;
@@ -102,7 +105,10 @@ async function wasNeverWritten(directory: string): Promise<boolean> {
   return found.every(({ size }) => size === 0);
 }
 
-/** The last revision; undefined, and nothing is read, if the database is new. */
+/**
+ * Reads all records in the database and returns the last revision; returns undefined, without reading, if the database
+ * is new.
+ */
 async function readAll(database: Database, reader: LogReader, directory: string): Promise<Revision | undefined> {
   const markBytes = await database.get(markKey);
   if (markBytes === undefined) {
@@ -118,7 +124,7 @@ async function readAll(database: Database, reader: LogReader, directory: string)
   try {
     let coming = iterator.nextv(readAtOnce);
     for (let chunk = await coming; chunk.length > 0; chunk = await coming) {
-      // The next chunk is read while this one is looked at; if this one is bad nobody asks how that went.
+      // The next chunk is read while this one is checked. If this one is bad, the result of that read is ignored.
       coming = iterator.nextv(readAtOnce);
       coming.catch(() => {});
       for (const [key, value] of chunk) {
@@ -141,7 +147,9 @@ async function readAll(database: Database, reader: LogReader, directory: string)
   return last;
 }
 
-/** Reads the records of the journal beyond the last revision of the database: those that were durable when the process ended. */
+/**
+ * Reads the records of the journal beyond the last revision of the database: they were durable when the process ended.
+ */
 function readRest(directory: string, kept: Revision, reader: LogReader): readonly EncodedRecord[] {
   const rest = readJournal(directory)
     .flat()

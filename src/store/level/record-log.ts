@@ -3,7 +3,7 @@ import type { LogMark, LogRecord } from './record.js';
 
 /** The additions to and removals from the log in one step. */
 export interface LogStep {
-  /** In the order of their revisions, which follow the last one. */
+  /** In the order of their revisions, which continue after the last one written. */
   readonly added: readonly { readonly revision: Revision; readonly record: LogRecord }[];
   readonly removed: readonly Revision[];
   /** The mark after the removal. */
@@ -13,13 +13,13 @@ export interface LogStep {
 /** One checksummed record per revision, on disk. */
 export interface RecordLog {
   /**
-   * What is added is durable when it resolves; what is removed may still be there after a crash, with the mark that was.
-   * After a failure the log must not be written to again.
+   * Resolves when the additions are durable; removed records may still be there after a crash, together with the
+   * previous mark. After a failure, the log must not be written to again.
    */
   write(step: LogStep): Promise<void>;
   /** Records the last revision that was acknowledged to its writer as durable. */
   acknowledge(revision: Revision): void;
-  /** Bytes on the disk. */
+  /** Returns the number of bytes on disk. */
   size(): Promise<number>;
   close(): Promise<void>;
 }

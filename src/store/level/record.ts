@@ -2,8 +2,8 @@ import { crc32 } from 'node:zlib';
 import type { Revision } from '../store.js';
 
 /**
- * What one revision did, as it is kept on disk. The value begins with a checksum (CRC-32, big-endian) over everything
- * after it that begins with the revision, so that a record can neither change nor be found in the place of another:
+ * The stored form of the change in one revision. The value begins with a checksum (CRC-32, big-endian) over the
+ * revision and everything that follows, so that a record that was changed or moved to another revision is detected:
  *
  *     crc 4 | type 1 | time 6 | revisionAt 4 (signed) | key length 4 | key (UTF-8) | document
  */
@@ -17,16 +17,19 @@ export type LogRecord =
     }
   | { readonly type: 'delete'; readonly key: string; readonly at: number };
 
-/** The part of the log that is history: records up to `compacted` are the `records` that were live then, and nothing else. */
+/**
+ * The boundary between the history and older records. Up to revision `compacted` the log has `records` records, those
+ * of the entries that existed then.
+ */
 export interface LogMark {
   readonly compacted: Revision;
   readonly records: number;
 }
 
-/** The first byte of the database keys of all records; keys sort by revision. */
+/** The first byte of the database keys of records; keys sort by revision. */
 const recordSpace = 0x76;
 
-/** The database keys that frame those of all records. */
+/** The range of the database keys of all records. */
 export const recordRange = { gte: Buffer.from([recordSpace]), lt: Buffer.from([recordSpace + 1]) };
 
 /** The database key of the mark. */
@@ -43,7 +46,7 @@ export function recordKey(revision: Revision): Buffer {
   return key;
 }
 
-/** The revision a database key stands for; undefined if it is not the key of a record. */
+/** Returns the revision of a database key; undefined if it is not the key of a record. */
 export const revisionOf = (key: Buffer): Revision | undefined =>
   key.length === 9 && key[0] === recordSpace ? key.readBigUInt64BE(1) : undefined;
 
@@ -61,7 +64,10 @@ export function encodeRecord(revision: Revision, record: LogRecord): Buffer {
   return out;
 }
 
-/** The record of a revision; undefined if the bytes are not what was written there. The document is part of `bytes`. */
+/**
+ * Decodes the record of a revision; undefined if the bytes are not what was written there. The document is a slice of
+ * `bytes`.
+ */
 export function decodeRecord(revision: Revision, bytes: Buffer): LogRecord | undefined {
   if (bytes.length < header || bytes.readUInt32BE(0) !== checksum(revision, bytes)) return undefined;
   const at = bytes.readUIntBE(5, 6);

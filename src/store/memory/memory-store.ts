@@ -19,11 +19,11 @@ export interface MemoryStoreOptions extends HistoryLimits {
   readonly clock?: Clock;
   /** The interval of progress reports in streams without changes; default 5 seconds. */
   readonly progressMs?: number;
-  /** Revisions begin after this one; after 0 unless said otherwise. */
+  /** Revisions begin after this one. Default 0. */
   readonly after?: Revision;
 }
 
-/** The reference store: everything in this process's memory, gone when it is closed. */
+/** The reference store: everything is in this process's memory, and lost when it is closed. */
 export class MemoryStore implements Store {
   readonly #clock: Clock;
   readonly #map: VersionedMap;
@@ -71,7 +71,7 @@ export class MemoryStore implements Store {
     this.#fanOut.close();
   }
 
-  /** Forgets the history up to a revision now, as time would later; for tests. */
+  /** Compacts the history up to a revision now; for tests. */
   async compact(revision: Revision): Promise<void> {
     this.#checkOpen();
     this.#map.compact(revision);

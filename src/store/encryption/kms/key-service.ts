@@ -10,16 +10,19 @@ import {
   type KeyStatus,
 } from './messages.js';
 
-/** A service that keeps the keys that data keys are encrypted with: a plugin of Kubernetes' KMS v2. */
+/** A service with the keys that encrypt data keys: a plugin of Kubernetes' KMS v2. */
 export interface KeyService {
   status(): Promise<KeyStatus>;
-  /** `uid` tells requests apart in the service's log. */
+  /** `uid` identifies the request in the service's log. */
   encrypt(plaintext: Buffer, uid: string): Promise<EncryptedKey>;
   decrypt(key: EncryptedKey, uid: string): Promise<Buffer>;
   close(): void;
 }
 
-/** Over gRPC at `unix:///PATH` (or `unix:///@NAME`, which is no file). A request that takes longer than `timeoutMs` fails. */
+/**
+ * Connects to a key service by gRPC at `unix:///PATH` (or `unix:///@NAME`, which is no file). A request that takes
+ * longer than `timeoutMs` fails.
+ */
 export function connectKeyService(endpoint: string, timeoutMs: number): KeyService {
   const client = new Client(addressOf(endpoint), credentials.createInsecure(), {
     'grpc.default_authority': 'localhost',

@@ -16,7 +16,10 @@ import {
 import type { KeyService } from './key-service.js';
 import { decodeEnvelope, type EncryptedKey, type Envelope, encodeEnvelope, keyTypes } from './messages.js';
 
-/** The intervals of status requests to a working and to a failing service, and how long a data key writes without an answer. */
+/**
+ * The intervals of status requests to a working and to a failing service, and how long a data key may encrypt without a
+ * new status.
+ */
 const healthyMs = 60_000;
 const unhealthyMs = 10_000;
 const validMs = 180_000;
@@ -24,9 +27,9 @@ const validMs = 180_000;
 const longestKeyId = 1_024;
 const longestCiphertext = 1_024;
 const longestAnnotations = 32_768;
-/** The number of decrypted data keys that are cached; each takes some hundred bytes, and one is made at each start. */
+/** The number of decrypted data keys that are cached; each takes a few hundred bytes, and each start creates one. */
 const keysKept = 100_000;
-/** The number of data keys decrypted at a time, so that none times out. */
+/** The number of data keys that the service decrypts at a time, so that no request times out. */
 const askedAtOnce = 16;
 const seedLength = 32;
 
@@ -35,20 +38,20 @@ export interface KmsParts {
   readonly service: KeyService;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Ends the asking for the status, and the connection. */
+  /** Ends the status requests, and the connection. */
   readonly signal: AbortSignal;
   readonly metrics?: KmsMetrics | undefined;
 }
 
 /** Counts the keys of a key service. */
 export interface KmsMetrics {
-  /** The service says that it uses this one. */
+  /** Called when the service reports its current key. */
   keyReported(id: string): void;
-  /** A document was encrypted or decrypted with its help. */
+  /** Called when a document is encrypted or decrypted with a data key that this key encrypted. */
   keyUsed(type: TransformationType, id: string): void;
 }
 
-/** The data key that writes. */
+/** The data key that encrypts new documents. */
 interface Current {
   readonly key: EncryptedKey;
   readonly cipher: Cipher;
@@ -56,9 +59,9 @@ interface Current {
 }
 
 /**
- * Encrypts with data keys that a key service encrypts (KEP-3299): each document by a key derived from a seed, which is kept
- * beside it as the service encrypted it. The service is asked once for each of its own keys to encrypt a seed, and once for
- * each seed to decrypt it, so that reads and writes rarely wait for it.
+ * Encrypts with data keys that a key service encrypts (KEP-3299): each document by a key derived from a seed, which is
+ * stored beside the document, encrypted by the service. The service is asked once for each of its own keys to encrypt a
+ * seed, and once for each seed to decrypt it, so that reads and writes rarely wait for it.
  */
 export class KmsProvider implements Provider {
   readonly prefix: string;
@@ -83,7 +86,10 @@ export class KmsProvider implements Provider {
     return this.#problem;
   }
 
-  /** Asks for the status, now and then until the signal aborts. Resolves after the first answer, whatever it is. */
+  /**
+   * Requests the status, at intervals until the signal aborts. Resolves after the first response, also if it is an
+   * error.
+   */
   async start(): Promise<void> {
     const { clock, service, signal } = this.#parts;
     await this.#refresh();
@@ -167,7 +173,10 @@ export class KmsProvider implements Provider {
     }
   }
 
-  /** Takes a new data key if the service has another key; otherwise the present one goes on. */
+  /**
+   * Creates a new data key if the service uses another key than before; otherwise extends the validity of the current
+   * one.
+   */
   async #renew(): Promise<void> {
     const { service, clock, metrics } = this.#parts;
     const { version, healthz, keyId } = await service.status();
@@ -183,7 +192,7 @@ export class KmsProvider implements Provider {
     const seed = randomBytes(seedLength);
     const key = await service.encrypt(seed, randomUUID());
     checkKey(key);
-    // The service changed its key in between: what it says next time counts.
+    // The service changed its key between the two requests: the next status counts.
     if (key.keyId !== keyId) throw new Error(`the status names the key ${keyId}, and ${key.keyId} was used`);
     const cipher = aesGcmOfSeed(seed);
     this.#ciphers.set(idOf({ key, type: keyTypes.seed }), cipher);
@@ -192,7 +201,7 @@ export class KmsProvider implements Provider {
   }
 }
 
-/** @throws Error if it is no envelope, or breaks a limit */
+/** @throws Error if it is not an envelope, or exceeds a limit */
 function readEnvelope(encrypted: Buffer): Envelope {
   const envelope = decodeEnvelope(encrypted);
   if (envelope.type !== keyTypes.key && envelope.type !== keyTypes.seed)
@@ -231,7 +240,7 @@ function cipherOf(plaintext: Buffer, type: number): Cipher {
   return aesGcmOfSeed(plaintext);
 }
 
-/** Tells data keys apart, as the service encrypted them. */
+/** Returns an identifier of an encrypted data key. */
 function idOf({ key: { ciphertext, keyId, annotations }, type }: Pick<Envelope, 'key' | 'type'>): string {
   const hash = createHash('sha256');
   const part = (bytes: Buffer): void => void hash.update(`${bytes.length}:`).update(bytes);

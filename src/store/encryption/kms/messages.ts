@@ -2,18 +2,18 @@ import { type BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';
 import { delimited, readFields, varint } from '../../wire.js';
 
 /**
- * The messages of a key service (Kubernetes' KMS v2, `v2.KeyManagementService`), and what is kept of a document that was
- * encrypted with its help, encoded by hand. What is unknown is skipped when read.
+ * The messages of a key service (Kubernetes' KMS v2, `v2.KeyManagementService`), and the stored form of documents
+ * encrypted with its help, encoded by hand. Unknown fields are skipped when read.
  */
 
 export interface KeyStatus {
   readonly version: string;
-  /** `ok`, or what is wrong. */
+  /** `ok`, or the problem. */
   readonly healthz: string;
   readonly keyId: string;
 }
 
-/** A data key as the service encrypted it: what it takes to have it decrypted. */
+/** A data key encrypted by the service, with all that the service needs to decrypt it. */
 export interface EncryptedKey {
   readonly ciphertext: Buffer;
   readonly keyId: string;
@@ -23,7 +23,7 @@ export interface EncryptedKey {
 /** The types of a data key. */
 export const keyTypes = { key: 0, seed: 1 } as const;
 
-/** The stored form after the prefix: a document encrypted by a data key, and that key as the service encrypted it. */
+/** The stored form after the prefix: a document encrypted by a data key, and that key encrypted by the service. */
 export interface Envelope {
   readonly data: Buffer;
   readonly key: EncryptedKey;
@@ -92,7 +92,7 @@ export function decodeDecrypted(bytes: Uint8Array): Buffer {
   return plaintext;
 }
 
-/** @throws Error if the bytes are no message */
+/** @throws Error if the bytes are not a message */
 export function decodeEnvelope(bytes: Uint8Array): Envelope {
   const found = { data: Buffer.alloc(0), keyId: '', ciphertext: Buffer.alloc(0), type: keyTypes.key as number };
   const annotations = new Map<string, Buffer>();
