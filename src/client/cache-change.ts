@@ -1,6 +1,6 @@
 import type { ApiObject } from '../api/object.js';
 
-/** A change of what a cache holds. */
+/** A change to the objects in a cache. */
 export type CacheChange<T extends ApiObject> =
   | { readonly type: 'added'; readonly object: T; readonly previous: undefined }
   | { readonly type: 'modified'; readonly object: T; readonly previous: T }

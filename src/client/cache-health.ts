@@ -13,7 +13,10 @@ export interface CacheObserver {
   failing(type: ResourceType, change: 1 | -1): void;
 }
 
-/** Waits between tries: 0.8 s doubling to 30 s, up to twice that by jitter; forgotten after two quiet minutes. */
+/**
+ * The waits between retries: 0.8 s doubling to 30 s, up to twice that by jitter; reset after two minutes without a
+ * failure.
+ */
 const retry = { baseMs: 800, capMs: 30_000, quietMs: 120_000 };
 /**
  * After this many watches in a row that fail within `soonMs` and without an event, the cache is stuck at its resource
@@ -30,17 +33,20 @@ export class CacheHealth {
   readonly #random: () => number;
   #failures = 0;
   #failedAt = 0;
-  /** When the resource version was last too old to resume from. */
+  /** The time when the resource version was last too old to resume from. */
   #outdatedAt = Number.NEGATIVE_INFINITY;
-  /** Watches in a row that failed soon, without an event. */
+  /** The number of watches in a row that failed early, without an event. */
   #fruitless = 0;
-  /** Whether the last try failed. */
+  /** Whether the last attempt failed. */
   #isOut = false;
   /** Whether listing or watching fails in an unusual way. */
   #isFailing = false;
-  /** Whether the last failure was of a watch, and not because it needs a new list: a list that works says nothing then. */
+  /**
+   * Whether the last failure was that of a watch, other than one that just needs a new list. Then a completed list does
+   * not count as recovery.
+   */
   #watchFails = false;
-  /** Whether a watch needed a new list, and none has worked since. */
+  /** Whether a watch needed a new list, and no watch has worked since. */
   #beganAnew = false;
   readonly #troubles = new FailureLog();
 
@@ -81,14 +87,14 @@ export class CacheHealth {
     },
   ): { readonly waitMs: number; readonly startsOver: boolean } {
     const outdated = wasFollowing && isOutdated(error);
-    // A watch that got further before it broke off worked: what failed before it says nothing of the next.
+    // A watch that delivered something before it broke off had worked: earlier failures no longer count.
     if (wasFollowing && !outdated && gotFurther) this.#failures = 0;
     if (isRefused(error)) this.#fruitless = 0;
     const startsOver = outdated || this.#fruitless >= stuck.watches;
     const waitMs = Math.round(this.#nextWait({ isOutdated: outdated && !isFault(error) }));
     const beginsAnew = outdated && !isFault(error) && !this.#beganAnew;
     this.#beganAnew ||= outdated;
-    // That a list fails says nothing of the watch.
+    // A failed list says nothing about the watch.
     if (wasFollowing) this.#watchFails = !beginsAnew;
     const isUsual = beginsAnew || (wasFollowing && !outdated && !this.#isOut);
     this.#tell(error, waitMs, { isUsual, isSynced });
@@ -126,14 +132,14 @@ export class CacheHealth {
     this.#fruitless = isFruitless ? this.#fruitless + 1 : 0;
   }
 
-  /** The cache has stopped: takes back what it has reported. */
+  /** Withdraws what was reported, because the cache has stopped. */
   stopped(): void {
     this.#setFailing(false);
   }
 
   /**
-   * Logs why nothing happens, and again while that lasts. It is usual that a watch breaks off or is too far back, and
-   * for a while also that a type is no longer served.
+   * Logs a failure, and again while it lasts. Some failures are expected: a watch breaks off or its resource version
+   * has expired, or, for a while, the type is no longer served.
    */
   #tell(
     error: unknown,
@@ -168,7 +174,10 @@ export class CacheHealth {
     this.#wentWell();
   }
 
-  /** No wait if the resource version has merely expired: whatever failed before, the server answers now. */
+  /**
+   * Returns the time to the next attempt. Does not wait if the resource version has merely expired, because the server
+   * does respond.
+   */
   #nextWait({ isOutdated }: { readonly isOutdated: boolean }): number {
     const now = this.#clock.monotonic();
     if (now - this.#failedAt > retry.quietMs) this.#failures = 0;

@@ -9,8 +9,8 @@ interface KeyPair {
 }
 
 /**
- * Credentials from a certificate and key file that are renewed from time to time; while the two do not match, the ones
- * before stay in use.
+ * Returns credentials from a certificate and a key file that are renewed from time to time. While the two do not match,
+ * the previous ones stay in use.
  */
 export const certificateFiles = (
   first: KeyPair,

@@ -1,77 +1,81 @@
 import type { Observable } from 'rxjs';
 import type { ApiObject, Json, List, ObjectKey, ResourceType } from '../api/object.js';
 
-/** The API as everybody else sees it: in process or over HTTP. Failures are ApiErrors in both. */
+/** A client of the API, in process or over HTTP. Errors of the server are ApiErrors in both. */
 export interface Client {
-  /** All objects of a type, in whatever namespace. Nothing is sent for it. */
+  /** Returns the client of a type. Sends nothing. */
   resource<T extends ApiObject>(type: ResourceType<T>): ResourceClient<T>;
-  /** Every resource served now, preferred versions first within a group. */
+  /** Returns every resource that is served, preferred versions first within a group. */
   discover(options?: DiscoverOptions): Promise<readonly DiscoveredResource[]>;
 }
 
-/** What holds for every call of a client. */
+/** Options that apply to all calls of a client. */
 export interface ClientOptions {
   /**
-   * Called for each warning of a response, for example about unknown fields, from webhooks, or about deprecated
-   * versions; what it throws fails the call. Default: warnings are dropped, or logged by a manager.
+   * Called for each warning of a response, for example about unknown fields, deprecated versions, or from webhooks. An
+   * error it throws fails the call. Default: warnings are dropped, or logged by a manager.
    */
   readonly onWarning?: ((text: string) => void) | undefined;
-  /** For writes that do not say. Default: as the server does, in Kubernetes `Warn`. */
+  /** For writes without this option. Default: that of the server, in Kubernetes `Warn`. */
   readonly fieldValidation?: FieldValidation | undefined;
 }
 
-/** What is done about fields that the type does not have: dropped without a word, dropped with a warning, or refused. */
+/** How unknown fields are handled: dropped silently, dropped with a warning, or rejected. */
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
 
-/** What is done about groups whose resources cannot be found out. */
+/** Options of discovery. */
 export interface DiscoverOptions {
-  /** Called for each version of a group that is served and whose resources could not be found out; they are left out. */
+  /** Called for each version of a group that is served but whose resources cannot be listed; they are left out. */
   readonly onFailure?: (failure: DiscoveryFailure) => void;
 }
 
-/** A version of a group that is served, and why its resources could not be found out. */
+/** A version of a group that is served, and the error of listing its resources. */
 export interface DiscoveryFailure {
   readonly group: string;
   readonly version: string;
   readonly message: string;
 }
 
-/** A resource that is served, what can be done with it, and whether its version is the one its group prefers. */
+/** A resource that is served, its verbs, and whether its version is the one preferred by its group. */
 export interface DiscoveredResource extends ResourceType {
   readonly verbs: readonly string[];
   readonly preferred: boolean;
 }
 
 /**
- * What can be done with objects of a type. Unless something else is said, the answer is the object as it is now. Fails
- * with BadRequest, and sends nothing, where a name can be none or the namespace is missing that the type has.
+ * Operations on the objects of a type. Unless stated otherwise, they return the resulting object. They fail with
+ * BadRequest, without sending anything, if a name is invalid or the namespace of a namespaced type is missing.
  */
 export interface ResourceClient<T extends ApiObject> {
-  /** undefined if there is none; NotFound if the server does not serve the type. */
+  /** Returns undefined if the object does not exist. Fails with NotFound if the server does not serve the type. */
   get(key: ObjectKey): Promise<T | undefined>;
-  /** Everything that is selected; with `limit` a page of it, and `metadata.continue` for the next. */
+  /** Lists the selected objects; with `limit` one page of them, and `metadata.continue` for the next. */
   list(options: ListOptions & MetadataOnly): Promise<List<ApiObject>>;
   list(options?: ListOptions): Promise<List<T>>;
-  /** Completes when the server ends the watch; fails with an ApiError (Expired: list again) or a transport error. */
+  /** Completes when the server ends the watch. Fails with an ApiError (if Expired, list again) or a transport error. */
   watch(options?: WatchOptions): Observable<WatchEvent<T>>;
-  /** Fails with AlreadyExists if the name is taken. Without a name one is made of `metadata.generateName`. */
+  /**
+   * Fails with AlreadyExists if the name is taken. Without a name, the server generates one from
+   * `metadata.generateName`.
+   */
   create(object: T, options?: WriteOptions): Promise<T>;
   /**
-   * Replaces the whole object but for its status, where that is a subresource. Fails with Conflict if somebody wrote it
-   * since the `metadata.resourceVersion` given; without one it replaces what is there, which custom resources refuse.
+   * Replaces the whole object except its status, if that is a subresource. Fails with Conflict if the object was
+   * written since the given `metadata.resourceVersion`; without one it replaces the current object, which custom
+   * resources reject.
    */
   update(object: T, options?: WriteOptions): Promise<T>;
-  /** Fails with NotFound if there is none; `apply` creates it. */
+  /** Fails with NotFound if the object does not exist, except that `apply` creates it. */
   patch(key: ObjectKey, patch: Patch, options?: WriteOptions): Promise<T>;
-  /** Resolves when the deletion is accepted; NotFound if there is none. */
+  /** Resolves when the deletion is accepted. Fails with NotFound if the object does not exist. */
   delete(key: ObjectKey, options?: DeleteOptions): Promise<void>;
-  /** Deletes all that is selected, in one namespace where the type has them. Without a selector that is everything there. */
+  /** Deletes the selected objects, for namespaced types in one namespace. Without a selector, deletes all of them. */
   deleteCollection(options?: ListOptions & DeleteOptions): Promise<void>;
-  /** A subresource: another view of the same objects, such as `status`, or to what they can do, such as `token` of service accounts. */
+  /** Returns the client of a subresource, such as `status` of many types, or `token` of service accounts. */
   subresource<S extends ApiObject = T>(name: string): SubresourceClient<S>;
 }
 
-/** As of a resource; `S` is what the subresource shows and takes. */
+/** Operations on a subresource, as for a resource. `S` is the type of its objects. */
 export interface SubresourceClient<S extends ApiObject> {
   get(key: ObjectKey): Promise<S | undefined>;
   create(key: ObjectKey, object: S, options?: WriteOptions): Promise<S>;
@@ -79,67 +83,73 @@ export interface SubresourceClient<S extends ApiObject> {
   patch(key: ObjectKey, patch: Patch, options?: WriteOptions): Promise<S>;
 }
 
-/** Asks for nothing of objects but what all have. */
+/** Requests only the metadata of objects. */
 export interface MetadataOnly {
   readonly metadataOnly: true;
 }
 
-/** Which objects are listed, and as of when; selectors are written as in `kubectl get -l` and `--field-selector`. */
+/** Selects objects to list, and their version; selectors are written as for `kubectl get -l` and `--field-selector`. */
 export interface ListOptions {
-  /** Absent: all namespaces. */
+  /** Default: all namespaces. */
   readonly namespace?: string | undefined;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
-  /** Most objects in the response. */
+  /** The maximum number of objects in the response. */
   readonly limit?: number;
-  /** What the page before answered. Fails with Expired once its state is no longer kept. */
+  /**
+   * The `metadata.continue` of the previous page. Fails with Expired once the state of that page is no longer
+   * available.
+   */
   readonly continue?: string | undefined;
-  /** A state no older than this, or with `Exact` this one. Default: the latest. */
+  /** A version no older than this one, or with `Exact` exactly this one. Default: the latest. */
   readonly resourceVersion?: string;
   readonly resourceVersionMatch?: 'Exact' | 'NotOlderThan';
-  /** Objects come with nothing but apiVersion, kind and metadata (as PartialObjectMetadata, under their own kind). */
+  /** Return only apiVersion, kind and metadata of objects (as PartialObjectMetadata, under their own kind). */
   readonly metadataOnly?: boolean;
 }
 
-/** What is watched, and from when on. */
+/** Selects objects to watch, and where the watch starts. */
 export interface WatchOptions {
-  /** Absent: all namespaces. */
+  /** Default: all namespaces. */
   readonly namespace?: string | undefined;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
-  /** Events after this version. Absent: the present state first, as ADDED. */
+  /** Send the events after this version. Default: first the current objects as ADDED. */
   readonly resourceVersion?: string;
-  /** Present state first, then a bookmark annotated as its end; needs `allowBookmarks`. `false`: only what happens from now on. */
+  /**
+   * Send the current objects first, then a bookmark annotated as their end; requires `allowBookmarks`. `false`: send
+   * only changes from now on.
+   */
   readonly sendInitialEvents?: boolean;
   /** Send bookmarks that report the progress of the watch. */
   readonly allowBookmarks?: boolean;
-  /** When the server ends it. Default: half an hour to an hour. */
+  /** The time after which the server ends the watch. Default: 30 to 60 minutes. */
   readonly timeoutSeconds?: number;
-  /** As of a list. */
+  /** As for a list. */
   readonly metadataOnly?: boolean;
-  /** Called once the server has answered and watches; what happens may be long in coming. */
+  /** Called once the server has accepted the watch; the first event may come much later. */
   readonly onOpen?: () => void;
 }
 
 /** An event of a watch: a change with the object's state after it (for a deletion, the last state), or a bookmark. */
 export type WatchEvent<T extends ApiObject> =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: T }
-  /** Everything up to `resourceVersion` has been sent; `initialEventsEnd` marks the end of the present state. */
+  /** All changes up to `resourceVersion` have been sent; `initialEventsEnd` marks the end of the current objects. */
   | { readonly type: 'BOOKMARK'; readonly resourceVersion: string; readonly initialEventsEnd: boolean };
 
-/** How an object is written. */
+/** Options of writes. */
 export interface WriteOptions {
-  /** Do everything but store it. */
+  /** Do everything except store the object. */
   readonly dryRun?: boolean;
-  /** Owner of the written fields (`metadata.managedFields`). Default: the user agent up to its `/`. */
+  /** The owner of the written fields (`metadata.managedFields`). Default: the user agent up to its `/`. */
   readonly fieldManager?: string;
-  /** Default: that of the client. */
+  /** Default: that of the client's options. */
   readonly fieldValidation?: FieldValidation;
 }
 
 /**
- * `json` is a list of operations (RFC 6902), `merge` is RFC 7396, `strategic` knows lists by key, `apply` is
- * server-side apply. The JSON of a body is sent.
+ * A change to an object: `json` is a list of operations (RFC 6902), `merge` is RFC 7396, `strategic` merges lists by
+ * key, `apply` is server-side apply. `body` is sent as JSON.
  */
 export type Patch =
   | { readonly type: 'json'; readonly body: readonly object[] }
@@ -151,13 +161,16 @@ export type Patch =
       readonly force?: boolean;
     };
 
-/** How an object is deleted, as DeleteOptions of `meta/v1`. */
+/** Options of deletions, as DeleteOptions of `meta/v1`. */
 export interface DeleteOptions {
-  /** Do everything but delete it. */
+  /** Do everything except delete the object. */
   readonly dryRun?: boolean;
-  /** What it owns goes after it, before it, or stays. Default: as the type has it, mostly `Background`. */
+  /**
+   * Whether dependents are deleted after the object, before it, or are kept. Default: depends on the type, mostly
+   * `Background`.
+   */
   readonly propagationPolicy?: 'Background' | 'Foreground' | 'Orphan';
   readonly gracePeriodSeconds?: number;
-  /** Fails with Conflict if the object is another or was written since. */
+  /** Fail with Conflict if the object has another uid or resource version. */
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
 }

@@ -1,47 +1,47 @@
-/** Where a server is, how to know it, and who to be there. */
+/** The address of a server, how to verify it, and the client's identity. */
 export interface ClusterAccess {
   /** `https://host:port[/path]` */
   readonly server: string;
-  /** PEM of what verifies the server; absent: what Node trusts. */
+  /** The CAs that verify the server, in PEM. Default: those that Node.js trusts. */
   readonly ca?: string | undefined;
   /** Do not verify the server. */
   readonly insecure?: boolean;
-  /** The name the server's certificate must have, if not the host's. */
+  /** The name expected in the server's certificate, if not the host's. */
   readonly serverName?: string | undefined;
-  /** Namespace of the context; for programs that want a default. */
+  /** The namespace of the context, for programs that use it as a default. */
   readonly namespace?: string | undefined;
   readonly credentials: CredentialSource;
-  /** Further headers of every request, such as those of impersonation. */
+  /** Additional headers of every request, such as those for impersonation. */
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
 }
 
-/** What is shown to a server: a header, a certificate, both or nothing. */
+/** The credentials presented to a server: a header, a certificate, both or nothing. */
 export interface ClientCredentials {
-  /** Value of the Authorization header. */
+  /** The value of the Authorization header. */
   readonly authorization?: string | undefined;
-  /** PEM of a TLS client certificate and its key. */
+  /** A TLS client certificate and its key, in PEM. */
   readonly certificate?: string | undefined;
   readonly key?: string | undefined;
 }
 
-/** Where credentials come from that change while a client runs. */
+/** A source of credentials that may change while a client runs. */
 export interface CredentialSource {
-  /** What to present now; cheap to ask before every request. */
+  /** Returns the credentials to present now. Cheap enough to be called for every request. */
   current(): Promise<ClientCredentials>;
   /**
-   * The server refused what was presented: the next `current` finds out anew, unless it knows something else already. True
-   * if that can make a difference.
+   * Called when the server rejected the presented credentials: the next `current` fetches new ones, unless they have
+   * been replaced already. Returns whether a retry may succeed.
    */
   refused(presented: ClientCredentials): boolean;
 }
 
-/** Credentials that never change. */
+/** Returns a source of credentials that never change. */
 export const fixedCredentials = (credentials: ClientCredentials): CredentialSource => ({
   current: async () => credentials,
   refused: () => false,
 });
 
-/** A way to reach a server cannot be found or understood. The message says where to look. */
+/** Thrown when the configuration for reaching a server is missing or invalid. The message names its source. */
 export class AccessError extends Error {
   override readonly name = 'AccessError';
 }

@@ -7,7 +7,10 @@ type Read = (path: string, accept: string) => Promise<unknown>;
 
 const aggregated = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json';
 
-/** Every resource a server serves, preferred versions first within a group; in two requests if the server knows how. */
+/**
+ * Returns every resource that a server serves, preferred versions first within a group; in two requests if the server
+ * supports aggregated discovery.
+ */
 export async function discover(
   read: Read,
   { onFailure = () => {} }: DiscoverOptions = {},
@@ -20,7 +23,7 @@ export async function discover(
   return oneByOne(read, ofCore, ofGroups, onFailure);
 }
 
-/** Lists that are empty may be `null`. */
+/** A discovery document of any kind. Empty lists may be `null`. */
 interface Answer {
   readonly kind?: string;
   /** APIGroupDiscoveryList */
@@ -116,8 +119,8 @@ const resource = ({ singular, verbs, shortNames, categories, ...found }: Found):
 });
 
 /**
- * Unaggregated discovery: one request for every group and version. A version that cannot be read is left out, and so is one
- * that has gone since the groups were listed.
+ * Unaggregated discovery: one request for every group and version. Leaves out versions that cannot be read, and those
+ * that were removed since the groups were listed.
  */
 async function oneByOne(
   read: Read,

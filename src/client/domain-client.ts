@@ -39,7 +39,10 @@ function renamed<T extends ApiObject>(
   };
 }
 
-/** What is sent to a subresource may be of another group than the object, as a TokenRequest of a service account is. */
+/**
+ * Returns the function for the subresources of a type. An object sent to a subresource may belong to another group than
+ * its parent, as a TokenRequest for a service account does.
+ */
 const subresourcesOf =
   <T extends ApiObject>(resource: ResourceClient<T>, domains: Domains) =>
   <S extends ApiObject = T>(name: string): SubresourceClient<S> =>
@@ -61,6 +64,6 @@ function renamedSubresource<S extends ApiObject>(
   };
 }
 
-/** A configuration to apply names its version, as a whole object does. */
+/** Returns a patch with its apiVersion renamed: a configuration to apply contains one, as a whole object does. */
 const patchIn = (patch: Patch, inVersion: (body: JsonObject) => JsonObject): Patch =>
   patch.type === 'apply' && isObject(patch.body) ? { ...patch, body: inVersion(patch.body) } : patch;

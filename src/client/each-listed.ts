@@ -1,7 +1,10 @@
 import type { ApiObject } from '../api/object.js';
 import type { ListOptions, ResourceClient } from './client.js';
 
-/** Objects of a list one after the other, `limit` of them in memory at a time (default 500). Fails as `list` does, also between pages. */
+/**
+ * Yields the objects of a list one by one, with `limit` of them in memory at a time (default 500). Fails as `list`
+ * does, also between pages.
+ */
 export async function* eachListed<T extends ApiObject>(
   resource: Pick<ResourceClient<T>, 'list'>,
   options: Omit<ListOptions, 'continue'> = {},

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import type { Clock } from '../runtime/clock.js';
 import { AccessError, type ClientCredentials, type CredentialSource } from './cluster-access.js';
 
-/** `users[].user.exec` of a kubeconfig: a program that answers credentials (client.authentication.k8s.io). */
+/** `users[].user.exec` of a kubeconfig: a program that prints credentials (client.authentication.k8s.io). */
 export interface ExecPlugin {
   readonly apiVersion: string;
   readonly command: string;
@@ -20,7 +20,7 @@ export interface ExecOptions {
   readonly env: NodeJS.ProcessEnv;
   /** Passed to plugins that set `provideClusterInfo`. */
   readonly cluster: object;
-  /** A command with a path is relative to this directory. */
+  /** The directory that a relative path of the command refers to. */
   readonly directory: string;
 }
 
@@ -30,7 +30,10 @@ const limits = { timeoutMs: 60_000, outputBytes: 1_048_576 };
 const earlyMs = 10_000;
 const run = promisify(execFile);
 
-/** Credentials from an exec plugin, which runs when they are first needed, have expired, or were refused; once at a time. */
+/**
+ * Returns credentials from an exec plugin. The plugin runs when they are first needed, have expired or were rejected;
+ * one run at a time.
+ */
 export function execCredentials(plugin: ExecPlugin, options: ExecOptions): CredentialSource {
   if (typeof plugin.command !== 'string' || plugin.command === '')
     throw new AccessError('an exec plugin has no command');
@@ -59,7 +62,7 @@ export function execCredentials(plugin: ExecPlugin, options: ExecOptions): Crede
       return asking;
     },
     refused(presented) {
-      // Many calls may be refused at once; one run of the program is enough for all.
+      // Many calls may be rejected at once; one run of the program is enough for all.
       const { authorization, certificate } = known?.credentials ?? {};
       const isKnown =
         (authorization === undefined || authorization === presented.authorization) &&
@@ -85,7 +88,7 @@ async function output(plugin: ExecPlugin, { env, cluster, directory }: ExecOptio
       maxBuffer: limits.outputBytes,
       windowsHide: true,
     });
-    // There is nobody to answer prompts.
+    // The plugin cannot prompt for input.
     answer.child.stdin?.end();
     return (await answer).stdout;
   } catch (cause) {

@@ -2,15 +2,15 @@ import { ApiError } from '../api/errors.js';
 import { messageOf } from '../api/message-of.js';
 import type { Logger } from '../runtime/logger.js';
 
-/** How often a failure that lasts is logged again. */
+/** The interval at which a lasting failure is logged again. */
 const tellEveryMs = 600_000;
-/** Most kinds of failures that are told apart. */
+/** The maximum number of kinds of failures that are distinguished. */
 const most = 20;
 
 /** A failure of a remote service. */
 interface Trouble {
   readonly error: unknown;
-  /** Time of the `monotonic` clock. */
+  /** The time of the `monotonic` clock. */
   readonly now: number;
   readonly fields?: object;
   readonly message: string;
@@ -23,19 +23,19 @@ interface Trouble {
  * lasts.
  */
 export class FailureLog {
-  /** Kinds of failures logged since the last success. */
+  /** The kinds of failures logged since the last success. */
   readonly #told = new Set<string>();
-  /** When the failures began or were last logged. */
+  /** The time when the failures began or were last logged. */
   #quietSince = 0;
 
-  /** Notes that failures begin, without logging. */
+  /** Records that failures begin, without logging. */
   failureBegan(now: number): void {
     this.#quietSince = now;
   }
 
   /**
-   * Whether this failure should be logged; if so it counts as logged. `isKnown`: it is expected, and logged only if it
-   * lasts.
+   * Returns whether this failure is to be logged, and then counts it as logged. `isKnown`: the failure is expected, and
+   * logged only if it lasts.
    */
   shouldReport(error: unknown, now: number, { isKnown = false }: { readonly isKnown?: boolean } = {}): boolean {
     const trouble = troubleOf(error);
@@ -52,7 +52,7 @@ export class FailureLog {
     log[level]({ err: fromElsewhere(error), ...fields }, message);
   }
 
-  /** Notes a success. Returns whether failures were logged since the last one. */
+  /** Records a success. Returns whether failures were logged since the last one. */
   recovered(): boolean {
     const wasTold = this.#told.size > 0;
     this.#told.clear();
@@ -60,10 +60,12 @@ export class FailureLog {
   }
 }
 
-/** Returns the kind of a failure: messages contain versions, ports and times. */
+/**
+ * Returns the kind of a failure: its reason or code if it has one, because messages contain versions, ports and times.
+ */
 function troubleOf(error: unknown): string {
   if (error instanceof ApiError) return error.reason ?? String(error.code);
-  // A number is a status of HTTP, which many kinds have in common.
+  // A numeric code is an HTTP status, which many kinds of failures share.
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : messageOf(error);
 }
 

@@ -15,15 +15,15 @@ import { type OnWarning, withWarningFactory, withWarnings } from './warnings.js'
 
 /** A client over HTTP, with connections of its own. */
 export interface RemoteClient extends Client {
-  /** PEM of the CAs that verify the server; empty if that is left to Node. */
+  /** The CAs that verify the server, in PEM; empty if Node.js' own are used. */
   readonly ca: string;
   /** The server's version, such as `v1.36.0`; empty if it does not report one. */
   serverVersion(): Promise<string>;
-  /** Ends all connections; calls and watches under way fail, and so do later ones. */
+  /** Ends all connections; calls and watches in progress fail, and so do later ones. */
   close(): void;
 }
 
-/** How a client calls itself, and by which clock it waits. */
+/** The user agent and the clock of a client, and the options of its calls. */
 export interface HttpClientOptions extends ClientOptions {
   readonly clock?: Clock | undefined;
   /** Default `kedge`. */
@@ -31,15 +31,16 @@ export interface HttpClientOptions extends ClientOptions {
 }
 
 /**
- * A client over HTTP/1.1 with keep-alive. Failures of the server are ApiErrors. Others, such as connection errors, are
- * Errors with method and URL and the code of their cause; AccessErrors, for example about credentials, are not changed.
+ * Returns a client over HTTP/1.1 with keep-alive. Failures of the server are ApiErrors. Others, such as connection
+ * errors, are Errors with method and URL and the code of their cause; AccessErrors, for example about credentials, are
+ * passed on unchanged.
  */
 export function httpClient(access: ClusterAccess, options: HttpClientOptions = {}): RemoteClient {
   const { clock = systemClock, userAgent = 'kedge', fieldValidation } = options;
   const transport = httpTransport(access, userAgent);
   const sender = new HttpSender(transport, { credentials: access.credentials, clock });
 
-  /** Without the query, which differs each time: logs report the same failure only once. */
+  /** Describes a request without its query, which differs each time, so that logs report the same failure only once. */
   const describe = ({ method, path }: RequestTarget): string =>
     `${method} ${transport.urlOf(path.replace(/\?.*/s, ''))}`;
 
@@ -87,7 +88,7 @@ export function httpClient(access: ClusterAccess, options: HttpClientOptions = {
     if (onWarning === undefined) withWarningFactory(client, (tell) => clientUntil(signal, tell));
     return withAbortFactory(client, (other) => {
       const either = AbortSignal.any(signal === undefined ? [other] : [signal, other]);
-      // Every call under way listens.
+      // Every call in progress adds a listener.
       setMaxListeners(0, either);
       return clientUntil(either, onWarning);
     });

@@ -26,7 +26,10 @@ export interface ResourceRequest extends RequestTarget {
   readonly body?: unknown;
   readonly contentType?: string;
   readonly accept?: string;
-  /** The type of the requested collection or object. Absent for subresources, which may not be served although the type is. */
+  /**
+   * The type of the requested collection or object. Absent for subresources, which may not be served although the type
+   * is.
+   */
   readonly type?: ResourceType;
 }
 /** Sends requests for resource clients. */
@@ -45,16 +48,16 @@ const asItIs = (answer: unknown): unknown => answer;
 export function wrapRequestError(asked: string, error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof ApiError || error instanceof AccessError) return error;
   const { message, code } = error as NodeJS.ErrnoException;
-  // An AggregateError for a name with several addresses has no message.
+  // The AggregateError for a host name with several addresses has no message.
   const told = new Error(`${asked}: ${message || code}`, { cause: error });
   return code === undefined ? told : Object.assign(told, { code });
 }
 
-/** Servers that do not know PartialObjectMetadata send whole objects. */
+/** Returns the Accept header. Servers without PartialObjectMetadata send whole objects. */
 const acceptOf = ({ metadataOnly }: { readonly metadataOnly?: boolean }, kind: string): string =>
   metadataOnly ? `${jsonMediaType};as=${kind};g=meta.k8s.io;v=v1,${jsonMediaType}` : jsonMediaType;
 
-/** An object without anything but its metadata, under its own kind. */
+/** Returns an object with its metadata only, under its own kind. */
 const bare = <T extends ApiObject>(type: ResourceType<T>, { metadata }: T): T =>
   ({ apiVersion: groupVersion(type), kind: type.kind, metadata }) as T;
 
@@ -84,14 +87,14 @@ export function resourceClient<T extends ApiObject>(wire: ResourceTransport, typ
       const list = await call({ method: 'GET', path, accept }, decodeList<T>);
       return {
         metadata: { ...list.metadata, resourceVersion: list.metadata?.resourceVersion ?? '' },
-        // Items of built-in kinds come without kind and version.
+        // Items of built-in kinds lack kind and version.
         items: (list.items ?? []).map((item) => (options.metadataOnly ? bare(type, item) : { ...item, ...identity })),
       };
     },
     watch: (options = {}) => watch<T>(wire, type, options),
     create: async (given, options) => {
       const path = withQuery(writePath(type, given.metadata.namespace), writeQuery(options));
-      // Subresources that perform an action, such as bindings, answer a Status.
+      // Subresources that perform an action, such as bindings, respond with a Status.
       return call({ method: 'POST', path, body: given }, (answer) => decodeObject<T>(answer, { orStatus: true }));
     },
     update: async (given, options) =>

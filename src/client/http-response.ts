@@ -13,12 +13,12 @@ import {
 
 /** Reads and validates responses. */
 
-/** No answer is larger than a string can be. */
+/** The maximum size of a response, below that of the longest string. */
 const maxBodyBytes = 256 * 1_048_576;
 
 /**
- * Returns the body of a response as JSON; undefined if it is empty. Throws the failure that it reports, and Error for what
- * is not JSON. `type` is that of the requested collection or object.
+ * Returns the body of a response as JSON; undefined if it is empty. Throws the failure that it reports, and an Error if
+ * it is not JSON. `type` is that of the requested collection or object.
  */
 export async function readResponse(answer: IncomingMessage, asked: string, type?: ResourceType): Promise<unknown> {
   const parts: Buffer[] = [];
@@ -41,14 +41,16 @@ export async function readResponse(answer: IncomingMessage, asked: string, type?
 
 const beginningOf = (text: string): string => text.trim().slice(0, 1_024);
 
-/** Makes an ApiError of an error response, which is plain text rather than a Status if it comes from a proxy or filter. */
+/**
+ * Converts an error response to an ApiError. If it comes from a proxy or filter, it is plain text rather than a Status.
+ */
 function failure(text: string, code: number, asked: string, type: ResourceType | undefined): ApiError {
   const body = parseOrUndefined(text);
   const notServed = type && `the server does not serve ${groupResource(type)} in version ${type.version}: `;
   const answered = `${asked}: the server answered with code ${code}`;
   if (isObject(body) && body['kind'] === 'Status') {
     const error = errorFromStatus(body, code, answered);
-    // Where there is no such object, of a type that it serves, it names that.
+    // If the type is served and only the object does not exist, the Status names the object.
     const isServed = notServed === undefined || !isReason(error, 'NotFound') || error.details?.name;
     return isServed ? error : errorFromStatus({ ...body, message: `${notServed}${error.message}` }, code, answered);
   }
@@ -84,7 +86,7 @@ export function decodeList<T extends ApiObject>(answer: unknown): Partial<List<T
   throw new Error('the answer of the server is not a list of objects');
 }
 
-/** Decodes an object. A Status is accepted only with `orStatus`, for creations that answer one, such as evictions. */
+/** Decodes an object. A Status is accepted only with `orStatus`, for creations that return one, such as evictions. */
 export function decodeObject<T extends ApiObject>(answer: unknown, { orStatus }: { readonly orStatus: boolean }): T {
   if (hasMetadata(answer) && (orStatus || answer.kind !== 'Status')) return answer as T;
   throw new Error('the answer of the server is not an object');

@@ -23,7 +23,7 @@ export class HttpSender {
     this.#transport = transport;
     this.#credentials = credentials;
     this.#clock = clock;
-    // Every request that waits to be sent again listens.
+    // Every request that waits for a retry adds a listener.
     setMaxListeners(0, this.#closing.signal);
   }
 
@@ -44,7 +44,10 @@ export class HttpSender {
     }
   }
 
-  /** Retries once if a kept-alive connection turned out to be dead; only requests that cannot have had an effect yet. */
+  /**
+   * Sends a request, and once more if its kept-alive connection turns out to be closed and the request cannot have had
+   * an effect.
+   */
   async #reach(request: HttpRequest): ReturnType<HttpTransport['send']> {
     try {
       return await this.#transport.send(request);
@@ -54,13 +57,13 @@ export class HttpSender {
     }
   }
 
-  /** Ends early with the request or the client; sending then fails. */
+  /** Waits before a retry. Ends early if the request is aborted or the client closed; sending then fails. */
   #pause(waitMs: number, signal: AbortSignal | undefined): Promise<void> {
     const closing = this.#closing.signal;
     return this.#clock.sleep(waitMs, signal === undefined ? closing : AbortSignal.any([signal, closing]));
   }
 
-  /** Ends all waiting for retries. */
+  /** Ends all waits for retries. */
   close(): void {
     this.#closing.abort();
   }

@@ -4,15 +4,15 @@ import { raceAbort } from '../runtime/abort.js';
 import { AccessError, type ClientCredentials, type ClusterAccess } from './cluster-access.js';
 
 /**
- * Most bytes of response headers, as in Go's client. Their number (`maxHeadersCount`) is not limited, because Node silently
- * drops headers beyond its limit.
+ * The maximum number of bytes of response headers, as in Go's client. Their number (`maxHeadersCount`) is not limited,
+ * because Node.js silently drops headers beyond that limit.
  */
 export const maxResponseHeaders = 10 * 1_048_576;
 
-/** The media type of what is sent and asked for. */
+/** The media type of request bodies and of requested responses. */
 export const jsonMediaType = 'application/json';
 
-/** One request over a kept connection. */
+/** A request over a kept-alive connection. */
 export interface HttpRequest {
   readonly method: string;
   /** Path and query, below the server's own path. */
@@ -21,8 +21,8 @@ export interface HttpRequest {
   readonly body?: string;
   readonly signal?: AbortSignal | undefined;
   /**
-   * How long the connection may be silent. Absent: a minute; `Infinity` for watches, of which some proxies keep even the
-   * head back.
+   * How long the connection may be silent. Default: a minute; `Infinity` for watches, because some proxies delay even
+   * the headers.
    */
   readonly silenceMs?: number;
 }
@@ -31,17 +31,17 @@ export interface HttpTransport {
   /** Returns the URL of a path below the server's base path. */
   urlOf(path: string): string;
   /**
-   * Resolves once the headers are there; the body must be read or destroyed. Also returns the credentials that were
+   * Resolves once the headers have arrived; the body must be read or destroyed. Also returns the credentials that were
    * presented.
    */
   send(request: HttpRequest): Promise<{ readonly answer: IncomingMessage; readonly presented: ClientCredentials }>;
-  /** Ends all connections: what is under way fails, and so does what is sent after that. */
+  /** Ends all connections: requests in progress and later ones fail. */
   close(): void;
 }
 
 const patience = { silenceMs: 60_000, keepAliveMs: 30_000 };
 
-/** Connections to one server: kept, verified, and renewed when the credentials change. */
+/** Returns the connections to one server: kept alive, verified, and replaced when the credentials change. */
 export function httpTransport(access: ClusterAccess, userAgent: string): HttpTransport {
   const base = URL.canParse(access.server) ? new URL(access.server) : undefined;
   if (base === undefined || !/^https?:$/.test(base.protocol)) {
@@ -53,12 +53,12 @@ export function httpTransport(access: ClusterAccess, userAgent: string): HttpTra
 class Transport implements HttpTransport {
   readonly #access: ClusterAccess;
   readonly #userAgent: string;
-  /** Base path of the server. */
+  /** The base path of the server. */
   readonly #base: string;
   readonly #request: typeof httpRequest;
   readonly #agents: Agents;
   #closed: Error | undefined;
-  /** How to end each request under way; they may be on connections of agents that were replaced. */
+  /** The functions that end each request in progress, which may be on connections of a replaced agent. */
   readonly #ending = new Set<(error: Error) => void>();
 
   constructor(access: ClusterAccess, base: URL, userAgent: string) {
@@ -77,7 +77,7 @@ class Transport implements HttpTransport {
   async send(given: HttpRequest): ReturnType<HttpTransport['send']> {
     given.signal?.throwIfAborted();
     if (this.#closed !== undefined) throw this.#closed;
-    // Getting credentials, as from an exec plugin, may take longer than the caller waits.
+    // Fetching credentials, for example from an exec plugin, may take longer than the caller waits.
     const presented = await raceAbort(given.signal, this.#access.credentials.current());
     if (this.#closed !== undefined) throw this.#closed;
     return { answer: await this.#sendWith(presented, given), presented };
@@ -142,11 +142,11 @@ const secureAgent = (access: ClusterAccess, { certificate, key }: ClientCredenti
     ...(certificate === undefined ? {} : { cert: certificate, key }),
   });
 
-/** The agent that keeps connections now, and those of credentials of before, which end with their last request. */
+/** The current agent, and those with earlier credentials, which are closed after their last request. */
 class Agents {
   readonly #make: (credentials: ClientCredentials) => KeptAgent;
   #current: { readonly agent: KeptAgent; readonly credentials: ClientCredentials } | undefined;
-  /** How many requests are under way with each. */
+  /** The number of requests in progress with each agent. */
   readonly #running = new Map<KeptAgent, number>();
 
   constructor(make: (credentials: ClientCredentials) => KeptAgent) {

@@ -11,7 +11,7 @@ import type { ExecPlugin } from './exec-credential.js';
 export interface NamedEntry<T> {
   readonly name: string;
   readonly value: T;
-  /** Directory of its file, for relative paths. */
+  /** The directory of its file, for relative paths. */
   readonly directory: string;
 }
 
@@ -53,7 +53,7 @@ export interface Kubeconfig {
   readonly users: readonly NamedEntry<User>[];
   readonly contexts: readonly NamedEntry<Context>[];
   readonly currentContext: string;
-  /** The text of the file that says which context is current; for what is left to another reader. */
+  /** The text of the file with the current context, for another parser. */
   readonly text: string;
 }
 
@@ -73,14 +73,16 @@ export async function readFileIfExists(path: string): Promise<string | undefined
   }
 }
 
-/** `path` is where the text stands: relative paths in it start there. Fails with AccessError. */
+/**
+ * Parses the text of a kubeconfig file. Relative paths in it refer to the directory of `path`. Fails with AccessError.
+ */
 export async function parseKubeconfig(text: string, path: string): Promise<Kubeconfig> {
   const config = await parse(text, path);
   const directory = dirname(resolve(path));
   const named = <T>(list: string, member: string): readonly NamedEntry<T>[] => {
     const items: unknown = config[list];
     return (Array.isArray(items) ? items : []).filter(isObject).flatMap((item) => {
-      // One that says no more than its name is there, as in client-go.
+      // An entry with a name only is accepted, as in client-go.
       const { name, [member]: value } = item;
       const content = value ?? {};
       return typeof name === 'string' && isObject(content) ? [{ name, value: content as T, directory }] : [];
@@ -109,7 +111,7 @@ async function parse(text: string, path: string): Promise<JsonObject> {
   return value;
 }
 
-/** Merges several files: of each name the first counts. */
+/** Merges several files: the first entry with a name counts. */
 export const merge = (configs: readonly Kubeconfig[]): Kubeconfig => {
   const deciding = configs.find(({ currentContext }) => currentContext !== '') ?? configs[0];
   return {
@@ -128,7 +130,7 @@ export function findNamed<T>(list: readonly NamedEntry<T>[], name: string | unde
   return found;
 }
 
-/** Returns data that is inline in the kubeconfig, or in the file that it names. Fails with AccessError. */
+/** Returns data that is inline in the kubeconfig, or read from the file that it names. Fails with AccessError. */
 export async function inlineOrFile(
   inline: string | undefined,
   path: string | undefined,

@@ -13,9 +13,12 @@ import {
 } from './kubeconfig-file.js';
 import { tokenFile } from './token-file.js';
 
-/** From a user of a kubeconfig to credentials. */
+/** Credentials of the users in kubeconfig files. */
 
-/** Name of the cluster extension whose contents are passed to exec plugins with the cluster (client.authentication.k8s.io). */
+/**
+ * The name of the cluster extension whose contents are passed to exec plugins with the cluster
+ * (client.authentication.k8s.io).
+ */
 const execExtension = 'client.authentication.k8s.io/exec';
 
 /** Opens the credentials of a kubeconfig user. Fails with AccessError. */
@@ -55,7 +58,7 @@ export async function credentialsOf(
   return tls;
 }
 
-/** The client certificate and key of a user, if there are any; from files they are read again. */
+/** Returns the client certificate and key of a user, if there are any. Files are read again when they change. */
 async function certificateOf(user: User, directory: string, clock: Clock): Promise<CredentialSource> {
   const read = async () => {
     const certificate = await inlineOrFile(
@@ -75,13 +78,13 @@ async function certificateOf(user: User, directory: string, clock: Clock): Promi
   return inFiles ? certificateFiles(first, read, clock) : fixedCredentials(first);
 }
 
-/** Combines the credentials of two sources: a TLS certificate and something else. */
+/** Combines the credentials of two sources: a TLS certificate and another credential. */
 const together = (tls: CredentialSource, source: CredentialSource): CredentialSource => ({
   current: async () => ({ ...(await tls.current()), ...(await source.current()) }),
   refused: (presented) => [tls, source].map((one) => one.refused(presented)).includes(true),
 });
 
-/** Old ways of authentication are left to the official client, which is loaded for them alone. */
+/** Legacy authentication methods are handled by the official client, which is loaded only for them. */
 async function fromOfficialClient(
   provider: string,
   { text, currentContext }: Kubeconfig,

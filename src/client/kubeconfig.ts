@@ -15,9 +15,12 @@ import {
 } from './kubeconfig-file.js';
 import { credentialsOf, impersonation } from './kubeconfig-user.js';
 
-/** Reads kubeconfig files: YAML or JSON, several merged as kubectl merges them, everything but proxies. */
+/** Reads kubeconfig files: YAML or JSON, several merged as kubectl merges them. Proxies are not supported. */
 
-/** The server and identity that kubeconfig files name. The first file that says something wins. Fails with AccessError. */
+/**
+ * Returns the server and identity configured in kubeconfig files. If several files set something, the first one counts.
+ * Fails with AccessError.
+ */
 export async function accessFromFiles(paths: readonly string[], options: KubeconfigOptions): Promise<ClusterAccess> {
   const read = await Promise.all(paths.map(readFileIfExists));
   const files = read.flatMap((text, at) => (text === undefined ? [] : [{ text, path: paths[at] ?? '' }]));
@@ -26,7 +29,7 @@ export async function accessFromFiles(paths: readonly string[], options: Kubecon
   return accessOf(merge(configs), options);
 }
 
-/** Like `accessFromFiles`, for a text; relative paths in it start at `directory`. */
+/** Like `accessFromFiles`, for a text; relative paths in it refer to `directory`. */
 export const accessFromText = async (
   text: string,
   options: KubeconfigOptions & { readonly directory?: string },
@@ -57,7 +60,7 @@ export async function usersInFile(
   return { byName, current: byName.get(context?.value.user ?? '') };
 }
 
-/** A source that is opened when it is first asked, and again after a failure. */
+/** Returns a source of credentials that is opened on first use, and again after a failure. */
 function openedLater(open: () => Promise<CredentialSource>): CredentialSource {
   let opened: Promise<CredentialSource> | undefined;
   return {

@@ -11,40 +11,40 @@ import type { Client, ListOptions, MetadataOnly, ResourceClient, WatchEvent, Wat
 /**
  * A copy of one type's objects that is always a consistent view. It lists once, then watches; a watch that ends is
  * resumed where it stopped. Only if the server cannot continue from there, or if two watches in a row fail early and
- * without an event, all objects are listed again and replaced at once. It reads from a Client and serves controllers,
- * and never gives up before its signal aborts.
+ * without an event, are all objects listed again and replaced at once. The cache reads through a Client, and retries
+ * until its signal aborts.
  */
 export interface ObjectCache<T extends ApiObject> {
-  /** Resolves when the first list is in, or the cache stopped before that; never rejects. */
+  /** Resolves when the first list is complete, or the cache stopped before that; never rejects. */
   readonly synced: Promise<void>;
   get(key: ObjectKey): T | undefined;
-  /** The same array until something changes. */
+  /** Returns the same array until something changes. */
   list(): readonly T[];
-  /** The present objects as `added`, then every change, in order. Completes when the cache stops. */
+  /** The current objects as `added`, then every change, in order. Completes when the cache stops. */
   readonly changes: Observable<CacheChange<T>>;
 }
 
-/** Which objects are kept, in what form, and until when. */
+/** Selects the objects to cache, their form, and the lifetime of the cache. */
 export interface ObjectCacheOptions<T extends ApiObject = ApiObject> {
   /** Stops the cache. */
   readonly signal: AbortSignal;
   readonly clock?: Clock;
   readonly log?: Logger;
-  /** Numbers in [0, 1); spreads retries. */
+  /** Returns numbers in [0, 1), which spread retries. */
   readonly random?: () => number;
   readonly namespace?: string | undefined;
   readonly labelSelector?: string | undefined;
   readonly fieldSelector?: string | undefined;
-  /** Objects that are listed at a time. Default 500. */
+  /** The number of objects per page of a list. Default 500. */
   readonly pageSize?: number;
-  /** Objects have only apiVersion, kind and metadata; the rest is never sent or parsed. */
+  /** Cache only apiVersion, kind and metadata; the rest is never sent or parsed. */
   readonly metadataOnly?: boolean | undefined;
   /**
-   * Reduces an object to what is kept and published, for caches of many objects; identity and version must stay. While
-   * it throws, the cache does not change, logs the reason, and tries again.
+   * Reduces an object before it is cached and published, for caches of many objects; identity and version must be kept.
+   * While it throws, the cache does not change, logs the error, and tries again.
    */
   readonly transform?: ((object: T) => T) | undefined;
-  /** Observes whether the cache lists and watches. In a controller: that of its context. */
+  /** Observes whether the cache lists and watches. In a controller, the one of its context. */
   readonly cacheObserver?: CacheObserver | undefined;
 }
 
@@ -69,10 +69,10 @@ export function openObjectCache<const T extends ApiObject>(
   return cache;
 }
 
-/** A watch asks for 5 to 10 minutes; half a minute later it counts as lost. */
+/** A watch requests 5 to 10 minutes; half a minute after its end it counts as lost. */
 const watchSeconds = { least: 300, spread: 300 };
 const lostAfterMs = 30_000;
-/** A watch that ends sooner than this without an event is a failure, not an end. */
+/** A watch that ends sooner than this without an event counts as a failure. */
 const shortWatchMs = 1_000;
 interface Page<T> {
   readonly items: readonly T[];
@@ -181,7 +181,7 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
         found.set(key, this.#asKnown(key, this.#transform(object)));
       }
       // Watching from the version of the first page reports changes between pages, also with servers that read each
-      // page afresh.
+      // page at the latest version.
       if (next === undefined || page.whole) version = page.version;
       next = page.next;
     } while (next !== undefined && next !== '' && !this.#signal.aborted);
@@ -194,13 +194,16 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
     this.#markSynced();
   }
 
-  /** What is known already, if it is the same to the last field: the server may show it otherwise now. */
+  /**
+   * Returns the cached object if it equals the new one in all fields. The resource version alone does not tell: the
+   * server may now return the same version in another form.
+   */
   #asKnown(key: string, object: T): T {
     const known = this.#objects.get(key);
     return known !== undefined && isDeepStrictEqual(known, object) ? known : object;
   }
 
-  /** One page; everything in one if the pages begun are no longer to be had. */
+  /** Lists one page; lists everything at once if the pages begun have expired. */
   async #page(next: string | undefined): Promise<Page<T>> {
     const options = { ...this.#scope, limit: this.#pageSize };
     try {
@@ -236,7 +239,7 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
     for (const subscriber of to) subscriber.next(change);
   }
 
-  /** One watch, to its end. Rejects if it failed. */
+  /** Runs one watch to its end. Rejects if it failed. */
   async #follow(from: string): Promise<void> {
     const timeoutSeconds = watchSeconds.least + Math.floor(this.#random() * watchSeconds.spread);
     const startedAt = this.#clock.monotonic();
@@ -268,7 +271,7 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
               try {
                 this.#take(event);
               } catch (error) {
-                // The object causes the failure and will do so again: events after it are not processed, and the
+                // The object causes the failure and would cause it again: events after it are not processed, and the
                 // failure is reported.
                 this.#health.broke();
                 reject(error);

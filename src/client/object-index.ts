@@ -1,15 +1,15 @@
 import { type ApiObject, keyOf, keyText } from '../api/object.js';
 import type { ObjectCache } from './object-cache.js';
 
-/** Finds objects of a cache by something else than their key. */
+/** Finds objects of a cache by something other than their key. */
 export interface ObjectIndex<T extends ApiObject> {
-  /** The objects that have this value, in no order. */
+  /** Returns the objects with this value, in no particular order. */
   get(value: string): readonly T[];
 }
 
 /**
- * Keeps an index of a cache up to date until the cache stops. `valuesOf` is called once for every state of an object;
- * an object for which it throws has no values.
+ * Returns an index of a cache, which is updated until the cache stops. `valuesOf` is called once for every state of an
+ * object; an object for which it throws has no values.
  */
 export function indexBy<T extends ApiObject>(
   cache: Pick<ObjectCache<T>, 'changes'>,

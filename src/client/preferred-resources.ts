@@ -1,7 +1,10 @@
 import { groupResource } from '../api/object.js';
 import type { DiscoveredResource } from './client.js';
 
-/** Each resource once, in its preferred version, if it has all of these verbs there; no subresources. */
+/**
+ * Returns each resource in the preferred version of its group, if it has all of these verbs there; without
+ * subresources.
+ */
 export function preferredResources(
   discovered: readonly DiscoveredResource[],
   verbs: readonly string[],

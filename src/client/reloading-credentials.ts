@@ -4,9 +4,9 @@ import type { ClientCredentials, CredentialSource } from './cluster-access.js';
 const keptMs = 60_000;
 
 /**
- * Credentials in files that are renewed from time to time: read again every minute, and after they were refused. While they
- * cannot be read, as in the middle of a renewal, the previous ones are used; `first` are some that were read just now,
- * `otherwise` those to use before any could be read.
+ * Returns credentials from files that are renewed from time to time: they are read again every minute, and after they
+ * were rejected. While they cannot be read, for example in the middle of a renewal, the previous ones are used. `first`
+ * are credentials that have just been read; `otherwise` are those to use until they can be read.
  */
 export function reloadingCredentials(
   read: () => Promise<ClientCredentials>,

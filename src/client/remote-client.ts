@@ -10,27 +10,27 @@ import { tokenFile } from './token-file.js';
 
 export type { RemoteClient } from './http-client.js';
 
-/** Which server is connected to, and as whom. */
+/** Options that select the server and the identity. */
 export interface ConnectOptions extends ClientOptions {
-  /** A kubeconfig file. Default: those of KUBECONFIG, else ~/.kube/config, else the account of the pod we run in. */
+  /** A kubeconfig file. Default: those of KUBECONFIG, else ~/.kube/config, else the service account of the pod. */
   readonly kubeconfig?: string | undefined;
-  /** The text of a kubeconfig, such as `server.adminKubeconfig` or of a Secret; takes precedence over files. */
+  /** The text of a kubeconfig, for example `server.adminKubeconfig` or from a Secret; takes precedence over files. */
   readonly kubeconfigText?: string | undefined;
   readonly context?: string | undefined;
-  /** Product and version, for the server's records; also the default field manager. Default `kedge`. */
+  /** Product and version, for the server's logs; also the default field manager. Default `kedge`. */
   readonly userAgent?: string;
   readonly clock?: Clock;
   readonly env?: NodeJS.ProcessEnv;
 }
 
-/** A client of a server far away. Nothing is sent before the first call. Fails with AccessError. */
+/** Returns a client of a remote server. Sends nothing before the first call. Fails with AccessError. */
 export async function connect(options: ConnectOptions = {}): Promise<RemoteClient> {
   const { clock, userAgent, onWarning, fieldValidation } = options;
   const access = await findAccess(options);
   return httpClient(access, { clock, onWarning, fieldValidation, ...(userAgent === undefined ? {} : { userAgent }) });
 }
 
-/** Where `connect` would go. */
+/** Returns the server and identity that `connect` would use. */
 export async function findAccess(options: ConnectOptions = {}): Promise<ClusterAccess> {
   const { clock = systemClock, env = process.env, context, kubeconfig, kubeconfigText } = options;
   const reading = { clock, env, context };
@@ -51,7 +51,7 @@ const exists = (path: string): Promise<boolean> =>
 
 const accountDirectory = '/var/run/secrets/kubernetes.io/serviceaccount';
 
-/** As the service account of the pod we run in. */
+/** Returns the access of the service account of the pod that this process runs in. */
 export async function inCluster(
   env: NodeJS.ProcessEnv,
   clock: Clock,

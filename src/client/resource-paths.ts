@@ -2,7 +2,7 @@ import type { ObjectKey, ResourceType } from '../api/object.js';
 import { checkRequestPath } from '../api/request-keys.js';
 import type { QueryParameters } from './request-options.js';
 
-/** Where resources are on a server. */
+/** URL paths of resources. */
 
 /** Returns the path for reading a collection, of all namespaces if none is given. Throws BadRequest for an invalid namespace. */
 export function readPath(type: ResourceType, namespace: string | undefined): string {
@@ -24,9 +24,9 @@ function collectionPath(type: ResourceType, namespace: string | undefined): stri
   ]);
 }
 
-/** Returns the path of an object or a subresource. Throws BadRequest for an invalid key, so that no server has to guess. */
+/** Returns the path of an object or a subresource. Throws BadRequest for an invalid key, instead of sending it. */
 export function objectPath(type: ResourceType, { namespace, name }: ObjectKey, subresource?: string): string {
-  // Programs without types leave the name out.
+  // Programs in plain JavaScript may omit the name.
   checkRequestPath({ namespace, isInOne: type.namespaced, name: name ?? '', subresource });
   return collectionPath(type, namespace) + pathOf(subresource === undefined ? [name] : [name, subresource]);
 }

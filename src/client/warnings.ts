@@ -12,11 +12,14 @@ export function withWarningFactory<C extends Client>(client: C, make: (onWarning
   return client;
 }
 
-/** Returns a client that reports warnings to `onWarning`; the client itself if it has a handler of its own. */
+/** Returns a client that reports warnings to `onWarning`; the client itself if it has its own handler. */
 export const withWarnings = (onWarning: OnWarning, client: Client): Client =>
   telling.get(client)?.(onWarning) ?? client;
 
-/** Returns the texts of Warning headers (RFC 7234 section 5.5), joined as Node joins them; malformed ones are skipped. */
+/**
+ * Returns the texts of Warning headers (RFC 7234 section 5.5), joined as Node.js joins them; malformed ones are
+ * skipped.
+ */
 export function warningTexts(header: string | undefined): readonly string[] {
   if (header === undefined) return [];
   const texts = header.matchAll(/(?:^|,)\s*\d{3} [^\s",]+ "((?:[^"\\]|\\.)*)"/g);

@@ -2,12 +2,14 @@ import { ApiError, codes, isReason } from '../api/errors.js';
 
 /** Classifies errors that end a watch. */
 
-/** The server failed internally, in an ERROR event or a response: resuming the watch would fail again. */
+/**
+ * Whether the server failed internally, in an ERROR event or a response, so that resuming the watch would fail again.
+ */
 export const isFault = (error: unknown): boolean => error instanceof ApiError && error.code === codes.InternalError;
 
 /**
- * The watch cannot be resumed from its resource version: too old, of another history, in the future, or invalid. Transient
- * failures do not count, such as a busy server or a proxy that does not reach it.
+ * Whether the watch cannot be resumed from its resource version: it is too old, of another history, in the future, or
+ * invalid. Transient failures do not count, such as a busy server or an unreachable one behind a proxy.
  */
 export const isOutdated = (error: unknown): boolean =>
   error instanceof ApiError &&
@@ -16,7 +18,7 @@ export const isOutdated = (error: unknown): boolean =>
   !isReason(error, 'Unauthorized') &&
   !isReason(error, 'Forbidden');
 
-/** The watch never began, because the server is busy or down: its resource version may still be good. */
+/** Whether the watch never began, because the server is busy or down: its resource version may still be valid. */
 export const isRefused = (error: unknown): boolean =>
   error instanceof ApiError
     ? error.code === codes.TooManyRequests

@@ -4,11 +4,11 @@ import { parseJson } from '../api/json-text.js';
 import { type ApiObject, hasMetadata } from '../api/object.js';
 import type { WatchEvent } from './client.js';
 
-/** An event may be as large as an object can be, and then some. */
+/** The maximum length of an event, more than the largest object takes. */
 const maxLineBytes = 64 * 1_048_576;
 const newline = 0x0a;
 
-/** Splits a stream into its lines, without the line ends; time is linear in the bytes. Fails on a line beyond the limit. */
+/** Splits a stream into lines, without the line breaks, in linear time. Fails on a line beyond the limit. */
 export async function* linesOf(stream: Readable, limit = maxLineBytes): AsyncGenerator<string> {
   let parts: Buffer[] = [];
   let length = 0;
@@ -30,7 +30,9 @@ export async function* linesOf(stream: Readable, limit = maxLineBytes): AsyncGen
 
 const initialEventsEnd = 'k8s.io/initial-events-end';
 
-/** Parses one line of a watch. Throws the failure that an ERROR event reports, and for what is not an event. */
+/**
+ * Parses one line of a watch. Throws the failure that an ERROR event reports, and an error if the line is not an event.
+ */
 export function watchEvent<T extends ApiObject>(line: string): WatchEvent<T> {
   const { type, object } = parse(line);
   if (type === 'ERROR') throw errorFromStatus(object, 500, 'the watch failed');
