@@ -9,19 +9,19 @@ import { keyOf } from '../api/object.js';
 import type { Client, WriteOptions } from '../client/client.js';
 import { writeDecision } from './csr.js';
 
-/** Why a request is approved or denied, as its condition says. */
+/** The reason and message of the condition that approves or denies a request. */
 export interface Verdict extends WriteOptions {
-  /** For programs: one word in CamelCase. */
+  /** A machine-readable reason: one word in CamelCase. */
   readonly reason: string;
-  /** For people: a sentence. */
+  /** A sentence for humans. */
   readonly message?: string;
 }
 
 /**
- * Approves a request, as `kubectl certificate approve` does. One that is approved stays as it is. If somebody else wrote it
- * since it was read, it is read and tried again, as what it asks for never changes. Answers it as it is now. Fails with
- * Conflict if it is denied, or another one has its name; with NotFound if it is gone; with Forbidden without the right to
- * update `certificatesigningrequests/approval`, and to `approve` for its signer.
+ * Approves a request, as `kubectl certificate approve` does; does nothing if it is approved already. If the request was
+ * written since it was read, reads it and tries again, because its contents never change. Returns the current request.
+ * Fails with Conflict if it is denied or another request has its name; with NotFound if it no longer exists; with
+ * Forbidden without the right to update `certificatesigningrequests/approval`, and to `approve` for its signer.
  */
 export const approve = (
   client: Client,
@@ -44,7 +44,7 @@ interface Kind {
 const approval: Kind = { type: 'Approved', is: isApproved, opposite: { type: 'Denied', is: isDenied } };
 const denial: Kind = { type: 'Denied', is: isDenied, opposite: { type: 'Approved', is: isApproved } };
 
-/** As kubectl does. */
+/** The same limit as in kubectl. */
 const mostTries = 10;
 
 async function decide(

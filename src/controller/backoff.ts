@@ -1,21 +1,21 @@
 import type { Clock } from '../runtime/clock.js';
 
-/** Milliseconds to wait before the next try; `attempt` is the number of the try that failed, from 1. */
+/** Returns the milliseconds to wait before the next attempt; `attempt` is the number of the one that failed, from 1. */
 export type Backoff = (attempt: number) => number;
 
 export interface ExponentialOptions {
-  /** After the first failure. */
+  /** The wait after the first failure. */
   readonly baseMs: number;
   readonly capMs: number;
 }
 
-/** `baseMs`, then twice as long after every further failure, up to `capMs`. */
+/** Returns a backoff of `baseMs`, doubled after every further failure, up to `capMs`. */
 export const exponentialBackoff =
   ({ baseMs, capMs }: ExponentialOptions): Backoff =>
   (attempt) =>
     Math.min(capMs, baseMs * 2 ** Math.max(0, attempt - 1));
 
-/** At most `burst` at once and `perSecond` in the long run. */
+/** At most `burst` at once and `perSecond` on average. */
 export interface RateLimit {
   readonly perSecond: number;
   readonly burst: number;
@@ -53,8 +53,8 @@ export function tokenBucket({ clock, perSecond, burst }: RateLimit & { readonly 
 }
 
 /**
- * The longer of the exponential backoff of the key and the rate limit over all keys. Default: the limits of Kubernetes'
- * controllers, 5 ms doubling to 1,000 s per key, and 10 retries a second (100 at once) over all.
+ * Returns the longer of the exponential backoff of the key and the wait for the rate limit over all keys. Default: the
+ * limits of Kubernetes' controllers, 5 ms doubling to 1,000 s per key, and 10 retries a second (100 at once) over all.
  */
 export function defaultBackoff(
   clock: Clock,

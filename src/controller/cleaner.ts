@@ -6,17 +6,23 @@ import { deleteIfPresent } from './delete-if-present.js';
 export interface CleanerSpec<T extends ApiObject> {
   readonly name: string;
   readonly for: ResourceType<T>;
-  /** When an object may go, in milliseconds since the epoch; undefined: not as it is. */
+  /**
+   * Returns when the object is to be deleted, in milliseconds since the epoch; undefined for never in its current
+   * state.
+   */
   expiresAt(object: T): number | undefined;
-  /** Objects that are written again and again may be needed again: only what is as it was judged goes. Default: no. */
+  /**
+   * Delete the object only in the state that was judged, because objects that are updated may be needed again. Default:
+   * no.
+   */
   readonly unchanged?: boolean;
-  /** Only apiVersion, kind and metadata are held in memory, and tell when. */
+  /** Hold only apiVersion, kind and metadata in memory, if these are enough for `expiresAt`. */
   readonly metadataOnly?: boolean;
-  /** Logged of each that was deleted. */
+  /** The log message for each deleted object. */
   readonly message: string;
 }
 
-/** Deletes objects when they are due, each at its time and none that took its name. */
+/** Defines a controller that deletes objects when they expire, and never another object with the same name. */
 export const defineCleaner = <T extends ApiObject>({
   name,
   for: type,

@@ -4,13 +4,13 @@ import type { Client, ResourceClient, SubresourceClient } from '../client/client
 import { throwIfDue } from '../runtime/abort.js';
 import { Observable } from '../runtime/observable.js';
 
-/** For each client that ends with a signal, the client it wraps. */
+/** For each client with a lifetime, the client it wraps. */
 const lasting = new WeakMap<Client, Client>();
 
 /**
- * Returns a client that works until the signal aborts: later calls fail with the signal's reason, and nothing is sent. So do
- * calls that are under way; those over HTTP are aborted, as the server may be long in answering. `told` is called before one
- * fails so.
+ * Returns a client that works until the signal aborts. Later calls fail with the signal's reason, and nothing is sent.
+ * Calls in progress fail too; those over HTTP are aborted, because the server may take long to respond. `told` is
+ * called before a call fails in this way.
  */
 export function clientUntil(signal: AbortSignal, client: Client, told: () => void = () => {}): Client {
   const within = withAbort(signal, client);
@@ -28,7 +28,7 @@ interface End {
   told(): void;
 }
 
-/** Returns the client that a `clientUntil` wraps: for cleaning up after everything else has ended. */
+/** Returns the client that `clientUntil` wrapped, for cleaning up after everything else has ended. */
 export const underlyingClient = (client: Client): Client => lasting.get(client) ?? client;
 
 function check({ signal, told }: End): void {

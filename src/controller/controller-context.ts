@@ -7,6 +7,9 @@ const controllers = new WeakMap<Client, ReconcileContext>();
 export const registerCallClient = (controller: ReconcileContext, client: Client): void =>
   void controllers.set(client, controller);
 
-/** Returns the context of the controller for the context of a single call with a time limit: for what outlives the call. */
+/**
+ * Returns the context of the controller, given the context of a single call with a time limit; for what outlives the
+ * call.
+ */
 export const controllerContext = <C extends Pick<ReconcileContext, 'client'>>(context: C): C | ReconcileContext =>
   controllers.get(context.client) ?? context;

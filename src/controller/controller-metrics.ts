@@ -1,31 +1,41 @@
 import { exponentialBuckets, type Metrics } from '../runtime/metrics.js';
 
-/** How a reconcile ended. `requeue`: well, and it wants another look; `retry`: badly; `terminal`: badly and for good. */
+/**
+ * The outcome of a reconcile. `requeue`: it succeeded and asked to be called again; `retry`: it failed and is retried;
+ * `terminal`: it failed and is not retried.
+ */
 export type ReconcileOutcome = 'done' | 'requeue' | 'retry' | 'terminal';
 
-/** What controllers count, by the controller's name. */
+/** Receives the measurements of controllers, by the controller's name. */
 export interface ControllerMetrics {
-  /** `error`: why it ended badly. */
+  /** Called when a reconcile has ended; `error` is its failure. */
   reconciled(controller: string, outcome: ReconcileOutcome, seconds: number, error?: unknown): void;
-  /** A reconcile took longer than it may. */
+  /** Called when a reconcile takes longer than its time limit. */
   timedOut?(controller: string): void;
-  /** One has started, with so many workers. Returns the callback to invoke when it has ended. */
+  /** Called when a controller starts, with its number of workers. Returns the callback to invoke when it has ended. */
   started?(controller: string, workers: number): () => void;
-  /** The number of keys that wait for a worker changed by `change`: several controllers may have one name. */
+  /**
+   * Called when the number of keys that wait for a worker changes by `change`. Several controllers may share a name.
+   */
   queued?(controller: string, change: number): void;
-  /** A key waits for a worker that did not. */
+  /** Called when a key begins to wait for a worker. */
   added?(controller: string): void;
-  /** A key is to wait for a worker later: after a failure, or when its time has come. */
+  /** Called when a key is to be queued later: after a failure, or at a given time. */
   delayed?(controller: string): void;
-  /** A key had waited so long for a worker. */
+  /** Called with the time that a key has waited for a worker. */
   waited?(controller: string, seconds: number): void;
-  /** A worker took a key, `age` seconds ago. Returns the callback to invoke when it is done with it. */
+  /**
+   * Called when a worker takes a key; `age` returns the seconds since. Returns the callback to invoke when the work is
+   * done.
+   */
   took?(controller: string, age: () => number): () => void;
-  /** The number of watches of a resource that fail to list or watch changed by `change`; 0 when one begins. */
+  /** Called when the number of failing watches of a resource changes by `change`; 0 when a watch begins. */
   watchFailing?(controller: string, resource: string, change: number): void;
-  /** Whether this process has the lease of that name, for which it has asked. */
+  /** Called when this process gets or loses the lease of that name, for which it is a candidate. */
   leading?(lease: string, isLeading: boolean): void;
-  /** A review has come for the webhook at a path. Returns the callback to invoke once it is answered with an HTTP status. */
+  /**
+   * Called when a webhook receives a review. Returns the callback to invoke once it is answered with an HTTP status.
+   */
   reviewing?(webhook: string): (code: number, seconds: number) => void;
 }
 
@@ -36,7 +46,7 @@ const results: Readonly<Record<ReconcileOutcome, string>> = {
   terminal: 'error',
 };
 
-/** Counts under the names that dashboards for controllers know. */
+/** Returns controller metrics under the names that dashboards for controllers use. */
 export function controllerMetrics(metrics: Metrics): ControllerMetrics {
   const reconciles = reconcileMetrics(metrics);
   const { worked, ...queue } = queueMetrics(metrics);
@@ -97,7 +107,7 @@ function reconcileMetrics(metrics: Metrics) {
     buckets: exponentialBuckets(0.001, 4, 9),
   });
   return {
-    /** Known to scrapes before anything happens: the first is an increase, too. */
+    /** Creates the series with 0, so that scrapes see the first increase, too. */
     begin(controller: string): void {
       for (const result of Object.values(results)) total.add({ controller, result }, 0);
       for (const counter of [errors, terminal, timeouts]) counter.add({ controller }, 0);
@@ -151,7 +161,7 @@ function workerMetrics(metrics: Metrics) {
     help: 'Number of workers.',
     labels: ['controller'],
   });
-  /** How long workers have had their keys. */
+  /** The functions that return how long workers have had their keys. */
   const ages = new Map<string, Set<() => number>>();
   const agesOf = (controller: string): Set<() => number> => {
     const taken = ages.get(controller) ?? new Set();

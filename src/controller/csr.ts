@@ -8,7 +8,7 @@ import { PkiError } from '../pki/pki-error.js';
 import { TerminalError } from './controller.js';
 import { fieldManagers } from './field-manager.js';
 
-/** Reduces a request to what decides whether there is something to do about it, to be held in memory. */
+/** Reduces a request, for memory, to the fields that decide whether there is something to do for it. */
 export const requestOutline = ({
   apiVersion,
   kind,
@@ -33,10 +33,10 @@ export function readOrGiveUp<R>(csr: CertificateSigningRequest, read: (csr: Cert
   }
 }
 
-/** The condition that approves or denies a request, without its times. */
+/** The condition that approves or denies a request, without its timestamps. */
 export type Decision = Pick<CertificateSigningRequestCondition, 'type' | 'reason' | 'message'>;
 
-/** Adds a decision to a request. Fails with Conflict if somebody else wrote it since it was read. */
+/** Adds a decision to a request. Fails with Conflict if the request was written since it was read. */
 export async function decideRequest(client: Client, csr: CertificateSigningRequest, decision: Decision): Promise<void> {
   await writeDecision(client, csr, decision, { fieldManager: fieldManagers.controllers });
 }

@@ -16,10 +16,10 @@ import { sharedCache } from './shared-cache.js';
 import { runTrigger } from './trigger.js';
 
 /**
- * The loop under every controller: changes put keys into a queue, a worker takes a key, reads the object fresh and
- * hands it to `reconcile`. Reading fresh means that a reconcile never acts on what a cache has not yet heard of. An
- * object that is not selected is none of the controller's, like one that is gone. Throws BadRequest if a selector of
- * it or of a trigger cannot be read, Error if a number is none.
+ * Defines a controller. Changes put keys into a queue; a worker takes a key, reads the object from the server and
+ * passes it to `reconcile`. Because it reads from the server, a reconcile never acts on a state that is older than the
+ * change. An object that is not selected is treated like one that does not exist. Throws BadRequest if a selector of
+ * the controller or of a trigger is invalid, and Error if an option is not a valid number.
  */
 export function defineController<
   const T extends ApiObject,
@@ -40,7 +40,7 @@ class ObjectWork<T extends ApiObject> implements KeyedWork<ObjectKey> {
   readonly #spec: ControllerSpec<T>;
   readonly #read: SelectedReader<T>;
   readonly #context: ReconcileContext;
-  /** undefined: the controller has no `deleted`. */
+  /** undefined if the controller has no `deleted`. */
   readonly #endings: DeletionTracker<T> | undefined;
   #cache: ObjectCache<T> | undefined;
   #triggers: readonly Promise<void>[] = [];
@@ -83,7 +83,7 @@ class ObjectWork<T extends ApiObject> implements KeyedWork<ObjectKey> {
     this.#triggers = (spec.alsoOn ?? []).map((trigger) => runTrigger(trigger, this.#context, { cache, spec, wake }));
   }
 
-  /** Handles pending deletions under the key, then the object that exists now. */
+  /** Handles the pending deletions under the key, then the current object. */
   async reconcile(key: ObjectKey, context: ReconcileContext): Promise<ReconcileResult> {
     const noticed = this.#endings?.pending(key) ?? [];
     const { object, isServed } = await this.#fresh(key, context);
@@ -116,7 +116,8 @@ class ObjectWork<T extends ApiObject> implements KeyedWork<ObjectKey> {
     try {
       return { object: await this.#read(client.resource(this.#spec.for), key), isServed: true };
     } catch (error) {
-      // The type is no longer served, as after its definition was deleted: what the cache lacks, too, is gone.
+      // The type is no longer served, for example because its definition was deleted: then an object that is not in the
+      // cache does not exist.
       if (!isReason(error, 'NotFound') || this.#cache?.get(key) !== undefined) throw error;
       return { object: undefined, isServed: false };
     }
@@ -130,7 +131,7 @@ class ObjectWork<T extends ApiObject> implements KeyedWork<ObjectKey> {
     return dueMs > 0 && Number.isFinite(dueMs) ? [result, { requeueAfterMs: dueMs }] : [result];
   }
 
-  /** Calls `deleted` for each deletion. One that fails keeps nothing else under the name waiting, and is retried. */
+  /** Calls `deleted` for each pending deletion. A failure does not block other work under the name, and is retried. */
   async #tellAll(key: ObjectKey, object: T | undefined, context: ReconcileContext) {
     const results: ReconcileResult[] = [];
     const untold: unknown[] = [];
@@ -148,7 +149,7 @@ class ObjectWork<T extends ApiObject> implements KeyedWork<ObjectKey> {
 
   async #tell(key: ObjectKey, last: T, context: ReconcileContext): Promise<ReconcileResult> {
     try {
-      // A copy: others hold the object, too, and it is passed again if this fails.
+      // Passes a copy, because others hold the object, too, and it is passed again after a failure.
       const result = await this.#spec.deleted?.(structuredClone(last), context);
       if (!result) this.#endings?.delivered(key, last);
       return result;

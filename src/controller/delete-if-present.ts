@@ -4,11 +4,14 @@ import type { Client, DeleteOptions } from '../client/client.js';
 
 /** Options of `deleteIfPresent`. The uid of the object is always a precondition. */
 export interface DeleteIfPresentOptions extends Omit<DeleteOptions, 'preconditions'> {
-  /** Only as it was read: fails with Conflict if it was written since. Default: no. */
+  /** Delete the object only in the state that was read: fails with Conflict if it was written since. Default: no. */
   readonly unchanged?: boolean;
 }
 
-/** Deletes this object; fails with Conflict if another one has its name. Returns false if there is none. */
+/**
+ * Deletes this object; fails with Conflict if another one has its name. Returns false if there is no object with the
+ * name.
+ */
 export async function deleteIfPresent<T extends ApiObject>(
   client: Client,
   type: ResourceType<T>,

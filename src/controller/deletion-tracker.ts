@@ -1,9 +1,9 @@
 import { type ApiObject, keyOf, keyText, type ObjectKey } from '../api/object.js';
 import type { Clock } from '../runtime/clock.js';
 
-/** How often objects are checked that were reconciled before the cache saw them. */
+/** The interval of checks for objects that were reconciled before the cache saw them. */
 const lookEveryMs = 60_000;
-/** After this time a cache has seen an object, or never will. */
+/** The time after which a cache has seen an object, or never will. */
 const rememberedMs = 900_000;
 
 interface Surroundings<T extends ApiObject> {
@@ -15,13 +15,13 @@ interface Surroundings<T extends ApiObject> {
 }
 
 /**
- * Deletions that are still to be delivered to a controller. The cache reports most of them. But objects are read fresh, so
- * one may be reconciled and deleted before the cache has seen it: such deletions are detected here. The cache may still
- * report them later.
+ * Tracks the deletions that are still to be delivered to a controller. The cache reports most of them. But objects are
+ * read from the server, so one may be reconciled and deleted before the cache has seen it: such deletions are detected
+ * here. The cache may still report them later.
  */
 export class DeletionTracker<T extends ApiObject> {
   readonly #given: Surroundings<T>;
-  /** Deleted objects by key: several may have had one name. */
+  /** Deleted objects by key; several may have had the same name. */
   readonly #untold = new Map<string, readonly T[]>();
   /** Objects that were reconciled before the cache saw them, by key. */
   readonly #worked = new Map<string, T>();
@@ -33,18 +33,18 @@ export class DeletionTracker<T extends ApiObject> {
     this.#given = given;
   }
 
-  /** Deleted objects under a key that are to be delivered, oldest first. */
+  /** Returns the deleted objects under a key that are to be delivered, oldest first. */
   pending(key: ObjectKey): readonly T[] {
     return this.#untold.get(keyText(key)) ?? [];
   }
 
-  /** The cache reported that an object exists. */
+  /** Records that the cache reported an existing object. */
   observed(object: T): void {
     const id = keyText(keyOf(object));
     if (isSame(object, this.#worked.get(id))) this.#worked.delete(id);
   }
 
-  /** The cache reported a deletion. Returns false if it was detected here before. */
+  /** Records that the cache reported a deletion. Returns false if it was detected here before. */
   deleted(last: T): boolean {
     this.observed(last);
     if (this.#found.delete(uidOf(last))) return false;
@@ -52,12 +52,18 @@ export class DeletionTracker<T extends ApiObject> {
     return true;
   }
 
-  /** The object under a key was read fresh: it is not deleted, whatever was reported before that. */
+  /**
+   * Records that the object under a key was read from the server: if it exists, it is not deleted, whatever was
+   * reported before.
+   */
   readFresh(key: ObjectKey, object: T | undefined, noticed: readonly T[]): void {
     for (const last of noticed) if (isSame(last, object)) this.delivered(key, last);
   }
 
-  /** The object exists and is reconciled, or there is none: another one that was reconciled under the key is deleted. */
+  /**
+   * Records that the object is being reconciled, or does not exist: another object that was reconciled under the key is
+   * deleted.
+   */
   workingOn(key: ObjectKey, object: T | undefined): void {
     const worked = this.#worked.get(keyText(key));
     if (worked !== undefined && (object === undefined || !isSame(worked, object))) {
@@ -72,7 +78,7 @@ export class DeletionTracker<T extends ApiObject> {
     void this.#look();
   }
 
-  /** The deletion was delivered. */
+  /** Records that the deletion was delivered. */
   delivered(key: ObjectKey, last: T): void {
     const left = this.pending(key).filter((one) => one !== last);
     if (left.length > 0) this.#untold.set(keyText(key), left);

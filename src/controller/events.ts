@@ -13,15 +13,15 @@ import { controllerContext } from './controller-context.js';
 import { isNamespaceTerminating } from './namespace-terminating.js';
 
 /**
- * Records what a controller did to an object as Events. Never fails and never waits. Once the signal aborts, events
- * that wait to be written are dropped.
+ * Records what a controller does to objects as Events. Never fails and never waits. Once the signal aborts, events that
+ * wait to be written are dropped.
  */
 export interface EventRecorder {
   record(
     object: ApiObject,
     event: { readonly type: 'Normal' | 'Warning'; readonly reason: string; readonly message: string },
   ): void;
-  /** Resolves when everything recorded so far was written or given up: nothing is written after that. */
+  /** Resolves when everything recorded so far was written or dropped. */
   flush(): Promise<void>;
 }
 
@@ -29,10 +29,10 @@ type Told = Parameters<EventRecorder['record']>[1];
 
 const limits = { remembered: 4_096, waiting: 1_000, burst: 25, perSecond: 1 / 300, similar: 10, similarForMs: 600_000 };
 
-/** Messages of one object, type and reason. */
+/** The messages of one object, type and reason. */
 interface Similar {
   readonly messages: Set<string>;
-  /** When the last one came (of the `monotonic` clock). */
+  /** The time of the last message (of the `monotonic` clock). */
   readonly at: number;
 }
 
@@ -47,11 +47,11 @@ interface RecorderContext extends Pick<ReconcileContext, 'client' | 'clock' | 'l
 }
 
 /**
- * Records events of one component. The same event again counts up instead of being written anew, and so do, as one,
- * those that differ in their message only once there are ten messages within ten minutes of each other; of one object at
- * most 25 come at once and one in five minutes after that; when the server cannot keep up, events are dropped. What cannot
- * be written is lost; a warning in the log says so, once for each reason of events and of failures. Who asks with the
- * same client gets the same recorder, so `reconcile` may ask each time; it outlasts a call with a time limit.
+ * Returns the recorder of a component. A repeated event increments the count of the existing one. So do events that
+ * differ only in their message, after ten messages within ten minutes of each other. An object has at most 25 events at
+ * once and then one in five minutes. If the server cannot keep up, events are dropped. An event that cannot be written
+ * is lost, with a warning in the log once for each event reason and kind of failure. The same client gets the same
+ * recorder, so `reconcile` may call this every time; the recorder outlasts a call with a time limit.
  */
 export function eventRecorder(
   component: string,
@@ -87,7 +87,7 @@ function newRecorder(
   const similar = new SimilarEvents(clock);
   const buckets = new BoundedMap<string, TokenBucket>(limits.remembered);
   const warned = new BoundedMap<string, true>(limits.remembered);
-  /** Others may record about the same object at the same time. */
+  /** Distinguishes this recorder's events from those of others for the same object at the same time. */
   const own = randomBytes(4).toString('hex');
   let waiting = 0;
   let serial = 0;
@@ -106,7 +106,7 @@ function newRecorder(
         known.set(id, again);
         return;
       } catch (error) {
-        // Deleted meanwhile: it is written anew.
+        // The event was deleted meanwhile: it is created again.
         if (!isReason(error, 'NotFound')) throw error;
         signal?.throwIfAborted();
       }
@@ -143,7 +143,7 @@ function newRecorder(
   };
 }
 
-/** Events of one object, type and reason, of which some that differ in their message are counted as one. */
+/** Aggregates events of one object, type and reason that differ in their message. */
 class SimilarEvents {
   readonly #clock: Clock;
   readonly #known = new BoundedMap<string, Similar>(limits.remembered);
@@ -152,7 +152,7 @@ class SimilarEvents {
     this.#clock = clock;
   }
 
-  /** The message as it is written, and what events have in common that are counted as one. */
+  /** Returns the message to write, and an id that is the same for events that are counted as one. */
   counted(object: ApiObject, { type, reason, ...event }: Told): { readonly id: string; readonly message: string } {
     const message = firstCharacters(event.message);
     const kind = JSON.stringify([subjectOf(object), type, reason]);
@@ -168,17 +168,20 @@ class SimilarEvents {
   }
 }
 
-/** Which object is meant; one that could not be created has no uid. */
+/** Identifies an object; one that could not be created has no uid. */
 const subjectOf = ({ apiVersion, kind, metadata: { namespace, name, uid } }: ApiObject) =>
   [apiVersion, kind, namespace, name, uid] as const;
 
-/** `<object>.<suffix>`; the object's name may be none for an Event, as that of a CertificateSigningRequest may. */
+/**
+ * Returns `<object>.<suffix>`, without the object's name if it is not valid in the name of an Event; that of a
+ * CertificateSigningRequest may not be.
+ */
 function eventName({ metadata, kind }: ApiObject, suffix: string): string {
   const name = `${metadata.name ?? ''}.${suffix}`;
   return dnsSubdomain(name).length === 0 ? name : `${kind.toLowerCase()}.${suffix}`;
 }
 
-/** The beginning, of the length that a message may have; no character is cut in half. */
+/** Returns the beginning of a message, up to its maximum length, without splitting a character. */
 const firstCharacters = (message: string): string => message.slice(0, 1_024).replace(/[\ud800-\udbff]$/, '');
 
 const newEvent = (given: {

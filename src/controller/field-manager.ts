@@ -1,6 +1,4 @@
-/**
- * Field managers of the built-in controllers, with the names that Kubernetes has for them (`metadata.managedFields`).
- */
+/** Field managers of the built-in controllers, with the names of Kubernetes' controllers (`metadata.managedFields`). */
 export const fieldManagers = {
   controllers: 'kube-controller-manager',
   customResourceDefinitions: 'kube-apiserver',

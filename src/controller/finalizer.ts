@@ -3,20 +3,20 @@ import type { ApiObject, ResourceType } from '../api/object.js';
 import type { Client, WriteOptions } from '../client/client.js';
 import type { Reconcile, ReconcileContext, ReconcileResult } from './controller.js';
 
-/** What is done outside for an object, and undone before it goes. */
+/** External work for an object, and its clean-up before the object is deleted. */
 export interface FinalizerOptions<T extends ApiObject> {
   readonly type: ResourceType<T>;
-  /** Qualified name, such as `example.com/vault-role`. */
+  /** A qualified name, such as `example.com/vault-role`. */
   readonly name: string;
-  /** How the finalizer is put on and taken off. */
+  /** The options of the writes that add and remove the finalizer. */
   readonly options?: WriteOptions;
-  /** The object is wanted. Runs only once the finalizer is on it. */
+  /** Called while the object is not being deleted, and only after it has the finalizer. */
   apply(object: T, context: ReconcileContext): Promise<ReconcileResult>;
-  /** The object is to go. The finalizer is taken off once this resolves without a wish to look again. */
+  /** Called when the object is being deleted. The finalizer is removed once this resolves without `requeueAfterMs`. */
   cleanUp(object: T, context: ReconcileContext): Promise<ReconcileResult>;
 }
 
-/** A reconcile that puts a finalizer on before it does anything and takes it off after it cleaned up. */
+/** Returns a reconcile function that adds a finalizer before `apply`, and removes it after `cleanUp`. */
 export const withFinalizer =
   <T extends ApiObject>({ type, name, options, apply, cleanUp }: FinalizerOptions<T>): Reconcile<T> =>
   async (object, context) => {
@@ -30,7 +30,7 @@ export const withFinalizer =
     await removeFinalizer(context.client, type, object, name, options);
   };
 
-/** Fails with Conflict if somebody else wrote the object since it was read. */
+/** Adds a finalizer. Fails with Conflict if the object was written since it was read. */
 export const addFinalizer = <T extends ApiObject>(
   client: Client,
   type: ResourceType<T>,
@@ -39,7 +39,10 @@ export const addFinalizer = <T extends ApiObject>(
   options?: WriteOptions,
 ): Promise<T> => writeFinalizers(client, type, object, [...(object.metadata.finalizers ?? []), name], options);
 
-/** Takes a finalizer off; an object that is gone meanwhile is fine. Fails with Conflict as above. */
+/**
+ * Removes a finalizer; succeeds if the object no longer exists. Fails with Conflict if the object was written since it
+ * was read.
+ */
 export async function removeFinalizer<T extends ApiObject>(
   client: Client,
   type: ResourceType<T>,

@@ -11,17 +11,17 @@ export const requestLimits = {
 } as const;
 
 /**
- * How long after it was opened a connection may still send its first request while the listener is closing, in
- * milliseconds: its client cannot know about that yet.
+ * The time after its opening, in milliseconds, in which a connection may still send its first request while the
+ * listener is closing: its client cannot know about that yet.
  */
 const newMs = 1_000;
 
 interface Connection {
-  /** Before TLS looks at it. */
+  /** The socket below TLS. */
   readonly socket: Socket;
-  /** As long as nothing was asked on it. */
+  /** Set until the first request; a new connection is kept until this time. */
   newUntil: number | undefined;
-  /** How many are being answered. */
+  /** The number of requests in progress. */
   requests: number;
 }
 
@@ -29,7 +29,7 @@ interface Connection {
 export class HttpListener {
   readonly #server: Server;
   readonly #clock: Clock;
-  /** The connections by the addresses of both ends. */
+  /** The connections, by the addresses of both ends. */
   readonly #connections = new Map<string, Connection>();
   #isClosing = false;
 
@@ -53,7 +53,7 @@ export class HttpListener {
     });
   }
 
-  /** Resolves with the port once connections are accepted; rejects if it cannot be had. */
+  /** Resolves with the port once connections are accepted; rejects if the port is not available. */
   async open({ host, port }: { readonly host: string | undefined; readonly port: number }): Promise<number> {
     const server = this.#server;
     await new Promise<void>((resolve, reject) => {
@@ -68,8 +68,8 @@ export class HttpListener {
   }
 
   /**
-   * Ends connections on which nothing is being answered, new ones a second after they were opened, lets requests end for
-   * so long at most, then cuts them off.
+   * Ends idle connections, new ones a second after they were opened; waits at most `graceMs` for requests in progress,
+   * then closes their connections.
    */
   async close(graceMs: number): Promise<void> {
     this.#isClosing = true;

@@ -1,10 +1,10 @@
 import type { ApiObject } from '../api/object.js';
 
-/** How much of the objects that it watches a trigger holds in memory. */
+/** The form in which a trigger holds the objects it watches. */
 export interface HeldFormOptions {
   /**
-   * Watches and holds objects whole, for a `reconcile` that reads them from a `sharedCache`: only the same watch has what
-   * it woke for. Default false.
+   * Watch and hold whole objects, for a `reconcile` that reads them from a `sharedCache`: only the same watch is sure
+   * to have the object that woke it. Default false.
    */
   readonly whole?: boolean;
 }

@@ -9,38 +9,38 @@ import { shareCachesWith } from './shared-cache.js';
 import { observerOf } from './watches.js';
 import { createWorkQueue, processQueue, type WorkItem, type WorkQueue } from './work-queue.js';
 
-/** Puts a key into the queue, at once or after so many milliseconds; `cause` is logged. */
+/** Puts a key into the queue, at once or after a number of milliseconds; `cause` is logged. */
 export type Wake<K> = (key: K, cause: string, delayMs?: number) => void;
 
-/** Work that comes as keys of any type, such as names of signers or groups of objects. */
+/** The work of a controller whose keys are of any type, such as names of signers or groups of objects. */
 export interface KeyedWork<K> {
-  /** The text of a key, also used in log lines; keys with the same text are the same. */
+  /** Returns the text of a key, which is also logged; keys with the same text are the same. */
   readonly identity: (key: K) => string;
-  /** Keys worked on at a time; never two workers on one. Default 1. */
+  /** The number of keys worked on at a time; never two workers on one. Default 1. */
   readonly concurrency?: number | undefined;
-  /** Wait after the first failure of a key, doubled by every further one up to `capMs`. Default 5 ms to 1,000 s. */
+  /** The wait after the first failure of a key, doubled by every further one up to `capMs`. Default 5 ms to 1,000 s. */
   readonly backoff?: { readonly baseMs: number; readonly capMs: number } | undefined;
-  /** Retries after failures over all keys together. Default 10 a second, 100 at once. */
+  /** The limit on retries over all keys together. Default 10 a second, 100 at once. */
   readonly rateLimit?: RateLimit | undefined;
-  /** How long one `reconcile` may take, in milliseconds. Default: as long as it likes. */
+  /** The time limit of one `reconcile`, in milliseconds. Default: no limit. */
   readonly timeoutMs?: number | undefined;
   /**
-   * Called once; no key is worked on before it has resolved, so that it may wait for caches. Everything it starts must
+   * Called once. No key is worked on before it has resolved, so that it may wait for caches. Everything it starts must
    * end with the context's signal.
    */
   start(wake: Wake<K>): void | Promise<void>;
   /**
-   * Makes the world match what a key stands for. Errors and requeueing work as in `defineController`. With `timeoutMs` the
-   * context is one of this call, and ends with it.
+   * Moves the world to the state that a key stands for. Errors and requeueing work as in `defineController`. With
+   * `timeoutMs`, the context is only for this call.
    */
   reconcile(key: K, context: ReconcileContext): Promise<ReconcileResult>;
-  /** Called once when the last key is finished, to wait for anything else that must end before the controller does. */
+  /** Called once after the last key, to wait for anything else that must end before the controller does. */
   stopped?(): Promise<void>;
 }
 
 /**
- * A controller that is not about the objects of one kind: with the same queue, retries, metrics and log lines. `work`
- * is made for each run.
+ * Defines a controller that does not work on the objects of one kind, with the same queue, retries, metrics and log
+ * lines. `work` is called for each run.
  */
 export const defineKeyedController = <K>(
   name: string,
@@ -84,7 +84,7 @@ async function workThrough<K>(name: string, work: KeyedWork<K>, context: Reconci
   const { identity, timeoutMs } = work;
   checkNumbers(name, work);
   const { queue, leave } = countedQueue(name, work, context);
-  /** Why keys wait. */
+  /** The causes of waiting keys. */
   const causes = new Map<string, string>();
 
   const wake: Wake<K> = (key, cause, delayMs = 0) => {
@@ -114,7 +114,7 @@ async function workThrough<K>(name: string, work: KeyedWork<K>, context: Reconci
       try {
         report(terminal ? 'terminal' : 'retry', error);
       } catch {
-        // Anything may be thrown, even a proxy that throws when inspected. That must affect this key alone.
+        // Anything may be thrown, even a proxy that throws when inspected. That must not affect other keys.
         context.log.warn(about, 'reconcile failed with an error that cannot be logged');
       }
       lease.settle(terminal ? 'done' : 'retry');
@@ -141,10 +141,10 @@ function countedQueue<K>(
   { clock, metrics }: ReconcileContext,
 ): {
   readonly queue: WorkQueue<K>;
-  /** Takes the keys still waiting out of the metrics. */
+  /** Subtracts the keys that still wait from the metrics. */
   leave(): void;
 } {
-  /** Keys waiting for a worker. */
+  /** The number of keys waiting for a worker. */
   let waiting = 0;
   const waits = (change: number): void => {
     waiting += change;
@@ -186,7 +186,7 @@ function reportOf(
       ...about,
       durationMs: Math.round(tookMs),
       result,
-      // The stack of an error of the server is logged the first time only.
+      // For errors of the server, the stack is logged only on the first attempt.
       ...(err === undefined ? {} : { err: attempt > 1 ? withoutStack(err) : err }),
     };
     if (result === 'terminal') log.error(fields, 'reconcile failed and is not retried');
@@ -196,7 +196,7 @@ function reportOf(
   };
 }
 
-/** Calls `work` with the context, or for a limited time with one that ends. */
+/** Calls `work` with the context; with a time limit, with a context that ends then. */
 async function withinTime<R>(
   {
     name,
@@ -212,12 +212,13 @@ async function withinTime<R>(
   const late = (): void => {
     if (!(signal.reason instanceof TimeoutError)) return;
     metrics?.timedOut?.(name);
-    // The line of what failed comes when it has ended, which may be never.
+    // The log line of the result follows when the call has ended, which may be never.
     log.warn({ object, timeoutMs }, 'reconcile exceeded its timeout');
   };
   signal.addEventListener('abort', late, { once: true });
   try {
-    // The signal follows that of the controller. A client that ended with both would leave something at that one each time.
+    // The signal already follows that of the controller. A client derived from the context's client would add a
+    // listener to both.
     const client = clientUntil(signal, underlyingClient(context.client));
     return await work({ ...context, signal, client: shareCachesWith(context, client) });
   } finally {
@@ -227,7 +228,10 @@ async function withinTime<R>(
 
 const callOver = new Error('the reconcile that this client belongs to has ended');
 
-/** How many conflicts in a row pass without a warning: a reconcile that reads the object fresh soon succeeds. */
+/**
+ * The number of conflicts in a row that are logged without a warning: a reconcile that reads the object again soon
+ * succeeds.
+ */
 const racesLost = 3;
 
 /**
@@ -239,7 +243,7 @@ function isLostRace(object: string, error: unknown): boolean {
   return isReason(error, 'Conflict') && !error.details?.causes?.some(({ reason }) => reason === 'FieldManagerConflict');
 }
 
-/** Throws for a time that is not finite, which would be due at once, again and again. */
+/** Throws for a time that is not finite, which would be due immediately, again and again. */
 function finite(requeueAfterMs: number): number {
   if (Number.isFinite(requeueAfterMs)) return Math.max(1, requeueAfterMs);
   throw new Error(`reconcile returned requeueAfterMs: ${requeueAfterMs}, which is not a finite number`);

@@ -17,45 +17,51 @@ import { runnableLog } from './runnable-log.js';
 
 /** The Lease of the leader election, and its timing. */
 export interface LeaderOptions {
-  /** The Lease that says who leads. */
+  /** The Lease that names the leader. */
   readonly lease: { readonly namespace: string; readonly name: string };
-  /** Who we are; unique among all candidates, and not empty. Default: host name and a random part. */
+  /** The identity of this process; unique among all candidates, and not empty. Default: host name and a random part. */
   readonly identity?: string;
-  /** How long others wait after the last renewal; in the Lease in whole seconds, rounded up. Default 15 s. */
+  /**
+   * The time that other candidates wait after the last renewal; rounded up to whole seconds in the Lease. Default 15 s.
+   */
   readonly leaseMs?: number;
-  /** How long the leader keeps trying to renew before it stops. Less than `leaseMs`. Default 10 s. */
+  /** The time that the leader keeps trying to renew before it stops. Less than `leaseMs`. Default 10 s. */
   readonly renewDeadlineMs?: number;
-  /** Between tries; up to 1.2 times as long by jitter. Default 2 s. */
+  /** The time between attempts; up to 1.2 times as long by jitter. Default 2 s. */
   readonly retryMs?: number;
-  /** How long to wait for the runnables to stop. Default 20 s, so that a manager that waits 30 s sees them end. */
+  /** The time to wait for the runnables to stop. Default 20 s, so that a manager that waits 30 s sees them end. */
   readonly graceMs?: number;
   readonly random?: () => number;
 }
 
-/** The lease could not be renewed in time, or somebody else took it: they may lead now. */
+/** Thrown when the lease could not be renewed in time, or another candidate took it: it may lead now. */
 export class LeadershipLost extends Error {
   override readonly name = 'LeadershipLost';
 }
 
 /**
- * Runs runnables only while holding a Lease, so that of several processes one works at a time. Rejects with
- * LeadershipLost if the lease could not be renewed, after stopping the runnables; the process decides whether to start
- * over. All of them get the client of the runnable `leader`; to give each its own, run a manager inside. These clients
- * refuse calls from the moment they are asked to stop, since another process may lead soon after, and from the moment
- * they would have been, had the process not been suspended then. The lease is renewed until all have ended, unless it
- * was lost, and then released; it is left to expire if some were left behind or one failed. Runnables that have not
- * stopped when the grace period is over are left behind, by a manager or here: rejects with RunnablesLeftBehind, or with
- * LeadershipLost if that is why they were asked to stop.
+ * Runs runnables only while holding a Lease, so that of several processes one works at a time.
+ *
+ * Rejects with LeadershipLost if the lease could not be renewed, after stopping the runnables; the process decides
+ * whether to start over. All of them get the client of the runnable `leader`; to give each its own, run a manager
+ * inside. The clients reject calls from the moment the runnables are asked to stop, because another process may lead
+ * soon after. They do so too if that moment passed while the process was suspended.
+ *
+ * The lease is renewed until all runnables have ended, unless it was lost, and then released. It is left to expire if
+ * some were left behind or one failed. Runnables that have not stopped when the grace period is over are left behind,
+ * by a manager or here: rejects with RunnablesLeftBehind, or with LeadershipLost if that is why they were asked to
+ * stop.
+ *
  * Clocks of different machines are never compared: a lease counts as expired when it has not changed for its duration
- * by our own monotonic clock, which does not depend on the time of day. Throws an Error if the settings could let two
- * processes lead, or if two controllers have one name.
+ * by this process's monotonic clock, which does not depend on the time of day. Throws an Error if the settings could
+ * let two processes lead, or if two controllers have the same name.
  */
 export function whileLeading(options: LeaderOptions, ...runnables: readonly Runnable[]): Runnable {
   const { leaseMs = 15_000, renewDeadlineMs = 10_000, retryMs = 2_000 } = options;
   if (!(leaseMs > renewDeadlineMs)) throw new Error('leaseMs must be more than renewDeadlineMs');
   if (!(renewDeadlineMs > 1.2 * retryMs)) throw new Error('renewDeadlineMs must be more than 1.2 times retryMs');
   if (!(retryMs > 0)) throw new Error('retryMs must be more than 0');
-  // A Lease without a holder is free to all.
+  // A Lease without a holder is free for all.
   if (options.identity === '') throw new Error('identity must not be empty');
   checkUniqueNames(runnables);
   return {
@@ -66,18 +72,18 @@ export function whileLeading(options: LeaderOptions, ...runnables: readonly Runn
 
 type Settings = LeaderOptions & Required<Pick<LeaderOptions, 'leaseMs' | 'renewDeadlineMs' | 'retryMs'>>;
 
-/** How long to keep trying to release the lease. */
+/** The time to keep trying to release the lease. */
 const releaseMs = 5_000;
 
 class Candidate {
   readonly #options: Settings;
   readonly #context: ReconcileContext;
   readonly #identity: string;
-  /** Whether the lease was ever asked for: then it may be ours, whatever was answered to later tries. */
+  /** Whether the lease was ever requested: then this process may hold it, whatever the result of later attempts. */
   #mayHold = false;
-  /** The lease as last seen, and when by the monotonic clock it was last seen to change. */
+  /** The lease as last seen, and the time of its last observed change by the monotonic clock. */
   #seen: { readonly lease: Lease; readonly at: number } | undefined;
-  /** Since when we hold it, by the monotonic clock. */
+  /** The time from which this process holds the lease, by the monotonic clock. */
   #renewedAt = Number.NEGATIVE_INFINITY;
   readonly #troubles = new FailureLog();
 
@@ -95,14 +101,14 @@ class Candidate {
     if (this.#mayHold) await this.#release();
   }
 
-  /** Tries until the lease is held or there is nothing more to try for; since when it is held. */
+  /** Tries to get the lease until it is held or the runnable is stopped. Returns the time from which it is held. */
   async #campaign(): Promise<number | undefined> {
     const { clock, signal, log, client } = this.#context;
-    /** Logged once for each holder, so that a process without log lines is known to be waiting. */
+    /** The last holder logged; each is logged once, so that the log shows that this process is waiting. */
     let waitsFor: string | undefined;
     while (!signal.aborted) {
       const askedAt = clock.monotonic();
-      // A lease that took too long to get may be another's already.
+      // A lease that took too long to get may have another holder already.
       if ((await this.#tryHold(client)) && this.#leftMs(askedAt) > 0) return askedAt;
       const holder = this.#seen?.lease.spec?.holderIdentity;
       const isNews = holder && holder !== this.#identity && holder !== waitsFor;
@@ -113,14 +119,14 @@ class Candidate {
     return undefined;
   }
 
-  /** Runs until asked to stop, until one fails, or until the lease is lost. */
+  /** Runs the runnables until they are asked to stop, one fails, or the lease is lost. */
   async #lead(runnables: readonly Runnable[], heldSince: number): Promise<void> {
     const { clock, signal, log } = this.#context;
     log.info({ lease: this.#options.lease, identity: this.#identity }, 'became leader');
     this.#tellLeading(true);
 
     const stop = new AbortController();
-    // Every watch, queue and timer of what runs listens to it.
+    // Every watch, queue and timer of the runnables adds a listener to it.
     setMaxListeners(0, stop.signal);
     const abort = (): void => stop.abort(signal.aborted ? signal.reason : undefined);
     signal.addEventListener('abort', abort, { once: true });
@@ -138,7 +144,7 @@ class Candidate {
     });
     const renewal = this.#renew(client, stop.signal).finally(abort);
     const ended = new AbortController();
-    // No other process must start while runnables of this one are still stopping.
+    // No other process may start while runnables of this one are still stopping.
     renewal
       .then(() => this.#renew(withAbort(ended.signal, underlyingClient(this.#context.client)), ended.signal))
       .catch(() => {});
@@ -154,15 +160,16 @@ class Candidate {
     await renewal;
     if (worked === undefined) throw leftBehindError(running, graceMs);
     const failures = worked.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
-    // Others wait out the lease while something of ours may still be at work; and where it fails by itself, so do we.
+    // If runnables of this process may still be working, other candidates must wait until the lease expires. If
+    // runnables fail by themselves, so does this process.
     const mayRelease = wasTold && !failures.some((failure) => failure instanceof RunnablesLeftBehind);
     if (mayRelease || failures.length === 0) await this.#release();
     if (failures.length > 0) throw failures[0];
   }
 
   /**
-   * Resolves when asked to stop. Others may count from the moment the server wrote the lease, which is no sooner than
-   * it was asked to: so do we.
+   * Renews the lease; resolves when asked to stop. The duration counts from before each request, because other
+   * candidates may count from the moment the server wrote the lease, which is not earlier.
    */
   async #renew(client: Client, signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#context;
@@ -171,7 +178,7 @@ class Candidate {
       if (signal.aborted) return;
       const askedAt = clock.monotonic();
       const leftMs = this.#leftMs();
-      // A server that does not answer must not keep us leading beyond the deadline.
+      // A server that does not respond must not extend the leadership beyond the deadline.
       const isRenewed = leftMs > 0 && (await raceTimeout(clock, leftMs, this.#tryHold(client, signal)));
       if (isRenewed) this.#renewedAt = askedAt;
       if (signal.aborted) return;
@@ -184,7 +191,7 @@ class Candidate {
     }
   }
 
-  /** Throws LeadershipLost if we may lead no longer, though the timer for that may not have told. */
+  /** Throws LeadershipLost if the deadline has passed, even if its timer has not fired yet. */
   #checkLeads(): void {
     if (this.#leftMs() <= 0) throw this.#lost('could not be renewed');
   }
@@ -194,7 +201,7 @@ class Candidate {
   }
 
   /**
-   * Another holder that took the lease before it expired, for example because it was deleted or edited: it cannot be
+   * The holder that took the lease before it expired, for example because it was deleted or edited: it cannot be
    * regained in time.
    */
   get #otherHolder(): string | undefined {
@@ -206,7 +213,7 @@ class Candidate {
     this.#context.metrics?.leading?.(this.#options.lease.name, isLeading);
   }
 
-  /** How long we may still lead; 0 or less: no longer. */
+  /** Returns how long this process may still lead; 0 or less if no longer. */
   #leftMs(renewedAt = this.#renewedAt): number {
     return renewedAt + this.#options.renewDeadlineMs - this.#context.clock.monotonic();
   }
@@ -216,7 +223,7 @@ class Candidate {
     return this.#context.clock.sleep(Math.min(mostMs, this.#options.retryMs * (1 + 0.2 * random())), signal);
   }
 
-  /** Takes or renews the lease; false if somebody else has it or the server could not be asked. */
+  /** Takes or renews the lease; returns false if another candidate has it or the server does not answer. */
   async #tryHold(client: Client, signal = this.#context.signal): Promise<boolean> {
     const { log, clock } = this.#context;
     try {
@@ -240,7 +247,7 @@ class Candidate {
     const { clock } = this.#context;
     const { lease: key, leaseMs } = this.#options;
     const found = await leases.get(key);
-    // Not before the answer: what it tells may be as young as that.
+    // Measured after the response: the state it contains may be that recent.
     const at = clock.monotonic();
     const now = clock.now();
     if (found === undefined) {
@@ -288,11 +295,11 @@ class Candidate {
     };
   }
 
-  /** Lets the next one lead without waiting; it waits out the lease where the server does not answer. */
+  /** Releases the lease, so that the next leader need not wait. If the server does not respond, the lease expires. */
   async #release(): Promise<void> {
     const { clock, log, client } = this.#context;
     try {
-      // When everything else has ended.
+      // Runs after everything else has ended.
       await withTimeout({ clock: shutdownClock(clock), milliseconds: releaseMs, signals: [] }, (signal) =>
         this.#giveBack(withAbort(signal, underlyingClient(client)).resource(Leases)),
       );
@@ -311,9 +318,9 @@ class Candidate {
   }
 }
 
-/** What a Lease can say: whole seconds, and never less than was meant. */
+/** Returns a duration as a Lease expresses it: in whole seconds, rounded up. */
 const secondsOf = (leaseMs: number): number => Math.ceil(leaseMs / 1_000);
 
-/** How long the holder asked others to wait; ours if it did not say. */
+/** Returns how long the holder asks other candidates to wait; this process's own duration if the Lease has none. */
 const durationOf = ({ leaseDurationSeconds }: LeaseSpec, ownMs: number): number =>
   leaseDurationSeconds === undefined ? ownMs : leaseDurationSeconds * 1_000;

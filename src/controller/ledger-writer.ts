@@ -7,22 +7,25 @@ import type { Client, ResourceClient } from '../client/client.js';
 import { emptyLedger, type LedgerHead, nextLedgerEntry } from '../pki/certificate-ledger.js';
 import { fieldManagers } from './field-manager.js';
 
-/** Where issued certificates are recorded. */
+/** The record of issued certificates. */
 export interface CertificateLedger {
-  /** Resolves once the record is kept for good. */
+  /** Resolves once the record is stored durably. */
   append(record: LedgerRecord): Promise<void>;
 }
 
-/** Bytes of records in one entry, about. */
+/** The approximate maximum size of the records in one entry, in bytes. */
 const maxEntryBytes = 400_000;
-/** Another writer that is faster each time wins; this many times in a row means that something else is wrong. */
+/**
+ * The maximum number of attempts. Another writer may be faster several times; this many times in a row, something else
+ * is wrong.
+ */
 const tries = 100;
 
 /**
- * Writes the ledger through a client. Records that come while an entry is being written go into the next one
- * together, so one writer at a time is no bottleneck. Another program may write the same ledger: whoever comes second
- * to a number looks for the end again. An entry may have been written although writing it failed; who asks again for
- * its records then gets them recorded once.
+ * Writes the ledger through a client. Records that arrive while an entry is being written go into the next one
+ * together, so a single writer is not a bottleneck. Several programs may write the same ledger: if a sequence number is
+ * taken, the writer looks for the end again. An entry may have been written although the request failed; if its records
+ * are appended again, they are still recorded only once.
  */
 export function ledgerWriter(client: Client): CertificateLedger {
   const ledger = new Ledger(client);
@@ -30,7 +33,7 @@ export function ledgerWriter(client: Client): CertificateLedger {
   return { append: (record) => batches.add(record) };
 }
 
-/** Gathers what comes while something is being written. */
+/** Collects records that arrive while an entry is being written. */
 class Batches {
   readonly #write: (records: readonly LedgerRecord[]) => Promise<void>;
   #waiting: Waiting[] = [];
@@ -40,7 +43,7 @@ class Batches {
     this.#write = write;
   }
 
-  /** Settles as the writing of the batch does that the record is in. */
+  /** Settles as the write of the record's batch does. */
   add(record: LedgerRecord): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ record, bytes: JSON.stringify(record).length, resolve, reject });
@@ -50,7 +53,7 @@ class Batches {
 
   async #drain(): Promise<void> {
     this.#isWriting = true;
-    // Records from the same turn of the event loop are batched, even if writing takes no time.
+    // Records of the same turn of the event loop form one batch, even if writing takes no time.
     await setImmediate();
     while (this.#waiting.length > 0) {
       const count = fitting(this.#waiting);
@@ -67,19 +70,21 @@ class Batches {
   }
 }
 
-/** The ledger, as far as one writer knows it. One entry is written at a time. */
+/** One writer's knowledge of the ledger. Writes one entry at a time. */
 class Ledger {
   readonly #resource: ResourceClient<CertificateLedgerEntry>;
-  /** The last entry; undefined where it has to be looked for. */
+  /** The last entry; undefined if it is unknown. */
   #head: LedgerHead | undefined;
-  /** What may have been written although that failed, by fingerprint: the entry it would come after. */
+  /**
+   * The records whose write failed but may have been executed, by fingerprint, with the entry that theirs would follow.
+   */
   readonly #doubtful = new Map<string, LedgerHead>();
 
   constructor(client: Client) {
     this.#resource = client.resource(CertificateLedgerEntries);
   }
 
-  /** Writes an entry with those of the records that are in none yet. */
+  /** Writes an entry with those of the records that are not in the ledger yet. */
   async write(wanted: readonly LedgerRecord[]): Promise<void> {
     let known = this.#head ?? emptyLedger;
     let records = wanted;
@@ -123,7 +128,7 @@ class Ledger {
     return (await this.#resource.get({ name: ledgerEntryName(sequence) }))?.spec;
   }
 
-  /** The last entry. Numbers have no gaps, so it is found in as many steps as its number has bits. */
+  /** Finds the last entry. Sequence numbers have no gaps, so the number of requests is logarithmic. */
   async #findHead(from: LedgerHead): Promise<LedgerHead> {
     let last = from;
     let step = 1;
@@ -142,7 +147,7 @@ class Ledger {
     return headOf(last);
   }
 
-  /** Returns the records that were not written after all, and the last entry; undefined if none is in doubt. */
+  /** Returns the records that were not written after all, and the last entry; undefined if no record is in doubt. */
   async #resolved(
     records: readonly LedgerRecord[],
   ): Promise<{ readonly unwritten: readonly LedgerRecord[]; readonly last: LedgerHead } | undefined> {
@@ -168,7 +173,7 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-/** How many go into one entry; at least one. */
+/** Returns how many records fit into one entry; at least one. */
 function fitting(waiting: readonly Waiting[]): number {
   let bytes = 0;
   const tooMany = waiting.findIndex((one, at) => {

@@ -18,12 +18,12 @@ export function checkUniqueNames(runnables: readonly Runnable[]): void {
   if (twin !== undefined) throw new Error(`duplicate controller name ${twin}`);
 }
 
-/** Runnables did not stop within the grace period, and may still be at work. */
+/** Thrown when runnables did not stop within the grace period. They may still be working. */
 export class RunnablesLeftBehind extends Error {
   override readonly name = 'RunnablesLeftBehind';
 }
 
-/** Returns the error that names the runnables that did not stop; `cause` is the failure because of which they had to. */
+/** Returns the error that names the runnables that did not stop; `cause` is the failure that made them stop. */
 export function leftBehindError(running: Iterable<Runnable>, graceMs: number, cause?: unknown): RunnablesLeftBehind {
   const names = Array.from(running, ({ name }) => name).join(', ');
   return new RunnablesLeftBehind(`${names} did not stop within ${graceMs} ms`, { cause });
@@ -31,37 +31,38 @@ export function leftBehindError(running: Iterable<Runnable>, graceMs: number, ca
 
 /** Starts runnables together and stops them together. */
 export interface Manager {
-  /** Throws an Error if it runs already, or would have two controllers of a name. */
+  /** Adds runnables. Throws an Error if the manager runs already, or would have two controllers with the same name. */
   add(...runnables: readonly Runnable[]): this;
   /**
-   * Resolves once all have stopped after the signal, for which it waits even with nothing to run; rejects if one fails,
-   * after stopping the rest. Runnables that have not stopped when the grace period is over are left behind, and so are
-   * those that one of them reports as left behind: rejects with RunnablesLeftBehind. May be called once.
+   * Resolves once all runnables have stopped after the signal, for which it waits even with nothing to run; rejects if
+   * one fails, after stopping the others. Runnables that have not stopped when the grace period is over are left
+   * behind, and so are those that one of them reports as left behind: then rejects with RunnablesLeftBehind. May be
+   * called once.
    */
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** What all runnables of a manager are given, and how long it waits for them. */
+/** The dependencies that a manager passes to all runnables, and its grace period. */
 export interface ManagerOptions {
   /**
-   * One client for all, or one per runnable by its name, each with its own identity; what runs inside `whileLeading` has
-   * that of the runnable `leader`. What runnables get of it fails with the signal's reason once they are to stop. What the
-   * server warns of is logged, each text once, unless the client has an `onWarning` of its own.
+   * One client for all runnables, or a function that returns one for each by its name, each with its own identity;
+   * runnables inside `whileLeading` have that of the runnable `leader`. Calls of the runnables fail with the signal's
+   * reason once they are to stop. Each warning of the server is logged once, unless the client has its own `onWarning`.
    */
   readonly client: Client | ((name: string) => Client);
   readonly log?: Logger | undefined;
   readonly clock?: Clock | undefined;
   readonly metrics?: ControllerMetrics | undefined;
   /**
-   * Where it is counted which watches of its controllers have not listed anything yet; of a manager inside a runnable that
-   * of the runnable's context, for probes of the outer one. Default: its own.
+   * The counter of watches that have not listed anything yet. A manager inside a runnable gets that of the runnable's
+   * context, for probes of the outer one. Default: its own.
    */
   readonly unsynced?: UnsyncedWatches | undefined;
-  /** How long to wait for runnables to stop, in milliseconds, by the clock or by that of the system. Default 30,000. */
+  /** The time to wait for runnables to stop, in milliseconds, by the given clock or the system's. Default 30,000. */
   readonly graceMs?: number;
 }
 
-/** A manager with no runnables yet: `add` them, then `run` it once. */
+/** Creates a manager without runnables: `add` them, then `run` it once. */
 export function createManager(options: ManagerOptions): Manager {
   const { log = silentLogger, clock = systemClock, metrics, graceMs = 30_000, unsynced = unsyncedWatches() } = options;
   const runnables: Runnable[] = [];
@@ -91,8 +92,8 @@ export function createManager(options: ManagerOptions): Manager {
 }
 
 /**
- * What runnables ask of the server is their own, and fails once the signal aborts; what they watch they share, if they
- * have one client. Warnings of the server are logged, each text once.
+ * Returns the function that makes the clients of runnables. Their calls fail once the signal aborts; runnables with the
+ * same client share caches. Each warning of the server is logged once.
  */
 function clientsOf(given: ManagerOptions['client'], log: Logger): (name: string, signal: AbortSignal) => Client {
   const warned = new Set<string>();
@@ -113,10 +114,10 @@ function clientsOf(given: ManagerOptions['client'], log: Logger): (name: string,
   };
 }
 
-/** How many logged warnings are remembered: those that name objects are ever new. */
+/** The number of logged warnings that are remembered; it is bounded because warnings may contain names of objects. */
 const warningsKept = 1_000;
 
-/** Runs all until the signal aborts or one of them fails, and stops the rest. Fails as a manager does. */
+/** Runs all runnables until the signal aborts or one of them fails, and stops the others. Fails as a manager does. */
 async function runTogether(
   runnables: readonly Runnable[],
   run: (runnable: Runnable, signal: AbortSignal) => Promise<void>,
@@ -128,7 +129,7 @@ async function runTogether(
   }: { readonly signal: AbortSignal; readonly clock: Clock; readonly log: Logger; readonly graceMs: number },
 ): Promise<void> {
   const stop = new AbortController();
-  // Every watch, queue and timer of every controller listens to it.
+  // Every watch, queue and timer of every controller adds a listener to it.
   setMaxListeners(0, stop.signal);
   const abort = (): void => stop.abort();
   if (signal.aborted) abort();
@@ -148,7 +149,7 @@ async function runTogether(
     abort();
   };
   const all = Promise.all([
-    // A manager that ended at once would look as if all were well.
+    // Without this, a manager without runnables would end immediately, as if it had been stopped.
     runnables.length === 0 ? untilAborted(stop.signal, clock) : undefined,
     ...runnables.map(async (runnable) => {
       running.add(runnable);

@@ -9,8 +9,9 @@ export interface OwnedOptions extends HeldFormOptions {
 }
 
 /**
- * For `alsoOn`: a change of what has an object of the controller's kind for its controller (`controllerReference`) wakes that
- * object. Unless it is wanted whole, nothing but metadata is watched; name, uid, version and owners are held in memory.
+ * Returns a trigger for `alsoOn`: a change to an object whose controller (`controllerReference`) is of the controller's
+ * kind wakes that owner. Unless `whole` is set, only metadata is watched, and name, uid, version and owners are held in
+ * memory.
  */
 export const owned = <S extends ApiObject>(on: ResourceType<S>, { owner, ...form }: OwnedOptions): Trigger<S> => ({
   on,

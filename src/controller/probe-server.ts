@@ -5,17 +5,17 @@ import type { Metrics } from '../runtime/metrics.js';
 import type { ReconcileContext, Runnable } from './controller.js';
 import { HttpListener, requestLimits } from './http-listener.js';
 
-/** Where and how probes are answered. */
+/** The address of the probe server, and what it serves. */
 export interface ProbeServerOptions {
-  /** Default: every address of the machine. */
+  /** The address to listen on. Default: all addresses of the machine. */
   readonly host?: string | undefined;
-  /** 0 picks a free one. */
+  /** The port; 0 picks a free one. */
   readonly port: number;
-  /** Served at `/metrics`. Default: nothing is. */
+  /** The metrics served at `/metrics`. Default: none. */
   readonly metrics?: Pick<Metrics, 'expose'> | undefined;
   /**
-   * Throws why the program is not ready, for `/readyz`. Default: it is, as far as the watches of the manager's controllers
-   * do not say otherwise.
+   * Throws the reason why the program is not ready, for `/readyz`. Default: it is ready, unless watches of the
+   * manager's controllers are not.
    */
   ready?(): void | Promise<void>;
 }
@@ -23,9 +23,9 @@ export interface ProbeServerOptions {
 const graceMs = 2_000;
 
 /**
- * Answers GET `/healthz`, `/livez`, `/readyz` and `/metrics` over plain HTTP, to anybody who reaches the port, until the
- * manager stops. `/readyz` fails, and says why, while a watch of a controller that the manager has started has not listed
- * anything yet; `/readyz?exclude=watches` does not. Rejects if the port cannot be had.
+ * Serves GET `/healthz`, `/livez`, `/readyz` and `/metrics` over plain HTTP, without authentication, until the manager
+ * stops. `/readyz` fails, with the reason, while a watch of a controller that the manager has started has not listed
+ * anything yet; `/readyz?exclude=watches` does not. Rejects if the port is not available.
  */
 export const probeServer = (options: ProbeServerOptions): Runnable => ({
   name: 'probes',
@@ -69,7 +69,7 @@ async function answer(
     const { text, contentType } = await metrics.expose();
     say(200, text, contentType);
   } catch (error) {
-    // Why is not everybody's business.
+    // The reason is not sent, because the endpoint is public.
     log.warn({ path, err: error }, 'not ready');
     say(503, 'not ready\n');
   }

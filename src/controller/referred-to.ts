@@ -4,19 +4,19 @@ import { indexBy, type ObjectIndex } from '../client/object-index.js';
 import type { Trigger } from './controller.js';
 import { type HeldFormOptions, heldForm } from './identity-and-owners.js';
 
-/** Which objects refer to others, and to which. */
+/** The references from objects of the controller's kind to others. */
 export interface ReferredToOptions<T extends ApiObject> extends HeldFormOptions {
   /** The controller's kind. */
   readonly by: ResourceType<T>;
-  /** What an object refers to. */
+  /** Returns the keys of the objects that an object refers to. */
   keys(object: T): readonly ObjectKey[];
 }
 
 /**
- * For `alsoOn`: a change of an object wakes the objects of the controller's kind (`by`) that refer to it, also before it
- * exists. `keys` says what an object refers to, as the controller holds it in memory; one for which it throws refers to
- * nothing. Unless it is wanted whole, nothing but metadata of it is watched; name, uid, version and owners are held in
- * memory.
+ * Returns a trigger for `alsoOn`: a change to an object wakes the objects of the controller's kind (`by`) that refer to
+ * it, also if they did so before it existed. `keys` gets the objects in the form that the controller holds in memory;
+ * one for which it throws has no references. Unless `whole` is set, only metadata is watched, and name, uid, version
+ * and owners are held in memory.
  */
 export function referredTo<S extends ApiObject, T extends ApiObject>(
   on: ResourceType<S>,

@@ -1,11 +1,13 @@
 import type { Logger } from '../runtime/logger.js';
 
 interface NamedLogger extends Logger {
-  /** The same without the name. */
+  /** The same logger without the name. */
   readonly unnamed: Logger;
 }
 
-/** Returns a logger that adds the name of a runnable; the name of a runnable or controller inside it replaces that. */
+/**
+ * Returns a logger that adds the name of a runnable; a runnable or controller inside it replaces the name with its own.
+ */
 export function runnableLog(runnable: string, given: Logger): Logger {
   const log = 'unnamed' in given ? (given as NamedLogger).unnamed : given;
   const named = log.child({ runnable });

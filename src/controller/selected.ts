@@ -9,22 +9,25 @@ export interface Selectors {
   readonly fieldSelector?: string;
 }
 
-/** Throws BadRequest if one cannot be read. */
+/** Parses selectors. Throws BadRequest if one is invalid. */
 export const readSelectors = ({ labelSelector = '', fieldSelector = '' }: Selectors) => ({
   labels: parseLabelSelector(labelSelector),
   fields: parseFieldSelector(fieldSelector),
 });
 
-/** Reads one object as a watch with these selectors shows it: undefined if it does not exist or is not selected. */
+/**
+ * Reads one object as a watch with these selectors shows it: returns undefined if it does not exist or is not selected.
+ */
 export type SelectedReader<T extends ApiObject> = (
   resource: ResourceClient<T>,
   key: ObjectKey,
 ) => Promise<T | undefined>;
 
 /**
- * A GET has no selectors, so they are applied to its answer: labels, and fields whose name is their path in the object. The
- * values of other fields only the server knows (`spec.unschedulable` is "false" if a node does not set it): for them it lists
- * that one object. Throws BadRequest if a selector cannot be read.
+ * Returns a reader of selected objects. A GET has no selectors, so they are applied to its response: labels, and fields
+ * whose name is their path in the object. Values of other fields are known only to the server (`spec.unschedulable` is
+ * "false" if a node does not set it): for them, the reader lists that one object. Throws BadRequest if a selector is
+ * invalid.
  */
 export function selectedReader<T extends ApiObject>(selectors: Selectors): SelectedReader<T> {
   const { namespace, labelSelector } = selectors;
@@ -45,7 +48,7 @@ export function selectedReader<T extends ApiObject>(selectors: Selectors): Selec
   };
 }
 
-/** The text of a field that is named by its path; undefined if no text, number or boolean stands there. */
+/** Returns the text of a field whose name is its path; undefined if its value is not a string, number or boolean. */
 function fieldText(object: ApiObject, field: string): string | undefined {
   if (field === 'metadata.namespace') return object.metadata.namespace ?? '';
   let value: Json | undefined = asJson(object);

@@ -14,14 +14,14 @@ import { identityAndOwners } from './identity-and-owners.js';
 type CacheUser = Pick<ReconcileContext, 'signal' | 'clock' | 'log' | 'cacheObserver'>;
 
 /**
- * The cache of a kind, of which there is one for all controllers of a manager that have one client: each may ask for it
- * as often as it likes, also while it reconciles, and nothing is watched or held twice. It is opened for the first who
- * asks, and closed when the last has stopped; to a controller it ends with the context's signal.
+ * Returns the cache of a kind, which all controllers of a manager with the same client share. It may be called any
+ * number of times, also from a reconcile, and nothing is watched or held twice. The cache is opened for its first user
+ * and closed when the last one has stopped; for each user it ends with the context's signal.
  *
- * Caches are shared by those who want the same namespace, selectors, form and function `transform`. One who wants
- * metadata alone may get whole objects that another has, and one who asks late gets a cache that lags behind the server
- * by the events that have not arrived. Objects are everybody's, and must not be changed. Throws an Error for the 21st
- * form in which one controller asks for the same objects.
+ * Users share a cache if they request the same namespace, selectors, form and `transform` function. A user that
+ * requests metadata only may get whole objects from an existing cache, and a user that joins later gets a cache that
+ * lags behind the server by the events that have not arrived. Objects are shared and must not be changed. Throws an
+ * Error if one controller requests the same objects in a 21st form.
  */
 export function sharedCache(
   context: ReconcileContext,
@@ -69,7 +69,10 @@ export class SharedCaches {
   }
 }
 
-/** Most caches that differ in their form only: a `transform` written inline is a new function each time. */
+/**
+ * The maximum number of caches that differ in their form only: a `transform` written inline is a new function each
+ * time.
+ */
 const mostForms = 20;
 
 const cachesByClient = new WeakMap<Client, SharedCaches>();
@@ -125,7 +128,7 @@ class SharedWatch<T extends ApiObject> {
     });
   }
 
-  /** Whether the same objects are wanted, in whatever form. */
+  /** Whether a request is for the same objects, in whatever form. */
   isOfSame({ type, watch, clock }: Wanted<T>): boolean {
     const mine = this.#wanted;
     return (
@@ -151,13 +154,13 @@ class SharedWatch<T extends ApiObject> {
     return !this.#isFailing;
   }
 
-  /** The view that a user already has, unless it has stopped. */
+  /** Returns the view that a user already has, unless it has stopped. */
   viewOf(user: CacheUser): ObjectCache<T> | undefined {
     for (const [one, view] of this.#users) if (isSameUser(one, user)) return view;
     return undefined;
   }
 
-  /** Makes a view for a new user. */
+  /** Creates a view for a new user. */
   join(user: CacheUser): ObjectCache<T> {
     const { signal, cacheObserver } = user;
     const view = new View(this.#cache);

@@ -13,35 +13,36 @@ import { defineController } from './define-controller.js';
 import { fieldManagers } from './field-manager.js';
 import { type CertificateLedger, ledgerWriter } from './ledger-writer.js';
 
-/** How asking a signer ended: a certificate was handed out, the signer refused for good, or it failed. */
+/** The outcome of a call to a signer: it issued a certificate, refused permanently, or failed. */
 export type SigningOutcome = 'issued' | 'refused' | 'error';
 
 /** The signers, and the callbacks for what they do. */
 export interface SigningOptions {
   readonly signers: readonly Signer[];
   /**
-   * Record every certificate in the ledger before it is handed out; what cannot be recorded is not handed out. Needs a
-   * server that has the kind CertificateLedgerEntry, and the right to get and create it. Default: no.
+   * Record every certificate in the ledger before it is returned to the requester; one that cannot be recorded is not
+   * returned. Requires a server with the kind CertificateLedgerEntry, and the right to get and create entries. Default:
+   * no.
    */
   readonly ledger?: boolean;
-  /** Called for every certificate that was handed out. */
+  /** Called for every certificate that was returned to its requester. */
   readonly onIssued?: (record: LedgerRecord) => void;
   /**
-   * Called with the outcome of each call to a signer, by what it serves; if it fails, each time, since it is called
-   * again.
+   * Called with the outcome of each call to a signer, by the signer name it serves. A call that fails is repeated, so
+   * this is called each time.
    */
   readonly onOutcome?: (serves: string, outcome: SigningOutcome) => void;
 }
 
-/** What signers answer to any kind of request: PEM that was issued, or a reason. */
+/** A signer's answer to any kind of request: issued certificates in PEM, or the reason of a refusal. */
 type Answer = { readonly issued: string } | { readonly reason: string };
 
-/** What is special about one kind of requests (`T`): what signers are asked (`Q`), and what they answer (`A`). */
+/** The parts of signing that depend on the kind of request (`T`): the signer's input (`Q`) and its answer (`A`). */
 export interface SigningSpec<T extends ApiObject, Q, A extends Answer> {
   readonly name: string;
   readonly for: ResourceType<T>;
   signerNameOf(request: T): string;
-  /** Whether the request waits for its signer. */
+  /** Whether the request is waiting for its signer. */
   isDue(request: T): boolean;
   /** Reduces a request to what is held in memory. */
   outline(request: T): T;
@@ -51,16 +52,19 @@ export interface SigningSpec<T extends ApiObject, Q, A extends Answer> {
   sign(signer: Signer, question: Q, signal: AbortSignal): Promise<unknown>;
   /** Validates the signer's result. Throws an Error for an invalid one. */
   result(said: unknown): A;
-  /** Why what was issued must not be handed out. */
+  /** Returns why an issued certificate must not be used; undefined if there is no problem. */
   problemWith(answer: A & { readonly issued: string }, question: Q, now: number): string | undefined;
-  /** Whether an answer that was not written at once still may be; if not, the signer is asked again. Default: always. */
+  /**
+   * Whether an answer that was not written immediately may still be written; if not, the signer is called again.
+   * Default: always.
+   */
   isFresh?(answer: A, now: number): boolean;
   recordOf(request: T, issued: string): LedgerRecord;
-  /** The request with the answer in its status. */
+  /** Returns the request with the answer in its status. */
   withAnswer(request: T, answer: A, now: number): T;
 }
 
-/** The answer of a signer, and whether the ledger has it. */
+/** A signer's answer, and whether it is in the ledger. */
 interface Known<A> {
   readonly answer: A;
   readonly record: LedgerRecord | undefined;
@@ -68,10 +72,11 @@ interface Known<A> {
 }
 
 /**
- * Asks signers about requests and writes down what they answer: one controller per signer, so that a slow one keeps
- * nobody waiting. A signer is asked once for a request as long as this process lives, also if writing its answer takes
- * several tries; after a crash it is asked again with the same uid. What a signer has been asked when the controller is
- * told to stop is still recorded and written, for a few seconds: nobody else would know of a certificate.
+ * Returns controllers that call signers for requests and write their answers: one per signer, so that a slow signer
+ * does not block others. Within one process, a signer is called once for a request, even if writing its answer takes
+ * several attempts; after a crash it is called again with the same uid. When a controller is asked to stop, calls in
+ * progress still have a few seconds in which their answers are recorded and written; otherwise nobody would know of an
+ * issued certificate.
  */
 export function signingControllers<T extends ApiObject, Q, A extends Answer>(
   spec: SigningSpec<T, Q, A>,
@@ -82,7 +87,8 @@ export function signingControllers<T extends ApiObject, Q, A extends Answer>(
   if (twice !== undefined) throw new Error(`two signers serve ${twice}`);
   return signers.map((signer): Runnable => {
     const answers = new Map<string, Known<A>>();
-    // Not a controller to a manager, which has one of a name: there is one for each signer, and their lines name it.
+    // To the manager, this is not a controller, because controllers must have different names: there is one for each
+    // signer, and their log lines contain the signer.
     return {
       name: spec.name,
       async run(context) {
@@ -95,14 +101,14 @@ export function signingControllers<T extends ApiObject, Q, A extends Answer>(
   });
 }
 
-/** How long work under way may go on after the controller was asked to stop. */
+/** The time that work in progress may continue after the controller was asked to stop. */
 const finishMs = 5_000;
 
-/** What was begun goes on with this client, until `late` aborts: a while after the signal of the context. */
+/** Returns a client for work in progress: it works until `late` aborts, some time after the context's signal. */
 function lasting({ client, clock, signal }: ReconcileContext): {
   readonly client: Client;
   readonly late: AbortSignal;
-  /** Must be called: until then the context's signal is listened to. */
+  /** Must be called to remove the listener from the context's signal. */
   end(): void;
 } {
   const late = new AbortController();
@@ -120,7 +126,7 @@ function lasting({ client, clock, signal }: ReconcileContext): {
 }
 
 interface Surroundings<A> extends Omit<SigningOptions, 'ledger'> {
-  /** Answers that have not been written yet, by the uid of the request. */
+  /** The answers that have not been written yet, by the uid of the request. */
   readonly answers: Map<string, Known<A>>;
   readonly client: Client;
   readonly late: AbortSignal;
@@ -184,8 +190,8 @@ const isIssued = <A extends Answer>(answer: A): answer is A & { readonly issued:
 const usualTimeoutMs = 30_000;
 
 /**
- * Asks a signer about a request. Its signal aborts when the controller stops, but an answer is taken until `late` aborts: it
- * may have signed. `failed` is called with a failure of the signer before that is thrown.
+ * Calls a signer for a request. Its signal aborts when the controller stops, but its answer is accepted until `late`
+ * aborts, because it may have signed. `failed` is called with the signer's failure before that is thrown.
  */
 async function ask<T extends ApiObject, Q, A extends Answer>(
   spec: SigningSpec<T, Q, A>,
@@ -212,7 +218,10 @@ async function ask<T extends ApiObject, Q, A extends Answer>(
 
 const writeTries = 5;
 
-/** Writes to the request that was asked about, and only while it is still due: somebody may have been faster. */
+/**
+ * Writes the answer to the request it belongs to, and only while the request is still due: another process may have
+ * been faster.
+ */
 async function write<T extends ApiObject>(
   { for: type, isDue }: Pick<SigningSpec<T, never, never>, 'for' | 'isDue'>,
   client: Client,
@@ -228,7 +237,7 @@ async function write<T extends ApiObject>(
       return true;
     } catch (error) {
       if (isReason(error, 'NotFound')) return false;
-      // It would be as large the next time, so retrying is useless.
+      // The object would be too large again, so retrying is useless.
       if (isReason(error, 'RequestEntityTooLarge'))
         throw new TerminalError(`the server rejected the result of the signer: ${error.message}`, { cause: error });
       if (!isReason(error, 'Conflict') || attempt === writeTries) throw error;

@@ -8,20 +8,20 @@ import { sharedCache } from './shared-cache.js';
 import { createWorkQueue, processQueue } from './work-queue.js';
 
 /**
- * Most states that wait for a retry after `keys` failed for them, and most beyond the last two of each object while
- * `keys` is slow: failures may last, but memory must not grow.
+ * The maximum number of states that wait for a retry after `keys` failed, and of those beyond the last two of each
+ * object while `keys` is slow. Failures may last, but memory must not grow.
  */
 const statesKept = 500;
 
-/** States of objects of another kind that are still to be asked about: the one before a change and the one after it. */
+/** The states of objects of another kind for which `keys` is still to be called: before and after each change. */
 class WaitingStates {
   /** The waiting states by object, oldest first. */
   readonly #waiting = new Map<string, ApiObject[]>();
   #count = 0;
-  /** Objects that there are, and the most that there were while states waited: all may go at once. */
+  /** The number of existing objects, and its maximum while states waited, because all may be deleted at once. */
   #present = 0;
   #most = 0;
-  /** How many of those `keys` failed for, by object and together. */
+  /** The number of states for which `keys` failed, by object. */
   readonly #failing = new Map<string, number>();
   #failed = 0;
 
@@ -47,7 +47,7 @@ class WaitingStates {
     return states;
   }
 
-  /** `keys` failed for these states of an object: they wait again, before newer ones. */
+  /** Puts the states of an object for which `keys` failed back, before newer ones. */
   failedFor(id: string, states: readonly ApiObject[]): void {
     this.#failed += states.length - (this.#failing.get(id) ?? 0);
     if (states.length === 0) {
@@ -91,7 +91,7 @@ export async function runTrigger<T extends ApiObject>(
   const { client, clock, log, signal } = context;
   const { kind } = trigger.on;
   const waiting = new WaitingStates();
-  /** Whomever the states concern that waited is among all. */
+  /** Reconciles all objects, because these include the ones that the waiting states concern. */
   const lookAtAll = (): void => {
     waiting.clear();
     log.warn({ kind }, 'too many changes to map: all objects are reconciled');
@@ -137,11 +137,11 @@ function wakeAll<T extends ApiObject>(
   const misplaced = keys.map((key) => misplacement(spec.for, key));
   for (const [at, key] of keys.entries()) if (misplaced[at] === undefined) wake(key, cause);
   const wrong = misplaced.find((one) => one !== undefined);
-  // It would be as wrong the next time.
+  // Retrying would give the same wrong key.
   if (wrong !== undefined) throw new TerminalError(wrong);
 }
 
-/** Returns what is wrong with the namespace of a key for this type; a lookup would just find nothing. */
+/** Returns the problem with the namespace of a key for this type; reading such a key would just find nothing. */
 function misplacement({ kind, namespaced }: ResourceType, key: ObjectKey): string | undefined {
   if (!isValidKey(key) || Boolean(key.namespace) === namespaced) return undefined;
   const wrong = namespaced ? 'lacks the namespace that every' : 'has a namespace, which no';

@@ -2,16 +2,16 @@ import { groupResource } from '../api/object.js';
 import type { CacheObserver } from '../client/cache-health.js';
 import type { ControllerMetrics } from './controller-metrics.js';
 
-/** What a controller watches, as in `teams.example.com`. */
+/** A resource that a controller watches, such as `teams.example.com`. */
 export interface ControllerWatch {
   readonly controller: string;
   readonly resource: string;
 }
 
-/** Watches of the controllers that a manager has started, as long as they have not listed anything. */
+/** The watches, of the controllers that a manager has started, that have not listed anything yet. */
 export interface UnsyncedWatches {
   list(): readonly ControllerWatch[];
-  /** One more of that name, or one fewer. */
+  /** Adds or removes a watch. */
   count(watch: ControllerWatch, change: 1 | -1): void;
 }
 
@@ -36,7 +36,7 @@ export const observerOf = (
   syncing(type, change) {
     const resource = groupResource(type);
     given.unsynced?.count({ controller, resource }, change);
-    // Known to scrapes before anything fails.
+    // Creates the series with 0, so that scrapes see it before anything fails.
     if (change > 0) given.metrics?.watchFailing?.(controller, resource, 0);
   },
   failing: (type, change) => given.metrics?.watchFailing?.(controller, groupResource(type), change),

@@ -3,31 +3,34 @@ import type { Clock } from '../runtime/clock.js';
 import { type Backoff, defaultBackoff } from './backoff.js';
 
 /**
- * A work queue as in client-go: a key is queued at most once however often it is added, is never with two workers at a time,
- * and is queued again if it was added while a worker had it.
+ * A work queue as in client-go: a key is queued at most once however often it is added, never goes to two workers at a
+ * time, and is queued again if it was added while a worker had it.
  */
 export interface WorkQueue<K> {
-  /** With a delay the earliest time asked for wins. Ignored once shut down. */
+  /** Adds a key. If it is added with several delays, the earliest time counts. Ignored after shutdown. */
   add(key: K, delayMs?: number): void;
-  /** The next key, in the order they became due; undefined once shut down and drained. */
+  /** Returns the next key, in the order they became due; undefined after shutdown when no due key is left. */
   take(): Promise<WorkItem<K> | undefined>;
-  /** Drops what is delayed, refuses what is new; what is due can still be taken. */
+  /** Drops delayed keys and ignores new ones; due keys can still be taken. */
   shutDown(): void;
-  /** Keys due and not taken. */
+  /** The number of due keys that have not been taken. */
   readonly depth: number;
 }
 
 export interface WorkItem<K> {
   readonly key: K;
-  /** 1 on the first try; grows with every retry; a success resets it. */
+  /** 1 on the first attempt; grows with every retry; reset by a success. */
   readonly attempt: number;
-  /** `retry` waits for the backoff; `afterMs` counts as success. Only the first call counts. */
+  /**
+   * Ends the work on the key. `retry` queues it again after the backoff; `afterMs` counts as success. Only the first
+   * call counts.
+   */
   settle(outcome: 'done' | 'retry' | { readonly afterMs: number }): void;
 }
 
 export interface WorkQueueOptions<K> {
   readonly clock: Clock;
-  /** Keys of the same text are the same key. */
+  /** Returns the text of a key; keys with the same text are the same. */
   readonly identity: (key: K) => string;
   readonly backoff?: Backoff;
   readonly events?: QueueEvents | undefined;
@@ -35,9 +38,9 @@ export interface WorkQueueOptions<K> {
 
 /** Events of a queue, for metrics. */
 interface QueueEvents {
-  /** A key is wanted that was not. */
+  /** A key was added that was not queued or waiting to be. */
   added(): void;
-  /** A worker took a key that was wanted, after so many milliseconds. */
+  /** A worker took a key that had waited this many milliseconds. */
   taken(waitedMs: number): void;
   /** A key is to be added later. */
   delayed(): void;
@@ -60,10 +63,10 @@ class KeyedQueue<K> implements WorkQueue<K> {
   readonly #clock: Clock;
   readonly #identity: (key: K) => string;
   readonly #backoff: Backoff;
-  /** Due, in order; `#head` is where the next one stands. */
+  /** The due keys in order; the next one is at `#head`. */
   #ready: string[] = [];
   #head = 0;
-  /** Keys wanting work: those in `#ready`, and those added while a worker has them. */
+  /** The keys with work to do: those in `#ready`, and those added while a worker has them. */
   readonly #wanted = new Map<string, { readonly key: K; readonly since: number }>();
   readonly #working = new Set<string>();
   readonly #failures = new Map<string, number>();
@@ -159,7 +162,7 @@ class KeyedQueue<K> implements WorkQueue<K> {
     this.#alarm?.stop.abort(noLongerNeeded);
     const alarm = { at, stop: new AbortController() };
     this.#alarm = alarm;
-    // Whole milliseconds, rounded up: a timer that fires a fraction too early finds nothing due.
+    // In whole milliseconds, rounded up, because a timer that fires slightly too early finds nothing due.
     const waitMs = Math.max(0, Math.ceil(at - this.#clock.monotonic()));
     void this.#clock.sleep(waitMs, alarm.stop.signal).then(() => {
       if (this.#alarm !== alarm) return;
@@ -170,15 +173,15 @@ class KeyedQueue<K> implements WorkQueue<K> {
   }
 }
 
-/** Stale times, superseded by earlier ones, may make up half of the heap, and this many more. */
+/** Superseded times may make up half of the heap, and this many more. */
 const fewStale = 64;
 
-/** Keys with a time: a binary heap by time, and of every key only its earliest time counts. */
+/** Keys with a time, in a binary heap by time. Only the earliest time of each key counts. */
 export class Delays<K> {
   #heap: { readonly id: string; readonly at: number }[] = [];
   readonly #live = new Map<string, { readonly key: K; readonly at: number }>();
 
-  /** Number of times in the heap, stale ones included. */
+  /** The number of times in the heap, including superseded ones. */
   get size(): number {
     return this.#heap.length;
   }
@@ -197,7 +200,7 @@ export class Delays<K> {
     return this.#heap[0]?.at;
   }
 
-  /** Takes out every key whose time has come. */
+  /** Removes and returns every key that is due. */
   due(now: number): readonly K[] {
     const keys: K[] = [];
     for (let at = this.earliest(); at !== undefined && at <= now; at = this.earliest()) {
@@ -215,7 +218,7 @@ export class Delays<K> {
     this.#live.clear();
   }
 
-  /** What is in order is a heap. */
+  /** A sorted array is a heap. */
   #rebuild(): void {
     this.#heap = Array.from(this.#live, ([id, { at }]) => ({ id, at })).sort((a, b) => a.at - b.at);
   }

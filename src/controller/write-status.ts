@@ -5,8 +5,8 @@ import type { ApiObject } from '../api/object.js';
 import type { ResourceClient, WriteOptions } from '../client/client.js';
 
 /**
- * Writes a status through the status subresource, only if it differs. Fails with Conflict if somebody else wrote the
- * object since it was read. Returns the object as it is now.
+ * Writes a status through the status subresource if it differs. Fails with Conflict if the object was written since it
+ * was read. Returns the current object.
  */
 export async function writeStatus<T extends ApiObject & { readonly status?: unknown }>(
   resource: ResourceClient<T>,
