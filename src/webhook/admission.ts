@@ -66,8 +66,9 @@ export interface AdmissionContext extends ReviewContext {
 }
 
 /**
- * The verdict: undefined or an empty text allows the request; a text denies it (403 Forbidden), and an error is sent to
- * the caller as it is. A thrown error is no verdict but a failure of the webhook, to which `failurePolicy` applies.
+ * The verdict: undefined or an empty text allows the request; a text denies it (403 Forbidden), and an ApiError is sent
+ * to the caller unchanged. A thrown error is not a verdict but a failure of the webhook, to which `failurePolicy`
+ * applies.
  */
 export type AdmissionVerdict = void | string | ApiError;
 

@@ -33,8 +33,8 @@ const maxReviewBytes = 32 * 1_048_576;
 
 /**
  * Returns a webhook for `spec.conversion` of a CustomResourceDefinition, with a hub as in controller-runtime: two
- * functions for each version but the hub. Name, uid and similar metadata must not change; a server refuses objects
- * where they do.
+ * functions for each version but the hub. Name, uid and similar metadata must not change; a server rejects objects in
+ * which they do.
  */
 export function conversionWebhook<const H extends ApiObject, const S extends readonly ApiObject[]>({
   hub,

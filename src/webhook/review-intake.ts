@@ -51,7 +51,7 @@ export class ReviewIntake {
 
   /**
    * Reads the body, which counts as held until the response is closed. When too much is held, the body that has been
-   * arriving for the longest is given up: slow or stalled callers do not keep out those who send without delay.
+   * arriving for the longest is given up, so that slow or stalled callers do not block others.
    * @throws Overloaded, what `readBody` throws
    */
   async body({ request, response }: Exchange, maxBytes: number): Promise<Buffer> {
@@ -106,7 +106,7 @@ export class ReviewIntake {
   }
 }
 
-/** A weighted semaphore; those who wait are served first come first served. */
+/** A weighted semaphore; work that waits is admitted in order of arrival. */
 class Room {
   #free: number;
   readonly #waiting = new Set<{ readonly space: number; enter(): void }>();

@@ -189,7 +189,7 @@ class ReviewAnswers {
   }
 }
 
-/** The status for callers who left before a response, as proxies count them. */
+/** The status recorded for callers who disconnected before a response, as in proxies. */
 const callerLeft = 499;
 
 const unheard = new Error('the caller no longer waits for the answer');
@@ -233,7 +233,7 @@ function* until<R>(signal: AbortSignal, steps: Steps<R>): Steps<R> {
   }
 }
 
-/** Converts an error of a body that was not accepted. */
+/** Throws an error for a body that was not accepted, as a Refusal if its status is known. */
 function refuse(error: unknown): never {
   if (error instanceof Overloaded) throw new Refusal(429, error.message, { 'retry-after': '1' });
   throw error instanceof ApiError ? new Refusal(error.code, error.message) : error;

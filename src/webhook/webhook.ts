@@ -19,7 +19,7 @@ export interface Webhook {
 /** The context of one review. The signal aborts when the caller no longer waits for the response. */
 export type ReviewContext = Omit<ReconcileContext, 'metrics'>;
 
-/** Thrown when the review is not what this webhook answers, because it was registered wrongly. */
+/** Thrown when the review is not of the kind that this webhook answers, because it was registered wrongly. */
 export class UnreadableReview extends Error {
   override readonly name = 'UnreadableReview';
 }
