@@ -2,18 +2,18 @@ import type { Readable } from 'node:stream';
 import { type ApiError, entityTooLarge, timeout } from '../api/errors.js';
 import { maxRequestBytes } from '../api/request-size.js';
 
-/** No caller receives this error, and it is no fault of the server. */
+/** Returns the error for a closed connection. No caller receives it, and it does not count as a fault of the server. */
 const brokenOff = (): ApiError => timeout('the connection was closed before the body was complete');
 
-/** Whether the caller has broken off the request. Only requests have `aborted`. */
+/** Whether the caller has aborted the request. Only requests have `aborted`. */
 const isBrokenOff = (stream: Readable & { readonly aborted?: boolean }): boolean =>
   stream.destroyed || stream.aborted === true;
 
 /**
- * Returns the whole body. Throws RequestEntityTooLarge as soon as the limit is exceeded; the rest is not kept. A body
- * that is broken off is never returned as complete: over HTTP/2 Node emits `end` even then, after `aborted`. `reading`
- * receives a function that ends the reading when nobody waits for it any more, because the caller may hold back the
- * rest of the body for ever.
+ * Returns the whole body. Throws RequestEntityTooLarge as soon as the limit is exceeded; the rest is not kept. An
+ * aborted body is never returned as complete, although over HTTP/2 Node.js emits `end` even then, after `aborted`.
+ * `reading` receives a function that ends the reading when its result is no longer needed, because the caller may never
+ * send the rest of the body.
  */
 export function readBody(
   stream: Readable,

@@ -19,7 +19,7 @@ export class Cancellation {
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
-      // Work may continue after the request was given up, and then nobody calls `release`.
+      // Work may continue after the request was abandoned, and then `release` is never called.
       if (this.#aborted || this.#stopping?.aborted) this.#controller.abort(gone);
       else this.#stopping?.addEventListener('abort', this.#onStop);
     }

@@ -1,18 +1,20 @@
 /** Limits that apply to callers before they are authenticated. */
 export interface ConnectionLimits {
-  /** Most connections at a time; further ones are closed at once. 0 means no limit. */
+  /** The maximum number of connections; further ones are closed immediately. 0 means no limit. */
   readonly connections: number;
-  /** Size of a request's URL and headers in bytes, from 8,192 to 1,048,576. */
+  /** The maximum size of a request's URL and headers in bytes, from 8,192 to 1,048,576. */
   readonly headerBytes: number;
-  /** Time for a TLS handshake, and for the headers of a request, in milliseconds: from 100 to a day. */
+  /** The timeout of a TLS handshake, and of the headers of a request, in milliseconds: from 100 to a day. */
   readonly headersMs: number;
-  /** Time for a whole request over HTTP/1.1 with its body, in milliseconds. Must be longer than requests may take altogether. */
+  /**
+   * The timeout of a whole HTTP/1.1 request with its body, in milliseconds. Must be longer than any request may take.
+   */
   readonly requestMs: number;
-  /** Time that an idle connection stays open, in milliseconds: from 100 to a day. */
+  /** The time that an idle connection stays open, in milliseconds: from 100 to a day. */
   readonly idleMs: number;
 }
 
-/** Defaults, mostly those of Kubernetes. */
+/** The defaults, mostly those of Kubernetes. */
 export const defaultConnectionLimits: ConnectionLimits = {
   connections: 10_000,
   headerBytes: 131_072,
@@ -21,13 +23,13 @@ export const defaultConnectionLimits: ConnectionLimits = {
   idleMs: 90_000,
 };
 
-/** File descriptors reserved for the store, watched files and outgoing calls. */
+/** The number of file descriptors reserved for the store, watched files and outgoing calls. */
 const otherFiles = 128;
 
 /**
  * Returns the limit on connections; undefined if there is none. `connections` is the configured limit, 0 for none;
- * `openFiles` is the system's limit on open files, undefined if unknown. Strangers must not use up the file descriptors
- * that the store needs.
+ * `openFiles` is the system's limit on open files, undefined if unknown. Unauthenticated callers must not use up the
+ * file descriptors that the store needs.
  */
 export function maxConnections(connections: number, openFiles: number | undefined): number | undefined {
   const wanted = connections > 0 ? connections : Number.POSITIVE_INFINITY;
@@ -36,26 +38,27 @@ export function maxConnections(connections: number, openFiles: number | undefine
   return Number.isFinite(most) ? most : undefined;
 }
 
-/** Requests at a time on one HTTP/2 connection. */
+/** The maximum number of concurrent requests on one HTTP/2 connection. */
 export const concurrentStreams = 100;
 
 /**
- * Megabytes of unread responses on one HTTP/2 connection before it accepts no more requests. Clients use one connection
- * for everything, including large lists for their caches, and few can handle a refusal.
+ * The maximum size of unread responses on one HTTP/2 connection, in megabytes, before it accepts no more requests. It
+ * is large because clients use one connection for everything, including large lists for their caches, and few can
+ * handle a rejection.
  */
 export const maxUnreadMegabytes = 1_024;
 
 /**
- * Streams that a client may reset on one HTTP/2 connection: a burst, and a rate per second. Beyond that it causes work
- * faster than it reads responses. Node itself reacts only at 1,000, and leaves the connection open.
+ * The number of streams that a client may reset on one HTTP/2 connection: a burst, and a rate per second. Beyond that
+ * it causes work faster than it reads responses. Node.js itself reacts only at 1,000, and leaves the connection open.
  */
 export const streamResetLimit = { atOnce: 500, perSecond: 30 };
 
 /**
- * Bytes that an HTTP/2 header counts in addition to its name and value (RFC 9113 section 6.5.2). The size limit is the
- * only limit on their number.
+ * The number of bytes that HTTP/2 counts for each header in addition to its name and value (RFC 9113 section 6.5.2).
+ * The size limit is the only limit on the number of headers.
  */
 export const headerOverhead = 32;
 
-/** Milliseconds after which TCP probes whether a silent peer is still there. */
+/** The time after which TCP probes whether a silent peer still exists, in milliseconds. */
 export const keepAliveMs = 180_000;

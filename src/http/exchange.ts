@@ -10,23 +10,23 @@ export interface Exchange {
   readonly method: string;
   /** Path and query as sent. */
   readonly url: string;
-  /** First (or joined) value of a header. */
+  /** Returns the first (or joined) value of a header. */
   header(name: string): string | undefined;
-  /** Alternating names (as sent) and values; repeated headers are kept. */
+  /** Alternating names (as sent) and values, including repeated headers. */
   readonly rawHeaders: readonly string[];
   readonly body: Readable;
   readonly peer: Peer;
-  /** Calls the listener when the caller has gone before the response was complete. */
+  /** Calls the listener when the caller disconnects before the response is complete. */
   onClosed(listener: () => void): void;
   readonly responseStarted: boolean;
   /** Whether the response was aborted because the caller did not read it, or not in time. */
   readonly isStalled: boolean;
   /**
-   * Sends a complete response; if that takes a while, resolves when all of it was handed over or the caller has gone.
-   * `deadline`: when it is aborted, in milliseconds of the clock's `monotonic`.
+   * Sends a complete response. If that takes time, resolves when all of it was handed over or the caller has
+   * disconnected. `deadline` is the time when it is aborted, in milliseconds of the clock's `monotonic`.
    */
   send(code: number, headers: OutgoingHeaders, body: Body | StreamedBody, deadline?: number): Promise<void> | undefined;
-  /** Starts a streamed response; headers are sent at once. */
+  /** Starts a streamed response; the headers are sent immediately. */
   stream(code: number, headers: OutgoingHeaders): Writable;
   /** Present if the caller asks for a streamed response as WebSocket messages. */
   readonly webSocket?: WebSocketOffer | undefined;
@@ -41,5 +41,5 @@ export interface StreamedBody {
   readonly chunks: AsyncIterable<Buffer>;
 }
 
-/** Response headers. An exchange may change the object it is given. */
+/** Response headers. An exchange may modify the object it is passed. */
 export type OutgoingHeaders = Record<string, string | number | readonly string[]>;

@@ -17,7 +17,7 @@ import { send } from './send.js';
 import { warningHeaders } from './warning-headers.js';
 import { writeWatch } from './watch-writer.js';
 
-/** Serves HTTP exchanges: an exchange becomes an ApiRequest, the answer becomes bytes and headers. */
+/** Serves HTTP exchanges: converts each to an ApiRequest, and the result to bytes and headers. */
 
 export interface HandlerParts {
   handle(request: ApiRequest): Promise<ApiResponse>;
@@ -33,7 +33,7 @@ export async function handleExchange(parts: HandlerParts, exchange: Exchange): P
   exchange.onClosed(() => cancellation.abort());
   try {
     if (headSize(exchange) >= largeHead) {
-      // Parsing it takes a while, and strangers may send many at once.
+      // Parsing a long request head takes time, and unauthenticated callers may send many at once.
       await new TurnTaking().next();
       if (cancellation.signal.aborted) return;
     }
@@ -64,7 +64,10 @@ export async function handleExchange(parts: HandlerParts, exchange: Exchange): P
   }
 }
 
-/** Characters. The requests of usual clients have some hundred, or a few thousand with a token. */
+/**
+ * The length of a request head from which its parsing yields, in characters. Requests usually have a few hundred, or a
+ * few thousand with a token.
+ */
 const largeHead = 8_192;
 
 function headSize({ url, rawHeaders }: Exchange): number {
@@ -73,7 +76,7 @@ function headSize({ url, rawHeaders }: Exchange): number {
   return size;
 }
 
-/** Answers a path that does not get as far as the API, as Kubernetes does; for an unreadable path without an audit ID. */
+/** Answers a path that is not routed to the API, as Kubernetes does; for an unreadable path without an audit ID. */
 async function refusePath(exchange: Exchange, error: UnroutablePath | UnreadablePath, auditId: string): Promise<void> {
   const text = { 'Content-Type': 'text/plain; charset=utf-8' };
   if (error instanceof UnreadablePath) {
@@ -155,7 +158,7 @@ async function answerWatch(
   return { code: webSocket === undefined ? 200 : 101, bytes: 0 };
 }
 
-/** Whether the connection ends with this response. For an unauthenticated caller that is so only over HTTP/2. */
+/** Whether the connection ends with this response. For an unauthenticated caller, this is the case only over HTTP/2. */
 const isLast = ({ stopping }: HandlerParts, { version }: Exchange, { unknownCaller }: ApiResponse): boolean =>
   stopping.aborted || (version === 2 && unknownCaller === true);
 

@@ -14,25 +14,25 @@ interface Surroundings {
   readonly clock: Clock;
 }
 
-/** Requests that may be pipelined, that is, sent before the first of them is answered. Few clients do so. */
+/** The maximum number of pipelined requests, those sent before the first of them is answered. Few clients pipeline. */
 const pipelinedAtMost = 100;
 
 /**
- * Milliseconds for a peer that is still sending to read the last answer. Closing a connection with unread input resets
- * it, and the peer's system then discards what the peer has not read yet.
+ * The time for a peer that is still sending to read the last response, in milliseconds. Closing a connection with
+ * unread input resets it, and the peer's system then discards what the peer has not read yet.
  */
 const farewellMs = 500;
 
 /**
  * An HTTP/1.1 connection. Pipelined requests wait for their turn (RFC 9112 section 9.3.2), because each may rely on the
- * effects of the earlier ones. Until then Node assigns no socket to the response and does not report when the socket
+ * effects of the earlier ones. Until then Node.js assigns no socket to the response and does not report when the socket
  * closes.
  */
 export class Http1Connection {
   readonly #socket: Socket;
   readonly #given: Surroundings;
   readonly #closeWhenSent: () => void;
-  /** Number of requests that are being answered or are waiting for it. */
+  /** The number of requests that are being answered or wait for that. */
   #unanswered = 0;
   /** The latest request, with a promise that resolves once its response has been sent; undefined if no request is in flight. */
   #latest: { readonly request: IncomingMessage; readonly over: Promise<void> } | undefined;
@@ -43,7 +43,7 @@ export class Http1Connection {
     this.#socket = socket;
     this.#given = given;
     this.#closeWhenSent = socket.destroySoon.bind(socket);
-    // Node calls this after the last response.
+    // Node.js calls this after the last response.
     socket.destroySoon = () => {
       if (this.#latest?.request.complete === false) void this.#leave();
       else this.#closeWhenSent();
@@ -69,7 +69,7 @@ export class Http1Connection {
   async takeUpgrade(request: IncomingMessage, head: Buffer): Promise<void> {
     const socket = this.#socket;
     socket.on('error', () => {});
-    // A client that sends such a request while others are being answered cannot know what becomes of it.
+    // A client that sends such a request while others are being answered cannot know whether it will be accepted.
     const isEarly = this.#isRefused || !this.isIdle;
     this.#isRefused = true;
     // A response holds the socket until it has been sent.
@@ -79,7 +79,7 @@ export class Http1Connection {
     response.on('error', () => {});
     response.shouldKeepAlive = false;
     response.assignSocket(socket);
-    // Node does the same for the responses that it creates itself.
+    // Node.js does the same for the responses that it creates itself.
     socket.on('drain', () => response.emit('drain'));
     response.once('finish', () => socket.destroySoon());
     const wrong = bodyLength(request) > 0 ? withBody : refusalOf(request);
@@ -128,7 +128,7 @@ export class Http1Connection {
   async #refuse(status: string): Promise<void> {
     this.#isRefused = true;
     const latest = this.#latest;
-    // The body of the latest request is what cannot be read.
+    // The unreadable input is the body of the latest request.
     if (latest?.request.complete === false) {
       this.#socket.destroy();
       return;
@@ -138,7 +138,7 @@ export class Http1Connection {
     if (this.#socket.writable) await this.#leave(refusalText(status));
   }
 
-  /** Sends a last text, and closes the connection when the peer has finished sending, or after a while. */
+  /** Sends a final text, and closes the connection when the peer has finished sending, or after a timeout. */
   async #leave(text = ''): Promise<void> {
     this.#isRefused = true;
     const socket = this.#socket;
@@ -157,23 +157,23 @@ export class Http1Connection {
 }
 
 /**
- * Detaches Node's parser. As long as it is the only listener it bypasses the event; when another is added it becomes a
- * regular listener, and can be removed.
+ * Detaches the parser of Node.js. As long as it is the only listener it bypasses the event; when another is added it
+ * becomes a regular listener, and can be removed.
  */
 function stopParsing(socket: Socket): void {
   socket.on('data', () => {}).removeAllListeners('data');
 }
 
 /**
- * Whether a response can no longer be sent. Node assigns a socket to a response before it reports that the earlier ones
- * have been sent. If there is none, the connection is closed, or ends with an earlier response.
+ * Whether a response can no longer be sent. Node.js assigns a socket to a response before it reports that the earlier
+ * ones have been sent. If there is none, the connection is closed, or ends with an earlier response.
  */
 const isUnsendable = ({ socket }: ServerResponse): boolean => socket === null;
 
 /**
- * Passes input to Node's parser later. Node pauses reading while a response has not been handed to the system, and
- * reports an error if input arrives that TLS had already read: the body of a request that follows a response of 16 KiB
- * at once. The input is passed on when Node resumes reading.
+ * Passes input to the parser of Node.js later. Node.js pauses reading while a response has not been handed to the
+ * system, and reports an error if input arrives that TLS had already read: the body of a request that follows a
+ * response of 16 KiB at once. The input is passed on when Node.js resumes reading.
  */
 function readLater(socket: Socket, bytes: Buffer): void {
   socket.once('resume', () => {
@@ -192,14 +192,17 @@ async function last(response: ServerResponse, { code, text }: Refusal): Promise<
   response.writeHead(code, { ...type, 'content-length': Buffer.byteLength(text), connection: 'close' }).end(text);
 }
 
-/** Node reads the input after such a request as the other protocol, and its body as empty. */
+/**
+ * The refusal of an Upgrade request with a body: Node.js would read the input after it as the other protocol, and its
+ * body as empty.
+ */
 const withBody: Refusal = { code: 400, text: '400 Bad Request: a request that asks for another protocol has a body' };
 
 /** Returns the refusal of an invalid request; undefined if it is valid. */
 function refusalOf(request: IncomingMessage): Refusal | undefined {
   const host = hostProblem(request);
   if (host !== undefined) return { code: 400, text: `400 Bad Request: ${host}` };
-  // A proxy in front of this server may decode other encodings, and would see another body.
+  // A proxy in front of this server may decode other encodings, and would then see a different body.
   const coding = request.headers['transfer-encoding'];
   if (coding !== undefined && coding.toLowerCase() !== 'chunked')
     return { code: 501, text: 'Unsupported transfer encoding' };
@@ -208,8 +211,8 @@ function refusalOf(request: IncomingMessage): Refusal | undefined {
 }
 
 /**
- * Returns the error of the Host header. An HTTP/1.1 request has exactly one (RFC 9112 section 3.2): otherwise a proxy
- * in front and this server may take different hosts for the one that is meant.
+ * Returns the error of the Host header. An HTTP/1.1 request has exactly one (RFC 9112 section 3.2); otherwise a proxy
+ * and this server could disagree on the host.
  */
 function hostProblem({ httpVersionMinor, rawHeaders }: IncomingMessage): string | undefined {
   const hosts = rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === 'host');

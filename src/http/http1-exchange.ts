@@ -10,8 +10,8 @@ import { acceptWebSocket, handshakeRefusal, isWebSocketRequest, type WebSocketOf
 import { writeBody } from './write-body.js';
 
 /**
- * A request over HTTP/1.1. This is a class because one is made for each of thousands of requests per second, and
- * closures would be created anew for each.
+ * A request over HTTP/1.1. It is a class because thousands are created per second, and closures would be created for
+ * each.
  */
 export class Http1Exchange implements Exchange {
   readonly version = 1;
@@ -44,7 +44,7 @@ export class Http1Exchange implements Exchange {
     return this.#request;
   }
 
-  /** Sends `100 Continue` if the client waits for it. Without it, Node closes the connection after answering. */
+  /** Sends `100 Continue` if the client waits for it. Without it, Node.js closes the connection after answering. */
   #askForBody(): void {
     if (this.#isAsked) return;
     this.#isAsked = true;
@@ -85,7 +85,7 @@ export class Http1Exchange implements Exchange {
     return writeBody(body, this.#response, { clock: this.#clock, deadline, abort: () => this.#giveUp() });
   }
 
-  /** Node waits for the body of a request with `Expect` even if it is empty. */
+  /** Keeps the connection open. Node.js waits for the body of a request with `Expect` even if it is empty. */
   #keepOpen(): void {
     if (bodyLength(this.#request) === 0) this.#askForBody();
   }
@@ -93,7 +93,7 @@ export class Http1Exchange implements Exchange {
   stream(code: number, headers: OutgoingHeaders): Writable {
     this.#keepOpen();
     this.#response.writeHead(code, headers as Record<string, string | number | string[]>);
-    // `flushHeaders` would encode the headers as UTF-8, but they are UTF-8 already, byte by byte.
+    // `flushHeaders` would encode the headers as UTF-8, but each character already is a byte of UTF-8.
     this.#response.write('', 'latin1');
     return this.#response;
   }

@@ -62,7 +62,7 @@ export class Http2Exchange implements Exchange {
   }
 
   onClosed(listener: () => void): void {
-    // Node ends the stream itself before 'close', so that `close` would not show whether it was answered.
+    // Node.js ends the stream itself before 'close', so that 'close' would not show whether it was answered.
     this.#stream.once('aborted', listener);
   }
 

@@ -8,10 +8,10 @@ import { endBetweenReads } from './session-ends.js';
 interface SessionState {
   running: number;
   since: number;
-  /** Streams that the client has reset, less the number that has been forgiven since. */
+  /** The number of streams that the client has reset, reduced over time at the permitted rate. */
   takenBack: number;
   forgiven: number;
-  /** Whether the connection is being closed because of them. */
+  /** Whether the connection is being closed because of too many resets. */
   isRefused: boolean;
 }
 
@@ -34,7 +34,7 @@ export class Http2Sessions {
     session.on('error', ignore);
   }
 
-  /** Counts a stream of a session as running. Returns a function that ends this. */
+  /** Counts a stream of a session as running. Returns a function to call when it has ended. */
   counted(stream: ServerHttp2Stream): (() => void) | undefined {
     const { session } = stream;
     const state = session === undefined ? undefined : this.#sessions.get(session);
@@ -55,7 +55,7 @@ export class Http2Sessions {
     return { running: 0, since: now, takenBack: 0, forgiven: now, isRefused: false };
   }
 
-  /** Ends connections of clients that reset too many streams (CVE-2023-44487). */
+  /** Counts a stream reset by the client, and ends its connection if there are too many (CVE-2023-44487). */
   #countTakenBack(state: SessionState, session: Http2Session): void {
     const now = this.#clock.monotonic();
     const forgiven = ((now - state.forgiven) / 1_000) * streamResetLimit.perSecond;

@@ -18,12 +18,15 @@ import { onlyHttp1, secureServer } from './secure-server.js';
 /** Options of the listener: TLS, HTTP/2 and HTTP/1.1 on one port. Client certificates are requested and never required. */
 export interface ListenerOptions {
   readonly host: string;
-  /** 0 selects a free port. */
+  /** The port; 0 picks a free one. */
   readonly port: number;
-  /** PEM: serving certificate (with chain) and its key. */
+  /** The serving certificate (with chain) and its key, in PEM. */
   readonly certificate: string;
   readonly key: string;
-  /** PEM of the CAs of client certificates, read for each connection. Clients may choose a certificate by their names. */
+  /**
+   * Returns the CAs of client certificates in PEM; called for each connection. Their names are sent to clients, which
+   * may choose a certificate by them.
+   */
   readonly clientCas?: (() => string | undefined) | undefined;
   /** Default: true. If false, only HTTP/1.1 is served. */
   readonly http2?: boolean | undefined;
@@ -32,7 +35,7 @@ export interface ListenerOptions {
   readonly onHandshakeFailed?: (() => void) | undefined;
 }
 
-/** Time for clients to read the last responses and disconnect, in milliseconds. */
+/** The time for clients to read the last responses and disconnect, in milliseconds. */
 const farewellMs = 1_000;
 
 /** TLS settings that do not depend on the certificate. */
@@ -68,7 +71,7 @@ export class Listener {
     this.#serving = { certificate: options.certificate, key: options.key };
     const { clientCas = () => undefined } = options;
     this.#clientCas = clientCas();
-    // Every request in flight may add a listener.
+    // Every request in progress may add a listener.
     setMaxListeners(0, this.#stopping.signal);
     this.#server = secureServer(
       { ...this.#secureContext(), ...(options.http2 === false ? { ALPNCallback: onlyHttp1 } : {}) },
@@ -112,7 +115,7 @@ export class Listener {
   }
 
   #takeRequests(headerBytes: number): void {
-    // Listening for requests makes Node wrap every HTTP/2 stream for it as well, which is not needed here and takes a
+    // Listening for requests makes Node.js also wrap every HTTP/2 stream for it, which is not needed here and takes a
     // tenth of the time of a small response.
     for (const event of requestEvents) {
       this.#server.on(event, (request: IncomingMessage, response: ServerResponse) => {
@@ -121,8 +124,8 @@ export class Listener {
         if (waiting !== undefined) this.#track(waiting);
       });
     }
-    // Node emits this for every request with an Upgrade header, whatever the protocol, and then reads nothing more from
-    // the connection.
+    // Node.js emits this for every request with an Upgrade header, whatever the protocol, and then reads nothing more
+    // from the connection.
     this.#server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
       this.#sockets
         .get(socket)
@@ -143,7 +146,7 @@ export class Listener {
     );
   }
 
-  /** Closes idle HTTP/2 connections regularly. Node itself closes those of HTTP/1.1. */
+  /** Closes idle HTTP/2 connections regularly. Node.js itself closes those of HTTP/1.1. */
   async #closeIdle(idleMs: number): Promise<void> {
     const { clock } = this.#parts;
     const { signal } = this.#stopping;
@@ -225,7 +228,7 @@ export class Listener {
     await this.#givenUp();
   }
 
-  /** Waits until the requests of closed connections have noticed that and reported their outcome, for a limited time. */
+  /** Waits for a limited time until the requests of closed connections have noticed that and reported their outcome. */
   async #givenUp(): Promise<void> {
     await raceTimeout(shutdownClock(this.#parts.clock), farewellMs, this.#answered());
   }
@@ -237,8 +240,8 @@ export class Listener {
 }
 
 /**
- * All events for requests. Node would answer those with `Expect` itself, or ask for the body before it is known whether
- * it is wanted.
+ * All events for requests. Node.js would answer those with `Expect` itself, or ask for the body before it is known
+ * whether it is needed.
  */
 const requestEvents = ['request', 'checkContinue', 'checkExpectation'];
 

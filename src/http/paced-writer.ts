@@ -1,21 +1,21 @@
 import type { Writable } from 'node:stream';
 import type { Clock } from '../runtime/clock.js';
 
-/** Bytes handed to the stream at a time. They count as drained only when all of them are. */
+/** The number of bytes handed to the stream at a time. They count as drained only when all of them are. */
 const atOnce = 65_536;
-/** A reader that reads nothing for this long is disconnected, in milliseconds. */
+/** The time after which a reader that reads nothing is disconnected, in milliseconds. */
 const patienceMs = 30_000;
 
 export interface WriteLimits {
   readonly clock: Clock;
-  /** When the reader is disconnected even if it makes progress, in milliseconds of the clock's `monotonic`. */
+  /** The time when the reader is disconnected even if it makes progress, in milliseconds of the clock's `monotonic`. */
   readonly deadline?: number | undefined;
   /** Aborts the response. */
   abort(): void;
 }
 
 /**
- * Writes to a slow reader in portions, to distinguish it from one that reads nothing: Node would write everything
+ * Writes to a slow reader in portions, to distinguish it from one that reads nothing: Node.js would write everything
  * queued as one chunk and report progress only at its end.
  */
 export class PacedWriter {
@@ -26,7 +26,7 @@ export class PacedWriter {
   #queue: Buffer[] = [];
   #queued = 0;
   #isEnding = false;
-  /** Total bytes passed to `write`. */
+  /** The total number of bytes passed to `write`. */
   #given = 0;
   #taking: Promise<void> | undefined;
   #onRoom = (): void => {};
@@ -46,7 +46,7 @@ export class PacedWriter {
     return this.#isEnding || this.#out.destroyed || this.#out.writableEnded;
   }
 
-  /** Bytes that were written and not yet taken. */
+  /** The number of bytes that were written and not read yet. */
   get waiting(): number {
     return this.#queued + this.#out.writableLength;
   }
@@ -70,8 +70,8 @@ export class PacedWriter {
   }
 
   /**
-   * Resolves when there is room again (nothing is queued, and the stream wants more), or when the stream is closed. It
-   * is closed by `abort` if nothing is taken for too long.
+   * Resolves when there is room again (nothing is queued, and the stream accepts more), or when the stream is closed.
+   * The stream is aborted if no bytes are read for too long.
    */
   drained(): Promise<void> {
     if (this.#out.destroyed || this.waiting === 0) return Promise.resolve();

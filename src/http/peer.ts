@@ -3,9 +3,9 @@ import type { TLSSocket } from 'node:tls';
 
 /** The other end of a connection. */
 export interface Peer {
-  /** TLS certificates as DER, leaf first. */
+  /** The TLS certificates as DER, leaf first. */
   readonly certificates: readonly Buffer[];
-  /** Empty if the connection has closed. */
+  /** The IP address; empty if the connection has closed. */
   readonly address: string;
 }
 

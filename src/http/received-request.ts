@@ -74,8 +74,8 @@ export class ReceivedRequest implements ApiRequest {
 }
 
 /**
- * Up to this number of look-ups, scanning the headers is cheaper than an index. A caller that makes more wants as many
- * as there are headers.
+ * Up to this number of look-ups, scanning the headers is cheaper than an index. A caller that makes more usually looks
+ * up all headers.
  */
 const fewQuestions = 16;
 

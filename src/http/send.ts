@@ -3,7 +3,7 @@ import { createGzip } from 'node:zlib';
 import type { Body } from '../apiserver/represent.js';
 import type { Exchange, OutgoingHeaders } from './exchange.js';
 
-/** Answers larger than this are compressed for callers that accept it. */
+/** Responses larger than this are compressed for callers that accept it. */
 const gzipAbove = 131_072;
 
 /** Sends a complete response, compressed if it is long and the caller accepts gzip. Returns the number of bytes. */

@@ -2,8 +2,8 @@ const warningBudget = 4_096;
 const shortened = 256;
 
 /**
- * Returns the values of Warning headers, each `299 - "<text>"`. If together they are too long, each is shortened, and
- * those that are still too much are left out. RFC 7234 section 5.5.
+ * Returns the values of Warning headers, each `299 - "<text>"` (RFC 7234 section 5.5). If they are too long together,
+ * each is shortened, and those that exceed the limit even then are left out.
  */
 export function warningHeaders(texts: readonly string[]): readonly string[] {
   let total = 0;

@@ -5,13 +5,13 @@ import type { Clock } from '../runtime/clock.js';
 import { Subscription } from '../runtime/observable.js';
 import { PacedWriter } from './paced-writer.js';
 
-/** If more bytes than this are queued, a watch pauses until all of them are drained. */
+/** If more bytes than this are queued, the watch pauses until all of them are drained. */
 const restAbove = 1_048_576;
 
 /**
  * Writes the events of a watch to its caller as they come, no faster than it reads. The stream ends with the watch, or
- * before an event that has no form. A caller that disconnects or does not read ends the watch. Rejects if an event
- * cannot be encoded.
+ * before an event that has no representation. A caller that disconnects or does not read ends the watch. Rejects if an
+ * event cannot be encoded.
  */
 export function writeWatch(
   { events, backpressure }: Pick<WatchResult, 'events' | 'backpressure'>,

@@ -5,13 +5,14 @@ import type { WebSocket } from 'ws';
 import { parseGoRequestUrl } from '../api/go-url.js';
 import { withoutCredentials } from '../apiserver/without-credentials.js';
 
-/** The request of a caller for a streamed response as WebSocket messages (RFC 6455). */
+/** A request for a streamed response as WebSocket messages (RFC 6455). */
 export interface WebSocketOffer {
   /** The refusal of the handshake; undefined if it can be accepted. */
   readonly refusal: HandshakeRefusal | undefined;
   /**
-   * Switches protocols. Everything written is then sent as messages, one for each event of a watch: as text if events
-   * are lines, with `binary` if each event has a length prefix. Input from the caller is ignored.
+   * Switches protocols. Everything written is then sent as messages, one for each event of a watch: text messages if
+   * events are lines, or binary ones with `binary`, if each event has a length prefix. Input from the caller is
+   * ignored.
    */
   accept(form: { readonly binary: boolean }): Promise<Writable>;
 }
@@ -22,7 +23,7 @@ export interface HandshakeRefusal {
   readonly text: string;
 }
 
-/** Longest message from the caller, in bytes. No watch client needs a longer one. */
+/** The maximum length of a message from the caller, in bytes. No watch client needs a longer one. */
 const longestReceived = 65_536;
 
 /** Whether a request is for a WebSocket, by the rules of kube-apiserver. */
@@ -32,8 +33,8 @@ export const isWebSocketRequest = ({ headers, method }: IncomingMessage): boolea
   (headers.connection?.toLowerCase().includes('upgrade') ?? false);
 
 /**
- * Returns the refusal of a handshake, with the conditions and texts of kube-apiserver, which requires an origin and
- * chooses no protocol.
+ * Returns the refusal of a handshake, or undefined, with the conditions and texts of kube-apiserver, which requires an
+ * origin and chooses no protocol.
  */
 export function handshakeRefusal({ headers }: IncomingMessage): HandshakeRefusal | undefined {
   const refused = (code: number, text: string, more = {}): HandshakeRefusal => ({ code, headers: more, text });

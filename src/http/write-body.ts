@@ -4,15 +4,15 @@ import type { Body } from '../apiserver/represent.js';
 import type { StreamedBody } from './exchange.js';
 import { PacedWriter, type WriteLimits } from './paced-writer.js';
 
-/** Shorter bodies fit into the system's buffers, so that they are not paced. */
+/** Shorter bodies fit into the system's buffers, so they are not paced. */
 const longAnswer = 65_536;
 
 type Out = ServerResponse | ServerHttp2Stream;
 
 /**
- * Writes a whole body. Resolves when its last bytes were taken; returns undefined for a short body, which is written at
- * once. Of a long body no more is generated and kept than the reader takes. A reader loses the response after a while
- * without progress, or at the deadline of the request.
+ * Writes a whole body. Resolves when its last bytes were read; returns undefined for a short body, which is written
+ * immediately. A long body is generated and buffered no faster than the caller reads. The response is aborted after a
+ * time without progress, or at the deadline of the request.
  */
 export function writeBody(body: Body | StreamedBody, out: Out, limits: WriteLimits): Promise<void> | undefined {
   if ('length' in body && body.length <= longAnswer) {
