@@ -6,10 +6,10 @@ export class TimeoutError extends Error {
   override readonly name = 'TimeoutError';
 }
 
-/** The abort reason where nobody reads it: without a reason, each abort creates a DOMException with a stack. */
+/** The reason of aborts whose reason nobody reads: without one, each abort creates a DOMException with a stack. */
 export const noLongerNeeded = new Error('no longer needed');
 
-/** Checks by signal; each throws if its signal should have aborted by now. */
+/** The checks of each signal, which throw if it should have aborted by now. */
 const due = new WeakMap<AbortSignal, () => void>();
 
 /**
@@ -21,7 +21,7 @@ export const registerDueCheck = (signal: AbortSignal, check: () => void): void =
 /** Throws if the deadline of the signal has passed, even if its timer has not run yet. */
 export const throwIfDue = (signal: AbortSignal): void => due.get(signal)?.();
 
-/** Makes `throwIfDue` of a signal that aborts with others check those as well. */
+/** Makes `throwIfDue` of a signal also check the signals that it follows. */
 export function linkDueChecks(signal: AbortSignal, others: readonly AbortSignal[]): void {
   const checks = others.flatMap((other) => due.get(other) ?? []);
   if (checks.length > 0) registerDueCheck(signal, () => checks.forEach((check) => void check()));
@@ -87,7 +87,7 @@ export function timeoutSignal({ clock, milliseconds, signals }: TimeoutOptions):
   };
 }
 
-/** Returns the outcome of `work`, or undefined if the time is over first. The work itself goes on. */
+/** Returns the outcome of `work`, or undefined if the time is over first. The work itself continues. */
 export async function raceTimeout<T>(clock: Clock, milliseconds: number, work: Promise<T>): Promise<T | undefined> {
   const ended = new AbortController();
   const late = clock.sleep(milliseconds, ended.signal).then(() => undefined);

@@ -1,4 +1,7 @@
-/** A map with at most `limit` entries: the one set longest ago is evicted first; setting a key again makes it the newest. */
+/**
+ * A map with at most `limit` entries: the entry that was set longest ago is evicted first; setting a key again makes it
+ * the newest.
+ */
 export class BoundedMap<K, V> {
   readonly #entries = new Map<K, V>();
   readonly #limit: number;

@@ -1,10 +1,10 @@
 /** The only source of time. All code that waits or needs the time takes a clock, so that tests control it. */
 export interface Clock {
-  /** Milliseconds since the epoch. */
+  /** Returns milliseconds since the epoch. */
   now(): number;
-  /** Milliseconds since an arbitrary moment, for measuring; unaffected by changes of the time of day. */
+  /** Returns milliseconds since an arbitrary moment, for measuring; unaffected by changes of the time of day. */
   monotonic(): number;
-  /** Resolves after this many milliseconds, or at once (without error) when the signal aborts. */
+  /** Resolves after this many milliseconds, or immediately (without error) when the signal aborts. */
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void>;
 }
 
@@ -20,15 +20,15 @@ export const systemClock: Clock = {
         signal?.removeEventListener('abort', done);
         resolve();
       };
-      // setTimeout takes at most 2^31-1 ms; longer sleeps end early and their callers look again.
+      // setTimeout takes at most 2^31-1 ms; longer sleeps end early and their callers check the time again.
       const timer = setTimeout(done, Math.min(Math.max(milliseconds, 0), 2_147_483_647));
       signal?.addEventListener('abort', done, { once: true });
     }),
 };
 
 /**
- * Returns a clock for waiting during shutdown: its `sleep` also ends when the time has passed by the system clock, because
- * a fake clock that nobody advances would keep the program from ever stopping.
+ * Returns a clock for waiting during shutdown: its `sleep` also ends when the time has passed by the system clock,
+ * because a fake clock that is never advanced would keep the program from stopping.
  */
 export function shutdownClock(clock: Clock): Clock {
   if (clock === systemClock) return clock;

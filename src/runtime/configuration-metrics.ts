@@ -3,7 +3,7 @@ import { hashOf, LastOutcomes, outcome } from './last-outcomes.js';
 import type { Metrics } from './metrics.js';
 import { type FollowOptions, followText, type TextSource } from './text-source.js';
 
-/** Reports the configuration text now in force; undefined: a new text could not be used. */
+/** Reports the configuration text now in use; undefined if a new text could not be used. */
 export type ReportConfiguration = (text: string | undefined, when: 'at start' | 'later') => void;
 
 /** The metrics of kube-apiserver about a configuration that is read again when its file changes. */
@@ -19,7 +19,7 @@ export function configurationMetrics(
     /** The prefix of the metrics' names. */
     readonly prefix: string;
     readonly clock: Clock;
-    /** Tells servers apart that are scraped together. */
+    /** Distinguishes servers that are scraped together. */
     readonly serverId: string;
   },
 ): ReportConfiguration {

@@ -2,8 +2,8 @@
 const isText = (path: string): boolean => /[\r\n]|^\s*[{[]/.test(path);
 
 /**
- * Returns a path as error messages show it; `pathErrorCause` gives Node's error as their cause. Neither repeats PEM, YAML
- * or JSON that was given where a path was expected.
+ * Returns a path as error messages show it; `pathErrorCause` returns the error of Node.js as their cause. Neither
+ * repeats PEM, YAML or JSON that was given where a path was expected.
  */
 export const displayPath = (path: string): string => (isText(path) ? '(a literal text, not a path)' : path);
 export const pathErrorCause = (path: string, cause: unknown): ErrorOptions => (isText(path) ? {} : { cause });

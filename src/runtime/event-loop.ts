@@ -1,6 +1,7 @@
 /**
- * Functions of Node.js as they are when this module is loaded. Test runners replace them temporarily (fake timers); pauses
- * between two steps of the server's own work must not wait for a test's clock, nor for one that no longer exists.
+ * Functions of Node.js as they are when this module is loaded. Test runners replace them temporarily (fake timers);
+ * pauses between two steps of the server's own work must not wait for a test's clock, nor for a clock that no longer
+ * exists.
  */
 export const { setImmediate, queueMicrotask } = globalThis;
 export const nextTick = process.nextTick.bind(process);

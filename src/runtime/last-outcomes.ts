@@ -11,13 +11,13 @@ export class LastOutcomes {
     this.#clock = clock;
   }
 
-  /** Records that a text was accepted just now; undefined: one was rejected. */
+  /** Records that a text was accepted now, or with undefined, that one was rejected. */
   tell(text: string | undefined): void {
     this.#seconds.set(outcome(text !== undefined), this.#clock.now() / 1_000);
     if (text !== undefined) this.#hash = hashOf(text);
   }
 
-  /** Sets the text that is in force at the start, without recording an outcome. */
+  /** Sets the text in use at the start, without recording an outcome. */
   begin(text: string): void {
     this.#hash = hashOf(text);
   }

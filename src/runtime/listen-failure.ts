@@ -1,4 +1,7 @@
-/** Returns an error for people that says why a port cannot be opened; keeps Node's `code`. Without a host: on all addresses. */
+/**
+ * Returns a readable error that says why a port cannot be opened, with the `code` of Node.js. Without a host, the
+ * server listens on all addresses.
+ */
 export function listenFailure(error: NodeJS.ErrnoException, host: string | undefined, port: number): Error {
   return Object.assign(new Error(sentence(error, host, port), { cause: error }), { code: error.code });
 }

@@ -2,8 +2,8 @@ import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
- * Creates a directory and its parents; an existing one is left as it is. Node's `recursive` option never ends on a file
- * system that answers ENOENT within an existing directory, as `/proc` does. Fails with the system's errors.
+ * Creates a directory and its parents; an existing one is left unchanged. The `recursive` option of Node.js never ends
+ * on a file system that answers ENOENT within an existing directory, as `/proc` does. Fails with the system's errors.
  */
 export async function makeDirectory(path: string, { mode = 0o777 }: { readonly mode?: number } = {}): Promise<void> {
   if (await isDirectory(path)) return;

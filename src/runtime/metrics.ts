@@ -27,14 +27,14 @@ export interface MetricOptions<L extends string> {
 export interface Counter<L extends string> {
   add(labels: MetricLabels<L>, by?: number): void;
   of(labels: MetricLabels<L>): { add(by?: number): void };
-  /** Removes the series. If it is used again, it starts anew. */
+  /** Removes the series. If it is used again, it starts from 0. */
   drop(labels: MetricLabels<L>): void;
 }
 /** A number that can be set. */
 export interface Gauge<L extends string> {
   set(labels: MetricLabels<L>, value: number): void;
   of(labels: MetricLabels<L>): { set(value: number): void; add(by: number): void };
-  /** Removes the series. If it is used again, it starts anew. */
+  /** Removes the series. If it is used again, it starts from 0. */
   drop(labels: MetricLabels<L>): void;
 }
 /** The distribution of values over buckets. */
@@ -50,7 +50,7 @@ export interface Measured<L extends string> {
 /** Values of a metric's labels by their names. */
 export type MetricLabels<L extends string> = Readonly<Record<L, string>>;
 
-/** `count` buckets from `start`, each `factor` times the one before. */
+/** Returns the limits of `count` buckets from `start`, each `factor` times the one before. */
 export const exponentialBuckets = (start: number, factor: number, count: number): readonly number[] =>
   Array.from({ length: count }, (_, power) => start * factor ** power);
 
@@ -58,8 +58,8 @@ export const exponentialBuckets = (start: number, factor: number, count: number)
 const mostLines = 50_000;
 
 /**
- * Returns a new set of metrics. With `process`, it includes those of Node itself: CPU, memory, event loop, garbage
- * collection.
+ * Returns a new set of metrics. With `process`, it includes those of the Node.js process: CPU, memory, event loop,
+ * garbage collection.
  */
 export function openMetrics(options: { readonly process?: boolean } = {}): Metrics {
   const families = new Map<string, Family>();
@@ -128,7 +128,7 @@ interface Family {
   readonly name: string;
   readonly help: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
-  /** The lines of each series. */
+  /** Returns the lines of each series. */
   series(): Promise<Iterable<string>>;
 }
 
@@ -138,7 +138,7 @@ interface Family {
  */
 let processMetrics: ReturnType<typeof openProcessMetrics> | undefined;
 
-/** The library is loaded at the first scrape. */
+/** Opens the metrics of the process. The library is loaded at the first scrape. */
 async function openProcessMetrics(): Promise<() => Promise<string>> {
   const { collectDefaultMetrics, Registry } = await import('prom-client');
   const register = new Registry();
@@ -157,7 +157,7 @@ async function openProcessMetrics(): Promise<() => Promise<string>> {
 
 const escaped = (text: string): string => text.replace(/\\/g, '\\\\').replace(/\n/g, '\\n');
 
-/** `a="1",b="2"`, in the order of the names. */
+/** Returns `a="1",b="2"`, in the order of the names. */
 const labelText = <L extends string>(names: readonly L[] = [], labels: MetricLabels<L>): string =>
   names.map((name) => `${name}="${escaped(labels[name]).replace(/"/g, '\\"')}"`).join(',');
 
@@ -246,7 +246,7 @@ class Distribution implements Series {
     this.#sum += value;
   }
 
-  /** Empty before the first observation, because most combinations of labels never occur. */
+  /** Returns '' before the first observation, because most combinations of labels never occur. */
   text(name: string, labels: string): string {
     if (this.#counts.every((count) => count === 0)) return '';
     const others = labels === '' ? '' : `${labels},`;

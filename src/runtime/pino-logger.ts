@@ -9,7 +9,7 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
 /** The level, format and destination of log lines. */
 export interface LoggerOptions {
-  /** `json`: one object a line with `level` (text), `time` (ISO 8601, UTC), the fields and `msg`. Default json. */
+  /** `json`: one object per line with `level` (text), `time` (ISO 8601, UTC), the fields and `msg`. Default json. */
   readonly format?: 'json' | 'pretty';
   /** Default info. */
   readonly level?: LogLevel;
@@ -20,7 +20,7 @@ export interface LoggerOptions {
   readonly now?: () => number;
 }
 
-/** The logger of the program. Tokens, keys and passwords never reach a line. */
+/** Creates the logger of the program. Tokens, keys and passwords are never logged. */
 export function createLogger(options: LoggerOptions = {}): Logger {
   const { format = 'json', level = 'info', now = Date.now } = options;
   const destination = options.destination ?? standardOutput();

@@ -1,6 +1,6 @@
 import { escapeControls } from './escape-controls.js';
 
-/** Log lines for people: one line each, time, level, message, then the fields as `name=value`. */
+/** Log lines for humans: one line each, with time, level and message, then the fields as `name=value`. */
 
 const colours = { dim: 2, red: 31, green: 32, yellow: 33, cyan: 36 } as const;
 const levelColours: Readonly<Record<string, keyof typeof colours>> = {
@@ -10,7 +10,7 @@ const levelColours: Readonly<Record<string, keyof typeof colours>> = {
   error: 'red',
 };
 
-/** Formats one line of JSON as the logger writes it; anything else comes back as it is, made safe for a terminal. */
+/** Formats a JSON line of the logger; any other text is returned with only its control characters escaped. */
 export function prettyLine(json: string, options: { readonly colour: boolean }): string {
   const paint = (colour: keyof typeof colours, text: string): string =>
     options.colour ? `\u001b[${colours[colour]}m${text}\u001b[0m` : text;
@@ -54,7 +54,7 @@ function errorText(err: unknown): unknown {
 /** Errors that JavaScript throws for faults of a program. */
 const faults: readonly unknown[] = ['TypeError', 'ReferenceError', 'RangeError'];
 
-/** Returns the place of a fault: the first line of the stack that is neither in Node nor in a package. */
+/** Returns the location of a fault: the first line of the stack that is neither in Node.js nor in a package. */
 const faultPlace = (err: unknown): string | undefined =>
   isFields(err) && faults.includes(err['type'])
     ? String(err['stack'])

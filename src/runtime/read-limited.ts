@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 
-/** The maximum size of certificates, keys, tokens, policies and kubeconfigs; a larger file was named by mistake. */
+/** The maximum size of certificates, keys, tokens, policies and kubeconfigs; a larger file was specified by mistake. */
 const mostBytes = 16 * 1_048_576;
 
 /** Reads a file as `readFile` does, but fails if it is larger than 16 MiB or never ends. */

@@ -1,4 +1,4 @@
-/** Keeps secrets out of log lines: members that carry them by name, and texts that carry them by form. */
+/** Keeps secrets out of log lines: members recognized by their names, and texts recognized by their form. */
 
 const censored = '[redacted]';
 const secretMembers =

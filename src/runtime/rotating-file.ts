@@ -2,7 +2,7 @@ import { type FileHandle, lstat, open, rename, rm, stat } from 'node:fs/promises
 import { dirname } from 'node:path';
 import { makeDirectory } from './make-directory.js';
 
-/** Writes lines in the order they are given; callers never wait. */
+/** Writes lines in the order they are passed; callers never wait. */
 export interface LineSink {
   /** Returns false if the line was dropped, because too much is waiting or the sink has failed or is closed. */
   write(line: string): boolean;
@@ -12,15 +12,18 @@ export interface LineSink {
 
 export interface RotatingFileOptions {
   readonly path: string;
-  /** Bytes after which a new file is begun; 0: never. */
+  /** The size after which a new file is started, in bytes; 0 for never. */
   readonly maxBytes: number;
-  /** Full files kept beside it, `path.1` being the latest. With none, a full file is begun anew. */
+  /** The number of full files kept beside it, `path.1` being the latest. With 0, a full file is emptied. */
   readonly maxBackups: number;
-  /** Milliseconds after which a full file is removed, when the next one is begun; 0: never. Default 0. */
+  /**
+   * The age after which full files are removed, in milliseconds, checked when a new file is started; 0 for never.
+   * Default 0.
+   */
   readonly maxAgeMs?: number;
-  /** The time of day. Default: the system's. */
+  /** Returns the time of day. Default: the system's. */
   readonly now?: () => number;
-  /** Bytes that may wait to be written. Default 64 MiB. */
+  /** The maximum number of bytes that wait to be written. Default 64 MiB. */
   readonly maxWaiting?: number;
   /** Called whenever writing fails, with the number of lines lost. */
   readonly onFailure?: (error: unknown, lost: number) => void;
@@ -29,13 +32,16 @@ export interface RotatingFileOptions {
 }
 
 const defaultWaiting = 64 * 1024 * 1024;
-/** Bytes handed to the system at once. */
+/** The number of bytes written at a time. */
 const batchBytes = 1024 * 1024;
 const lineEnd = 0x0a;
 
 const linesIn = (bytes: Buffer): number => bytes.reduce((sum, byte) => (byte === lineEnd ? sum + 1 : sum), 0);
 
-/** Opens a file that lines are appended to, readable by its owner alone, even if it existed before. Rejects if that fails. */
+/**
+ * Opens a file that lines are appended to, readable by its owner only, even if it existed before. Rejects if that
+ * fails.
+ */
 export async function openRotatingFile(options: RotatingFileOptions): Promise<LineSink> {
   await makeDirectory(dirname(options.path), { mode: 0o700 });
   const file = await openForOwner(options);
@@ -43,8 +49,8 @@ export async function openRotatingFile(options: RotatingFileOptions): Promise<Li
 }
 
 /**
- * Opens a file for its owner alone. The mode in the request applies to new files only, so an existing one is changed;
- * devices and pipes stay as they are.
+ * Opens a file readable by its owner only. The mode in the request applies to new files only, so that of an existing
+ * file is changed; devices and pipes are left unchanged.
  */
 async function openForOwner({ path, onExposed }: RotatingFileOptions): Promise<FileHandle> {
   const file = await open(path, 'a', 0o600);
@@ -103,7 +109,7 @@ class RotatingFile implements LineSink {
       } catch (error) {
         const whole = batch.subarray(0, written).lastIndexOf(lineEnd) + 1;
         this.#options.onFailure?.(error, linesIn(batch.subarray(whole)));
-        // A line that was cut short must not be the beginning of the next one.
+        // An incomplete line must not become the beginning of the next one.
         await this.#file
           ?.stat()
           .then(({ size }) => this.#file?.truncate(size - (written - whole)))
@@ -116,7 +122,7 @@ class RotatingFile implements LineSink {
         );
       }
     }
-    // Without a pause, or a line that comes in between would wait for the next one.
+    // Must follow without an await: a line that arrived in between would wait for the next one.
     this.#writing = undefined;
   }
 

@@ -4,7 +4,9 @@ import { systemClock } from './clock.js';
 const oneSignalMs = 500;
 const signals = ['SIGTERM', 'SIGINT'] as const;
 
-/** Returns a signal for programs that aborts at the first SIGTERM or SIGINT; a later one of either ends the process at once. */
+/**
+ * Returns a signal for programs that aborts at the first SIGTERM or SIGINT; a second one ends the process immediately.
+ */
 export function stopOnSignals(): AbortSignal {
   const stop = new AbortController();
   let first: number | undefined;

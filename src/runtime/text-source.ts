@@ -5,7 +5,7 @@ import { displayPath, pathErrorCause } from './display-path.js';
 import type { Logger } from './logger.js';
 import { readLimitedText } from './read-limited.js';
 
-/** A text: itself, or a file that is followed as it changes, with the path of the option that names it. */
+/** A text, or a file whose text is followed as it changes, with the name of the option that holds its path. */
 export type TextSource = string | { readonly file: string; readonly option?: string };
 
 export interface FollowOptions {
@@ -13,21 +13,21 @@ export interface FollowOptions {
   readonly log: Logger;
   /** Stops following. */
   readonly signal: AbortSignal;
-  /** The option that holds the text itself, for error messages. */
+  /** The name of the option that holds the text itself, for error messages. */
   readonly option?: string;
-  /** Called when a file becomes unreadable, once until it can be read again. */
+  /** Called when a file becomes unreadable; not called again until the file has been readable. */
   unreadable?(): void;
 }
 
-/** Thrown by `take` for a text that may be accepted later unchanged: it is handed over again at the next check. */
+/** Thrown by `take` for a text that may be accepted later unchanged: it is passed again at the next check. */
 export class NotYet extends Error {
   override readonly name = 'NotYet';
 }
 
 /**
- * Hands the text to `take`: now, and after every change of the file until the signal aborts. Fails, naming the option, if
- * the file cannot be read now or `take` throws now. Later a text that cannot be read or taken is logged, and what was taken
- * before stays.
+ * Passes the text to `take`: now, and after every change of the file until the signal aborts. Fails, naming the option,
+ * if the file cannot be read now or `take` throws now. Later, a failure to read or take a text is logged, and the
+ * previous text remains in use.
  */
 export async function followText(
   source: TextSource,
@@ -52,7 +52,7 @@ export async function prefixErrors<T>(name: string, open: () => T | Promise<T>):
   }
 }
 
-/** Like `followText`, for files that belong together: all texts are handed over whenever one of them changes. */
+/** Like `followText`, for files that belong together: all texts are passed whenever one of them changes. */
 export async function followFiles(
   files: readonly string[],
   take: (texts: readonly string[]) => void | Promise<void>,
@@ -76,7 +76,7 @@ export async function followFiles(
         unreadable?.();
       });
       if (found === undefined) return;
-      // Files that are readable again are handed over again, so that a reported failure is also reported as over.
+      // Files that are readable again are passed again, so that a reported failure is also reported as over.
       if (!isUnreadable && found.every((text, at) => text === texts[at])) return;
       isUnreadable = false;
       const before = texts;
@@ -96,7 +96,7 @@ export async function followFiles(
   const directories = [...new Set(files.map((path) => dirname(path)))];
   void (async () => {
     while (!signal.aborted) {
-      // Watched before it is read, so that no change falls between the two.
+      // The watch begins before the file is read, so that no change is missed in between.
       const { changed, stop } = watched(directories, signal);
       await look();
       await clock.sleep(lookAgainMs, changed);
@@ -120,9 +120,9 @@ const lookAgainMs = 60_000;
 const settleMs = 50;
 
 /**
- * `changed` is aborted at the first change in one of the directories, with the signal, or by `stop`. Directories and not
- * files are watched, because files are replaced by renaming; where one cannot be watched, the regular look finds the
- * change.
+ * Watches directories. `changed` is aborted at the first change in one of them, with the signal, or by `stop`.
+ * Directories rather than files are watched, because files are replaced by renaming; if one cannot be watched, the
+ * regular check finds the change.
  */
 function watched(directories: readonly string[], signal: AbortSignal): { readonly changed: AbortSignal; stop(): void } {
   const changed = new AbortController();

@@ -6,8 +6,8 @@ const longMs = 8;
 const waiting: (() => void)[] = [];
 
 /**
- * Resolves when it is the caller's turn. At each round of the event loop one of the waiting callers goes on, and further
- * ones as long as they have little to do: otherwise many small requests at once would all take long.
+ * Resolves when it is the caller's turn. In each round of the event loop one of the waiting callers continues, and
+ * further ones as long as they take little time; otherwise each of many small requests would take long.
  */
 function turn(): Promise<void> {
   return new Promise((resolve) => {
@@ -25,12 +25,12 @@ function goOn(): void {
   next();
 }
 
-/** Calls back after all reactions to promises that are settled now. */
+/** Calls back after all reactions to promises that have settled. */
 const afterPromises = (callback: () => void): void => queueMicrotask(() => nextTick(callback));
 
 /**
- * Keeps a request with a large object from holding up all others. Checked between two steps of its work; as long as
- * they were short, a check costs next to nothing.
+ * Prevents work on a large object from blocking all other requests. It is checked between two steps of the work; as
+ * long as they are short, a check costs almost nothing.
  */
 export class TurnTaking {
   #since = monotonicNow();
@@ -39,14 +39,14 @@ export class TurnTaking {
     return monotonicNow() - this.#since > longMs;
   }
 
-  /** Lets all other work have a turn. */
+  /** Gives all other work a turn. */
   async next(): Promise<void> {
     await turn();
     this.#since = monotonicNow();
   }
 }
 
-/** Runs all steps, giving other work its turn in between, and returns the result. */
+/** Runs all steps, giving other work a turn in between, and returns the result. */
 export async function runInTurns<R>(steps: Generator<void, R, void>, turns = new TurnTaking()): Promise<R> {
   for (;;) {
     const { done, value } = steps.next();
@@ -55,7 +55,7 @@ export async function runInTurns<R>(steps: Generator<void, R, void>, turns = new
   }
 }
 
-/** Like `runInTurns`, but lets other work have a turn before the first step. */
+/** Like `runInTurns`, but gives other work a turn before the first step. */
 export async function runInLaterTurns<R>(steps: Generator<void, R, void>): Promise<R> {
   const turns = new TurnTaking();
   await turns.next();
@@ -63,8 +63,8 @@ export async function runInLaterTurns<R>(steps: Generator<void, R, void>): Promi
 }
 
 /**
- * Wraps a request handler so that it yields to the event loop now and then. Requests of this process are answered without
- * any I/O, so code that sends the next request at once would otherwise starve timers and sockets.
+ * Wraps a request handler so that it yields to the event loop regularly. Requests of this process are answered without
+ * any I/O, so code that sends requests one after the other would otherwise starve timers and sockets.
  */
 export function takingTurns<A, R>(answer: (request: A) => Promise<R>): (request: A) => Promise<R> {
   let begun: number | undefined;
