@@ -13,11 +13,11 @@ export interface ActorsOptions extends Omit<ReconcileContext, 'client' | 'signal
   readonly webhooks: Readonly<Record<string, Webhook>> | undefined;
   readonly objects: readonly ApiObject[];
   readonly runnables: readonly Runnable[];
-  /** The time that runnables have to end; the manager's default if undefined. */
+  /** The grace period of the runnables; undefined for the manager's default. */
   readonly graceMs: number | undefined;
   /** The account that all actors use, unless they act as the test's user. */
   readonly runAs: AccountKey | undefined;
-  /** Records what the account is refused, from when the runnables start. */
+  /** Records the requests of the account that were refused, from the start of the runnables on. */
   readonly refusals: Refusals;
   /** The client that creates the objects. */
   readonly admin: Client;
@@ -29,7 +29,7 @@ export interface ActorsOptions extends Omit<ReconcileContext, 'client' | 'signal
 export interface Actors {
   /** Settles when the runnables have ended; rejects with the error of one that failed. */
   readonly running: Promise<void>;
-  /** Ends the runnables, then the webhooks, so that pending writes are still answered; rejects as `running` does. */
+  /** Ends the runnables, then the webhooks, so that pending writes still get responses; rejects as `running` does. */
   stop(): Promise<void>;
 }
 

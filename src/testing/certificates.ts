@@ -46,9 +46,9 @@ export interface TestRequestOptions extends Partial<AlternativeNames> {
 /** A certificate request (PKCS#10) with its key. */
 export interface TestRequest {
   readonly pem: string;
-  /** The value for `spec.request`. */
+  /** The value of `spec.request`. */
   readonly base64: string;
-  /** The private key as PEM. */
+  /** The private key in PEM. */
   readonly key: string;
 }
 
@@ -118,7 +118,7 @@ export interface TestPodRequestOptions {
 
 const named = (name: string): NamedObject => ({ name, uid: `uid-of-${name}` });
 
-/** Returns a PodCertificateRequest to be created, as a node agent makes it: the stub contains only the key. */
+/** Returns a PodCertificateRequest to be created, as a node agent does: the stub contains only the key. */
 export async function testPodRequest(options: TestPodRequestOptions): Promise<PodCertificateRequest> {
   const { name, namespace = 'default', signerName = 'example.test/pods', annotations, maxExpirationSeconds } = options;
   const { pod = named('web'), serviceAccount = named('robot'), node = named('node-1') } = options;

@@ -8,9 +8,9 @@ export interface ChangeSource {
 }
 
 /**
- * Turns a stream of changes into batches for a consumer with a pace of its own, such as a socket. `next` returns
- * everything that arrived since the last call, in order, and waits if there is nothing. At most `limit` changes are
- * buffered (default 10,000); beyond that, the stream is unsubscribed, the buffer is dropped, and the consumer receives
+ * Turns a stream of changes into batches for a consumer with its own pace, such as a socket. `next` returns everything
+ * that arrived since the last call, in order, and waits if there is nothing. At most `limit` changes are buffered
+ * (default 10,000); beyond that, the stream is unsubscribed, the buffer is dropped, and the consumer receives
  * SubscriberTooSlow. Only the last of consecutive progress marks is kept. Subscribes at once; `return` (or leaving a
  * `for await`) unsubscribes. An error of the stream is delivered after the changes before it.
  */

@@ -14,7 +14,7 @@ const isCompactable = (store: Store): store is Compactable =>
 const newKey = (): string => `kedge-testing/compaction/${randomUUID()}`;
 
 /**
- * Makes a store forget its history, including the latest revision that any client may know. Fails with an Error if the
+ * Compacts the history of a store, including the latest revision that any client may know. Fails with an Error if the
  * store has no `compact`.
  */
 export async function compactStore(store: Store): Promise<void> {

@@ -15,13 +15,13 @@ const isNamespace = ({ apiVersion, kind }: ApiObject): boolean =>
 /** The controllers without which custom resources are never served; in Kubernetes they are part of the API server. */
 const definitionControllers = ['crd-names', 'crd-established', 'crd-finalizer'];
 
-/** Returns the controllers to run for these objects, in addition to those named. */
+/** Returns the controllers that these objects need, in addition to those named. */
 export const controllersFor = (objects: readonly ApiObject[]): readonly string[] =>
   objects.some(isDefinition) ? definitionControllers : [];
 
 /**
- * Creates objects as transformed by `changed`: definitions first, waiting until they are served, then namespaces, then
- * the others in order. Fails with an Error that names the object and its file.
+ * Transforms objects with `changed` and creates them: definitions first, waiting until they are served, then
+ * namespaces, then the others in order. Fails with an Error that names the object and its file.
  */
 export async function install(
   client: Client,

@@ -2,9 +2,7 @@ import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { pemBlocks } from '../pki/pem.js';
 
-/**
- * Certificates issued by signers, as contracts examine them: by Node.js, independently of the code that issued them.
- */
+/** Certificates issued by signers, as read by Node.js, independently of the code that issued them. */
 
 export type Chain = readonly [X509Certificate, ...X509Certificate[]];
 

@@ -10,10 +10,10 @@ const origins = new WeakMap<object, string>();
 export const originOf = (object: object): string | undefined => origins.get(object);
 
 /**
- * Reads the objects in YAML or JSON files, in order. A file may have several documents, and a list stands for its
+ * Reads the objects in YAML or JSON files, in order. A file may have several documents, and a list is replaced by its
  * items. For a folder, reads its files that end in `.yaml`, `.yml` or `.json`, by name, except `kustomization.yaml`;
- * subfolders are ignored. YAML is read as kubectl reads it. Fails with an Error that names file and document, also
- * where there is nothing to read.
+ * subfolders are ignored. YAML is read as kubectl reads it. Fails with an Error that names file and document, also if
+ * there is nothing to read.
  */
 export async function readManifests(...paths: readonly (string | URL)[]): Promise<readonly Unstructured[]> {
   const objects: Unstructured[] = [];

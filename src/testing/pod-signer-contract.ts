@@ -88,7 +88,7 @@ const promises: Readonly<Record<string, (under: PodSignerUnderTest) => Promise<v
 /** The timeout for signers, which may take longer than other parts of a test. */
 const patienceMs = 10_000;
 
-/** Returns the outcome of a request in a server that calls the signer as in production. */
+/** Returns the outcome of a request to a server that calls the signer as in production. */
 async function answer(
   { signer, signerName, issues }: PodSignerUnderTest,
   asked: Partial<TestPodRequestOptions> = {},

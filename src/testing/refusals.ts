@@ -4,12 +4,12 @@ import { isNamespaceTerminating } from '../controller/namespace-terminating.js';
 import type { RequestHandler } from '../server/core.js';
 import type { AccountKey } from './account.js';
 
-/** Thrown when a ServiceAccount that a test runs as was refused something (403): its roles lack a permission. */
+/** Thrown when a request of a ServiceAccount that a test runs as was refused (403): its roles lack a permission. */
 export class AccountRefused extends Error {
   override readonly name = 'AccountRefused';
 }
 
-/** Records what some accounts are refused. */
+/** Records the refused requests of some accounts. */
 export class Refusals {
   readonly #usernames = new Set<string>();
   readonly #onRefused: (refusal: ApiError) => void;

@@ -3,7 +3,7 @@ import type { Client } from '../client/client.js';
 import { BoundedMap } from '../runtime/bounded-map.js';
 import type { Logger } from '../runtime/logger.js';
 
-/** The number of objects whose failures are kept, and the number that is shown. */
+/** The number of objects whose failures are kept, and the number of failures shown. */
 const limits = { remembered: 1_000, told: 3 };
 
 /** Collects failures that controllers under test log about objects, for the message of a wait that times out. */

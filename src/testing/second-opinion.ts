@@ -1,8 +1,8 @@
 import { pemBlocks } from '../pki/pem.js';
 
 /**
- * The view of another X.509 library on a certificate. For the test kit, so that certificates are not checked by the
- * code that issued them. The library is slow to load and to run, so it is loaded on first use.
+ * What another X.509 library reads in a certificate, so that the test kit does not check certificates with the code
+ * that issued them. The library is slow to load and to run, so it is loaded on first use.
  */
 export interface SecondOpinion {
   /** The subject as RFC 4514 text. */
@@ -34,7 +34,7 @@ export async function secondOpinion(
   load: typeof loadLibrary = loadLibrary,
 ): Promise<readonly SecondOpinion[] | undefined> {
   const library = await load().catch((error: NodeJS.ErrnoException) => {
-    // CommonJS, and therefore jest, names the error without `ERR_`.
+    // CommonJS, and therefore jest, reports the code without `ERR_`.
     if (!/^(?:ERR_)?MODULE_NOT_FOUND$/.test(error.code ?? '')) throw error;
   });
   if (library === undefined) {

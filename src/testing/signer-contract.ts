@@ -24,7 +24,7 @@ export interface SignerUnderTest {
   readonly maxSeconds: number;
   /** The shortest lifetime it grants. Default: 600. */
   readonly minSeconds?: number;
-  /** Replaces the CA that signs; absent if that cannot happen. */
+  /** Replaces the CA that signs; absent if the CA cannot be replaced. */
   switchAuthority?(): Promise<void>;
 }
 

@@ -14,9 +14,9 @@ import {
 import { changeBatches } from './change-batches.js';
 import type { ContractCase } from './contract-case.js';
 
-/** A store to examine; if it has `compact`, the promises about forgotten history are examined too. */
+/** A store to examine; if it has `compact`, the promises about compacted history are examined too. */
 export type StoreUnderTest = Store & {
-  /** Forgets the history up to a revision at once. */
+  /** Compacts the history up to a revision immediately. */
   compact?(revision: Revision): Promise<void>;
 };
 
@@ -24,8 +24,8 @@ export type StoreUnderTest = Store & {
 const patience = 20_000;
 
 /**
- * Returns the promises of `Store` that can be observed from outside and at once, as cases for any test runner; not
- * included are that a slow subscriber is dropped, and that acknowledged writes survive a crash. `open` returns a new
+ * Returns the promises of `Store` that can be observed from outside and quickly, as cases for any test runner. Not
+ * included are that a slow subscriber is cut off, and that acknowledged writes survive a crash. `open` returns a new
  * store for each case, empty and not used by others, which the case closes. A backend may have had writes of its own
  * before.
  */
@@ -504,7 +504,7 @@ const promises: Readonly<Record<string, (store: StoreUnderTest) => Promise<void>
     };
 
     const bouts = new Set<() => void>();
-    /** Reads in runs, resuming after the last revision received; starts over from a scan when history was forgotten. */
+    /** Reads in runs, resuming after the last revision received; starts over from a scan after a compaction. */
     const read = async (prefix: string): Promise<readonly Run[]> => {
       let run: Run = { after: start, told: [] };
       const runs = [run];

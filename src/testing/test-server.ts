@@ -22,7 +22,7 @@ import { AccountRefused, Refusals } from './refusals.js';
 import { ReportedFailures } from './reported-failures.js';
 import { stableIds } from './stable-ids.js';
 
-/** The options of any server, and what a test wants to exist, to run, or to be notified of. */
+/** The options of any server, and the objects, controllers and callbacks of a test. */
 export interface TestServerOptions extends Omit<ServerOptions, 'store' | 'dataDir'>, ClientOptions {
   /** The store. Default: a new one in memory. With a store of its own, a test controls its history and failures. */
   readonly store?: string | Store;
@@ -35,13 +35,13 @@ export interface TestServerOptions extends Omit<ServerOptions, 'store' | 'dataDi
    */
   readonly objects?: readonly (ApiObject | Unstructured)[];
   /**
-   * Further controllers to run as `user` until the server stops; `graceMs` (default 30 s) applies to them as to
+   * Additional controllers to run as `user` until the server stops; `graceMs` (default 30 s) applies to them as to
    * requests.
    */
   readonly runnables?: readonly Runnable[];
   /**
    * The identity of `runnables` and `webhooks` instead of `user`: a ServiceAccount among the objects, with the
-   * permissions of its roles. Its name is the field manager of what they write.
+   * permissions of its roles. Its name is the field manager of their writes.
    */
   readonly runAs?: AccountKey;
   /**
@@ -66,7 +66,7 @@ export interface TestServerOptions extends Omit<ServerOptions, 'store' | 'dataDi
   readonly fieldValidation?: FieldValidation | undefined;
 }
 
-/** Makes keys, requests and certificate authorities in one call each. */
+/** Creates keys, requests and certificate authorities in one call each. */
 export interface TestCertificates {
   readonly key: typeof testKey;
   readonly request: typeof testRequest;
@@ -79,22 +79,22 @@ export interface TestCertificates {
 export interface TestServer {
   readonly server: Server;
   /**
-   * The API as `user`. Once a runnable has failed, its calls and waits fail with that error; once an account was
-   * refused something, with AccountRefused (see `onRefused`).
+   * The API as `user`. Once a runnable has failed, calls and waits fail with its error; once a request of an account
+   * was refused, with AccountRefused (see `onRefused`).
    */
   readonly client: Client;
   readonly user: UserInfo;
   readonly certificates: TestCertificates;
   /**
-   * Returns a kubeconfig of a ServiceAccount as YAML, for a program that runs as this account. Needs `listen`. Fails
+   * Returns a kubeconfig of a ServiceAccount as YAML, for a program that runs as this account. Requires `listen`. Fails
    * with an Error if there is no such account.
    */
   kubeconfig(account: AccountKey): Promise<string>;
   /** Ends every open watch, as a server does when its time is up: clients resume where they were. */
   endWatches(): void;
   /**
-   * Forgets the history, and ends every open watch with 410 Expired: clients cannot use a `resourceVersion` or
-   * `continue` they have, and must list again. Fails with an Error if the store cannot do this.
+   * Compacts the history, and ends every open watch with 410 Expired: clients cannot use a `resourceVersion` or
+   * `continue` that they have, and must list again. Fails with an Error if the store does not support it.
    */
   compact(): Promise<void>;
   /**
@@ -103,8 +103,8 @@ export interface TestServer {
    */
   stop(): Promise<void>;
   /**
-   * Supports `await using`, where the language has it. Like `stop`, but does not fail with an error that a call of
-   * `client` already failed with: the SuppressedError of a test that fails twice would hide both.
+   * Supports `await using`, if the language has it. Like `stop`, but does not fail with an error that a call of
+   * `client` has already failed with: the SuppressedError of a test that fails twice would hide both.
    */
   [Symbol.asyncDispose](): Promise<void>;
 }

@@ -25,7 +25,7 @@ function patienceMs(): number {
 }
 
 /**
- * Thrown when a condition did not come true in time. The message contains the last state seen, and failures of the
+ * Thrown when a condition did not become true in time. The message contains the last state seen, and failures of the
  * test's runnables.
  */
 export class NeverHeld extends Error {
@@ -77,7 +77,7 @@ export async function untilList<T extends ApiObject>(
 }
 
 /**
- * Like `until`, for an object whose name is not known, such as an Event or one with a `generateName`: waits until a
+ * Like `until`, for an object whose name is unknown, such as an Event or one with a `generateName`: waits until a
  * condition holds for one of the selected objects, and returns the first.
  */
 export async function untilAny<T extends ApiObject, F extends T = T>(
@@ -133,7 +133,7 @@ async function watching<T extends ApiObject, S>(
   try {
     watch();
     while (systemClock.now() < deadline) {
-      // Also looks again without a change, because a watch may have ended.
+      // Checks again even without a change, because a watch may have ended.
       const rest = new AbortController();
       await Promise.race([change, systemClock.sleep(Math.min(250, deadline - systemClock.now()), rest.signal)]);
       rest.abort();
@@ -189,7 +189,7 @@ function listText(objects: readonly ApiObject[]): string {
   return `${objects.length}: ${[...whole, ...named, ...(more > 0 ? [`and ${more} more`] : [])].join(', ')}`;
 }
 
-/** Removes managed fields, which are about half of an object and seldom what was waited for. */
+/** Removes managed fields, which are about half of an object and rarely of interest. */
 function withoutManagers(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutManagers);
   if (!hasMetadata(value) || value.metadata.managedFields === undefined) return value;
@@ -197,7 +197,7 @@ function withoutManagers(value: unknown): unknown {
   return { ...value, metadata };
 }
 
-/** Whether the object is a definition that no controller has reported on. */
+/** Whether the object is a definition that no controller has updated. */
 const isOverlooked = (object: ApiObject | undefined): boolean =>
   object?.kind === 'CustomResourceDefinition' && isMissing((object as CustomResourceDefinition).status?.conditions);
 const isMissing = (conditions: readonly unknown[] | null | undefined): boolean => (conditions ?? []).length === 0;
