@@ -6,11 +6,11 @@ import { isAscii } from './directory-string.js';
 import { malformed, PkiError } from './pki-error.js';
 import { uriProblem } from './uri.js';
 
-/** subjectAltName (RFC 5280 4.2.1.6): the four kinds of names that are read and issued; others are dropped. */
+/** The four kinds of names in subjectAltName (RFC 5280 4.2.1.6) that are read and issued; others are dropped. */
 export interface AlternativeNames {
   readonly dnsNames: readonly string[];
   readonly emailAddresses: readonly string[];
-  /** IPv4 mapped into IPv6 stands here as IPv4. */
+  /** An IPv4 address mapped into IPv6 is read as IPv4. */
   readonly ipAddresses: readonly string[];
   readonly uris: readonly string[];
 }
@@ -20,7 +20,7 @@ export const noAlternativeNames: AlternativeNames = { dnsNames: [], emailAddress
 export const hasAlternativeNames = (names: AlternativeNames): boolean =>
   names.dnsNames.length + names.emailAddresses.length + names.ipAddresses.length + names.uris.length > 0;
 
-/** Tags of the kinds of names that are read, also in name constraints. */
+/** The tags of the kinds of names that are read, also in name constraints. */
 export const nameTags = { email: context(1), dns: context(2), uri: context(6), ip: context(7) } as const;
 export const nameKinds: ReadonlySet<number> = new Set(Object.values(nameTags));
 
@@ -41,7 +41,7 @@ function ip(value: Buffer): string {
   return ipText(value);
 }
 
-/** Most names that are read, so that no request takes long. */
+/** The maximum number of names, so that no request takes long. */
 const maxNames = 10_000;
 
 /** Reads the value of the extension. Bytes after its SEQUENCE are ignored. */
@@ -78,7 +78,7 @@ function encodeIp(text: string): Buffer {
   return encode(nameTags.ip, bytes);
 }
 
-/** Value of the extension: DNS names, mail addresses, IP addresses (IPv4 in 4 bytes), URIs. */
+/** Returns the value of the extension: DNS names, mail addresses, IP addresses (IPv4 in 4 bytes), URIs. */
 export const writeAlternativeNames = (names: AlternativeNames): Buffer =>
   encode(
     tags.sequence,

@@ -11,20 +11,21 @@ import {
 import { PkiError } from './pki-error.js';
 
 /**
- * Reads DER the way Go's encoding/asn1 does, and fails with its words. Requests and parameters of signatures are read with
- * this, because the API passes the words on; certificates are read with `DerCursor`, as crypto/x509 reads those with another reader.
+ * Reads DER as Go's encoding/asn1 does, with its error texts. Requests and parameters of signatures are read with this,
+ * because the API returns these texts. Certificates are read with `DerCursor`, because crypto/x509 uses another reader
+ * for them.
  */
 
 const syntaxError = (what: string): PkiError => new PkiError('parse', `asn1: syntax error: ${what}`);
 const structureError = (what: string): PkiError => new PkiError('parse', `asn1: structure error: ${what}`);
 
 export interface Field {
-  /** 0 universal, 1 application, 2 context specific, 3 private. */
+  /** 0 for universal, 1 application, 2 context-specific, 3 private. */
   readonly class: number;
   readonly tag: number;
   readonly constructed: boolean;
   readonly contents: Buffer;
-  /** Tag, length and contents. */
+  /** The tag, length and contents. */
   readonly fullBytes: Buffer;
 }
 
@@ -32,7 +33,7 @@ interface Header extends Omit<Field, 'contents' | 'fullBytes'> {
   readonly length: number;
 }
 
-/** What a field must be: universal unless a context tag is given. `goType` is only printed. */
+/** The expected form of a field: universal unless a context tag is given. `goType` is used in error texts only. */
 export interface Expected {
   readonly tag: number;
   readonly constructed: boolean;
@@ -40,7 +41,7 @@ export interface Expected {
   readonly context?: boolean;
 }
 
-/** Longest length that may still be shifted by a byte. */
+/** The largest length that can still be shifted by a byte. */
 const lengthLimit = 2 ** 23;
 const maxBase128 = 2 ** 31 - 1;
 
@@ -56,7 +57,7 @@ export class Asn1Reader {
     return this.#at === this.#bytes.length;
   }
 
-  /** A number in groups of seven bits, the highest first. */
+  /** Reads a number in groups of seven bits, the highest first. */
   base128(): number {
     let value = 0;
     for (let count = 0; this.#at < this.#bytes.length; count++) {
@@ -113,14 +114,14 @@ export class Asn1Reader {
     return { class: tagClass, tag, constructed, contents, fullBytes: this.#bytes.subarray(start, stop) };
   }
 
-  /** The next field, whatever it is. */
+  /** Reads the next field, whatever it is. */
   any(): Field {
     if (this.done) throw syntaxError('sequence truncated');
     const start = this.#at;
     return this.#contents(start, this.#header(), 'data truncated');
   }
 
-  /** The next field, which must be as expected. */
+  /** Reads the next field, which must be as expected. */
   field(expected: Expected): Field {
     if (this.done) throw syntaxError('sequence truncated');
     const start = this.#at;
@@ -129,7 +130,7 @@ export class Asn1Reader {
     return this.#contents(start, header, 'data truncated');
   }
 
-  /** The next field if it is as expected; undefined, and nothing read, if it is not or there is none. */
+  /** Reads the next field if it is as expected; otherwise, or at the end, returns undefined and reads nothing. */
   optional(expected: Expected): Field | undefined {
     if (this.done) return undefined;
     const start = this.#at;
@@ -139,7 +140,7 @@ export class Asn1Reader {
     return undefined;
   }
 
-  /** The field in `[number]`, if that comes next. As in Go, where the `[number]` ends is not looked at. */
+  /** Reads the field in `[number]`, if that comes next. As in Go, the length of the `[number]` is not checked. */
   explicit(number: number, expected: Expected): Field | undefined {
     const start = this.#at;
     const header = this.done ? undefined : this.#header();
@@ -150,7 +151,7 @@ export class Asn1Reader {
 
   #mismatch(header: Header, expected: Expected): PkiError {
     const found = `{class:${header.class} tag:${header.tag} length:${header.length} isCompound:${header.constructed}}`;
-    // Go prints the address of the tag here, which is no promise to anybody.
+    // Go prints the address of the tag here, which differs anyway.
     const tag = expected.context ? '0xc000000000' : '<nil>';
     const parameters = `{optional:false explicit:false application:false private:false defaultValue:<nil> tag:${tag} stringType:0 timeType:0 set:false omitEmpty:false}`;
     return structureError(
@@ -159,8 +160,8 @@ export class Asn1Reader {
   }
 
   /**
-   * Every element to the end; all must be of one kind, where one is given. The elements' contents are not
-   * looked at. More than 10,000 are refused, so that no request holds up everybody else.
+   * Reads every element to the end; all must be of one kind, if one is given. The contents of the elements are not
+   * checked. More than 10,000 are rejected, so that no request blocks others for long.
    */
   elements(of?: Pick<Expected, 'tag' | 'constructed'>): readonly Field[] {
     const found: Field[] = [];
@@ -182,7 +183,7 @@ const matches = (header: Header, expected: Expected): boolean =>
   header.tag === expected.tag &&
   header.constructed === expected.constructed;
 
-/** An INTEGER of at most 64 bits. */
+/** Reads an INTEGER of at most 64 bits. */
 export function readInteger(contents: Buffer): bigint {
   if (contents.length === 0) throw structureError('empty integer');
   if (!isMinimalInteger(contents)) throw structureError('integer not minimally-encoded');
@@ -203,7 +204,7 @@ export function readOid(contents: Buffer): string {
   if (text !== undefined) return text;
   if (contents.length === 0) throw syntaxError('zero length OBJECT IDENTIFIER');
   if (contents.length > maxOidBytes) throw structureError(`object identifier of more than ${maxOidBytes} bytes`);
-  // Some number of it cannot be read, or the last one is cut short.
+  // One of its numbers is malformed, or the last one is incomplete: reading them throws the error.
   const numbers = new Asn1Reader(contents);
   for (;;) numbers.base128();
 }
@@ -214,15 +215,15 @@ export function readBoolean(contents: Buffer): boolean {
   throw syntaxError('invalid boolean');
 }
 
-/** An algorithm and its parameters, as of a key or a signature (RFC 5280, section 4.1.1.2). */
+/** An algorithm with its parameters, for example of a key or a signature (RFC 5280, section 4.1.1.2). */
 export interface AlgorithmIdentifier {
-  /** Dotted object identifier. */
+  /** The object identifier in dotted form. */
   readonly oid: string;
   /** The whole parameters element; empty if there is none. */
   readonly parameters: Buffer;
 }
 
-/** What a field AlgorithmIdentifier holds; elements behind the parameters are not looked at. */
+/** Reads an AlgorithmIdentifier from a field; elements after the parameters are ignored. */
 export function readAlgorithm(field: Field | undefined): AlgorithmIdentifier {
   const members = new Asn1Reader(field?.contents ?? Buffer.alloc(0));
   const oid = readOid(members.field(objectIdentifier).contents);

@@ -3,26 +3,26 @@ import { defaultAuthoritySeconds, type KeyPair } from './certificate-authority.j
 import { backdateMs } from './validity.js';
 
 /**
- * How a CA is replaced without anybody noticing, as a state machine. The next anchor is published; once every bundle
- * has had it for long enough, its key signs; the old anchor stays published until nothing it signed is valid. A next CA
- * that would end before what it signs, because a bundle lacked it for long, makes room for another. Each step is one
- * write of the state, so a crash between two steps loses nothing. Steps out of order are refused here, whoever asks for
- * them.
+ * The rotation of a CA as a state machine, so that no valid certificate ever fails to verify. The next anchor is
+ * published. Once every bundle has had it for long enough, its key signs. The old anchor stays published until nothing
+ * that it signed is valid. If the next CA would expire before the certificates it is to sign, because a bundle lacked
+ * it for long, another one replaces it. Each step is one write of the state, so a crash between two steps loses
+ * nothing. Steps out of order are rejected here, whoever requests them.
  */
 export interface RotationPolicy {
-  /** Longest lifetime that is granted. */
+  /** The longest lifetime that is granted, in seconds. */
   readonly maxSeconds: number;
-  /** How long the next anchor must have been in every bundle before its key signs. */
+  /** The time for which every bundle must have contained the next anchor before its key signs. */
   readonly propagationMs: number;
-  /** A rotation begins by itself when the signing CA has less than this left. */
+  /** The remaining lifetime of the signing CA at which a rotation begins by itself. */
   readonly renewBeforeMs: number;
-  /** Added to the longest lifetime before an anchor goes: for signing under way, and clocks that differ. */
+  /** Added to the longest lifetime before an anchor is removed, for signing in progress and clocks that differ. */
   readonly marginMs: number;
 }
 
 /**
- * `steady`: one anchor; `announced`: the next one is not in every bundle yet; `spreading`: it is; `retiring`: an old
- * one stays.
+ * `steady`: there is one anchor; `announced`: some bundles lack the next one; `spreading`: every bundle has it;
+ * `retiring`: an old anchor is still published.
  */
 export type RotationPhase = 'steady' | 'announced' | 'spreading' | 'retiring';
 
@@ -35,17 +35,20 @@ export const phaseOf = ({ next, retiring }: CaState): RotationPhase =>
       ? 'announced'
       : 'spreading';
 
-/** Since when the phase is what it is, in milliseconds since the epoch; undefined while steady, and where nobody noted it. */
+/**
+ * Returns the time when the current phase began, in milliseconds since the epoch; undefined while steady, or if that
+ * was not recorded.
+ */
 export function phaseSince({ next, retiring }: CaState): number | undefined {
   if (next === undefined) return retiring.at(-1)?.since;
   return next.seenSince ?? announcedAt(next);
 }
 
-/** What the controller observed, as input to the state machine. */
+/** The observations of the controller, as input to the state machine. */
 export interface Observation {
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** Whether every bundle that is waited for has the next anchor. Without meaning while none is announced. */
+  /** Whether every bundle that counts has the next anchor. Meaningless if none is announced. */
   readonly seen: boolean;
   /** Whether a rotation was requested. */
   readonly requested: boolean;
@@ -53,10 +56,10 @@ export interface Observation {
 
 export type RotationStep =
   | { readonly action: 'announce' | 'note-seen' | 'forget-seen' | 'switch' | 'retire'; readonly why: string }
-  /** Nothing to do before then, unless something changes. */
+  /** There is nothing to do before `until`, unless something changes. */
   | { readonly action: 'wait'; readonly why: string; readonly until?: number };
 
-/** Thrown for a step after which valid certificates would not verify. */
+/** Thrown for a step that could make valid certificates fail to verify. */
 export class UnsafeStep extends Error {
   override readonly name = 'UnsafeStep';
 }
@@ -68,29 +71,31 @@ export function rotationPolicy(
   given: Pick<RotationPolicy, 'maxSeconds'> & { readonly [member in keyof RotationPolicy]?: number | undefined },
 ): RotationPolicy {
   const { maxSeconds, propagationMs = day, marginMs = day / 24 } = given;
-  // What is signed never outlives its CA, so a CA that lives shorter than this cuts lifetimes.
+  // Certificates never outlive their CA, so a CA with a shorter remaining lifetime than this would shorten theirs.
   const renewBeforeMs = given.renewBeforeMs ?? maxSeconds * 1_000 + propagationMs + 7 * day;
   return { maxSeconds, propagationMs, marginMs, renewBeforeMs };
 }
 
-/** At most so long it takes until every bundle has the next anchor, where nothing holds that up. */
+/** The maximum time until every bundle has the next anchor, if nothing delays it. */
 const spreadingMs = day / 12;
 
-/** How long copies in namespaces hold up a rotation at most. */
+/** The maximum time that copies in namespaces delay a rotation. */
 const longestHoldMs = 7 * day;
 
 /**
- * How long after its announcement a next CA waits for copies of bundles in namespaces, in milliseconds: half of what is
- * left beside the propagation, at most a week. A user who may write such a copy may spoil it again and again, and must
- * not prevent the CA from being replaced in time.
+ * Returns how long after its announcement a next CA waits for copies of bundles in namespaces, in milliseconds: half of
+ * the time that remains besides the propagation, at most a week. A user who can write such a copy could break it again
+ * and again, and must not be able to prevent the timely replacement of the CA.
  */
 export const copiesHoldMs = ({ renewBeforeMs, propagationMs }: RotationPolicy): number =>
   Math.min(longestHoldMs, (renewBeforeMs - propagationMs) / 2);
 
-/** When a next CA was announced, in milliseconds since the epoch: it is issued at that time. */
+/** Returns when a next CA was announced, in milliseconds since the epoch: it is issued at that time. */
 export const announcedAt = ({ pair }: NextCa): number => certificateOf(pair).notBefore + backdateMs;
 
-/** Why CAs of this lifetime cannot be replaced in time by this policy, as a sentence; undefined if they can. */
+/**
+ * Returns, as a sentence, why CAs of this lifetime cannot be replaced in time with this policy; undefined if they can.
+ */
 export function rotationProblem(policy: RotationPolicy, caSeconds = defaultAuthoritySeconds): string | undefined {
   const { maxSeconds, propagationMs, renewBeforeMs } = policy;
   const figures = Object.entries({
@@ -139,7 +144,7 @@ function whileSpreading(
   return since > now ? { action: 'forget-seen', why: 'the clock went back' } : undefined;
 }
 
-/** Why a next CA can never take over as it is. One that is not valid yet was made by a clock that was ahead. */
+/** Returns why a next CA can never take over. One that is not valid yet was created by a clock that was ahead. */
 function flawOf({ pair }: NextCa, now: number, { maxSeconds }: RotationPolicy): string | undefined {
   const { notBefore, notAfter } = certificateOf(pair);
   if (notBefore > now) return 'the next CA is not valid yet';
@@ -162,7 +167,7 @@ function whenToBegin(
   };
 }
 
-/** Why the next key must not sign yet, and until when if that is known; undefined if it may. */
+/** Returns why the next key must not sign yet, and until when if that is known; undefined if it may. */
 function switchProblem(
   state: CaState,
   now: number,
@@ -177,7 +182,7 @@ function switchProblem(
   return now < until ? { why: 'the next anchor has not been in every bundle for long enough', until } : undefined;
 }
 
-/** The state without a next CA that can never take over; the same one if there is none. */
+/** Returns the state without a next CA that can never take over; the same state if there is none. */
 export const withoutFlawedNext = (state: CaState, now: number, policy: RotationPolicy): CaState =>
   state.next !== undefined && flawOf(state.next, now, policy) !== undefined ? { ...state, next: undefined } : state;
 
@@ -187,13 +192,15 @@ export function announceNext(state: CaState, pair: KeyPair): CaState {
   return { ...state, next: { pair } };
 }
 
-/** Returns the state with the time since when every bundle has the next anchor; `undefined`: not all have it. */
+/** Returns the state with the time from which every bundle has the next anchor; undefined if some lack it. */
 export function markNextSeen(state: CaState, since: number | undefined): CaState {
   if (state.next === undefined) throw new UnsafeStep('no next CA is announced');
   return { ...state, next: { pair: state.next.pair, seenSince: since } };
 }
 
-/** Returns the state in which the next key signs and the old anchor stays. Throws UnsafeStep if that is too early. */
+/**
+ * Returns the state in which the next key signs and the old anchor is retiring. Throws UnsafeStep if that is too early.
+ */
 export function switchToNext(state: CaState, now: number, policy: RotationPolicy): CaState {
   const problem = switchProblem(state, now, policy);
   if (problem !== undefined || state.next === undefined)
@@ -205,7 +212,7 @@ export function switchToNext(state: CaState, now: number, policy: RotationPolicy
     generation: state.generation + 1,
     signing: state.next.pair,
     retiring: [...state.retiring, { anchor, until, since: now, ...(issuer === anchor ? {} : { issuer }) }],
-    // What the old key signed counted for its retirement.
+    // The lifetimes that the old key granted are accounted for in `until`.
     longestSeconds: policy.maxSeconds,
   };
 }

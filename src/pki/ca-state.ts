@@ -6,38 +6,40 @@ import { encodePem } from './pem.js';
 import { PkiError } from './pki-error.js';
 
 /**
- * A CA with what was before it and what comes after it: the key that signs, the one announced to sign next, and the
- * anchors that must stay because certificates under them are still valid. Kept as the data of one Secret, so that
- * every change of it is one write, and a change based on an outdated state is refused.
+ * The state of a CA: the key that signs, the next one if it is announced, and the old anchors that are still published
+ * because certificates under them are valid. It is stored in one Secret, so that every change is one write, and a
+ * change based on an outdated state is rejected.
  */
 export interface CaState {
-  /** Counts the keys this CA has had, from 1. */
+  /** The number of keys this CA has had, from 1. */
   readonly generation: number;
   readonly signing: KeyPair;
   readonly next?: NextCa | undefined;
   readonly retiring: readonly RetiringCa[];
-  /** Longest lifetime that may have been granted, in seconds. Never shrinks while a key signs. */
+  /** The longest lifetime that may have been granted, in seconds. Never decreases while a key signs. */
   readonly longestSeconds: number;
 }
 
 export interface NextCa {
   readonly pair: KeyPair;
-  /** Since when, without a break, every bundle has its anchor; in milliseconds since the epoch. */
+  /**
+   * The time from which every bundle has contained its anchor without interruption, in milliseconds since the epoch.
+   */
   readonly seenSince?: number | undefined;
 }
 
 interface RetiringCa {
-  /** PEM of the anchor. */
+  /** The anchor, in PEM. */
   readonly anchor: string;
-  /** PEM of the CA's own certificate, where the anchor stands above it. */
+  /** The CA's own certificate in PEM, if the anchor is a certificate above it. */
   readonly issuer?: string;
-  /** It is published until then, in milliseconds since the epoch. */
+  /** The time until which it is published, in milliseconds since the epoch. */
   readonly until: number;
-  /** Since when the key after it signs; absent where an older version replaced it. */
+  /** The time from which its successor signs; absent if an older version of this program replaced it. */
   readonly since?: number;
 }
 
-/** Members of the Secret. The first two are all that a CA without rotation has. */
+/** The members of the Secret. A CA without rotation has only the first two. */
 const members = {
   certificate: 'tls.crt',
   key: 'tls.key',
@@ -47,12 +49,12 @@ const members = {
   facts: 'rotation.json',
 } as const;
 
-/** Data of a Secret: base64 by member. */
+/** The data of a Secret: base64 by member. */
 export type SecretData = Readonly<Record<string, string>>;
 
 interface Facts {
   readonly generation: number;
-  /** Fingerprint of the certificate that this state made the signing one. */
+  /** The fingerprint of the signing certificate of this state. */
   readonly signing: string;
   readonly longestSeconds: number;
   readonly seenSince?: number;
@@ -62,7 +64,7 @@ interface Facts {
 const textIn = (data: SecretData, name: string): string =>
   Buffer.from(member(data, name) ?? '', 'base64').toString('utf8');
 
-/** The certificate and the key in two members of a Secret; undefined if it lacks either. */
+/** Returns the certificate and the key in two members of a Secret; undefined if either is missing. */
 function pairIn(data: SecretData, certificateMember: string, keyMember: string): KeyPair | undefined {
   const [certificate, key] = [textIn(data, certificateMember), textIn(data, keyMember)];
   return certificate === '' || key === '' ? undefined : { certificate, key };
@@ -70,7 +72,7 @@ function pairIn(data: SecretData, certificateMember: string, keyMember: string):
 
 /**
  * Reads the state from a Secret. A Secret with only a pair is the first generation. Throws PkiError (`authority`) if
- * there is no pair, if the state cannot be read, and if the pair is not the one that the state names: then the CA was
+ * there is no pair, if the state cannot be read, or if the pair is not the one that the state names: then the CA was
  * replaced by one that was never announced.
  */
 export function readCaState(data: SecretData): CaState {
@@ -117,7 +119,7 @@ const isRetiring = (one: Partial<RetiringCa> | null): boolean =>
   (one.since === undefined || typeof one.since === 'number') &&
   (one.issuer === undefined || typeof one.issuer === 'string');
 
-/** The Secret's data for a state; members that are not of a CA are kept. */
+/** Returns the Secret's data for a state; members that do not belong to a CA are kept. */
 export function writeCaState(state: CaState, before: SecretData = {}): SecretData {
   const { generation, signing, next, retiring, longestSeconds } = state;
   const facts: Facts = {
@@ -142,7 +144,7 @@ export function writeCaState(state: CaState, before: SecretData = {}): SecretDat
   ]);
 }
 
-/** PEM of everything that must be trusted: what signs, what will sign, and what has signed. */
+/** Returns everything that must be trusted, in PEM: the anchors of the signing, the next and the retiring CAs. */
 export const anchorsOf = ({ signing, next, retiring }: CaState): string =>
   [
     anchorOf(signing),
@@ -150,7 +152,7 @@ export const anchorsOf = ({ signing, next, retiring }: CaState): string =>
     ...retiring.map(({ anchor }) => anchor),
   ].join('');
 
-/** PEM of the CA's own certificates, of the same times. Who is trusted above them issues to others as well. */
+/** Returns the certificates of the same CAs themselves, in PEM. An anchor above a CA may issue other CAs as well. */
 export const issuersOf = ({ signing, next, retiring }: CaState): string =>
   [
     issuerOf(signing),
@@ -158,17 +160,17 @@ export const issuersOf = ({ signing, next, retiring }: CaState): string =>
     ...retiring.map(({ anchor, issuer = anchor }) => issuer),
   ].join('');
 
-/** PEM of the first certificate of a chain. */
+/** Returns the first certificate of a chain, in PEM. */
 export const issuerOf = (pair: Pick<KeyPair, 'certificate'>): string =>
   encodePem('CERTIFICATE', certificateOf(pair).der);
 
-/** PEM of the last certificate of a chain. */
+/** Returns the last certificate of a chain, in PEM. */
 export function anchorOf({ certificate }: Pick<KeyPair, 'certificate'>): string {
   const last = readPemCertificates(certificate).at(-1);
   return last === undefined ? '' : encodePem('CERTIFICATE', last.der);
 }
 
-/** The first certificate of a chain. Throws PkiError (`authority`) if there is none. */
+/** Returns the first certificate of a chain. Throws PkiError (`authority`) if there is none. */
 export function certificateOf({ certificate }: Pick<KeyPair, 'certificate'>): Certificate {
   const [first] = readPemCertificates(certificate);
   if (first === undefined) throw new PkiError('authority', 'the certificate of the CA is missing');

@@ -26,45 +26,51 @@ import type { PublicKey } from './public-key.js';
 import { isSignedBy, verifySignature } from './signature.js';
 import { podValidity, type Validity, validity } from './validity.js';
 
-/** Issues certificates. Fails with PkiError for what it is given; with other errors if signing itself fails. */
+/** Issues certificates. Fails with PkiError for invalid input, and with other errors if signing itself fails. */
 export interface CertificateAuthority {
-  /** PEM of the certificate that verifies what is issued: the CA's own, or the last of those above it. */
+  /** The certificate that verifies issued ones, in PEM: the CA's own, or the last of those above it. */
   readonly anchors: string;
-  /** PEM of the CA's own certificate. */
+  /** The CA's own certificate, in PEM. */
   readonly issuer: string;
-  /** Hexadecimal key identifier; another key has another one. */
+  /** The key identifier in hexadecimal; it differs for different keys. */
   readonly keyId: string;
   /** The CA's own certificate. */
   readonly certificate: Certificate;
-  /** The CA's own certificate or the one above it that expires first: after that nothing verifies any more. */
+  /** The first certificate to expire, of the CA's own and those above it: after that nothing verifies any more. */
   readonly firstToEnd: Certificate;
   /**
-   * A certificate for a request: PEM, the certificate first, then intermediates, no root. Subject, alternative names
-   * and key are the request's, written anew; usages and lifetime are those given; nothing else of the request is
-   * granted. Backdated by five minutes; never outlives the CA.
+   * Issues a certificate for a request. Returns PEM: the certificate first, then intermediates, no root. Subject,
+   * alternative names and key are taken from the request and encoded again; usages and lifetime are those given;
+   * everything else in the request is ignored. The certificate is backdated by five minutes and never outlives the CA.
    */
   issue(request: CertificateRequest | Uint8Array | string, options: IssueOptions): Promise<string>;
   /**
-   * A certificate for a pod: PEM as from `issue`, with these names and this key. It begins two minutes ago, lives exactly
-   * `seconds`, as the API server demands, and never outlives the CA: rejects with PkiError (`expired`) if that leaves less
-   * than an hour.
+   * Issues a certificate for a pod. Returns PEM as from `issue`, with these names and this key. The certificate is
+   * backdated by two minutes, is valid for exactly `seconds`, as the API server requires, and never outlives the CA:
+   * rejects with PkiError (`expired`) if that leaves less than an hour.
    */
   issueForPod(contents: PodCertificateContents, options: IssueOptions): Promise<string>;
-  /** A TLS client's certificate with a new key. Rejects with an Error if it would be called like the CA. */
+  /**
+   * Issues a certificate for a TLS client, with a new key. Rejects with an Error if its subject would be that of the
+   * CA.
+   */
   issueClient(options: KeyPairOptions): Promise<KeyPair>;
-  /** A TLS server's certificate with a new key. Rejects with an Error if it would be called like the CA. */
+  /**
+   * Issues a certificate for a TLS server, with a new key. Rejects with an Error if its subject would be that of the
+   * CA.
+   */
   issueServing(options: KeyPairOptions & Partial<AlternativeNames>): Promise<KeyPair>;
-  /** An intermediate CA with a new key; its certificate followed by those above it, the root included. */
+  /** Issues an intermediate CA with a new key. Its certificate is followed by those above it, including the root. */
   issueAuthority(options: AuthorityOptions): Promise<KeyPair>;
 }
 
-/** What a certificate is for, and how long it lives. */
+/** The usages and the lifetime of a certificate. */
 export interface IssueOptions {
-  /** Lifetime. */
+  /** The lifetime. */
   readonly seconds: number;
-  /** Names as in CertificateSigningRequest `spec.usages`. */
+  /** The usages, with their names in `spec.usages` of CertificateSigningRequests. */
   readonly usages: readonly string[];
-  /** Milliseconds; default: the CA's clock. */
+  /** The current time in milliseconds. Default: that of the CA's clock. */
   readonly now?: number;
 }
 
@@ -75,45 +81,45 @@ export interface PodCertificateContents extends Partial<AlternativeNames> {
   readonly publicKey: Pick<PublicKey, 'spki'>;
 }
 
-/** The names and lifetime of a new key and certificate; `seconds` are cut to the remaining lifetime of the CA. */
+/** The names and lifetime of a new key and certificate; `seconds` is limited to the remaining lifetime of the CA. */
 export interface KeyPairOptions {
   readonly commonName: string;
   readonly organizations?: readonly string[];
   readonly seconds: number;
-  /** Default P-256. */
+  /** Default: P-256. */
   readonly keyType?: KeyType;
-  /** Milliseconds; default: the CA's clock. */
+  /** The current time in milliseconds. Default: that of the CA's clock. */
   readonly now?: number;
 }
 
-/** Both PEM; the key as PKCS#8. */
+/** A certificate and its key in PEM; the key as PKCS#8. */
 export interface KeyPair {
   readonly certificate: string;
   readonly key: string;
 }
 
-/** What CA is made. */
+/** The name, key type and lifetime of a new CA. */
 export interface AuthorityOptions {
   readonly commonName: string;
-  /** Default P-256. */
+  /** Default: P-256. */
   readonly keyType?: KeyType;
   /** Default: ten years. */
   readonly seconds?: number;
 }
 
-/** Lifetime of a CA where none is given: ten years. */
+/** The default lifetime of a CA: ten years. */
 export const defaultAuthoritySeconds = 10 * 365 * 86_400;
 const serialBytes = 16;
-/** The last second that a certificate can name. */
+/** The last second that a certificate can express. */
 const endOfTime = Date.UTC(9999, 11, 31, 23, 59, 59);
 
-/** A new self-signed CA as certificate and key, to be kept and loaded again. */
+/** Creates a self-signed CA and returns its certificate and key, to be stored and loaded again. */
 export const createAuthorityKeyPair = (
   options: AuthorityOptions,
   clock: Pick<Clock, 'now'> = systemClock,
 ): Promise<KeyPair> => newAuthority(options, clock);
 
-/** A new self-signed CA that lives in memory only. */
+/** Creates a self-signed CA in memory only. */
 export const createCertificateAuthority = async (
   options: AuthorityOptions & { readonly clock?: Pick<Clock, 'now'> },
 ): Promise<CertificateAuthority> => {
@@ -122,13 +128,13 @@ export const createCertificateAuthority = async (
 };
 
 /**
- * A CA from PEM. Of several certificates the first is the CA's and each next one issued the one before; all but a
- * self-signed one are handed out with what is issued. Throws PkiError: `authority` unless the first is a CA certificate
- * of this key and the others are its chain, `parse` for what is no certificate.
+ * Loads a CA from PEM. The first certificate is the CA's, and each further one issued the one before; all except a
+ * self-signed one are included in what is issued. Throws PkiError: `authority` unless the first is a CA certificate of
+ * this key and the others are its chain, `parse` for a malformed certificate.
  */
 export function loadCertificateAuthority(given: {
   readonly certificate: string;
-  /** PEM, or a key that is kept in another place, such as a token. */
+  /** The key in PEM, or a key that is kept elsewhere, such as a token. */
   readonly key: string | SigningKey;
   readonly clock?: Pick<Clock, 'now'>;
 }): CertificateAuthority {
@@ -162,8 +168,9 @@ function checkChain(chain: readonly Certificate[]): void {
 }
 
 /**
- * One that only bears its issuer's name, as that of a new key signed with the old one does, is no root. What it says
- * of its keys counts before the signature, which may be of a kind that is not verified here.
+ * Whether a certificate is self-signed. The same subject and issuer are not enough: a new key signed with the old one
+ * has them, too. Key identifiers are compared rather than the signature, if there are any, because its algorithm may
+ * not be supported here.
  */
 function isSelfSigned(certificate: Certificate): boolean {
   const { subjectDer, issuerDer, subjectKeyId, authorityKeyId } = certificate;
@@ -174,7 +181,7 @@ function isSelfSigned(certificate: Certificate): boolean {
 
 const pemOf = (certificates: readonly Certificate[]): string => encodeCertificates(certificates.map(({ der }) => der));
 
-/** What a certificate gets from who issues it. */
+/** The properties that a certificate takes from its issuer. */
 interface Issuer {
   readonly certificate: Pick<Certificate, 'subjectDer' | 'subjectKeyId' | 'notAfter'>;
   readonly key: SigningKey;
@@ -244,7 +251,7 @@ function authority(ca: Authority): CertificateAuthority {
   };
 }
 
-/** A CA with a new key, issued by itself unless by another. */
+/** Creates a CA with a new key, self-signed unless an issuer is given. */
 async function newAuthority(
   { commonName, keyType = 'P-256', seconds = defaultAuthoritySeconds }: AuthorityOptions,
   clock: Pick<Clock, 'now'>,
@@ -266,7 +273,7 @@ async function newAuthority(
   };
 }
 
-/** The contents of a certificate that is not a CA's. */
+/** The contents of an end-entity certificate. */
 interface LeafContents {
   readonly subjectDer: Buffer;
   readonly names: AlternativeNames;
@@ -280,13 +287,13 @@ function issueLeaf(
   dates: Validity,
 ): Promise<string> {
   const { certificate } = issuer;
-  // As Kubernetes has it: who is called like the CA gets no pointer to its key.
+  // As in Kubernetes, a certificate with the CA's subject gets no authority key identifier.
   const issuerKeyId = subjectDer.equals(certificate.subjectDer) ? undefined : certificate.subjectKeyId;
   const extensions = leafExtensions({ usages, names, subjectDer, issuerKeyId });
   return issueCertificate(issuer, { subjectDer, spki, extensions, dates });
 }
 
-/** A certificate in PEM, signed. */
+/** Issues a certificate, and returns it in PEM. */
 async function issueCertificate(
   { certificate, key }: Issuer,
   {

@@ -5,14 +5,14 @@ import { isSignedBy } from './signature.js';
 
 /** The result of verifying a chain. The texts are those of Go's crypto/x509. */
 export type ChainVerdict =
-  /** The chain holds until then, in milliseconds since the epoch. */
+  /** The chain is valid until then, in milliseconds since the epoch. */
   { readonly validUntil: number } | { readonly refused: string };
 
-/** Most signatures that are verified; the number of certificates is chosen by the untrusted client. */
+/** The maximum number of signatures that are verified, because the untrusted client chooses the certificates. */
 const maxSignatures = 20;
 const maxDepth = 10;
 
-/** Signature algorithms no chain may be built on: MD5 and SHA-1. */
+/** The signature algorithms that are not accepted in a chain: MD5 and SHA-1. */
 const insecure: ReadonlySet<string> = new Set([
   oids.md5WithRsa,
   oids.sha1WithRsa,
@@ -27,15 +27,16 @@ interface Issuers {
 }
 
 /**
- * Builds a chain from the leaf over the intermediates presented to one of the anchors, in which every certificate is
- * valid now, every issuer is a CA with enough path length, and every extended key usage admits the one that is wanted.
+ * Builds a chain from the leaf over the presented intermediates to one of the anchors. In it, every certificate is
+ * currently valid, every issuer is a CA with sufficient path length, and every extended key usage permits the required
+ * one.
  */
 export function verifyChain(
   leaf: Certificate,
   given: Issuers & {
     /** Milliseconds since the epoch. */
     readonly now: number;
-    /** Object identifier of the extended key usage that is wanted. */
+    /** The object identifier of the required extended key usage. */
     readonly usage: string;
   },
 ): ChainVerdict {
@@ -70,7 +71,7 @@ export function verifyChain(
   return search([leaf]) ?? { refused: nearest };
 }
 
-/** Candidate issuers of a certificate by name, anchors first. */
+/** Yields the candidate issuers of a certificate by name, anchors first. */
 function* issuersOf(
   { issuerDer }: Certificate,
   { anchors, intermediates }: Issuers,
@@ -87,7 +88,7 @@ function problemOf(certificate: Certificate, now: number): string | undefined {
   return undefined;
 }
 
-/** Why `issuer` may not stand above `last` in this chain. */
+/** Returns why `issuer` may not be the issuer of `last` in this chain; undefined if it may. */
 function issuerProblem(
   issuer: Certificate,
   given: {
@@ -104,20 +105,21 @@ function issuerProblem(
   }
   if (insecure.has(last.signatureAlgorithm.oid)) return 'x509: certificate signed with an insecure algorithm';
   if (!isSignedBy(last, issuer)) return 'x509: certificate signed by unknown authority';
-  // Before version 3 a certificate cannot say what it is: only our own trust makes it a CA, never that of another CA.
+  // Before version 3 a certificate cannot say whether it is a CA: it is one only as an anchor, never below another CA.
   if (!trusted && !issuer.isCA) return 'x509: certificate is not authorized to sign other certificates';
-  // Go counts those that issued themselves as well, which RFC 5280 does not.
+  // Go also counts self-issued certificates, which RFC 5280 does not.
   if (issuer.pathLength !== undefined && chain.length - 1 > issuer.pathLength) {
     return 'x509: too many intermediates for path length constraint';
   }
-  // Name constraints are not evaluated: a CA that sets them for names of clients is refused, as none of ours does.
+  // Name constraints are not evaluated: below a CA that has them, certificates with alternative names are rejected. No
+  // CA of this package has them.
   if (issuer.hasNameConstraints && chain.some(({ hasAlternativeNames }) => hasAlternativeNames)) {
     return 'x509: issuer has name constraints but leaf contains unknown or unconstrained name: ';
   }
   return problemOf(issuer, now);
 }
 
-/** Every certificate of the chain must admit the usage; one without usages admits everything. */
+/** Every certificate of the chain must permit the usage; one without usages permits all. */
 const usageProblem = (chain: readonly Certificate[], usage: string): string | undefined =>
   chain.every(
     ({ extendedKeyUsages: usages }) => !usages?.length || usages.includes(usage) || usages.includes(oids.anyUsage),

@@ -13,33 +13,35 @@ import { oids } from './oids.js';
 import { malformed, type PkiError } from './pki-error.js';
 import { isDomainName } from './uri.js';
 
-/** An extension of a certificate, or one that a request asks for. */
+/** An extension of a certificate, or one in a request. */
 export interface CertificateExtension {
-  /** Dotted object identifier. */
+  /** The object identifier in dotted form. */
   readonly oid: string;
   readonly critical: boolean;
   readonly value: Buffer;
 }
 
 /**
- * The extensions whose values must be well-formed for a certificate to count as one, and what is taken from them.
- * The set and the texts are those of Go's crypto/x509.
+ * The values of the extensions that must be well-formed for a certificate to be accepted. The set of extensions and the
+ * texts are those of Go's crypto/x509.
  */
 export interface ExtensionValues {
   readonly basicConstraints?: { readonly isCA: boolean; readonly pathLength: number | undefined };
   readonly signsCertificates?: boolean;
-  /** There where the extension is, though it may hold no name of a kind that is read. */
+  /** Present if the extension is, even if it contains no name of a kind that is read. */
   readonly alternativeNames?: AlternativeNames;
   readonly subjectKeyId?: Buffer;
   readonly authorityKeyId?: Buffer;
-  /** Dotted object identifiers. */
+  /** Object identifiers in dotted form. */
   readonly extendedKeyUsages?: readonly string[];
   readonly hasNameConstraints?: true;
 }
 
-/** What one extension says. */
+/** The values of one extension. */
 interface Read extends ExtensionValues {
-  /** Whether part of it is not evaluated here, so that the certificate must be refused if the extension is critical. */
+  /**
+   * Whether part of it is not evaluated here, so that the certificate must be rejected if the extension is critical.
+   */
   readonly isPartlyUnderstood?: boolean;
 }
 
@@ -80,13 +82,13 @@ export function readExtensionValues(extensions: readonly CertificateExtension[])
   return { values, hasUnhandledCritical };
 }
 
-/** Names of other kinds are looked at by nobody. */
+/** Reads the alternative names. Names of other kinds are not evaluated. */
 function readNames(_: DerCursor, { value }: CertificateExtension): Read {
   const alternativeNames = readAlternativeNames(value);
   return { alternativeNames, isPartlyUnderstood: !hasAlternativeNames(alternativeNames) };
 }
 
-/** Bit of keyUsage for signing certificates, counted from the most significant one. */
+/** The bit of keyUsage for signing certificates, counted from the most significant one. */
 const certificateSigningBit = 0x80 >> 5;
 
 function readKeyUsage(value: DerCursor): Read {
@@ -150,7 +152,7 @@ function readPolicies(value: DerCursor): Read {
   return nothingTaken;
 }
 
-/** Arcs of any size, each in its shortest form. */
+/** Whether an object identifier is well-formed: arcs of any size, each in its shortest form. */
 const isWellFormedOid = (oid: Buffer): boolean =>
   oid.length > 0 &&
   (oid.at(-1) ?? 0) < 0x80 &&
@@ -168,7 +170,10 @@ function readPolicyMappings(value: DerCursor): Read {
   return nothingTaken;
 }
 
-/** Policies matter only to those who demand one (requireExplicitPolicy), and a certificate that does is not understood. */
+/**
+ * Reads policy constraints. Policies matter only to certificates that require an explicit one (requireExplicitPolicy),
+ * which is not supported.
+ */
 function readPolicyConstraints(value: DerCursor): Read {
   const members = value.enter(tags.sequence);
   if (members === undefined) throw malformed('invalid policy constraints extension');
@@ -219,7 +224,10 @@ function readAuthorityInfoAccess(value: DerCursor, { critical }: CertificateExte
   return nothingTaken;
 }
 
-/** Understood where all names that it speaks of are of kinds that certificates are read for; directories are not. */
+/**
+ * Reads name constraints. They are fully understood if all their names are of kinds that are read from certificates;
+ * directory names are not.
+ */
 function readNameConstraints(outer: DerCursor): Read {
   const failure = (): PkiError => malformed('invalid NameConstraints extension');
   const top = outer.enter(tags.sequence);
@@ -266,7 +274,10 @@ function constraintProblem(tag: number, value: Buffer): string | undefined {
   return isDomainName(text, { constraint: true }) ? undefined : `failed to parse URI constraint ${quote(text)}`;
 }
 
-/** Address and mask of equal length, the mask ones first. */
+/**
+ * Returns the error of an IP constraint: it consists of an address and a mask of equal length, and the ones of the mask
+ * come first.
+ */
 function ipConstraintProblem(value: Buffer): string | undefined {
   if (value.length !== 8 && value.length !== 32) return `IP constraint contained value of length ${value.length}`;
   const mask = value.subarray(value.length / 2);
@@ -274,12 +285,15 @@ function ipConstraintProblem(value: Buffer): string | undefined {
   return contiguous ? undefined : `IP constraint contained invalid mask ${mask.toString('hex')}`;
 }
 
-/** A quoted string, or atoms and dots in which everything may be escaped; what follows the `@` is the domain. */
+/**
+ * Matches a mailbox: a quoted string, or atoms and dots in which any character may be escaped, before the `@` and the
+ * domain.
+ */
 const mailbox =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters may be quoted
   /^(?:"(?:[\x01-\x08\v\f\x0e-!#-[\]-\x7f]|\\[\x01-\t\v\f\x0e-\x7f])*"|((?:[\w!#$%&'*+\-/=?^`{|}~.]|\\.)+))@(.*)$/s;
 
-/** RFC 2821 mailbox as Go reads it; the domain may be empty. */
+/** Whether a text is an RFC 2821 mailbox as Go reads it; the domain may be empty. */
 function isMailbox(text: string): boolean {
   const [found, atoms, domain = ''] = mailbox.exec(text) ?? [];
   if (found === undefined || !isDomainName(domain, { constraint: false })) return false;

@@ -6,16 +6,16 @@ import { type Certificate, readPemCertificates } from './certificate.js';
 import { attributeTypes, type DistinguishedName } from './distinguished-name.js';
 import { PkiError } from './pki-error.js';
 
-/** Where the chain of entries ends. */
+/** The last entry of the ledger's chain. */
 export interface LedgerHead {
-  /** 0: there is no entry yet. */
+  /** 0 if there is no entry yet. */
   readonly sequence: number;
   readonly hash: string;
 }
 
 export const emptyLedger: LedgerHead = { sequence: 0, hash: '' };
 
-/** The record of what was issued. Throws PkiError (`parse`) for what holds no certificate. */
+/** Returns the record of an issued certificate. Throws PkiError (`parse`) if there is no certificate. */
 export function ledgerRecord(
   issued: string,
   about: Pick<LedgerRecord, 'request' | 'requester' | 'approval' | 'signerName'>,
@@ -46,7 +46,7 @@ export function ledgerRecord(
 
 const sha256 = (contents: string | Uint8Array): string => createHash('sha256').update(contents).digest('hex');
 
-/** Key identifier of the issuer as the certificate names it; without one, that of the issuer's name. */
+/** Returns the key identifier of the issuer as the certificate contains it; without one, that of the issuer's name. */
 const caKeyIdOf = ({ authorityKeyId, issuerDer }: Certificate): string =>
   (authorityKeyId ?? createHash('sha256').update(issuerDer).digest().subarray(0, 20)).toString('hex');
 
@@ -57,7 +57,7 @@ const namesOf = ({ dnsNames, ipAddresses, emailAddresses, uris }: AlternativeNam
   ...uris.map((uri) => `URI:${uri}`),
 ];
 
-/** As many as a record has room for. */
+/** Returns as many names as fit into a record. */
 function firstNames(names: readonly string[]): readonly string[] {
   let bytes = 0;
   const tooMany = names.findIndex((name, at) => {
@@ -67,7 +67,7 @@ function firstNames(names: readonly string[]): readonly string[] {
   return tooMany < 0 ? names : names.slice(0, tooMany);
 }
 
-/** Well-formed Unicode of bounded length, so that what is hashed is what comes back. */
+/** Returns well-formed Unicode of bounded length, so that the text that is hashed is the text that is stored. */
 function cut(text: string): string {
   const bytes = Buffer.from(text);
   if (bytes.length <= ledgerLimits.textBytes) return bytes.toString('utf8');
@@ -89,15 +89,21 @@ const abbreviations: Readonly<Record<string, string>> = {
   [attributeTypes.postalCode]: 'POSTALCODE',
 };
 
-/** The value of an attribute as it stands in the text of a subject: escaped as RFC 4514 (section 2.4) does. */
+/** Escapes the value of an attribute for the text of a subject (RFC 4514, section 2.4). */
 export const escapedValue = (value: string): string =>
   value.replace(/[,+"\\<>;=]|^[ #]| $/g, '\\$&').replaceAll('\0', '\\00');
 
-/** The attributes in the order of the certificate, which RFC 4514 would turn around, each as if it stood alone. */
+/**
+ * Returns the text of a subject: its attributes in the order of the certificate, which RFC 4514 reverses, each as a
+ * separate RDN.
+ */
 const subjectText = ({ attributes }: DistinguishedName): string =>
   attributes.map(({ type, value }) => `${abbreviations[type] ?? type}=${escapedValue(value)}`).join(',');
 
-/** SHA-256 over number, link and records: JSON with sorted members, without absent and empty ones. */
+/**
+ * Returns the SHA-256 over sequence number, previous hash and records: JSON with sorted members, without absent and
+ * empty ones.
+ */
 export const ledgerHash = ({ sequence, previous, records }: Omit<LedgerEntrySpec, 'hash'>): string =>
   sha256(canonical({ sequence, previous, records }) ?? '');
 
@@ -116,7 +122,7 @@ function canonical(value: unknown): string | undefined {
   return members.length === 0 ? undefined : `{${members.join()}}`;
 }
 
-/** The entry that follows a head. */
+/** Returns the entry that follows a head. */
 export function nextLedgerEntry(head: LedgerHead, records: readonly LedgerRecord[]): LedgerEntrySpec {
   const entry = {
     sequence: head.sequence + 1,
@@ -141,7 +147,7 @@ export function ledgerEntryProblems(name: string, spec: LedgerEntrySpec): readon
   ];
 }
 
-/** What readers of a record rely on. */
+/** Returns the errors in the fields of a record that its readers rely on. */
 const recordProblems = (record: Partial<LedgerRecord>, at: number): readonly string[] => [
   ...(['signerName', 'caKeyId', 'serial', 'sha256'] as const)
     .filter((member) => !record[member])
@@ -151,17 +157,17 @@ const recordProblems = (record: Partial<LedgerRecord>, at: number): readonly str
     .map((member) => `records[${at}].${member} is not a time`),
 ];
 
-/** What was found in a whole ledger. */
+/** The result of verifying a whole ledger. */
 export interface LedgerVerdict {
   readonly head: LedgerHead;
   readonly records: number;
-  /** What is wrong, in the order of the entries; empty if nothing was changed, removed or put in between. */
+  /** The errors, in the order of the entries; empty if nothing was changed, removed or inserted. */
   readonly problems: readonly string[];
 }
 
 /**
- * Checks a ledger from its first entry to its last. Given a head noted earlier, it also detects whether entries were
- * cut off at the end or everything was rewritten.
+ * Verifies a ledger from its first entry to its last. With a head recorded earlier, also detects whether entries at the
+ * end were removed or everything was rewritten.
  */
 export function verifyLedger(
   entries: readonly { readonly name: string; readonly spec: LedgerEntrySpec }[],

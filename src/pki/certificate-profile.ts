@@ -16,25 +16,25 @@ import { emptyName } from './distinguished-name.js';
 import { oids } from './oids.js';
 import { certificateUsages } from './usages.js';
 
-/** What certificates made here look like (RFC 5280), to the byte: version 3, this order of extensions, nothing else. */
+/** The profile of issued certificates (RFC 5280): version 3, extensions in this order, and nothing else. */
 
 export interface CertificateContents {
-  /** Magnitude of the serial number. */
+  /** The magnitude of the serial number. */
   readonly serial: Buffer;
   readonly issuerDer: Buffer;
   readonly subjectDer: Buffer;
   readonly spki: Buffer;
-  /** Milliseconds since the epoch; fractions of seconds are cut. */
+  /** In milliseconds since the epoch; fractions of seconds are dropped. */
   readonly notBefore: number;
   readonly notAfter: number;
-  /** AlgorithmIdentifier of the signature. */
+  /** The AlgorithmIdentifier of the signature. */
   readonly algorithm: Buffer;
   readonly extensions: readonly Buffer[];
 }
 
 const version3 = encode(constructed(0), unsignedInteger(Buffer.from([2])));
 
-/** The bytes to be signed. */
+/** Returns the bytes to be signed. */
 export const toBeSigned = (given: CertificateContents): Buffer =>
   sequence(
     version3,
@@ -47,7 +47,7 @@ export const toBeSigned = (given: CertificateContents): Buffer =>
     encode(constructed(3), sequence(...given.extensions)),
   );
 
-/** The certificate in DER. */
+/** Returns the certificate in DER. */
 export const signedCertificate = (signed: Buffer, algorithm: Buffer, signature: Buffer): Buffer =>
   sequence(signed, algorithm, encodeBits(signature));
 
@@ -72,11 +72,13 @@ export interface LeafExtensions {
   readonly usages: readonly string[];
   readonly names: AlternativeNames;
   readonly subjectDer: Buffer;
-  /** Key identifier of the issuer; absent if it has none. */
+  /** The key identifier of the issuer; undefined if it has none. */
   readonly issuerKeyId: Buffer | undefined;
 }
 
-/** keyUsage, extKeyUsage, basicConstraints, authorityKeyIdentifier, subjectAltName; empty ones are left out. */
+/**
+ * Returns keyUsage, extKeyUsage, basicConstraints, authorityKeyIdentifier and subjectAltName; empty ones are left out.
+ */
 export function leafExtensions({ usages, names, subjectDer, issuerKeyId }: LeafExtensions): readonly Buffer[] {
   const { keyUsage, extendedKeyUsage } = certificateUsages(usages);
   const alternative = subjectDer.equals(emptyName) ? critical : extension;
@@ -92,7 +94,9 @@ export function leafExtensions({ usages, names, subjectDer, issuerKeyId }: LeafE
 const caKeyUsage = critical(ids.keyUsage, encodeFlags(new Set([0, 5, 6])));
 const isAuthority = critical(ids.basicConstraints, sequence(derTrue));
 
-/** Extensions of a CA certificate: keyUsage, basicConstraints, subjectKeyIdentifier, authorityKeyIdentifier. */
+/**
+ * Returns the extensions of a CA certificate: keyUsage, basicConstraints, subjectKeyIdentifier, authorityKeyIdentifier.
+ */
 export const authorityExtensions = (given: {
   readonly keyId: Buffer;
   readonly issuerKeyId: Buffer | undefined;
@@ -103,5 +107,5 @@ export const authorityExtensions = (given: {
   ...authorityKeyId(given.issuerKeyId),
 ];
 
-/** Leftmost 160 bits of the SHA-256 of a key (RFC 7093, method 1). */
+/** Returns the leftmost 160 bits of the SHA-256 of a key (RFC 7093, method 1). */
 export const keyIdentifier = (rawKey: Buffer): Buffer => createHash('sha256').update(rawKey).digest().subarray(0, 20);

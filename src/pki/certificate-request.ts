@@ -21,21 +21,21 @@ import { PkiError } from './pki-error.js';
 import { type KeyMaterial, type PublicKey, readPublicKey } from './public-key.js';
 import { type Signed, verifySignature } from './signature.js';
 
-/** A PKCS#10 request (RFC 2986) that was read and whose own signature verified. */
+/** A PKCS#10 request (RFC 2986) that was parsed and whose signature was verified. */
 export interface CertificateRequest extends AlternativeNames {
   readonly subject: DistinguishedName;
   readonly publicKey: PublicKey;
-  /** Extensions asked for, other than subjectAltName too; nobody grants them. */
+  /** The requested extensions, including those other than subjectAltName, which are never granted. */
   readonly extensions: readonly CertificateExtension[];
-  /** Types of the values of the subject that are no text, and stand in no field. */
+  /** The types of subject attributes whose values are not strings; these are in no other field. */
   readonly textless: readonly string[];
-  /** Attributes as they stand, also those that are not read; each whole. */
+  /** The attributes as received, each in full, including those that are not evaluated. */
   readonly attributes: readonly Buffer[];
 }
 
 const writtenExtensionRequest = encodeOid(oids.extensionRequest);
 
-/** More than anybody needs, and few enough not to hold up everybody else. */
+/** More than any request needs, and few enough not to block others for long. */
 const maxNameAttributes = 10_000;
 const maxExtensionRequests = 100;
 
@@ -64,18 +64,18 @@ const shapes = {
 
 /**
  * Reads the first PEM block, which must be a CERTIFICATE REQUEST, and verifies that its key signed it, over the bytes
- * as received. Throws nothing but PkiError, with Go's texts (`pem`, `parse`, `signature`). Time and memory are linear in
- * the length of the text, which callers bound; 10,000 values of a subject and as many alternative names are read.
+ * as received. Throws only PkiError, with Go's texts (`pem`, `parse`, `signature`). Time and memory are linear in the
+ * length of the text, which callers limit; at most 10,000 values of a subject and as many alternative names are read.
  */
 export const readCertificateRequest = (pem: Uint8Array | string): CertificateRequest => readRequestDer(derOf(pem));
 
-/** Like `readCertificateRequest` without verifying the signature, for checks that run before validation. */
+/** Like `readCertificateRequest` without verifying the signature, for checks before validation. */
 export const readUnverifiedRequest = (pem: Uint8Array | string): CertificateRequest => parsed(derOf(pem)).request;
 
 /** Like `readUnverifiedRequest`, for DER. */
 export const readUnverifiedDer = (der: Buffer): CertificateRequest => parsed(der).request;
 
-/** A SubjectPublicKeyInfo that stands alone, read as those in requests. Throws PkiError (`parse`). */
+/** Reads a SubjectPublicKeyInfo by itself, as those in requests are read. Throws PkiError (`parse`). */
 export function readPublicKeyDer(der: Buffer): PublicKey {
   const input = new Asn1Reader(der);
   const material = readKeyMaterial(input);
@@ -92,8 +92,8 @@ function derOf(pem: Uint8Array | string): Buffer {
 }
 
 /**
- * Like `readCertificateRequest`, for DER without PEM around it. A request is read by validation, approver and signer in
- * turn, and verifying it takes most of their time, so the latest are remembered.
+ * Like `readCertificateRequest`, for DER without PEM. Validation, approver and signer read a request in turn, and
+ * verifying it takes most of their time, so the latest results are cached.
  */
 export const readRequestDer: (der: Buffer) => CertificateRequest = memoized((der) => {
   const { request, signed } = parsed(der);
@@ -122,7 +122,7 @@ interface Structure {
   readonly toBeSigned: Buffer;
   readonly subject: Buffer;
   readonly key: KeyMaterial;
-  /** Each attribute whole. */
+  /** Each attribute in full. */
   readonly attributes: readonly Buffer[];
   readonly algorithm: AlgorithmIdentifier;
   readonly signature: Buffer;
@@ -174,7 +174,7 @@ function readSubject(der: Buffer): Pick<CertificateRequest, 'subject' | 'textles
   return { subject: nameFromAttributes(attributes), textless };
 }
 
-/** Reads an attribute of a name; without the value if it is not a string. */
+/** Reads an attribute of a name; returns it without a value if that is not a string. */
 function readNameAttribute(contents: Buffer): Pick<NameAttribute, 'type'> & Partial<NameAttribute> {
   const members = new Asn1Reader(contents);
   const type = readOid(members.field(shapes.oid).contents);
@@ -226,7 +226,7 @@ function readExtensions(attributes: readonly Buffer[]): readonly CertificateExte
   });
 }
 
-/** First value of an attribute extensionRequest; undefined for other attributes and for those that cannot be read. */
+/** Returns the first value of an extensionRequest attribute; undefined for other attributes and for malformed ones. */
 function extensionRequest(attribute: Buffer): Buffer | undefined {
   try {
     const input = new Asn1Reader(attribute);

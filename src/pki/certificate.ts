@@ -9,15 +9,15 @@ import { certificateBlocks } from './pem.js';
 import { malformed } from './pki-error.js';
 import { type PublicKey, readPublicKey } from './public-key.js';
 
-/** An X.509 certificate (RFC 5280). Its signature, dates and chain are not judged. */
+/** An X.509 certificate (RFC 5280). Its signature, dates and chain have not been verified. */
 export interface Certificate {
   readonly der: Buffer;
   /** 1, 2 or 3. */
   readonly version: number;
-  /** Hexadecimal magnitude, lower case. */
+  /** The magnitude in hexadecimal, in lower case. */
   readonly serial: string;
   readonly issuer: DistinguishedName;
-  /** The name as it stands in the certificate. */
+  /** The name as encoded in the certificate. */
   readonly issuerDer: Buffer;
   readonly subject: DistinguishedName;
   readonly subjectDer: Buffer;
@@ -25,28 +25,28 @@ export interface Certificate {
   readonly notBefore: number;
   readonly notAfter: number;
   readonly publicKey: PublicKey;
-  /** From basicConstraints; false without them. */
+  /** As in basicConstraints; false without that extension. */
   readonly isCA: boolean;
-  /** Whether its key may sign certificates. True without a keyUsage extension. */
+  /** Whether its key may sign certificates; true without a keyUsage extension. */
   readonly signsCertificates: boolean;
-  /** How many CAs may follow; undefined for any number. */
+  /** The maximum number of CAs below it; undefined for no limit. */
   readonly pathLength: number | undefined;
   readonly subjectKeyId: Buffer | undefined;
   readonly authorityKeyId: Buffer | undefined;
   readonly alternativeNames: AlternativeNames;
-  /** Whether there is a subjectAltName. It may hold no name of a kind that is read. */
+  /** Whether there is a subjectAltName, which may contain no name of a kind that is read. */
   readonly hasAlternativeNames: boolean;
-  /** Dotted object identifiers; undefined: for any purpose. */
+  /** Object identifiers in dotted form; undefined for any purpose. */
   readonly extendedKeyUsages: readonly string[] | undefined;
   readonly hasNameConstraints: boolean;
-  /** Whether there is a critical extension that is not understood, or not fully. Such a certificate must be refused. */
+  /** Whether there is a critical extension that is not or not fully understood. Such a certificate must be rejected. */
   readonly hasUnhandledCritical: boolean;
   readonly toBeSigned: Buffer;
   readonly signatureAlgorithm: AlgorithmIdentifier;
   readonly signature: Buffer;
 }
 
-/** The value, or the failure with this text. */
+/** Returns the value; throws an error with this text if there is none. */
 function need<T>(value: T | undefined, what: string): T {
   if (value === undefined) throw malformed(what);
   return value;
@@ -54,18 +54,18 @@ function need<T>(value: T | undefined, what: string): T {
 
 interface Read {
   readonly certificate: Certificate;
-  /** Bytes it took. */
+  /** The number of bytes read. */
   readonly length: number;
 }
 
-/** Reads one certificate in DER. Throws PkiError (`parse`) with Go's text; bytes after it are an error too. */
+/** Reads one certificate in DER. Throws PkiError (`parse`) with Go's text, also if bytes follow it. */
 export function readCertificate(der: Buffer): Certificate {
   const { certificate, length } = readOne(der);
   if (length !== der.length) throw malformed('trailing data');
   return certificate;
 }
 
-/** Reads certificates one after another; none for no bytes. Throws PkiError (`parse`). */
+/** Reads consecutive certificates; returns none for no bytes. Throws PkiError (`parse`). */
 export function readCertificates(der: Buffer): readonly Certificate[] {
   const certificates: Certificate[] = [];
   for (let at = 0; at < der.length; ) {
@@ -76,11 +76,11 @@ export function readCertificates(der: Buffer): readonly Certificate[] {
   return certificates;
 }
 
-/** The certificates of a PEM text, in order. Blocks of other types are skipped. Throws PkiError (`parse`). */
+/** Returns the certificates of a PEM text, in order. Blocks of other types are skipped. Throws PkiError (`parse`). */
 export const readPemCertificates = (pem: Uint8Array | string): readonly Certificate[] =>
   certificateBlocks(pem).map(readCertificate);
 
-/** One that was issued is read by who checks, records, stores and forgets it in turn, so the latest are remembered. */
+/** Several parts of the program read an issued certificate in turn, so the latest results are cached. */
 const readOne: (der: Buffer) => Read = memoized(read);
 
 function read(der: Buffer): Read {
@@ -139,7 +139,7 @@ function read(der: Buffer): Read {
   };
 }
 
-/** 1, 2 or 3; the encoding counts from 0. */
+/** Reads the version: 1, 2 or 3; the encoding counts from 0. */
 function readVersion(tbs: DerCursor): number {
   if (!tbs.nextIs(constructed(0))) return 1;
   const explicit = need(tbs.enter(constructed(0)), 'malformed version');
@@ -157,7 +157,7 @@ function readAlgorithm(contents: Buffer): AlgorithmIdentifier {
   return { oid, parameters: need(members.any(), 'malformed parameters').fullBytes };
 }
 
-/** A SubjectPublicKeyInfo. Throws PkiError (`parse`). */
+/** Reads a SubjectPublicKeyInfo. Throws PkiError (`parse`). */
 export const readPublicKeyInfo = (spki: Buffer): PublicKey =>
   readKey(need(new DerCursor(spki).read(tags.sequence), 'malformed spki'));
 

@@ -2,19 +2,19 @@ import { quote } from '../api/go-text.js';
 import { timeProblem } from '../api/go-time.js';
 import { withoutTrailing } from '../api/trim.js';
 
-/** UTCTime and GeneralizedTime (X.690 11.7 and 11.8, RFC 5280 4.1.2.5), with the zones that Go takes too. */
+/** UTCTime and GeneralizedTime (X.690 11.7 and 11.8, RFC 5280 4.1.2.5), with the zones that Go accepts too. */
 
 const utcTime = /^(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)?(Z|[+-]\d{4})$/;
 const generalizedTime = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(Z|[+-]\d{4})$/;
 
-/** Milliseconds since the epoch, 1950 to 2049; undefined for what is malformed. Seconds may be absent. */
+/** Returns milliseconds since the epoch, for 1950 to 2049; undefined for a malformed time. Seconds may be absent. */
 export const readUtcTime = (text: string): number | undefined =>
   instant(utcTime.exec(text), Number(text.slice(0, 2)) < 50 ? 2000 : 1900);
 
-/** Milliseconds since the epoch; undefined for what is malformed. */
+/** Returns milliseconds since the epoch; undefined for a malformed time. */
 export const readGeneralizedTime = (text: string): number | undefined => instant(generalizedTime.exec(text), 0);
 
-/** Milliseconds of a date that exists; undefined for others. */
+/** Returns the milliseconds of a date; undefined if the date does not exist. */
 function instant(parts: RegExpExecArray | null, century: number): number | undefined {
   if (parts === null) return undefined;
   const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = parts
@@ -29,7 +29,7 @@ function instant(parts: RegExpExecArray | null, century: number): number | undef
   return exists && offset !== undefined ? date.getTime() - offset * 60_000 : undefined;
 }
 
-/** Minutes east of UTC; `+0000` has to be written as Z. */
+/** Returns minutes east of UTC; `+0000` must be written as Z. */
 function zoneMinutes(zone: string): number | undefined {
   if (zone === 'Z') return 0;
   const hours = Number(zone.slice(1, 3));
@@ -45,7 +45,7 @@ export function asn1TimeProblem(bytes: Buffer, form: 'utc' | 'generalized'): str
   return timeProblem(text, form) ?? notCanonical(text, form === 'utc' ? '' : '.');
 }
 
-/** A time that can be read has to be written as Go would: without needless digits, and UTC as Z. */
+/** Returns the error of a time that is not encoded as Go would: without unnecessary digits, and UTC as Z. */
 function notCanonical(text: string, point: '' | '.'): string | undefined {
   const [, whole = '', digits = '', zone = ''] = /^(\d+)(?:[.,](\d{1,9})\d*)?(.*)$/.exec(text) ?? [];
   const fraction = point && withoutTrailing(digits, '0');

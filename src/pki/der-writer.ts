@@ -11,7 +11,7 @@ function header(tag: number, length: number): Buffer {
   return Buffer.from([tag, 0x84, length >>> 24, (length >> 16) & 0xff, (length >> 8) & 0xff, length & 0xff]);
 }
 
-/** An element with these contents. */
+/** Returns an element with these contents. */
 export const encode = (tag: number, ...contents: readonly Uint8Array[]): Buffer => {
   let length = 0;
   for (const part of contents) length += part.length;
@@ -20,11 +20,11 @@ export const encode = (tag: number, ...contents: readonly Uint8Array[]): Buffer 
 
 export const sequence = (...members: readonly Uint8Array[]): Buffer => encode(tags.sequence, ...members);
 
-/** SET OF: members in the order of their encodings, as DER demands. */
+/** Returns a SET OF, with its members in the order of their encodings, as DER requires. */
 export const setOf = (members: readonly Buffer[]): Buffer =>
   encode(tags.set, Buffer.concat([...members].sort(Buffer.compare)));
 
-/** A non-negative INTEGER from its magnitude. */
+/** Returns a non-negative INTEGER with this magnitude. */
 export function unsignedInteger(magnitude: Buffer): Buffer {
   let start = 0;
   while (start < magnitude.length - 1 && magnitude[start] === 0) start++;
@@ -45,12 +45,12 @@ export const encodeOid = (dotted: string): Buffer => {
 };
 
 export const octetString = (contents: Uint8Array): Buffer => encode(tags.octetString, contents);
-/** A BIT STRING of whole bytes. */
+/** Returns a BIT STRING of whole bytes. */
 export const encodeBits = (contents: Uint8Array): Buffer => encode(tags.bitString, Buffer.from([0]), contents);
 export const derNull: Buffer = encode(tags.null);
 export const derTrue: Buffer = encode(tags.boolean, Buffer.from([0xff]));
 
-/** BIT STRING of flags, bit 0 first, without trailing zeros (X.690 11.2.2). */
+/** Returns a BIT STRING of flags, bit 0 first, without trailing zeros (X.690 11.2.2). */
 export function encodeFlags(set: ReadonlySet<number>): Buffer {
   const highest = Math.max(-1, ...set);
   const bytes = Buffer.alloc(Math.ceil((highest + 1) / 8));
@@ -61,7 +61,7 @@ export function encodeFlags(set: ReadonlySet<number>): Buffer {
 
 const printable = /^[A-Za-z0-9 '()+,\-./:=?]*$/;
 
-/** A DirectoryString: PrintableString if every character fits, else UTF8String. */
+/** Returns a DirectoryString: PrintableString if every character permits, else UTF8String. */
 export function directoryString(text: string): Buffer {
   if (printable.test(text)) return encode(tags.printableString, Buffer.from(text, 'latin1'));
   const bytes = Buffer.from(text);
@@ -69,7 +69,7 @@ export function directoryString(text: string): Buffer {
   return encode(tags.utf8String, bytes);
 }
 
-/** A time in whole seconds: UTCTime before 2050, GeneralizedTime from then on (RFC 5280 4.1.2.5). */
+/** Returns a time in whole seconds: UTCTime before 2050, GeneralizedTime from then on (RFC 5280 4.1.2.5). */
 export function encodeTime(milliseconds: number): Buffer {
   const digits = new Date(milliseconds).toISOString().replace(/[-:T]|\.\d{3}/g, '');
   const year = Number(digits.slice(0, 4));

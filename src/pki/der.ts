@@ -1,6 +1,6 @@
 /** DER (X.690): tags, object identifiers, and a cursor over strict, definite, minimal encodings. */
 
-/** Numbers of the universal types. */
+/** The numbers of the universal types. */
 export const universal = {
   boolean: 1,
   integer: 2,
@@ -21,30 +21,30 @@ export const universal = {
   bmpString: 30,
 } as const;
 
-/** First bytes of elements of the universal types. */
+/** The first bytes of elements of the universal types. */
 export const tags = { ...universal, sequence: 0x20 | universal.sequence, set: 0x20 | universal.set } as const;
 
-/** `[n]`, primitive. */
+/** Returns the first byte of a primitive `[n]`. */
 export const context = (number: number): number => 0x80 | number;
-/** `[n]`, constructed. */
+/** Returns the first byte of a constructed `[n]`. */
 export const constructed = (number: number): number => 0xa0 | number;
 
 export interface Element {
   readonly tag: number;
-  /** Contents, without tag and length. */
+  /** The contents, without tag and length. */
   readonly value: Buffer;
-  /** Tag, length and contents. */
+  /** The tag, length and contents. */
   readonly fullBytes: Buffer;
 }
 
 const maxLengthBytes = 4;
-/** More than anything in use has, and few enough not to hold up everybody else. */
+/** More than any real structure has, and few enough not to block others for long. */
 export const maxElements = 10_000;
 
 /**
- * Reads one element after another. What is malformed, not minimal, indefinite or cut short reads as undefined and
- * leaves the cursor where it was, and so does what comes after 10,000 others; nothing is ever read twice and nothing
- * nested is entered unasked.
+ * Reads one element after another. An element that is malformed, not minimal, indefinite or incomplete reads as
+ * undefined and leaves the cursor before it; so does any after 10,000 others. Nothing is read twice, and nested
+ * elements are only read on request.
  */
 export class DerCursor {
   readonly #bytes: Buffer;
@@ -64,7 +64,7 @@ export class DerCursor {
     return this.#bytes[this.#at] === tag;
   }
 
-  /** The next element, whatever it is. Tags above 30 are not read. */
+  /** Reads the next element, whatever it is. Tags above 30 are not supported. */
   any(): Element | undefined {
     const bytes = this.#bytes;
     const tag = bytes[this.#at];
@@ -86,23 +86,23 @@ export class DerCursor {
     return { tag, value: whole.subarray(whole.length - length), fullBytes: whole };
   }
 
-  /** Contents of the next element, if it has this tag. */
+  /** Reads the next element, if it has this tag, and returns its contents. */
   read(tag: number): Buffer | undefined {
     return this.element(tag)?.value;
   }
 
-  /** The next element, if it has this tag. */
+  /** Reads the next element, if it has this tag. */
   element(tag: number): Element | undefined {
     return this.nextIs(tag) ? this.any() : undefined;
   }
 
-  /** A cursor over the contents of the next element, if it has this tag. */
+  /** Reads the next element, if it has this tag, and returns a cursor over its contents. */
   enter(tag: number): DerCursor | undefined {
     const value = this.read(tag);
     return value && new DerCursor(value);
   }
 
-  /** An INTEGER as minimal two's complement. */
+  /** Reads an INTEGER, and returns it as minimal two's complement. */
   integer(tag: number = tags.integer): Buffer | undefined {
     const value = this.read(tag);
     return value && isMinimalInteger(value) ? value : undefined;
@@ -125,7 +125,7 @@ export class DerCursor {
   }
 }
 
-/** Non-empty, without a leading byte that says nothing. */
+/** Whether an INTEGER is not empty and has no redundant leading byte. */
 export const isMinimalInteger = (bytes: Buffer): boolean => {
   const [first, second] = bytes;
   if (first === undefined) return false;
@@ -133,7 +133,7 @@ export const isMinimalInteger = (bytes: Buffer): boolean => {
   return !((first === 0 && second < 0x80) || (first === 0xff && second >= 0x80));
 };
 
-/** The value of a minimal INTEGER; undefined beyond 64 bits. */
+/** Returns the value of a minimal INTEGER; undefined if it has more than 64 bits. */
 export const smallInteger = (bytes: Buffer): bigint | undefined =>
   bytes.length > 8 ? undefined : BigInt.asIntN(8 * bytes.length, BigInt(`0x${bytes.toString('hex')}`));
 
@@ -142,7 +142,7 @@ export interface BitString {
   readonly unusedBits: number;
 }
 
-/** Contents of a BIT STRING; undefined if the padding is not right. */
+/** Returns the contents of a BIT STRING; undefined if the padding is invalid. */
 export function bitString(value: Buffer): BitString | undefined {
   const unusedBits = value[0];
   if (unusedBits === undefined || unusedBits > 7 || (value.length === 1 && unusedBits > 0)) return undefined;
@@ -151,7 +151,7 @@ export function bitString(value: Buffer): BitString | undefined {
   return { bytes: value.subarray(1), unusedBits };
 }
 
-/** The bits of a BIT STRING as a number without its padding, as keys and signatures are read. */
+/** Returns the bits of a BIT STRING as a number without its padding, as keys and signatures are read. */
 export function rightAligned({ bytes, unusedBits }: BitString): Buffer {
   if (unusedBits === 0 || bytes.length === 0) return bytes;
   const out = Buffer.alloc(bytes.length);
@@ -164,10 +164,12 @@ export function rightAligned({ bytes, unusedBits }: BitString): Buffer {
 }
 
 const maxArc = 2 ** 31 - 1;
-/** More than any identifier in use has; the text is several times as long. */
+/** More than any real identifier has; the text is several times as long. */
 export const maxOidBytes = 64;
 
-/** Dotted form of an object identifier; undefined if it is malformed, too long, or an arc exceeds 31 bits. */
+/**
+ * Returns the dotted form of an object identifier; undefined if it is malformed, too long, or an arc exceeds 31 bits.
+ */
 export function oidText(value: Buffer): string | undefined {
   if (value.length > maxOidBytes) return undefined;
   const arcs: number[] = [];

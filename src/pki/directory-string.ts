@@ -6,7 +6,7 @@ import { universal } from './der.js';
 type Decoded = { readonly text: string } | { readonly broken: BrokenString };
 type BrokenString = 'PrintableString' | 'NumericString' | 'IA5String' | 'UTF-8 string' | 'BMPString';
 
-/** PrintableString and the two characters that are tolerated in it, `*` and `&`. */
+/** PrintableString and two characters that are tolerated in it, `*` and `&`. */
 const printable = /^[A-Za-z0-9 '()+,\-./:=?*&]*$/;
 const numeric = /^[0-9 ]*$/;
 
@@ -27,7 +27,7 @@ function utf8(bytes: Buffer): Decoded {
   }
 }
 
-/** UCS-2: no surrogates and none of the code points that are no characters; one terminating zero is dropped. */
+/** Decodes UCS-2 without surrogates and noncharacters; one terminating zero is dropped. */
 function bmp(bytes: Buffer): Decoded {
   if (bytes.length % 2 !== 0) return { broken: 'BMPString' };
   const ends = bytes.length >= 2 && bytes.readUInt16BE(bytes.length - 2) === 0;
@@ -42,7 +42,7 @@ function bmp(bytes: Buffer): Decoded {
   return { text };
 }
 
-/** Decoders by universal tag number; T61 is taken for Latin-1, as everybody does. */
+/** The decoders by universal tag number; T61 is read as Latin-1, as is common. */
 const decoders: ReadonlyMap<number, (bytes: Buffer) => Decoded> = new Map([
   [universal.utf8String, utf8],
   [universal.numericString, matching(numeric, 'NumericString')],
@@ -55,5 +55,7 @@ const decoders: ReadonlyMap<number, (bytes: Buffer) => Decoded> = new Map([
   [universal.bmpString, bmp],
 ]);
 
-/** The text of a string of this universal type, or which type it breaks; undefined for other types. */
+/**
+ * Returns the text of a string of this universal type, or the type if the string is invalid; undefined for other types.
+ */
 export const decodeString = (tag: number, bytes: Buffer): Decoded | undefined => decoders.get(tag)?.(bytes);

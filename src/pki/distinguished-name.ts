@@ -7,14 +7,14 @@ import { PkiError } from './pki-error.js';
 
 /** One part of a distinguished name, such as a common name. */
 export interface NameAttribute {
-  /** Dotted object identifier. */
+  /** The object identifier in dotted form. */
   readonly type: string;
   readonly value: string;
 }
 
-/** The attributes that survive from a request into a certificate; everything else in a name is dropped. */
+/** The attributes that are copied from a request to a certificate; everything else in a name is dropped. */
 export interface DistinguishedName {
-  /** The last one, if there are several; empty if there is none. */
+  /** The last common name, if there are several; empty if there is none. */
   readonly commonName: string;
   readonly serialNumber: string;
   readonly countries: readonly string[];
@@ -24,7 +24,7 @@ export interface DistinguishedName {
   readonly provinces: readonly string[];
   readonly streetAddresses: readonly string[];
   readonly postalCodes: readonly string[];
-  /** Every attribute with a text, in order, its RDN forgotten. */
+  /** Every attribute with a text, in order, regardless of its RDN. */
   readonly attributes: readonly NameAttribute[];
 }
 

@@ -1,7 +1,7 @@
 import { oids } from './oids.js';
 import type { Curve } from './public-key.js';
 
-/** How keys on a curve sign: with the hash of its size (RFC 5480 section 4). */
+/** The signature algorithm of each curve: with the hash of its size (RFC 5480 section 4). */
 export const ecdsaSignatures: Readonly<Record<Curve, EcdsaSignature>> = {
   'P-224': { oid: oids.ecdsaWithSha256, hash: 'sha256' },
   'P-256': { oid: oids.ecdsaWithSha256, hash: 'sha256' },

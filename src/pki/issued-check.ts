@@ -3,7 +3,10 @@ import { readCertificate } from './certificate.js';
 import { pemBlocks } from './pem.js';
 import type { PublicKey } from './public-key.js';
 
-/** Returns why an issued chain must not be handed out: not PEM certificates without headers, or not for the requested key. */
+/**
+ * Returns why an issued chain must not be returned to the requester: it does not consist of PEM certificates without
+ * headers, or is not for the requested key.
+ */
 export function issuedChainProblem(issued: string, { spki }: Pick<PublicKey, 'spki'>): string | undefined {
   const blocks = [...pemBlocks(issued)];
   if (blocks.length === 0) return 'the signer issued no PEM';

@@ -8,9 +8,9 @@ import { firstPemBlock } from './pem.js';
 import { PkiError } from './pki-error.js';
 import type { Curve } from './public-key.js';
 
-/** Private keys: making them, reading them, and signing with the algorithm that suits them. */
+/** Private keys: generating and reading them, and signing with the algorithm that suits them. */
 
-/** Keys that are made here; ML-DSA needs Node.js 24.6 or later. */
+/** The types of keys that can be generated; ML-DSA requires Node.js 24.6 or later. */
 export type KeyType = 'P-256' | 'P-384' | 'P-521' | 'Ed25519' | 'RSA-2048' | 'RSA-3072' | 'RSA-4096' | MlDsa;
 
 const generate = promisify(generateKeyPair);
@@ -28,7 +28,7 @@ const makers: Readonly<Record<KeyType, () => Promise<{ readonly privateKey: KeyO
   'ML-DSA-87': () => generateMlDsa('ML-DSA-87'),
 };
 
-/** What Node.js calls it; the types of the package are those of a version without it. */
+/** Returns the name of the type in Node.js; the package's type definitions are those of a version without it. */
 const nodeType = (name: MlDsa): 'ed25519' => name.toLowerCase() as 'ed25519';
 
 const generateMlDsa = (name: MlDsa): Promise<{ readonly privateKey: KeyObject }> =>
@@ -38,20 +38,23 @@ const generateMlDsa = (name: MlDsa): Promise<{ readonly privateKey: KeyObject }>
 
 export const keyTypes = Object.keys(makers) as readonly KeyType[];
 
-/** Makes a private key, off the main thread. Rejects with PkiError (`authority`) where Node.js cannot make one. */
+/**
+ * Generates a private key, off the main thread. Rejects with PkiError (`authority`) if Node.js does not support the
+ * type.
+ */
 export const generateKey = async (type: KeyType): Promise<KeyObject> => (await makers[type]()).privateKey;
 
-/** PEM of a private key (PKCS#8). */
+/** Returns a private key in PEM (PKCS#8). */
 export const privateKeyPem = (key: KeyObject): string => key.export({ type: 'pkcs8', format: 'pem' }).toString();
 
 /**
- * PEM of a private key with its algorithm in the label: SEC 1 where there is such a form, else PKCS#8. Some clients, such as
- * fabric8's, know an algorithm by the label alone.
+ * Returns a private key in PEM with its algorithm in the label: as SEC 1 if that form exists, else as PKCS#8. Some
+ * clients, such as fabric8's, detect the algorithm only by the label.
  */
 export const labelledPrivateKeyPem = (key: KeyObject): string =>
   key.asymmetricKeyType === 'ec' ? key.export({ type: 'sec1', format: 'pem' }).toString() : privateKeyPem(key);
 
-/** SubjectPublicKeyInfo in DER of a private key's other half. */
+/** Returns the SubjectPublicKeyInfo of a private key, in DER. */
 export const spkiOf = (key: KeyObject): Buffer => createPublicKey(key).export({ type: 'spki', format: 'der' });
 
 /** Reads a private key in PEM (PKCS#8, SEC 1 or PKCS#1, unencrypted). Throws PkiError (`authority`). */
@@ -59,7 +62,7 @@ export function readPrivateKey(pem: string): KeyObject {
   let cause: unknown;
   try {
     const key = createPrivateKey(pem);
-    // OpenSSL may read more kinds than Node.js knows.
+    // OpenSSL may read kinds of keys that Node.js does not support.
     if (key.asymmetricKeyType !== undefined) return key;
   } catch (error) {
     cause = error;
@@ -71,9 +74,9 @@ export function readPrivateKey(pem: string): KeyObject {
 }
 
 export interface SigningAlgorithm {
-  /** AlgorithmIdentifier in DER. */
+  /** The AlgorithmIdentifier in DER. */
   readonly identifier: Buffer;
-  /** null: the algorithm hashes by itself. */
+  /** null if the algorithm includes hashing. */
   readonly hash: 'sha256' | 'sha384' | 'sha512' | null;
 }
 
@@ -81,7 +84,7 @@ const ecdsa = (curve: Curve): SigningAlgorithm => {
   const { oid, hash } = ecdsaSignatures[curve];
   return { identifier: sequence(encodeOid(oid)), hash };
 };
-/** Algorithms by Node.js' name of the curve. */
+/** Algorithms by the name of the curve in Node.js. */
 const ofCurves: ReadonlyMap<string, SigningAlgorithm> = new Map([
   ['secp224r1', ecdsa('P-224')],
   ['prime256v1', ecdsa('P-256')],
@@ -95,7 +98,10 @@ const others: ReadonlyMap<string, SigningAlgorithm> = new Map<string, SigningAlg
   ...mlDsaParameterSets.map(({ name, identifier }) => [nodeType(name), { identifier, hash: null }] as const),
 ]);
 
-/** RSA: SHA-256 with PKCS#1 v1.5; ECDSA: the hash of the curve's size; Ed25519; ML-DSA. Throws PkiError (`authority`). */
+/**
+ * Returns the algorithm for a key. RSA: SHA-256 with PKCS#1 v1.5; ECDSA: the hash of the curve's size; Ed25519; ML-DSA.
+ * Throws PkiError (`authority`) for other keys.
+ */
 export function signingAlgorithm(key: KeyObject): SigningAlgorithm {
   const { asymmetricKeyType: type = '' } = key;
   const found = type === 'ec' ? ofCurves.get(key.asymmetricKeyDetails?.namedCurve ?? '') : others.get(type);
@@ -104,23 +110,25 @@ export function signingAlgorithm(key: KeyObject): SigningAlgorithm {
   return found;
 }
 
-/** A private key that signs, wherever it is kept. */
+/** A private key that can sign, wherever it is kept. */
 export interface SigningKey {
-  /** SubjectPublicKeyInfo in DER of its other half. */
+  /** The SubjectPublicKeyInfo of its public key, in DER. */
   readonly spki: Buffer;
-  /** AlgorithmIdentifier in DER of the signatures it makes. */
+  /** The AlgorithmIdentifier of its signatures, in DER. */
   readonly identifier: Buffer;
-  /** Rejects for trouble worth retrying. */
+  /** Signs data. Rejects for failures worth retrying. */
   sign(data: Buffer): Promise<Buffer>;
 }
 
-/** A key in memory. Throws PkiError (`authority`) for one of a kind that does not sign here. */
+/**
+ * Returns a signing key for a key in memory. Throws PkiError (`authority`) if its type is not supported for signing.
+ */
 export function keyInMemory(key: KeyObject): SigningKey {
   const algorithm = signingAlgorithm(key);
   return { spki: spkiOf(key), identifier: algorithm.identifier, sign: (data) => signWith(key, algorithm, data) };
 }
 
-/** Signs; RSA, which takes milliseconds, off the main thread. */
+/** Signs data; with RSA, which takes milliseconds, off the main thread. */
 export async function signWith(key: KeyObject, { hash }: SigningAlgorithm, data: Buffer): Promise<Buffer> {
   if (key.asymmetricKeyType !== 'rsa') return sign(hash, data, key);
   return new Promise((resolve, reject) => {

@@ -1,15 +1,15 @@
 import { encodeOid, sequence } from './der-writer.js';
 import { PkiError } from './pki-error.js';
 
-/** ML-DSA (FIPS 204) in requests and certificates (RFC 9881). Node.js has it from version 24.6 on. */
+/** ML-DSA (FIPS 204) in requests and certificates (RFC 9881). Node.js supports it from version 24.6 on. */
 export type MlDsa = 'ML-DSA-44' | 'ML-DSA-65' | 'ML-DSA-87';
 
 export interface MlDsaParameters {
   readonly name: MlDsa;
   readonly oid: string;
-  /** AlgorithmIdentifier in DER, of keys and of signatures. */
+  /** The AlgorithmIdentifier of keys and of signatures, in DER. */
   readonly identifier: Buffer;
-  /** Length of a public key. */
+  /** The length of a public key. */
   readonly keyBytes: number;
 }
 

@@ -9,7 +9,7 @@ export interface PemBlock {
 }
 
 const begin = Buffer.from('-----BEGIN ');
-/** With the line feed before it: an END line counts only at the start of a line. */
+/** Includes the preceding line feed: an END line counts only at the start of a line. */
 const end = Buffer.from('\n-----END ');
 const dashes = '-----';
 const lineFeed = 0x0a;
@@ -18,7 +18,7 @@ const space = 0x20;
 const tab = 0x09;
 const colon = 0x3a;
 
-/** A line without its line end and trailing blanks, as offsets; `next` is where the following line starts. */
+/** A line without its line break and trailing blanks, as offsets; `next` is where the following line starts. */
 function lineAt(data: Buffer, at: number): { readonly end: number; readonly next: number } {
   const feed = data.indexOf(lineFeed, at);
   const next = feed < 0 ? data.length : feed + 1;
@@ -30,7 +30,7 @@ function lineAt(data: Buffer, at: number): { readonly end: number; readonly next
 
 const base64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
-/** Standard base64 with padding; blanks and line ends are skipped. undefined: not that. */
+/** Decodes standard base64 with padding; blanks and line breaks are skipped. Returns undefined for anything else. */
 function decodeBase64(data: Buffer): Buffer | undefined {
   const text = data.toString('latin1').replace(/[ \t\r\n]+/g, '');
   return text.length % 4 === 0 && base64.test(text) ? Buffer.from(text, 'base64') : undefined;
@@ -41,7 +41,10 @@ interface Found {
   readonly next: number;
 }
 
-/** The block that the lines between `from` and the END line at `endAt` make; otherwise where to look on (-1: nowhere). */
+/**
+ * Returns the block in the lines between `from` and the END line at `endAt`; otherwise the offset to continue at (-1 if
+ * there can be no block).
+ */
 function blockBefore(data: Buffer, from: number, endAt: number): Found | number {
   const trailer = endAt + end.length;
   const beginAt = data.subarray(from, endAt).lastIndexOf(begin);
@@ -79,7 +82,7 @@ function blockBefore(data: Buffer, from: number, endAt: number): Found | number 
   };
 }
 
-/** The next intact block from an offset; broken ones and text between are skipped. */
+/** Returns the next intact block from an offset; broken ones and text in between are skipped. */
 function nextBlock(data: Buffer, offset: number): Found | undefined {
   for (let from = offset; from >= 0 && from <= data.length; ) {
     const endAt = data.indexOf(end, from);
@@ -94,10 +97,10 @@ function nextBlock(data: Buffer, offset: number): Found | undefined {
 const asBuffer = (data: Uint8Array | string): Buffer =>
   typeof data === 'string' ? Buffer.from(data) : Buffer.from(data.buffer, data.byteOffset, data.byteLength);
 
-/** The first intact block; undefined if there is none. Linear in the length of the data. */
+/** Returns the first intact block; undefined if there is none. Takes linear time. */
 export const firstPemBlock = (data: Uint8Array | string): PemBlock | undefined => nextBlock(asBuffer(data), 0)?.block;
 
-/** Every intact block, one at a time; in the end how many bytes are left after them. Linear in the length of the data. */
+/** Yields every intact block; returns the number of bytes left after them. Takes linear time. */
 export function* pemBlocks(data: Uint8Array | string): Generator<PemBlock, number> {
   const buffer = asBuffer(data);
   let at = 0;
@@ -108,15 +111,15 @@ export function* pemBlocks(data: Uint8Array | string): Generator<PemBlock, numbe
   return buffer.length - at;
 }
 
-/** The certificates' DER, in order. Blocks of other types are skipped. */
+/** Returns the certificates in DER, in order. Blocks of other types are skipped. */
 export const certificateBlocks = (pem: Uint8Array | string): readonly Buffer[] =>
   [...pemBlocks(pem)].filter(({ type }) => type === 'CERTIFICATE').map(({ bytes }) => bytes);
 
-/** The blocks of some certificates, given as DER, one after the other. */
+/** Returns the PEM blocks of certificates given in DER. */
 export const encodeCertificates = (certificates: readonly Uint8Array[]): string =>
   certificates.map((der) => encodePem('CERTIFICATE', der)).join('');
 
-/** One block: lines of 64 characters, a line feed after each. */
+/** Returns one block: lines of 64 characters, with a line feed after each. */
 export function encodePem(type: string, der: Uint8Array): string {
   const text = asBuffer(der).toString('base64');
   let lines = '';

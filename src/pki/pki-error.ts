@@ -1,20 +1,20 @@
-/** What kept a certificate or a request from being read, verified or issued. */
+/** The reason why a certificate or a request could not be read, verified or issued. */
 export type PkiProblem =
-  /** Not the PEM block that is wanted. */
+  /** It is not the expected PEM block. */
   | 'pem'
-  /** The block holds something else, or a malformed one. */
+  /** The block contains something else, or is malformed. */
   | 'parse'
-  /** Well-formed, but the signature does not verify or is of a kind that is not verified. */
+  /** It is well-formed, but the signature does not verify or its algorithm is not supported. */
   | 'signature'
-  /** A certificate and a private key that are no pair, or no CA at all. */
+  /** A certificate and a private key do not match, or the certificate is not that of a CA. */
   | 'authority'
   /** The CA has expired. */
   | 'expired'
-  /** Nothing that can be issued: unknown usages, no lifetime, a subject that cannot be written. */
+  /** It cannot be issued: unknown usages, no lifetime, a subject that cannot be encoded. */
   | 'unissuable';
 
 /**
- * The only error this folder throws for what it is given. Messages of `pem`, `parse` and `signature` are those of Go's
+ * The only error this folder throws for invalid input. Messages of `pem`, `parse` and `signature` are those of Go's
  * crypto/x509 and encoding/asn1, because kube-apiserver passes them on to clients.
  */
 export class PkiError extends Error {
@@ -27,5 +27,5 @@ export class PkiError extends Error {
   }
 }
 
-/** A malformed certificate, in the words of crypto/x509. */
+/** Returns the error for a malformed certificate, with the text of crypto/x509. */
 export const malformed = (what: string): PkiError => new PkiError('parse', `x509: ${what}`);

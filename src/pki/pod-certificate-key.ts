@@ -3,21 +3,21 @@ import { PkiError } from './pki-error.js';
 import type { PublicKey } from './public-key.js';
 import { provesPossession } from './signature.js';
 
-/** How a request for a pod's certificate names its key, as the members of a spec; all base64 of DER. */
+/** The key of a request for a pod's certificate, as the fields of its spec; all are base64 of DER. */
 export interface PodKeyFields {
-  /** A PKCS#10 request that its key signed. */
+  /** A PKCS#10 request signed by its key. */
   readonly stubPKCS10Request?: string | null;
-  /** SubjectPublicKeyInfo, in the place of a request. */
+  /** A SubjectPublicKeyInfo, instead of a request. */
   readonly pkixPublicKey?: string | null;
 }
 
 const derOf = (base64: string | null | undefined): Buffer => Buffer.from(base64 ?? '', 'base64');
 
-/** The key that is to be certified, whether its holder has proved anything or not. Throws PkiError (`parse`). */
+/** Returns the key to be certified, whether or not its holder has proved possession. Throws PkiError (`parse`). */
 export const podCertificateKey = ({ stubPKCS10Request, pkixPublicKey }: PodKeyFields): PublicKey =>
   stubPKCS10Request ? readUnverifiedDer(derOf(stubPKCS10Request)).publicKey : readPublicKeyDer(derOf(pkixPublicKey));
 
-/** Whether the stub is signed by its own key. It must be one that `podCertificateKey` reads. */
+/** Whether the stub is signed by its own key. `podCertificateKey` must have accepted it. */
 export function isSignedByItsKey(stubPKCS10Request: string): boolean {
   try {
     readRequestDer(derOf(stubPKCS10Request));
@@ -34,7 +34,7 @@ export const provesPodKey = (
   { podUID, proof }: { readonly podUID: string; readonly proof: string },
 ): boolean => provesPossession({ data: Buffer.from(podUID), signature: derOf(proof) }, key);
 
-/** Whether it is a key-agreement key (X25519), which Go parses but which cannot sign a proof. */
+/** Whether the key is for key agreement (X25519), which Go parses but which cannot sign a proof. */
 export const isAgreementKey = (pkixPublicKey: string): boolean => {
   const der = derOf(pkixPublicKey);
   return der.length === x25519.length + 32 && der.subarray(0, x25519.length).equals(x25519);

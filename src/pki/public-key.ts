@@ -7,35 +7,35 @@ import { PkiError } from './pki-error.js';
 
 /** Public keys of requests and certificates (RFC 3279, RFC 5480, RFC 8410). */
 
-/** Curves of ECDSA keys, as NIST calls them. */
+/** Curves of ECDSA keys, with NIST's names. */
 export type Curve = 'P-224' | 'P-256' | 'P-384' | 'P-521';
 
-/** A public key, as a request or a certificate holds it (SubjectPublicKeyInfo, RFC 5280). */
+/** A public key of a request or a certificate (SubjectPublicKeyInfo, RFC 5280). */
 export interface PublicKey {
-  /** `other`: well-formed, but of a kind that neither signs nor is certified here. */
+  /** `other` is a well-formed key of a type that is neither used for signing nor certified here. */
   readonly kind: 'RSA' | 'ECDSA' | 'Ed25519' | MlDsa | 'DSA' | 'other';
-  /** Size of modulus or field; 0 where it has no meaning. */
+  /** The size of the modulus or field; 0 if it has no meaning. */
   readonly bits: number;
   readonly curve?: Curve;
-  /** SubjectPublicKeyInfo, written anew from what was understood; empty for `DSA` and `other`. */
+  /** The SubjectPublicKeyInfo, encoded again from the parsed key; empty for `DSA` and `other`. */
   readonly spki: Buffer;
-  /** The key itself, as its BIT STRING holds it. */
+  /** The key itself, the contents of its BIT STRING. */
   readonly raw: Buffer;
-  /** Public exponent of an RSA key. */
+  /** The public exponent of an RSA key. */
   readonly exponent?: bigint;
 }
 
-/** Largest modulus that is worked with. Go has no limit; OpenSSL verifies nothing above this one. */
+/** The largest modulus that is supported. Go has no limit; OpenSSL verifies nothing above this one. */
 const maxModulusBits = 16_384;
 
 interface CurveFacts {
   readonly name: Curve;
   readonly oid: string;
-  /** Field prime and the constant term of `y^2 = x^3 - 3x + b` (SP 800-186). */
+  /** The field prime, and the constant term of `y^2 = x^3 - 3x + b` (SP 800-186). */
   readonly prime: bigint;
   readonly b: bigint;
   readonly bits: number;
-  /** How Go names a coordinate that is not below the prime. */
+  /** Go's name for a coordinate that is not below the prime. */
   readonly element: string;
 }
 
@@ -79,7 +79,7 @@ const keyOids = {
   ec: '1.2.840.10045.2.1',
   dsa: '1.2.840.10040.4.1',
 } as const;
-/** AlgorithmIdentifiers of keys. */
+/** The AlgorithmIdentifiers of keys. */
 const algorithms = {
   rsa: sequence(encodeOid(keyOids.rsa), derNull),
   ed25519: sequence(encodeOid(oids.ed25519)),
@@ -88,9 +88,9 @@ const algorithms = {
   ) as Readonly<Record<Curve, Buffer>>),
 };
 
-/** An AlgorithmIdentifier with its key, not yet understood. */
+/** An AlgorithmIdentifier with its key, not yet parsed. */
 export interface KeyMaterial {
-  /** Dotted object identifier. */
+  /** The object identifier in dotted form. */
   readonly algorithm: string;
   /** The whole parameters element; empty if there is none. */
   readonly parameters: Buffer;
@@ -107,7 +107,7 @@ const readers: ReadonlyMap<string, (material: KeyMaterial) => PublicKey> = new M
   ...mlDsaParameterSets.map((set) => [set.oid, (material: KeyMaterial) => readMlDsa(set, material)] as const),
 ]);
 
-/** Understands a key. Throws PkiError (`parse`) for a malformed one; unknown algorithms are `other`. */
+/** Parses a key. Throws PkiError (`parse`) for a malformed one; unknown algorithms are `other`. */
 export const readPublicKey = (material: KeyMaterial): PublicKey =>
   readers.get(material.algorithm)?.(material) ?? { kind: 'other', bits: 0, spki: Buffer.alloc(0), raw: material.key };
 
@@ -155,7 +155,7 @@ function readEc({ parameters, key }: KeyMaterial): PublicKey {
   };
 }
 
-/** An uncompressed point on the curve (SEC 1, 2.3.3). */
+/** Checks that a point is an uncompressed point on the curve (SEC 1, 2.3.3). */
 function checkPoint({ name, prime, b, bits: size, element }: CurveFacts, point: Buffer): void {
   const label = name.replace('-', '');
   if (point[0] !== 4) throw wrong('ecdsa: invalid uncompressed public key');
@@ -193,7 +193,7 @@ function readDsa({ parameters, key }: KeyMaterial): PublicKey {
 
 const base64url = (bytes: Buffer): string => bytes.toString('base64url');
 
-/** The key as JSON Web Key, which OpenSSL takes in half the time of DER; undefined where there is no such form. */
+/** Returns the key as a JSON Web Key, which OpenSSL reads in half the time of DER; undefined if it has no such form. */
 function jsonWebKey({ kind, curve, raw }: PublicKey): JsonWebKey | undefined {
   if (kind === 'Ed25519') return { kty: 'OKP', crv: 'Ed25519', x: base64url(raw) };
   if (kind === 'RSA') {
@@ -206,7 +206,7 @@ function jsonWebKey({ kind, curve, raw }: PublicKey): JsonWebKey | undefined {
   return { kty: 'EC', crv: curve, x: base64url(raw.subarray(1, 1 + width)), y: base64url(raw.subarray(1 + width)) };
 }
 
-/** The key in the form node:crypto takes. Throws PkiError for `DSA`, `other`, and what OpenSSL will not take. */
+/** Returns the key in the form of node:crypto. Throws PkiError for `DSA`, `other`, and keys that OpenSSL rejects. */
 export function keyObject(key: PublicKey): KeyObject {
   const unimplemented = 'x509: cannot verify signature: algorithm unimplemented';
   if (key.spki.length === 0) throw new PkiError('signature', unimplemented);

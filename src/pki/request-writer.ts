@@ -13,11 +13,11 @@ import { signingAlgorithm, signWith, spkiOf } from './key-pair.js';
 import { oids } from './oids.js';
 import { encodePem } from './pem.js';
 
-/** What a certificate request (PKCS#10, RFC 2986) asks for, and the private key that signs it. */
+/** The contents of a certificate request (PKCS#10, RFC 2986), and the private key that signs it. */
 export interface RequestContents extends Partial<AlternativeNames> {
   readonly subject: WritableName;
   readonly key: KeyObject;
-  /** Beside subjectAltName. */
+  /** Extensions besides subjectAltName. */
   readonly extensions?: readonly CertificateExtension[];
 }
 
@@ -27,7 +27,7 @@ const extensionRequest = encodeOid(oids.extensionRequest);
 const encodeExtension = ({ oid, critical, value }: CertificateExtension): Buffer =>
   sequence(encodeOid(oid), ...(critical ? [derTrue] : []), octetString(value));
 
-/** A PKCS#10 request (RFC 2986) in PEM, signed by its key. */
+/** Creates a PKCS#10 request (RFC 2986) in PEM, signed by its key. */
 export async function createCertificateRequest(contents: RequestContents): Promise<string> {
   const { subject, key, extensions = [], ...given } = contents;
   const names = { ...noAlternativeNames, ...given };

@@ -4,12 +4,12 @@ import { type Certificate, readCertificate } from './certificate.js';
 import { pemBlocks } from './pem.js';
 import { PkiError } from './pki-error.js';
 
-/** Most blocks that are looked at. */
+/** The maximum number of blocks that are read. */
 const maxBlocks = 1_000;
 
 /**
- * CAs as Go's `AppendCertsFromPEM` reads them: what can be read counts, and blocks of other types or with headers do not.
- * Throws PkiError (`parse`) if there is none, in the words of client-go.
+ * Reads CAs as Go's `AppendCertsFromPEM` does: certificates that can be parsed count; other types, and blocks with
+ * headers, are skipped. Throws PkiError (`parse`) with the text of client-go if there is none.
  */
 export function readRootCertificates(pem: Uint8Array | string): readonly Certificate[] {
   const certificates: Certificate[] = [];
@@ -32,7 +32,10 @@ export function readRootCertificates(pem: Uint8Array | string): readonly Certifi
   throw new PkiError('parse', why);
 }
 
-/** The same as PEM for TLS: what Go can read OpenSSL may not, and it is OpenSSL that connects. Throws PkiError (`parse`). */
+/**
+ * Returns the same CAs in PEM for TLS, without those that OpenSSL, which makes the connections, cannot read although Go
+ * can. Throws PkiError (`parse`).
+ */
 export function usableRootCertificates(pem: Uint8Array | string): string {
   let why: unknown;
   const usable = readRootCertificates(pem).flatMap(({ der }) => {

@@ -8,17 +8,17 @@ import { oids } from './oids.js';
 import { PkiError } from './pki-error.js';
 import { keyObject, type PublicKey } from './public-key.js';
 
-/** Which signatures are verified, and with which words they fail (those of Go's crypto/x509 and crypto/rsa). */
+/** The supported signature algorithms. Error texts are those of Go's crypto/x509 and crypto/rsa. */
 
 interface Algorithm {
-  /** Kind of key as Go's text names it. */
+  /** The kind of key as Go's text names it. */
   readonly key: 'RSA' | 'DSA' | 'ECDSA' | 'Ed25519' | MlDsa;
-  /** undefined: the algorithm hashes by itself. */
+  /** undefined if the algorithm includes hashing. */
   readonly hash: 'sha1' | 'sha256' | 'sha384' | 'sha512' | undefined;
   readonly pss?: true;
-  /** The salt of PSS may be of any length, not just that of the hash. */
+  /** The salt of PSS may have any length, not just that of the hash. */
   readonly anySalt?: true;
-  /** Name of an algorithm that is known and refused. */
+  /** The name of an algorithm that is known and rejected. */
   readonly insecure?: string;
 }
 
@@ -36,7 +36,7 @@ const algorithms: ReadonlyMap<string, Algorithm> = new Map<string, Algorithm>([
   [oids.ecdsaWithSha384, { key: 'ECDSA', hash: 'sha384' }],
   [oids.ecdsaWithSha512, { key: 'ECDSA', hash: 'sha512' }],
 ]);
-/** The algorithms that must have no parameters. */
+/** The algorithms without parameters. */
 const bareAlgorithms: ReadonlyMap<string, Algorithm> = new Map<string, Algorithm>([
   [oids.ed25519, { key: 'Ed25519', hash: undefined }],
   ...mlDsaParameterSets.map(({ name, oid }) => [oid, { key: name, hash: undefined }] as const),
@@ -57,7 +57,10 @@ function lookUp({ oid, parameters }: AlgorithmIdentifier): Algorithm | undefined
   return algorithms.get(oid);
 }
 
-/** RSASSA-PSS (RFC 4055): one hash throughout, a salt of its length, the usual trailer; nothing else. */
+/**
+ * Reads RSASSA-PSS parameters (RFC 4055): the same hash everywhere, a salt of its length, the usual trailer; nothing
+ * else is supported.
+ */
 function pss(parameters: Buffer): Algorithm | undefined {
   try {
     const members = new Asn1Reader(new Asn1Reader(parameters).field(struct).contents);
@@ -101,7 +104,7 @@ const failures = {
 const failed = (message: string): PkiError => new PkiError('signature', message);
 const unimplemented = (): PkiError => failed('x509: cannot verify signature: algorithm unimplemented');
 
-/** What makes an RSA key unfit for use; undefined for a fit one. */
+/** Returns why an RSA key is unusable; undefined if it is usable. */
 function rsaProblem({ bits, raw, exponent = 0n }: PublicKey): string | undefined {
   if (bits < 1024) {
     return `crypto/rsa: ${bits}-bit keys are insecure (see https://go.dev/pkg/crypto/rsa#hdr-Minimum_key_size)`;
@@ -120,7 +123,7 @@ export interface Signed {
   readonly signature: Buffer;
 }
 
-/** Throws PkiError (`signature`) unless this key made this signature. SHA-1 counts, as it does for requests. */
+/** Throws PkiError (`signature`) unless this key made this signature. SHA-1 is accepted, as it is for requests. */
 export function verifySignature({ algorithm, data, signature }: Signed, key: PublicKey): void {
   const wanted = lookUp(algorithm);
   if (wanted === undefined) throw unimplemented();
@@ -136,7 +139,7 @@ export function verifySignature({ algorithm, data, signature }: Signed, key: Pub
   if (!verifies({ data, signature }, key, wanted)) throw failed(failures[key.kind]);
 }
 
-/** With what keys prove by a bare signature that somebody holds them. */
+/** The algorithms with which keys prove possession by a signature without an algorithm identifier. */
 const proofs: Readonly<Partial<Record<PublicKey['kind'], Algorithm>>> = {
   RSA: { key: 'RSA', hash: 'sha256', pss: true, anySalt: true },
   ECDSA: { key: 'ECDSA', hash: 'sha256' },
@@ -144,7 +147,7 @@ const proofs: Readonly<Partial<Record<PublicKey['kind'], Algorithm>>> = {
 };
 
 /**
- * Whether the key made this signature, whose algorithm follows from the key: RSASSA-PSS or ECDSA with SHA-256 (in DER),
+ * Whether the key made this signature, whose algorithm is given by the key: RSASSA-PSS or ECDSA with SHA-256 (in DER),
  * or Ed25519.
  */
 export function provesPossession(signed: Omit<Signed, 'algorithm'>, key: PublicKey): boolean {
@@ -173,7 +176,7 @@ function verifies({ data, signature }: Omit<Signed, 'algorithm'>, key: PublicKey
   try {
     return verify(hash ?? null, data, how, signature);
   } catch {
-    // OpenSSL reports some malformed signatures as errors instead of "no".
+    // OpenSSL reports some malformed signatures as errors instead of a mismatch.
     return false;
   }
 }

@@ -6,7 +6,7 @@ import { attributeTypes } from './distinguished-name.js';
 import { oids } from './oids.js';
 
 const subjectTypes: ReadonlySet<string> = new Set(Object.values(attributeTypes));
-/** Ordinary tools write them, and what they say is decided elsewhere. */
+/** Extensions that ordinary tools write, and whose contents are decided elsewhere. */
 const harmless: ReadonlySet<string> = new Set([
   oids.subjectKeyId,
   oids.keyUsage,
@@ -14,8 +14,8 @@ const harmless: ReadonlySet<string> = new Set([
   oids.alternativeNames,
 ]);
 /**
- * challengePassword, unstructuredName, and what Windows tells of itself (its version, the program, where the key is):
- * ordinary tools write them, and they come into no certificate.
+ * Attributes that ordinary tools write, and which are never copied to a certificate: challengePassword,
+ * unstructuredName, and those of Windows (its version, the program, where the key is).
  */
 const harmlessAttributes: ReadonlySet<string> = new Set([
   '1.2.840.113549.1.9.7',
@@ -24,11 +24,14 @@ const harmlessAttributes: ReadonlySet<string> = new Set([
   '1.3.6.1.4.1.311.21.20',
   '1.3.6.1.4.1.311.13.2.2',
 ]);
-/** Control characters: a reader that ends a text at one reads another name. URIs with one are refused earlier. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are looked for
+/**
+ * Matches control characters: a program that ends a text at one would read another name. URIs that contain one are
+ * rejected earlier.
+ */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the expression is meant to match them
 const controlCharacter = /[\0-\x1f\x7f]/;
 /**
- * Returns as a sentence what a request asks for beyond the fields of `CertificateRequest`; undefined if nothing. The
+ * Returns, as a sentence, what a request contains beyond the fields of `CertificateRequest`; undefined if nothing. The
  * signers here drop such parts, but an external signer gets the whole request, so code that decides by the fields must
  * not let them pass.
  */
@@ -58,9 +61,9 @@ export function unusualPart(request: CertificateRequest): string | undefined {
 }
 
 /**
- * Returns as a sentence what others may read in a request although `CertificateRequest` does not contain it: values of
- * the subject that are not strings, and attributes; undefined if there is nothing. OpenSSL takes extensions from
- * Microsoft's attribute as well as from the usual one, and reads either also if its encoding is not the shortest.
+ * Returns, as a sentence, what other programs may read in a request although `CertificateRequest` does not contain it:
+ * values of the subject that are not strings, and attributes; undefined if there is nothing. OpenSSL reads extensions
+ * from Microsoft's attribute as well as from the standard one, also if their encoding is not the shortest.
  */
 export function hiddenPart({ textless, attributes }: CertificateRequest): string | undefined {
   const [type] = textless;

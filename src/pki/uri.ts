@@ -1,6 +1,9 @@
 import { parseGoUrl } from '../api/go-url.js';
 
-/** Printable ASCII in non-empty labels, no dot at the end; an empty name passes. */
+/**
+ * Whether a text is a domain name: printable ASCII in non-empty labels, without a trailing dot; an empty name is
+ * accepted.
+ */
 export function isDomainName(text: string, { constraint }: { readonly constraint: boolean }): boolean {
   if (text === '') return true;
   const name = constraint && text.startsWith('.') ? text.slice(1) : text;

@@ -3,7 +3,7 @@ import { encodeOid } from './der-writer.js';
 import { oids } from './oids.js';
 import { PkiError } from './pki-error.js';
 
-/** Usage names of a request and what they become in a certificate (RFC 5280 4.2.1.3 and 4.2.1.12). */
+/** The usages of a request, and how certificates express them (RFC 5280 4.2.1.3 and 4.2.1.12). */
 
 const keyUsageBits: ReadonlyMap<string, number> = new Map([
   ['signing', 0],
@@ -18,7 +18,7 @@ const keyUsageBits: ReadonlyMap<string, number> = new Map([
   ['decipher only', 8],
 ]);
 
-/** In the order they are written. */
+/** In the order they are encoded. */
 const extendedKeyUsages = [
   { oid: encodeOid(oids.anyUsage), names: ['any'] },
   { oid: encodeOid('1.3.6.1.5.5.7.3.1'), names: ['server auth'] },
@@ -36,13 +36,13 @@ const extendedKeyUsages = [
 const extendedNames = new Set(extendedKeyUsages.flatMap(({ names }) => names));
 
 export interface CertificateUsages {
-  /** Bits of keyUsage; 0 is digitalSignature. */
+  /** The bits of keyUsage; 0 is digitalSignature. */
   readonly keyUsage: ReadonlySet<number>;
-  /** Object identifiers of extKeyUsage in DER, each once, in the order they are written. */
+  /** The object identifiers of extKeyUsage in DER, each once, in the order they are encoded. */
   readonly extendedKeyUsage: readonly Buffer[];
 }
 
-/** Throws PkiError (`unissuable`) for names that are no usages. */
+/** Returns how a certificate expresses usages. Throws PkiError (`unissuable`) for unknown usages. */
 export function certificateUsages(usages: readonly string[]): CertificateUsages {
   const unknown = usages.filter((usage) => !keyUsageBits.has(usage) && !extendedNames.has(usage));
   if (unknown.length > 0) throw new PkiError('unissuable', `unrecognized usage values: ${quoteList(unknown)}`);

@@ -1,19 +1,19 @@
 import { goTimeText } from '../api/time.js';
 import { PkiError } from './pki-error.js';
 
-/** How far certificates reach into the past, for clients whose clocks are behind. */
+/** How far certificates are backdated, for clients whose clocks are behind. */
 export const backdateMs = 5 * 60_000;
-/** From this lifetime on the backdating is taken out of it, and not added to it. */
+/** From this lifetime on, the backdating counts as part of it and is not added to it. */
 const longLifetimeMs = 8 * 3_600_000;
 
-/** Least lifetime of certificates in seconds, as in Kubernetes; shorter requests are rounded up to it. */
+/** The minimum lifetime of certificates in seconds, as in Kubernetes; shorter requests are rounded up to it. */
 export const minCertificateSeconds = 600;
-/** Default lifetime of certificates, in seconds. */
+/** The default lifetime of certificates, in seconds. */
 export const defaultCertificateSeconds = 365 * 86_400;
 
-/** How far certificates of pods reach into the past; the API server takes five minutes, and some pass on the way to it. */
+/** How far pod certificates are backdated; the API server accepts five minutes, and some pass before it checks. */
 const podBackdateMs = 2 * 60_000;
-/** Least lifetime of pod certificates that the API server accepts, in seconds. */
+/** The minimum lifetime of pod certificates that the API server accepts, in seconds. */
 export const minPodCertificateSeconds = 3_600;
 
 export interface Validity {
@@ -23,8 +23,8 @@ export interface Validity {
 }
 
 /**
- * Dates of a certificate asked for at `now` with a lifetime. Never beyond the issuer's end. Throws PkiError: `expired`
- * when the issuer has come to its end, `unissuable` for a lifetime that is no positive number.
+ * Returns the dates of a certificate that is requested at `now` with a lifetime. It never outlives the issuer. Throws
+ * PkiError: `expired` if the issuer has expired, `unissuable` for a lifetime that is not a positive number.
  */
 export function validity(given: {
   readonly now: number;
@@ -49,8 +49,8 @@ export function validity(given: {
 }
 
 /**
- * Dates of a certificate of a pod: exactly as long as asked for, unless the issuer ends before. Throws PkiError
- * (`expired`) where that would be in less than an hour.
+ * Returns the dates of a pod's certificate: exactly the requested lifetime, unless the issuer expires before. Throws
+ * PkiError (`expired`) if less than an hour would remain.
  */
 export function podValidity({ now, seconds, issuerNotAfter }: Parameters<typeof validity>[0]): Validity {
   const notBefore = now - podBackdateMs;

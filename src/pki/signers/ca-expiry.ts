@@ -3,15 +3,18 @@ import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../runtime/logger.js';
 import type { CertificateAuthority } from '../certificate-authority.js';
 
-/** Logs a warning about a CA that is not valid yet, has expired, or expires soon, or whose issuer does. */
+/** Logs a warning if a CA, or one above it, is not valid yet, has expired, or expires soon. */
 export function warnCaExpiry(
   { certificate, firstToEnd: { subject, notBefore, notAfter } }: CertificateAuthority,
   given: {
     readonly clock: Pick<Clock, 'now'>;
     readonly log: Logger;
-    /** Where the CA is kept, as fields of the log. */
+    /** The location of the CA, as fields of the log. */
     readonly about: object;
-    /** Milliseconds. Default: a tenth of the life of what ends first. */
+    /**
+     * The remaining lifetime from which to warn, in milliseconds. Default: a tenth of the lifetime of the first
+     * certificate to expire.
+     */
     readonly littleMs?: number | undefined;
   },
 ): void {

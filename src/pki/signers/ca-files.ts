@@ -4,11 +4,11 @@ import { followFiles } from '../../runtime/text-source.js';
 import { type CertificateAuthority, loadCertificateAuthority } from '../certificate-authority.js';
 import { warnCaExpiry } from './ca-expiry.js';
 
-/** Files in PEM of a CA certificate, with what is above it, and of its key. */
+/** The PEM files of a CA certificate, with those above it, and of its key. */
 export interface CaFilesOptions {
   readonly certificateFile: string;
   readonly keyFile: string;
-  /** The files are followed until it aborts. */
+  /** Ends following the files. */
   readonly signal: AbortSignal;
   readonly clock?: Clock;
   readonly log?: Logger;
@@ -16,13 +16,13 @@ export interface CaFilesOptions {
 
 /** A CA in two files that may be replaced at any time. */
 export interface CaFiles {
-  /** The newest pair that belonged together. */
+  /** Returns the latest certificate and key that matched. */
   current(): CertificateAuthority;
 }
 
 /**
- * Opens a CA kept in files, and follows them: a pair that does not match leaves the one before. Fails if the files
- * cannot be read now or are no pair.
+ * Opens a CA kept in files, and follows them; if a certificate and key do not match, the previous ones stay in use.
+ * Fails if the files cannot be read now or do not match.
  */
 export async function openCaFiles(options: CaFilesOptions): Promise<CaFiles> {
   const { certificateFile, keyFile, clock = systemClock, log = silentLogger, signal } = options;

@@ -6,19 +6,21 @@ import type { Signer, SigningRequest } from '../signer.js';
 import { defineSigner, type PodSignerSpec } from './define-signer.js';
 import { brokenSignerRule } from './well-known-rules.js';
 
-/** What a signer serves, the CA that it issues with, and what it refuses. */
+/** The signer name, the CA that issues, and the rules of a signer. */
 export interface CaSignerOptions {
-  /** One signer name, or every name under `domain/*`. */
+  /** A signer name, or `domain/*` for every name of a domain. */
   readonly serves: string;
-  /** Asked for every certificate, so that a CA can be replaced while running. */
+  /** Returns the CA. Called for every certificate, so that the CA can be replaced at run time. */
   readonly authority: () => CertificateAuthority | Promise<CertificateAuthority>;
-  /** PEM of what verifies certificates of this CA, past and future ones too. Default: the CA's own. */
+  /**
+   * Returns the certificates, in PEM, that verify those of this CA, past and future ones too. Default: the CA's own.
+   */
   readonly anchors?: () => string | Promise<string>;
-  /** Longest lifetime, and the one for who asks for none. Default: a year. */
+  /** The maximum lifetime, and the default if none is requested. Default: a year. */
   readonly maxSeconds?: number | undefined;
   /**
-   * Says why a request is refused; undefined lets it pass. Default: the rules of the well-known signers, none for
-   * others.
+   * Returns why a request is refused; undefined to accept it. Default: the rules of the well-known signers, and none
+   * for others.
    */
   readonly validate?: (request: CertificateRequest, signing: SigningRequest) => string | undefined;
   /** Issues certificates to pods as well. Default: no. */
@@ -26,15 +28,15 @@ export interface CaSignerOptions {
   readonly domains?: Domains;
 }
 
-/** Certificates of pods from a CA that is at hand: for clients and servers alike. */
+/** Options of certificates for pods from a local CA; they are for clients and servers alike. */
 export interface CaPodOptions extends Pick<PodSignerSpec, 'annotations' | 'validate'> {
   /** Returns the names of the certificate. */
   names(request: PodSigningRequest): Omit<PodCertificateContents, 'publicKey'>;
 }
 
 /**
- * Signs with a CA that is at hand. Requests that break a rule are refused with the reason SignerValidationFailure;
- * what cannot be read, an expired CA and trouble with the CA are thrown, because trying again may help.
+ * Returns a signer with a local CA. Requests that break a rule are refused with the reason SignerValidationFailure;
+ * unreadable requests, an expired CA and failures of the CA are thrown, because a retry may succeed.
  */
 export function caSigner(options: CaSignerOptions): Signer {
   const { serves, authority, anchors, maxSeconds, pods, domains = defaultDomains } = options;

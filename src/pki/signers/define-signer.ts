@@ -4,43 +4,46 @@ import { type PodSigningRequest, type PodSigningResult, podRefusals } from '../p
 import type { Signer, SigningRequest, SigningResult } from '../signer.js';
 import { defaultCertificateSeconds, minCertificateSeconds, minPodCertificateSeconds } from '../validity.js';
 
-/** What is special about a signer; `defineSigner` does the rest. */
+/** The specific parts of a signer; `defineSigner` does the rest. */
 export interface SignerSpec {
-  /** One signer name, or every name under `domain/*`. */
+  /** A signer name, or `domain/*` for every name of a domain. */
   readonly serves: string;
   /** Maximum lifetime in seconds, and the default when a request names none. Default: a year. */
   readonly maxSeconds?: number | undefined;
-  /** How long one request may take, in milliseconds, before it is tried again. Default 30 s. */
+  /** The time limit of one request, in milliseconds, after which it is tried again. Default 30 s. */
   readonly timeoutMs?: number;
-  /** Why a request is refused: a sentence, or a sentence with its own reason. undefined accepts it. */
+  /** Returns why a request is refused: a sentence, or a sentence with its own reason; undefined to accept it. */
   validate?(request: CertificateRequest, signing: SigningRequest): string | Refusal | undefined;
   /**
-   * PEM: the certificate first, then intermediates, no root; or a refusal. Throws for failures worth retrying.
-   * `seconds` is the lifetime to grant. Absent: every CertificateSigningRequest is refused.
+   * Returns PEM: the certificate first, then intermediates, no root; or a refusal. Throws for failures worth retrying.
+   * `seconds` is the lifetime to grant. If absent, every CertificateSigningRequest is refused.
    */
   issue?(
     request: CertificateRequest,
     options: { readonly seconds: number; readonly signing: SigningRequest; readonly signal: AbortSignal },
   ): Promise<string | Refusal>;
-  /** Issues certificates to pods as well, or only. Absent: requests of nodes for these are left alone. */
+  /** Issue certificates to pods as well, or only to pods. If absent, requests of nodes for these are ignored. */
   readonly pods?: PodSignerSpec;
-  /** PEM anchors that verify what it issues. */
+  /** Returns the anchors, in PEM, that verify issued certificates. */
   trustAnchors?(): Promise<string>;
-  /** When the CA that signs now, or one above it, expires, in milliseconds since the epoch. */
+  /** Returns when the CA that signs now, or one above it, expires, in milliseconds since the epoch. */
   caNotAfter?(): Promise<number>;
-  /** Gives up what it holds. Called by the server that it was given to, when that stops. */
+  /** Releases resources. Called by the server that uses the signer when the server stops. */
   stop?(): Promise<void>;
 }
 
-/** What is special about a signer of certificates of pods. */
+/** The specific parts of a signer of pod certificates. */
 export interface PodSignerSpec {
-  /** Names of the annotations that it understands; requests with others are denied, as nodes expect. Default: none. */
+  /**
+   * The names of the annotations that it understands; requests with others are denied, as nodes expect. Default: none.
+   */
   readonly annotations?: readonly string[];
-  /** Why a request is denied: a sentence, or a sentence with its own reason. undefined accepts it. */
+  /** Returns why a request is denied: a sentence, or a sentence with its own reason; undefined to accept it. */
   validate?(request: PodSigningRequest): string | Refusal | undefined;
   /**
-   * PEM: the certificate first, then intermediates, no root; or any other result. Throws for failures worth retrying.
-   * `seconds` is the lifetime to grant, which the API server checks: `issueForPod` of a CA keeps to it.
+   * Returns PEM: the certificate first, then intermediates, no root; or any other result. Throws for failures worth
+   * retrying. `seconds` is the lifetime to grant, which the API server checks: `issueForPod` of a CA grants exactly
+   * that.
    */
   issue(
     request: PodSigningRequest,
@@ -48,18 +51,19 @@ export interface PodSignerSpec {
   ): Promise<string | PodSigningResult>;
 }
 
-/** A refusal: becomes the condition Failed, or Denied of a request for a pod, with a reason in CamelCase. */
+/** A refusal, with a reason in CamelCase. It sets the condition Failed, or Denied for requests of pods. */
 export type Refusal = Extract<SigningResult, { readonly refused: string }>;
 
-/** Lifetime granted: what was asked for, at least ten minutes, at most (and by default) `maxSeconds`. */
+/** Returns the lifetime to grant: the requested one, at least ten minutes, at most (and by default) `maxSeconds`. */
 export function grantedSeconds(wanted: number | undefined, maxSeconds: number): number {
   if (wanted === undefined || wanted > maxSeconds) return maxSeconds;
   return Math.max(wanted, minCertificateSeconds);
 }
 
 /**
- * A signer from what is special about it: requests are read and their signatures verified, rules asked before the
- * signer is, lifetimes kept within bounds, cancelled requests not signed. Throws an Error for a name that is none.
+ * Returns a signer from its specific parts: it parses requests and verifies their signatures, applies the rules before
+ * the signer is called, limits lifetimes, and does not sign cancelled requests. Throws an Error for an invalid signer
+ * name.
  */
 export function defineSigner(spec: SignerSpec): Signer {
   const { serves, maxSeconds = defaultCertificateSeconds } = spec;

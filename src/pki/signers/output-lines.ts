@@ -1,6 +1,9 @@
 const newline = 0x0a;
 
-/** Splits a stream into lines without their ends; a line longer than `most` is dropped and reported once as undefined. */
+/**
+ * Splits a stream into lines without their line breaks; a line longer than `most` is dropped and reported once as
+ * undefined.
+ */
 export function splitLines(most: number, take: (line: Buffer | undefined) => void): (chunk: Buffer) => void {
   let parts: Buffer[] = [];
   let length = 0;

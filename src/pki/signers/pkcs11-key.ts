@@ -12,24 +12,24 @@ import type { Curve, PublicKey } from '../public-key.js';
 import { verifySignature } from '../signature.js';
 
 /**
- * A CA's private key in a token: a hardware module, or SoftHSM. It never leaves the token; the token signs. Needs the
- * package `pkcs11js`, which is not installed with this one because it is compiled on the machine it runs on.
+ * A CA's private key in a token: a hardware module, or SoftHSM. It never leaves the token; the token signs. Requires
+ * the package `pkcs11js`, which is not a dependency because it is compiled during installation.
  */
 export interface Pkcs11KeyOptions {
-  /** The module's shared library. */
+  /** The path of the module's shared library. */
   readonly library: string;
-  /** Label of the token. */
+  /** The label of the token. */
   readonly token: string;
   readonly pin: string;
-  /** Label of the private key. */
+  /** The label of the private key. */
   readonly key: string;
-  /** PEM of the CA's certificate: tells the kind of key and what signatures are checked with. */
+  /** The CA's certificate in PEM, which determines the type of the key and verifies its signatures. */
   readonly certificate: string;
 }
 
-/** A key that stays in a token (PKCS#11), which signs with it. */
+/** A key in a token (PKCS#11), which signs with it. */
 export interface Pkcs11Key extends SigningKey {
-  /** After what is being signed. */
+  /** Closes the session, after signing in progress has ended. */
   close(): void;
 }
 
@@ -52,7 +52,7 @@ interface Pkcs11 {
 }
 
 const packageName = 'pkcs11js';
-/** From PKCS#11 2.40. */
+/** As in PKCS#11 2.40. */
 const flags = { serialSession: 4 } as const;
 const attributes = { class: 0x0, label: 0x3 } as const;
 const privateKeyClass = 3;
@@ -72,7 +72,7 @@ const ecdsa = ({ hash, oid }: (typeof ecdsaSignatures)[Curve]): How => ({
   algorithm: { oid, parameters: Buffer.alloc(0) },
   mechanism: mechanisms.ecdsa,
   prepare: (data) => createHash(hash).update(data).digest(),
-  // The token answers r and s side by side (PKCS#11 2.3.1); certificates have them as integers.
+  // The token returns the concatenation of r and s (PKCS#11 2.3.1); certificates contain them as integers.
   finish: (raw) =>
     encode(
       tags.sequence,
@@ -90,7 +90,10 @@ const rsa: How = {
 const howFor = ({ kind, curve }: PublicKey): How | undefined =>
   kind === 'RSA' ? rsa : curve === undefined ? undefined : ecdsa(ecdsaSignatures[curve]);
 
-/** A library that is in use. It is initialized once in a process, and does one thing at a time: not all bear more. */
+/**
+ * A library in use. It is initialized once per process, and called by one task at a time, because not all libraries
+ * support more.
+ */
 interface Library {
   readonly module: Pkcs11;
   keys: number;
@@ -121,8 +124,8 @@ function inTurn<T>(library: Library, run: () => T | Promise<T>): Promise<T> {
 
 /**
  * Opens a key in a token, logs in, and tries the key. Throws PkiError (`authority`) if package, library, token or key
- * are missing or the key is neither RSA nor on a NIST curve, or is not that of the certificate; the pin never stands in a
- * message. A session that broke off is opened anew for the next signature.
+ * are missing, or if the key is neither RSA nor on a NIST curve, or does not match the certificate; messages never
+ * contain the PIN. A session that breaks off is opened again for the next signature.
  */
 export async function openPkcs11Key(options: Pkcs11KeyOptions): Promise<Pkcs11Key> {
   const [certificate] = readPemCertificates(options.certificate);
@@ -191,7 +194,7 @@ function loadModule(library: string): Pkcs11 {
   return module;
 }
 
-/** Closes a session; an error is ignored, since a session that broke off needs no closing. */
+/** Closes a session; errors are ignored, because a session that broke off need not be closed. */
 function closeSession(module: Pkcs11, session: Buffer): void {
   try {
     module.C_CloseSession(session);
@@ -225,7 +228,7 @@ function openKey(module: Pkcs11, { token, pin, key: label }: Pkcs11KeyOptions): 
   }
 }
 
-/** A process is logged in to a token in all its sessions. */
+/** Logs in to a token. The login applies to all sessions of the process. */
 function logIn(module: Pkcs11, session: Buffer, pin: string): void {
   try {
     module.C_Login(session, normalUser, pin);
@@ -234,5 +237,5 @@ function logIn(module: Pkcs11, session: Buffer, pin: string): void {
   }
 }
 
-/** Labels are padded with blanks. */
+/** Removes the blanks with which labels are padded. */
 const textOf = (label: string): string => label.replace(/[\0 ]+$/, '');

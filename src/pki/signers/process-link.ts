@@ -8,14 +8,14 @@ import type { ProcessSignerOptions } from './process-signer-options.js';
 /** Thrown when the signer process cannot be reached or violates the protocol. Worth retrying. */
 export class SignerProcessError extends Error {
   override readonly name = 'SignerProcessError';
-  /** Marks an error from outside the process, which is logged without a stack. */
+  /** Marks a failure outside this process, which is logged without a stack. */
   readonly code = 'ERR_SIGNER_PROCESS';
 }
 
 const restart = { baseMs: 200, capMs: 30_000, quietMs: 60_000 };
 const limits = { line: 4 * 1_024 * 1_024, logLine: 4_096 };
 const stopAfterMs = 5_000;
-/** How long what a process has written is still read once it has ended. */
+/** The time for which output of a process is still read after its end. */
 const unreadMs = 500;
 export const defaultTimeoutMs = 20_000;
 
@@ -47,7 +47,7 @@ export class ProcessLink {
     this.#log = (options.log ?? silentLogger).child({ signer: options.serves });
   }
 
-  /** Rejects where the program gives no answer, or says that it has none. */
+  /** Sends a request to the program. Rejects if it does not answer, or answers with an error. */
   async ask(body: object, signal: AbortSignal): Promise<Answer> {
     signal.throwIfAborted();
     await this.#turn(signal);
@@ -59,7 +59,7 @@ export class ProcessLink {
     }
   }
 
-  /** As the signer's. */
+  /** Stops the program, as the signer's `stop` does. */
   async stop(): Promise<void> {
     const child = this.#process;
     if (child === undefined) return;
@@ -76,7 +76,7 @@ export class ProcessLink {
     this.#failures = 0;
   }
 
-  /** Waits for a place among those under way. */
+  /** Waits until there are few enough requests in progress. */
   async #turn(signal: AbortSignal): Promise<void> {
     while (this.#running >= (this.#options.concurrency ?? 64)) {
       await new Promise<void>((resolve) => {
@@ -114,7 +114,7 @@ export class ProcessLink {
         if (over.signal.aborted) return;
         this.#send(child, { cancel: id });
         reject(new SignerProcessError(`no answer within ${timeoutMs} ms`));
-        // One that says nothing at all hangs.
+        // A process without any output hangs.
         if (this.#clock.monotonic() - this.#heardAt >= timeoutMs) this.#kill(child, 'it does not answer');
       });
     });
@@ -139,7 +139,7 @@ export class ProcessLink {
     endGroup(child);
   }
 
-  /** The running process, a new one if there is none. Not more often than the back-off allows. */
+  /** Returns the running process, or starts one, but not more often than the back-off permits. */
   #child(): ChildProcess {
     if (this.#isStopping) throw new SignerProcessError('the signer is being stopped');
     if (this.#process !== undefined) return this.#process;
@@ -171,7 +171,7 @@ export class ProcessLink {
     const closed = new AbortController();
     child.once('exit', () => {
       endGroup(child);
-      // What it has started and that left its group may hold its output, which then never closes.
+      // A child process that left its group may keep the output open, which then never closes.
       void this.#clock.sleep(unreadMs, closed.signal).then(() => {
         child.stdout?.destroy();
         child.stderr?.destroy();
@@ -201,7 +201,7 @@ export class ProcessLink {
     this.#pending.clear();
   }
 
-  /** A line of output; undefined for one that is too long. */
+  /** Handles a line of output; undefined for one that is too long. */
   #take(child: ChildProcess, line: Buffer | undefined): void {
     this.#heardAt = this.#clock.monotonic();
     const answer = line === undefined ? undefined : parse(line);
@@ -210,13 +210,13 @@ export class ProcessLink {
       this.#kill(child, 'its output is not an answer');
       return;
     }
-    // Late answers to cancelled requests are nobody's.
+    // Late answers to cancelled requests are ignored.
     this.#pending.get(id)?.settle(answer);
     this.#pending.delete(id);
   }
 }
 
-/** Ends a process and all it has started. */
+/** Ends a process and all its child processes. */
 function endGroup(child: ChildProcess): void {
   try {
     if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');

@@ -6,19 +6,22 @@ import { type Signer, type SigningRequest, signingResult } from '../signer.js';
 import { type Answer, defaultTimeoutMs, ProcessLink, SignerProcessError } from './process-link.js';
 import type { ProcessSignerOptions } from './process-signer-options.js';
 
-/** A signer that is another program; it starts with the first request. */
+/** A signer in another program, which starts with the first request. */
 export interface ProcessSigner extends Signer {
-  /** Enough to wait for a turn and a response. */
+  /** Long enough to wait for a turn and a response. */
   readonly timeoutMs: number;
   trustAnchors(): Promise<string>;
   /**
-   * Closes the input of the process; if it does not exit within 5 s, it is killed with all its child processes. A later request starts it
-   * again: servers that come one after the other may have the same signer.
+   * Closes the input of the process; if it does not exit within 5 s, it is killed with all its child processes. A later
+   * request starts it again: consecutive servers may use the same signer.
    */
   stop(): Promise<void>;
 }
 
-/** Certificates as they are written here, since what programs answer is put together with what others do. Empty: none. */
+/**
+ * Parses certificates and encodes them again, because the output of programs is combined with other certificates.
+ * Returns '' if there are none.
+ */
 function asWritten(anchors: string): string {
   if (anchors.trim() === '') return '';
   try {
@@ -32,7 +35,10 @@ function asWritten(anchors: string): string {
   throw new SignerProcessError('the "anchors" of the answer contain no certificate');
 }
 
-/** A signer that is such a program. What it is asked rejects where the program gives no answer, or none as agreed. */
+/**
+ * Returns a signer that passes requests to the program. Calls reject if the program does not answer, or violates the
+ * protocol.
+ */
 export function processSigner(options: ProcessSignerOptions): ProcessSigner {
   const link = new ProcessLink(options);
   return {
@@ -80,7 +86,10 @@ const bodyForPod = (request: PodSigningRequest): object => ({
   uid: request.uid,
 });
 
-/** In an answer the time of the next request is a text (RFC 3339), as in the object itself, or null if it is not said. */
+/**
+ * Converts an answer for a pod. In it, the time of the next request is a text (RFC 3339), as in the object itself, or
+ * null if there is none.
+ */
 function podResult({ refreshAt, ...answer }: Answer): PodSigningResult {
   if (refreshAt === undefined || refreshAt === null) return podSigningResult(answer);
   const at = typeof refreshAt === 'string' ? parseRfc3339(refreshAt) : undefined;

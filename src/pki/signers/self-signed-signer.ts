@@ -7,13 +7,13 @@ import {
 import type { Signer } from '../signer.js';
 import { type CaSignerOptions, caSigner } from './ca-signer.js';
 
-/** What the signer serves, and the CA that is made for it. */
+/** The signer name, and the CA that is created for it. */
 export type SelfSignedSignerOptions = Omit<CaSignerOptions, 'authority'> &
   Partial<AuthorityOptions> & { readonly clock?: Pick<Clock, 'now'> };
 
 /**
- * For development: a signer with a CA of its own, made when first needed and gone with the process. Everybody who is
- * to trust its certificates gets its anchors from `trustAnchors`.
+ * Returns a signer for development, with its own CA that is created on first use and lost with the process. Clients get
+ * its anchors from `trustAnchors`.
  */
 export function selfSignedSigner(options: SelfSignedSignerOptions): Signer {
   let made: Promise<CertificateAuthority> | undefined;

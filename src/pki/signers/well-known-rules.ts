@@ -4,11 +4,11 @@ import { type WellKnownSigner, wellKnownSigner } from '../../api/well-known-sign
 import type { CertificateRequest } from '../certificate-request.js';
 
 /**
- * What the well-known signers issue for. Approver and signer share these rules; texts are those of Kubernetes'
- * controllers, because they end up in conditions.
+ * The rules of the well-known signers. Approver and signer share them; texts are those of Kubernetes' controllers,
+ * because they end up in conditions.
  */
 
-/** What a rule looks at. */
+/** The parts of a request that rules check. */
 export interface RequestedCertificate {
   readonly request: CertificateRequest;
   readonly usages: readonly string[];
@@ -38,7 +38,7 @@ const noUri: Rule = ({ request }) => (request.uris.length === 0 ? undefined : 'U
 const dnsOrIp: Rule = ({ request }) =>
   request.dnsNames.length + request.ipAddresses.length > 0 ? undefined : 'DNS or IP subjectAltName is required';
 
-/** Exactly these usages, with or without key encipherment; repeats and order do not matter. */
+/** The usages are exactly these, with or without key encipherment; repetitions and order do not matter. */
 const usagesAre =
   (...wanted: readonly string[]): Rule =>
   ({ usages }) => {
@@ -57,7 +57,7 @@ const usagesAreClients: Rule = ({ usages }) => {
   return usages.includes('client auth') ? undefined : 'missing required usage for client certificate: client auth';
 };
 
-/** Rules in the order they are checked; the first violation is reported. */
+/** The rules in the order they are checked; the first violation is reported. */
 const rules: Readonly<Record<WellKnownSigner, readonly Rule[]>> = {
   client: [usagesAreClients],
   'node-client': [
@@ -80,7 +80,7 @@ const rules: Readonly<Record<WellKnownSigner, readonly Rule[]>> = {
   'legacy-unknown': [],
 };
 
-/** The first rule of a well-known signer that a request breaks; undefined if it keeps all. */
+/** Returns the first rule of a well-known signer that a request breaks; undefined if it complies with all. */
 export function brokenRule(signer: WellKnownSigner, requested: RequestedCertificate): string | undefined {
   for (const rule of rules[signer]) {
     const broken = rule(requested);
@@ -89,7 +89,7 @@ export function brokenRule(signer: WellKnownSigner, requested: RequestedCertific
   return undefined;
 }
 
-/** Like `brokenRule`, by signer name; other people's signers have no rules here. */
+/** Like `brokenRule`, by signer name; other signers have no rules here. */
 export function brokenSignerRule(
   signerName: string,
   requested: RequestedCertificate,
