@@ -87,39 +87,39 @@ export type {
 export { type TrustDistributorOptions, trustDistributor } from './trust-distributor/trust-distributor.js';
 
 export interface BuiltinControllerOptions {
-  /** The signers. Trust anchors of those that have them are published as ClusterTrustBundles. */
+  /** The signers. Their trust anchors, if they have any, are published as ClusterTrustBundles. */
   readonly signers?: readonly Signer[];
-  /** PEM of what verifies the API server; asked again and again. Without it nothing of the kind is published. */
+  /** Returns the CAs, in PEM, that verify the API server; called regularly. Without it, they are not published. */
   readonly rootCa?: () => string | Promise<string>;
-  /** Makes tokens for Secrets. Without it such Secrets stay empty. */
+  /** Creates tokens for Secrets. Without it, token Secrets stay empty. */
   readonly mintToken?: ServiceAccountTokenOptions['mint'];
   readonly domains?: Domains;
-  /** Approves and denies requests by rules. Without one nothing is decided but for node clients. */
+  /** Approves and denies requests by rules. Without it, only requests of node clients are decided. */
   readonly certificatePolicy?: PolicyApproverOptions;
-  /** CAs in Secrets that are made and replaced. */
+  /** The CAs in Secrets that are created and rotated. */
   readonly rotatedCas?: readonly RotatedCa[];
-  /** Called for each of them whenever it was checked. */
+  /** Called for each rotated CA whenever it was checked. */
   readonly onRotation?: CaRotationOptions['onLooked'];
-  /** Bundles of anchors that are distributed. Without it nothing is distributed, and nothing cleaned up. */
+  /** The bundles of anchors to distribute. Without it, nothing is distributed, and nothing removed. */
   readonly trust?: TrustDistributorOptions;
-  /** Record certificates in the ledger before they are handed out. Default: no. */
+  /** Record certificates in the ledger before they are returned to requesters. Default: no. */
   readonly certificateLedger?: boolean;
-  /** Called for every certificate that was handed out. */
+  /** Called for every certificate that was returned to its requester. */
   readonly onIssued?: (record: LedgerRecord) => void;
-  /** Called with the outcome of each call to a signer, by what it serves. */
+  /** Called with the outcome of each call to a signer, by the signer name it serves. */
   readonly onOutcome?: SigningOptions['onOutcome'];
   readonly csrRetention?: RequestRetention;
-  /** How long superseded trust bundles of signers stay. */
+  /** How long superseded trust bundles of signers are kept. */
   readonly trustGraceMs?: number;
-  /** A way to the instances of a CustomResourceDefinition past admission and serving; default: the API. */
+  /** Access to the instances of a CustomResourceDefinition without admission and discovery. Default: the API. */
   readonly customResources?: CustomResourceInstances;
-  /** Compares admission policies with the types of what is served. Without it nobody fills in their status. */
+  /** Checks the expressions of admission policies against the served types. Without it, their status is not updated. */
   readonly checkPolicy?: PolicyStatusOptions['check'];
-  /** Other servers write to the same store. */
+  /** Whether other servers write to the same store. */
   readonly storeIsShared?: boolean;
 }
 
-/** Every built-in controller, in the order they matter. Their names are those their accounts and roles go by. */
+/** Returns every built-in controller, in the order of importance. Their names are those of their accounts and roles. */
 export function builtinControllers(options: BuiltinControllerOptions = {}): readonly Runnable[] {
   const { signers = [], rootCa, mintToken, domains = defaultDomains, csrRetention, customResources } = options;
   const { certificatePolicy, rotatedCas = [], trust, certificateLedger = false, onIssued, onOutcome } = options;
@@ -169,7 +169,7 @@ export function builtinControllers(options: BuiltinControllerOptions = {}): read
   ];
 }
 
-/** What verifies the API server is published as well. */
+/** Returns the source of the CAs that verify the API server, which are published as well. */
 const servingSource = (rootCa: NonNullable<BuiltinControllerOptions['rootCa']>, { signer }: Domains): TrustSource => ({
   signerName: `${signer}/kube-apiserver-serving`,
   anchors: async () => rootCa(),

@@ -19,36 +19,44 @@ import { certificateBlocks, encodePem } from '../../src/pki/pem.js';
 
 /** The signer whose anchors are injected, and the configurations that get them. */
 export interface CaInjectorOptions {
-  /** The signer whose anchors are injected: all that its ClusterTrustBundles hold. */
+  /** The signer whose anchors are injected: all certificates in its ClusterTrustBundles. */
   readonly signerName: string;
-  /** Names of MutatingWebhookConfigurations: `caBundle` of each of their webhooks. */
+  /** Names of MutatingWebhookConfigurations. The anchors are injected into the `caBundle` of each webhook. */
   readonly mutating?: readonly string[];
-  /** Names of ValidatingWebhookConfigurations: the same. */
+  /** Names of ValidatingWebhookConfigurations, as for `mutating`. */
   readonly validating?: readonly string[];
-  /** Names of CustomResourceDefinitions: `caBundle` of the webhook in `spec.conversion`. */
+  /**
+   * Names of CustomResourceDefinitions. The anchors are injected into the `caBundle` of the webhook in
+   * `spec.conversion`.
+   */
   readonly definitions?: readonly string[];
-  /** Name of the controller in log lines and metrics; must be unique in a manager. */
+  /** The name of the controller in log lines and metrics; must be unique in a manager. */
   readonly name?: string;
 }
 
 const fieldManager = 'ca-injector';
 
-/** Rate at which each object is checked: another injector may want other anchors, and would overwrite them as often. */
+/**
+ * The rate at which each object is checked, because another injector with other anchors could overwrite it as often.
+ */
 const looks = { perSecond: 0.5, burst: 10 };
 
-/** One object with its `caBundle`s. */
+/** An object with `caBundle`s. */
 interface Target {
-  /** For log lines: `validatingwebhookconfigurations/teams`. */
+  /** The object in log lines: `validatingwebhookconfigurations/teams`. */
   readonly text: string;
   follow(context: ReconcileContext, changed: (cause: string) => void): void;
-  /** Writes the object unless it says the same already, or is not there. Fails with Conflict if somebody else wrote first. */
+  /**
+   * Writes the object unless it is up to date or does not exist. Fails with Conflict if another client wrote it
+   * meanwhile.
+   */
   inject(context: ReconcileContext, caBundle: string): Promise<void>;
 }
 
 /**
- * Puts the trust anchors of a signer into `caBundle` of webhook configurations and definitions, and keeps them there, so
- * that a webhook may be served with a certificate of that signer. While no ClusterTrustBundle of the signer is to be had,
- * everything stays as it is. The server runs none of its own accord.
+ * Puts the trust anchors of a signer into the `caBundle` of webhook configurations and definitions, and keeps them
+ * there, so that webhooks can be served with certificates of that signer. While the signer has no ClusterTrustBundle,
+ * nothing is changed. The server does not run one by itself.
  */
 export function caInjector({
   signerName,
@@ -87,7 +95,7 @@ export function caInjector({
   });
 }
 
-/** PEM of every certificate in the bundles, each once; in the same order whatever the order of the bundles. */
+/** Returns every certificate in the bundles once, in PEM, in an order that does not depend on that of the bundles. */
 export const anchorsIn = (bundles: readonly ClusterTrustBundle[]): string =>
   [...new Set(bundles.flatMap(({ spec }) => certificatesIn(spec.trustBundle ?? '')))].sort().join('');
 

@@ -9,9 +9,9 @@ import { pemBlocks } from '../../src/pki/pem.js';
 
 /** The bundles that should have the anchors of a CA. */
 export interface SearchScope {
-  /** Names of signers; each has ClusterTrustBundles. */
+  /** The names of signers; each has ClusterTrustBundles. */
   readonly signers: readonly string[];
-  /** Names of distributed bundles that have these anchors too. */
+  /** The names of distributed bundles that have these anchors too. */
   readonly distributed: readonly string[];
   /** The owner in the labels of distributed bundles: objects that others labelled like a bundle do not count. */
   readonly owner: string;
@@ -23,17 +23,19 @@ export interface SearchScope {
 export interface LackingBundle {
   /** `ConfigMap team-a/corp`, `a ClusterTrustBundle of example.com/a` */
   readonly text: string;
-  /** Whether it is a copy in a namespace, whose owner may write it. */
+  /** Whether it is a copy in a namespace, which users of the namespace may modify. */
   readonly isCopy: boolean;
 }
 
 /**
  * Returns the bundles that lack a PEM anchor, cluster-scoped ones first. None lacks it if each signer has a
  * ClusterTrustBundle with it, and it is in all others of the signer and all objects that the bundles were distributed
- * to. Bundles that the publisher has replaced, and keeps for a while, do not count: their names change with their
- * contents, so consumers select them by signer. Bundles with other names may be selected alone. Objects that are being
- * deleted do not count either: they are no targets any more, or about to be replaced, and a user who may write one
- * could keep it for ever.
+ * to.
+ *
+ * Bundles that the publisher has replaced, and keeps for a while, do not count: their names change with their contents,
+ * so consumers select them by signer. Bundles with other names may be selected by name, and count. Objects that are
+ * being deleted do not count either: they are no longer targets, or are about to be replaced, and a user who can modify
+ * one could prevent its deletion indefinitely.
  */
 export async function bundlesLacking(
   client: Client,
@@ -68,7 +70,7 @@ export async function bundlesLacking(
 
 /**
  * Returns for each signer the bundles that lack the anchor: any ClusterTrustBundle if none has it, else those that may
- * be selected alone.
+ * be selected by name.
  */
 async function signersWithout(
   client: Client,
@@ -89,7 +91,7 @@ async function signersWithout(
   return lacking;
 }
 
-/** Names as the publisher gives them. */
+/** Whether a bundle has the name that the publisher gives it. */
 const isPublished = ({ metadata, spec: { signerName = '', trustBundle = '' } }: ClusterTrustBundle): boolean =>
   metadata.name === bundleName(signerName, trustBundle);
 
@@ -108,7 +110,7 @@ const decoded = (value: string): string => Buffer.from(value, 'base64').toString
 export const formatSearchScope = ({ distributed, owner, inSecrets }: SearchScope): string =>
   JSON.stringify({ distributed, owner, inSecrets });
 
-/** Reads the scope from the annotation of a Secret: only the signers if it has none. */
+/** Reads the scope from the annotation of a Secret; without one, the scope is the signers only. */
 export function parseSearchScope({ metadata: { annotations = {} } }: Secret): SearchScope {
   const signers = (annotations[kedgeNames.signersAnnotation] ?? '').split(',').filter((name) => name !== '');
   const nowhere: SearchScope = { signers, distributed: [], owner: kedgeNames.trustOwner, inSecrets: false };

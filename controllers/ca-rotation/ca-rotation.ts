@@ -36,44 +36,46 @@ import type { KeyType } from '../../src/pki/key-pair.js';
 import { PkiError } from '../../src/pki/pki-error.js';
 import { bundlesLacking, formatSearchScope, type LackingBundle, type SearchScope } from './bundles.js';
 
-/** A CA in a Secret that is made and replaced here. */
+/** A CA in a Secret that this controller creates and rotates. */
 export interface RotatedCa {
   readonly secret: { readonly namespace: string; readonly name: string };
-  /** Names of the signers that use it; none with a `*`, since their anchors are not published. */
+  /**
+   * The names of the signers that use it; names with a `*` are not allowed, because their anchors are not published.
+   */
   readonly signers: readonly string[];
   readonly policy: RotationPolicy;
-  /** Names of distributed bundles that have its anchors. Default: none. */
+  /** The names of distributed bundles that have its anchors. Default: none. */
   readonly distributed?: readonly string[];
-  /** Lifetime of its certificates. Default: ten years. */
+  /** The lifetime of its certificates. Default: ten years. */
   readonly seconds?: number;
   /** Default: P-256. */
   readonly keyType?: KeyType;
 }
 
-/** How far the rotation of a CA is. Times are in milliseconds since the epoch. */
+/** The progress of a CA's rotation. Times are in milliseconds since the epoch. */
 export interface RotationState {
-  /** `unusable`: its Secret is not as it was left, and a person has to look. */
+  /** `unusable`: the Secret is not as the controller left it, and an administrator has to look. */
   readonly phase: RotationPhase | 'unusable';
-  /** Since when; absent while steady, and where nobody noted it. */
+  /** The time when the phase began; absent while steady, or if it was not recorded. */
   readonly since?: number | undefined;
   /** The first bundle that lacks the next anchor. */
   readonly lacking?:
-    | { readonly text: string /** When the next CA was announced. */; readonly since: number }
+    | { readonly text: string /** The time when the next CA was announced. */; readonly since: number }
     | undefined;
 }
 
-/** Which CAs are replaced in time, and how it is seen that others trust the next one. */
+/** The CAs that are rotated, and how the controller observes that clients trust the next one. */
 export interface CaRotationOptions {
   readonly cas: readonly RotatedCa[];
   /** Whether bundles are distributed as Secrets as well. */
   readonly inSecrets?: boolean;
   /** The `owner` of the distributor of the bundles. Default `kedge`. */
   readonly owner?: string;
-  /** How often to look at the bundles. Default a minute. */
+  /** The interval of checks of the bundles. Default a minute. */
   readonly refreshMs?: number;
   /**
-   * Called for each CA, by `namespace/name` of its Secret, whenever it was checked; undefined: it is no longer checked
-   * here.
+   * Called with each CA, by `namespace/name` of its Secret, whenever it was checked; undefined if it is no longer
+   * checked here.
    */
   readonly onLooked?: (secret: string, state: RotationState | undefined) => void;
 }
@@ -82,8 +84,8 @@ const name = 'ca-rotation';
 const options = { fieldManager: fieldManagers.controllers };
 
 /**
- * Makes CAs that are missing, and replaces those that come to their end or that somebody asks to be replaced. Throws an
- * Error for a CA that cannot be replaced in time: it would be all the time.
+ * Creates missing CAs, and rotates those that expire soon or for which it is requested. Throws an Error for a CA that
+ * cannot be rotated in time: it would be replaced all the time.
  */
 export function caRotation({
   cas,
@@ -127,7 +129,7 @@ interface RotationContext extends ReconcileContext {
   readonly onLooked: NonNullable<CaRotationOptions['onLooked']>;
 }
 
-/** Takes one step. */
+/** Takes one step of the rotation. */
 async function rotate(ca: RotatedCa, context: RotationContext): Promise<ReconcileResult> {
   const { client, clock, log, refreshMs } = context;
   const secret = await client.resource(Secrets).get(ca.secret);
@@ -167,11 +169,11 @@ async function rotate(ca: RotatedCa, context: RotationContext): Promise<Reconcil
   return { requeueAfterMs: Math.max(1, Math.min(refreshMs, (step.until ?? Number.POSITIVE_INFINITY) - now)) };
 }
 
-/** A bundle lacks the next anchor. */
+/** The reason for which a rotation waits: a bundle lacks the next anchor. */
 interface HoldUp {
-  /** It is not waited for any more. */
+  /** Whether the rotation no longer waits for it. */
   readonly isOver: boolean;
-  /** The warning to log; absent while the anchor may still be on its way. */
+  /** The warning to log; absent while the anchor may still be spreading. */
   readonly warning?: string;
 }
 
@@ -189,7 +191,7 @@ function holdUp(
 
 const textOf = ({ namespace, name: secret }: ObjectKey): string => `${namespace}/${secret}`;
 
-/** undefined: the Secret holds no state; a person has to look. */
+/** Reads the state in the Secret; undefined if there is none, and an administrator has to look. */
 function read(secret: Secret, { log, recorder }: RotationContext): CaState | undefined {
   try {
     return readCaState(secret.data ?? {});
@@ -226,7 +228,7 @@ async function stepped(
   }
 }
 
-/** Names of CAs are short, and every generation has its own. */
+/** Creates a CA. Names of CAs are short, and every generation has a different one. */
 const newPair = (
   { secret, seconds, keyType }: RotatedCa,
   generation: number,
@@ -273,7 +275,7 @@ async function create(ca: RotatedCa, context: RotationContext): Promise<void> {
   log.info({ object: textOf(ca.secret), notAfter: endOf(state) }, 'created a CA');
 }
 
-/** Fails with Conflict if the Secret is not the one that was read. */
+/** Writes the Secret. Fails with Conflict if it was written since it was read. */
 async function save(
   ca: RotatedCa,
   given: { readonly secret: Secret; readonly next: CaState; readonly answered: boolean },

@@ -4,17 +4,18 @@ import type { Steps } from '../../src/api/steps.js';
 
 const members = ['verbs', 'apiGroups', 'resources', 'resourceNames', 'nonResourceURLs'] as const;
 
-/** A text that is the same for rules that are the same. */
+/** Returns a text that is the same for equal rules. */
 const ruleText = (rule: PolicyRule): string => JSON.stringify(members.map((member) => rule[member] ?? []));
 
 const byName = (a: ClusterRole, b: ClusterRole): number => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1);
 
 /**
- * The rules of an aggregated role: those of every role that its selectors choose, selector by selector, by name within
- * each; itself left out, repeats dropped. A step for each selector. Throws BadRequest for one that cannot be read.
+ * Returns the rules of an aggregated role: those of every role that its selectors select, by selector and then by name,
+ * without the role itself and without repetitions. Takes a step for each selector. Throws BadRequest for an invalid
+ * selector.
  */
 export function* aggregatedRules(role: ClusterRole, all: readonly ClusterRole[]): Steps<readonly PolicyRule[]> {
-  // What one selector has chosen, another has nothing to add of.
+  // A role that one selector has selected adds nothing when another one selects it.
   let others = all.filter(({ metadata }) => metadata.name !== role.metadata.name).sort(byName);
   const rules = new Map<string, PolicyRule>();
   for (const spec of role.aggregationRule?.clusterRoleSelectors ?? []) {

@@ -36,7 +36,8 @@ export const clusterRoleAggregation = (): Runnable =>
           apiVersion: groupVersion(ClusterRoles),
           kind: ClusterRoles.kind,
           metadata: { name: key },
-          // Where nothing is selected the controller lets go of the rules, and what others wrote stays.
+          // If no role is selected, the controller gives up the ownership of the rules, and those that others wrote
+          // stay.
           ...(rules.length === 0 ? {} : { rules }),
         };
         await resource.patch(

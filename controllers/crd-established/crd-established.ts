@@ -14,7 +14,10 @@ import { readRootCertificates } from '../../src/pki/root-certificates.js';
 
 const options = { fieldManager: fieldManagers.customResourceDefinitions };
 
-/** Opens a definition for use once its names were accepted. What was established stays so. */
+/**
+ * Sets the condition Established once the names of a definition are accepted. An established definition stays
+ * established.
+ */
 export const crdEstablished = (): Runnable =>
   defineController<CustomResourceDefinition>({
     name: 'crd-established',

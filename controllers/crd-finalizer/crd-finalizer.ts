@@ -18,7 +18,7 @@ import { steps, stuckAfterMs } from './terminating.js';
 
 const options = { fieldManager: fieldManagers.customResourceDefinitions };
 
-/** Deletes the custom resources of a definition that is to go, then lets go of the definition. */
+/** Deletes the custom resources of a definition that is being deleted, then removes its finalizer. */
 export const crdFinalizer = ({ instances }: { readonly instances?: CustomResourceInstances } = {}): Runnable =>
   defineController<CustomResourceDefinition>({
     name: 'crd-finalizer',
@@ -37,7 +37,7 @@ async function finalize(
   const reason = findCondition(given.status?.conditions, 'Terminating')?.reason;
   const begun = reason !== undefined && reason !== 'InstanceDeletionPending';
   const crd = begun ? given : await say(given, steps.inProgress, context);
-  // Instances can be made once the names are accepted, which is a little before a definition is established.
+  // Instances can be created once the names are accepted, slightly before a definition is established.
   const found = await attempt(crd, context, steps.cannotList, () => instances.count(crd));
   if (found > 0) await attempt(crd, context, steps.cannotDelete, () => instances.deleteAll(crd));
   const left = found === 0 ? 0 : await attempt(crd, context, steps.cannotList, () => instances.count(crd));
@@ -51,14 +51,14 @@ async function finalize(
   return { requeueAfterMs: deletionPollMs(waitedMs) };
 }
 
-/** Runs one step; if it fails, the condition says so and the whole is tried again. */
+/** Runs one step; if it fails, the condition reports it and the whole is tried again. */
 async function attempt<R>(
   crd: CustomResourceDefinition,
   context: ReconcileContext,
   failure: (why: string) => CustomResourceDefinitionCondition,
   step: () => Promise<R>,
 ): Promise<R> {
-  // Instances may be reached without the context's client, which would refuse.
+  // Instances may be accessed without the context's client, which would reject the call.
   context.signal.throwIfAborted();
   try {
     return await step();
@@ -69,8 +69,8 @@ async function attempt<R>(
 }
 
 /**
- * Lets go of the definition and says why, both through the subresource `status`: the kind itself would hold a definition that names a
- * stored version it has no longer.
+ * Removes the finalizer and writes the condition, both through the subresource `status`: an update of the object itself
+ * would be rejected if the definition names a stored version that it no longer has.
  */
 async function release(
   crd: CustomResourceDefinition,

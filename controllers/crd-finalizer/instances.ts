@@ -9,22 +9,25 @@ import { type ApiObject, type ResourceType, resourceType } from '../../src/api/o
 import type { Client } from '../../src/client/client.js';
 import { eachListed } from '../../src/client/each-listed.js';
 
-/** How the instances of a definition are reached. The server has a way past admission and serving; others use a client. */
+/**
+ * Access to the instances of a definition. The server accesses them without admission and discovery; others use a
+ * client.
+ */
 export interface CustomResourceInstances {
-  /** How many there are. */
+  /** Returns the number of instances. */
   count(crd: CustomResourceDefinition): Promise<number>;
-  /** Asks for the deletion of all; finalizers may hold some back. */
+  /** Requests the deletion of all instances; some may have finalizers. */
   deleteAll(crd: CustomResourceDefinition): Promise<void>;
 }
 
-/** Through the API, as anybody with the rights could do it. */
+/** Returns access through the API, with the permissions of the client. */
 export const clientInstances = (client: Client): CustomResourceInstances => ({
   async count(crd) {
     try {
       const { items, metadata } = await client.resource(typeOf(crd)).list({ limit: 1, metadataOnly: true });
       return items.length + (metadata.remainingItemCount ?? 0);
     } catch (error) {
-      // What was never established may not be served, and then has none that could be reached.
+      // A definition that was never established may not be served, and then has no instances that could be accessed.
       if (!hasCondition(crd, 'Established') && isReason(error, 'NotFound')) return 0;
       throw error;
     }
@@ -44,7 +47,7 @@ async function namespacesOf(client: Client, type: ResourceType): Promise<Readonl
   return namespaces;
 }
 
-/** The stored version if it is served, else the best one that is. */
+/** Returns the stored version if it is served, else the best one that is. */
 function typeOf(crd: CustomResourceDefinition): ResourceType<ApiObject> {
   const { spec, status } = crd;
   const stored = storageVersion(crd);

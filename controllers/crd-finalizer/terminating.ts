@@ -18,5 +18,5 @@ export const steps = {
     terminating('True', 'InstanceDeletionCheck', `could not confirm zero CustomResources remaining: ${why}`),
 } as const;
 
-/** How long instances held by finalizers of their own are waited for before the condition says so. */
+/** The time after which the condition reports instances that are held by finalizers. */
 export const stuckAfterMs = 60_000;

@@ -12,7 +12,10 @@ const reasons = {
   invalid: 'InvalidAnnotation',
 } as const;
 
-/** The status with what the approval annotation says; groups that need no approval have no such condition. */
+/**
+ * Returns the status with the condition for the approval annotation; groups that need no approval have no such
+ * condition.
+ */
 export function withApiApproval(
   { spec, metadata }: CustomResourceDefinition,
   status: CustomResourceDefinitionStatus,

@@ -17,9 +17,10 @@ const name = 'crd-names';
 const options = { fieldManager: fieldManagers.customResourceDefinitions };
 
 /**
- * Hands out the names of custom resources: within a group each belongs to one definition, whoever asked first. Works
- * on one definition at a time and knows its own latest writes, so that no name is given twice. One cache both wakes and
- * is judged by: who is woken because a name is free finds it free.
+ * Accepts the names of custom resources: within a group each name belongs to the definition that requested it first.
+ * Works on one definition at a time and remembers its own latest writes, so that no name is accepted twice. The same
+ * cache wakes the controller and provides the names in use, so that a definition woken by a freed name also sees it as
+ * free.
  */
 export const crdNames = (): Runnable =>
   defineKeyedController<string>(name, (context) => {
@@ -45,8 +46,8 @@ export const crdNames = (): Runnable =>
       },
       async reconcile(key) {
         const crd = await resource.get({ name: key });
-        // The cache will report a definition that it does not have yet. Until then the holder of its names would be
-        // unknown.
+        // A definition that is not in the cache yet will be reported by it. Until then, names that it holds would seem
+        // free.
         if (crd === undefined || cache.get({ name: key })?.metadata.uid !== crd.metadata.uid) return;
         const now = timestamp(context.clock.now());
         const named = decideNames(crd, siblings(crd), now);

@@ -7,7 +7,7 @@ import type {
   CustomResourceDefinitionStatus,
 } from '../../src/api/kinds/custom-resource-definition.js';
 
-/** Names within one group that are held: resources and kinds are two separate spaces. */
+/** The names in use within one group; resources and kinds are separate namespaces. */
 interface Taken {
   readonly resources: ReadonlySet<string>;
   readonly kinds: ReadonlySet<string>;
@@ -17,7 +17,7 @@ type Problem = Pick<CustomResourceDefinitionCondition, 'reason' | 'message'>;
 
 /**
  * Decides which of its requested names a definition gets, given the others of its group, and its conditions about them.
- * A name that is held, by another definition or by itself in another place, keeps its previous value. Returns the same
+ * A name that is in use, by another definition or elsewhere in this one, keeps its previous value. Returns the same
  * status if nothing changes.
  */
 export function decideNames(
@@ -42,7 +42,7 @@ export function decideNames(
   return { ...status, acceptedNames: accepted, conditions };
 }
 
-/** What Established says until somebody establishes; a definition once established stays so. */
+/** Returns the condition Established before the definition is established; an established one stays so. */
 function establishing(
   { conditions }: CustomResourceDefinitionStatus,
   accepted: boolean,

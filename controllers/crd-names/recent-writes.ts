@@ -1,7 +1,7 @@
 import { type ApiObject, keyOf, keyText } from '../../src/api/object.js';
 import type { ObjectCache } from '../../src/client/object-cache.js';
 
-/** The contents of a cache overlaid with our own latest writes, which the cache may not have seen yet. */
+/** The contents of a cache combined with this controller's latest writes, which the cache may not have seen yet. */
 export class RecentWrites<T extends ApiObject> {
   readonly #cache: ObjectCache<T>;
   readonly #ours = new Map<string, T>();
@@ -15,7 +15,7 @@ export class RecentWrites<T extends ApiObject> {
     });
   }
 
-  /** Remembers the object as a write answered it. */
+  /** Adds the object that a write returned. */
   add(object: T): void {
     const seen = this.#cache.get(keyOf(object));
     if (seen === undefined || revision(seen) < revision(object)) this.#ours.set(keyText(keyOf(object)), object);

@@ -7,8 +7,8 @@ import type {
 const type = 'NonStructuralSchema';
 
 /**
- * Returns the status without the condition NonStructuralSchema. A definition that comes from an older cluster may have it;
- * only one that preserves unknown fields can have a schema that is not structural.
+ * Returns the status without the condition NonStructuralSchema. A definition from an older cluster may have it; only
+ * one that preserves unknown fields can have a schema that is not structural.
  */
 export function withoutNonStructural(
   { spec }: CustomResourceDefinition,

@@ -23,7 +23,7 @@ export async function requesterMay(
       ...(groups === undefined ? {} : { groups }),
       ...(extra === undefined ? {} : { extra }),
       resourceAttributes: {
-        // No client renames what stands in a spec.
+        // Clients do not rename groups within a spec.
         group: groupIn(domains, CertificateSigningRequests.group),
         resource: CertificateSigningRequests.plural,
         verb: 'create',

@@ -16,7 +16,9 @@ import { recognise } from './recognise.js';
 
 const readRequest = (csr: CertificateSigningRequest): CertificateRequest => readCertificateRequest(requestPem(csr));
 
-/** A requester without the permission is asked about again, since somebody may grant it: ever less often. */
+/**
+ * The intervals at which the permission of a requester without it is checked again, because it may be granted later.
+ */
 const askAgain = { leastMs: 200, mostMs: 1_000_000 };
 
 /** Approves the requests of node clients whose requesters hold the permission for it. Never denies. */

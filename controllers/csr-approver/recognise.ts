@@ -4,11 +4,11 @@ import { wellKnownSigner } from '../../src/api/well-known-signers.js';
 import type { CertificateRequest } from '../../src/pki/certificate-request.js';
 import { brokenRule } from '../../src/pki/signers/well-known-rules.js';
 
-/** A kind of request that may be approved without asking a person, if its requester holds a permission. */
+/** A kind of request that is approved automatically if its requester has a permission. */
 export interface Recognised {
-  /** Subresource of certificatesigningrequests that the requester must be allowed to create. */
+  /** The subresource of certificatesigningrequests that the requester must be allowed to create. */
   readonly permission: 'selfnodeclient' | 'nodeclient';
-  /** Message of the condition. */
+  /** The message of the condition. */
   readonly message: string;
 }
 
@@ -21,7 +21,9 @@ const nodeClient: Recognised = {
   message: 'Auto approving kubelet client certificate after SubjectAccessReview.',
 };
 
-/** Returns the kinds of node client request that this one matches, the narrower first; none if it is something else. */
+/**
+ * Returns the kinds of node client request that this one matches, the narrower first; none if it is another request.
+ */
 export function recognise(
   csr: CertificateSigningRequest,
   request: CertificateRequest,

@@ -9,7 +9,7 @@ import { readCertificate } from '../../src/pki/certificate.js';
 import { firstPemBlock } from '../../src/pki/pem.js';
 import { defaultRetention, expiresAt, type RequestRetention } from './expiry.js';
 
-/** Deletes requests that nobody needs any more: decided long ago, forgotten, or with an expired certificate. */
+/** Deletes requests that are no longer needed: decided long ago, forgotten, or with an expired certificate. */
 export const csrCleaner = ({
   retention = defaultRetention,
 }: {
@@ -23,7 +23,7 @@ export const csrCleaner = ({
     message: 'deleted a finished certificate request',
   });
 
-/** End of the first certificate of the first PEM block; undefined if that is not one. */
+/** Returns the end of the certificate in the first PEM block; undefined if that is not a certificate. */
 function notAfter(csr: CertificateSigningRequest): number | undefined {
   const block = firstPemBlock(certificatePem(csr) ?? '');
   if (block === undefined) return undefined;

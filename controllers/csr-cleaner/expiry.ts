@@ -1,13 +1,13 @@
 import type { Condition } from '../../src/api/conditions.js';
 import { type CertificateSigningRequest, isIssued } from '../../src/api/kinds/certificate-signing-request.js';
 
-/** How long CertificateSigningRequests stay, in milliseconds. */
+/** How long CertificateSigningRequests are kept, in milliseconds. */
 export interface RequestRetention {
-  /** How long issued, denied and failed requests stay after that was decided. */
+  /** How long issued, denied and failed requests are kept after the decision. */
   readonly decidedMs: number;
-  /** How long a request stays that nobody said anything about, and an approved one that no signer answered. */
+  /** How long requests without a decision are kept, and approved ones without an answer from a signer. */
   readonly undecidedMs: number;
-  /** No request goes sooner than this after it was made, whatever times stand in it. */
+  /** The minimum time that a request is kept after its creation, whatever times it contains. */
   readonly leastMs: number;
 }
 
@@ -15,8 +15,8 @@ const hour = 60 * 60 * 1_000;
 export const defaultRetention: RequestRetention = { decidedMs: hour, undecidedMs: 24 * hour, leastMs: hour };
 
 /**
- * When a request may go, in milliseconds since the epoch; undefined if never: those whose times are missing stay.
- * `notAfter` is the end of the certificate that was issued, if there is one.
+ * Returns when a request is to be deleted, in milliseconds since the epoch; undefined for never, which includes
+ * requests without times. `notAfter` is the end of the issued certificate, if there is one.
  */
 export function expiresAt(
   csr: CertificateSigningRequest,
@@ -44,6 +44,6 @@ function milliseconds(time: string | undefined): number | undefined {
   return Number.isNaN(parsed) ? undefined : parsed;
 }
 
-/** Strictly later than the age allows. */
+/** Returns a time that is strictly later than the age permits. */
 const later = (time: number | undefined, age: number): number | undefined =>
   time === undefined ? undefined : time + age + 1;

@@ -1,14 +1,17 @@
 import { ipBytes } from '../../src/api/ip-address.js';
 
-/** Addresses that share their leading bits. */
+/** A range of addresses with the same leading bits. */
 export interface AddressRange {
   /** 4 or 16 bytes. */
   readonly bytes: Buffer;
-  /** How many leading bits count. */
+  /** The number of leading bits. */
   readonly bits: number;
 }
 
-/** `10.0.0.0/8`, `fd00::/8`, or one address; undefined for anything else, and for a range with bits beyond its length. */
+/**
+ * Parses `10.0.0.0/8`, `fd00::/8`, or one address; returns undefined for anything else, and for a range with bits
+ * beyond its length.
+ */
 export function parseRange(text: string): AddressRange | undefined {
   const [address = '', length, ...more] = text.split('/');
   const bytes = ipBytes(address);

@@ -16,17 +16,17 @@ import type { CertificatePolicy, ExpressionCompiler } from './policy.js';
 /** The policy of the approver. */
 export interface PolicyApproverOptions {
   readonly policy: CertificatePolicy;
-  /** The language of `expression` in rules. Without one, rules with an expression are refused. */
+  /** Compiles `expression` in rules. Without it, rules with an expression are rejected. */
   readonly expressions?: ExpressionCompiler;
-  /** Where well-known signers are. */
+  /** The domains of the well-known signers. */
   readonly domains?: Domains;
 }
 
 const name = 'csr-policy-approver';
 
 /**
- * Approves and denies requests by rules. In shadow mode it decides nothing, but logs and records as Event what it
- * would have done. Throws an Error if the policy makes no sense.
+ * Approves and denies requests by rules. In shadow mode it decides nothing, but logs and records as an Event what it
+ * would have decided. Throws an Error if the policy is invalid.
  */
 export function csrPolicyApprover({ policy, ...options }: PolicyApproverOptions): Runnable {
   const decide = compilePolicy(policy, options);

@@ -22,18 +22,18 @@ import { hasDotSegments, withoutDetours } from './uri-detours.js';
 export type Decision =
   | {
       readonly verdict: 'approve' | 'deny';
-      /** undefined: the policy's default. */
+      /** The name of the rule; undefined for the policy's default. */
       readonly rule: string | undefined;
-      /** For the condition. */
+      /** The message of the condition. */
       readonly message: string;
     }
   | {
       readonly verdict: 'leave';
-      /** Why each rule for the signer did not match, in their order; empty if the policy does not speak of the signer. */
+      /** Why each rule for the signer did not match, in their order; empty if the policy has no rule for the signer. */
       readonly because: readonly { readonly rule: string; readonly mismatch: string }[];
     };
 
-/** A policy made ready. Pure: the same facts get the same decision. */
+/** A compiled policy. Pure: the same facts get the same decision. */
 export type Decide = (facts: RequestFacts) => Decision;
 
 export interface PolicyOptions {
@@ -72,7 +72,7 @@ export function compilePolicy(policy: CertificatePolicy, { expressions, domains 
   };
 }
 
-/** Why a rule does not match: undefined if it does; an object if it cannot be told, which ends the search. */
+/** Why a rule does not match: undefined if it does; an object if that cannot be determined, which ends the search. */
 type Mismatch = string | { readonly mismatch: string } | undefined;
 
 function compileRule(rule: PolicyRule, compile: ExpressionCompiler | undefined): (facts: RequestFacts) => Mismatch {
@@ -98,17 +98,17 @@ type Test = (facts: RequestFacts) => string | undefined;
 /** Tests whether values of a request match. */
 type Fits = (facts: RequestFacts) => (value: string) => boolean;
 
-/** A list of values in a request, and what of a rule speaks about it. */
+/** A list of values in a request, and the entries of a rule for it. */
 interface Listed {
   readonly what: string;
   readonly allowed: readonly string[] | undefined;
   readonly values: (facts: RequestFacts) => readonly string[];
-  /** Makes the test of one entry of the rule. */
+  /** Returns the test for one entry of the rule. */
   readonly fits: (entry: string) => Fits;
 }
 
 interface Patterned extends Pick<PatternOptions, 'wildcards' | 'caseless'> {
-  /** What is made lower case in entries and in values, though not in what the requester is called. */
+  /** Converts entries and values to lower case, but not placeholders for the requester's name. */
   readonly fold?: (text: string) => string;
 }
 
@@ -122,9 +122,9 @@ const patterned =
     };
   };
 
-/** The domain of a mail address has no case (RFC 5321 section 2.4). */
+/** Returns the range of the domain in a mail address, where case does not matter (RFC 5321 section 2.4). */
 const domainIn = (text: string): [number, number] => [text.lastIndexOf('@') + 1, text.length];
-/** Neither have the scheme and the host of a URI (RFC 3986 section 6.2.2.1). */
+/** Returns the range of the scheme and the host in a URI, where case does not matter (RFC 3986 section 6.2.2.1). */
 const hostIn = (text: string): [number, number] => [0, /^(?:[^/?#]*:)?(?:\/\/)?[^/?#]*/.exec(text)?.[0].length ?? 0];
 const anywhereIn = (text: string): [number, number] => [0, text.length];
 
@@ -133,7 +133,7 @@ function ranged(entry: string): Fits {
   return () => (value) => range !== undefined && inRange(range, value);
 }
 
-/** Everything of the request that a rule may list, in the order it is looked at. */
+/** Returns the lists of a request that a rule may restrict, in the order they are checked. */
 function lists({ effect, usages, subject = {}, names = {} }: PolicyRule): readonly Listed[] {
   const fits = effect === 'approve' ? approvedNames : deniedNames;
   return [
@@ -161,8 +161,8 @@ function lists({ effect, usages, subject = {}, names = {} }: PolicyRule): readon
 type Names = Readonly<Record<'dns' | 'email' | 'uri', (entry: string) => Fits>>;
 
 /**
- * Matching of approving rules: no certificate is approved for a name that differs from an allowed one in case, for a
- * host because of what follows it in the URI, or for a path that some readers resolve to another one.
+ * The matching of approving rules: no certificate is approved for a name that differs from an allowed one in case, for
+ * a host because of what follows it in the URI, or for a path that some programs resolve to another one.
  */
 const approvedNames: Names = {
   dns: (entry) => {
@@ -182,7 +182,7 @@ const approvedNames: Names = {
   },
 };
 
-/** No case, no query, no wildcard and no other way to write a name leads past a rule that denies. */
+/** The matching of denying rules: case, queries, wildcards and alternative spellings of a name do not evade a rule. */
 const deniedNames: Names = {
   dns: patterned('.', { caseless: anywhereIn, wildcards: true }),
   email: patterned('@', { caseless: domainIn }),
@@ -195,10 +195,13 @@ const deniedNames: Names = {
   },
 };
 
-/** More and longer names than anybody needs are for a person to look at. */
+/**
+ * The maximum number and length of names that are decided automatically; requests beyond them are left to an
+ * administrator.
+ */
 const maxValues = 1_000;
 const maxLength = 4_096;
-/** Most characters of all values of a list together. */
+/** The maximum number of characters of all values of a list together. */
 const maxCharacters = 65_536;
 
 function excess(what: string, values: readonly string[]): string | undefined {
@@ -255,7 +258,8 @@ function* denying(rule: PolicyRule): Generator<Test> {
       const fitting = tests.map((test) => test(facts));
       const looked = takeWithinBudget(given.slice(0, maxValues), maxCharacters, ({ length }) => length);
       if (looked.some((value) => fitting.some((fits) => fits(value)))) return undefined;
-      // A request with more values than are examined cannot evade the rule: no rule approves it.
+      // A request with more values than are examined is not denied by this rule, but no approving rule matches it
+      // either.
       return excess(what, given) ?? `no ${what} is named`;
     };
   }
@@ -293,5 +297,5 @@ const keyFits = (
 
 const keyText = ({ kind, bits }: PublicKey): string => `${kind} with ${bits} bits`;
 
-/** A value as a message names it: quoted, its length bounded. */
+/** Formats a value for a message: quoted, with bounded length. */
 const cut = (text: string): string => JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);

@@ -3,7 +3,7 @@ import { type CertificateRequest, readCertificateRequest } from '../../src/pki/c
 import { unusualPart } from '../../src/pki/unusual-request.js';
 import type { Placeholders } from './pattern.js';
 
-/** All that a policy decides by. */
+/** The input of a policy's decision. */
 export interface RequestFacts {
   readonly signerName: string;
   readonly username: string;
@@ -11,11 +11,11 @@ export interface RequestFacts {
   readonly usages: readonly string[];
   readonly expirationSeconds: number | undefined;
   readonly request: CertificateRequest;
-  /** What the request asks for that stands in no field of `request`. */
+  /** What the request contains beyond the fields of `request`. */
   readonly unusual: string | undefined;
 }
 
-/** Throws PkiError for a request that cannot be read. */
+/** Reads the facts of a request. Throws PkiError for a malformed request. */
 export function factsOf(csr: CertificateSigningRequest): RequestFacts {
   const { signerName = '', username = '', groups = [], usages = [], expirationSeconds } = csr.spec;
   const request = readCertificateRequest(requestPem(csr));

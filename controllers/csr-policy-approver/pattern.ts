@@ -1,7 +1,7 @@
 /**
- * Patterns of names. `*` stands for any run of characters within a part, `**` for any run at all; what separates parts
- * depends on the kind of name. `{username}`, `{namespace}` and `{serviceaccount}` stand for what the requester is
- * called, to the letter.
+ * A pattern of names. `*` stands for any characters within a part, `**` for any characters; the separators of parts
+ * depend on the kind of name. `{username}`, `{namespace}` and `{serviceaccount}` stand for exactly the requester's
+ * names.
  */
 export type Pattern = readonly Element[];
 
@@ -10,10 +10,10 @@ type Element = { readonly char: string } | { readonly run: 'part' | 'any' } | { 
 const placeholders = ['username', 'namespace', 'serviceaccount'] as const;
 type Placeholder = (typeof placeholders)[number];
 
-/** Values of placeholders; a pattern with one that is absent matches nothing. */
+/** The values of placeholders; a pattern with a placeholder that has no value matches nothing. */
 export type Placeholders = Readonly<Partial<Record<Placeholder, string>>>;
 
-/** Throws an Error that says what is wrong with the pattern. */
+/** Parses a pattern. Throws an Error that describes what is wrong with it. */
 export function parsePattern(text: string): Pattern {
   const elements: Element[] = [];
   for (let at = 0; at < text.length; ) {
@@ -41,18 +41,18 @@ export function parsePattern(text: string): Pattern {
 }
 
 export interface PatternOptions {
-  /** Each of these characters ends a part; without any, `*` is as good as `**`. */
+  /** The characters that separate parts; without any, `*` is equivalent to `**`. */
   readonly separators?: string;
   readonly substitutes?: Placeholders;
-  /** Whether each `*` in the first part of the text stands for any characters within the part. */
+  /** Whether each `*` in the first part of the text may stand for any characters within the part. */
   readonly wildcards?: boolean;
-  /** Where in the text ASCII letters have no case: from the first of these on, up to before the second. */
+  /** Returns the range of the text in which the case of ASCII letters does not matter. */
   readonly caseless?: (text: string) => readonly [start: number, end: number];
 }
 
 /**
- * Returns a function that tests whether a whole text matches. The places in the pattern at which a text can be are the
- * bits of one number: a character takes some operations on as many bits as the pattern has elements, whatever was
+ * Returns a function that tests whether a whole text matches. The possible positions in the pattern are the bits of one
+ * number: each character takes a few operations on as many bits as the pattern has elements, regardless of the text
  * before it.
  */
 export function matcher(pattern: Pattern, given: PatternOptions = {}): (text: string) => boolean {
@@ -68,7 +68,7 @@ export function matcher(pattern: Pattern, given: PatternOptions = {}): (text: st
     return opened((places & wanted) << 1n) | opened(places & (separators.includes(char) ? runsBeyondParts : runs));
   };
   const inParts = [...chars].reduce((all, [char, at]) => (separators.includes(char) ? all : all | at), runs);
-  // Adding carries each place through the places that follow it without a gap, to the one behind them.
+  // The addition carries each position through the adjacent positions after it, to the one behind them.
   const behindAny = (places: bigint): bigint => places | (((places & inParts) + inParts) ^ inParts);
   return (text) => {
     const firstPart = wildcards ? lengthOfFirst(text, separators) : 0;
@@ -88,14 +88,16 @@ function lengthOfFirst(text: string, separators: string): number {
   return text.length;
 }
 
-/** Returns an ASCII letter in the other case; other characters as they are, since several may share a lower case. */
+/**
+ * Returns an ASCII letter in the other case, and other characters unchanged, because several may share a lower case.
+ */
 function otherCase(char: string): string {
   if (char >= 'a' && char <= 'z') return char.toUpperCase();
   return char >= 'A' && char <= 'Z' ? char.toLowerCase() : char;
 }
 
 interface Places {
-  /** Where each character stands. */
+  /** The positions of each character. */
   readonly chars: ReadonlyMap<string, bigint>;
   readonly runs: bigint;
   readonly runsBeyondParts: bigint;
@@ -115,7 +117,7 @@ function placesIn(elements: readonly Simple[]): Places {
   return { chars, runs, runsBeyondParts };
 }
 
-/** Longest value of a placeholder; a longer one matches nothing. */
+/** The maximum length of a placeholder's value; a longer one matches nothing. */
 const longestSubstitute = 4_096;
 
 type Simple = Exclude<Element, { readonly placeholder: Placeholder }>;

@@ -6,11 +6,11 @@ import { parseRange } from './address-range.js';
 import type { RequestFacts } from './facts.js';
 import { parsePattern } from './pattern.js';
 
-/** Which requests are approved and denied without asking a person. The first rule that matches decides. */
+/** The rules by which requests are approved and denied automatically. The first rule that matches decides. */
 export interface CertificatePolicy {
-  /** `shadow`: nothing is decided, only reported what would have been. Default: enforce. */
+  /** `shadow`: decisions are only reported, and not made. Default: enforce. */
   readonly mode?: (typeof policyModes)[number];
-  /** The decision about requests for signers that rules name, if no rule matches. Default: leave (to others). */
+  /** The decision about requests for signers that rules name, if no rule matches. Default: leave (undecided). */
   readonly default?: (typeof policyDefaults)[number];
   readonly rules: readonly PolicyRule[];
 }
@@ -19,38 +19,44 @@ const policyModes = ['enforce', 'shadow'] as const;
 const policyDefaults = ['leave', 'deny'] as const;
 
 /**
- * One rule. An approving rule matches a request in which everything is allowed by it: what it does not name must not
- * be there. A denying rule matches a request in which, of each list it has, something is named.
+ * One rule. An approving rule matches a request in which it permits everything: a request must not contain names of a
+ * kind that the rule does not list. A denying rule matches a request that contains, for each list of the rule, a value
+ * in it.
  */
 export interface PolicyRule {
-  /** Stands in the condition and in the log. */
+  /** The name in the condition and in the log. */
   readonly name: string;
   readonly effect: (typeof ruleEffects)[number];
   /** Signer names, or `domain/*`. */
   readonly signers: readonly string[];
-  /** Requesters. One entry of each list must match. */
+  /** The requesters. One entry of each list must match. */
   readonly requesters?: { readonly usernames?: readonly string[]; readonly groups?: readonly string[] };
-  /** As in `spec.usages`. */
+  /** Usages as in `spec.usages`. */
   readonly usages?: readonly string[];
-  /** Default of approving rules: RSA of 2048 bits or more, P-256, P-384, P-521, Ed25519. */
+  /** The default of approving rules: RSA of 2048 bits or more, P-256, P-384, P-521, Ed25519. */
   readonly keys?: readonly KeyRule[];
-  /** Patterns; parts of names end at `:`. */
+  /** Patterns of subject fields, with parts separated by `:`. */
   readonly subject?: { readonly [field in SubjectField]?: readonly string[] };
   readonly names?: {
-    /** Patterns; parts end at `.`, letters of either case are the same. */
+    /** Patterns of DNS names, with parts separated by `.`; case does not matter. */
     readonly dns?: readonly string[];
-    /** Addresses or ranges such as 10.0.0.0/8. */
+    /** Addresses, or ranges such as 10.0.0.0/8. */
     readonly ip?: readonly string[];
-    /** Patterns; parts end at `@`. */
+    /** Patterns of mail addresses, with parts separated by `@`. */
     readonly email?: readonly string[];
-    /** Patterns; parts end at `/`, where something is approved at `?`, `#`, `%` and a backslash too. */
+    /** Patterns of URIs, with parts separated by `/`, and in approving rules also by `?`, `#`, `%` and a backslash. */
     readonly uri?: readonly string[];
     /** Whether DNS names with a `*` may be approved. Default: no. */
     readonly wildcards?: boolean;
   };
-  /** Approving: the lifetime must be asked for, and be no longer. Denying: it is longer, or not asked for. */
+  /**
+   * An approving rule requires a requested lifetime that is at most this. A denying rule matches if it is longer, or
+   * not requested.
+   */
   readonly maxExpirationSeconds?: number;
-  /** A condition in an expression language, where one is plugged in; must hold besides everything else. */
+  /**
+   * A condition in an expression language, if a compiler is configured; it must hold in addition to everything else.
+   */
   readonly expression?: string;
 }
 
@@ -67,20 +73,20 @@ export const subjectFields = [
   'streetAddresses',
   'postalCodes',
 ] as const;
-/** A part of the subject that a rule can be about. */
+/** A part of the subject that a rule can restrict. */
 export type SubjectField = (typeof subjectFields)[number];
 
 const ruleKeyTypes = ['RSA', 'ECDSA', 'Ed25519', 'ML-DSA-44', 'ML-DSA-65', 'ML-DSA-87'] as const;
 
-/** A kind of key that a rule allows, and how large it may be. */
+/** A type of key that a rule permits, and its minimum size. */
 export interface KeyRule {
   readonly type: (typeof ruleKeyTypes)[number];
-  /** Size of the modulus or the curve. */
+  /** The minimum size of the modulus or the curve. */
   readonly minBits?: number;
   readonly maxBits?: number;
 }
 
-/** Turns the text of an expression into a condition; throws an Error for one that makes no sense. */
+/** Compiles an expression to a condition; throws an Error if the expression is invalid. */
 export type ExpressionCompiler = (expression: string) => (facts: RequestFacts) => boolean;
 
 const texts = listOf(anyString);
@@ -105,7 +111,10 @@ const rule: Checks<PolicyRule> = {
   expression: anyString,
 };
 
-/** Members of a policy as they may come from a file, or from a program without types: what is misspelt is no condition. */
+/**
+ * Checks of a policy's members, which may come from a file or from a program without types. Unknown members are errors,
+ * because a misspelt condition would be ignored.
+ */
 export const policyChecks: Checks<CertificatePolicy> = {
   mode: oneOf(policyModes),
   default: oneOf(policyDefaults),
@@ -115,7 +124,7 @@ export const policyForm = fields(policyChecks, 'rules');
 
 /**
  * Returns all errors in a policy, one sentence each, with the path of the field; only the first error if the policy
- * does not have the form of its type.
+ * does not match its type.
  */
 export function policyProblems(policy: CertificatePolicy, compile?: ExpressionCompiler): readonly string[] {
   const misshapen = policyForm(policy, '');

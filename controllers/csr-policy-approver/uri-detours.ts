@@ -5,7 +5,7 @@ import querystring from 'node:querystring';
  * segments, a user and a port. Programs that read a certificate may normalize all of them; Go decodes every path.
  */
 
-/** Whether the path has a segment `.` or `..`, however it is written. Some readers take a backslash for a slash. */
+/** Whether the path has a segment `.` or `..`, however it is encoded. Some programs treat a backslash as a slash. */
 export const hasDotSegments = (uri: string): boolean =>
   /(?:^|[/\\])\.{1,2}(?:$|[/\\?#])/.test(querystring.unescape(uri));
 

@@ -14,7 +14,7 @@ import { issuedChainProblem } from '../../src/pki/issued-check.js';
 import { type SigningRequest, type SigningResult, signingResult } from '../../src/pki/signer.js';
 import { isDue, signingRequest } from './signing-request.js';
 
-/** Asks signers about approved requests and writes down what they answer; see `signingControllers`. */
+/** Returns controllers that call signers for approved requests and write their answers; see `signingControllers`. */
 export const csrSigners = (options: SigningOptions): readonly Runnable[] => signingControllers(aboutRequests, options);
 
 const aboutRequests: SigningSpec<CertificateSigningRequest, SigningRequest, SigningResult> = {

@@ -10,19 +10,22 @@ import type { Logger } from '../../src/runtime/logger.js';
 
 /** A CA in a Secret (`tls.crt`, `tls.key`) that may be replaced at any time. */
 export interface SecretCa {
-  /** The newest that was good. Throws an Error while there was none. */
+  /** Returns the latest valid CA. Throws an Error while there has been none. */
   current(): CertificateAuthority;
-  /** PEM of what verifies its certificates, past and future ones too; empty while there was none. */
+  /**
+   * Returns the certificates, in PEM, that verify those of the CA, past and future ones too; empty while there has been
+   * none.
+   */
   anchors(): string;
-  /** PEM of its own certificates, past and future ones too; empty while there was none. */
+  /** Returns the CA's own certificates in PEM, past and future ones too; empty while there has been none. */
   issuers(): string;
-  /** Resolves when the Secret was looked at for the first time, or the signal aborted. */
+  /** Resolves when the Secret was read for the first time, or the signal aborted. */
   readonly ready: Promise<void>;
 }
 
 /**
- * Follows a Secret until the signal aborts. One that is deleted, that holds no CA or a pair that does not match, or
- * whose CA was replaced without being announced, leaves the CA that was there before.
+ * Follows a Secret until the signal aborts. If it is deleted, holds no CA, or a certificate and key that do not match,
+ * or its CA was replaced without being announced, the previous CA stays in use.
  */
 export function followCaSecret(
   client: Client,
@@ -40,7 +43,7 @@ export function followCaSecret(
       const ca = loadCertificateAuthority({ certificate, key, clock });
       if (ca.keyId !== known?.ca.keyId) log.info({ object, keyId: ca.keyId }, 'loaded the CA from its Secret');
       known = { ca, anchors: anchorsOf(state), issuers: issuersOf(state) };
-      // One that is rotated is replaced in time, unless that is held up.
+      // A CA with rotation is replaced in time, unless the rotation is held up.
       const littleMs = state.longestSeconds > 0 ? state.longestSeconds * 1_000 : undefined;
       warnCaExpiry(ca, { clock, log, about: { object }, littleMs });
     } catch (error) {

@@ -9,12 +9,12 @@ import { readCertificateRequest } from '../../src/pki/certificate-request.js';
 import { encodePem, firstPemBlock } from '../../src/pki/pem.js';
 import type { SigningRequest } from '../../src/pki/signer.js';
 
-/** Approved, not denied, not failed, and nothing issued yet. */
+/** Whether a request is approved, not denied, not failed, and has no certificate yet. */
 export const isDue = (csr: CertificateSigningRequest): boolean => isApproved(csr) && !isFailed(csr) && !isIssued(csr);
 
 /**
- * Returns the input of a signer. The PEM holds the verified request and nothing else, whatever stood around it.
- * Throws PkiError for a request that cannot be read or whose own signature is wrong.
+ * Returns the input of a signer. Its PEM contains the verified request and nothing else. Throws PkiError for a request
+ * that is malformed or whose own signature is invalid.
  */
 export function signingRequest(csr: CertificateSigningRequest): SigningRequest {
   const given = requestPem(csr);

@@ -2,23 +2,23 @@ import { groupOf, type OwnerReference } from '../../src/api/object.js';
 import { BoundedMap } from '../../src/runtime/bounded-map.js';
 import type { Node } from './owner-graph.js';
 
-/** As many as kube-controller-manager remembers. */
+/** The same number as in kube-controller-manager. */
 const most = 500;
 
 /**
- * Owners known to be gone, the last used of them: once a definition is deleted, nobody can be asked for its objects any
- * more. A uid is never used again, so that what is here stays true.
+ * The most recently used owners that are known to be gone: once a definition is deleted, the server cannot be asked for
+ * its objects. A uid is never used again, so the entries never become wrong.
  */
 export class AbsentOwners {
-  /** The owners by coordinates. */
+  /** The absent owners, by coordinates. */
   readonly #known = new BoundedMap<string, true>(most);
 
-  /** `namespace` is that of the owner; undefined for one outside of namespaces. */
+  /** Adds an owner. `namespace` is that of the owner; undefined for a cluster-scoped one. */
   add(reference: OwnerReference, namespace: string | undefined): void {
     this.#known.set(coordinates(reference, namespace), true);
   }
 
-  /** Whether the owner that an object means is gone: one outside of namespaces, or in the object's own. */
+  /** Whether the owner in an object's reference is gone: a cluster-scoped one, or one in the object's namespace. */
   has(reference: OwnerReference, { key }: Node): boolean {
     const found = [undefined, key.namespace].map((namespace) => coordinates(reference, namespace));
     const known = found.find((one) => this.#known.get(one));
@@ -27,6 +27,6 @@ export class AbsentOwners {
   }
 }
 
-/** In whichever version: all of them are gone at once. */
+/** Returns the coordinates of an owner, without the version: an owner is gone in all versions at once. */
 const coordinates = ({ apiVersion, kind, name, uid }: OwnerReference, namespace = ''): string =>
   JSON.stringify([groupOf(apiVersion), kind, namespace, name, uid]);

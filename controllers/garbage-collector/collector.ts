@@ -10,12 +10,14 @@ import type { Ownership } from './ownership.js';
 
 const options = { fieldManager: fieldManagers.controllers };
 
-/** How soon to look again at an object whose owner is there and not in any watch: of a kind so new, or never watched. */
+/**
+ * The delay before checking again an object whose owner exists but is in no watch: its kind is new, or never watched.
+ */
 const unseenOwner = { requeueAfterMs: 10_000 };
-/** How soon to look again at an owner whose orphans are not all known. */
+/** The delay before checking again an owner whose dependents are not all known. */
 const unlistedOrphans = { requeueAfterMs: 10_000 };
 
-/** Decides about one object at a time, and does what it decided. */
+/** Decides about one object at a time, and carries out the decision. */
 export class Collector {
   readonly #context: ReconcileContext;
   readonly #ownership: Ownership;
@@ -36,7 +38,10 @@ export class Collector {
     return this.#judge(node);
   }
 
-  /** True without asking the server: the owner is known, is the one that is meant, and is not waiting to go. */
+  /**
+   * Whether it is known without a request that the owner exists, is the referenced one, and is not waiting for its
+   * dependents.
+   */
   #isKnownSolid(node: Node, { uid, name: owner, kind, apiVersion }: OwnerReference): boolean {
     const known = this.#ownership.graph.get(uid);
     return (
@@ -69,7 +74,7 @@ export class Collector {
       dependents: this.#ownership.graph.dependentsOf(node.uid),
     });
     if (verdict.do === 'nothing') {
-      // The deletion of an owner that no watch has reported will not be reported either.
+      // If no watch has reported an owner, none will report its deletion.
       return findings.every(({ reference }) => this.#ownership.graph.get(reference.uid)) ? undefined : unseenOwner;
     }
     if (verdict.do === 'disown') {
@@ -93,12 +98,12 @@ export class Collector {
   }
 
   async #stateOf(node: Node, reference: OwnerReference): Promise<OwnerState | 'nobody knows'> {
-    // Before its type is looked for: that may be gone as well.
+    // This is checked before the type is looked up, because the type may be gone as well.
     if (this.#ownership.isAbsent(node, reference)) return 'absent';
     const { apiVersion, kind, name: owner, uid } = reference;
     const type = this.#monitors.typeOf(apiVersion, kind);
     if (type === undefined) throw new Error(`no resource is served for the owner kind ${kind} of ${apiVersion}`);
-    // A cluster-scoped object cannot be owned by a namespaced one: which of them is meant does not say.
+    // A cluster-scoped object cannot be owned by a namespaced one, and the reference does not contain a namespace.
     if (type.namespaced && !node.type.namespaced) return 'nobody knows';
     const key: ObjectKey = type.namespaced ? { namespace: node.key.namespace, name: owner } : { name: owner };
     const found = await this.#context.client.resource<ApiObject>(type).get(key);
@@ -120,8 +125,8 @@ export class Collector {
   }
 
   /**
-   * Lets an owner go once nobody blocks it; until then sees to it that its dependents are dealt with. A resource that
-   * cannot be listed holds no owner, as in Kubernetes: what is found later goes later.
+   * Removes the foreground finalizer of an owner once no dependent blocks it; until then, wakes its dependents. As in
+   * Kubernetes, a resource that cannot be listed does not hold up owners: its objects are deleted when they are found.
    */
   async #awaitDependents(node: Node): Promise<void> {
     const blockers = this.#ownership.graph.blockersOf(node.uid);
@@ -130,8 +135,9 @@ export class Collector {
   }
 
   /**
-   * One dependent that cannot be let go of holds the owner, and none of the others. So does a resource that could not be
-   * listed yet: its objects would be found later and, their owner gone, be deleted instead of kept.
+   * Removes an owner from its dependents, then the orphan finalizer from the owner. A dependent that cannot be updated
+   * holds up the owner, but no other dependent. So does a resource that has not been listed yet: its objects would be
+   * found after their owner was deleted, and be deleted instead of kept.
    */
   async #orphan(node: Node): Promise<ReconcileResult> {
     const failures: unknown[] = [];
@@ -163,7 +169,7 @@ export class Collector {
     await removeFinalizer(client, node.type, object, finalizer, options);
   }
 
-  /** Replaces the owner references of an object as it was read. */
+  /** Replaces the owner references of an object in the state that was read. */
   #writeOwners(node: Node, { metadata }: ApiObject, owners: readonly OwnerReference[]): Promise<ApiObject> {
     const ownerReferences = owners.length > 0 ? owners : null;
     const { resourceVersion = '' } = metadata;

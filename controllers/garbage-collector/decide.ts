@@ -11,12 +11,12 @@ export interface OwnerFinding {
 
 export type Verdict =
   | { readonly do: 'nothing' }
-  /** Somebody still owns it: only the references to the others go. */
+  /** An owner still exists: only the references to the others are removed. */
   | { readonly do: 'disown'; readonly owners: readonly OwnerReference[] }
   | {
       readonly do: 'delete';
       readonly policy: 'Background' | 'Foreground' | 'Orphan';
-      /** First stop it from blocking owners, because its dependents wait in a circle. */
+      /** First stop the object from blocking its owners, because its dependents form a cycle. */
       readonly unblock: boolean;
     };
 

@@ -14,21 +14,21 @@ import { Ownership, type Wake } from './ownership.js';
 
 const name = 'garbage-collector';
 
-/** After a definition changed, what is served is asked for every second for a while: it follows a little later. */
+/** For this time after a definition changed, discovery is read every second, because it follows a little later. */
 const settlingMs = 5_000;
 const settlingLookMs = 1_000;
 
-/** How often the collector finds out which resources there are. */
+/** Options of the garbage collector's discovery. */
 export interface GarbageCollectorOptions {
-  /** How often to ask what is served, besides when a CustomResourceDefinition changes. Default 30 s. */
+  /** The interval of discovery, besides changes of CustomResourceDefinitions. Default 30 s. */
   readonly discoverEveryMs?: number;
   readonly domains?: Domains;
 }
 
 /**
- * Deletes objects whose owners are gone. Watches everything that can be owned and keeps who owns whom; before it deletes
- * it asks the server again about the object and each of its owners. Owners deleted in the foreground wait here for
- * their dependents, and orphans are let go of here.
+ * Deletes objects whose owners are gone. Watches everything that can be owned and maintains a graph of owners; before
+ * it deletes an object, it reads the object and each of its owners from the server. Also completes foreground
+ * deletions, whose owners wait for their dependents, and orphaning ones.
  */
 export const garbageCollector = (given: GarbageCollectorOptions = {}): Runnable =>
   defineKeyedController(name, (context) => workOf(given, context));
@@ -60,7 +60,10 @@ function workOf(given: GarbageCollectorOptions, context: ReconcileContext): Keye
   const monitors = new Monitors(context, listener, domains);
   const collector = new Collector(context, ownership, monitors);
 
-  /** Apart from the queue: objects that wait for a resource to be listed must not keep it from being found gone. */
+  /**
+   * Runs outside of the queue: objects that wait for a resource to be listed must not prevent its removal from being
+   * found.
+   */
   const followDiscovery = async (): Promise<void> => {
     const backoff = exponentialBackoff({ baseMs: settlingLookMs, capMs: discoverEveryMs });
     signal.addEventListener('abort', () => pause.abort(noLongerNeeded), { once: true });

@@ -16,7 +16,7 @@ import { TurnTaking } from '../../src/runtime/turn-taking.js';
 
 export interface Listener {
   changed(type: ResourceType, change: CacheChange<ApiObject>): void;
-  /** The first list of a watch that took the place of another: what else was known of the resource is gone. */
+  /** Called with the first list of a watch that replaced another: all other known objects of the resource are gone. */
   replaced(groupResource: string, uids: ReadonlySet<string>): void;
 }
 
@@ -24,25 +24,25 @@ interface Monitor {
   readonly type: ResourceType;
   readonly cache: ObjectCache<ApiObject>;
   readonly stop: AbortController;
-  /** Everything was listed once, or nothing more will be, or it took too long. */
+  /** Resolves when everything was listed once, the watch was stopped, or the first list took too long. */
   readonly ready: Promise<void>;
   isListed(): boolean;
 }
 
-/** How long kube-controller-manager waits for first lists before it goes on without those that fail. */
+/** The time that kube-controller-manager waits for first lists before it continues without those that fail. */
 const initialSyncMs = 30_000;
 
-/** One watch for every resource whose objects can own and be owned; follows what is served. */
+/** The watches of all resources whose objects can own and be owned, which follow discovery. */
 export class Monitors {
   readonly #context: ReconcileContext;
   readonly #listener: Listener;
-  /** Events neither own nor are owned, and there are many. */
+  /** Events are ignored: they neither own nor are owned, and there are many. */
   readonly #ignored: ReadonlySet<string>;
   readonly #running = new Map<string, Monitor>();
-  /** All watches of the first refresh are ready. */
+  /** Settles when all watches of the first refresh are ready. */
   #first: Promise<unknown> | undefined;
   #served: readonly DiscoveredResource[] = [];
-  /** What is to be watched, by group and resource. */
+  /** The resources to be watched, by group and resource. */
   #wanted: ReadonlyMap<string, DiscoveredResource> = new Map();
   #kinds: ReadonlyMap<string, ResourceType> = new Map();
 
@@ -54,13 +54,13 @@ export class Monitors {
   }
 
   /**
-   * Starts watches for new resources and those that are served in another way than before, and ends those of resources no
-   * longer served; answers the latter. What could not be discovered this time is taken to be served as before.
+   * Starts watches for new resources and those whose version, kind or scope changed, and ends those of resources no
+   * longer served; returns the latter. Groups whose discovery fails are assumed to be served as before.
    */
   async refresh(): Promise<readonly string[]> {
     const failed = new Set<string>();
     const found = await this.#context.client.discover({ onFailure: (failure) => failed.add(groupVersion(failure)) });
-    // A watch that is started now would never be stopped.
+    // A watch started after the abort would never be stopped.
     if (this.#context.signal.aborted) return [];
     this.#served = [...found, ...this.#served.filter((type) => failed.has(groupVersion(type)))];
     this.#kinds = new Map(this.#served.map((type) => [`${groupVersion(type)} ${type.kind}`, type]));
@@ -76,14 +76,14 @@ export class Monitors {
     return ended;
   }
 
-  /** In turns with others: there may be hundreds. */
+  /** Opens the missing watches, yielding to other work, because there may be hundreds. */
   async #openWanted(): Promise<void> {
     const turns = new TurnTaking();
     for (const [id, type] of this.#wanted) {
       const running = this.#running.get(id);
       if (running !== undefined && isSame(running.type, type)) continue;
       if (turns.isDue) await turns.next();
-      // A watch that is started now would never be stopped.
+      // A watch started after the abort would never be stopped.
       if (this.#context.signal.aborted) return;
       const opened = this.#open(type);
       this.#running.set(id, opened);
@@ -92,16 +92,17 @@ export class Monitors {
   }
 
   /**
-   * Resolves when every watch of the first refresh has listed what there is or had its time to; at once before that. Those
-   * begun later are waited for by nobody, as in Kubernetes: one that cannot be listed would hold up everything else.
+   * Resolves when every watch of the first refresh has completed its list or had its time for it; immediately before
+   * the first refresh. As in Kubernetes, later watches are not waited for: one that cannot be listed would hold up
+   * everything else.
    */
   async ready(): Promise<void> {
     await this.#first;
   }
 
   /**
-   * Resources that could not be listed yet: what there is of them is not known. Not among them are those of groups that
-   * could never be discovered: mostly these have nothing that can be owned.
+   * Returns the resources that have not been listed yet, so that their objects are unknown. Resources of groups whose
+   * discovery has never succeeded are not included: most of these have nothing that can be owned.
    */
   unlisted(): readonly ResourceType[] {
     const isListed = (id: string, type: ResourceType): boolean => {
@@ -111,7 +112,7 @@ export class Monitors {
     return [...this.#wanted].filter(([id, type]) => !isListed(id, type)).map(([, type]) => type);
   }
 
-  /** The resource that an owner reference is about; undefined if it is not served. */
+  /** Returns the resource of an owner reference; undefined if it is not served. */
   typeOf(apiVersion: string, kind: string): ResourceType | undefined {
     return this.#kinds.get(`${apiVersion} ${kind}`);
   }
@@ -139,7 +140,10 @@ export class Monitors {
     return { type, cache, stop, ready, isListed: () => isListed };
   }
 
-  /** What the new watch did not find has been deleted since the old one, or one before that which never listed. */
+  /**
+   * Reports the first list of a new watch: other known objects of the resource were deleted between the old watch and
+   * this one.
+   */
   async #replace(old: Monitor, { type, cache, stop }: Monitor): Promise<void> {
     old.stop.abort();
     await cache.synced;
@@ -153,7 +157,7 @@ export class Monitors {
   }
 }
 
-/** Whether a resource is served as before. Its definition may have got another preferred version, kind or scope. */
+/** Whether a resource is served as before. Its definition may have changed the preferred version, kind or scope. */
 const isSame = (a: ResourceType, b: ResourceType): boolean =>
   a.version === b.version && a.kind === b.kind && a.namespaced === b.namespaced;
 
@@ -167,14 +171,14 @@ const looksAt = [
   'finalizers',
 ] as const;
 
-/** What the garbage collector looks at: it follows every object there is, and must hold little of each. */
+/** Reduces an object to what the garbage collector needs, because it holds every object in memory. */
 function bare({ apiVersion, kind, metadata }: ApiObject): ApiObject {
   const kept: Record<string, unknown> = {};
   for (const member of looksAt) if (metadata[member] !== undefined) kept[member] = metadata[member];
   return { apiVersion, kind, metadata: kept as ObjectMeta };
 }
 
-/** What can be followed and deleted, by group and resource. */
+/** Returns the resources that can be watched and deleted, by group and resource. */
 const watchable = (
   discovered: readonly DiscoveredResource[],
   ignored: ReadonlySet<string>,

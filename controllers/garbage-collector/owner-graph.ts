@@ -1,15 +1,15 @@
 import { type ApiObject, keyOf, type ObjectKey, type OwnerReference, type ResourceType } from '../../src/api/object.js';
 
-/** What the garbage collector knows of one object. */
+/** An object in the owner graph. */
 export interface Node {
   readonly uid: string;
   readonly type: ResourceType;
   readonly key: ObjectKey;
   readonly owners: readonly OwnerReference[];
   readonly deleting: boolean;
-  /** Being deleted, but only after its dependents. */
+  /** Whether it is being deleted, but only after its dependents. */
   readonly waitsForDependents: boolean;
-  /** Being deleted, its dependents to be let go. */
+  /** Whether it is being deleted, and its dependents are to be orphaned. */
   readonly orphansDependents: boolean;
 }
 
@@ -30,7 +30,7 @@ export function nodeOf(type: ResourceType, object: ApiObject): Node {
   };
 }
 
-/** An owner in a namespace owns only what is in the same; one outside of namespaces may own anything. */
+/** Whether an owner may own a dependent: a namespaced one only in its namespace, a cluster-scoped one anywhere. */
 export const canBeOwnedBy = (dependent: Node, owner: Node): boolean =>
   !owner.type.namespaced || owner.key.namespace === dependent.key.namespace;
 
@@ -38,7 +38,7 @@ export const canBeOwnedBy = (dependent: Node, owner: Node): boolean =>
 export class OwnerGraph {
   readonly #nodes = new Map<string, Node>();
   readonly #dependents = new Map<string, Set<string>>();
-  /** Deleted owners, as long as an object refers to them; without their own owners, which may be many. */
+  /** Deleted owners that other objects still refer to, without their own owners, which may be many. */
   readonly #gone = new Map<string, Node>();
 
   get size(): number {
@@ -63,21 +63,23 @@ export class OwnerGraph {
     return previous;
   }
 
-  /** Drops what is known of an object; nothing is said of whether it is still there. */
+  /** Removes an object from the graph, whether or not it still exists. */
   remove(uid: string): Node | undefined {
     const node = this.#take(uid);
     for (const owner of node?.owners ?? []) this.#dropUnwanted(owner.uid);
     return node;
   }
 
-  /** An object is gone: remembered as long as others refer to it, since its kind may soon be gone as well. */
+  /**
+   * Removes a deleted object, and remembers it as long as others refer to it, because its kind may be deleted as well.
+   */
   end(uid: string): Node | undefined {
     const node = this.remove(uid);
     if (node !== undefined && this.#dependents.has(uid)) this.#gone.set(uid, { ...node, owners: [] });
     return node;
   }
 
-  /** A known object was deleted. */
+  /** Returns a deleted object; undefined if it is not known to be deleted. */
   gone(uid: string): Node | undefined {
     return this.#gone.get(uid);
   }
@@ -102,7 +104,7 @@ export class OwnerGraph {
     return [...(this.#dependents.get(uid) ?? [])].flatMap((dependent) => this.#nodes.get(dependent) ?? []);
   }
 
-  /** Dependents whose reference has `blockOwnerDeletion`. */
+  /** Returns the dependents whose reference has `blockOwnerDeletion`. */
   blockersOf(uid: string): readonly Node[] {
     return this.dependentsOf(uid).filter(({ owners }) =>
       owners.some((owner) => owner.uid === uid && owner.blockOwnerDeletion === true),

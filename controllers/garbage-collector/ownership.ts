@@ -18,7 +18,7 @@ export class Ownership {
     this.#recorder = recorder;
   }
 
-  /** Whether the owner that an object means is known to be gone. */
+  /** Whether the owner in an object's reference is known to be gone. */
   isAbsent(dependent: Node, reference: OwnerReference): boolean {
     const owner = this.graph.gone(reference.uid);
     if (owner !== undefined && owner.key.name === reference.name && owner.type.kind === reference.kind) {
@@ -27,7 +27,7 @@ export class Ownership {
     return this.absent.has(reference, dependent);
   }
 
-  /** An object is there, or is otherwise than it was. */
+  /** Adds an object, or its new state, to the graph. */
   learn(node: Node): void {
     if (node.uid === '') return;
     const previous = this.graph.put(node);
@@ -46,14 +46,15 @@ export class Ownership {
       for (const { uid } of previous?.owners ?? []) if (this.graph.get(uid)) this.wake(uid, 'dependent changed');
     }
     if (node.waitsForDependents && !previous?.waitsForDependents) {
-      // Its dependents first: nothing tells them to go once the owner waits no longer, and others may hold it for long.
+      // The dependents are woken first: nothing else wakes them once the owner no longer waits, and others may hold it
+      // for long.
       for (const { uid } of this.graph.dependentsOf(node.uid)) this.wake(uid, 'owner is being deleted');
       this.wake(node.uid, 'waits for dependents');
     }
     if (node.orphansDependents && !previous?.orphansDependents) this.wake(node.uid, 'orphans dependents');
   }
 
-  /** An object is gone. */
+  /** Removes a deleted object from the graph. */
   forget(uid: string): void {
     const node = this.graph.end(uid);
     const dependents = this.graph.dependentsOf(uid);
@@ -62,7 +63,10 @@ export class Ownership {
   }
 }
 
-/** An object with an owner in another namespace goes as if it had none: its owner's name alone does not say why. */
+/**
+ * Records an Event for an object with an owner in another namespace. It is deleted as if the owner did not exist, and
+ * the owner's name alone does not explain that.
+ */
 function tellForeignOwner(dependent: Node, owner: Node, reference: OwnerReference, recorder: EventRecorder): void {
   if (canBeOwnedBy(dependent, owner)) return;
   const { type, key, uid } = dependent;

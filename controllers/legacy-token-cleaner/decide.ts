@@ -13,7 +13,7 @@ import type { ServiceAccount } from '../../src/api/kinds/service-account.js';
 import { isDate } from '../../src/api/string-formats.js';
 import { dateText } from '../../src/api/time.js';
 
-/** An action on one token: first it is marked as invalid, and long after that it is deleted. */
+/** An action on one token, which is first marked as invalid, and deleted after another period. */
 export interface TokenAction {
   readonly action: 'invalidate' | 'delete';
   readonly secret: Secret;
@@ -28,8 +28,9 @@ export interface TokenInventory {
 const day = 86_400_000;
 
 /**
- * Tokens that the server once made by itself (their account lists them), that no pod names, and that nobody has used for
- * the period. Nothing before uses have been recorded for so long, from the day after `trackedSince`. Pure.
+ * Returns the actions on legacy tokens: those that the server once created by itself (their account lists them), that
+ * no pod uses, and that were not used for the period. Returns none until uses have been recorded for that long, from
+ * the day after `trackedSince`. Pure.
  */
 export function decide(
   { secrets, accounts, pods }: TokenInventory,

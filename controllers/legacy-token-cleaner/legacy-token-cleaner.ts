@@ -11,19 +11,19 @@ import { fieldManagers } from '../../src/controller/field-manager.js';
 import { defineKeyedController } from '../../src/controller/keyed-controller.js';
 import { decide, type TokenAction } from './decide.js';
 
-/** When Secrets with unused tokens go. */
+/** When unused tokens in Secrets are removed. */
 export interface LegacyTokenCleanerOptions {
   readonly domains?: Domains;
   /** How long a token must have been unused. Default a year. */
   readonly periodMs?: number;
-  /** How often tokens are looked at. Default a day. */
+  /** The interval at which tokens are checked. Default a day. */
   readonly intervalMs?: number;
 }
 
 const name = 'legacy-token-cleaner';
 const day = 86_400_000;
 
-/** Ends tokens that were once made by the server itself and that nobody uses any more. */
+/** Invalidates and deletes unused tokens that the server once created by itself. */
 export const legacyTokenCleaner = (options: LegacyTokenCleanerOptions = {}): Runnable =>
   defineKeyedController<'tokens'>(name, (context) => ({
     identity: (tokens) => tokens,
@@ -43,7 +43,7 @@ async function clean(
   const tracking = await client.resource(ConfigMaps).get(legacyTokenTracking);
   const trackedSince = tracking?.data?.['since'] ?? '';
   const now = clock.now();
-  // Without tokens, and as a rule there are none, nothing else needs to be read.
+  // If there are no tokens, as is usual, nothing else needs to be read.
   const tokensOnly = `type=${signerKeyIn(domains, secretTypes.serviceAccountToken)}`;
   const { items: secrets } = await client.resource(Secrets).list({ fieldSelector: tokensOnly });
   if (secrets.length === 0) return;

@@ -3,15 +3,15 @@ import type { NamespaceCondition } from '../../src/api/kinds/namespace.js';
 
 /** The result of one attempt to delete the contents of a namespace. */
 export interface DeletionProgress {
-  /** Why discovery failed, completely or for some groups. */
+  /** The error of discovery, complete or for some groups. */
   readonly discoveryFailure: string | undefined;
   readonly deletionFailures: readonly string[];
   readonly remaining: readonly { readonly plural: string; readonly group: string; readonly count: number }[];
-  /** How many remaining objects each finalizer holds. */
+  /** The number of remaining objects with each finalizer. */
   readonly finalizers: ReadonlyMap<string, number>;
 }
 
-/** Nothing is left, and nothing failed on the way. */
+/** Whether nothing is left, and nothing failed. */
 export const isEmpty = ({ discoveryFailure, deletionFailures, remaining }: DeletionProgress): boolean =>
   discoveryFailure === undefined && deletionFailures.length === 0 && remaining.length === 0;
 
@@ -20,7 +20,7 @@ type Finding = Pick<NamespaceCondition, 'reason' | 'message'>;
 interface Rule {
   readonly type: string;
   readonly fine: Finding;
-  /** undefined: fine. */
+  /** Returns the problem; undefined if there is none. */
   failing(emptying: DeletionProgress): Finding | undefined;
 }
 
@@ -80,7 +80,7 @@ const rules: readonly Rule[] = [
 
 const listed = (texts: readonly string[]): string => [...texts].sort().join(', ');
 
-/** The five conditions of a namespace that is being emptied; the same list if nothing changed. */
+/** Returns the five conditions of a namespace that is being emptied; the same list if nothing changed. */
 export const deletionConditions = (
   previous: readonly NamespaceCondition[] | undefined,
   emptying: DeletionProgress,

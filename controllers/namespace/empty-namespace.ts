@@ -8,8 +8,8 @@ import { deleteIfPresent } from '../../src/controller/delete-if-present.js';
 import type { DeletionProgress } from './conditions.js';
 
 /**
- * Asks for the deletion of everything in a namespace and reports what is left. Pods go first, alone until gone. Groups that
- * could not be discovered keep no others from going.
+ * Requests the deletion of everything in a namespace, and returns what is left. Pods are deleted first, and everything
+ * else only when they are gone. Groups whose discovery failed do not prevent the deletion of others.
  */
 export async function emptyNamespace(client: Client, namespace: string): Promise<DeletionProgress> {
   const failures: DiscoveryFailure[] = [];
@@ -61,7 +61,7 @@ async function emptyTypes(
   return { deletionFailures, remaining, finalizers };
 }
 
-/** The type is no longer served, or was never meant to be listed or deleted. */
+/** Whether the error means that the type is no longer served, or does not support list or delete. */
 const isGoneType = (error: unknown): boolean => isReason(error, 'NotFound') || isReason(error, 'MethodNotAllowed');
 
 /** Deletes the objects of a type. Returns whether there were any. */
@@ -78,6 +78,9 @@ async function emptyType(client: Client, namespace: string, type: DiscoveredReso
   return found;
 }
 
-/** What there is of a type, metadata alone and a page at a time: of large objects a namespace holds more than memory does. */
+/**
+ * Yields the objects of a type, only their metadata and a page at a time: a namespace may hold more data than fits into
+ * memory.
+ */
 const contents = (client: Client, namespace: string, type: DiscoveredResource): AsyncGenerator<ApiObject> =>
   eachListed(client.resource(type), { namespace, metadataOnly: true });

@@ -14,26 +14,30 @@ import { emptyNamespace } from './empty-namespace.js';
 const options = { fieldManager: fieldManagers.controllers };
 
 /**
- * How long a namespace is left alone, in milliseconds, where several servers share a store: another one may have seen it as
- * it was before, and be about to store something in it. kube-controller-manager waits as long.
+ * How long the controller waits before it empties a namespace, in milliseconds, if several servers share a store:
+ * another server may not have seen the deletion yet, and be about to create an object in it. kube-controller-manager
+ * waits equally long.
  */
 export const sharedSettleMs = 5_000;
 
-/** Most namespaces whose time is remembered; if more are deleted at once, the wait of some starts again. */
+/**
+ * The maximum number of namespaces whose time is remembered; if more are deleted at once, the wait of some starts
+ * again.
+ */
 const mostAtOnce = 10_000;
 
 /**
  * Empties terminating namespaces, reports the progress in conditions, and removes the finalizer once nothing is left.
- * `settleMs`: delay after the deletion was first seen.
+ * `settleMs` is the delay after the deletion was first seen.
  */
 export const namespaceController = ({ settleMs = 0 }: { readonly settleMs?: number } = {}): Runnable => {
-  /** When each was first seen to be deleted, by this process' clock: that of who deleted it may be another. */
+  /** The time when each deletion was first seen, by this process' clock: that of the deleting client may differ. */
   const firstSeen = new BoundedMap<string, number>(mostAtOnce);
   return defineController<Namespace>({
     name: 'namespace',
     for: Namespaces,
     concurrency: 5,
-    // Whichever finalizers hold it: its contents must not outlast it.
+    // Whichever finalizers the namespace has: its contents must not outlast it.
     when: ({ metadata, spec }) => metadata.deletionTimestamp !== undefined && (spec?.finalizers ?? []).length > 0,
 
     async reconcile(given, { client, clock }) {
@@ -58,7 +62,7 @@ export const namespaceController = ({ settleMs = 0 }: { readonly settleMs?: numb
   });
 };
 
-/** What others hold it by is left in order, each once, as kube-controller-manager leaves it. */
+/** Removes the finalizer. The others are left in order, each once, as kube-controller-manager leaves them. */
 async function release(client: Client, current: Namespace): Promise<void> {
   const held = current.spec?.finalizers ?? [];
   const others = held.filter((finalizer) => finalizer !== namespaceFinalizer);

@@ -2,10 +2,10 @@ import { PodCertificateRequests } from '../../src/api/kinds/pod-certificate-requ
 import { defineCleaner } from '../../src/controller/cleaner.js';
 import type { Runnable } from '../../src/controller/controller.js';
 
-/** Nodes ask, and take what they get, faster than this. */
+/** Nodes request certificates, and read them, in less time than this. */
 const lifeMs = 15 * 60_000;
 
-/** Deletes requests for certificates of pods 15 minutes after they were made, however they ended. */
+/** Deletes requests for pod certificates 15 minutes after they were created, whatever their outcome. */
 export const podCertificateCleaner = (): Runnable =>
   defineCleaner({
     name: 'pod-certificate-cleaner',

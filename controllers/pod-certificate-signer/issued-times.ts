@@ -4,25 +4,25 @@ import { issuedChainProblem } from '../../src/pki/issued-check.js';
 import type { PodSigningRequest } from '../../src/pki/pod-signing.js';
 
 const minute = 60_000;
-/** The API server takes no certificate that began, or will, longer ago than this. */
+/** The maximum distance of a certificate's beginning from now that the API server accepts. */
 const mostSkewMs = 5 * minute;
-/** What is written later may come too late. */
+/** The maximum age when a certificate is written; if it is older, it may exceed the limit on arrival. */
 const mostAgeMs = mostSkewMs - 10_000;
-/** It takes no refresh nearer to an end of the certificate's life. */
+/** The minimum distance of the refresh from either end of the certificate's lifetime that the API server accepts. */
 const refreshMs = 10 * minute;
 
-/** The times of a certificate that go into the status, in milliseconds since the epoch. */
+/** Returns the times of a certificate for the status, in milliseconds since the epoch. */
 export const issuedTimes = ({ notBefore, notAfter }: Certificate, refreshAt?: number) => ({
   notBefore,
   notAfter,
   beginRefreshAt: refreshAt ?? notBefore + ((notAfter - notBefore) * 2) / 3,
 });
 
-/** Whether an issued certificate may still be handed out. */
+/** Whether an issued certificate is recent enough to be written to the status. */
 export const isStillNew = (issued: string, now: number): boolean =>
   now - (readPemCertificates(issued)[0]?.notBefore ?? 0) < mostAgeMs;
 
-/** Why the API server would not take what a signer issued. */
+/** Returns why the API server would reject what a signer issued; undefined if it would not. */
 export function problemWithPod(
   { issued, refreshAt }: { readonly issued: string; readonly refreshAt?: number },
   { publicKey, maxSeconds, signerName }: PodSigningRequest,

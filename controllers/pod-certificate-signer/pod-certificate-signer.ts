@@ -14,7 +14,10 @@ import { type PodSigningRequest, type PodSigningResult, podSigningResult } from 
 import { isStillNew, issuedTimes, problemWithPod } from './issued-times.js';
 import { podRequestOutline, podSigningRequest } from './pod-signing-request.js';
 
-/** Asks those of the signers that issue certificates to pods, and writes down what they answer; see `signingControllers`. */
+/**
+ * Returns controllers that call the signers that issue certificates to pods, and write their answers; see
+ * `signingControllers`.
+ */
 export const podCertificateSigners = ({ signers, ...options }: SigningOptions): readonly Runnable[] =>
   signingControllers(aboutPods, { ...options, signers: signers.filter(({ signPod }) => signPod !== undefined) });
 

@@ -8,7 +8,10 @@ import { podCertificateKey } from '../../src/pki/pod-certificate-key.js';
 import type { PodSigningRequest } from '../../src/pki/pod-signing.js';
 import type { PublicKey } from '../../src/pki/public-key.js';
 
-/** Reduces a request to what decides whether there is something to do about it, since when, and by whom, to be held in memory. */
+/**
+ * Reduces a request, for memory, to the fields that decide whether there is something to do for it, since when, and by
+ * whom.
+ */
 export const podRequestOutline = ({
   apiVersion,
   kind,

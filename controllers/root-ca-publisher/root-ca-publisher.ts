@@ -8,16 +8,16 @@ import { fieldManagers } from '../../src/controller/field-manager.js';
 import { isNamespaceTerminating } from '../../src/controller/namespace-terminating.js';
 import { configMapName, repaired, wantedConfigMap } from './root-ca.js';
 
-/** The CA that verifies the API server, and how often it is read. */
+/** The CA that verifies the API server, and how often it is published again. */
 export interface RootCaPublisherOptions {
-  /** PEM of what verifies the API server; asked every time. */
+  /** Returns the CA that verifies the API server, in PEM; called every time. */
   readonly rootCa: () => string | Promise<string>;
-  /** How often every namespace is looked at for a new CA. Default ten minutes. */
+  /** The interval at which every namespace is checked for a new CA. Default ten minutes. */
   readonly refreshMs?: number;
   readonly domains?: Domains;
 }
 
-/** Keeps what verifies the API server in a ConfigMap of every namespace. */
+/** Maintains a ConfigMap in every namespace with the CA that verifies the API server. */
 export const rootCaPublisher = ({
   rootCa,
   refreshMs = 600_000,

@@ -8,7 +8,7 @@ const annotationIn = (domains: Domains): string => signerKeyIn(domains, `${defau
 const description =
   'Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters.';
 
-/** The ConfigMap as it is to be made in a namespace. */
+/** Returns the ConfigMap to create in a namespace. */
 export const wantedConfigMap = (namespace: string, bundle: string, domains: Domains): ConfigMap => ({
   apiVersion: groupVersion(ConfigMaps),
   kind: ConfigMaps.kind,
@@ -16,7 +16,7 @@ export const wantedConfigMap = (namespace: string, bundle: string, domains: Doma
   data: { [key]: bundle },
 });
 
-/** The ConfigMap as it should be, everything else about it kept; undefined if it is so already. */
+/** Returns the ConfigMap with the right contents, and everything else unchanged; undefined if it has them already. */
 export function repaired(found: ConfigMap, bundle: string, domains: Domains): ConfigMap | undefined {
   const annotation = annotationIn(domains);
   const data = Object.entries(found.data ?? {});

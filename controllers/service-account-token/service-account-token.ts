@@ -9,15 +9,15 @@ import { deleteIfPresent } from '../../src/controller/delete-if-present.js';
 import { fieldManagers } from '../../src/controller/field-manager.js';
 import { accountOf, belongsTo, fillTokenSecret, type TokenMarks, tokenMarks } from './token-secret.js';
 
-/** How tokens are made, and what verifies the API server. */
+/** Creates tokens, and provides the CA that verifies the API server. */
 export interface ServiceAccountTokenOptions {
-  /** Makes a token of an account that stands in a Secret and does not expire. */
+  /** Creates a token of an account for a Secret; it does not expire. */
   mint(account: ServiceAccount, secret: Secret): Promise<string>;
   readonly rootCa: () => string | Promise<string>;
   readonly domains?: Domains;
 }
 
-/** Fills Secrets that ask for a token of a service account, and deletes those whose account is gone. */
+/** Fills Secrets that request a token of a service account, and deletes those whose account is gone. */
 export function serviceAccountTokenController({
   mint,
   rootCa,
@@ -63,7 +63,7 @@ export function serviceAccountTokenController({
   });
 }
 
-/** Accounts of old list their token Secrets; what is gone is taken off the list. */
+/** Older accounts list their token Secrets; a deleted Secret is removed from the list. */
 async function dropReference(secret: Secret, marks: TokenMarks, { client }: ReconcileContext): Promise<void> {
   const accounts = client.resource(ServiceAccounts);
   const name = accountOf(secret, marks);

@@ -7,10 +7,10 @@ import {
 } from '../../src/api/kinds/secret.js';
 import type { ServiceAccount } from '../../src/api/kinds/service-account.js';
 
-/** Type and annotations of Secrets with tokens, under the signer domain. */
+/** The type and annotations of Secrets with tokens, under the signer domain. */
 export interface TokenMarks {
   readonly type: string;
-  /** Annotations with the account's name and uid. */
+  /** The annotations with the account's name and uid. */
   readonly account: string;
   readonly uid: string;
 }
@@ -21,7 +21,7 @@ export const tokenMarks = (domains: Domains): TokenMarks => ({
   uid: signerKeyIn(domains, serviceAccountUidAnnotation),
 });
 
-/** Name of the account that a Secret holds a token of; empty if it says none. */
+/** Returns the name of the account whose token a Secret holds; empty if it has none. */
 export const accountOf = ({ metadata }: Secret, marks: TokenMarks): string =>
   metadata.annotations?.[marks.account] ?? '';
 

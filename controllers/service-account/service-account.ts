@@ -7,7 +7,7 @@ import { defineController } from '../../src/controller/define-controller.js';
 import { fieldManagers } from '../../src/controller/field-manager.js';
 import { isNamespaceTerminating } from '../../src/controller/namespace-terminating.js';
 
-/** Sees to it that every namespace has its service account `default`. */
+/** Ensures that every namespace has the service account `default`. */
 export const serviceAccountController = (): Runnable =>
   defineController<Namespace>({
     name: 'service-account',

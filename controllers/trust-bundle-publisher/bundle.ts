@@ -33,24 +33,24 @@ function read(der: Buffer): Certificate | undefined {
   }
 }
 
-/** Milliseconds since the epoch; NaN if one of them does not say. */
+/** Returns the latest creation time, in milliseconds since the epoch; NaN if one is missing. */
 const lastMade = (bundles: readonly ClusterTrustBundle[]): number =>
   Math.max(...bundles.map(({ metadata }) => Date.parse(metadata.creationTimestamp ?? '')));
 
 export interface Plan {
   readonly name: string;
   readonly create: boolean;
-  /** What stands under the name, if its content is not the bundle. */
+  /** The object with the name, if its content is not the bundle. */
   readonly repair: ClusterTrustBundle | undefined;
-  /** Superseded bundles whose time is up. */
+  /** The superseded bundles whose grace period is over. */
   readonly remove: readonly ClusterTrustBundle[];
-  /** When to look again for those whose time is not up yet. */
+  /** The time until the grace period of the others is over, in milliseconds. */
   readonly waitMs: number | undefined;
 }
 
 /**
- * What is to be done so that exactly this bundle is published for a signer. Others of the signer stay until the new one
- * has been there for `graceMs`, so that those who hold certificates of the old anchors have time.
+ * Decides how to publish exactly this bundle for a signer. Other bundles of the signer are kept until the new one has
+ * existed for `graceMs`, so that holders of certificates under the old anchors have time.
  */
 export function plan(given: {
   readonly signerName: string;
@@ -58,7 +58,10 @@ export function plan(given: {
   readonly published: readonly ClusterTrustBundle[];
   readonly now: number;
   readonly graceMs: number;
-  /** Since when this is the bundle, where that is known: it may have been made before, and others have taken its place. */
+  /**
+   * The time from which this has been the bundle, if it is known: it may have been created earlier and replaced
+   * meanwhile.
+   */
   readonly since?: number | undefined;
 }): Plan {
   const { signerName, bundle, published, now, graceMs } = given;

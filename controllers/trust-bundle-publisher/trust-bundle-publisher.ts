@@ -11,16 +11,16 @@ import type { Signer } from '../../src/pki/signer.js';
 import { withTimeout } from '../../src/runtime/abort.js';
 import { freshAnchors, plan } from './bundle.js';
 
-/** Where the anchors of a signer come from. */
+/** The source of a signer's anchors. */
 export interface TrustSource {
   readonly signerName: string;
-  /** PEM; empty while there is nothing to publish. */
+  /** Returns the anchors in PEM; empty while there is nothing to publish. */
   anchors(): Promise<string>;
-  /** How long superseded bundles stay once the new one is out. Default an hour. */
+  /** How long superseded bundles are kept after the new one was published. Default an hour. */
   readonly graceMs?: number;
 }
 
-/** The anchors of signers: of those that tell them and serve one name, which is what they are published under. */
+/** Returns the anchors of signers that have `trustAnchors` and serve a single name, under which they are published. */
 export const trustSources = (
   signers: readonly Signer[],
   options: Pick<TrustSource, 'graceMs'> = {},
@@ -31,28 +31,31 @@ export const trustSources = (
     return [{ signerName: signer.serves, anchors, ...options }];
   });
 
-/** Messages that were logged already, so that each is logged once. */
+/** The messages that were logged already, so that each is logged once. */
 type Told = Map<string, string>;
-/** The bundle of each signer, and since when it is that; undefined if it was so from the start. */
+/** The bundle of each signer, and the time from which it has been that; undefined if it was so from the start. */
 type Current = Map<string, { readonly name: string; readonly since: number | undefined }>;
 
 /** The sources of the published anchors. */
 export interface TrustBundlePublisherOptions {
-  /** Several for one signer are merged. */
+  /** Several sources for one signer are merged. */
   readonly sources: readonly TrustSource[];
-  /** How often to ask the sources for new anchors. Default a minute. */
+  /** The interval at which the sources are read. Default a minute. */
   readonly refreshMs?: number;
 }
 
 const hour = 3_600_000;
-/** A source that has nothing to tell is asked again soon: it may just have started. */
+/** The interval for a source that has no anchors yet: it may just have started. */
 const nothingYetMs = 2_000;
-/** How long a source may take to tell: as long as a signer to sign. */
+/** The timeout of a source, the same as that of a signer. */
 const patienceMs = 30_000;
 
 const name = 'trust-bundle-publisher';
 
-/** Keeps the trust anchors of signers published as ClusterTrustBundles: one each, what drifted repaired, old ones removed. */
+/**
+ * Publishes the trust anchors of signers as ClusterTrustBundles: one bundle for each signer. Repairs modified bundles,
+ * and removes old ones.
+ */
 export function trustBundlePublisher({ sources, refreshMs = 60_000 }: TrustBundlePublisherOptions): Runnable {
   const signerNames = new Set(sources.map(({ signerName }) => signerName));
   return defineKeyedController<string>(name, (context) => {
@@ -60,7 +63,7 @@ export function trustBundlePublisher({ sources, refreshMs = 60_000 }: TrustBundl
     const current: Current = new Map();
     return {
       identity: (signerName) => signerName,
-      // One that is slow to tell keeps no other waiting.
+      // A slow source does not block others.
       concurrency: Math.max(1, signerNames.size),
       backoff: { baseMs: 200, capMs: refreshMs },
       start(wake) {

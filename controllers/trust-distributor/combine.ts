@@ -4,39 +4,42 @@ import { type Certificate, readCertificate } from '../../src/pki/certificate.js'
 import { encodeCertificates, pemBlocks } from '../../src/pki/pem.js';
 import { PkiError } from '../../src/pki/pki-error.js';
 
-/** The PEM of a source, and where it came from. */
+/** The PEM of a source, and the name of the source. */
 export interface SourcePem {
-  /** For people: `configMap default/roots`. */
+  /** The name of the source for messages: `configMap default/roots`. */
   readonly from: string;
   readonly pem: string;
 }
 
-/** A certificate that is not passed on. */
+/** A certificate that is left out of the bundle. */
 export interface DroppedCertificate {
   readonly from: string;
-  /** Common name, or what stands for it. */
+  /** The common name, or a substitute for it. */
   readonly subject: string;
   readonly why: 'expired' | 'not a CA';
 }
 
 export interface CombinedBundle {
-  /** PEM: each anchor once, by subject, then by fingerprint; nothing else. */
+  /** Each anchor once in PEM, sorted by subject, then by fingerprint; nothing else. */
   readonly bundle: string;
   readonly dropped: readonly DroppedCertificate[];
 }
 
-/** A source holds something that must not be passed on; the message names the source and never what it holds. */
+/**
+ * Thrown when a source contains something that must not be distributed; the message names the source and never its
+ * content.
+ */
 export class UnfitSource extends Error {
   override readonly name = 'UnfitSource';
 }
 
-/** No target takes more: neither a ClusterTrustBundle nor a ConfigMap. */
+/** The maximum size of all targets: neither a ClusterTrustBundle nor a ConfigMap can be larger. */
 const maxBytes = 1_048_576;
 
 /**
- * Makes one bundle of several. A block that is no certificate, with headers, or unreadable makes the whole fail, so
- * that no key leaks through a bundle and no anchor vanishes by a typing error, and so does a bundle of more than 1 MiB;
- * expired certificates and those that are no CA are dropped.
+ * Combines several sources into one bundle. Fails if a block is not a certificate, has headers or is malformed, so that
+ * no key leaks through a bundle and no anchor is lost by a typing error, or if the bundle is larger than 1 MiB. Expired
+ * certificates and those that are not CAs are left out.
  */
 export function combineAnchors(sources: readonly SourcePem[], now: number): CombinedBundle {
   const anchors = new Map<string, Certificate>();
@@ -63,7 +66,7 @@ const nameOf = ({ subject, serial }: Certificate): string =>
 
 function certificatesOf(from: string, pem: string): readonly Certificate[] {
   const blocks = [...pemBlocks(pem)];
-  // A block that is cut short is skipped by the reader; here it must not be.
+  // The parser skips an incomplete block; here it must be an error.
   const begun = pem.split('-----BEGIN ').length - 1;
   if (blocks.length !== begun) throw new UnfitSource(`${from}: malformed PEM block`);
   return blocks.map(({ type, hasHeaders, bytes }, at) => {

@@ -12,7 +12,7 @@ import { hasLabels, leftovers, type Target, trustLabels } from './targets.js';
 
 const options = { fieldManager: fieldManagers.controllers };
 
-/** Kinds of objects that bundles are written to. */
+/** Returns the kinds of objects that bundles are written to. */
 export const kindsOfTargets = (secretTargets: boolean): readonly ResourceType<ApiObject>[] => [
   ClusterTrustBundles,
   ConfigMaps,
@@ -24,7 +24,7 @@ interface Kept {
   readonly bundle: string;
 }
 
-/** Writes all targets. Returns which failed: one namespace that refuses a bundle must not keep it from the others. */
+/** Writes all targets. Returns those that failed: a failure in one namespace must not keep the bundle from others. */
 export async function keepAll(targets: readonly Target[], kept: Kept, context: ReconcileContext) {
   const failures: { readonly at: string; readonly error: unknown }[] = [];
   for (const target of targets) {
@@ -45,7 +45,7 @@ async function keep(target: Target, { owner, bundle }: Kept, { client, log }: Re
     try {
       await resource.create(target.write(undefined), options);
     } catch (error) {
-      // The namespace went away meanwhile.
+      // The namespace was deleted meanwhile.
       if (!isReason(error, 'NotFound') && !isNamespaceTerminating(error)) throw error;
       log.debug({ object: keyText(target.key), kind: target.type.kind, err: error }, 'could not distribute a bundle');
     }
@@ -60,7 +60,7 @@ async function keep(target: Target, { owner, bundle }: Kept, { client, log }: Re
   }
   if (target.isRight(found)) return;
   if (target.isFixed(found)) {
-    // Its creator must not decide which anchors it holds.
+    // The object is replaced, because its creator must not decide which anchors it contains.
     const { finalizers = [], deletionTimestamp } = found.metadata;
     if (deletionTimestamp === undefined) await deleteIfPresent(client, target.type, found);
     if (finalizers.length === 0) await resource.create(target.write(undefined), options);
@@ -77,7 +77,7 @@ interface Removing {
   readonly secretTargets: boolean;
 }
 
-/** Removes what is distributed for a bundle and is none of its targets any more. */
+/** Removes the distributed objects of a bundle that are no longer among its targets. */
 export async function removeLeftovers(
   context: ReconcileContext,
   {

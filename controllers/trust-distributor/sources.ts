@@ -7,7 +7,7 @@ import { readLimitedText } from '../../src/runtime/read-limited.js';
 import { type SourcePem, UnfitSource } from './combine.js';
 import { namespacedName, type TrustBundle, type TrustBundleSource } from './trust-bundle.js';
 
-/** The texts a bundle is made of. Throws UnfitSource for a source that is not there. */
+/** Returns the texts of a bundle's sources. Throws UnfitSource for a source that does not exist. */
 export async function textsOf(
   client: Client,
   bundle: TrustBundle,
@@ -58,7 +58,7 @@ async function textOf(
   return [{ from, pem: Buffer.from(membersOf(from, found?.data, source.key), 'base64').toString('utf8') }];
 }
 
-/** The member of a key, or all of them. */
+/** Returns the value of a key, or all values. */
 function membersOf(from: string, data: Readonly<Record<string, string>> | undefined, key: string | undefined): string {
   if (data === undefined) throw new UnfitSource(`${from}: it does not exist or is empty`);
   if (key === undefined) return Object.values(data).join('\n');

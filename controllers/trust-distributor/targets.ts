@@ -19,15 +19,15 @@ import type { NamespacedTarget, TrustBundle } from './trust-bundle.js';
 export interface Target {
   readonly type: ResourceType<ApiObject>;
   readonly key: ObjectKey;
-  /** The object as it is to be; `found` is what is there now. */
+  /** Returns the object to write; `found` is the existing one. */
   write(found: ApiObject | undefined): ApiObject;
-  /** Whether the object holds the bundle as it should. */
+  /** Whether the object contains the bundle as it should. */
   isRight(found: ApiObject): boolean;
-  /** Whether the object cannot be updated to hold it. */
+  /** Whether the object cannot be updated to contain the bundle. */
   isFixed(found: ApiObject): boolean;
 }
 
-/** Labels that mark an object as distributed by this controller. */
+/** Returns the labels that mark an object as distributed by this controller. */
 export const trustLabels = (owner: string, bundle: string): Readonly<Record<string, string>> => ({
   [kedgeNames.trustOwnerLabel]: owner,
   [kedgeNames.trustBundleLabel]: bundle,
@@ -36,7 +36,7 @@ export const trustLabels = (owner: string, bundle: string): Readonly<Record<stri
 export const hasLabels = ({ metadata }: ApiObject, wanted: Readonly<Record<string, string>>): boolean =>
   Object.entries(wanted).every(([label, value]) => metadata.labels?.[label] === value);
 
-/** Everything that is to hold a bundle. */
+/** Returns all objects that are to contain a bundle. */
 export function targetsOf(
   { name, targets }: TrustBundle,
   given: { readonly text: string; readonly owner: string; readonly namespaces: readonly Namespace[] },
@@ -109,7 +109,7 @@ function sameMembers(found: unknown, wanted: unknown): boolean {
   return mine.length === theirs.size && mine.every(([name, value]) => sameMembers(theirs.get(name), value));
 }
 
-/** Objects marked as ours that no target stands for. */
+/** Returns the objects with our labels that are not targets. */
 export const leftovers = (
   found: readonly ApiObject[],
   wanted: readonly Target[],

@@ -16,18 +16,22 @@ import {
 import { type LabelSelectorSpec, selectorOperators } from '../../src/api/label-selectors.js';
 import { dnsLabel, dnsSubdomain } from '../../src/api/names.js';
 
-/** What is distributed, and whose it is. */
+/** The bundles to distribute, and the owner of the distributed objects. */
 export interface TrustOptions {
   readonly bundles: readonly TrustBundle[];
-  /** Marks what is distributed, so that two who distribute in one cluster leave each other alone. Default `kedge`. */
+  /**
+   * The owner in the labels of distributed objects, so that several distributors in one cluster do not interfere.
+   * Default `kedge`.
+   */
   readonly owner?: string;
   /**
-   * Whether bundles may go into Secrets. Needs the right to write every Secret of the selected namespaces. Default: no.
+   * Whether bundles may be written to Secrets. Requires the right to write every Secret of the selected namespaces.
+   * Default: no.
    */
   readonly secretTargets?: boolean;
 }
 
-/** Trust anchors from several places, as one bundle in many. */
+/** Trust anchors from several sources, distributed as one bundle to several targets. */
 export interface TrustBundle {
   /** A DNS label. */
   readonly name: string;
@@ -35,11 +39,11 @@ export interface TrustBundle {
   readonly targets: TrustTargets;
 }
 
-/** Names of objects in namespaces are written `namespace/name`. */
+/** A source of a bundle. Names of namespaced objects are written `namespace/name`. */
 export type TrustBundleSource =
-  /** PEM file on this machine. */
+  /** A PEM file on this machine. */
   | { readonly file: string }
-  /** One key, or all in their order. */
+  /** One key of a ConfigMap, or all keys in order. */
   | { readonly configMap: string; readonly key?: string }
   | { readonly secret: string; readonly key: string }
   | { readonly clusterTrustBundle: string }
@@ -48,25 +52,25 @@ export type TrustBundleSource =
   /** Another bundle of the same configuration. */
   | { readonly bundle: string };
 
-/** Where a bundle is put: into any of these, and at least one. */
+/** The targets of a bundle; there must be at least one. */
 export interface TrustTargets {
-  /** A ClusterTrustBundle of this name, without a signer. */
+  /** A ClusterTrustBundle with this name, without a signer. */
   readonly clusterTrustBundle?: string;
   readonly configMaps?: NamespacedTarget;
   readonly secrets?: NamespacedTarget;
 }
 
-/** A key of an object that is kept in namespaces. */
+/** An object with a key in each of the selected namespaces. */
 export interface NamespacedTarget {
   /** Default: the bundle's name. */
   readonly name?: string;
   /** Default: `ca.crt`. */
   readonly key?: string;
-  /** Which namespaces; an empty selector is all of them. */
+  /** Selects namespaces; an empty selector selects all of them. */
   readonly namespaces: LabelSelectorSpec;
 }
 
-/** `namespace/name` in its parts. */
+/** Splits `namespace/name` into its parts. */
 export function namespacedName(text: string): { readonly namespace: string; readonly name: string } | undefined {
   const [namespace = '', name = '', ...more] = text.split('/');
   return more.length > 0 || dnsLabel(namespace).length > 0 || dnsSubdomain(name).length > 0
@@ -74,7 +78,7 @@ export function namespacedName(text: string): { readonly namespace: string; read
     : { namespace, name };
 }
 
-/** A value from outside that is `namespace/name`. */
+/** Checks that an untyped value is `namespace/name`. */
 export const objectName: Check = checkThat(
   'namespace/name',
   (value) => isNonEmptyString(value) && namespacedName(value) !== undefined,
@@ -119,12 +123,12 @@ export const trustChecks: Checks<TrustOptions> = {
     ),
   ),
 };
-/** What is distributed, as it may come from a file or from a program without types. */
+/** Checks the options, which may come from a file or from a program without types. */
 export const trustForm = fields(trustChecks, 'bundles');
 
 /**
  * Returns all errors in the options, one sentence each, with the path of the field; only the first error if they do not
- * have the form of their type.
+ * match their type.
  */
 export function trustProblems(trust: TrustOptions): readonly string[] {
   const misshapen = trustForm(trust, '');
@@ -169,7 +173,7 @@ function isCircular(name: string, bundles: readonly TrustBundle[]): boolean {
   return false;
 }
 
-/** Signers whose anchors a bundle has, its own sources' and those of the bundles it is made from. */
+/** Returns the signers whose anchors a bundle contains, directly or through other bundles. */
 export function signersIn(name: string, bundles: readonly TrustBundle[]): ReadonlySet<string> {
   const sources = bundles.find((one) => one.name === name)?.sources ?? [];
   return new Set(

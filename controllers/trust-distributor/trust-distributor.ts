@@ -10,18 +10,19 @@ import { textsOf } from './sources.js';
 import { targetsOf } from './targets.js';
 import { type TrustBundle, type TrustOptions, trustProblems } from './trust-bundle.js';
 
-/** Which bundles are distributed, and how often their sources are read. */
+/** The bundles to distribute, and how often their sources are read. */
 export interface TrustDistributorOptions extends TrustOptions {
-  /** How often the sources are read. Default a minute. */
+  /** The interval at which the sources are read. Default a minute. */
   readonly refreshMs?: number;
-  /** Name of the controller in log lines and metrics; must be unique in a manager. */
+  /** The name of the controller in log lines and metrics; must be unique in a manager. */
   readonly name?: string;
 }
 
 /**
- * Keeps bundles of trust anchors in ClusterTrustBundles, ConfigMaps and Secrets: what drifts is repaired, what is no
- * longer wanted is removed, what somebody else put under a name is left alone. A source that cannot be read leaves the
- * targets as they are, a target that cannot be written holds up no other. Throws an Error if a bundle makes no sense.
+ * Maintains bundles of trust anchors in ClusterTrustBundles, ConfigMaps and Secrets. Modified ones are repaired, ones
+ * no longer configured are removed, and objects that others created under the same name are left alone. If a source
+ * cannot be read, its targets are left unchanged; a target that cannot be written does not hold up others. Throws an
+ * Error if a bundle is invalid.
  */
 export function trustDistributor(given: TrustDistributorOptions): Runnable {
   const { refreshMs = 60_000, name = 'trust-distributor', ...trust } = given;
@@ -39,7 +40,7 @@ export function trustDistributor(given: TrustDistributorOptions): Runnable {
         return { requeueAfterMs: refreshMs };
       }
       await namespaces?.synced;
-      // Namespaces that are not known are not gone.
+      // Without the list of namespaces it is unknown which of them are gone.
       signal.throwIfAborted();
       const texts = await textsOf(client, bundle, bundles);
       const combined = combineAnchors(texts, clock.now());
@@ -78,7 +79,7 @@ export function trustDistributor(given: TrustDistributorOptions): Runnable {
   });
 }
 
-/** Logs once which certificates are not passed on. */
+/** Logs once which certificates are left out. */
 function tellDropped(
   bundle: TrustBundle,
   dropped: readonly DroppedCertificate[],
