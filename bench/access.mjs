@@ -6,7 +6,7 @@ import { connectTo, underLoad } from './load.mjs';
 import { cpuMilliseconds } from './process.mjs';
 import { headers, measured, newPath, number, serveForLoad, table } from './servers.mjs';
 
-/** Tokens issued, requests by token, and decisions about access. */
+/** Measures issuing tokens, requests with tokens, and authorization decisions. */
 
 const at = '/api/v1/namespaces/default';
 const group = 'rbac.authorization.k8s.io';
@@ -27,7 +27,7 @@ const limits = { readOnlyRequests: 0, mutatingRequests: 0 };
 
 const row = (title, { perSecond, cpu }) => [title, number(perSecond), number(cpu)];
 
-/** After a second under load, when what is used often has been compiled. */
+/** Measures after a second under load, when frequently used code has been compiled. */
 async function warm(pid, request, milliseconds) {
   await underLoad({ concurrency: 64, milliseconds: 1_000, request });
   return measured(pid, { concurrency: 64, milliseconds, request });
@@ -63,7 +63,7 @@ async function tokens(title, key, milliseconds) {
     row(`${title}: token issued`, await warm(server.pid, async () => (await issue()).status, milliseconds)),
   ];
   const issued = [];
-  // Twice as many as are looked up in a second, for the second before and while it is measured.
+  // Enough for both periods of load, at twice the number that is looked up per second.
   for (let wanted = 3 * (1_000 + milliseconds); issued.length < wanted; ) {
     const some = await Promise.all(Array.from({ length: 64 }, issue));
     issued.push(...some.map(({ body }) => JSON.parse(body).status.token));
@@ -85,7 +85,7 @@ async function tokens(title, key, milliseconds) {
   return rows;
 }
 
-/** 64 at a time. */
+/** Runs calls, 64 at a time. */
 async function inBatches(count, run) {
   for (let from = 0; from < count; from += 64) {
     await Promise.all(Array.from({ length: Math.min(64, count - from) }, (_, i) => run(from + i)));
@@ -111,7 +111,7 @@ async function decisions(bindings, milliseconds) {
   return rows;
 }
 
-/** Without the sockets. The CPU is that of this process, which asks as well. */
+/** Measures decisions without sockets. The CPU time is that of this process, which also makes the requests. */
 async function decisionsInProcess(bindings, milliseconds) {
   const server = await createServer({ store: 'memory:', controllers: [] });
   const type = (plural, kind) => ({ group, version: 'v1', plural, kind, namespaced: false });

@@ -14,8 +14,8 @@ import { cpuMilliseconds } from './process.mjs';
 import { headers, newPath, number, serveForLoad, table } from './servers.mjs';
 
 /**
- * How many certificates a second: requested, approved, signed, recorded in the ledger and observed by a watcher; over
- * HTTPS and within the process, in memory and durable.
+ * Measures how many certificates per second are requested, approved, signed, recorded in the ledger and observed by a
+ * watcher; over HTTPS and within the process, in memory and durable.
  */
 
 const usages = ['digital signature', 'client auth'];
@@ -28,7 +28,7 @@ const csrOf = (name, request, signerName) => ({
   spec: { request, signerName, usages },
 });
 
-// Making requests is the requesters' work and not what is measured. More than anything in the server could remember.
+// Creating requests is the clients' work and not measured. There are more of them than the server caches.
 const different = 2_000;
 const requestsFor = (subjectOf) =>
   Promise.all(
@@ -37,7 +37,7 @@ const requestsFor = (subjectOf) =>
     ),
   );
 
-/** A signer of one's own, whose requests a rule approves. */
+/** A custom signer, whose requests a rule approves. */
 const ordinary = {
   signerName: 'example.com/bench',
   subjectOf: (at) => ({ commonName: `user-${at}` }),
@@ -50,7 +50,7 @@ const ordinary = {
     subject: { commonName: ['*'] },
   },
 };
-/** What node agents ask for: approved by the built-in approver, which asks who may have such a certificate. */
+/** Requests of node agents: approved by the built-in approver, which checks the permissions of the requester. */
 const node = {
   signerName: 'kubernetes.io/kube-apiserver-client-kubelet',
   subjectOf: (at) => ({ commonName: `system:node:n${at}`, organizations: ['system:nodes'] }),
@@ -88,7 +88,7 @@ export async function certificates({ milliseconds }) {
   );
 }
 
-/** Issuing alone, and the share of what cryptography alone allows. */
+/** Measures issuing alone, and its share of the time of the cryptography in it. */
 export async function signing({ milliseconds }) {
   const requests = await requestsFor(ordinary.subjectOf);
   const ca = await createCertificateAuthority({ commonName: 'bench' });
@@ -122,7 +122,7 @@ export async function signing({ milliseconds }) {
   );
 }
 
-/** Runs one thing after another for a while. `cpu` in milliseconds each. */
+/** Runs one call after another for a while. `cpu` is in milliseconds per call. */
 async function steadily(run, milliseconds) {
   for (let at = 0; at < 1_000; at++) await run(at);
   const [began, used] = [performance.now(), cpuMilliseconds(process.pid)];
@@ -134,7 +134,7 @@ async function steadily(run, milliseconds) {
   return { perSecond, cpu: (cpuMilliseconds(process.pid) - used) / count };
 }
 
-/** Keeps the callers that wait for certificates. */
+/** Holds the callers that wait for certificates. */
 function waitingRoom() {
   const waiting = new Map();
   return {
@@ -147,7 +147,7 @@ function waitingRoom() {
   };
 }
 
-/** Warm first: what runs for the first time is compiled on the way, and this is much code. */
+/** Measures after a warm-up: code is compiled when it first runs, and this is much code. */
 async function measure(pid, { ask, concurrency, milliseconds }) {
   await underLoad({ concurrency, milliseconds: milliseconds * 2, request: ask });
   const used = cpuMilliseconds(pid);

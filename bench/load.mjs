@@ -1,8 +1,8 @@
 import http2 from 'node:http2';
 
-/** A small load generator over HTTP/2 on the loopback. */
+/** A small load generator over HTTP/2 on the loopback interface. */
 
-/** Sessions to one server. `headers` go with every request. */
+/** Opens sessions to one server. `headers` are sent with every request. */
 export function connectTo(url, headers, { sessions = 1 } = {}) {
   const open = Array.from({ length: sessions }, () => {
     const session = http2.connect(url, {
@@ -23,7 +23,7 @@ export function connectTo(url, headers, { sessions = 1 } = {}) {
       ...(type === undefined ? {} : { 'content-type': type }),
     });
   return {
-    /** A request to its end: status and body. */
+    /** Sends a request and resolves with status and body. */
     call(method, path, body, type = 'application/json') {
       return new Promise((resolve, reject) => {
         const request = stream(method, path, body === undefined ? undefined : type);
@@ -46,8 +46,8 @@ export function connectTo(url, headers, { sessions = 1 } = {}) {
 }
 
 /**
- * Keeps so many requests under way for a while. `request` makes the next one, given its number, and answers its
- * status; anything but a success ends the run.
+ * Keeps this many requests in progress for a while. `request` makes the next one, given its number, and resolves with
+ * its status; any status but success ends the run.
  */
 export async function underLoad({ concurrency, milliseconds, request }) {
   const end = performance.now() + milliseconds;

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
-/** Programs under measurement, each in a process of its own. */
+/** Programs under measurement, each in its own process. */
 
 const ticksPerSecond = 100;
 
-/** CPU milliseconds (user and system) that a process has used; zero where the kernel does not tell. */
+/** Returns the CPU time (user and system) of a process in milliseconds; zero if the kernel does not report it. */
 export function cpuMilliseconds(pid) {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
@@ -15,7 +15,7 @@ export function cpuMilliseconds(pid) {
   }
 }
 
-/** Resident megabytes. */
+/** Returns the resident memory of a process in megabytes. */
 export function residentMegabytes(pid) {
   try {
     return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1_024;
@@ -24,10 +24,10 @@ export function residentMegabytes(pid) {
   }
 }
 
-/** For the programs under measurement, for instance `--cpu-prof --cpu-prof-dir=DIRECTORY`. */
+/** Flags for the programs under measurement, for example `--cpu-prof --cpu-prof-dir=DIRECTORY`. */
 const nodeFlags = process.env['BENCH_NODE_FLAGS']?.split(' ') ?? [];
 
-/** Starts a Node program; resolves with the JSON of the first line for which `isReady` holds. */
+/** Starts a Node.js program; resolves with the JSON of the first line for which `isReady` holds. */
 export function startProgram(args, isReady) {
   const began = performance.now();
   const child = spawn(process.execPath, [...nodeFlags, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });

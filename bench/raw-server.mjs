@@ -1,4 +1,4 @@
-/** node:http2 answering fixed bytes to everything, to compare with. Reads them from the files it is given. */
+/** A server with node:http2 that answers every request with fixed bytes from the given files, for comparison. */
 import { readFileSync } from 'node:fs';
 import { createSecureServer } from 'node:http2';
 
@@ -20,7 +20,7 @@ server.on('stream', (stream, headers) => {
     stream.respond({ ':status': 200, 'content-type': 'application/json', 'content-length': body.length });
     stream.end(body);
   };
-  // A body is read to its end first, as everybody must who wants to know what it says.
+  // The body is read to its end first, as any server must that processes it.
   if (headers[':method'] === 'POST') stream.on('data', () => {}).once('end', answer);
   else answer();
 });

@@ -16,8 +16,8 @@ import {
 } from './servers.mjs';
 
 /**
- * Microseconds of CPU that Kubernetes 1.36 (one process with etcd embedded) used for the same on two such cores; its
- * lists were of 500 and its patches of one object each, too.
+ * The CPU time in microseconds that Kubernetes 1.36 (one process with etcd embedded) used for the same requests on two
+ * such cores; its lists had 500 objects and its patches were of one object, too.
  */
 const kubernetes = {
   GET: 677,
@@ -31,7 +31,9 @@ const kubernetes = {
 
 const collection = '/api/v1/namespaces/bench/configmaps';
 
-/** The same requests to servers with few and with many objects, in memory and durable, and to Node alone. */
+/**
+ * Measures the same requests to servers with few and with many objects, in memory and durable, and to plain Node.js.
+ */
 export async function requests({ milliseconds, counts }) {
   const memory = await overHttp('memory:', { milliseconds, counts });
   const level = await overHttp(undefined, { milliseconds, counts });
@@ -43,7 +45,7 @@ export async function requests({ milliseconds, counts }) {
     ['', ...columns('memory'), ...columns('level'), 'raw http2', 'raw/memory', 'raw/level', 'Kubernetes', 'times'],
     [...level.results.get(few).keys()].map((name) => {
       const cells = (of) => counts.map((count) => of.results.get(count).get(name));
-      // There must be as many as a list asks for.
+      // A list needs as many objects as it requests.
       const count = name.startsWith('LIST') ? many : few;
       const durable = level.results.get(count).get(name).cpu;
       const floor = raw.get(name);
@@ -77,7 +79,7 @@ async function overHttp(store, { milliseconds, counts }) {
     const rows = new Map();
     for (const [name, request] of Object.entries(operations(status, { count }))) {
       const load = { concurrency: name.startsWith('LIST') ? 8 : 64, request };
-      // What runs for the first time is compiled on the way.
+      // Code is compiled when it first runs.
       await underLoad({ ...load, milliseconds: milliseconds / 2 });
       rows.set(name, await measured(server.pid, { ...load, milliseconds }));
     }
@@ -106,7 +108,7 @@ let serial = 0;
 const next = () => String(serial++);
 
 function operations(status, { count }) {
-  // Each write goes to one of many objects, as in life.
+  // The writes are spread over many objects, as in practice.
   const some = (at) => `o${at % Math.min(count, 200)}`;
   const patch =
     (type, body, more = '') =>
@@ -130,7 +132,7 @@ function operations(status, { count }) {
   };
 }
 
-/** What Node itself needs for the same bytes. */
+/** Measures what plain Node.js needs for the same bytes. */
 async function answeredByNode(answers, milliseconds) {
   const names = Object.keys(answers);
   const files = Object.values(answers).map((body) => {

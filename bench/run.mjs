@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * Measures a server of this checkout and prints tables. Everything runs on the loopback, in about eight minutes.
- * `cpu us` is what the server's process used per request: the figure to compare on a shared machine.
+ * Measures a server of this checkout and prints tables. Everything runs on the loopback interface, in about eight
+ * minutes. `cpu us` is the CPU time of the server's process per request: the figure to compare on a shared machine.
  *
  *   node bench/run.mjs [--only start,http,store,signing,certificates,access,watch] [--seconds 2] [--objects 100,100000]
  */

@@ -4,10 +4,10 @@ import { join, resolve } from 'node:path';
 import { percentile, underLoad } from './load.mjs';
 import { cpuMilliseconds, startProgram } from './process.mjs';
 
-/** Servers under measurement, what they are asked, and how results are shown. */
+/** Starts servers under measurement, and formats results. */
 
 const main = resolve(import.meta.dirname, '../dist/src/main.js');
-/** Files of this run; gone with it. */
+/** The directory of this run's files; removed at its end. */
 export const work = mkdtempSync(join(tmpdir(), 'kedge-bench-'));
 process.once('exit', () => rmSync(work, { recursive: true, force: true }));
 
@@ -16,14 +16,14 @@ export const headers = { authorization: `Bearer ${token}`, accept: 'application/
 writeFileSync(join(work, 'tokens.csv'), `${token},bench,,"bench,system:masters"\n`);
 
 let files = 0;
-/** A path in the folder of this run that nobody else has. */
+/** Returns a new path in the directory of this run. */
 export const newPath = (name = 'data') => join(work, `${name}-${files++}`);
 
 export const isReady = ({ msg }) => msg === 'ready';
 export const serve = (directory, ...more) =>
   startProgram([main, 'serve', '--port', '0', '--data-dir', directory, '--log-format', 'json', ...more], isReady);
 
-/** A server that knows the token of `headers`; `options` as in config/server.yaml. */
+/** Starts a server that accepts the token of `headers`; `options` as in config/server.yaml. */
 export function serveForLoad({ options = {}, store } = {}) {
   const file = newPath('options');
   writeFileSync(file, JSON.stringify({ tokenFile: join(work, 'tokens.csv'), ...options }));
@@ -31,7 +31,7 @@ export function serveForLoad({ options = {}, store } = {}) {
   return serve(newPath(), '--config', file, '--log-level', 'info', ...more);
 }
 
-/** What a load costs the process: `cpu` in microseconds a request, `p50` and `p99` in milliseconds. */
+/** Returns what a load costs the process: `cpu` in microseconds per request, `p50` and `p99` in milliseconds. */
 export async function measured(pid, load) {
   const before = cpuMilliseconds(pid);
   const { perSecond, requests, latencies } = await underLoad(load);
@@ -44,7 +44,7 @@ export async function measured(pid, load) {
 }
 
 export const padding = 'x'.repeat(1_700);
-/** About 2 KB. */
+/** Returns an object of about 2 KB. */
 export const configMap = (name, data = {}) =>
   JSON.stringify({
     apiVersion: 'v1',
@@ -55,7 +55,7 @@ export const configMap = (name, data = {}) =>
 
 export const namespace = (name) => JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
 
-/** Text for a table; nothing for what was not measured. */
+/** Formats a number for a table; '' if it was not measured. */
 export const number = (value, digits = 0) =>
   Number.isFinite(value)
     ? value.toLocaleString('en', { maximumFractionDigits: digits, minimumFractionDigits: digits })

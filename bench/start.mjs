@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { startProgram } from './process.mjs';
 import { newPath, number, serve, table } from './servers.mjs';
 
-/** From the start of a process until it answers. */
+/** Measures the time from the start of a process until it answers. */
 export async function start() {
   const best = async (count, run) => {
     const results = [];

@@ -28,7 +28,7 @@ async function alone(address, { milliseconds }) {
   return [number(commits.perSecond), number(gets), number(scans)];
 }
 
-/** What the stores do without a server around them. */
+/** Measures the stores without a server. */
 export async function store(options) {
   table(
     'The store alone, documents of 1.7 KB',

@@ -1,4 +1,7 @@
-/** How long `testServer()` takes after import, in a fresh process: the first, and the median of the next ten. */
+/**
+ * Measures how long `testServer()` takes after import, in a fresh process: the first call, and the median of the next
+ * ten.
+ */
 import { testServer } from 'kedge/testing';
 
 const timed = async () => {

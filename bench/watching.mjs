@@ -5,8 +5,9 @@ import { configMap, headers, namespace, number, serveForLoad, table } from './se
 const all = '/api/v1/namespaces/bench/configmaps';
 
 /**
- * `perSecond`: writes are made at that pace, whoever has seen the last one; otherwise each waits until every watcher
- * has. `kubernetes`: microseconds of CPU for an event that Kubernetes 1.36 used at the same pace on two such cores.
+ * The cases. With `perSecond`, writes are made at that rate regardless of the watchers; otherwise each write waits
+ * until every watcher has seen the one before. `kubernetes` is the CPU time in microseconds per event that Kubernetes
+ * 1.36 used at the same rate on two such cores.
  */
 const cases = [
   { watchers: 1, writes: 1_000, store: 'memory:' },
@@ -16,7 +17,7 @@ const cases = [
   { watchers: 100, writes: 500, perSecond: 100, kubernetes: 100.6 },
 ];
 
-/** From a write until the last of many watchers has seen it. */
+/** Measures the time from a write until the last of many watchers has seen it. */
 export async function watch() {
   const rows = [];
   for (const one of cases) {
@@ -49,12 +50,12 @@ async function fanOut({ watchers, writes, perSecond, store }) {
   let arrived = () => {};
   for (const stream of streams) {
     stream.on('data', (chunk) => {
-      // Events end with a line break, and none is inside of them.
+      // Events end with a line break, and contain no other.
       for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, at + 1)) seen++;
       arrived();
     });
   }
-  // What was there before comes first.
+  // The existing objects come first.
   await new Promise((resolve) => setTimeout(resolve, 500));
   const base = seen;
   const waiting = [];

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * Builds `dist`: types by the compiler, which also checks them, and JavaScript joined into a few files, because loading
- * hundreds of small ones takes longer than everything else a starting server does.
+ * Builds `dist`: types by the compiler, which also checks them, and JavaScript bundled into a few files, because
+ * loading hundreds of small ones takes longer than the rest of a server's start.
  *
  *   node scripts/build.mjs                everything, from nothing
  *   node scripts/build.mjs --if-changed   JavaScript only, and only if a source differs from what was built
@@ -21,10 +21,10 @@ const stamp = join(dist, '.built');
 const lock = join(root, 'node_modules', '.kedge-build-lock');
 const lockMs = 120_000;
 
-/** What can be imported from outside, and the program. */
+/** The entry points of the package, and the program. */
 const entries = ['src/main', 'src/index', 'src/testing/index', 'controllers/index'];
 
-/** Every file that makes a difference to what is built. */
+/** Returns every file that affects the build. */
 function inputs() {
   const sources = ['src', 'controllers'].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true })
@@ -53,7 +53,7 @@ const isBuilt = (wanted) =>
   readFileSync(stamp, 'utf8') === wanted &&
   entries.every((entry) => existsSync(join(dist, `${entry}.js`)));
 
-/** What it builds with is not there without the dependencies for development, and not needed where nothing changed. */
+/** Loads the bundler, a development dependency that may be missing and is not needed if nothing changed. */
 async function buildProgram() {
   const { rolldown } = await import('rolldown');
   const { withPlainSpreads } = await import('./spreads.mjs');
@@ -73,9 +73,9 @@ async function buildProgram() {
     chunkFileNames: 'chunks/[name]-[hash].js',
   });
   await bundle.close();
-  // Entries are written last: a program that starts meanwhile finds the chunks of the entries that it reads.
+  // Entries are written last: a program that starts meanwhile finds all chunks of the entries that it reads.
   for (const { fileName, code } of output.toSorted((a, b) => Number(a.isEntry) - Number(b.isEntry))) {
-    // npm makes the program executable when it is installed, which a later build must not undo.
+    // npm makes the program executable on installation, which a later build must not undo.
     writeWhole(join(dist, fileName), withPlainSpreads(code), fileName === 'src/main.js' ? 0o755 : 0o644);
   }
 }

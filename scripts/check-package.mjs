@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * What `test/package.test.ts` checks without a network, for real: packs the package, installs it with its dependencies
- * into an empty project, starts its program through npx, and lets two linters of packages look at it.
+ * Checks the real package, as `test/package.test.ts` does without a network: packs it, installs it with its
+ * dependencies into an empty project, starts its program through npx, and runs two linters for packages.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -22,7 +22,7 @@ function serves() {
     child.stdout.on('data', (chunk) => {
       text += chunk;
       if (!text.includes('"msg":"ready"')) return;
-      // npx starts the program as its child: both are of one group.
+      // npx starts the program as its child: both are in one process group.
       process.kill(-child.pid, 'SIGTERM');
       done();
     });

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""A signer as a program of its own: client certificates from a CA in two files, made by openssl.
+"""A signer in a separate program: issues client certificates from a CA in two files, with openssl.
 
-Kedge starts it and talks to it in lines of JSON (docs/signers.md): a request comes in on standard input, its answer
-goes out on standard output, in any order. Needs Python 3.8 and openssl, nothing else.
+Kedge starts it and exchanges lines of JSON with it (docs/signers.md): requests arrive on standard input, and responses
+are written to standard output, in any order. Needs only Python 3.8 and openssl.
 
     signer.py CA.crt CA.key
 """
@@ -41,7 +41,7 @@ authorityKeyIdentifier = keyid
 
 
 def sign(asked):
-    """The answer to one request."""
+    """Returns the response to one request."""
     if sorted(asked["usages"]) != ["client auth", "digital signature"]:
         return {"refused": "only client certificates are issued here", "reason": "UsageNotAllowed"}
     seconds = min(asked.get("expirationSeconds", LONGEST), LONGEST)
@@ -72,7 +72,7 @@ def anchors(_):
 def answer(message):
     try:
         body = sign(message["sign"]) if "sign" in message else anchors(message["anchors"])
-    except Exception as trouble:  # whatever it is, whoever asked is told and asks again
+    except Exception as trouble:  # any failure is reported to Kedge, which retries
         body = {"error": f"{type(trouble).__name__}: {trouble}"}
     with OUTPUT:
         print(json.dumps({"id": message["id"], **body}), flush=True)
@@ -84,5 +84,5 @@ OUTPUT = threading.Lock()
 with ThreadPoolExecutor(max_workers=4) as workers:
     for line in sys.stdin:
         message = json.loads(line)
-        if "cancel" not in message:  # what is cancelled is finished all the same; nobody reads the answer
+        if "cancel" not in message:  # cancelled requests are finished, and their responses ignored
             workers.submit(answer, message)
