@@ -3,5 +3,5 @@ import { runInNewContext } from 'node:vm';
 
 setFlagsFromString('--expose-gc');
 
-/** Collects what nobody holds any more. */
+/** Runs a garbage collection. */
 export const collectGarbage = runInNewContext('gc') as () => void;

@@ -50,12 +50,12 @@ interface Watcher {
   readonly subscriber: Subscriber<WatchEvent<ApiObject>>;
 }
 
-/** An API in memory, just true enough for controllers; calls can be counted and made to fail. */
+/** An API in memory that is accurate enough for controllers; calls can be counted and made to fail. */
 export class FakeClient implements Client {
   readonly calls: Call[] = [];
-  /** Answers an error to fail a call with. */
+  /** Returns an error with which a call is to fail. */
   fail: (call: Call) => Error | undefined = () => undefined;
-  /** Kinds that are answered at once, by plural. */
+  /** The reviews, by plural, with the functions that answer them. */
   readonly reviews = new Map<string, (request: Unstructured) => Unstructured>();
   discovered: DiscoveredResource[] = [];
   undiscovered: DiscoveryFailure[] = [];
@@ -77,7 +77,7 @@ export class FakeClient implements Client {
     return this.discovered;
   }
 
-  /** What was written, as `verb plural[/subresource] key`. */
+  /** The writes so far, as `verb plural[/subresource] key`. */
   get writes(): readonly string[] {
     return this.calls
       .filter(({ verb }) => !['get', 'list', 'watch', 'discover'].includes(verb))
@@ -94,7 +94,7 @@ export class FakeClient implements Client {
     }
   }
 
-  /** Forgets history, so that older watches must list again. */
+  /** Compacts the history, so that older watches must list again. */
   compact(): void {
     this.compactedBefore = this.revision;
   }
@@ -361,7 +361,7 @@ export class FakeClient implements Client {
   }
 }
 
-/** Kinds whose finalizers are written through the subresource `status` too. */
+/** The kinds whose finalizers can also be written through the subresource `status`. */
 const finalizersByStatus: ReadonlySet<string> = new Set(['customresourcedefinitions']);
 
 function getOr<K, V>(map: Map<K, V>, key: K, make: () => V): V {

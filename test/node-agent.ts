@@ -17,19 +17,19 @@ import type { NamedObject } from '../src/pki/pod-signing.js';
 import { type TestPodRequestOptions, testPodRequest } from '../src/testing/certificates.js';
 import { untilAny, untilList } from '../src/testing/until.js';
 
-/** What a node agent does about certificates of one pod, as the user it is. */
+/** The part of a node agent that handles the certificates of one pod, with the node's identity. */
 export interface NodeAgent {
-  /** Who the request is about, as the API server has them. */
+  /** The pod, account and node of the request, with the uids they have in the API server. */
   readonly pod: NamedObject;
   readonly serviceAccount: NamedObject;
   readonly node: NamedObject;
-  /** Asks for a certificate, and waits until the request has ended. */
+  /** Requests a certificate, and waits until the request has ended. */
   ask(options: TestPodRequestOptions): Promise<PodCertificateRequest>;
-  /** Waits for the anchors of the signer, and verifies the chain by them. */
+  /** Waits for the anchors of the signer, and verifies the chain with them. */
   verify(request: PodCertificateRequest): Promise<ChainVerdict>;
 }
 
-/** Makes a node, an account and a pod that runs there as it, and the agent of the node. */
+/** Creates a node, an account, and a pod that runs on the node as this account, and returns the node's agent. */
 export async function nodeAgent(
   server: Pick<Server, 'client'>,
   names: { readonly node: string; readonly namespace: string; readonly account: string; readonly pod: string },

@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
 
 /**
- * For tests of what must not take long. They look at the processor time of this process, in milliseconds, which others on
- * the machine stretch far less than the time of a clock, and try again before they fail: the first time loads and compiles,
- * and only what takes long whenever it is done takes it by itself.
+ * For tests of work that must not take long. They measure the processor time of this process, in milliseconds, which
+ * other processes influence far less than elapsed time. They try again before they fail, because the first attempt
+ * loads and compiles code; only work that is slow in every attempt is slow by itself.
  */
 async function spentOn(work: () => unknown): Promise<number> {
   const before = process.cpuUsage();
@@ -12,12 +12,12 @@ async function spentOn(work: () => unknown): Promise<number> {
   return (user + system) / 1_000;
 }
 
-/** Something takes less than so many milliseconds. */
+/** Expects that some work takes less than this many milliseconds. */
 export async function expectShort(mostMs: number, work: () => unknown): Promise<void> {
   let least = Number.POSITIVE_INFINITY;
   for (let tries = 0; tries < 4 && least >= mostMs; tries++) {
     least = Math.min(least, await spentOn(work));
-    // A fault that takes so long is one, and trying it again would only outlast the test.
+    // Work that takes this long is a fault, and another attempt would only exceed the test's timeout.
     if (least > 5 * mostMs) break;
   }
   expect(least, 'milliseconds of processor time').toBeLessThan(mostMs);

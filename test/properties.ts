@@ -1,4 +1,4 @@
 import fc from 'fast-check';
 
-// Shrinking ends before the time of a test does: otherwise all that is said of a property that fails is that it took long.
+// Shrinking ends before the timeout of a test; otherwise a failed property would only report the timeout.
 fc.configureGlobal({ interruptAfterTimeLimit: 100_000, markInterruptAsFailure: true });

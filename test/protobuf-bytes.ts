@@ -1,4 +1,4 @@
-/** Protocol buffers written by hand, as no encoder would write them. */
+/** Protocol buffers encoded by hand, in ways that no encoder uses. */
 
 export function varint(value: number): number[] {
   const bytes: number[] = [];
@@ -7,6 +7,6 @@ export function varint(value: number): number[] {
   return [...bytes, rest];
 }
 
-/** A field of wire type 2: its length, then its bytes. */
+/** Returns a field of wire type 2: its length, then its bytes. */
 export const field = (number: number, bytes: Buffer): Buffer =>
   Buffer.concat([Buffer.from([...varint(number * 8 + 2), ...varint(bytes.length)]), bytes]);

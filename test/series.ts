@@ -1,6 +1,6 @@
 import type { Metrics } from '../src/runtime/metrics.js';
 
-/** The series of a metric (of a histogram: with its suffix) in the order they came, without the name. */
+/** Returns the series of a metric (for a histogram, with its suffix) in their order, without the name. */
 export async function seriesOf(metrics: Metrics, name: string): Promise<readonly string[]> {
   const { text } = await metrics.expose();
   return text

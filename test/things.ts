@@ -1,6 +1,6 @@
 import { resourceType, type Unstructured } from '../src/api/object.js';
 
-/** A kind that nobody has heard of. */
+/** A fictitious kind. */
 export const Things = resourceType({
   group: 'example.com',
   version: 'v1',

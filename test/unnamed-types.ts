@@ -11,7 +11,9 @@ const declaration = /^(?:export )?(?:declare )?(?:abstract )?(?:interface|type|c
 const statement = /^(?:export|declare|interface|type) /gm;
 const comment = /\/\*[\s\S]*?\*\//g;
 
-/** Types of ours in the declarations that entry files (`.d.ts`) export which these do not export as well. */
+/**
+ * Returns the package's types in the exported declarations of entry files (`.d.ts`) that the entry files do not export.
+ */
 export function unnamedTypes(entries: readonly string[]): readonly string[] {
   const texts = new Map<string, string>();
   const textOf = (file: string): string => {
@@ -25,7 +27,7 @@ export function unnamedTypes(entries: readonly string[]): readonly string[] {
     );
   const declarations = (file: string): readonly Declared[] =>
     [...textOf(file).matchAll(declaration)].map(([, name = '']) => ({ file, name }));
-  /** Where a name is declared that stands in a file. */
+  /** Returns where a name in a file is declared. */
   const origin = ({ file, name }: Declared): Declared => {
     const from = passing(file).find((one) => one.name === name)?.from ?? '';
     const next = resolve(dirname(file), from.replace(/\.js$/, '.d.ts'));

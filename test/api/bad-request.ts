@@ -1,6 +1,6 @@
 import { ApiError } from '../../src/api/errors.js';
 
-/** What is said of a bad request; 'accepted' if nothing is. */
+/** Returns the message of a BadRequest that is thrown; 'accepted' if none is. */
 export const messageOf = (run: () => unknown): string => {
   try {
     run();

@@ -6,10 +6,10 @@ import { createServer, type Server } from '../../src/embed.js';
 import type { ServerOptions } from '../../src/server/options.js';
 import { eventually } from '../../src/testing/until.js';
 
-/** A server in this process, asked over its socket, so that what is compared is what went over the wire. */
+/** A server in this process, called over its socket, so that tests compare what is sent over the wire. */
 export interface Served {
   readonly server: Server;
-  /** What an administrator connects with. */
+  /** The credentials of an administrator. */
   readonly credentials: { readonly ca: string; readonly cert: Buffer; readonly key: Buffer };
   ask(method: string, path: string, more?: AskOptions): Promise<Answer>;
   stop(): Promise<void>;
@@ -17,9 +17,9 @@ export interface Served {
 
 export interface AskOptions {
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sent as it is if text or bytes, else as JSON. */
+  /** Text and bytes are sent unchanged, anything else as JSON. */
   readonly body?: unknown;
-  /** Breaks off after so many lines of the answer: for watches. */
+  /** Disconnects after this many lines of the response, for watches. */
   readonly lines?: number;
 }
 
@@ -28,12 +28,12 @@ export interface Answer {
   readonly headers: IncomingHttpHeaders;
   readonly bytes: Buffer;
   readonly text: string;
-  /** The text, or each of its lines, parsed. */
+  /** The text, or each of its lines, parsed as JSON. */
   json<T = Tree>(): T;
   events<T = Tree>(): readonly T[];
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked into by tests only
+// biome-ignore lint/suspicious/noExplicitAny: only tests read responses in this way
 export type Tree = any;
 
 export async function serve(options: ServerOptions = {}): Promise<Served> {
@@ -91,7 +91,7 @@ function answerOf(code: number, headers: IncomingHttpHeaders, bytes: Buffer): An
   };
 }
 
-/** A CustomResourceDefinition of a kind without namespaces, for `ask`. */
+/** Returns a CustomResourceDefinition of a cluster-scoped kind, for `ask`. */
 export const definitionOf = (
   { group, plural, kind }: { readonly group: string; readonly plural: string; readonly kind: string },
   versions: readonly object[],
@@ -103,7 +103,7 @@ export const definitionOf = (
   spec: { group, names: { plural, kind }, scope: 'Cluster', versions, ...more },
 });
 
-/** A version of it that is served; `v1` is the one stored. */
+/** Returns a served version of it; `v1` is the stored one. */
 export const versionOf = (name: string, properties: object = {}, more: object = {}) => ({
   name,
   served: true,
@@ -112,13 +112,13 @@ export const versionOf = (name: string, properties: object = {}, more: object = 
   ...more,
 });
 
-/** A definition of `widgets.example.com`, with any schema unless given one. */
+/** Returns a definition of `widgets.example.com`; by default its schema accepts anything. */
 export const widgets = (schema: object = {}, more: object = {}) =>
   definitionOf({ group: 'example.com', plural: 'widgets', kind: 'Widget' }, [
     versionOf('v1', { spec: { type: 'object', ...schema } }, more),
   ]);
 
-/** Creates a definition, and waits until what it defines is served at the path. */
+/** Creates a definition, and waits until its kind is served at the path. */
 export async function define({ ask }: Served, definition: object, path: string): Promise<void> {
   const { code, text } = await ask('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
     body: definition,

@@ -4,7 +4,7 @@ import { type Applied, applyConfiguration } from '../../src/apply/apply-configur
 import { recordUpdate } from '../../src/apply/ownership.js';
 import type { ApplyContext } from '../../src/apply/write-context.js';
 
-/** Of small objects who owns what is recorded at once, not in steps. */
+/** Field ownership for small objects, recorded at once and not in steps. */
 
 export const recorded = (writing: Parameters<typeof recordUpdate>[0]): ApiObject => runSync(recordUpdate(writing));
 

@@ -27,12 +27,12 @@ import { toSchema } from '../../src/schema/to-schema.js';
 import { recorded } from './at-once.js';
 
 /**
- * Conversations about who owns what, and the least of a server to hold them with: decoding, defaults, ownership and
- * storing, nothing else.
+ * Conversations about field ownership, held with a minimal server that only decodes, sets defaults, records owners and
+ * stores.
  */
 export interface Conversation {
   readonly about: string;
-  /** Of the custom resource `widgets`, as its definition has it. */
+  /** The schema of the custom resource `widgets`, as in its definition. */
   readonly schema?: JsonObject;
   readonly steps: readonly Step[];
 }
@@ -45,10 +45,10 @@ export interface Step {
   readonly as?: string;
   readonly force?: boolean;
   readonly dryRun?: string;
-  /** A second or more has gone by since the step before. */
+  /** Whether a second or more has passed since the step before. */
   readonly later?: boolean;
   readonly body?: Json;
-  /** Instead of `body`. */
+  /** Sent instead of `body`. */
   readonly text?: string;
   readonly code: number;
   readonly error?: string;
@@ -113,10 +113,10 @@ const mediaTypes = {
   strategic: 'application/strategic-merge-patch+json',
 } as const;
 
-/** What a step came to, in the form in which steps say what to expect. */
+/** The outcome of a step, in the form in which steps state what to expect. */
 export type Outcome = Pick<Step, 'code' | 'error' | 'causes' | 'object' | 'owners'>;
 
-/** Holds a conversation; one outcome a step. */
+/** Holds a conversation; returns one outcome for each step. */
 export async function hold(conversation: Conversation): Promise<readonly Outcome[]> {
   const kinds = kindsOf(conversation);
   const objects = new Map<string, ApiObject>();
@@ -135,7 +135,7 @@ export async function hold(conversation: Conversation): Promise<readonly Outcome
       outcomes.push(outcomeOf(stored, live === undefined ? 201 : 200));
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      // Whose come first is chance in Kubernetes, so the recorded ones were sorted by field.
+      // Their order is random in Kubernetes, so the recorded ones were sorted by field.
       const causes = error.details?.causes
         ?.map(({ field, message }) => ({ field: field ?? '', message: message ?? '' }))
         .sort((a, b) => compareText(a.field, b.field));

@@ -1,6 +1,6 @@
 import type { Credentials } from '../../src/auth/authenticator.js';
 
-/** Credentials of a request with these headers (lower-case names) and peer certificates. */
+/** Returns the credentials of a request with these headers (lower-case names) and peer certificates. */
 export const credentials = (
   headers: Readonly<Record<string, string | readonly string[]>> = {},
   more: Partial<Pick<Credentials, 'certificates' | 'audiences' | 'path'>> = {},

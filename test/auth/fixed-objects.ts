@@ -1,7 +1,7 @@
 import type { ApiObject, ObjectKey, ResourceType } from '../../src/api/object.js';
 import type { ObjectSource } from '../../src/auth/object-source.js';
 
-/** Objects in maps: what a test puts is what the code under test finds. */
+/** An object source of maps, which a test fills. */
 export class FixedObjects implements ObjectSource {
   readonly #byType = new Map<string, Map<string, ApiObject>>();
   readonly #lists = new Map<string, readonly ApiObject[]>();

@@ -13,7 +13,7 @@ import {
 import { writeName } from '../../src/pki/distinguished-name.js';
 import { encodePem } from '../../src/pki/pem.js';
 
-/** Makes certificates no honest CA would: whatever subject, dates and extensions a test wants. */
+/** Creates certificates that no honest CA would issue, with any subject, dates and extensions. */
 export interface Forged {
   readonly der: Buffer;
   readonly pem: string;
@@ -24,18 +24,18 @@ export interface Forged {
 export interface Wanted {
   /** Pairs of attribute type and value. */
   readonly subject: readonly (readonly [type: string, value: string])[];
-  /** Absent: itself. */
+  /** The issuer. Default: the certificate itself. */
   readonly issuer?: Forged;
   readonly notBefore?: number;
   readonly notAfter?: number;
   readonly extensions?: readonly Buffer[];
-  /** Signs in the issuer's place. */
+  /** The key that signs. Default: that of the issuer. */
   readonly signedBy?: KeyObject;
-  /** Of whom it is; absent: a key of its own. */
+  /** The certified key. Default: a new one. */
   readonly publicKey?: KeyObject;
-  /** Default 3. */
+  /** Default: 3. */
   readonly version?: 1 | 2 | 3;
-  /** What is signed. Default: its SHA-256. */
+  /** The hash of the signature. Default: SHA-256. */
   readonly hash?: 'sha1' | 'sha256';
 }
 
@@ -83,30 +83,30 @@ export const extensions = {
     ),
   extendedKeyUsage: (...usages: readonly string[]): Buffer =>
     extension('2.5.29.37', false, sequence(...usages.map(encodeOid))),
-  /** Which key it has, and which one signed it. */
+  /** The key identifiers of its own key, and of the issuer's. */
   keyIds: (own: string, issuers: string): readonly Buffer[] => [
     extension('2.5.29.14', false, octetString(Buffer.from(own))),
     extension('2.5.29.35', false, sequence(encode(context(0), Buffer.from(issuers)))),
   ],
-  /** digitalSignature alone: not for signing certificates. */
+  /** Permits digitalSignature only, and not signing certificates. */
   signatureOnly: (): Buffer => extension('2.5.29.15', true, encode(tags.bitString, Buffer.from([7, 0x80]))),
-  /** Permits names of directories alone: O=dev. */
+  /** Permits only directory names: O=dev. */
   directoryConstraints: ({ critical }: { readonly critical: boolean }): Buffer =>
     extension(
       '2.5.29.30',
       critical,
       sequence(encode(constructed(0), sequence(encode(constructed(4), writeName({ organizations: ['dev'] }))))),
     ),
-  /** Permits DNS names alone that end in example.com. */
+  /** Permits only DNS names that end in example.com. */
   dnsConstraints: (): Buffer =>
     extension(
       '2.5.29.30',
       true,
       sequence(encode(constructed(0), sequence(encode(context(2), Buffer.from('example.com'))))),
     ),
-  /** For 127.0.0.1. */
+  /** The address 127.0.0.1. */
   loopback: (): Buffer => extension('2.5.29.17', false, sequence(encode(context(7), Buffer.from([127, 0, 0, 1])))),
-  /** A name of a kind that nobody reads (otherName), as smart cards have. */
+  /** A name of a kind that is not read (otherName), as on smart cards. */
   otherNames: ({ critical }: { readonly critical: boolean }): Buffer =>
     extension(
       '2.5.29.17',
@@ -119,7 +119,7 @@ export const extensions = {
         ),
       ),
     ),
-  /** Critical, as CAs of public authorities have them. */
+  /** A critical extension that CAs of public authorities have. */
   policies: (): Buffer => extension('2.5.29.32', true, sequence(sequence(encodeOid('1.2.3.4')))),
   policyConstraints: (constraint: 'requireExplicitPolicy' | 'inhibitPolicyMapping'): Buffer =>
     extension(

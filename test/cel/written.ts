@@ -2,7 +2,10 @@ import { timestampText } from '../../src/cel/library/timestamps.js';
 import { doubleText } from '../../src/cel/library/value-text.js';
 import { Duration, Failure, Optional, Timestamp, TypeValue, Uint, type Value } from '../../src/cel/values.js';
 
-/** A value as tables of tests write it: `1`, `1u`, `1d`, `"a"`, `b"61"`, `[1, 2]`, `{"a": 1}`, `duration(1)`, `failed: why`. */
+/**
+ * Formats a value as tables in tests have it: `1`, `1u`, `1d`, `"a"`, `b"61"`, `[1, 2]`, `{"a": 1}`, `duration(1)`,
+ * `failed: why`.
+ */
 export function written(value: Value): string {
   if (typeof value === 'string') return JSON.stringify(value);
   if (typeof value === 'number') return `${doubleText(value)}d`;

@@ -6,19 +6,19 @@ import { ConfigMaps } from '../../src/api/kinds/config-map.js';
 import { createServer, type Server } from '../../src/embed.js';
 import { temporaryDirectory } from '../process/program.js';
 
-/** Runs a session: a program of some language that uses the API through an official client of that language. */
+/** Runs a session: a program in some language that uses the API through the official client of that language. */
 
 export interface SessionProgram {
   readonly command: string;
   readonly args?: readonly string[];
-  /** The namespace it works in; something is changed there while the server is away. */
+  /** The namespace it works in; objects in it change while the server is down. */
   readonly namespace: string;
 }
 
 /**
- * The steps that held, in order. The program says `ok <step>` for each and `restart` to have the server stopped and
- * started again on the same port and data; between the two, one object appears and one disappears. Fails with what the
- * program complains of.
+ * Returns the steps that succeeded, in order. The program prints `ok <step>` for each, and `restart` to have the server
+ * stopped and started again on the same port and data; in between, one object is created and one deleted. Fails with
+ * the program's error output.
  */
 export async function session({ command, args = [], namespace }: SessionProgram): Promise<readonly string[]> {
   const directory = temporaryDirectory();

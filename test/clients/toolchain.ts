@@ -5,14 +5,17 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'vitest';
 
-/** Building the programs of other languages: kept between runs, skipped aloud where it cannot be done. */
+/**
+ * Builds programs in other languages. Builds are kept between runs, and skipped with a reason where they are not
+ * possible.
+ */
 
-/** Why a program is not to be had here. Its test is skipped and says so. */
+/** Why a program cannot be built here. Its test is skipped with this reason. */
 class Missing extends Error {
   override readonly name = 'Missing';
 }
 
-/** Set to `all` to run sessions that take minutes to build, too. */
+/** Set to `all` to also run sessions that take minutes to build. */
 const allClients = process.env['KEDGE_TEST_CLIENTS'] === 'all';
 
 export interface BuildOptions {
@@ -20,7 +23,7 @@ export interface BuildOptions {
   readonly env?: NodeJS.ProcessEnv;
 }
 
-/** Runs a command of a toolchain. Throws with what it printed. */
+/** Runs a command of a toolchain. Throws an error with its output. */
 export const command = (program: string, args: readonly string[], { cwd, env }: BuildOptions): Promise<void> =>
   new Promise((done, fail) => {
     execFile(program, args, { cwd, env: { ...process.env, ...env }, maxBuffer: 1e8 }, (error, stdout, stderr) => {
@@ -29,7 +32,7 @@ export const command = (program: string, args: readonly string[], { cwd, env }: 
     });
   });
 
-/** Like `command`, for what needs a toolchain or the network: a failure says that they are missing. */
+/** Like `command`, for commands that need a toolchain or the network: a failure counts as their absence. */
 export async function download(program: string, args: readonly string[], options: BuildOptions): Promise<void> {
   try {
     await command(program, args, options);
@@ -39,13 +42,15 @@ export async function download(program: string, args: readonly string[], options
 }
 
 export interface Recipe {
-  /** Files among the sources that name what is downloaded; as long as they stay the same, nothing is downloaded again. */
+  /**
+   * The files among the sources that list the dependencies; as long as they are unchanged, nothing is downloaded again.
+   */
   readonly locks: readonly string[];
   readonly download?: (folder: string) => Promise<void>;
   readonly compile?: (folder: string) => Promise<void>;
 }
 
-/** A copy of a folder of sources, with what they need downloaded and the program built. Kept between runs. */
+/** Copies a folder of sources, downloads the dependencies and builds the program. The copy is kept between runs. */
 export async function prepared(sources: string, { locks, download, compile }: Recipe): Promise<string> {
   const digest = createHash('sha256').update(sources);
   for (const lock of locks) digest.update(readFileSync(join(sources, lock)));
@@ -63,7 +68,7 @@ export async function prepared(sources: string, { locks, download, compile }: Re
   return folder;
 }
 
-/** What `get` finds; a test whose program is missing is skipped and says why. */
+/** Returns the result of `get`; skips the test, with the reason, if its program is missing. */
 export async function orSkip<T>(context: TestContext, get: () => Promise<T>): Promise<T> {
   try {
     return await get();

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { Agent, type RequestOptions, request } from 'node:https';
 import type { Step } from './transcript.js';
 
-/** Sends the requests of a transcript as they stand, headers and all. */
+/** Sends the requests of a transcript unchanged, including headers. */
 export interface Caller {
   send(step: Step): Promise<Answer>;
   close(): void;
@@ -16,7 +16,7 @@ export interface Answer {
 
 export interface Target {
   readonly url: string;
-  /** PEM */
+  /** In PEM. */
   readonly ca: string;
   readonly certificate: string;
   readonly key: string;
@@ -74,7 +74,7 @@ const exchange = (options: RequestOptions, payload: string | undefined, watch: S
       incoming.on('error', () => {});
       incoming.on('close', () => done());
     });
-    // A watch ends after its time, whether or not headers have come by then.
+    // A watch ends after its time, whether or not headers have arrived by then.
     const timer = watch === undefined ? undefined : setTimeout(() => outgoing.destroy(), watch.ms ?? watchMs);
     const done = (): void => {
       clearTimeout(timer);

@@ -1,12 +1,12 @@
 import type { Answer } from './caller.js';
 import type { Observed, Step } from './transcript.js';
 
-/** Puts placeholders where no two servers agree, so that the rest can be compared to the byte. */
+/** Replaces values that differ between servers by placeholders, so that the rest can be compared byte by byte. */
 
 const timeLike = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)/g;
 const uuidLike = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 
-/** Texts that quote storage keys, versions or whole stored objects. */
+/** Matches texts that quote storage keys, versions or whole stored objects. */
 const quotations: readonly (readonly [RegExp, string])[] = [
   [/Key: \/[^,\s]+/g, 'Key: <key>'],
   [
@@ -50,7 +50,7 @@ const mask = (text: string): string =>
     text.replace(timeLike, '<time>').replace(uuidLike, '<uid>'),
   );
 
-/** Does the value of a field by this name differ from server to server? */
+/** Returns the placeholder for the value of a field if it differs between servers; otherwise undefined. */
 function placeholderFor(name: string | undefined, path: string, value: string): string | undefined {
   const isGiven = (name === 'token' && path.endsWith('/spec/token')) || (name === 'resourceVersion' && value === '0');
   return name === undefined || value === '' || isGiven ? undefined : placeholders.get(name);
@@ -83,7 +83,7 @@ function cut(value: unknown, starts: readonly string[]): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, cut(item, starts)]));
 }
 
-/** An answer as it is compared. */
+/** Returns a response in the form in which it is compared. */
 export function observe({ status, headers, text }: Answer, { ignore = [], cut: starts = [], watch }: Step): Observed {
   const read = (part: string): unknown => {
     try {
@@ -100,8 +100,8 @@ export function observe({ status, headers, text }: Answer, { ignore = [], cut: s
 }
 
 /**
- * Puts in one order what comes in none: causes, which a real server lists as a map gives them, and owners of fields,
- * which stand by the second in which they wrote.
+ * Sorts what has no defined order: causes, which a real server lists in the order of a Go map, and field owners, which
+ * are sorted by the second of their writes.
  */
 export function withoutOrder<T extends Partial<Observed>>(observed: T): T {
   return 'body' in observed ? { ...observed, body: ownersInOrder(causesInOrder(observed.body)) } : observed;

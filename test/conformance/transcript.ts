@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A recorded conversation with an API server: requests in order, each with the answer it got. */
+/** A recorded conversation with an API server: requests in order, each with its response. */
 export interface Transcript {
   readonly name: string;
   readonly about: string;
@@ -11,25 +11,25 @@ export interface Transcript {
 
 export interface Step {
   readonly id: string;
-  /** Default: the administrator. */
+  /** The caller. Default: the administrator. */
   readonly as?: 'admin' | 'anonymous' | { readonly token: string } | Impersonated;
   readonly method: string;
   readonly path: string;
-  /** null: not even the default one. */
+  /** null removes a default header. */
   readonly headers?: Readonly<Record<string, string | null>>;
   /** Sent as JSON. */
   readonly body?: unknown;
-  /** Sent as it is. */
+  /** Sent unchanged. */
   readonly raw?: string;
-  /** Read events until there are so many, or the time is over. */
+  /** Read events until there are this many, or the time is over. */
   readonly watch?: { readonly events?: number; readonly ms?: number };
-  /** Asked again until this holds. */
+  /** Repeat the request until this holds. */
   readonly until?: { readonly status?: number; readonly pointer?: string; readonly equals?: unknown };
-  /** Variables for later steps, by where they stand in the answer. */
+  /** Variables for later steps, by their pointers in the response. */
   readonly capture?: Readonly<Record<string, string>>;
-  /** Where the answer may be anything. */
+  /** Pointers to parts of the response that are not compared. */
   readonly ignore?: readonly string[];
-  /** Texts after which any string of the answer may go on as it likes. */
+  /** Texts after which the rest of any string in the response is not compared. */
   readonly cut?: readonly string[];
   readonly response?: Partial<Observed>;
 }
@@ -41,7 +41,7 @@ interface Impersonated {
   readonly extra?: Readonly<Record<string, string | readonly string[]>>;
 }
 
-/** An answer in the form that is compared. */
+/** A response in the form in which it is compared. */
 export interface Observed {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -56,7 +56,7 @@ export function readTranscripts(directory: string): readonly Transcript[] {
 
 const variable = /\{\{(\w+)\}\}/g;
 
-/** Puts the variables captured so far where they are named. */
+/** Replaces variables by the values captured so far. */
 export function fill<T>(value: T, variables: ReadonlyMap<string, string>): T {
   const inside = (part: unknown): unknown => {
     if (typeof part === 'string') return part.replace(variable, (whole, name: string) => variables.get(name) ?? whole);
@@ -67,7 +67,7 @@ export function fill<T>(value: T, variables: ReadonlyMap<string, string>): T {
   return inside(value) as T;
 }
 
-/** What stands at a pointer such as `/metadata/uid`. */
+/** Returns the value at a pointer such as `/metadata/uid`. */
 export const at = (value: unknown, pointer: string): unknown =>
   pointer
     .split('/')

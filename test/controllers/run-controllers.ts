@@ -7,9 +7,9 @@ import { FakeClient } from '../fake-client.js';
 export interface World {
   readonly clock: FakeClock;
   readonly client: FakeClient;
-  /** Lines at warn and error. */
+  /** The log lines at levels warn and error. */
   readonly complaints: readonly string[];
-  /** Lines at info, but for those that every reconcile has. */
+  /** The log lines at level info, except those of each reconcile. */
   readonly news: readonly object[];
   stop(): Promise<void>;
 }

@@ -4,7 +4,7 @@ import { RoleBindings } from '../../src/api/kinds/role-binding.js';
 import type { Client } from '../../src/client/client.js';
 import { until } from '../../src/testing/until.js';
 
-/** Labels a namespace as a team's and takes the label away again; whoever runs `teamAccess` grants and revokes. */
+/** Labels a namespace as a team's and removes the label again; a running `teamAccess` grants access and revokes it. */
 export async function teamComesAndGoes(client: Client): Promise<void> {
   const namespaces = client.resource(Namespaces);
   const bindings = client.resource(RoleBindings);

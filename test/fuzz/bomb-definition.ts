@@ -1,7 +1,7 @@
-/** The kind of a plural, in definitions made here. */
+/** Returns the kind of a plural in definitions created here. */
 export const bombName = (plural: string): string => `K${plural}`;
 
-/** A CustomResourceDefinition of one version with this schema of `spec`. */
+/** Returns a CustomResourceDefinition with one version and this schema of `spec`. */
 export const bombDefinition = (spec: unknown, plural = 'bombs'): object => ({
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',

@@ -7,7 +7,10 @@ import { expressionBombs } from './expression-bombs.js';
 import { hostileNames, nested } from './hostile.js';
 import { type FuzzRequest, requestTo } from './request.js';
 
-/** Requests made to cost much: deep, huge, repeated. Each is small enough to be sent and must be answered quickly. */
+/**
+ * Requests that are meant to be expensive: deep, huge, repetitive. Each is small enough to be sent and must be answered
+ * quickly.
+ */
 
 const maps = '/api/v1/namespaces/default/configmaps';
 const widgets = '/apis/fuzz.example.com/v1/widgets';
@@ -60,7 +63,7 @@ const clusterRole = (rules: unknown): object => ({
   rules,
 });
 
-/** A definition whose versions are made of the one it would have. */
+/** Returns a definition whose versions are derived from the usual one. */
 function definitionWith(versionsOf: (version: object) => readonly object[]) {
   const made = definition({ type: 'object' }) as { spec: { versions: readonly object[] } };
   const versions = versionsOf(made.spec.versions[0] ?? {});
@@ -73,7 +76,10 @@ function deepSchema(levels: number, around: (inner: Json) => Json): Json {
   return schema;
 }
 
-/** Messages in each other, always in the same field. Built from the inside without copying what is inside again. */
+/**
+ * Returns messages nested in each other, always in the same field. Built from the inside, without copying the inner
+ * ones again.
+ */
 function nestedMessages(levels: number, field: number): Buffer {
   const heads: Buffer[] = [];
   let length = 0;
@@ -635,7 +641,7 @@ export const bombs: Readonly<Record<string, () => FuzzRequest>> = {
       type: protobuf,
     }),
   'a protobuf schema 300 deep': () => {
-    // spec.versions[0].schema.openAPIV3Schema, then items (18) with a schema (1) in it, over and over.
+    // spec.versions[0].schema.openAPIV3Schema, then items (18) with a schema (1) in it, repeatedly.
     let schema: Buffer = Buffer.alloc(0);
     for (let level = 0; level < 300; level++) schema = field(18, field(1, schema));
     const spec = field(2, field(7, field(4, field(1, schema))));

@@ -1,6 +1,7 @@
 /**
- * The milliseconds that this thread was busy since the call before, at most: no more than went by, since other threads
- * of this process may have been busy too, and no more than the process used, since others use this machine.
+ * Returns a function that returns the milliseconds that this thread was busy since its previous call, at most. It is no
+ * more than the elapsed time, because other threads of the process may have been busy too, and no more than the
+ * process' CPU time, because others use the machine.
  */
 export function watchBusy(): () => number {
   let last = performance.now();

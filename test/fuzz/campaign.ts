@@ -18,27 +18,27 @@ import { openTarget, type Target } from './target.js';
 import { type Turns, watchTurns } from './turns.js';
 import { clear, definitions, inspections, mend, prepare, served, tidy } from './world.js';
 
-/** Many faulty requests, one after another, and what went wrong. The same seed makes the same requests. */
+/** Sends many faulty requests, one after another, and reports faults. The same seed produces the same requests. */
 
 export interface CampaignOptions {
   readonly requests: number;
   readonly seed: number;
-  /** Requests per server; the next one gets a new server. */
+  /** The number of requests per server; after that a new server is started. */
   readonly perServer?: number;
-  /** Longest time the event loop may be kept from turning. */
+  /** The longest time that the event loop may be blocked. */
   readonly maxBlockedMs?: number;
-  /** Built-in controllers to run; without those of custom resources, there are none. */
+  /** The built-in controllers to run; without those for custom resources, there are none. */
   readonly controllers?: 'all' | readonly string[];
-  /** Include requests of megabytes. */
+  /** Whether to include requests of megabytes. */
   readonly bombs?: boolean;
-  /** Stop after so many finds. */
+  /** Stop after this many faults. */
   readonly maxFinds?: number;
   readonly report?: (line: string) => void;
 }
 
 export interface Find {
   readonly what: string;
-  /** The request, or the last one before it was noticed. */
+  /** The request, or the last one before the fault was noticed. */
   readonly request: FuzzRequest | undefined;
 }
 
@@ -47,7 +47,7 @@ export interface Blocked {
   readonly request: FuzzRequest;
 }
 
-/** Without the body: there are many of these, and bodies are large. */
+/** A request without its body: there are many of these, and bodies are large. */
 export interface Unrepeated extends Pick<FuzzRequest, 'method' | 'url' | 'origin'> {
   readonly ms: number;
   readonly bytes: number;
@@ -56,16 +56,16 @@ export interface Unrepeated extends Pick<FuzzRequest, 'method' | 'url' | 'origin
 export interface Outcome {
   readonly finds: readonly Find[];
   readonly asked: number;
-  /** How many answers there were of each status code; 0 stands for connections without an answer. */
+  /** The number of responses with each status code; 0 stands for connections without a response. */
   readonly codes: Readonly<Record<string, number>>;
   readonly blockedMs: { readonly p50: number; readonly p99: number; readonly max: number };
-  /** Longer than allowed, but not again when the request was repeated: of other work, of collected garbage. */
+  /** Requests that took longer than allowed, but not when repeated, because of other work or garbage collection. */
   readonly unrepeated: readonly Unrepeated[];
-  /** Bytes in use after each server had stopped, where garbage can be collected on demand. */
+  /** The bytes in use after each server had stopped, if garbage can be collected on demand. */
   readonly heaps: readonly number[];
 }
 
-/** A server that keeps more than this, over all the others, leaks. */
+/** The growth of the heap, from the second server to the last, beyond which there is a leak; in bytes. */
 const heapSlack = 24 * 1_048_576;
 
 export async function campaign({
@@ -99,11 +99,11 @@ export async function campaign({
   process.on('unhandledRejection', onStray);
   process.on('uncaughtException', onStray);
   const prototypes = fingerprint();
-  // The first stack that anybody looks at makes Node keep all source maps, which would count as what a server left.
+  // The first stack that is read makes Node.js load all source maps, which would count as memory of a server.
   void new Error('first').stack;
   const hook = await hostileHook();
   let asked = 0;
-  // What a server held can go when this is over.
+  // A function of its own, so that all that a server held can be collected when it returns.
   const attackServer = async (round: number): Promise<void> => {
     const random = randomFrom(seed + round * 7_919);
     // Every other server keeps its objects on disk, and must find them there again.
@@ -145,7 +145,7 @@ export async function campaign({
       });
       running.add(one);
       void one.finally(() => running.delete(one));
-      // Those that wait for something wait beside the others.
+      // Requests that wait for something continue beside the others.
       await Promise.race([one, new Promise((resolve) => setTimeout(resolve, 100).unref())]);
       while (running.size > 40) await Promise.race(running);
       for (const error of target.loggedErrors()) find(`logged: ${error}`);
@@ -181,7 +181,7 @@ export async function campaign({
       await attackServer(round);
       if (globalThis.gc !== undefined) heaps.push(await heapInUse());
     }
-    // The first server warms up what is kept for good.
+    // The first server also allocates what is kept permanently.
     const [, second = Number.POSITIVE_INFINITY] = heaps;
     const final = heaps.at(-1) ?? 0;
     if (heaps.length > 2 && final > second + heapSlack)
@@ -206,7 +206,7 @@ interface Ways {
   find(what: string, request: FuzzRequest): void;
 }
 
-/** One request on one of the ways in; most take the short one. */
+/** Sends one request in one of several ways; most are sent in process. */
 async function attack(request: FuzzRequest, ways: Ways): Promise<void> {
   const { random, target } = ways;
   const way = random.below(100);
@@ -218,7 +218,7 @@ async function attack(request: FuzzRequest, ways: Ways): Promise<void> {
   await tidy(target, request);
 }
 
-/** Requests of which each may need what those before it made. */
+/** Sends requests that may depend on those before them. */
 async function tell(requests: readonly FuzzRequest[], ways: Ways): Promise<void> {
   for (const request of requests) {
     const answer = await judge(request, 100, ways);
@@ -227,7 +227,7 @@ async function tell(requests: readonly FuzzRequest[], ways: Ways): Promise<void>
   }
 }
 
-/** Asks and looks at the answer and at the time it took. */
+/** Sends a request, and checks the response and the time it took. */
 async function judge(request: FuzzRequest, way: number, ways: Ways): Promise<FuzzAnswer | undefined> {
   const { target, turns, codes, find } = ways;
   turns.longest();
@@ -236,7 +236,7 @@ async function judge(request: FuzzRequest, way: number, ways: Ways): Promise<Fuz
   const answer: FuzzAnswer | undefined = await ask(request);
   await new Promise(setImmediate);
   codes[answer?.code ?? 0] = (codes[answer?.code ?? 0] ?? 0) + 1;
-  // Over a socket nobody sees what HEAD would say.
+  // Over a socket, the status text of a response to HEAD is not visible.
   if (answer === undefined || (request.method === 'HEAD' && ask !== target.ask)) return answer;
   for (const what of await complaints(answer)) find(what, request);
   const ms = turns.longest();
@@ -245,13 +245,13 @@ async function judge(request: FuzzRequest, way: number, ways: Ways): Promise<Fuz
 }
 
 /**
- * How long the event loop may be kept from turning by a request. Bodies beyond a megabyte, which only somebody who may
- * write can send, get half as much again.
+ * Returns how long a request may block the event loop. Bodies of more than a megabyte, which only users with write
+ * permission can send, get half as much again.
  */
 export const patienceFor = ({ body }: FuzzRequest, maxBlockedMs: number): number =>
   maxBlockedMs * (body.length > 1_048_576 ? 1.5 : 1);
 
-/** A time between turns may be somebody else's: what takes that long takes it again. */
+/** Repeats a request that blocked the event loop, because other work may have been the cause. */
 async function confirmBlocked(
   blocked: Blocked,
   maxBlockedMs: number,
@@ -275,7 +275,7 @@ async function confirmBlocked(
   }
 }
 
-/** Whatever was let in must come out again. */
+/** Checks that everything that was accepted can also be read. */
 async function inspect(target: Target, find: (what: string, request: FuzzRequest) => void): Promise<void> {
   for (const request of inspections) {
     const answer = await target.ask(request);
@@ -300,10 +300,10 @@ function broken(bytes: Buffer, random: Random): Buffer {
   return random.oneIn(3) ? copy.subarray(0, random.below(copy.length)) : copy;
 }
 
-/** Finds that differ in names and numbers only are one. */
+/** Returns the kind of a fault; faults that differ only in names and numbers are the same. */
 const kindOf = (what: string): string => what.replace(/"[^"]*"|\d+|\(.*?\)/g, '~').slice(0, 120);
 
-/** What is in the prototypes that everything shares. */
+/** Returns the members of the prototypes that all objects share. */
 const fingerprint = (): string =>
   [Object, Array, Function, String, Map, Promise]
     .map(

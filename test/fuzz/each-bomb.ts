@@ -5,19 +5,19 @@ import type { Target } from './target.js';
 import { watchTurns } from './turns.js';
 import { mend, prepare, tidy } from './world.js';
 
-/** What became of one bomb. */
+/** The outcome of one bomb. */
 export interface Explosion {
   readonly name: string;
   readonly request: FuzzRequest;
   readonly code: number;
   readonly text: string;
-  /** Longest time the event loop was kept from turning: the least of several tries. */
+  /** The longest time that the event loop was blocked, the minimum of several attempts. */
   readonly blockedMs: number;
   readonly tookMs: number;
   readonly complaints: readonly string[];
 }
 
-/** Sends every bomb (or those named) to a server, one at a time. */
+/** Sends every bomb (or the given ones) to a server, one at a time. */
 export async function* explosions(
   target: Target,
   {
@@ -35,7 +35,7 @@ export async function* explosions(
       let tookMs = Number.POSITIVE_INFINITY;
       const unprepared = await prepare(target, request);
       let answer = await target.ask(request);
-      // The first try may have had to load and compile code.
+      // The first attempt may have had to load and compile code.
       const isWorthwhile = (tries: number): boolean => tries === 0 || (tries < 4 && blockedMs < 10 * maxBlockedMs);
       for (let tries = 0; blockedMs > maxBlockedMs && isWorthwhile(tries); tries++) {
         await new Promise(setImmediate);

@@ -2,18 +2,18 @@ import { many } from '../many.js';
 import { bombDefinition, bombName } from './bomb-definition.js';
 import { type FuzzRequest, requestTo } from './request.js';
 
-/** Expressions made to cost much, while they are read and while they are evaluated. */
+/** Expressions that are meant to be expensive to parse and to evaluate. */
 
 const times = (text: string, count: number): string => text.repeat(count);
 
-/** Something around something around `leaf`, so many times. */
+/** Wraps `leaf` this many times. */
 function within(levels: number, leaf: string, around: (inner: string, at: number) => string): string {
   let text = leaf;
   for (let level = 0; level < levels; level++) text = around(text, level);
   return text;
 }
 
-/** Texts of up to 100,000 characters, which is as long as an expression may be. */
+/** Expressions of up to 100,000 characters, the maximum length. */
 export const hostileExpressions: Readonly<Record<string, string>> = {
   sums: `${times('1+', 49_000)}1 == 1`,
   'sums of names': `${times('a+', 49_000)}a`,
@@ -160,7 +160,7 @@ const ruled = (schema: object, ...rules: readonly object[]): object => ({
 const dry = `${crds}?dryRun=All`;
 const define = (schema: object): FuzzRequest => requestTo('POST', dry, { body: bombDefinition(schema) });
 
-/** What is in definitions. */
+/** Requests with expressions in definitions. */
 const ofDefinitions: Readonly<Record<string, () => FuzzRequest>> = {
   '20,000 rules': () => define(spec({ a: ruled(text, ...many(20_000, () => rule('self == ""'))) })),
   '20,000 wrong rules': () => define(spec({ a: ruled(text, ...many(20_000, () => rule('self +'))) })),
@@ -238,7 +238,7 @@ interface Judged {
   readonly schema: object;
   readonly rules: readonly object[];
   readonly value: () => unknown;
-  /** What stood there before. */
+  /** Returns the previous value. */
   readonly stored?: () => unknown;
 }
 
@@ -252,7 +252,7 @@ const long = (maxLength: number): object => ({ type: 'string', maxLength });
 const letters = (count: number): string => times('a', count);
 const numbers = (count: number): readonly number[] => many(count, (at) => (at * 7_919) % 1_000_003);
 
-/** Objects against the rules of their definitions. */
+/** Objects that are validated against the rules of their definitions. */
 const judged: Readonly<Record<string, Judged>> = {
   'pairs of 900': {
     schema: integers(900),

@@ -1,16 +1,16 @@
 import type { Random } from './random.js';
 
-/** Expressions by a small grammar: most can be read, many have the right types, one in four is broken. */
+/** Generates expressions from a small grammar: most parse, many have the right types, one in four is malformed. */
 
 export interface ExpressionParts {
-  /** Names that stand for something; also ways such as `self.spec`. */
+  /** The names of variables, and paths such as `self.spec`. */
   readonly names: readonly string[];
 }
 
 export const ruleParts: ExpressionParts = {
   names: ['self', 'self', 'self', 'oldSelf', 'self.a', 'self.b', 'self.spec'],
 };
-/** For all places where expressions are read. */
+/** The parts for all places in which expressions are used. */
 const anyParts: ExpressionParts = {
   names: [
     ...ruleParts.names,
@@ -31,7 +31,7 @@ const anyParts: ExpressionParts = {
   ],
 };
 
-/** What an expression is meant to be. `any` may be anything. */
+/** The intended type of an expression. `any` may be anything. */
 type Kind = 'bool' | 'int' | 'text' | 'list' | 'map' | 'any';
 const kinds: readonly Kind[] = ['bool', 'int', 'text', 'list', 'map', 'any'];
 
@@ -98,7 +98,7 @@ const byLetter: ReadonlyMap<string, Kind> = new Map([
 ]);
 const forms = (...texts: readonly string[]): readonly Write[] => texts.map(form);
 
-/** All macros, operators and functions that Kubernetes has, by what comes out of them. */
+/** All macros, operators and functions that Kubernetes has, by the type of their result. */
 const writers: Readonly<Record<Exclude<Kind, 'any'>, readonly Write[]>> = {
   bool: forms(
     '$b && $b',
@@ -268,7 +268,7 @@ const writers: Readonly<Record<Exclude<Kind, 'any'>, readonly Write[]>> = {
 function write(kind: Kind, depth: number, random: Random, { names }: ExpressionParts): string {
   const wanted = kind === 'any' ? random.pick(kinds.slice(0, -1)) : kind;
   if (wanted === 'any') return 'null';
-  // One part in twenty is of another kind than it should be.
+  // One part in twenty has another type than it should.
   if (random.oneIn(20)) return write(random.pick(kinds), depth - 1, random, { names });
   if (depth <= 0 || random.oneIn(5)) return random.oneIn(3) ? random.pick(names) : random.pick(ends[wanted]);
   if (random.oneIn(12))
@@ -317,7 +317,7 @@ const pieces = [
   '.all(x, ',
 ];
 
-/** Changes one to four places. */
+/** Changes one to four places of a text. */
 function garbled(text: string, random: Random): string {
   let result = text;
   for (let left = 1 + random.below(4); left > 0; left--) {
@@ -331,7 +331,7 @@ function garbled(text: string, random: Random): string {
   return result;
 }
 
-/** An expression; `kind` is what it is meant to be. */
+/** Generates an expression; `kind` is its intended type. */
 export function expression(random: Random, parts: ExpressionParts = anyParts, kind: Kind = 'bool'): string {
   const text = write(kind, 1 + random.below(5), random, parts).slice(0, 4_000);
   return random.oneIn(4) ? garbled(text, random) : text;

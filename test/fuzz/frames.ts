@@ -1,7 +1,7 @@
 import { frame, literal, preface } from '../http/frames.js';
 import type { Random } from './random.js';
 
-/** What goes over one HTTP/2 connection: the beginning as it should be, or nearly, and frames. RFC 9113. */
+/** Generates the bytes of one HTTP/2 connection: a correct or nearly correct preface, and frames (RFC 9113). */
 export function http2Bytes(random: Random): Buffer {
   const frames = random.oneIn(3) ? anyFrames(random) : conversation(random);
   return Buffer.concat([random.oneIn(20) ? preface.subarray(0, random.below(preface.length)) : preface, ...frames]);
@@ -19,7 +19,7 @@ const continuation = 9;
 const endStream = 1;
 const endHeaders = 4;
 
-/** Frames of any type and content, here and there of a length that is not theirs. */
+/** Returns frames of any type and content, some with a wrong length. */
 function anyFrames(random: Random): readonly Buffer[] {
   return Array.from({ length: 1 + random.below(30) }, () => {
     const payload = Buffer.from(Array.from({ length: random.below(60) }, () => random.below(256)));
@@ -29,7 +29,7 @@ function anyFrames(random: Random): readonly Buffer[] {
   });
 }
 
-/** Frames that are right, in an order in which few clients send them: all of them may arrive in one read. */
+/** Returns valid frames in an order in which few clients send them; all may arrive in one read. */
 function conversation(random: Random): readonly Buffer[] {
   let next = 1;
   const opened = (): number => (next === 1 ? 1 : 1 + 2 * random.below((next - 1) / 2));

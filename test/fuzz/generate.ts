@@ -9,7 +9,7 @@ import { accepts, contentTypes, hostileNames, hostileText, hostileValues, querie
 import { randomFrom } from './random.js';
 import { type FuzzRequest, requestTo } from './request.js';
 
-/** Requests made from the schemas of kinds: mostly right, here and there wrong. */
+/** Generates requests from the schemas of kinds: mostly valid, with some errors. */
 
 const names = ['o', 'x', 'a', 'default', 'fresh-1', 'fresh-2', 'fresh-3'];
 const hostile: fc.Arbitrary<Json> = fc.oneof(
@@ -52,12 +52,12 @@ const byFormat: Readonly<Record<string, fc.Arbitrary<Json>>> = {
   quantity: fc.constantFrom('1', '1Gi', '1e999999999', '-0.000000001n', '1EiB', ''),
 };
 
-/** An object as pairs, so that any name can be a member. */
+/** Returns an object with these members, so that any name can be one. */
 const objectFrom = (pairs: readonly (readonly [string, Json])[]): JsonObject => Object.fromEntries(pairs);
 
 const made = new WeakMap<Schema, Map<number, fc.Arbitrary<Json>>>();
 
-/** Values of a schema, one part in about fifteen replaced by something hostile. */
+/** Generates values of a schema, in which about one part in fifteen is replaced by something hostile. */
 function valuesOf(schema: Schema, depth: number): fc.Arbitrary<Json> {
   const byDepth = made.get(schema) ?? new Map<number, fc.Arbitrary<Json>>();
   made.set(schema, byDepth);
@@ -110,7 +110,7 @@ function membersOf(schema: Schema, depth: number): fc.Arbitrary<Json> {
     fc.tuple(additional === undefined ? fc.constantFrom(...hostileNames) : text, valuesOf(additional ?? {}, 1)),
     { maxLength: additional === undefined ? 1 : 3 },
   );
-  // Of many members a few, so that values stay small.
+  // Only a few of many members, so that values stay small.
   return fc
     .tuple(
       fc.shuffledSubarray(known, { maxLength: Math.min(8, known.length) }),
@@ -123,7 +123,7 @@ function membersOf(schema: Schema, depth: number): fc.Arbitrary<Json> {
     );
 }
 
-/** Objects of a kind, named so that other requests find them. */
+/** Generates objects of a kind, with names that other requests use. */
 function objectsOf(definition: ResourceDefinition): fc.Arbitrary<JsonObject> {
   const { group, version, kind, schema } = definition;
   const members = [...(schema.properties ?? [])].filter(([name]) => !['apiVersion', 'kind', 'metadata'].includes(name));
@@ -167,7 +167,7 @@ const headers = fc.oneof(
   { weight: 2, arbitrary: fc.constantFrom(...accepts).map((accept): FuzzRequest['headers'] => [['accept', accept]]) },
 );
 
-/** The parts of an object that a patch may hold, with the directives of strategic merge strewn in. */
+/** Returns a part of an object for a patch, with directives of strategic merge patches inserted. */
 function partOf(value: Json, choices: readonly number[], directives: boolean): Json {
   let at = 0;
   const next = (): number => choices[at++ % choices.length] ?? 0;
@@ -203,7 +203,7 @@ function partOf(value: Json, choices: readonly number[], directives: boolean): J
   return walk(value);
 }
 
-/** JSON Patch operations on paths that the object has, or nearly has. */
+/** Generates JSON Patch operations on paths that the object has, or nearly has. */
 function operationsOn(object: JsonObject): fc.Arbitrary<Json> {
   const paths: string[] = [
     '',
@@ -238,7 +238,7 @@ function operationsOn(object: JsonObject): fc.Arbitrary<Json> {
   return fc.array(operation, { maxLength: 6 }) as fc.Arbitrary<Json>;
 }
 
-/** A request with an object of a kind in it, in one of the forms that bodies have. */
+/** Generates a request with an object of a kind, in one of the formats of bodies. */
 function withObject(definition: ResourceDefinition): fc.Arbitrary<FuzzRequest> {
   const collection = pathOf(definition);
   const subresources = Object.keys(definition.subresources ?? {}).map((name) => `/${name}`);
@@ -292,7 +292,7 @@ function bodyIn(
     try {
       return [encodeObject(definition.schema, object), 'application/vnd.kubernetes.protobuf'];
     } catch {
-      // What is too wrong to be written in this form is sent in another.
+      // An object that is too wrong for this format is sent in another.
     }
   }
   return [object, 'application/json'];
@@ -306,7 +306,7 @@ function yamlOf(object: JsonObject): unknown {
   }
 }
 
-/** A request without an object: reads, lists, watches, deletions, and paths that are no resources. */
+/** Generates a request without an object: reads, lists, watches, deletions, and paths that are not resources. */
 function withoutObject(definitions: readonly ResourceDefinition[]): fc.Arbitrary<FuzzRequest> {
   const fixed = [
     '/',
@@ -361,7 +361,7 @@ function withoutObject(definitions: readonly ResourceDefinition[]): fc.Arbitrary
     );
 }
 
-/** Requests for these kinds. */
+/** Generates requests for these kinds. */
 export function requestsFor(definitions: readonly ResourceDefinition[]): fc.Arbitrary<FuzzRequest> {
   return fc.oneof(
     { weight: 5, arbitrary: fc.constantFrom(...definitions).chain(withObject) },

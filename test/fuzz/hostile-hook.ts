@@ -3,9 +3,9 @@ import { httpsHook } from '../admission/webhooks/https-hook.js';
 import type { Random } from './random.js';
 import { type FuzzRequest, requestTo } from './request.js';
 
-/** A webhook on the loopback that means harm: what it does is in the path it is called by. */
+/** A hostile webhook on the loopback interface: the path of its URL selects what it does. */
 export interface HostileHook {
-  /** Requests that configure some of its ways, write objects meanwhile and take the configurations away. */
+  /** Returns requests that configure some of its behaviours, write objects meanwhile and remove the configurations. */
   story(random: Random, at: number): readonly FuzzRequest[];
   close(): Promise<void>;
 }
@@ -181,7 +181,7 @@ const maps = '/api/v1/namespaces/default/configmaps';
 
 export async function hostileHook(): Promise<HostileHook> {
   const hook = await httpsHook(({ path, body }, response) => {
-    // Nobody looks at it, and a campaign is long.
+    // These are not used, and a campaign is long.
     hook.asked.length = 0;
     response.on('error', () => {});
     const way = ways[path.slice(1).split('?')[0] ?? ''];
@@ -189,7 +189,7 @@ export async function hostileHook(): Promise<HostileHook> {
     try {
       review = JSON.parse(body) as Review;
     } catch {
-      // It answers all the same.
+      // It responds to malformed requests as well.
     }
     if (way === undefined) response.writeHead(404).end();
     else way(response, review);
@@ -223,7 +223,7 @@ export async function hostileHook(): Promise<HostileHook> {
       matchPolicy: random.pick(['Exact', 'Equivalent']),
       timeoutSeconds: 1,
       ...(kind === 'Mutating' ? { reinvocationPolicy: random.pick(['Never', 'IfNeeded']) } : {}),
-      // Others write other objects in the meantime.
+      // Other requests write other objects in the meantime.
       objectSelector: { matchLabels: { hook: name } },
       rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['*'], resources: ['configmaps'] }],
     }));

@@ -1,6 +1,6 @@
 import type { Json } from '../../src/api/object.js';
 
-/** Values that programs stumble over. */
+/** Values that programs often handle wrongly. */
 
 export const hostileNames: readonly string[] = [
   '__proto__',
@@ -72,7 +72,7 @@ const hostileNumbers: readonly number[] = [
   5e-324,
 ];
 
-/** `levels` objects (or lists) inside each other. */
+/** Returns `levels` objects (or lists) nested in each other. */
 export function nested(levels: number, list = false): Json {
   let value: Json = list ? [] : {};
   for (let level = 0; level < levels; level++) value = list ? [value] : { a: value };

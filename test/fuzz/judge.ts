@@ -4,30 +4,30 @@ import { readYaml } from '../../src/api/yaml.js';
 import { statusSchema } from '../../src/resources/status-schema.js';
 import { decodeEnvelope, readEnvelope } from '../../src/schema/protobuf.js';
 
-/** What came back for a request. */
+/** The response to a request. */
 export interface FuzzAnswer {
   readonly code: number;
   readonly headers: Readonly<Record<string, unknown>>;
   readonly body: Buffer;
-  /** Whether it goes on: lines of events, the last of which may be cut. */
+  /** Whether it is a stream: lines of events, of which the last may be incomplete. */
   readonly stream: boolean;
 }
 
 /**
- * Answers of 5xx that Kubernetes gives, too, by code and text. Everything else of 5xx is a fault of ours.
- * Faulty apply and strategic merge patches are untyped there, and so are resource versions that are no numbers.
+ * The 5xx responses that Kubernetes sends, too, by code and text. All others are faults. Kubernetes' errors for faulty
+ * apply and strategic merge patches are untyped, and so are those for resource versions that are not numbers.
  */
 const allowed: readonly (readonly [code: number, text: RegExp])[] = [
   // Server-side apply: a configuration, or a stored object, that does not fit the schema.
   [500, /^failed to create typed (?:patch|live) object \(.*\): /s],
   [500, /^failed to convert new object \(.*\) to proper version: /s],
-  // Another version of which somebody owns fields lacks some that are declared in this one.
+  // Another version, in which a manager owns fields, lacks fields that are declared in this one.
   [500, /^failed to convert (?:old|new) object: (?:errors:\n {2})?\.\S+: field not declared in schema/],
   [500, /^failed to create manager for existing fields: failed to convert new object \(.*\) to smd typed: /s],
-  // Namespaces that would lead elsewhere.
+  // Namespaces with path separators.
   [500, /^invalid key: "/],
   [500, /^Internal error occurred: invalid resource name "/],
-  // Strategic merge patch: directives and lists that do not go together.
+  // Strategic merge patches whose directives and lists do not match.
   [500, /^map: .* does not contain declared merge key: /s],
   [500, /^The order in patch list:\n/],
   [500, /^unknown patch type: /],
@@ -40,7 +40,7 @@ const allowed: readonly (readonly [code: number, text: RegExp])[] = [
   [500, /^cannot merge lists without merge key for struct$/],
   [500, /^merging an object in json but data type is not struct, instead is: /],
   [500, /^unable to find api field in struct \S* for the json field "/],
-  // Resource versions that are no numbers, or stand where none may.
+  // Resource versions that are not numbers, or are not allowed.
   [
     500,
     /^(?:resourceVersion: Invalid value: ".*": )?strconv\.ParseUint: parsing ".*": (?:invalid syntax|value out of range)$/s,
@@ -48,7 +48,7 @@ const allowed: readonly (readonly [code: number, text: RegExp])[] = [
   [500, /^resourceVersion should not be set on objects to be created$/],
   [504, /^Timeout: Too large resource version: \d+, current: \d+$/],
   [500, /^invalid shard selector: /],
-  // Custom resources that a patch left without a version, or that are asked for as a list.
+  // Custom resources that a patch left without a version, or that are requested as a list.
   [500, /^Internal error occurred: Object 'apiVersion' is missing in 'object has no apiVersion field'$/],
   [500, /^content is not a list$/],
   // Subresources and reviews.
@@ -56,10 +56,10 @@ const allowed: readonly (readonly [code: number, text: RegExp])[] = [
   [500, /^\.\S+ accessor error: .* is of the type \S+, expected \S+$/s],
   [500, /^Internal error occurred: error validating audiences$/],
   [500, /^unsupported role reference kind: "/],
-  // Other servers that do not answer.
+  // Other servers that do not respond.
   [500, /^Internal error occurred: failed calling webhook /],
   [500, /^conversion for .* (?:failed: |returned )/s],
-  // Webhooks whose patches do not apply, or do not leave an object of the kind.
+  // Webhooks whose patches do not apply, or do not result in an object of the kind.
   [500, /^Internal error occurred: admission webhook "/],
   [500, /^Internal error occurred: Unable to complete the copy, /],
   [500, /^Internal error occurred: json: cannot unmarshal /],
@@ -67,7 +67,7 @@ const allowed: readonly (readonly [code: number, text: RegExp])[] = [
   [500, /^converting \(\S+\) to \(\S+\): unknown conversion$/],
   [500, /^Internal error occurred: \w+ operation (?:does not apply|value must be)/],
   [500, /^Internal Server Error: ".*": failed to create RequestInfo: /s],
-  // Callers that want an answer at once.
+  // Callers that require an immediate response.
   [504, /^Timeout: request did not complete within requested timeout/],
   [504, /"message":"Timeout: request did not complete within the allotted timeout"/],
 ];
@@ -75,7 +75,7 @@ const allowed: readonly (readonly [code: number, text: RegExp])[] = [
 const isAllowed = (code: number, text: string): boolean =>
   allowed.some(([known, pattern]) => known === code && pattern.test(text));
 
-/** What is wrong with an answer; nothing wrong: empty. */
+/** Returns what is wrong with a response; empty if nothing is. */
 export async function complaints(answer: FuzzAnswer): Promise<readonly string[]> {
   const { code, headers, body, stream } = answer;
   const found: string[] = [];
@@ -106,10 +106,10 @@ const isFailure = (value: unknown): value is Readonly<Record<string, unknown>> =
 const messageOf = (value: unknown): string | undefined =>
   typeof value === 'object' && value !== null && 'message' in value ? String(value.message) : undefined;
 
-/** Of a Status in YAML that is more than the reader puts up with; anything else is all message. */
+/** Extracts the message of a Status in YAML that exceeds the parser's limits; any other text is all message. */
 const unreadMessage = (text: string): string => /^message: (?:\|-\n {2})?(.*)/ms.exec(text)?.[1] ?? text;
 
-/** The answer as what it says it is. Throws if it is not. */
+/** Parses a response as the type that it declares. Throws if it is malformed. */
 async function parsed({ headers, body, stream, code }: FuzzAnswer): Promise<unknown> {
   const type = String(headers['Content-Type'] ?? headers['content-type'] ?? '');
   if (body.length === 0 || String(headers['Content-Encoding'] ?? headers['content-encoding'] ?? '') !== '') return;
@@ -129,7 +129,7 @@ async function parsed({ headers, body, stream, code }: FuzzAnswer): Promise<unkn
   return;
 }
 
-/** The reader is for requests; what is answered may be more than it puts up with. */
+/** Matches the errors of the parser's limits, which are for requests; responses may exceed them. */
 const tooMuch = /^yaml: (?:document is larger than|document is too complex|exceeded max depth)/;
 
 const readAnsweredYaml = (body: Buffer): Promise<unknown> =>
@@ -140,7 +140,7 @@ const readAnsweredYaml = (body: Buffer): Promise<unknown> =>
     },
   );
 
-/** A stream in protobuf is a row of messages, each with its length in front. */
+/** Checks that a protobuf stream is a sequence of messages, each with its length before it. */
 function checkFrames(body: Buffer): void {
   for (let at = 0; at + 4 <= body.length; ) {
     const length = body.readUInt32BE(at);

@@ -10,7 +10,7 @@ import { podCertificateRequestDefinition } from '../../src/resources/podcertific
 import { authenticationReviews, authorizationReviews } from '../../src/resources/reviews/index.js';
 import { widgetDefinition } from './world.js';
 
-/** Every kind that a server under attack serves. Only schemas and names of them are of use here. */
+/** Returns every kind that a server under attack serves. Only their schemas and names are used. */
 export const attackedKinds = (): readonly ResourceDefinition[] => [
   ...builtinDefinitions({
     authenticationReviews: authenticationReviews({

@@ -7,13 +7,15 @@ import type { Schema } from '../../src/schema/schema.js';
 import type { Random } from './random.js';
 import { type FuzzRequest, requestTo } from './request.js';
 
-/** Objects in which one list or map is as long as a body may be: whatever is done for each item is done most often there. */
+/**
+ * Objects in which one list or map is as long as a body permits, so that work per item is done as often as possible.
+ */
 
-/** What the items are: nothing, all alike, all valid and different, all wrong, or wrong in all their members. */
+/** The items: none, all equal, all valid and different, all wrong, or wrong in all their members. */
 const fillings = ['empty', 'alike', 'different', 'wrong'] as const;
 export type Filling = (typeof fillings)[number];
 
-/** A list or map of a kind: the way to it, with `0` for an item of a list and `k` for a member of a map. */
+/** A list or map of a kind: its path, with `0` for an item of a list and `k` for a member of a map. */
 export interface Place {
   readonly definition: ResourceDefinition;
   readonly path: readonly (string | 0)[];
@@ -22,7 +24,7 @@ export interface Place {
 
 const deepest = 6;
 
-/** Every list and map of a kind, those in others' items included. */
+/** Returns every list and map of a kind, including those in items of others. */
 function placesOf(definition: ResourceDefinition): readonly Place[] {
   const found: Place[] = [];
   const visit = (schema: Schema, path: readonly (string | 0)[], within: readonly Schema[]): void => {
@@ -40,10 +42,10 @@ function placesOf(definition: ResourceDefinition): readonly Place[] {
   return found;
 }
 
-/** The body's values are counted; of more than so many it would not be read at all. */
+/** The maximum number of values in a body, beyond which it is rejected. */
 const mostValues = maxJsonValues - 1_000;
 
-/** An object of a kind with as many items in a place as a body of this size holds. */
+/** Returns an object of a kind with as many items in a list or map as fit into a body of this size. */
 function filled({ definition, path, schema }: Place, filling: Filling, size: number): JsonObject {
   const items: Json[] = [];
   const isList = schema.type === 'array';
@@ -102,7 +104,7 @@ function sample(schema: Schema, filling: Filling, at: number, depth: number): Js
 const verbs = ['create', 'create strictly', 'update', 'apply', 'merge', 'strategic', 'json'] as const;
 const forms = ['json', 'yaml', 'protobuf'] as const;
 
-/** A request with such an object. */
+/** Returns a request with such an object. */
 function largeRequest(
   place: Place,
   given: {
@@ -149,7 +151,7 @@ function largeRequest(
   }
 }
 
-/** What is asked for in return: an object is as large when it is answered. */
+/** The formats of responses, in which the object is as large again. */
 const answers = [
   'application/json',
   'application/yaml',
@@ -159,7 +161,7 @@ const answers = [
   'application/yaml;as=PartialObjectMetadata;v=v1;g=meta.k8s.io',
 ];
 
-/** Objects that lie in the store in one form, and where they are read in that and in others. */
+/** Objects that are stored in one form, and the collections in which they are read in that and in others. */
 const readables: readonly { readonly object: JsonObject; readonly collections: readonly string[] }[] = [
   { object: { apiVersion: 'v1', kind: 'ConfigMap' }, collections: ['/api/v1/namespaces/default/configmaps'] },
   {
@@ -172,7 +174,7 @@ const readables: readonly { readonly object: JsonObject; readonly collections: r
   },
 ];
 
-/** Reads a large object that has just been written, alone or in a list. */
+/** Returns a read of a large object that has just been written, alone or in a list. */
 function largeRead(random: Random): FuzzRequest {
   const { object, collections } = random.pick(readables);
   const [collection = ''] = collections;
@@ -180,7 +182,7 @@ function largeRead(random: Random): FuzzRequest {
     Array.from({ length: random.pick([20_000, 48_000]) }, (_, at) => [`key-${at}-${'x'.repeat(20)}`, 'v']),
   );
   const made = requestTo('POST', collection, { body: { ...object, metadata: { name: 'large', labels } } });
-  // What was made of it before is of no use for the next who reads it.
+  // Invalidates what is cached for the object.
   const touched = requestTo('PATCH', `${collection}/large`, {
     body: { metadata: { annotations: { touched: String(random.below(1_000_000)) } } },
     type: 'application/merge-patch+json',
@@ -197,7 +199,7 @@ function largeRead(random: Random): FuzzRequest {
   };
 }
 
-/** Watches of the same, in every form: whatever is written is told to all of them. */
+/** Watches of these collections in every format, to which every write is sent. */
 export const largeWatches: readonly FuzzRequest[] = readables.flatMap(({ collections }) =>
   collections.flatMap((collection) =>
     answers.flatMap((accept) =>
@@ -208,7 +210,7 @@ export const largeWatches: readonly FuzzRequest[] = readables.flatMap(({ collect
   ),
 );
 
-/** Any request with such an object for any of these kinds, or for one that is there. */
+/** Returns any request with such an object for one of these kinds, or for an existing object. */
 export function largeRequests(definitions: readonly ResourceDefinition[]): (random: Random) => FuzzRequest {
   const places = definitions.flatMap(placesOf);
   return (random) => {

@@ -5,7 +5,7 @@ import { explosions } from './each-bomb.js';
 import { shown } from './request.js';
 import { openTarget } from './target.js';
 
-/** `npm run fuzz -- --requests 200000 --seed 1`: a long campaign. Ends with 1 if it found something. */
+/** `npm run fuzz -- --requests 200000 --seed 1`: a long campaign. Exits with 1 if it finds a fault. */
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const { values } = parseArgs({
@@ -15,7 +15,7 @@ const { values } = parseArgs({
     'per-server': { type: 'string', default: '20000' },
     'max-finds': { type: 'string', default: '20' },
     'no-bombs': { type: 'boolean', default: false },
-    /** Every bomb once (or the one named), with times, and no campaign. */
+    /** Send every bomb once (or the given one), report times, and run no campaign. */
     bombs: { type: 'string' },
   },
 });

@@ -3,7 +3,7 @@ import { accepts, contentTypes, hostileNames, hostileText, hostileValues, nested
 import type { Random } from './random.js';
 import type { FuzzRequest } from './request.js';
 
-/** Breaks a request in one to three ways; the others are there to be spliced in. */
+/** Breaks a request in one to three ways; parts of the other requests may be inserted. */
 export function mutated(request: FuzzRequest, random: Random, others: readonly FuzzRequest[]): FuzzRequest {
   let result = request;
   for (let left = 1 + random.below(3); left > 0; left--) result = random.pick(mutations)(result, random, others);
@@ -90,12 +90,12 @@ const inTree: Mutation = (request, random, others) => {
     return inBytes(request, random, others);
   }
   const text = JSON.stringify(changed(tree, random, random.below(7)));
-  // A name that stands twice cannot be said by a tree.
+  // A parsed object cannot have the same name twice.
   const repeated = random.oneIn(6) ? text.replace(/"([^"\\]+)":/, (name) => `${name}null,${name}`) : text;
   return { ...request, body: Buffer.from(repeated) };
 };
 
-/** Walks down so many steps, chosen at random, and changes what is there. */
+/** Follows a random path of this many steps, and changes the value there. */
 function changed(value: Json, random: Random, steps: number): Json {
   if (steps > 0 && Array.isArray(value) && value.length > 0) {
     const at = random.below(value.length);
@@ -227,6 +227,6 @@ const mutations: readonly Mutation[] = [
     const [name, values] = random.pick(headers);
     return withHeader(request, name, random.pick(values));
   },
-  // What was only tried is done.
+  // Turns a dry run into a write.
   (request) => ({ ...request, url: request.url.replace('dryRun=All', 'fieldValidation=Warn') }),
 ];

@@ -1,13 +1,13 @@
-/** Random numbers that a seed determines. */
+/** Random numbers determined by a seed. */
 export interface Random {
-  /** An integer from 0 up to, not including, `below`. */
+  /** Returns an integer from 0 up to, not including, `below`. */
   below(below: number): number;
-  /** True once in so many times. */
+  /** Returns true once in this many times, on average. */
   oneIn(times: number): boolean;
   pick<T>(items: readonly T[]): T;
 }
 
-/** Mulberry32: small, fast, and good enough to choose what to break. */
+/** Mulberry32: small, fast, and good enough for choosing what to break. */
 export function randomFrom(seed: number): Random {
   let state = seed | 0;
   const next = (): number => {

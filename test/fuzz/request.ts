@@ -1,20 +1,22 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** A request as it goes over the wire, made to do harm or made by a client. */
+/** A request as sent over the wire, by a client or with a hostile purpose. */
 export interface FuzzRequest {
   readonly method: string;
-  /** Path and query. */
+  /** The path and query. */
   readonly url: string;
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: Buffer;
-  /** Where it comes from, for reports. */
+  /** The origin of the request, for reports. */
   readonly origin: string;
-  /** What must be there for it, in this order, and what takes that away again. Not all of it may succeed. */
+  /**
+   * The requests that create what it needs, in this order, and those that remove it. Not all of them have to succeed.
+   */
   readonly before?: readonly FuzzRequest[];
   readonly after?: readonly FuzzRequest[];
 }
 
-/** As clients send it: the body as JSON where it is no text, its type declared. */
+/** Returns a request as clients send it: a body that is not text is sent as JSON, with its type declared. */
 export function requestTo(
   method: string,
   url: string,
@@ -39,7 +41,10 @@ interface RequestParts {
   readonly origin?: string;
 }
 
-/** Requests that clients made of a server: the raw material of mutation. One JSON object per line, by area. */
+/**
+ * Reads requests that clients sent to a server, the raw material of mutation: files by area with one JSON object per
+ * line.
+ */
 export function readCorpus(folder: string): readonly FuzzRequest[] {
   return readdirSync(folder)
     .filter((file) => file.endsWith('.jsonl'))
@@ -68,7 +73,7 @@ interface Recorded {
   readonly body?: string;
 }
 
-/** A request in a form that fits a report: long parts cut, bytes that are no text escaped. */
+/** Formats a request for a report: long parts are cut, and bytes that are not text escaped. */
 export function shown({ method, url, headers, body, origin }: FuzzRequest, length = 600): string {
   const cut = (text: string): string => (text.length > length ? `${text.slice(0, length)}...(${text.length})` : text);
   const lines = headers.slice(0, 12).map(([name, value]) => `  ${name}: ${cut(value)}`);

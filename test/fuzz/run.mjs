@@ -3,7 +3,7 @@ import { cpSync, rmSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
 import { build } from 'rolldown';
 
-/** Joins the program of a campaign and runs it with garbage collection on demand: run.mjs PROGRAM.ts ARGUMENTS. */
+/** Bundles the program of a campaign and runs it with garbage collection on demand: run.mjs PROGRAM.ts ARGUMENTS. */
 
 const root = resolve(import.meta.dirname, '../..');
 const [program, ...args] = process.argv.slice(2);

@@ -3,18 +3,18 @@ import { expression, ruleParts } from './expressions.js';
 import { hostileNames, hostileValues } from './hostile.js';
 import type { Random } from './random.js';
 
-/** Chances for making a schema. `wrong` only comes true where definitions may be wrong. */
+/** Probabilities for generating a schema. `wrong` is true only if definitions may be wrong. */
 export interface Chances extends Random {
   wrong(times: number): boolean;
 }
 
-/** One definition in four may be wrong; of the others most are accepted. */
+/** Returns the probabilities: one definition in four may be wrong, and most of the others are accepted. */
 export function chancesOf(random: Random): Chances {
   const wild = random.oneIn(4);
   return { ...random, wrong: (times) => wild && random.oneIn(times) };
 }
 
-/** Structural schemas by chance, as definitions hold them, and values that mostly fit them. */
+/** Generates random structural schemas of definitions, and values that mostly match them. */
 
 export type SchemaJson = Readonly<Record<string, Json>>;
 
@@ -68,7 +68,7 @@ const brokenPatterns = ['a{1001}', '(', '(?=a)'];
 const chance = (random: Chances, times: number, members: () => SchemaJson): SchemaJson =>
   random.oneIn(times) ? members() : {};
 
-/** A schema of a node; `depth` more may stand within it. */
+/** Generates a schema of a node, with at most `depth` levels below it. */
 function schemaOf(random: Chances, depth: number): SchemaJson {
   const kind = random.below(depth <= 0 ? 6 : 13);
   const schema =
@@ -182,7 +182,7 @@ export function objectSchema(random: Chances, depth: number): SchemaJson {
   };
 }
 
-/** What must hold besides, in the forms that structural schemas allow there. */
+/** Generates additional conditions, in the forms that structural schemas permit there. */
 function junctors(random: Chances): SchemaJson {
   const some = (): SchemaJson =>
     random.pick<SchemaJson>([
@@ -201,7 +201,7 @@ function junctors(random: Chances): SchemaJson {
   };
 }
 
-/** As expressions write the name of a field. */
+/** Returns the name of a field as expressions have it. */
 const escaped = (name: string): string =>
   /^(?:namespace|for)$/.test(name)
     ? `__${name}__`
@@ -278,7 +278,7 @@ function rulesOf(schema: SchemaJson, random: Chances): Json {
   return Array.from({ length: 1 + random.below(2) }, one);
 }
 
-/** A value of a schema, wrong here and there. */
+/** Generates a value of a schema, with some errors. */
 export function sampleOf(schema: SchemaJson, random: Chances, depth: number): Json {
   if (random.wrong(25)) return random.pick(hostileValues);
   if (schema['nullable'] === true && random.oneIn(5)) return null;

@@ -6,18 +6,18 @@ import { type FuzzRequest, requestTo } from './request.js';
 import { type Chances, chancesOf, objectSchema, type SchemaJson, sampleOf } from './schemas.js';
 
 /**
- * What happens to a kind: it is defined, objects of it are made, changed and read in every form, the definition changes,
- * and they are read and changed again. Requests in the order in which they are sent.
+ * The life of a kind: it is defined, objects of it are created, changed and read in every format, the definition
+ * changes, and the objects are read and changed again. Requests are in the order in which they are sent.
  */
 
 const crds = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 const group = 'story.example.com';
 const merge = 'application/merge-patch+json';
 
-/** `at` tells this story from others that are told at the same time. */
+/** Returns the requests of a story; `at` distinguishes it from others that run at the same time. */
 export function story(chances: Random, at: number): readonly FuzzRequest[] {
   const random = chancesOf(chances);
-  // Whatever the definition, objects are wrong here and there.
+  // Even with valid definitions, some objects are wrong.
   const wild: Chances = { ...random, wrong: random.oneIn };
   const plural = `s${at % 97}`;
   const kind = `S${at % 97}`;
@@ -133,7 +133,7 @@ const versionsOf = (random: Chances): readonly Version[] =>
     },
   }));
 
-/** The same, of which one part is another. */
+/** Returns the versions with one part replaced. */
 const changed = (versions: readonly Version[], random: Chances): readonly Version[] =>
   versions.map(({ name, schema }) => {
     const properties = schema['properties'] as JsonObject;
@@ -226,7 +226,7 @@ function yamlOf(object: JsonObject): unknown {
   try {
     return writeYaml(object);
   } catch {
-    // Half a character cannot be written.
+    // A lone surrogate cannot be encoded.
     return JSON.stringify(object);
   }
 }

@@ -15,26 +15,29 @@ import type { ServerOptions } from '../../src/server/options.js';
 import type { FuzzAnswer } from './judge.js';
 import type { FuzzRequest } from './request.js';
 
-/** A server under attack: asked in process, over HTTP/1.1, over HTTP/2, and with bytes that are neither. */
+/** A server under attack: called in process, over HTTP/1.1, over HTTP/2, and with arbitrary bytes. */
 export interface Target {
   readonly server: Server;
-  /** Through the whole pipeline, without a socket. */
+  /** Sends a request through the whole pipeline, without a socket. */
   ask(request: FuzzRequest): Promise<FuzzAnswer>;
-  /** Over a connection that is kept; undefined if the request cannot be sent or the server ended the connection. */
+  /**
+   * Sends a request over a kept-alive connection; resolves with undefined if it cannot be sent or the server ended the
+   * connection.
+   */
   http1(request: FuzzRequest): Promise<FuzzAnswer | undefined>;
   http2(request: FuzzRequest): Promise<FuzzAnswer | undefined>;
-  /** These bytes over a connection of their own, which is then dropped. */
+  /** Sends these bytes over a new connection, which is then dropped. */
   bytes(bytes: Buffer, protocol: 'h2' | 'http/1.1'): Promise<void>;
-  /** Keeps these watches open as long as the server runs; those that have ended since are begun again. */
+  /** Keeps these watches open as long as the server runs; those that have ended are started again. */
   follow(watches: readonly FuzzRequest[]): void;
-  /** What was logged as an error since last asked. */
+  /** Returns the errors logged since the last call. */
   loggedErrors(): readonly string[];
   stop(): Promise<void>;
 }
 
-/** How long a watch is looked at. */
+/** How long a watch is kept open. */
 const glanceMs = 5;
-/** A watch over a socket takes longer to begin. */
+/** How long a watch over a socket is kept open; it takes longer to start. */
 const socketGlanceMs = 30;
 
 export async function openTarget(options: ServerOptions): Promise<Target> {
@@ -128,7 +131,7 @@ export async function openTarget(options: ServerOptions): Promise<Target> {
           if (incoming['content-length'] === undefined) setTimeout(() => stream.close(), socketGlanceMs);
         });
         stream.on('data', (chunk: Buffer) => chunks.push(chunk));
-        // Of an answer whose time is over the rest is missing.
+        // The end of a response may be missing when its time is over.
         let isCut = false;
         stream.on('error', () => {
           isCut = true;
@@ -154,7 +157,7 @@ export async function openTarget(options: ServerOptions): Promise<Target> {
       const leave = setTimeout(() => socket.destroy(), 200);
       socket.on('secureConnect', () => socket.write(sent));
       socket.on('data', () => {
-        // Whatever it says, a little later it is over.
+        // Whatever happens, the connection is closed a little later.
         setTimeout(() => socket.destroy(), socketGlanceMs);
       });
       socket.on('error', () => {});
@@ -207,7 +210,10 @@ async function credentialsOf(server: Server): Promise<{ readonly certificate: st
   return { certificate: text(users[0].user['client-certificate-data']), key: text(users[0].user['client-key-data']) };
 }
 
-/** An exchange without a socket, and what was answered through it. A stream is left after a glance. */
+/**
+ * Returns an exchange without a socket, and functions to read its response and to leave it. A stream is left after a
+ * short time.
+ */
 function inProcess(
   request: FuzzRequest,
   certificates: readonly Buffer[],
@@ -237,7 +243,7 @@ function inProcess(
     header: (name) => byName.get(name),
     rawHeaders: request.headers.flat(),
     body,
-    // Who shows a token is who the token says.
+    // The caller's identity is that of the token, if there is one.
     peer: { certificates: byName.has('authorization') ? [] : certificates, address: '127.0.0.1' },
     onClosed: (listener) => closed.push(listener),
     get responseStarted() {
@@ -254,7 +260,7 @@ function inProcess(
       answered = { code, headers, body: Buffer.alloc(0), stream: true };
       const out = new Writable({
         write: (chunk: Buffer, _, done) => {
-          // Who stays for good remembers nothing.
+          // A permanent watcher keeps nothing.
           if (Number.isFinite(staysMs)) chunks.push(chunk);
           done();
         },

@@ -1,11 +1,17 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { watchBusy } from './busy.js';
 
-/** Watches how long the event loop is kept from turning. */
+/** Measures how long the event loop is blocked. */
 export interface Turns {
-  /** The longest time between two turns since last asked, in milliseconds, as long as this process was busy in it. */
+  /**
+   * Returns the longest time between two turns since the last call, in milliseconds, as long as this process was busy
+   * in it.
+   */
   longest(): number;
-  /** As Node's own histogram saw it, in milliseconds; it counts times when the machine was busy with others, too. */
+  /**
+   * Returns the delays in the histogram of Node.js, in milliseconds; these include times when other processes kept the
+   * machine busy.
+   */
   histogram(): { readonly p50: number; readonly p99: number; readonly max: number };
   stop(): void;
 }

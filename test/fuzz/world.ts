@@ -3,7 +3,7 @@ import type { FuzzAnswer } from './judge.js';
 import { type FuzzRequest, requestTo } from './request.js';
 import type { Target } from './target.js';
 
-/** What a server under attack holds, so that requests find something: made at first, mended now and then. */
+/** The objects of a server under attack that requests refer to: created at first, and restored regularly. */
 
 const widgetSchema = {
   type: 'object',
@@ -55,7 +55,7 @@ const widgetSchema = {
   },
 };
 
-/** A definition with everything in it that schemas can have. */
+/** A definition with every feature of schemas. */
 export const widgetDefinition = {
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
@@ -85,7 +85,7 @@ export const widgetDefinition = {
         ],
         selectableFields: [{ jsonPath: '.spec.pattern' }],
       },
-      // Fields are selectable only where versions have schemas of their own.
+      // Fields are selectable only if versions have their own schemas.
       {
         name: 'v2',
         served: true,
@@ -99,7 +99,7 @@ export const widgetDefinition = {
 const names = many(1_000, (at) => `p${at}`);
 const properties = (property: object): object => Object.fromEntries(names.map((name) => [name, property]));
 
-/** A definition of which each rule is about each item of a list. */
+/** A definition in which each rule is about each item of a list. */
 const mazeDefinition = {
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
@@ -240,7 +240,7 @@ const start: readonly FuzzRequest[] = [
 const deleteAll = (url: string): FuzzRequest =>
   requestTo('DELETE', url, { body: { kind: 'DeleteOptions', apiVersion: 'v1', gracePeriodSeconds: 0 } });
 
-/** Makes what is not there, and takes away what would get into the way of everything else. */
+/** Creates missing objects, and removes those that would interfere with everything else. */
 export async function mend({ ask }: Target): Promise<void> {
   await ask(deleteAll(collections.validatingwebhookconfigurations));
   await ask(deleteAll(collections.mutatingwebhookconfigurations));
@@ -251,7 +251,7 @@ export async function mend({ ask }: Target): Promise<void> {
   }
 }
 
-/** Waits until the kind of a definition is served; not for long, because it may never be. */
+/** Waits until the kind of a definition is served, for a short time, because it may never be. */
 export async function served({ ask }: Pick<Target, 'ask'>, definition: FuzzRequest): Promise<void> {
   const collection = collectionOf(definition);
   for (let tries = 0; tries < 100; tries++) {
@@ -261,7 +261,7 @@ export async function served({ ask }: Pick<Target, 'ask'>, definition: FuzzReque
   }
 }
 
-/** Makes what a request needs. Answers what went wrong. */
+/** Creates what a request needs. Returns the failures. */
 export async function prepare({ ask }: Target, { before = [] }: FuzzRequest): Promise<readonly string[]> {
   const wrong: string[] = [];
   for (const request of before) {
@@ -272,7 +272,7 @@ export async function prepare({ ask }: Target, { before = [] }: FuzzRequest): Pr
   return wrong;
 }
 
-/** Takes away what a request needed. */
+/** Removes what a request needed. */
 export async function tidy({ ask }: Target, { after = [] }: FuzzRequest): Promise<void> {
   for (const request of after) await ask(request);
 }
@@ -288,7 +288,7 @@ function collectionOf({ body }: FuzzRequest): string {
   return `/apis/${spec.group}/${spec.versions[0]?.name}/${spec.names.plural}`;
 }
 
-/** Deletes what was made; finalizers are taken away first. */
+/** Deletes all created objects, after removing their finalizers. */
 export async function clear(target: Target): Promise<void> {
   const { ask } = target;
   await mend(target);
@@ -311,7 +311,7 @@ export async function clear(target: Target): Promise<void> {
   }
 }
 
-/** What is listed; nothing if the kind is not served just now. */
+/** Returns the items of a list; none if the kind is not served at the moment. */
 function itemsOf({ code, body }: FuzzAnswer): readonly Item[] {
   if (code !== 200) return [];
   const { items = [] } = JSON.parse(body.toString()) as { readonly items?: readonly Item[] };
@@ -321,7 +321,7 @@ interface Item {
   readonly metadata: { readonly name: string };
 }
 
-/** Reads of everything in every form: whatever was let in must come out again. */
+/** Reads of everything in every format: everything that was accepted must also be readable. */
 export const inspections: readonly FuzzRequest[] = [...Object.values(collections), ...kept].flatMap((url) =>
   [
     'application/json',

@@ -1,9 +1,9 @@
 import { randomFrom } from '../fuzz/random.js';
 import type { Reader } from './readers.js';
 
-/** Looks for texts that take longer than they are long, or end in an error of the program itself. */
+/** Looks for texts whose parsing takes more than linear time, or ends in an internal error of the program. */
 
-/** A text of about so many characters. */
+/** Returns a text of about this many characters. */
 interface Form {
   readonly name: string;
   make(length: number): string;
@@ -42,7 +42,7 @@ function* formsOf({ tokens }: Reader, seed: number): Generator<Form> {
   }
 }
 
-/** Processor time of a reading, in milliseconds, and what is wrong with it. */
+/** Reads a text. Returns the processor time in milliseconds, and the fault if there is one. */
 async function reading(reader: Reader, text: string): Promise<{ readonly ms: number; readonly fault?: unknown }> {
   const before = process.cpuUsage();
   let fault: unknown;
@@ -66,7 +66,7 @@ const times = 8;
 const shortest = 30;
 const noise = 0.3;
 
-/** What is wrong with so many forms of texts. */
+/** Returns what is wrong with this many forms of texts. */
 export async function growthOf(reader: Reader, { forms, seed }: { readonly forms: number; readonly seed: number }) {
   const found: string[] = [];
   const long = reader.most ?? 32_000;
@@ -80,7 +80,7 @@ export async function growthOf(reader: Reader, { forms, seed }: { readonly forms
     if (fault !== undefined) found.push(`${name}: ${String(fault)}`);
     const expected = (many.length / few.length) * 2.5;
     if (whole.ms < shortest || whole.ms < expected * (short.ms + noise)) continue;
-    // Others use the machine, and what is new is compiled: the least of some.
+    // Other processes use the machine, and new code is compiled first, so the minimum of several attempts counts.
     const ms = { short: short.ms, whole: whole.ms };
     for (let again = 0; again < 3; again++) {
       ms.short = Math.min(ms.short, (await reading(reader, few)).ms);
@@ -92,7 +92,7 @@ export async function growthOf(reader: Reader, { forms, seed }: { readonly forms
   return found;
 }
 
-/** Texts of up to three pieces, one of which may be read for ever. */
+/** Reads texts of up to three tokens, to find those whose parsing never ends. */
 export async function smallFaultsOf(
   reader: Reader,
   { texts, seed }: { readonly texts: number; readonly seed: number },

@@ -28,16 +28,18 @@ import { builtinDefinitions } from '../../src/resources/index.js';
 import { redacted } from '../../src/runtime/redaction.js';
 import { decodeEnvelope, encodeEnvelope } from '../../src/schema/protobuf.js';
 
-/** What reads texts from outside, and the pieces of its language: `§` stands for a number that is another each time. */
+/**
+ * A parser of external texts, and the tokens of its language, in which `§` stands for a number that differs each time.
+ */
 export interface Reader {
   readonly tokens: readonly string[];
-  /** What it throws does not matter, unless it is an error of the program itself. */
+  /** Its errors do not matter, unless they are internal errors of the program. */
   read(text: string): unknown;
-  /** Errors of the engine that are its way to say no. */
+  /** The internal error with which an engine rejects a text. */
   readonly mayThrow?: new (
     ...given: never[]
   ) => Error;
-  /** Longest text that it is given: whatever is longer is refused, or takes as long as it is long, and long. */
+  /** The maximum length of its texts: longer ones are rejected, or take linear but long time. */
   readonly most?: number;
 }
 
@@ -73,7 +75,7 @@ const signs = [
   '\ud800',
   '%41',
 ];
-/** More turns than a text of some ten thousand characters takes: one that is read for ever takes any number. */
+/** More steps than a text of ten thousand characters takes; a parser that never ends takes more. */
 const mostTurns = 10_000;
 
 export const readers: Readonly<Record<string, Reader>> = {

@@ -1,4 +1,4 @@
-/** Frames of HTTP/2 (RFC 9113, section 4.1), made and read by hand. */
+/** HTTP/2 frames (RFC 9113, section 4.1), encoded and decoded by hand. */
 
 export function frame(type: number, flags: number, stream: number, payload: Buffer = Buffer.alloc(0)): Buffer {
   const head = Buffer.alloc(9);
@@ -9,10 +9,10 @@ export function frame(type: number, flags: number, stream: number, payload: Buff
   return Buffer.concat([head, payload]);
 }
 
-/** What a client begins with, its settings included. */
+/** The first bytes of a client, including its settings. */
 export const preface = Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frame(4, 0, 0)]);
 
-/** A header as HPACK has it literally, without index and without Huffman code (RFC 7541 6.2.2). */
+/** Returns a header as an HPACK literal, without index and without Huffman code (RFC 7541 6.2.2). */
 export function literal(name: string, value: string): Buffer {
   const text = (of: string): Buffer => {
     const bytes = Buffer.from(of, 'latin1');
@@ -28,7 +28,7 @@ export interface Frame {
   readonly payload: Buffer;
 }
 
-/** The frames that a server sent; the last may be cut short. */
+/** Returns the frames that a server sent; the last may be incomplete. */
 export function framesIn(bytes: Buffer): readonly Frame[] {
   const frames: Frame[] = [];
   for (let at = 0; at + 9 <= bytes.length; ) {

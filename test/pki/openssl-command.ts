@@ -6,7 +6,7 @@ import { join } from 'node:path';
 export const hasOpenssl: boolean = spawnSync('openssl', ['version']).status === 0;
 if (!hasOpenssl) console.warn('openssl is missing: what it would verify is skipped');
 
-/** Runs openssl over files of these names; answers what it prints, both ways out. Throws if it fails. */
+/** Runs openssl with files of these names; returns its standard output and error. Throws if it fails. */
 export function openssl(files: Readonly<Record<string, string>>, ...args: readonly string[]): string {
   const folder = mkdtempSync(join(tmpdir(), 'kedge-openssl-'));
   try {

@@ -1,5 +1,5 @@
 import { test } from 'vitest';
 import { hasOpenssl } from './openssl-command.js';
 
-/** A test that needs the openssl command; skipped, and said so, where it is missing. */
+/** A test that needs the openssl command; skipped where it is missing. */
 export const testWithOpenssl = test.skipIf(!hasOpenssl);

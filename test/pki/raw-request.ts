@@ -5,7 +5,7 @@ import { signingAlgorithm, signWith, spkiOf } from '../../src/pki/key-pair.js';
 import { encodePem } from '../../src/pki/pem.js';
 import { testKey } from '../../src/testing/certificates.js';
 
-/** A request whose parts are given; properly signed. */
+/** Returns a correctly signed request with these parts. */
 export async function requestOf(parts: {
   readonly subject?: Buffer;
   readonly attributes?: readonly Buffer[];

@@ -2,14 +2,14 @@ import { execFile } from 'node:child_process';
 import { isAbsolute, join, resolve } from 'node:path';
 import { build as bundle } from 'rolldown';
 
-/** The program as it is started outside of tests: joined JavaScript, brought up to date first. */
+/** The program as it is started outside of tests: bundled JavaScript, brought up to date first. */
 
 export const root = resolve(import.meta.dirname, '../..');
 export const mainFile = join(root, 'dist/src/main.js');
 
 let built: Promise<void> | undefined;
 
-/** Builds what has changed since it was built. Several test files may ask at the same time. */
+/** Builds what has changed since the last build. Several test files may call it at the same time. */
 export function build(): Promise<void> {
   built ??= new Promise((done, fail) => {
     const script = join(root, 'scripts/build.mjs');
@@ -21,7 +21,10 @@ export function build(): Promise<void> {
   return built;
 }
 
-/** Joins a program of `examples` and answers where its JavaScript is; it finds `kedge` as an installed package does. */
+/**
+ * Bundles a program of `examples` and returns the path of its JavaScript; it finds `kedge` as an installed package
+ * does.
+ */
 export async function buildExample(file: string): Promise<string> {
   await build();
   const program = join(root, 'examples/dist', file.replace(/\.ts$/, '.js'));

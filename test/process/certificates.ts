@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Keys, requests and certificates with the openssl command, as a person would make and check them. */
+/** Keys, requests and certificates created and checked with the openssl command, as a user would. */
 
 export interface RequestFiles {
-  /** Paths. */
+  /** The paths of key and request. */
   readonly key: string;
   readonly request: string;
 }
@@ -13,7 +13,7 @@ export interface RequestFiles {
 const openssl = (...args: readonly string[]): string =>
   execFileSync('openssl', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
 
-/** A key and a request for this subject, such as `/O=system:nodes/CN=system:node:n1`. */
+/** Creates a key and a request for this subject, such as `/O=system:nodes/CN=system:node:n1`. */
 export function opensslRequest(folder: string, name: string, subject: string): RequestFiles {
   const files = { key: join(folder, `${name}.key`), request: join(folder, `${name}.csr`) };
   const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
@@ -54,7 +54,7 @@ export interface SeenCertificate {
   readonly seconds: number;
 }
 
-/** Verifies a certificate with openssl against these anchors, for TLS clients; answers what openssl reads in it. */
+/** Verifies a certificate with openssl against these anchors, for TLS clients; returns what openssl reads in it. */
 export function opensslVerify(folder: string, certificate: string, anchors: string): SeenCertificate {
   const [file, anchorsFile] = [join(folder, 'verify.crt'), join(folder, 'verify-anchors.crt')];
   writeFileSync(file, certificate);

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 
-/** A kubeconfig like another one, with somebody else's credentials. `user` is what stands in the file's user. */
+/** Returns a copy of a kubeconfig with other credentials. `user` is the contents of its user entry. */
 export function kubeconfigAs(
   path: string,
   like: string,

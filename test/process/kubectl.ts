@@ -2,13 +2,13 @@ import { readdirSync, realpathSync } from 'node:fs';
 import { basename, delimiter, dirname, join } from 'node:path';
 import { type Ended, type Program, run, start, temporaryDirectory } from './program.js';
 
-/** The kubectl programs of this machine: one per version that the story is played with, or the only one there is. */
+/** The kubectl programs of this machine: one per version that the story runs with, or the only one installed. */
 
 const wantedVersions = ['1.27', '1.30', '1.32', '1.33'];
 
 export interface KubectlProgram {
   readonly path: string;
-  /** `1.33`, or `?` if its name does not tell. */
+  /** `1.33`, or `?` if its name does not contain it. */
   readonly version: string;
 }
 
@@ -33,13 +33,13 @@ export function findKubectls(): readonly KubectlProgram[] {
 }
 
 export interface Kubectl {
-  /** Answers what it prints. Fails with what it complains of. */
+  /** Returns its output. Fails with its error output. */
   (...args: readonly string[]): Promise<string>;
-  /** The outcome, good or bad. */
+  /** Returns the outcome, whether it succeeds or not. */
   attempt(...args: readonly string[]): Promise<Ended>;
-  /** One that goes on until it is stopped. */
+  /** Starts a command that runs until it is stopped. */
   start(...args: readonly string[]): Program;
-  /** The same program as somebody else. */
+  /** Returns the same program with another kubeconfig. */
   with(kubeconfig: string): Kubectl;
 }
 

@@ -6,7 +6,7 @@ import { afterAll } from 'vitest';
 import { eventually } from '../../src/testing/until.js';
 import { build, mainFile } from './build.js';
 
-/** Programs as child processes: started, watched by what they print, and stopped, each by its own process id. */
+/** Programs as child processes: started, observed by their output, and stopped, each by its own process id. */
 
 export interface Ended {
   /** null if a signal ended it. */
@@ -16,22 +16,22 @@ export interface Ended {
   readonly stderr: string;
 }
 
-/** One line of the log in JSON. */
+/** A log line in JSON. */
 type LogLine = Readonly<Record<string, unknown>> & { readonly msg: string };
 
 export interface Program {
   readonly stdout: string;
   readonly stderr: string;
-  /** The lines printed so far that are a log in JSON. */
+  /** The log lines in JSON printed so far. */
   lines(): readonly LogLine[];
-  /** Waits for a line of the log. Fails with everything printed if the program ends before. */
+  /** Waits for a log line. Fails with the whole output if the program ends before. */
   logged(holds: (line: LogLine) => boolean, what: string): Promise<LogLine>;
-  /** Waits for what is printed to match. */
+  /** Waits for the output to match. */
   printed(pattern: RegExp): Promise<string>;
-  /** Reads no more; whatever it prints from now on fails. */
+  /** Closes the output, so that further writes to it fail. */
   deafen(): void;
   kill(signal: NodeJS.Signals): void;
-  /** Resolves when it is over. */
+  /** Resolves when the program has ended. */
   readonly ended: Promise<Ended>;
   /** Sends SIGTERM and waits. */
   stop(): Promise<Ended>;
@@ -40,7 +40,7 @@ export interface Program {
 export interface ProgramOptions {
   readonly env?: NodeJS.ProcessEnv;
   readonly cwd?: string;
-  /** What `ulimit` is told before `kedge` is started. */
+  /** Arguments of `ulimit` before `kedge` is started. */
   readonly ulimit?: string;
 }
 
@@ -48,7 +48,8 @@ const running = new Set<ChildProcess>();
 const killAll = (): void => {
   for (const child of running) child.kill('SIGKILL');
 };
-// Whatever happens to a test, nothing outlives the file that started it: a worker of vitest may be ended without an exit.
+// Nothing outlives the test file that started it, whatever happens to a test: vitest may end a worker without an exit
+// event.
 afterAll(killAll);
 process.once('exit', killAll);
 
@@ -123,7 +124,7 @@ function readLine(line: string): LogLine[] {
 export const run = (command: string, args: readonly string[], options: ProgramOptions = {}): Promise<Ended> =>
   start(command, args, options).ended;
 
-/** `kedge` with these arguments, started. */
+/** Starts `kedge` with these arguments. */
 export async function startKedge(args: readonly string[], options: ProgramOptions = {}): Promise<Program> {
   await build();
   const { ulimit } = options;
@@ -132,17 +133,17 @@ export async function startKedge(args: readonly string[], options: ProgramOption
   return start('sh', ['-c', limited, process.execPath, mainFile, ...args], options);
 }
 
-/** `kedge` with these arguments, to its end. */
+/** Runs `kedge` with these arguments to its end. */
 export const runKedge = async (args: readonly string[], options: ProgramOptions = {}): Promise<Ended> =>
   (await startKedge(args, options)).ended;
 
 export interface ServerProgram extends Program {
   readonly url: string;
-  /** Path of the administrator's. */
+  /** The path of the administrator's kubeconfig. */
   readonly kubeconfig: string;
 }
 
-/** `kedge serve` on a free port over a data directory, once it is ready. */
+/** Starts `kedge serve` on a free port with a data directory; resolves once it is ready. */
 export async function startServer(
   dataDir: string,
   args: readonly string[] = [],
@@ -155,6 +156,6 @@ export async function startServer(
   return Object.assign(program, { url: String(url), kubeconfig: join(dataDir, 'admin.kubeconfig') });
 }
 
-/** A directory that is gone when all tests are done. */
+/** Returns a directory that is removed after all tests. */
 export const temporaryDirectory = (): string =>
   mkdtempSync(join(process.env['KEDGE_TEST_FOLDER'] ?? tmpdir(), 'data-'));

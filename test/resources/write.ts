@@ -8,9 +8,9 @@ import { decodeText } from '../../src/schema/decode.js';
 import { applyDefaults } from '../../src/schema/default.js';
 import { arrange } from '../../src/schema/encode.js';
 
-/** Runs a body through what a definition says of a write, without a server. */
+/** Applies the rules of a definition for writes to a body, without a server. */
 export interface Written {
-  /** The object as an answer shows it. */
+  /** The object as in a response. */
   readonly object: Unstructured;
   /** `field: text` of every violation, in order. */
   readonly violations: readonly string[];
@@ -25,17 +25,17 @@ export const context: RequestContext = {
   warn: () => {},
 };
 
-/** What rules found, after all their steps. */
+/** Returns the violations that rules found, after all their steps. */
 export const found = (findings: Findings | undefined): readonly Violation[] => runSync(resultOf(findings ?? []));
 
-/** The same as `field: text`. */
+/** Returns the violations as `field: text`. */
 export const texts = (findings: Findings | undefined): readonly string[] =>
   found(findings).map(({ field, body }) => `${field}: ${body}`);
 
 const shown = <T extends ApiObject>(definition: ResourceDefinition<T>, object: T): Unstructured =>
   arrange(definition.schema, object as unknown as JsonObject) as unknown as Unstructured;
 
-/** The body as a server reads it: decoded by the schema, with defaults. */
+/** Returns the body as a server reads it: decoded by the schema, with defaults. */
 export function read<T extends ApiObject>(definition: ResourceDefinition<T>, body: object): T {
   const whole = { apiVersion: groupVersion(definition), kind: definition.kind, metadata: { name: 'x' }, ...body };
   const { value } = runSync(decodeText(definition.schema, readJson(JSON.stringify(whole))));
@@ -43,7 +43,7 @@ export function read<T extends ApiObject>(definition: ResourceDefinition<T>, bod
   return runSync(resultOf(definition.defaults?.(filled) ?? filled));
 }
 
-/** A create without `previous`, else an update of it (a body or an object that was read before). */
+/** A create without `previous`; otherwise an update of it (a body, or an object that was read before). */
 export function write<T extends ApiObject>(
   definition: ResourceDefinition<T>,
   body: object,
@@ -62,7 +62,7 @@ export function write<T extends ApiObject>(
   };
 }
 
-/** The rules of a definition that are not about metadata, in their order. */
+/** Returns the rules of a definition that are not about metadata, in order. */
 const rulesOf = <T extends ApiObject>({ updateRules }: ResourceDefinition<T>, previous: T | undefined) =>
   previous === undefined || updateRules === undefined
     ? ['contents' as const]
@@ -71,7 +71,7 @@ const rulesOf = <T extends ApiObject>({ updateRules }: ResourceDefinition<T>, pr
 const prepared = <T extends ApiObject>(definition: ResourceDefinition<T>, next: T, previous: T | undefined): T =>
   definition.prepare?.(next, previous, context) ?? next;
 
-/** An update through a view such as status; `previous` is taken as it is, only decoded. */
+/** An update through a view such as status; `previous` is only decoded. */
 export function writeView<T extends ApiObject>(
   definition: ResourceDefinition<T>,
   name: string,
@@ -88,7 +88,7 @@ export function writeView<T extends ApiObject>(
   };
 }
 
-/** The cells after the name, by column. */
+/** Returns the cells after the name, by column. */
 export const cells = <T extends ApiObject>(definition: ResourceDefinition<T>, body: object): Record<string, unknown> =>
   Object.fromEntries(
     (definition.columns ?? []).map(({ name, cell }) => [name, cell(read(definition, body), context.now)]),

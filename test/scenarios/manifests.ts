@@ -1,13 +1,13 @@
 import { base64OfFile } from '../process/certificates.js';
 
-/** Objects of the story, as text that kubectl takes. */
+/** Objects of the story, as text for kubectl. */
 
 const text = (...objects: readonly object[]): string => objects.map((object) => JSON.stringify(object)).join('\n---\n');
 
 export interface RequestManifest {
   readonly name: string;
   readonly signerName: string;
-  /** Path of a PKCS#10 file. */
+  /** The path of a PKCS#10 file. */
   readonly request: string;
 }
 

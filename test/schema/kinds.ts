@@ -2,7 +2,7 @@ import * as b from '../../src/schema/builder.js';
 import { objectMeta, typeMeta } from '../../src/schema/meta.js';
 import type { Schema } from '../../src/schema/schema.js';
 
-/** Small kinds to test wire forms with; shaped like the real ones. */
+/** Small kinds for tests of wire formats, with the structure of real ones. */
 export const configMap = b.struct(
   'v1.ConfigMap',
   {
@@ -54,7 +54,7 @@ export const signingRequest = b.struct('v1.CertificateSigningRequest', {
   ),
 });
 
-/** One field of every shape there is. */
+/** A kind with one field of every type. */
 export const everything = b.struct('v1.Everything', {
   ...typeMeta,
   metadata: b.field(1, objectMeta),

@@ -1,6 +1,6 @@
 import type { Schema } from '../../src/schema/schema.js';
 
-/** The schema of an object with these properties. */
+/** Returns the schema of an object with these properties. */
 export const object = (properties: Record<string, Schema>, more: Partial<Schema> = {}): Schema => ({
   type: 'object',
   properties: new Map(Object.entries(properties)),

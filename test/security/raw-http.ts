@@ -1,7 +1,7 @@
 import { connect as connectTcp } from 'node:tls';
 import { frame, framesIn, literal, preface } from '../http/frames.js';
 
-/** Requests no honest client would send: bytes over TLS, nothing checked. */
+/** Requests that no honest client would send: unchecked bytes over TLS. */
 
 export interface RawOptions {
   readonly url: string;
@@ -10,7 +10,7 @@ export interface RawOptions {
 
 const patienceMs = 60_000;
 
-/** Sends bytes, answers what comes back until the peer closes or falls silent. */
+/** Sends bytes; returns what is received until the peer closes the connection or sends nothing more. */
 export function exchange(
   bytes: Buffer,
   { url, certificate }: RawOptions,
@@ -43,7 +43,7 @@ export function exchange(
   });
 }
 
-/** An HTTP/1.1 request of these lines. Answers the status codes of all answers, in order. */
+/** Sends an HTTP/1.1 request with these lines. Returns the status codes of all responses, in order. */
 export async function rawHttp1(lines: readonly string[], options: RawOptions, body = ''): Promise<readonly number[]> {
   const answer = await exchange(Buffer.from(`${lines.join('\r\n')}\r\n\r\n${body}`, 'latin1'), options, 'http/1.1');
   return [...answer.toString('latin1').matchAll(/^HTTP\/1\.1 (\d{3})/gm)].map(([, code]) => Number(code));
@@ -51,10 +51,10 @@ export async function rawHttp1(lines: readonly string[], options: RawOptions, bo
 
 export type Http2Answer =
   | { readonly code: number }
-  /** The peer broke off: by a reset of the stream, or by closing. */
+  /** The peer reset the stream or closed the connection. */
   | 'broken off';
 
-/** A request over HTTP/2 with exactly these headers, pseudo-headers included. */
+/** Sends a request over HTTP/2 with exactly these headers, including pseudo-headers. */
 export async function rawHttp2(
   headers: readonly (readonly [name: string, value: string])[],
   options: RawOptions,
@@ -69,7 +69,7 @@ export async function rawHttp2(
   return 'broken off';
 }
 
-/** `:status` is the first header of an answer: one of the static table, or a literal (RFC 7541, appendix A). */
+/** Reads `:status`, the first header of a response: one of the static table, or a literal (RFC 7541, appendix A). */
 function statusIn(block: Buffer): number {
   const known: Readonly<Record<number, number>> = { 8: 200, 9: 204, 10: 206, 11: 304, 12: 400, 13: 404, 14: 500 };
   const first = block.readUInt8(0);
@@ -79,7 +79,7 @@ function statusIn(block: Buffer): number {
   return length & 0x80 ? digitsOf(text) : Number(text.toString('latin1'));
 }
 
-/** Digits in Huffman code: `0`, `1` and `2` have five bits, the others six (RFC 7541, appendix B). */
+/** Decodes digits in Huffman code: `0`, `1` and `2` have five bits, the others six (RFC 7541, appendix B). */
 function digitsOf(bytes: Buffer): number {
   const bits = [...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join('');
   let digits = '';

@@ -10,7 +10,7 @@ export interface AlertRule {
   readonly annotations: Readonly<Record<string, string>>;
 }
 
-/** The alerts that come with the program, in their order. */
+/** Returns the alerts that are distributed with the program, in order. */
 export function readAlertRules(): readonly AlertRule[] {
   const { groups } = parse(readFileSync(join(root, 'config/prometheus-rules.yaml'), 'utf8')) as {
     readonly groups: readonly { readonly rules: readonly AlertRule[] }[];

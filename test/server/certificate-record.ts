@@ -1,6 +1,6 @@
 import type { LedgerRecord } from '../../src/api/certificate-ledger.js';
 
-/** What a ledger records of a certificate, with nothing special about it. */
+/** Returns a typical record of a certificate in a ledger. */
 export const certificateRecord = (more: Partial<LedgerRecord>): LedgerRecord => ({
   request: { name: 'r', uid: 'u' },
   requester: 'alice',

@@ -1,4 +1,4 @@
-/** A program that issues certificates to pods (docs/signers.md). It knows a library, and nothing of ours. */
+/** A program that issues certificates to pods (docs/signers.md). It uses a library, and no code of this package. */
 
 import 'reflect-metadata';
 import { webcrypto } from 'node:crypto';

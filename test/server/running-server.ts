@@ -7,7 +7,7 @@ import type { ServerOptions } from '../../src/server/options.js';
 import { MemoryStore } from '../../src/store/memory/memory-store.js';
 import type { Store } from '../../src/store/store.js';
 
-/** Tokens of callers: an administrator, and somebody who may do everything too but is nobody special. */
+/** The tokens of callers: a member of system:masters, and an ordinary user. Everything is allowed to both. */
 const tokens = 'root-token,root,1,"system:masters"\nalice-token,alice,2\n';
 export type Caller = 'root' | 'alice' | 'nobody';
 
@@ -17,7 +17,10 @@ export interface Answer {
   readonly text: string;
 }
 
-/** A server over sockets, its log lines, and a store whose reads can be held up or made to fail. */
+/**
+ * Starts a server over sockets, with access to its log lines, and to a store whose reads can be delayed or made to
+ * fail.
+ */
 export async function runningServer(options: ServerOptions = {}) {
   const store = new HeldStore(new MemoryStore());
   const lines: { readonly level: string; readonly message: string; readonly fields: object }[] = [];
@@ -45,7 +48,7 @@ export async function runningServer(options: ServerOptions = {}) {
     store,
     lines,
     headersOf,
-    /** Over HTTP/1.1. */
+    /** Sends a request over HTTP/1.1. */
     ask: (caller: Caller, line: string, body?: object, more: RequestOptions = {}): Promise<Answer> =>
       new Promise((resolve, reject) => {
         const [method = '', path = ''] = line.split(' ');
@@ -79,7 +82,7 @@ export async function runningServer(options: ServerOptions = {}) {
   };
 }
 
-/** A memory store in which reads of a key can wait or fail. */
+/** A memory store in which reads of a key can be delayed or made to fail. */
 class HeldStore implements Store {
   readonly #store: Store;
   #held = new Map<string, () => Promise<void>>();
@@ -89,7 +92,7 @@ class HeldStore implements Store {
     this.#store = store;
   }
 
-  /** Reads of this key wait from now on. */
+  /** Makes reads of this key wait from now on. */
   hold(key: string): void {
     this.#held.set(key, () => new Promise((resolve) => this.#waiting.push(resolve)));
   }
@@ -98,7 +101,7 @@ class HeldStore implements Store {
     this.#held.set(key, () => Promise.reject(error));
   }
 
-  /** How many reads wait. */
+  /** The number of waiting reads. */
   get waiting(): number {
     return this.#waiting.length;
   }

@@ -1,4 +1,4 @@
-/** A document with a place for its revision. */
+/** Returns a document with an offset for its revision. */
 export const versioned = (text: string) => ({
   bytes: Buffer.from(`{"text":"${text}","version":""}`),
   revisionAt: 22 + text.length,

@@ -4,7 +4,7 @@ import type { Logger } from '../../src/runtime/logger.js';
 import type { ReviewContext } from '../../src/webhook/webhook.js';
 import { FakeClient } from '../fake-client.js';
 
-/** The request of a review about a ConfigMap. */
+/** Returns the request of a review about a ConfigMap. */
 export const request = (members: JsonObject = {}): JsonObject => ({
   uid: 'u',
   kind: { group: '', version: 'v1', kind: 'ConfigMap' },
@@ -31,7 +31,7 @@ export interface Line {
   readonly fields: object;
 }
 
-/** What a webhook works with, and what it logs. */
+/** Returns the context of a webhook, with its log lines. */
 export function reviewContext(): ReviewContext & { readonly lines: readonly Line[] } {
   const lines: Line[] = [];
   const logger = (more: object): Logger => {

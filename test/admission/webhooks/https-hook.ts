@@ -5,33 +5,33 @@ import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { testAuthority } from '../../../src/testing/certificates.js';
 
-/** What a webhook was asked. */
+/** A request that the webhook received. */
 export interface Asked {
   readonly path: string;
   readonly host: string | undefined;
-  /** Name asked for in the TLS handshake; false: none. */
+  /** The server name in the TLS handshake; false if there was none. */
   readonly serverName: string | false | undefined;
   readonly body: string;
-  /** Value of the header; absent: there was none. */
+  /** The value of the Authorization header; absent if there was none. */
   readonly authorization?: string;
-  /** Common name of the client certificate; absent: there was none. */
+  /** The common name of the client certificate; absent if there was none. */
   readonly client?: string;
 }
 
-/** A webhook over HTTPS on the loopback. */
+/** A webhook over HTTPS on the loopback interface. */
 export interface HttpsHook {
   readonly port: number;
-  /** PEM of what verifies it. */
+  /** The CAs that verify it, in PEM. */
   readonly anchors: string;
-  /** The same as configurations have it. */
+  /** The same CAs in the form of webhook configurations. */
   readonly caBundle: string;
   readonly asked: Asked[];
-  /** Connections that were ever made. */
+  /** Returns the number of connections made so far. */
   connections(): number;
   close(): Promise<void>;
 }
 
-/** What a webhook shows, and what verifies it, as PEM. */
+/** The serving certificate of a webhook, and the CAs that verify it, in PEM. */
 export interface Serving {
   readonly certificate: string;
   readonly key: string;
@@ -49,7 +49,7 @@ async function usualServing(): Promise<Serving> {
   return { ...pair, anchors: authority.anchors };
 }
 
-/** Answers every request; what was asked is read whole before. */
+/** Starts a webhook that answers every request after reading all of it. */
 export async function httpsHook(
   answer: (asked: Asked, response: ServerResponse, request: IncomingMessage) => void | Promise<void>,
   serving?: Serving,

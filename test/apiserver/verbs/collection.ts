@@ -15,19 +15,19 @@ import type { Clock } from '../../../src/runtime/clock.js';
 import { silentLogger } from '../../../src/runtime/logger.js';
 import type { Entry, Store } from '../../../src/store/store.js';
 
-/** Config maps in a store, listed and watched as requests would, without what stands before a request. */
+/** Config maps in a store, listed and watched by the verbs alone, without the steps before them in a request. */
 export const definition = configMaps as object as ResourceDefinition;
 
 export interface Collection {
   put(namespace: string, name: string, labels?: Readonly<Record<string, string>>, data?: string): Promise<Entry>;
-  /** False if there is none. */
+  /** Returns false if there is none. */
   remove(namespace: string, name: string): Promise<boolean>;
   list(query?: Query, namespace?: string): Promise<ListResult>;
   watch(query?: Query, namespace?: string): WatchResult;
 }
 export type Query = Readonly<Record<string, string>>;
 
-/** What verbs need of a server. */
+/** Returns the parts of a server that verbs need. */
 export const partsOf = (store: Store, clock: Clock, more: Partial<Parts> = {}): Parts =>
   ({
     store,

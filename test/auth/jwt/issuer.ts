@@ -2,7 +2,7 @@ import { constants, generateKeyPairSync, type KeyObject, sign } from 'node:crypt
 import type { FetchText } from '../../../src/auth/jwt/fetch-text.js';
 import type { JwtIssuer } from '../../../src/auth/jwt/jwt-issuer.js';
 
-/** An issuer of JWTs that never was. */
+/** A fictitious issuer of JWTs. */
 
 export interface TestKey {
   readonly kid: string;
@@ -12,7 +12,7 @@ export interface TestKey {
 
 const curves: Readonly<Record<string, string>> = { ES256: 'P-256', ES384: 'P-384', ES512: 'P-521' };
 
-/** A key for an algorithm. RSA keys take long to make; ask for few. */
+/** Returns a key for an algorithm. RSA keys take long to generate, so tests use few. */
 export function testKey(alg: string, kid = `key-${alg}`, modulusLength = 2_048): TestKey {
   const curve = curves[alg];
   const { privateKey, publicKey } =
@@ -24,7 +24,7 @@ export function testKey(alg: string, kid = `key-${alg}`, modulusLength = 2_048):
 
 const part = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** A token signed as its header says, whatever sense that makes. */
+/** Returns a token signed as its header says, even if that makes no sense. */
 export function testToken(
   claims: object,
   { privateKey, kid }: Pick<TestKey, 'privateKey' | 'kid'>,
@@ -55,16 +55,16 @@ export const jwtIssuer = (more: Partial<JwtIssuer> & { readonly audiences?: read
   };
 };
 
-/** The issuer's server: what it publishes can be changed, and it counts what it is asked. */
+/** The issuer's server. Its documents can be changed, and it counts requests. */
 export class IssuerServer {
   keys: readonly unknown[];
-  /** Claimed in the discovery document. */
+  /** The issuer in the discovery document. */
   issuer = issuerUrl;
-  /** Answers nothing, as if it were gone. */
+  /** Whether it drops connections, as if it were down. */
   down = false;
-  /** What it says of what it publishes. */
+  /** The status of its responses. */
   status = 200;
-  /** Takes what it is asked and never answers. */
+  /** Whether it accepts requests and never responds. */
   silent = false;
   readonly asked: string[] = [];
 

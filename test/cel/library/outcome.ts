@@ -11,14 +11,14 @@ import { Duration, Failure, Optional, Timestamp, TypeValue, Uint, type Value } f
 const environment = environmentOf({ variables: new Map(), libraries: kubernetesLibraries });
 
 export interface Outcome {
-  /** The value as a text, or the failure behind `! `. */
+  /** The value as a text, or the failure after `! `. */
   readonly answer: string;
   readonly cost: number;
-  /** One number where both are the same; `1..` where there is no end in sight. */
+  /** One number if the least and the most are the same; `1..` if there is no upper limit. */
   readonly estimate: number | string;
 }
 
-/** What an expression without variables answers. */
+/** Evaluates an expression without variables. */
 export function outcome(expression: string): Outcome {
   const { checked, issues } = runSync(environment.compile(expression));
   if (checked === undefined) throw new Error(issues.map(String).join('\n'));

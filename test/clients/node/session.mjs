@@ -1,6 +1,6 @@
 /**
- * A session of `@kubernetes/client-node`. Prints `ok <step>` for each step that held and `restart` to have the server
- * restarted, which a line answers. A step that fails ends the program.
+ * A session of `@kubernetes/client-node`. Prints `ok <step>` for each step that succeeded, and `restart` to have the
+ * server restarted, which is confirmed by a line on standard input. A failed step ends the program.
  */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';

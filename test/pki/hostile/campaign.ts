@@ -25,8 +25,8 @@ import { mutated, reshaped } from './mutate.js';
 import { seedRequests, signed } from './seeds.js';
 
 /**
- * Requests and bundles of people who mean harm. A short run is part of the tests; `npm run fuzz:pki` makes long ones.
- * Whatever is wrong is thrown as an Error that holds the input.
+ * Sends hostile requests and bundles. A short run is part of the tests; `npm run fuzz:pki` makes long ones. A fault is
+ * thrown as an Error that contains the input.
  */
 export interface Campaign {
   readonly keyType: (typeof keyTypes)[number];
@@ -36,7 +36,7 @@ export interface Campaign {
 
 export const keyTypes = ['RSA-2048', 'P-256', 'P-384', 'P-521', 'Ed25519'] as const satisfies readonly KeyType[];
 
-/** Numbers differ from type to type. */
+/** The random numbers differ for each type. */
 const randomOf = ({ keyType, seed }: Campaign, salt: number) =>
   randomFrom(seed * 1_000 + salt + keyTypes.indexOf(keyType));
 
@@ -44,15 +44,15 @@ const maxMs = 50;
 const chances = 10;
 
 interface Watch {
-  /** The longest that anything took, of the processor's time. */
+  /** The longest processor time of a step. */
   readonly slowestMs: number;
-  /** What `run` gives. Of a promise, only the making is timed. */
+  /** Returns the result of `run`. If that is a promise, only its creation is timed. */
   quickly<T>(what: () => string, run: () => T | Promise<T>): Promise<T>;
 }
 
 /**
- * Runs things that must be quick, whatever they are given. What was slow gets more chances, since garbage is collected
- * now and then, and the machine may have other work.
+ * Returns a stopwatch for steps that must be quick for any input. Slow steps are repeated, because garbage is collected
+ * now and then, and the machine may be busy.
  */
 function stopwatch(): Watch {
   let slowestMs = 0;
@@ -69,7 +69,7 @@ function stopwatch(): Watch {
           slowestMs = Math.max(slowestMs, ms);
           return await result;
         }
-        // What is under way would be in the way of the next.
+        // Work in progress would disturb the next attempt.
         await Promise.allSettled([result]);
         if (chance === chances) throw new Error(`took ${ms} ms: ${what()}`);
       }
@@ -77,7 +77,7 @@ function stopwatch(): Watch {
   };
 }
 
-/** undefined: refused, as it may be. Anything but a PkiError is a fault. */
+/** Returns undefined if the input was rejected, which is permitted. Any error but a PkiError is a fault. */
 function orRefused<T>(run: () => T): T | undefined {
   try {
     return run();
@@ -89,7 +89,7 @@ function orRefused<T>(run: () => T): T | undefined {
 
 const sameList = (a: readonly string[], b: readonly string[]): boolean => JSON.stringify(a) === JSON.stringify(b);
 
-/** Everything that is wrong with a certificate for a request. */
+/** Yields everything that is wrong with a certificate for a request. */
 function faults(
   certificate: Certificate,
   request: CertificateRequest,
@@ -124,11 +124,11 @@ function faults(
 }
 
 export interface RequestTally {
-  /** Requests that were well-formed after all, and signed. */
+  /** The number of requests that were well-formed after all, and signed. */
   readonly read: number;
   readonly issued: number;
   readonly slowestMs: number;
-  /** PEM of some that were issued, each with its chain, and what verifies them. */
+  /** Some issued certificates in PEM, each with its chain, and the anchors that verify them. */
   readonly shown: readonly string[];
   readonly anchors: string;
 }
@@ -137,7 +137,7 @@ const shownAtMost = 100;
 const day = 86_400_000;
 const usages = ['digital signature', 'client auth'];
 
-/** Broken requests are refused, or issued for what they say. */
+/** Checks that broken requests are rejected, or get a certificate for exactly what they contain. */
 export async function requestCampaign(campaign: Campaign): Promise<RequestTally> {
   const { keyType, runs } = campaign;
   const root = await testAuthority({ commonName: 'root' });
@@ -151,7 +151,7 @@ export async function requestCampaign(campaign: Campaign): Promise<RequestTally>
   const serials = new Set<string>();
   let read = 0;
   for (let run = 0; run < runs; run++) {
-    // Most are broken inside and signed anew, since a signature that does not verify ends everything.
+    // Most are broken inside and signed again, because an invalid signature would end the check.
     const at = random.below(seeds.length);
     const body = bodies[at] ?? Buffer.alloc(0);
     const der = random.oneIn(4)
@@ -182,14 +182,14 @@ export async function requestCampaign(campaign: Campaign): Promise<RequestTally>
 }
 
 export interface BundleTally {
-  /** Bundles that the server would store. */
+  /** The number of bundles that the server would store. */
   readonly accepted: number;
-  /** Those of which something is passed on. */
+  /** The number of bundles of which something is distributed. */
   readonly combined: number;
   readonly slowestMs: number;
 }
 
-/** Broken bundles are refused, or have only what can be read. */
+/** Checks that broken bundles are rejected, or reduced to what can be read. */
 export async function bundleCampaign(campaign: Campaign): Promise<BundleTally> {
   const { keyType, runs } = campaign;
   const root = await testAuthority({ commonName: `root ${keyType}`, keyType });
@@ -204,7 +204,7 @@ export async function bundleCampaign(campaign: Campaign): Promise<BundleTally> {
   const random = randomOf(campaign, 100);
   const watch = stopwatch();
   const now = Date.now();
-  /** Broken as a whole, or inside and whole again. */
+  /** Returns a certificate that is broken as a whole, or inside a valid outer structure. */
   const brokenCertificate = (): Buffer => {
     if (random.oneIn(2)) return reshaped(random.pick(ders), random);
     const der = mutated(random.pick(ders), random, ders);
@@ -221,7 +221,7 @@ export async function bundleCampaign(campaign: Campaign): Promise<BundleTally> {
     const found = await watch.quickly(what, () => combinedFrom(text, now));
     if (found === undefined || found === '') continue;
     combined++;
-    // What is passed on is accepted by the server, and changes no more.
+    // The server accepts a combined bundle, and combining it again does not change it.
     if (runSync(anchorViolations(found)).length > 0) throw new Error(`the server refuses what is passed on: ${what()}`);
     if (combinedFrom(found, now) !== found) throw new Error(`what is passed on changes again: ${what()}`);
   }
@@ -237,11 +237,11 @@ function combinedFrom(pem: string, now: number): string | undefined {
   }
 }
 
-/** Shows what was issued, with its chain, to openssl. Throws what it says if it refuses one. */
+/** Verifies issued certificates, with their chains, by openssl. Throws its output if it rejects one. */
 export function verifyWithOpenssl({ shown, anchors }: Pick<RequestTally, 'shown' | 'anchors'>): void {
   const between = shown[0]?.slice(shown[0].indexOf(pemEnd) + pemEnd.length) ?? '';
   const files = Object.fromEntries(shown.map((pem, at) => [`${at}.pem`, pem]));
-  // Some end within ten minutes, and a long campaign takes longer.
+  // Some expire within ten minutes, and a long campaign takes longer.
   const chain = ['-no_check_time', '-CAfile', 'anchors.pem', '-untrusted', 'between.pem'];
   openssl(
     { ...files, 'anchors.pem': anchors, 'between.pem': between },

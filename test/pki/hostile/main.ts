@@ -2,7 +2,9 @@ import { parseArgs } from 'node:util';
 import { hasOpenssl } from '../openssl-command.js';
 import { bundleCampaign, keyTypes, requestCampaign, verifyWithOpenssl } from './campaign.js';
 
-/** `npm run fuzz:pki -- --runs 200000 --seed 1 --keys P-256,Ed25519`: long campaigns. Ends with 1 if one finds something. */
+/**
+ * `npm run fuzz:pki -- --runs 200000 --seed 1 --keys P-256,Ed25519`: long campaigns. Exits with 1 if one finds a fault.
+ */
 
 const { values } = parseArgs({
   options: {

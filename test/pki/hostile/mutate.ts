@@ -22,7 +22,7 @@ const put = (bytes: Buffer, at: number, byte: number): Buffer => {
 const splice = (bytes: Buffer, at: number, drop: number, insert: Buffer): Buffer =>
   Buffer.concat([bytes.subarray(0, at), insert, bytes.subarray(at + drop)]);
 
-/** Where an element begins, more or less: at a tag that is usual. */
+/** Returns about where an element begins: at a common tag. */
 function element(bytes: Buffer, random: Random): number {
   const from = random.below(bytes.length);
   for (let at = from; at < bytes.length; at++) if (odd.includes(bytes[at] ?? 0) && (bytes[at] ?? 0) < 0xb0) return at;
@@ -35,7 +35,7 @@ const mutations: readonly Mutation[] = [
     return put(bytes, at, (bytes[at] ?? 0) ^ (1 << random.below(8)));
   },
   (bytes, random) => put(bytes, random.below(bytes.length), random.pick(odd)),
-  // A length that says more or less than there is.
+  // Sets a length that is longer or shorter than the content.
   (bytes, random) => {
     const at = element(bytes, random) + 1;
     return put(bytes, at, (bytes[at] ?? 0) + random.below(5) - 2);
@@ -44,14 +44,14 @@ const mutations: readonly Mutation[] = [
   (bytes, random) => bytes.subarray(0, random.below(bytes.length)),
   (bytes, random) => splice(bytes, random.below(bytes.length), 1 + random.below(8), Buffer.alloc(0)),
   (bytes, random) => splice(bytes, random.below(bytes.length), 0, Buffer.from([random.pick(odd), random.pick(odd)])),
-  // A piece again, once or many times.
+  // Repeats a piece once or many times.
   (bytes, random) => {
     const at = element(bytes, random);
     const piece = bytes.subarray(at, at + 1 + random.below(64));
     const times = random.oneIn(20) ? 500 : 1;
     return splice(bytes, at, 0, Buffer.concat(Array.from({ length: times }, () => piece)));
   },
-  // A piece of another.
+  // Inserts a piece of another input.
   (bytes, random, others) => {
     const other = random.pick(others);
     const from = element(other, random);
@@ -64,10 +64,10 @@ const lengths = ['80', '8100', '820000', '84ffffffff', '88ffffffffffffffff', '8f
   Buffer.from(hex, 'hex'),
 );
 
-/** What fits into a request to the server, which has it in base64 twice. */
+/** What fits into a request to the server, which contains it in base64 twice. */
 const maxBytes = 1_700_000;
 
-/** Changes DER in one to four elements; the lengths around them are right again. */
+/** Changes one to four elements of DER, and corrects the lengths around them. */
 export function reshaped(der: Buffer, random: Random): Buffer {
   let result = der;
   for (let left = random.oneIn(2) ? 1 : 1 + random.below(4); left > 0; left--) {
@@ -95,7 +95,7 @@ const longest = (members: readonly Buffer[]): number => {
   return lengths.indexOf(Math.max(...lengths));
 };
 
-/** The elements in contents; none if they are something else. */
+/** Returns the elements in contents; none if they are not elements. */
 function membersOf(contents: Buffer): readonly Buffer[] {
   const cursor = new DerCursor(contents);
   const members: Buffer[] = [];
@@ -135,7 +135,7 @@ const reshapings: readonly ((whole: Buffer, parts: Parts, random: Random) => Buf
   (_, { tag, value }, random) => encode(tag, put(value, random.below(value.length), random.below(256))),
   (_, { tag, value }, random) => encode(tag, value.subarray(random.below(value.length))),
   (_, { tag, members }) => encode(tag, Buffer.concat(members.toReversed())),
-  // A few times, or as often as there is room.
+  // Repeats it a few times, or as often as fits.
   (_, { tag, value }, random) => {
     const times = random.oneIn(20) ? Math.min(1_000, Math.floor(maxBytes / (4 * value.length))) : 3;
     return encode(tag, Buffer.concat(Array.from({ length: times }, () => value)));

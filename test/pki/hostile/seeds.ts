@@ -15,7 +15,7 @@ import { signingAlgorithm, signWith, spkiOf } from '../../../src/pki/key-pair.js
 import { firstPemBlock } from '../../../src/pki/pem.js';
 import { createCertificateRequest } from '../../../src/pki/request-writer.js';
 
-/** Requests to begin from: ordinary ones, and those that are at the edge. All are DER and signed. */
+/** Requests to start from: ordinary ones, and edge cases. All are DER and signed. */
 export async function seedRequests(key: KeyObject): Promise<readonly Buffer[]> {
   const many = (count: number, make: (at: number) => string): readonly string[] =>
     Array.from({ length: count }, (_, at) => make(at));
@@ -37,7 +37,7 @@ export async function seedRequests(key: KeyObject): Promise<readonly Buffer[]> {
 const version = unsignedInteger(Buffer.from([0]));
 const attribute = (type: string, value: Buffer): Buffer => sequence(encodeOid(type), value);
 
-/** RDNs of several values, empty RDNs, the same type again and again, values of odd types. */
+/** Returns a request with RDNs of several values, empty RDNs, repeated types, and values of unusual types. */
 function oddRequest(key: KeyObject): Buffer {
   const subject = sequence(
     setOf([attribute('2.5.4.3', directoryString('one')), attribute('2.5.4.10', directoryString('two'))]),
@@ -69,7 +69,7 @@ function oddRequest(key: KeyObject): Buffer {
   return sequence(version, subject, spkiOf(key), encode(constructed(0), ...attributes));
 }
 
-/** Sequences in sequences, two thousand deep. */
+/** Returns a request with sequences in sequences, two thousand deep. */
 function deepRequest(key: KeyObject): Buffer {
   let deep = derNull;
   for (let i = 0; i < 2_000; i++) deep = sequence(deep);
@@ -81,7 +81,7 @@ function deepRequest(key: KeyObject): Buffer {
   );
 }
 
-/** A request around bytes, with a signature over them that is good. */
+/** Returns a request with these bytes and a valid signature over them. */
 export async function signed(toBeSigned: Buffer, key: KeyObject): Promise<Buffer> {
   const algorithm = signingAlgorithm(key);
   return sequence(toBeSigned, algorithm.identifier, encodeBits(await signWith(key, algorithm, toBeSigned)));

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { KeyPair } from '../../../src/pki/certificate-authority.js';
 
-/** SoftHSM's library, where it and the package for PKCS#11 are there; undefined otherwise. */
+/** The path of SoftHSM's library, if it and the package for PKCS#11 are installed; otherwise undefined. */
 export const softHsm: string | undefined = findSoftHsm();
 if (softHsm === undefined) console.warn('softhsm2 or the package pkcs11js is missing: keys in tokens are not tried');
 
@@ -36,11 +36,11 @@ function findSoftHsm(): string | undefined {
     .find((path) => existsSync(path));
 }
 
-/** A token with the keys of these CAs, each under its label; SOFTHSM2_CONF names it until it is removed. */
+/** Creates a token with the keys of these CAs, each under its label; SOFTHSM2_CONF refers to it until it is removed. */
 export function softToken(keys: Readonly<Record<string, KeyPair>>): {
   readonly token: string;
   readonly pin: string;
-  /** Breaks off every session that this process has. */
+  /** Closes every session of this process. */
   closeSessions(library: string): void;
   remove(): void;
 } {

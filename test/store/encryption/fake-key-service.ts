@@ -1,15 +1,15 @@
 import { aesGcm } from '../../../src/store/encryption/aes.js';
 import type { KeyService } from '../../../src/store/encryption/kms/key-service.js';
 
-/** A key service that keeps its keys in memory, and says what it was asked for. */
+/** A key service that keeps its keys in memory, and records requests. */
 export class FakeKeyService implements KeyService {
   readonly asked: string[] = [];
   keyId = 'key-1';
   healthz = 'ok';
   version = 'v2';
-  /** Why it fails, if it does. */
+  /** The error of its responses, if they fail. */
   failure: Error | undefined;
-  /** Waited for before each answer. */
+  /** Awaited before each response. */
   held: Promise<void> = Promise.resolve();
 
   async status() {

@@ -1,11 +1,11 @@
 import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';
 import { Server, ServerCredentials, type ServerUnaryCall, type sendUnaryData, status } from '@grpc/grpc-js';
 
-/** A plugin of Kubernetes' KMS v2 as its .proto file describes it. It encrypts by turning round. */
+/** A plugin of Kubernetes' KMS v2, by its .proto file. It encrypts by reversing bytes. */
 
 const delimited = 2;
 type Fields = Map<number, Uint8Array>;
-/** The fields of a message, all of which have a length. */
+/** Returns the fields of a message, all of which are length-delimited. */
 function fieldsOf(bytes: Uint8Array): Fields {
   const reader = new BinaryReader(bytes);
   const found: Fields = new Map();
@@ -38,7 +38,7 @@ const answers: Readonly<Record<string, (fields: Fields) => Uint8Array>> = {
       .string('k')
       .tag(3, delimited)
       .bytes(annotation)
-      // What later versions may have.
+      // Fields of later versions.
       .tag(9, 0)
       .int32(7)
       .finish(),
@@ -49,9 +49,9 @@ const answers: Readonly<Record<string, (fields: Fields) => Uint8Array>> = {
       .finish(),
 };
 
-/** One that listens at a socket. */
+/** Starts a plugin that listens on a socket. */
 export async function startPlugin(path: string) {
-  /** Each with its uid and the name of its key. */
+  /** The requests, each with its uid and the name of its key. */
   const asked: string[] = [];
   let isSealed = false;
   const server = new Server();
@@ -84,7 +84,7 @@ export async function startPlugin(path: string) {
   });
   return {
     asked,
-    /** From now on it refuses everything. */
+    /** Makes it reject everything from now on. */
     seal: () => {
       isSealed = true;
     },

@@ -5,20 +5,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../../free-port.js';
 
-/** Whether there is an `etcd` to test with. */
+/** Whether `etcd` is installed. */
 export const etcdInstalled = spawnSync('etcd', ['--version'], { stdio: 'ignore' }).status === 0;
 
-/** An etcd of one member with a directory of its own, which `stop` removes. */
+/** An etcd of one member with its own directory, which `stop` removes. */
 export interface EtcdProcess {
   /** `HOST:PORT` */
   readonly endpoint: string;
-  /** Kills it in the middle of whatever it does; `start` goes on with its data. */
+  /** Kills it without warning; `start` continues with its data. */
   kill(): Promise<void>;
-  /** Over TLS, if it is given files for that: then callers must show a certificate of the same CA. */
+  /** Starts it, with TLS if files for that are given: then callers must present a certificate of the same CA. */
   start(tls?: EtcdTlsFiles): Promise<void>;
-  /** Lets in whom it knows only: an administrator and these users, who may do everything below their prefixes. */
+  /** Enables authentication, with an administrator and these users, who may do everything below their prefixes. */
   authenticate(users: Readonly<Record<string, { readonly password: string; readonly prefix: string }>>): Promise<void>;
-  /** Copies its data, while it is killed. Answers how to put them back, at another such time. */
+  /** Copies its data, while it is stopped. Returns a function that restores them, while it is stopped again. */
   backUp(): () => void;
   stop(): Promise<void>;
 }

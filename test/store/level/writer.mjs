@@ -1,4 +1,4 @@
-// Writes to a level store until it is killed, and prints every acknowledged revision on a line of its own.
+// Writes to a level store until it is killed, and prints every acknowledged revision on a separate line.
 import { writeSync } from 'node:fs';
 
 const [modulePath, directory, round, journalSize] = process.argv.slice(2);
