@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 
-/** Which folder may import which. Folders not named here only wire and may import anything. */
+/** The folders that each folder may import. Folders not named here only wire parts together and may import anything. */
 const directions: Readonly<Record<string, readonly string[]>> = {
   'src/api': [],
   'src/runtime': [],
@@ -46,7 +46,7 @@ const directions: Readonly<Record<string, readonly string[]>> = {
   controllers: ['src/api', 'src/api/kinds', 'src/runtime', 'src/client', 'src/controller', 'src/pki'],
 };
 
-/** Where a package may be imported; `types` lists packages whose types may be imported anywhere. */
+/** The only places in which a package may be imported; `types` lists packages whose types may be imported anywhere. */
 const confined: Readonly<Record<string, readonly string[]>> = {
   '@peculiar/x509': ['src/testing/second-opinion.ts', 'test/pki'],
   'reflect-metadata': ['src/testing/second-opinion.ts', 'test/pki'],
@@ -98,7 +98,7 @@ function importsOf(file: string): readonly Import[] {
 const fileOf = (file: string, from: string): string =>
   relative(root, resolve(root, dirname(file), from)).replace(/\.js$/, '.ts');
 
-/** Files of ours that a file imports, as they are in the tree. */
+/** Returns this package's files that a file imports, as paths in the tree. */
 const neighboursOf = (file: string): readonly string[] =>
   importsOf(file)
     .filter(({ from }) => from.startsWith('.'))

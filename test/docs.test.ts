@@ -11,7 +11,7 @@ import { rotationPolicy } from '../src/pki/ca-rotation.js';
 import type { Signer } from '../src/pki/signer.js';
 import { controllerNames } from '../src/server/controller-names.js';
 
-/** What the pages say agrees with the code. */
+/** The pages agree with the code. */
 
 const root = resolve(import.meta.dirname, '..');
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
@@ -25,7 +25,9 @@ const pages = [
   ...filesBelow('examples', '.md'),
 ];
 
-/** Rows of the table whose first head is `head`; cells without backticks, `\|` for a bar. */
+/**
+ * Returns the rows of the table with the first heading `head`; cells are without backticks, and `\|` stands for a bar.
+ */
 function tableOf(page: string, head: string): readonly (readonly string[])[] {
   const lines = read(page).split('\n');
   const start = lines.findIndex((line) => line.startsWith(`| ${head} |`));
@@ -45,7 +47,7 @@ test('the error page has every reason with its code', () => {
 });
 
 describe('options', () => {
-  /** Names with their parts, as `serviceAccounts.issuers`, and the value of each. */
+  /** Returns names with their parts, such as `serviceAccounts.issuers`, and the value of each. */
   const flat = (options: object, above = ''): readonly (readonly [string, unknown])[] =>
     Object.entries(options).flatMap(([name, value]): readonly (readonly [string, unknown])[] =>
       typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -53,7 +55,7 @@ describe('options', () => {
         : [[`${above}${name}`, value]],
     );
 
-  /** Names in the schema that checks files. */
+  /** Returns the names in the schema that checks files. */
   const namesIn = (shape: object, above = ''): readonly string[] =>
     Object.entries(shape).flatMap(([name, option]) => {
       const inner: object = option.def.innerType ?? option;
@@ -184,7 +186,7 @@ test('the architecture page has every folder of src', () => {
 
 interface Block {
   readonly page: string;
-  /** What the block says it is. */
+  /** The path in the block's first line. */
   readonly path: string;
   readonly code: string;
 }
@@ -196,7 +198,7 @@ function blocksOf(page: string): readonly Block[] {
   });
 }
 
-/** Imports by where they lead, seen from a file. */
+/** Replaces import paths in a file by the files they refer to. */
 const resolved = (code: string, file: string, base: string): string =>
   code.replace(/'(\.[^']*)'/g, (_, target: string) => {
     const path = join(dirname(file), target);
@@ -226,7 +228,7 @@ test('every public export says in a sentence what it is', () => {
     const at = read(file).search(declared);
     if (at >= 0) return read(file).slice(0, at).endsWith('*/\n');
     const further = passedOn(file).find((one) => one.name === name);
-    // What comes from a package is told of there.
+    // Exports of packages are documented there.
     return further === undefined || isTold(further);
   };
   const exported = ['src/index.ts', 'src/testing/index.ts', 'controllers/index.ts'].flatMap(passedOn);

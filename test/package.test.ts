@@ -19,8 +19,8 @@ import { run, start, startServer, temporaryDirectory } from './process/program.j
 import { unnamedTypes } from './unnamed-types.js';
 
 /**
- * The package as somebody has it who installed it. It is packed from a build of its own and unpacked where an
- * installation would put it; what it depends on is found above, so nothing is fetched.
+ * The package as installed by a user. It is packed from its own build and unpacked where an installation would put it;
+ * its dependencies are found in the checkout above, so nothing is downloaded.
  */
 
 // Within the checkout, so that dependencies are found by walking up.
@@ -40,7 +40,7 @@ beforeAll(async () => {
   const source = join(project, 'source');
   const built = await run(process.execPath, [join(root, 'scripts/build.mjs'), '--out', join(source, 'dist')]);
   expect(built).toMatchObject({ code: 0, stderr: '' });
-  // Where the package is linked and not unpacked, as by npx in the checkout, nobody else makes it so.
+  // If the package is linked and not unpacked, as by npx in the checkout, nothing else makes the program executable.
   expect(statSync(join(source, manifest.bin.kedge)).mode & 0o100).toBe(0o100);
   const pages = readdirSync(root).filter((file) => file.endsWith('.md'));
   for (const file of ['package.json', 'LICENSE', 'config', 'docs', 'examples', ...pages]) {
@@ -189,15 +189,15 @@ test('the packages it loads are those it depends on', () => {
     .flatMap((text) => loading.flatMap((pattern) => [...text.matchAll(pattern)].map(([, name = '']) => name)))
     .filter((name) => !name.startsWith('.') && !name.startsWith('node:'))
     .map((name) => /^(?:@[^/]+\/)?[^/]+/.exec(name)?.[0]);
-  // Any version would be whatever is the latest on the day of the installation.
+  // With `*`, an installation would use whatever version is the latest on that day.
   expect(Object.values(manifest.dependencies)).not.toContain('*');
   const said = { ...manifest.dependencies, ...manifest.peerDependencies };
-  // Types are what a compiler loads.
+  // Type packages are loaded by the compiler only.
   const packages = Object.keys(said).filter((name) => !name.startsWith('@types/'));
   expect([...new Set(loaded)].sort()).toEqual(packages.sort());
 });
 
-/** Loaded by the program under test before itself: notes every module that comes after. */
+/** Returns a module that is loaded before the program under test, and records every later module. */
 const witness = (record: string): string => `
 import { appendFileSync } from 'node:fs';
 import { createRequire, register } from 'node:module';

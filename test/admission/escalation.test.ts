@@ -39,7 +39,7 @@ beforeEach(() => {
   objects = new FixedObjects();
 });
 
-/** An object without its type. */
+/** The contents of an object, without its type. */
 interface Content {
   readonly metadata: ObjectMeta;
   readonly [field: string]: unknown;

@@ -4,7 +4,7 @@ import { parseInPieces } from '../../src/api/json-pieces.js';
 import { runSync } from '../../src/api/steps.js';
 import { countSteps } from '../count-steps.js';
 
-/** A parsed value written so that members of any name and their order count, or that the text is none. */
+/** Returns a parsed value in a form that preserves member names and their order, or the error of parsing. */
 function outcome(parse: () => unknown): string {
   try {
     return JSON.stringify(parse());

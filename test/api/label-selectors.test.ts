@@ -26,7 +26,8 @@ test('a selector of many requirements selects what each of them does', () => {
       .map(([name, operator, some]) => `${name} ${operator} (${some})`),
     fc.tuple(key, fc.constantFrom('<', '>'), fc.constantFrom('1', '2')).map((parts) => parts.join('')),
   );
-  // Most lists hold something that nothing meets; those that any object without labels meets are worth as much.
+  // Most lists contain a requirement that nothing meets; lists that any object without labels meets have the same
+  // weight.
   const lists = fc.oneof(fc.array(one), fc.array(one.filter((text) => parseLabelSelector(text).matches({}))));
   fc.assert(
     fc.property(lists, fc.dictionary(key, value), (some, labels) => {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { isMailAddress } from '../../src/api/mail-address.js';
 import { expectShort } from '../processor-time.js';
 
-/** What Go's mail.ParseAddress says of each. */
+/** Addresses, with the results of Go's mail.ParseAddress. */
 const addresses: readonly string[] = [
   'a@b',
   'A.B <a@b.c>',

@@ -19,7 +19,7 @@ import type { ListOptions, Patch, ResourceClient } from '../../src/client/client
 import type { TestServerOptions } from '../../src/testing/test-server.js';
 import type { AdmissionRequest } from '../../src/webhook/admission.js';
 
-/** The compiler judges these, with `npm run types`; nothing of them runs. */
+/** The compiler checks these with `npm run types`; they are not executed. */
 
 interface Spec {
   readonly size: number;

@@ -39,7 +39,7 @@ test.each([
   ['9999999999999999999', '9999999999999999999'],
   ['9999999999999999999Ei', '9223372036854775807'],
   ['-9999999999999999999Ei', '-9223372036854775807'],
-  // There is no suffix for a thousand exa; Kubernetes prints none.
+  // There is no suffix for a thousand exa, and Kubernetes prints none.
   ['1000E', '1'],
 ])('%s is printed as %s', (text, printed) => {
   expect(canonicalQuantity(text)).toBe(printed);

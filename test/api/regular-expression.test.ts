@@ -43,7 +43,7 @@ test.each([
 });
 
 test('what would take too much to compile is refused unread', async () => {
-  // Another one each time, since they are remembered.
+  // A different one each time, because results are cached.
   let count = 0;
   for (const pattern of [
     '\\p{'.repeat(33_000),

@@ -2,7 +2,9 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { compareText, sortedNames, sortTexts } from '../../src/api/text-order.js';
 
-/** Few units, so that texts share beginnings and surrogates meet what is above and below them. */
+/**
+ * Few characters, so that texts have common prefixes, and surrogates are compared with characters above and below them.
+ */
 const texts = fc.array(fc.string({ unit: fc.constantFrom('a', 'b', '\ud7ff', '\ue000', 'Ａ', '😀', '😁') }));
 const byBytes = (one: string, other: string): number => Buffer.compare(Buffer.from(one), Buffer.from(other));
 

@@ -259,7 +259,7 @@ test('repeated names are reported with the line of the value', async () => {
     'unknown field "x"',
   ]);
   expect(read.value).toMatchObject({ spec: { a: 'two', b: [{ x: { w: 2 } }] } });
-  // Nobody looks at what follows.
+  // The rest of the text is ignored.
   for (const text of ['{"a":1}}', '{"a":1}x', '{"a":1},']) expect((await readYaml(text)).value).toEqual({ a: 1 });
   expect((await readYaml('{"a": 1, "a": 2}')).duplicates).toEqual([
     'yaml: unmarshal errors:\n  line 1: key "a" already set in map',
@@ -388,7 +388,7 @@ describe('hostile documents', () => {
     await expect(readYaml(opening.repeat(3_000))).rejects.toThrow(/^yaml: /);
   });
 
-  // At the end of the stack a regular expression ends the process instead of throwing.
+  // At the end of the stack, a regular expression ends the process instead of throwing an error.
   test.each(['- ', '? ', '[', '{a: '])('nested 100,000 times by %j', async (opening) => {
     await expect(readYaml(opening.repeat(100_000))).rejects.toThrow('exceeded max depth');
   });
@@ -400,7 +400,7 @@ describe('hostile documents', () => {
 
   test('aliases that nest what they name', async () => {
     const refused = /exceeded max depth|excessive aliasing|too complex/;
-    // Enough that is no alias for many to be allowed.
+    // Enough values that are not aliases, so that many aliases are permitted.
     const plain = Array.from({ length: 60_000 }, () => 'x').join(',');
     const lists = Array.from({ length: 1_000 }, (_, i) => `- &l${i + 1} [*l${i}]`);
     await expect(readYaml([`- [${plain}]`, '- &l0 x', ...lists].join('\n'))).rejects.toThrow(refused);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { define, type Served, serve, widgets } from './served.js';
 
-/** What a refused custom resource is told, each field as often as kube-apiserver 1.36.3 names it. */
+/** The causes of rejected custom resources, each field as often as kube-apiserver 1.36.3 names it. */
 
 const at = '/apis/example.com/v1/widgets';
 const apiVersion = 'example.com/v1';

@@ -145,7 +145,7 @@ test.each(['/api', '/api/v1', '/apis', '/apis/certificates.k8s.io', '/apis/certi
     if (schema === undefined) throw new Error(kind);
     const { apiVersion: sameVersion = '', kind: sameKind, ...document } = (await get(path)).json();
     expect([apiVersion, kind]).toEqual([sameVersion, sameKind]);
-    // Texts that are empty are written.
+    // Empty texts are written.
     const told = JSON.parse(JSON.stringify(runSync(decodeProtobuf(schema, raw)), (_, value) => value || undefined));
     expect(told).toEqual(JSON.parse(JSON.stringify(document, (_, value) => value || undefined)));
   },

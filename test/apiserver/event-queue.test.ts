@@ -16,7 +16,7 @@ function reading(): Reading {
   return { pace, reader: new EventQueue(pace, (error) => errors.push(error)), read: [], errors };
 }
 
-/** On a busy machine a turn may be over before all of it has been read. */
+/** Waits until this many events have been read. On a busy machine a turn may be over before all of them have. */
 async function untilRead(read: readonly string[], count: number): Promise<void> {
   while (read.length < count) await nextTurn();
 }

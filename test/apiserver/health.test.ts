@@ -46,7 +46,7 @@ describe('the three paths', () => {
     ['/livez/leaving', 404, '404 page not found\n'],
     ['/readyz/leaving', 500, 'internal server error: going\n'],
   ])('%s', async (url, code, text) => {
-    // Only a check that is asked for alone and holds is answered without it.
+    // Only a single check that succeeds is answered without this header.
     const headers = text === 'ok' && url.split('/').length > 2 ? {} : { 'X-Content-Type-Options': 'nosniff' };
     expect(await ask(url)).toEqual({ type: 'text', code, text, headers });
   });

@@ -3,7 +3,7 @@ import { goJson } from '../../src/api/go-text.js';
 import { readYaml } from '../../src/api/yaml.js';
 import { type Served, serve } from './served.js';
 
-/** Lists that are too large to be made in one step: what comes out is one list, and others have their turns. */
+/** Lists that are too large to be encoded in one step: the result is one list, and other work gets its turns. */
 
 let it: Served;
 const path = '/api/v1/namespaces/default/configmaps';
@@ -41,6 +41,6 @@ test.each([
     readonly rows?: readonly unknown[];
   };
   expect((whole.items ?? whole.rows)?.length).toBe(query === '&limit=5' ? 5 : count);
-  // Written in one piece it would be the same.
+  // Encoded in one step, the text would be the same.
   if (type === 'application/json') expect(text.trimEnd()).toBe(goJson(whole, query.includes('pretty') ? 2 : undefined));
 });

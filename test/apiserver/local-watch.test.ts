@@ -3,7 +3,7 @@ import type { ApiObject, ResourceType } from '../../src/api/object.js';
 import type { Client } from '../../src/client/client.js';
 import { createServer, type Server } from '../../src/embed.js';
 
-/** What a watch in the server's own process is sent. */
+/** The events of a watch in the server's own process. */
 
 interface ConfigMap extends ApiObject {
   readonly data?: Readonly<Record<string, string>>;
@@ -33,11 +33,11 @@ const create = (name: string, data: Readonly<Record<string, string>> = {}): Prom
 
 interface Followed {
   readonly objects: readonly ApiObject[];
-  /** Resolves when so many have come. */
+  /** Resolves when this many have arrived. */
   readonly all: Promise<void>;
 }
 
-/** Objects as they come after now. */
+/** Watches objects from now on. */
 async function follow(count: number): Promise<Followed> {
   const { resourceVersion = '' } = (await client.resource(configMaps).list()).metadata;
   const objects: ApiObject[] = [];

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { define, type Served, serve, widgets } from './served.js';
 
-/** Whole numbers that no double holds keep all their digits on every way into and out of the store. */
+/** Integers that no double can represent keep all their digits in every read and write. */
 
 const long = '9007199254740993';
 const longest = '9223372036854775807';
@@ -54,7 +54,7 @@ test.each([
   const patched = await it.ask('PATCH', `${path}/b?fieldManager=m`, { body, headers: { 'content-type': type } });
   expect(patched.code).toBe(200);
   expect((await it.ask('GET', `${path}/b`)).text).toContain(`"spec":{"n":${longest},"other":${long}}`);
-  // Nothing changes the second time.
+  // The second time, nothing changes.
   const again = await it.ask('PATCH', `${path}/b?fieldManager=m`, { body, headers: { 'content-type': type } });
   expect(again.json().metadata.resourceVersion).toBe(patched.json().metadata.resourceVersion);
 });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ManagedFieldsEntry } from '../../src/api/object.js';
 import { define, type Served, serve } from './served.js';
 
-/** Who owns what of custom resources with several versions and a scale. */
+/** Field ownership of custom resources with several versions and a scale. */
 
 let it: Served;
 const group = 'fields.example.com';
@@ -56,7 +56,7 @@ const scale = (name: string, replicas: number) => ({
   metadata: { name },
   spec: { replicas },
 });
-/** `manager operation version/subresource fields of spec`, with `!` where there is no time. */
+/** Returns `manager operation version/subresource fields of spec`, with `!` if there is no time. */
 async function owners(name: string): Promise<readonly string[]> {
   const { metadata } = (await it.ask('GET', `/apis/${group}/v1/parts/${name}`)).json();
   return (metadata.managedFields ?? []).map((entry: ManagedFieldsEntry) => {

@@ -2,7 +2,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { testSigningRequest } from '../../src/testing/certificates.js';
 import { type Served, serve } from './served.js';
 
-/** How often kube-apiserver 1.36.3 names a field of metadata: once or twice for every kind, and as often as the kind's own rules look. */
+/**
+ * How often kube-apiserver 1.36.3 names a field of metadata: once or twice for every kind, and again for each check of
+ * the kind's own rules.
+ */
 
 let it: Served;
 beforeAll(async () => {

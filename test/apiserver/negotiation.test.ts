@@ -9,7 +9,7 @@ import { decodeEnvelope, readEnvelope } from '../../src/schema/protobuf.js';
 import { expectShort } from '../processor-time.js';
 import { type Answer, define, type Served, serve, type Tree, widgets } from './served.js';
 
-/** Every form an answer can take, asked for in every way, of built-in kinds and of custom resources. */
+/** Every format of responses, requested in every way, for built-in kinds and for custom resources. */
 
 const protobuf = 'application/vnd.kubernetes.protobuf';
 const as = (kind: string, version = 'v1', type = 'application/json'): string =>
@@ -97,7 +97,7 @@ describe('one object', () => {
     const answer = await get(`${path}/a`, accept);
     expect([answer.code, answer.headers['content-type']]).toEqual([406, 'application/json']);
     expect(answer.json()).toMatchObject({ reason: 'NotAcceptable', message, code: 406 });
-    // Always in lines, and decided before anything is stored.
+    // The response always has line breaks, and the request is rejected before anything is stored.
     expect(answer.text).toContain('\n  "message"');
     const refused = await it.ask('POST', path, { headers: { accept }, body: body(path, 'never') });
     expect(refused.code).toBe(406);
@@ -122,7 +122,7 @@ describe('one object', () => {
         apiVersion: `meta.k8s.io/${version}`,
         metadata: whole.metadata,
       });
-      // In the order of the type, whatever that of the resource.
+      // In the order of the type, whatever that of the resource's own metadata.
       expect(Object.keys(partial.json().metadata).slice(0, 2)).toEqual([
         'name',
         path === builtIn ? 'namespace' : 'uid',
@@ -262,7 +262,7 @@ describe('a list', () => {
         `Unable to convert to Table as requested: includeObject: Invalid value: ${shown}: must be 'Metadata', 'Object', 'None', or empty`,
       ]);
     }
-    // Who asks for no table asks for nothing to be included.
+    // Without a table, includeObject is ignored.
     expect((await get(`${builtIn}?includeObject=x`)).code).toBe(200);
   });
 
@@ -434,7 +434,7 @@ describe('forms of errors', () => {
     [as('Table'), 'application/json', true],
     ['text/html', 'application/json', true],
   ])('Accept %s', async (accept, type, pretty) => {
-    // Of a path that is refused before anybody looks at Accept.
+    // The path is rejected before Accept is read.
     const answer = await get('/apis/nobody.example.com/v1/things', accept);
     if (answer.headers['content-type']?.startsWith('text/plain')) return;
     expect([answer.headers['content-type'], answer.text.includes('\n  ')]).toEqual([type, pretty]);
@@ -520,7 +520,7 @@ describe('the rest of the wire', () => {
 });
 
 test('an Accept header takes little time however long it is', async () => {
-  // Another one each time, since they are remembered.
+  // A different one each time, because results are cached.
   let count = 0;
   await expectShort(500, () => {
     for (let at = 0; at < 10; at++) {

@@ -9,7 +9,9 @@ beforeAll(async () => {
 });
 afterAll(() => it.stop());
 
-/** Who may do something in a namespace asks for it in that namespace; these would be of the whole cluster. */
+/**
+ * A user with permissions in a namespace only uses paths within that namespace; these paths would be cluster-scoped.
+ */
 test.each([
   ['GET', ''],
   ['GET', '?watch=1'],
@@ -31,7 +33,10 @@ test.each(['GET', 'PATCH', 'DELETE'])(
   },
 );
 
-/** Clients whose variable is empty ask for these. Who reads a collection so reads that of all namespaces. */
+/**
+ * Clients send these requests if the variable for the namespace is empty. Such a read of a collection returns that of
+ * all namespaces.
+ */
 test.each([
   ['GET', 'secrets', 200, 'SecretList'],
   ['GET', 'secrets/a', 400, 'Namespace parameter required.'],
@@ -92,7 +97,7 @@ test.each([
   ['GET', '/api/v1/watch/namespaces/default/status', 404],
   ['GET', '/api/v1/watch/secrets/a', 404],
   ['POST', '/api/v1/watch/secrets/a', 404],
-  // Where nothing can be listed in all namespaces, the path without one leads nowhere.
+  // If objects cannot be listed in all namespaces, the path without a namespace is not found.
   ['GET', '/apis/authorization.k8s.io/v1/localsubjectaccessreviews', 404],
   ['POST', '/apis/authorization.k8s.io/v1/localsubjectaccessreviews', 404],
   ['POST', '/api/v1/secrets', 405],

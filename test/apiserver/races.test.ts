@@ -7,7 +7,10 @@ import { MemoryStore } from '../../src/store/memory/memory-store.js';
 import { type Entry, type Store, type Write, WriteConflict } from '../../src/store/store.js';
 import { FakeClock } from '../../src/testing/fake-clock.js';
 
-/** Counts commits that came too late, and lets somebody else write what was read next of a name. */
+/**
+ * Counts commits that came too late, and can have another client write an object of a given name right after it is
+ * read.
+ */
 class WatchedStore extends MemoryStore {
   tooLate = 0;
   overtake: string | undefined;
@@ -37,7 +40,7 @@ const store = new WatchedStore();
 let server: Server;
 let configMaps: ResourceClient<ConfigMap>;
 beforeAll(async () => {
-  // No time passes: however busy the machine, nobody loses patience with whose turn it is.
+  // No time passes, so that no request times out while it waits for its turn, however busy the machine is.
   server = await createServer({ controllers: [], store, clock: new FakeClock() });
   configMaps = server.client().resource(ConfigMaps);
 });
@@ -69,7 +72,7 @@ test.each(Object.entries(patches))(
     const everyone = Array.from({ length: 16 }, (_, at) => at);
     const { tooLate } = store;
     await Promise.all(everyone.map((at) => configMaps.patch(keyOf(created), patchOf(at))));
-    // They take turns, so that nobody works for nothing.
+    // The requests take turns, so that none has to start again.
     expect(store.tooLate).toBe(tooLate);
     const found = await configMaps.get(keyOf(created));
     const members = type === 'json' ? found?.metadata.labels : found?.data;

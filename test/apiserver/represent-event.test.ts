@@ -79,7 +79,7 @@ test('large objects are told like small ones', async () => {
   const rows = await (await encoder({ ...json, as: table }))({ type: 'ADDED', entry });
   expect(JSON.parse(String(rows)).object.rows[0].object.metadata).toEqual(object['metadata']);
   const message = (await (await encoder(protobuf))({ type: 'ADDED', entry })) as Buffer;
-  // Four bytes of length, the type of the event, and its object with tag and length.
+  // Four bytes of length, then the type of the event, and its object with tag and length.
   const start = message.indexOf('k8s\0');
   const decoded = runSync(decodeEnvelope(definition.schema, message.subarray(start)));
   expect(goJson(decoded)).toContain('"key-19999":"xxx');

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type AskOptions, define, definitionOf, type Served, serve, type Tree, versionOf, widgets } from './served.js';
 
-/** Parameters and bodies as kube-apiserver reads them, one request each. */
+/** Parameters and bodies as kube-apiserver reads them, with one request each. */
 
 const configMaps = '/api/v1/namespaces/default/configmaps';
 const merge = { 'content-type': 'application/merge-patch+json' };
@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => it.stop());
 
-// Whatever refuses a request before it is looked at, except a missing identity.
+// Errors before a request is read, except a missing identity.
 test.each<[Readonly<Record<string, string>>, number]>([
   [{ 'impersonate-uid': '1' }, 400],
   [{ 'impersonate-user': 'system:anonymous', 'impersonate-group': 'system:unauthenticated' }, 403],
@@ -30,13 +30,13 @@ test.each<[Readonly<Record<string, string>>, number]>([
 test.each<[string, string, AskOptions, number, string]>([
   ['GET', '/b?export=true', {}, 400, 'the export parameter, deprecated since v1.14, is no longer supported'],
   ['GET', '/b?export=false', {}, 200, ''],
-  // A name is looked at before the version of what has it.
+  // A name is checked before the version of the object.
   ['GET', '/a%25b?resourceVersion=x', {}, 400, 'Name parameter invalid: "a%b": may not contain \'%\''],
   ['GET', '/%FFb%C3', {}, 404, 'configmaps "\ufffdb\ufffd" not found'],
-  // Numbers and selectors are read before they are held against each other.
+  // Numbers and selectors are parsed before they are compared with each other.
   ['GET', '?limit=', {}, 400, 'strconv.ParseInt: parsing "": invalid syntax'],
   ['GET', '?timeoutSeconds=&labelSelector=(', {}, 400, 'strconv.ParseInt: parsing "": invalid syntax'],
-  // What nobody sees is told by its number, as Go quotes it.
+  // Invisible characters are shown by number, as Go quotes them.
   ['GET', '?limit=%C2%A0%01', {}, 400, 'strconv.ParseInt: parsing "\\u00a0\\x01": invalid syntax'],
   ['GET', '?fieldSelector=%C2%A0%3Da', {}, 400, '"\\u00a0" is not a known field selector'],
   ['PUT', '/b', { body: { kind: '\u2028' } }, 400, 'no kind "\\u2028" is registered'],
@@ -106,9 +106,9 @@ test.each<[string, string, AskOptions, number, string]>([
     400,
     'invalid continue token: continue key is not valid: ../b',
   ],
-  // In which form a patch comes is asked before the form of the answer.
+  // The format of a patch is checked before that of the response.
   ['PATCH', '/a', { headers: { accept: 'image/png' }, body: {} }, 415, '415: Unsupported Media Type'],
-  // Of several types one is enough to find the route, which then asks for the form of the answer.
+  // One of several types is enough to find the route, which then checks the format of the response.
   [
     'PATCH',
     '/a',
@@ -144,16 +144,16 @@ test.each<[string, string, AskOptions, number, string]>([
     422,
     'is invalid: [resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided, sendInitialEvents: Forbidden',
   ],
-  // Parameters that Go cannot read are not there.
+  // Parameters that Go cannot parse are ignored.
   ['GET', '?limit=%zz&limit=;&limit=x', {}, 400, 'strconv.ParseInt: parsing "x": invalid syntax'],
-  // Which objects a deletion is about is read before how they are to be deleted.
+  // The selection of a deletion is read before its options.
   ['DELETE', '?limit=x', { body: '{' }, 400, 'strconv.ParseInt: parsing "x": invalid syntax'],
   ['DELETE', '?fieldSelector=a%3Db&dryRun=x', {}, 400, '"a" is not a known field selector'],
-  // A name that none can have is told of when the object is looked for.
+  // An invalid name is reported when the object is looked up.
   ['PUT', '/a%25', { body: { metadata: { name: 'a' } } }, 400, 'does not match the name on the URL (a%)'],
   ['PUT', '/a%25', { body: { metadata: { name: 'a%' } } }, 400, `Name parameter invalid: "a%": may not contain '%'`],
   ['DELETE', '/..', { body: { dryRun: ['x'] } }, 422, 'dryRun: Unsupported value'],
-  // What says what a body is must be readable to its end.
+  // The content type must be well-formed to its end.
   [
     'POST',
     '?dryRun=All',
@@ -196,10 +196,10 @@ test.each<[string, string, AskOptions, number, string]>([
     400,
     'ConfigMap in version "v1" cannot be handled as a ConfigMap: proto: wrong wireType = 0 for field Data',
   ],
-  // Of a create, what the body is comes before the options; of an update after them.
+  // A create checks the format of the body before the options; an update after them.
   ['POST', '?dryRun=x', { headers: { 'content-type': 'text/plain' }, body: 'x' }, 415, 'unknown format'],
   ['PUT', '/b?dryRun=x', { headers: { 'content-type': 'text/plain' }, body: 'x' }, 422, 'dryRun'],
-  // What a row holds is asked last: of what is not there, and of what was written.
+  // includeObject is checked last: after a missing object, and after a write.
   ['GET', '/absent?includeObject=x', { headers: table }, 404, 'configmaps "absent" not found'],
   [
     'POST',
@@ -209,7 +209,7 @@ test.each<[string, string, AskOptions, number, string]>([
     "Unable to convert to Table as requested: includeObject: Invalid value: \"x\": must be 'Metadata', 'Object', 'None', or empty",
   ],
   ['GET', '/written', {}, 200, ''],
-  // Of a deletion without a body the query says everything.
+  // For a deletion without a body, the options are those of the query.
   [
     'DELETE',
     '/b?propagationPolicy=',
@@ -221,7 +221,7 @@ test.each<[string, string, AskOptions, number, string]>([
   ['DELETE', '/b?uid=1', {}, 409, 'the UID in the precondition (1) does not match the UID in record'],
   ['DELETE', '/b?resourceVersion=1', {}, 409, 'the ResourceVersion in the precondition (1) does not match'],
   ['DELETE', '?labelSelector=name%3Db&uid=1', {}, 409, 'the UID in the precondition (1) does not match'],
-  // Kinds that options cannot be read from.
+  // Kinds that options cannot be converted from.
   [
     'DELETE',
     '/b',
@@ -245,7 +245,7 @@ test.each<[string, string, AskOptions, number, string]>([
     'json: cannot unmarshal string into Go struct field DeleteOptions.dryRun of type []string',
   ],
   ['GET', '/b', {}, 200, ''],
-  // Status is of every version, and an empty group is the core group.
+  // Status exists in every version, and an empty group is the core group.
   [
     'POST',
     '',
@@ -281,7 +281,8 @@ test.each<[string, string, AskOptions, number, string]>([
     400,
     'DeleteOptions in version "v1" cannot be handled as a ConfigMap: json: cannot unmarshal string into Go struct field DeleteOptions.gracePeriodSeconds of type int64',
   ],
-  // Kinds that are not served are known all the same; definitions are known only among themselves.
+  // Kinds that are not served are registered all the same; CustomResourceDefinitions are registered only in their own
+  // API server.
   [
     'POST',
     '',
@@ -303,7 +304,7 @@ test.each<[string, string, AskOptions, number, string]>([
     400,
     'no kind "CustomResourceDefinition" is registered for version "apiextensions.k8s.io/v1"',
   ],
-  // What is no Secret is told before that a Secret is no ConfigMap.
+  // A malformed Secret is reported before the mismatch of kinds.
   [
     'POST',
     '',
@@ -318,7 +319,7 @@ test.each<[string, string, AskOptions, number, string]>([
     400,
     'ConfigMap in version "x" cannot be handled as a ConfigMap: no kind "ConfigMap" is registered for version "x"',
   ],
-  // A group without a version is none, unless it is the group that is expected.
+  // A group without a version is not valid, unless it is the expected group.
   [
     'POST',
     '?dryRun=All',
@@ -381,12 +382,12 @@ test.each<[string, string, AskOptions, number, string]>([
     400,
     'converting (v1.ListOptions) to (v1.DeleteOptions): unknown conversion',
   ],
-  // Texts that have a type of their own are quoted as JSON, others as Go quotes them.
+  // Strings with their own Go type are quoted as JSON, others as Go quotes them.
   ['GET', '?resourceVersion=0&resourceVersionMatch=a%3Cb', {}, 422, 'Unsupported value: "a\\u003cb"'],
   ['DELETE', '/a?propagationPolicy=a%3Cb', {}, 422, 'Unsupported value: "a\\u003cb"'],
   ['PATCH', '/a', { headers: merge, body: { metadata: { uid: 'a<b' } } }, 422, 'Invalid value: "a\\u003cb"'],
   ['PATCH', '/a', { headers: merge, body: { metadata: { finalizers: ['a<b'] } } }, 422, 'Invalid value: "a<b"'],
-  // A patch that takes the version away leaves an object of which nothing is known.
+  // A patch that removes the version leaves an object of unknown kind.
   ['PATCH', '/a', { headers: merge, body: { apiVersion: null } }, 400, 'was undeterminable: name must be provided'],
   ['PATCH', '/a', { headers: merge, body: { apiVersion: '', kind: null } }, 400, 'name must be provided'],
   [
@@ -411,7 +412,7 @@ test.each<[string, string, AskOptions, number, string]>([
     'converting (core.Secret) to (core.ConfigMap): unknown conversion',
   ],
   ['PATCH', '/a', { headers: merge, body: { apiVersion: 'x/' } }, 422, `Object 'apiVersion' is missing in '{`],
-  // So does one that makes it the internal one, where fields have other names.
+  // So does a patch that sets the internal version, in which fields have other names.
   ['PATCH', '/a', { headers: merge, body: { apiVersion: '__internal', data: 5 } }, 400, 'name must be provided'],
   [
     'PATCH',
@@ -448,7 +449,7 @@ test.each<[string, string, AskOptions, number, string]>([
     400,
     'no kind "CustomResourceDefinition" is registered for version "apiextensions.k8s.io/v1"',
   ],
-  // Who patches strategically or applies is not told which time it is.
+  // Errors of strategic merge patches and server-side apply do not mention the time.
   [
     'PATCH',
     '/a',
@@ -471,7 +472,7 @@ test.each<[string, string, AskOptions, number, string]>([
     400,
     'json: cannot unmarshal number into Go value of',
   ],
-  // The character before the last dash of a prefix is not looked at, and a dash alone is none.
+  // The character before the last dash of a prefix is not checked, and a dash alone is invalid.
   ['PATCH', '/a', { headers: merge, body: { metadata: { generateName: 'A-' } } }, 200, ''],
   [
     'PATCH',
@@ -480,7 +481,7 @@ test.each<[string, string, AskOptions, number, string]>([
     422,
     'metadata.generateName: Invalid value: "-"',
   ],
-  // That a version was sent is found out last.
+  // A resource version in a create is detected last.
   ['POST', '', { body: { metadata: { name: 'A', resourceVersion: '7' } } }, 422, 'metadata.name: Invalid value: "A"'],
   [
     'POST',
@@ -910,7 +911,7 @@ test('lists and maps sent empty make a new generation of webhooks, in whatever w
     [4, 'PATCH', 'strategic-merge-patch+json', { webhooks: [{ name, matchConditions: [] }] }],
     [5, 'PATCH', 'json-patch+json', [{ op: 'add', path: '/webhooks/0/rules', value: [] }]],
     [6, 'PATCH', 'apply-patch+yaml', { ...type, metadata: { name: 'e' }, webhooks: [empty] }],
-    // What is empty elsewhere, or null, is as good as absent.
+    // An empty value elsewhere, or null, is equivalent to an absent one.
     [6, 'PATCH', 'merge-patch+json', { metadata: { labels: {}, finalizers: [] } }],
     [6, 'PATCH', 'merge-patch+json', { webhooks: [{ ...hook, namespaceSelector: {}, rules: null }] }],
   ];
@@ -932,7 +933,7 @@ test('lists and maps sent empty make a new generation of webhooks, in whatever w
 });
 
 test.each([
-  // Generic rules tell it twice, and the kind's own as of a change, as of a new object, or both.
+  // The generic rules report it twice, and the kind's own rules for an update, a create, or both.
   ['/api/v1/namespaces/default/configmaps/told', 4],
   ['/apis/coordination.k8s.io/v1/namespaces/default/leases/told', 3],
   ['/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/told', 3],
@@ -948,7 +949,7 @@ test.each([
 
 test.each([
   ['5', 6],
-  // Too long for a number.
+  // Too large for a number.
   ['9007199254740993', '9007199254740993'],
 ])('a deletion that waits is another generation, of %s too, and its name stays taken', async (generation, after) => {
   const name = `held-${generation}`;
@@ -1064,7 +1065,7 @@ test('the answer to a scale that is written is what was kept of it', async () =>
   expect((await it.ask('POST', at('v1'), { body: dial })).code).toBe(201);
   const ask = async (version: string) =>
     (await it.ask('PATCH', `${at(version)}/d/scale`, { headers: merge, body: { spec: { replicas: 5 } } })).json();
-  // The stored version has no such field.
+  // The stored version lacks this field.
   expect(await ask('v2')).toMatchObject({ kind: 'Scale', spec: {} });
   expect((await ask('v2')).spec).toEqual({});
   expect((await ask('v1')).message).toBe('value cannot be set because .spec.inner is not a map[string]interface{}');
@@ -1151,7 +1152,7 @@ test.each([
 
 test.each<[object, string]>([
   [{ apiVersion: 'v1', kind: 'Secret' }, 'no kind "Secret" is registered for version "v1"'],
-  // What is of no kind that is known is not looked at.
+  // An object of an unregistered kind is not decoded.
   [{ apiVersion: 'v1', kind: 'Secret', data: { k: '***' } }, 'no kind "Secret" is registered for version "v1"'],
   [
     { apiVersion: 'x/v1', kind: 'DeleteOptions', dryRun: 5 },

@@ -67,7 +67,7 @@ test.each([
   const reading = readForSelection(selection, of, [small, large]);
   expect(reading === undefined).toBe(what === 'nothing');
   await reading;
-  // What was parsed is there without another step.
+  // A parsed value is available without another step.
   expect([...large.read()].length === 0).toBe(what === 'value');
   expect(isSelected(selection, of, large)).toBe(text !== 'metadata.name=b');
 });

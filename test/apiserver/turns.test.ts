@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { TurnTaking } from '../../src/runtime/turn-taking.js';
 import { type Served, serve } from './served.js';
 
-/** A write goes on in steps, and between any two of them others can have their turn. */
+/** A write continues in steps, and between any two of them other work can get a turn. */
 
 let it: Served;
 beforeAll(async () => {

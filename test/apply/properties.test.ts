@@ -94,7 +94,7 @@ const owned = (object: ApiObject): readonly FieldSet[] =>
   [...runSync(readManagedFields(object.metadata.managedFields as unknown as Json)).values()].map(
     ({ fields: set }) => set,
   );
-/** Everything an object has, containers included. */
+/** Returns all fields of an object, including containers. */
 const everything = (object: ApiObject): FieldSet => wholeNode(shape, object as unknown as Json, noDeferral).below;
 const missing = (set: FieldSet, from: FieldSet): readonly string[] =>
   [...paths(set)].filter((path: Path) => !has(from, path)).map((path) => printPath(path));
@@ -198,7 +198,7 @@ test('merging adds every field of the configuration, removing takes them away ag
   );
 });
 
-/** Containers whose last part went are empty, which counts as owned. */
+/** Whether a container has become empty because its last member was removed; such a container counts as owned. */
 function isEmptied(value: Json, path: Path): boolean {
   let at: Json | undefined = value;
   for (const element of path) at = (at as JsonObject | undefined)?.[element.slice(2)];

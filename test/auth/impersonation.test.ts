@@ -7,7 +7,7 @@ import { credentials } from './credentials.js';
 
 const alice: UserInfo = { username: 'alice', groups: ['system:authenticated'] };
 
-/** What may be done, as `verb resource[/subresource] [name] [@namespace]`; and what was asked. */
+/** An authorizer with rights such as `verb resource[/subresource] [name] [@namespace]`, which records its calls. */
 class Rights implements Authorizer {
   readonly #allowed: ReadonlySet<string>;
   readonly asked: AccessAttributes[] = [];

@@ -86,7 +86,7 @@ describe('rules', () => {
     [false, { verbs: ['*'], apiGroups: ['*'], resources: ['*'] }, { path: '/x' }],
   ])('%j: %j on %j', async (expected, given, attributes) => {
     expect(await allows([given], asked(attributes))).toBe(expected);
-    // So many are looked up.
+    // With this many rules, an index is used.
     const others = Array.from({ length: 40 }, (_, at) => rule('pods', { verbs: ['fly'], resourceNames: [`n${at}`] }));
     const many = [...others, rule('x', { verbs: ['get', '*'] }), given, given, given];
     expect(await allows(many, asked(attributes))).toBe(expected);
@@ -305,7 +305,7 @@ test('ten thousand bindings are decided about as fast as ten', async () => {
     objects.put(ClusterRoleBindings, { metadata: { name: `b${i}` }, ...bound('ClusterRole', 'r', user(`u${i}`)) });
   }
   const { authorize } = rbac(objects, defaultDomains);
-  // Somebody else each time, since what a user was told is remembered.
+  // A different user each time, because decisions are cached.
   const last = () => asked({ user: { username: 'u9999', groups: [] } });
   expect((await authorize(last())).verdict).toBe('allow');
   await expectShort(200, async () => {

@@ -51,7 +51,7 @@ test('who holds masses of rules that have nothing to do with what is granted is 
 
 test('what takes too many comparisons is not told', () => {
   const names = many(100, (at) => `m${at}`).join(' ');
-  // As many of the resource as of the name, and none of both.
+  // Half of the rules match the resource, half match the name, and none matches both.
   const held = many(100, (at) => [rule('get', '', 'secrets', `n${at}`), rule('get', '', 'pods', names)]).flat();
   const wanted = rule('get', '', 'secrets', names);
   expect(within([held], wanted, 9_999)).toBeUndefined();

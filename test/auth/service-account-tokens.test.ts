@@ -388,7 +388,7 @@ describe('forgeries', () => {
     await fc.assert(
       fc.asyncProperty(fc.nat(token.length - 1), fc.integer({ min: 0, max: 127 }), async (at, code) => {
         const mutated = token.slice(0, at) + String.fromCharCode(code) + token.slice(at + 1);
-        // The last character of the signature carries two bits that no decoder looks at.
+        // The last character of the signature contains two bits that decoders ignore.
         if (mutated === token || at === token.length - 1) return;
         const found = await verify(mutated).catch((error: unknown) => {
           expect(error).toBeInstanceOf(AuthenticationError);

@@ -51,7 +51,7 @@ const environment: Environment = environmentOf({
   libraries: kubernetesLibraries,
 });
 
-/** The type of an expression, or each issue as its place and its message. */
+/** Returns the type of an expression, or each issue as its position and message. */
 function said(text: string): string | readonly string[] {
   const { checked, issues } = runSync(environment.compile(text));
   if (issues === undefined) return typeText(checked.type);

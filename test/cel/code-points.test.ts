@@ -11,7 +11,7 @@ test.each([
   ['marks that join letters', 'e\u0301', 2],
 ])('%s: counted by code points', (_, text, size) => {
   expect(codePoints(text)).toBe(size);
-  // Long texts are counted elsewhere than short ones, and once.
+  // Long texts are counted in another way than short ones, and only once.
   expect(codePoints(text.repeat(1000))).toBe([...text.repeat(1000)].length);
   expect(codePoints(text.repeat(1000))).toBe([...text.repeat(1000)].length);
 });

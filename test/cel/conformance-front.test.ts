@@ -28,8 +28,8 @@ import {
 } from '../../src/cel/types.js';
 
 /**
- * What cel-go's own tests of its parser and checker expect, as cel-spec publishes it. `comprehension.js` is left out: what
- * it expects is about an environment without the macros it is named after.
+ * The expectations of cel-go's own tests of its parser and checker, as published with cel-spec. `comprehension.js` is
+ * left out: its expectations are for an environment without the macros it is named after.
  */
 const reasons: readonly (readonly [reason: string, applies: (test: SerializedIncrementalTest) => boolean])[] = [
   ['containers are empty in Kubernetes', ({ original }) => (original['container'] ?? '') !== ''],
@@ -138,7 +138,10 @@ const all = (suite: SerializedIncrementalTestSuite): readonly SerializedIncremen
   ...(suite.suites ?? []).flatMap(all),
 ];
 
-/** What cel-go notes about each node, the inner ones first: its type, and the variable or the overloads it stands for. */
+/**
+ * Returns cel-go's annotations of each node, the inner ones first: its type, and the variable or the overloads it
+ * refers to.
+ */
 function notesOf({ expr, types, references }: Checked): readonly string[] {
   const notes: string[] = [];
   const visit = (node: Expr): void => {
@@ -151,7 +154,7 @@ function notesOf({ expr, types, references }: Checked): readonly string[] {
   return notes;
 }
 
-/** The notes that are not found one after the other. */
+/** Returns the notes that are not found in this order. */
 function missingIn(noted: string, notes: readonly string[]): readonly string[] {
   let from = 0;
   return notes.filter((note) => {
@@ -161,7 +164,10 @@ function missingIn(noted: string, notes: readonly string[]): readonly string[] {
   });
 }
 
-/** A tree alone says that the text is an expression; the variables it needs are not told. */
+/**
+ * Whether a test has an expected result that can be checked here. A syntax tree alone only shows that the expression is
+ * valid, and the variables it needs are not given.
+ */
 const isTold = ({ error, type }: SerializedIncrementalTest): boolean => error !== undefined || type !== undefined;
 const expected = ({ error, type = '' }: SerializedIncrementalTest): string =>
   error?.replace(/^ERROR: :/gm, 'ERROR: <input>:') ?? type;

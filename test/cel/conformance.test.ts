@@ -29,11 +29,11 @@ import {
 import { Failure, TypeValue, Uint, type Value } from '../../src/cel/values.js';
 
 /**
- * The conformance tests of cel-spec: all but those that need what expressions in Kubernetes do not have. What a test
- * wants evaluated unchecked may be refused by the checker instead.
+ * The conformance tests of cel-spec, except those for features that expressions in Kubernetes do not have. An
+ * expression that a test evaluates unchecked may be rejected by the checker instead.
  */
 
-/** Suites and sections of suites that are left out. */
+/** Suites, and sections of suites, that are left out. */
 const leftOutSections: Readonly<Record<string, string>> = {
   block_ext: 'cel.block is not among the macros',
   encoders_ext: 'base64 is not among the libraries',
@@ -53,7 +53,7 @@ const oneType = 'elements, keys and values of literals are of one type in Kubern
 const presence = 'cel-go takes values without fields for empty ones unless told otherwise';
 const olderFormat = 'version 2 of the library formats so';
 const ownFunctions = 'functions that only the test knows';
-/** Single tests that are left out. */
+/** Tests that are left out. */
 const leftOut: Readonly<Record<string, string>> = {
   'fields/quoted_map_fields/field_access_dash': oneType,
   'fields/quoted_map_fields/has_field_dash': oneType,
@@ -242,7 +242,7 @@ function isLeftOut(one: Case): boolean {
   );
 }
 
-/** The value it has, or `failed`, or `refused`. */
+/** Returns the value, or `failed`, or `refused`. */
 function outcome(one: Case): Value | 'failed' | 'refused' {
   const values = new Map(Object.entries(one.bindings ?? {}).map(([name, { value }]) => [name, valueFrom(value ?? {})]));
   const declared = (one.typeEnv ?? []).map(({ name, ident }) => [name, typeFrom(ident?.type ?? {})] as const);

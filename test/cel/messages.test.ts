@@ -59,7 +59,7 @@ test.each([
   ],
   [timestamp('nanos: dyn(int)'), refused('Timestamp.nanos', "type conversion not supported for 'type'"), 40, 42],
   [duration('?nanos: dyn(true)'), "! cannot initialize optional entry 'nanos' from non-optional value true", 40, 41],
-  // Beyond what a Date of JavaScript can be.
+  // Beyond the range of a JavaScript Date.
   [timestamp('seconds: 99999999999999'), '! timestamp out of range', 40, 40],
 ])('%s', (expression, answer, cost, estimate) => {
   expect(outcome(expression)).toEqual({ answer, cost, estimate });

@@ -8,7 +8,7 @@ import { Uint } from '../../src/cel/values.js';
 
 const macros = [...standardMacros, ...twoVariableMacros, ...optionalMacros];
 
-/** A tree as one line: calls by the names of their functions, folds by all their parts. */
+/** Returns a tree as one line: calls by the names of their functions, folds with all their parts. */
 function lineOf(expr: Expr): string {
   const lines = (exprs: readonly Expr[]): string => exprs.map(lineOf).join(', ');
   const mark = (optional: boolean): string => (optional ? '?' : '');
@@ -117,7 +117,7 @@ describe('macros', () => {
 const startOfValue =
   "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
 
-/** Each issue as its place and its message. */
+/** Returns each issue as its position and message. */
 const issuesOf = (text: string): readonly string[] =>
   (runSync(parse(text, macros)).issues ?? []).map(
     (issue) => /^ERROR: <input>:(-?\d+:\d+: [^\n]*)/.exec(issue.text)?.[1] ?? issue.text,

@@ -18,13 +18,13 @@ function evaluated(prepared: ReturnType<typeof compiler.configuration>): Value {
 }
 const room = () => ({ values: 1_000, bytes: 1_000 });
 
-/** What `Object{f: <expression>}` is merged as. */
+/** Returns the value that `Object{f: <expression>}` merges. */
 function merged(expression: string): Json | undefined {
   const value = evaluated(compiler.configuration(`Object{f: ${expression}}`));
   if (!(value instanceof PatchStruct)) throw new Error('no object');
   return runSync(configurationOf(value, room()))['f'];
 }
-/** What `JSONPatch{value: <expression>}` sets. */
+/** Returns the value that `JSONPatch{value: <expression>}` sets. */
 function set(expression: string): Json {
   const value = evaluated(compiler.operations(`[JSONPatch{value: ${expression}}]`));
   const operation = isList(value) ? value.at(0) : undefined;
@@ -53,7 +53,7 @@ test.each<[string, Json, Json]>([
   expect(set(expression)).toEqual(asSet);
 });
 
-/** As recorded with kube-apiserver 1.36.3. */
+/** Recorded with kube-apiserver 1.36.3. */
 test.each([
   ['null', null, 'structpb.NullValue', 'NULL_VALUE', '0'],
   ['b"abc"', 'YWJj', '[]uint8', '[97 98 99]', '[]uint8{0x61, 0x62, 0x63}'],

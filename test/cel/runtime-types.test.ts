@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { outcome } from './library/outcome.js';
 
-/** As kube-apiserver 1.36 says it. */
+/** The messages of kube-apiserver 1.36. */
 test.each([
   ['{}[quantity("1")]', 'cel.Quantity'],
   ['{}[url("http://a")]', 'cel.URL'],

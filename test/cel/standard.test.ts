@@ -9,7 +9,7 @@ import { written } from './written.js';
 
 const environment = environmentOf({ variables: new Map(), libraries: [standard, optionals] });
 
-/** Also where a constant fails already when the program is made. */
+/** Evaluates an expression. A failure of a constant may occur when the program is compiled. */
 function evaluated(text: string): Value {
   const compiled = runSync(environment.compile(text));
   if (compiled.issues !== undefined) throw new Error(compiled.issues.map(({ message }) => message).join());

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { compileCondition } from '../../src/cel/environments/admission.js';
 import { hostileExpressions } from '../fuzz/expression-bombs.js';
 
-/** How often others could have had their turn while an expression was compiled. */
+/** Returns how often compiling an expression pauses for other work. */
 function pausesOf(text: string): number {
   const compiling = compileCondition(text);
   let pauses = 0;

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { indexOf, lastIndexOf, partsBetween } from '../../src/cel/text-search.js';
 import { expectShort } from '../processor-time.js';
 
-/** Long enough for the way that never looks back. */
+/** Long enough for the algorithm that never goes back in the text. */
 const padding = 'ab'.repeat(100_000);
 const wanted = `${'ab'.repeat(40)}c`;
 

@@ -17,7 +17,7 @@ test('a server without the ledger is told from one whose ledger is empty', async
   const server = await testServer();
   expect(await hasLedger(server.client, notAsked)).toBe(true);
   await server.stop();
-  // As kube-apiserver answers it, and as the path of a version does.
+  // The response of kube-apiserver, and that to the path of the version.
   const unknown = new ApiError({ message: '404 page not found', reason: 'NotFound', code: 404 });
   expect(await hasLedger(answering(unknown), notAsked)).toBe(false);
   expect(await hasLedger(answering(noSuchResource()), notAsked)).toBe(false);

@@ -238,7 +238,7 @@ describe('requests', () => {
     ];
     const text = /^the server does not serve widgets\.example\.com in version v2: [A-Z]+ http.*: 404 page not found$/;
     for (const call of calls) await expect(call).rejects.toThrow(text);
-    // The type may be served all the same.
+    // The type itself may be served.
     for (const call of [widgets.subresource('scale').get(widget.metadata), client.discover()])
       await expect(call).rejects.toThrow(/^GET /);
   });

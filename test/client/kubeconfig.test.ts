@@ -251,7 +251,7 @@ describe('an exec plugin', () => {
     expect(await runs()).toEqual([
       '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","spec":{"interactive":false,"cluster":{"server":"https://h:1"}}} own argument',
     ]);
-    // What another call presented before counts no more.
+    // Credentials that another call presented earlier no longer count.
     credentials.refused({ authorization: 'Bearer old' });
     await credentials.current();
     expect((await runs()).length).toBe(1);

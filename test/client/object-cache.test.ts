@@ -46,7 +46,7 @@ async function open(
   const names = (): readonly string[] => cache.list().map(({ metadata }) => metadata.name ?? '');
   return { clock, client, cache, seen, stop, names };
 }
-/** Once begun no watch gets beyond what comes next: there it fails, or ends if there is no failure. */
+/** Makes every later watch stop before the next event: it fails, or ends if there is no failure. */
 function obstacle(client: FakeClient, failure: Error | undefined): () => void {
   let from = Number.NEGATIVE_INFINITY;
   const resource = client.resource.bind(client);
@@ -207,7 +207,7 @@ describe('object cache', () => {
     let late: string[] | undefined;
     cache.changes.subscribe(({ type }) => {
       sizes.push(cache.list().length);
-      // Who comes in the middle of it begins with all of the new ones, and hears of none twice.
+      // A subscriber that joins in between starts with all new objects, and gets none of them twice.
       if (type !== 'deleted' || late !== undefined) return;
       const told: string[] = [];
       late = told;
@@ -459,7 +459,7 @@ describe('object cache', () => {
     for (const wait of waits) expect([wait >= 600_000, wait < 660_000]).toEqual([true, true]);
   });
 
-  /** How many caches are syncing and failing. */
+  /** Counts the caches that are syncing and failing. */
   function observed() {
     const count = { syncing: 0, failing: 0 };
     const told: string[] = [];
@@ -499,7 +499,7 @@ describe('object cache', () => {
       await clock.advance(20_000);
       client.dropWatches(hungUp());
       await clock.advance(2_000);
-      // It is not waited longer each time.
+      // The wait does not grow each time.
       expect(client.watching).toBe(1);
     }
     expect(told).toEqual(['things syncing 1', 'things syncing 0']);

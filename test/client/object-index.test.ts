@@ -11,7 +11,7 @@ const map = (name: string, ...colours: readonly string[]): ConfigMap => ({
   data: Object.fromEntries(colours.map((colour, at) => [String(at), colour])),
 });
 
-/** An index by values, and what tells it of changes. */
+/** Returns an index by values, and functions that report changes to it. */
 function indexed(valuesOf = ({ data = {} }: ConfigMap): readonly string[] => Object.values(data)) {
   const changes = new Subject<CacheChange<ConfigMap>>();
   const index = indexBy({ changes }, valuesOf);

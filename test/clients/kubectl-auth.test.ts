@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findKubectls, type Kubectl, kubectl } from '../process/kubectl.js';
 import { type ServerProgram, startServer, temporaryDirectory } from '../process/program.js';
 
-/** What kubectl can do about identities and access, as it does against Kubernetes, in every version that is here. */
+/** kubectl's commands for identities and access work as with Kubernetes, in every version installed. */
 const programs = findKubectls();
 if (programs.length === 0) console.warn('SKIPPED: there is no kubectl on this machine');
 
@@ -27,7 +27,8 @@ interface Claims {
 const claimsOf = (token: string): Claims =>
   JSON.parse(Buffer.from(token.trim().split('.')[1] ?? '', 'base64url').toString()) as Claims;
 
-// Each test makes what it needs, so that they can run at the same time: most of their time is spent in starting kubectl.
+// Each test creates its own objects, so that they can run concurrently: most of their time is spent on starting
+// kubectl.
 describe.skipIf(programs.length === 0).concurrent.each(programs)('kubectl $version', (program) => {
   const name = `auth-${program.version.replace('.', '-')}`;
   const minor = Number(program.version.split('.')[1] ?? 99);

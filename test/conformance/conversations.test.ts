@@ -11,7 +11,10 @@ import { type Answer, type Caller, createCaller } from './caller.js';
 import { observe, withoutOrder } from './observe.js';
 import { at, fill, readTranscripts, type Step, type Transcript } from './transcript.js';
 
-/** Conversations recorded with kube-apiserver 1.36, held again with this server: every answer must agree, body and all. */
+/**
+ * Conversations recorded with kube-apiserver 1.36, repeated with this server: every response must match, including its
+ * body.
+ */
 
 if (!etcdInstalled) console.warn('There is no etcd on the PATH: no conversation is held with servers that share one.');
 
@@ -22,7 +25,7 @@ describe.each(['machinery', 'identity', 'certificates', 'podcertificates', 'cust
   );
 });
 
-/** Recorded where nobody fills in the status of a policy. */
+/** Recorded without the controller that writes the status of policies. */
 describe('policies', () => {
   const controllers = controllerNames.filter((name) => name !== 'policy-status');
   conversations(
@@ -64,7 +67,7 @@ function conversations(area: string, caller: Pick<Caller, 'send'>): void {
   });
 }
 
-/** Servers that run for the tests of a suite. Every request goes to the one whose turn it is. */
+/** Starts the servers for the tests of a suite. Every request goes to the one whose turn it is. */
 function serving(...starts: readonly (() => Promise<Server>)[]): Pick<Caller, 'send'> {
   const servers: Server[] = [];
   const callers: Caller[] = [];
@@ -80,7 +83,10 @@ function serving(...starts: readonly (() => Promise<Server>)[]): Pick<Caller, 's
   return { send: (step) => (callers[sent++ % callers.length] as Caller).send(step) };
 }
 
-/** Both sides of every step, in the form that is compared. What an expected answer leaves out is left out of both. */
+/**
+ * Yields both sides of every step, in the form that is compared. Parts missing in an expected response are removed from
+ * both.
+ */
 async function* play({ steps }: Transcript, caller: Pick<Caller, 'send'>) {
   const variables = new Map<string, string>();
   for (const step of steps) {

@@ -12,7 +12,7 @@ import { type TestServer, testServer } from '../../src/testing/test-server.js';
 
 let kit: TestServer;
 let client: Client;
-/** What is thrown instead of the next writes of a decision. */
+/** The number of writes of decisions that fail next. */
 let faults = 0;
 let writes = 0;
 beforeAll(async () => {
@@ -34,7 +34,7 @@ const create = async (): Promise<CertificateSigningRequest> => {
   writes = 0;
   return client.resource(CertificateSigningRequests).create(await testSigningRequest({ name: `r${made++}` }));
 };
-/** Somebody else writes it. */
+/** Writes the request as another client. */
 const label = (csr: CertificateSigningRequest) =>
   client
     .resource(CertificateSigningRequests)

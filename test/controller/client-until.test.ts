@@ -19,7 +19,10 @@ afterEach(() => {
   for (const close of open.splice(0)) close();
 });
 
-/** A client of a server that takes requests and does not answer; `asked` resolves with the next answer to be given. */
+/**
+ * Returns a client of a server that accepts requests and does not respond; `asked` resolves with the next response to
+ * send.
+ */
 async function unanswered() {
   const server = createServer((_, response) => void server.emit('asked', response));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

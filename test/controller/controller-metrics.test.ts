@@ -68,7 +68,7 @@ test('what workers are at is told of by its age', async () => {
   });
   const workers = async () =>
     (await metrics.expose()).text.match(/(?<=^controller_runtime_(?:active|max)_\w+\{.*\} )\d+$/gm);
-  /** Of the longest at work, and of all together. */
+  /** Returns the age of the longest running work, and the sum of all. */
   const ages = async () =>
     (await metrics.expose()).text.match(/(?<=^workqueue_(?:unfinished|longest)\w*_seconds\{.*\} )\d+$/gm);
   await clock.advance(5_000);
@@ -149,7 +149,7 @@ test('each time that a key waits for a worker is counted, once', async () => {
   finish();
   await settled();
   expect(await told()).toMatchObject({ depth: 0, retries_total: 1, queue_duration_seconds_sum: 0.5 });
-  // The time of the first comes while the only worker is busy.
+  // The delayed key becomes due while the only worker is busy.
   await clock.advance(1_500);
   expect(await told()).toMatchObject({ depth: 1, adds_total: 3, queue_duration_seconds_count: 2 });
   stop.abort();

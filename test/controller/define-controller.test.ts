@@ -390,7 +390,7 @@ describe('a controller', () => {
     expect(seen).toEqual(['there uid-1', 'gone uid-1', 'there uid-2']);
   });
 
-  /** A controller whose worker is busy from now on, until it is let go. */
+  /** Starts a controller whose worker is busy until it is released. */
   async function busy(spec: Pick<ControllerSpec<Unstructured>, 'deleted'>) {
     const seen: string[] = [];
     let free = (): void => {};
@@ -658,7 +658,7 @@ describe('a controller', () => {
     await clock.advance(60_000);
     expect(gone).toEqual(['a']);
     expect(reconciles().filter(({ level }) => level === 'warn')).toEqual([]);
-    // Of one that the cache still has nobody said that it went.
+    // For an object that is still in the cache, no deletion was reported.
     await client.resource(Parts).create({ ...thing('b'), kind: 'Part' });
     await settled();
     expect(reconciles().at(-1)).toMatchObject({ level: 'warn', object: 'n/b', result: 'retry' });
@@ -1048,7 +1048,7 @@ describe('a controller', () => {
       'backoff.capMs must be a number greater than 0, not Infinity',
     ],
     [{ rateLimit: { perSecond: 0, burst: 1 } }, 'rateLimit.perSecond must be a number greater than 0, not 0'],
-    // Of programs without types.
+    // Options of programs without types.
     [{ rateLimit: { perSecond: 5 } as RateLimit }, 'rateLimit.burst must be a number greater than 0, not undefined'],
   ])('numbers that are none are refused at once: %j', (more, message) => {
     const spec = { name: 'c', for: Things, reconcile: async () => {}, ...more };
@@ -1242,7 +1242,7 @@ describe('a manager', () => {
     const controller = (name: string): Runnable => defineController({ name, for: Things, reconcile: async () => {} });
     expect(() => add(controller('twin'), controller('twin'))).toThrow('duplicate controller name twin');
     add(controller('one'), controller('other'));
-    // These say more of themselves, as those of several signers do.
+    // These are distinguished by other log fields, as those of several signers are.
     const wrapped = (): Runnable => ({ name: 'one', run: (given) => controller('one').run(given) });
     add(wrapped(), wrapped());
   });

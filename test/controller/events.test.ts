@@ -88,7 +88,7 @@ describe('an event recorder', () => {
       { kind: 'Secret', namespace: 'two' },
     ];
     for (const { kind, namespace } of failed) {
-      // Together more than come at once of one object.
+      // Together more than the limit of one object.
       for (let i = 0; i < 20; i++)
         recorder.record({ apiVersion: 'v1', kind, metadata: { name: 'a', namespace } }, event);
     }
@@ -131,7 +131,7 @@ describe('an event recorder', () => {
       await recorder.flush();
       await clock.advance(60_000);
     }
-    // 25 at once, and one for each full five minutes after the first.
+    // 25 immediately, and one for each full five minutes after the first.
     expect(await events()).toMatchObject([{ count: 25 + 47 }]);
   });
 

@@ -8,7 +8,7 @@ import { FakeClock, settled } from '../../src/testing/fake-clock.js';
 import { FakeClient } from '../fake-client.js';
 import { reviewContext } from '../webhook/review.js';
 
-/** Runs work of one key and tells what happened, in order. */
+/** Runs work for one key and returns what happened, in order. */
 function run(given: Partial<KeyedWork<string>> = {}, signal = new AbortController().signal) {
   const clock = new FakeClock();
   const client = new FakeClient(clock);

@@ -15,13 +15,13 @@ import { FakeClient } from '../fake-client.js';
 
 const key = { namespace: 'kube-system', name: 'lock' };
 
-/** What is different about one candidate. */
+/** The differences of one candidate. */
 interface Own {
   readonly clock?: Clock;
   readonly options?: Partial<LeaderOptions>;
-  /** Its way to the leases, which may be slow or cut off. */
+  /** Its connection to the leases, which may be slow or interrupted. */
   readonly through?: (leases: ResourceClient<Lease>) => Partial<ResourceClient<Lease>>;
-  /** What else it does while it leads. */
+  /** Other runnables while it leads. */
   readonly also?: readonly Runnable[];
   readonly log?: Logger;
   readonly metrics?: ControllerMetrics;
@@ -31,7 +31,7 @@ function world() {
   const clock = new FakeClock();
   const client = new FakeClient(clock);
   const leading = new Set<string>();
-  /** Who began to lead while another did. */
+  /** The candidates that began to lead while another one did. */
   const second: string[] = [];
   const candidate = (identity: string, own: Own = {}) => {
     const leases = client.resource(Leases);
@@ -64,7 +64,7 @@ function world() {
   return { clock, client, leading, second, candidate, lease };
 }
 
-/** A way to the leases that may be cut. */
+/** A connection to the leases that can be interrupted. */
 function cable() {
   let isCut = false;
   const through = (leases: ResourceClient<Lease>): Partial<ResourceClient<Lease>> => ({
@@ -239,7 +239,7 @@ describe('leader election', () => {
       apiVersion: 'coordination.k8s.io/v1',
       kind: 'Lease',
       metadata: key,
-      // A clock that is far ahead or behind means nothing.
+      // A clock that is far ahead or behind has no influence.
       spec: { holderIdentity: 'gone', leaseDurationSeconds: 15, renewTime: '2020-01-01T00:00:00.000000Z' },
     });
     candidate('b');
@@ -320,7 +320,7 @@ describe('leader election', () => {
       const failures: unknown[] = [];
       const write = async ({ client }: Pick<ReconcileContext, 'client'>): Promise<void> => {
         await systemClock.sleep(0);
-        // What it waited for has come, and no timer has told it yet.
+        // The event it waited for has arrived, and no timer has fired yet.
         suspendedMs = 60_000;
         const metadata = { namespace: 'n', name: 'a' };
         const written = client
@@ -404,7 +404,7 @@ describe('leader election', () => {
       }),
     });
     await clock.advance(12_101);
-    cut(); // having renewed after 12 s, it leads until 22 s
+    cut(); // it renewed after 12 s, so it leads until 22 s
     await clock.advance(12_000);
     expect(second).toEqual([]);
   });
@@ -462,13 +462,13 @@ describe('leader election', () => {
       sleep: (...given) => clock.sleep(...given),
     };
     candidate('b', { clock: own });
-    await clock.advance(4_500); // b looked after 4 s, and a renewed after 3.1 s and will after 6.2 s
+    await clock.advance(4_500); // b checked after 4 s; a renewed after 3.1 s and will renew after 6.2 s
     ahead = 3_600_000;
     await clock.advance(1_600);
     expect(second).toEqual([]);
   });
 
-  /** Writes once a second, for 20 seconds, whatever it is told. */
+  /** Writes once a second, for 20 seconds, whatever happens. */
   const busy = (clock: Clock): Runnable => ({
     name: 'busy',
     run: async ({ client }) => {

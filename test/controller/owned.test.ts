@@ -8,7 +8,7 @@ import { owned } from '../../src/controller/owned.js';
 import { FakeClock } from '../../src/testing/fake-clock.js';
 import { FakeClient } from '../fake-client.js';
 
-/** They make no difference. */
+/** The objects of the controller are not used. */
 const noObjects = undefined as never;
 
 const reference = (apiVersion: string, kind: string): OwnerReference =>

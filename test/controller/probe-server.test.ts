@@ -4,7 +4,7 @@ import { openMetrics } from '../../src/runtime/metrics.js';
 import { eventually } from '../../src/testing/until.js';
 import { reviewContext } from '../webhook/review.js';
 
-/** Asks a server of these options, which runs meanwhile. */
+/** Sends a request to a server with these options, which runs meanwhile. */
 async function asked(
   options: Partial<ProbeServerOptions>,
   ask: (url: string, lines: readonly object[]) => Promise<void>,

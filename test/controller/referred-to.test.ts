@@ -49,7 +49,7 @@ test('a change wakes those who refer to it, and nobody else', async () => {
   await certs.create(cert('a', 's'));
   await certs.create(cert('b', 's'));
   await certs.create(cert('c', 'other'));
-  // One that nobody would have let in.
+  // An object that validation would have rejected.
   await certs.create({ ...cert('d', ''), spec: undefined as never });
   const context = { client, clock, log: silentLogger, signal: stop.signal };
   const running = [controller('one'), controller('two', { labelSelector: 'none' })].map((each) => each.run(context));

@@ -29,7 +29,7 @@ const reconcile = async (): Promise<void> => {};
 const watched = ({ calls }: FakeClient): readonly string[] =>
   calls.filter(({ verb }) => verb === 'watch').map(({ plural }) => plural);
 
-/** Somebody with a client, a clock and a log, who works until it is stopped. */
+/** A user with a client, a clock and a log, which works until it is stopped. */
 function user(client: FakeClient, clock: FakeClock) {
   const stop = new AbortController();
   setMaxListeners(0, stop.signal);
@@ -58,7 +58,7 @@ function namesSeen(cache: ObjectCache<ApiObject>): string[] {
   return seen;
 }
 
-/** Runs a manager of these for a moment, and says what was watched. */
+/** Runs a manager with these runnables for a moment, and returns what was watched. */
 async function watchedBy(runnables: readonly Runnable[], { eachItsOwn = false } = {}): Promise<readonly string[]> {
   const clock = new FakeClock();
   const client = new FakeClient(clock);
@@ -141,7 +141,7 @@ test('who comes late gets what is there, and what happens until it goes', async 
   expect(first).toEqual(['added a', 'added b', 'added c', 'end']);
   await settled();
   expect(client.watching).toBe(0);
-  // The next to come begins anew.
+  // The next user starts a new cache.
   expect(namesSeen(sharedCache(user().context, Secrets))).toEqual([]);
   await settled();
   expect(watched(client)).toEqual(['secrets', 'secrets']);

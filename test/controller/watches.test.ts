@@ -19,7 +19,7 @@ import { eventually } from '../../src/testing/until.js';
 import { FakeClient } from '../fake-client.js';
 import { reviewContext } from '../webhook/review.js';
 
-/** A manager of these runnables and a probe server, where Secrets cannot be listed or watched. */
+/** Starts a manager with these runnables and a probe server, in which Secrets cannot be listed or watched. */
 async function world(...runnables: readonly Runnable[]) {
   const clock = new FakeClock();
   const client = new FakeClient(clock);
@@ -91,7 +91,7 @@ test.each<[string, Runnable]>([
   expect(await ask('/readyz')).toEqual([200, 'ok']);
   expect(await failing()).toContain('{controller="c",resource="secrets"} 0');
 
-  // What worked once leaves the program ready.
+  // A watch that worked once leaves the program ready.
   client.fail = ({ plural }) => (plural === 'secrets' ? untyped('secrets is forbidden', 403) : undefined);
   client.dropWatches(new Error('reset'));
   await clock.advance(3 * 60_000);

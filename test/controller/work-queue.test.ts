@@ -178,7 +178,7 @@ describe('delays', () => {
   test('of times that earlier ones have overtaken, no more are kept than of those that count and a few', () => {
     const delays = new Delays<string>();
     let most = 0;
-    // Each key is put off by a day, then by an hour, as a request is that is issued after it was made.
+    // Each key is delayed by a day, then by an hour, like a request that is issued after its creation.
     for (let minute = 0; minute < 3_000; minute++) {
       delays.put(`${minute}`, 'key', minute + 1_440);
       delays.put(`${minute}`, 'key', minute + 60);

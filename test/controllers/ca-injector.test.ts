@@ -79,7 +79,7 @@ async function start(bundles: readonly ClusterTrustBundle[]) {
     },
   );
   const { client } = world;
-  /** Each `caBundle` of what is ours, and of what is not. */
+  /** Returns each `caBundle` of our objects, or of other objects. */
   const injected = async (name = 'ours') => {
     const mutating = await client.resource(MutatingWebhookConfigurations).get({ name });
     const validating = await client.resource(ValidatingWebhookConfigurations).get({ name });
@@ -161,7 +161,7 @@ test('two that want it otherwise do not write without end', async () => {
   const updates = () => world.client.writes.filter((write) => write.startsWith('update')).length;
   await world.clock.advance(9_000);
   const first = updates();
-  // Ten looks each at first, then one in two seconds.
+  // Ten checks each at first, then one in two seconds.
   expect(first).toBeLessThanOrEqual(2 * (10 + 5));
   await world.clock.advance(20_000);
   expect(updates()).toBeGreaterThan(first);

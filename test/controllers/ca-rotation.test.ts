@@ -27,7 +27,7 @@ const ca: RotatedCa = {
   seconds: (48 * hour) / 1_000,
 };
 
-/** Keys are made in threads, so waiting for timers is not enough. A busy machine may need seconds. */
+/** Keys are generated in threads, so waiting for timers is not enough. A busy machine may need seconds. */
 const until = (holds: () => Promise<boolean>): Promise<void> =>
   expect.poll(holds, { timeout: 10_000, interval: 5 }).toBe(true);
 
@@ -63,7 +63,7 @@ async function start(more: Partial<RotatedCa> = {}, { publish = true, rotator = 
   return { ...world, state, secrets, request, bundles, signs: () => follow?.current() };
 }
 
-/** Advances step by step, since keys take real time to make. */
+/** Advances step by step, because generating keys takes real time. */
 async function pass({ clock }: World, milliseconds: number): Promise<void> {
   for (let passed = 0; passed < milliseconds; passed += hour / 6) {
     await clock.advance(hour / 6);
@@ -195,7 +195,7 @@ describe('ca-rotation', () => {
       issuers.add(anchor);
       for (const bundle of await world.bundles()) expect(bundle).toContain(anchor);
     }
-    // Announced, seen, switched, retired.
+    // Once for each step: announce, note-seen, switch, retire.
     expect(crashes).toEqual(Array.from({ length: 4 }, () => ['before', 'after']).flat());
     expect(await world.state()).toMatchObject({ generation: 2, retiring: [] });
     expect(issuers.size).toBe(2);

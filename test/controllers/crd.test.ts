@@ -204,7 +204,7 @@ describe('the controllers', () => {
     expect(items.filter(({ status }) => status?.acceptedNames?.kind === 'Kind').length).toBe(1);
   });
 
-  /** The connection under the first cache of definitions, which makes it again by itself unless it stays cut. */
+  /** The connection of the first cache of definitions, which reconnects by itself unless it stays interrupted. */
   function connection(client: FakeClient) {
     const reset = (): Error => new Error('read ECONNRESET');
     const resource = client.resource.bind(client);
@@ -397,7 +397,7 @@ describe('the controllers', () => {
     await server.client.resource(Widgets).create(widget('default', 'a'));
     await crds.delete(name);
     await until(crds, name, (one) => one === undefined);
-    // In another scope nobody could reach it, and it would hold the definition for ever.
+    // In another scope the object could not be accessed, and would prevent the deletion of the definition forever.
     await define('Cluster');
     const all = resourceType<ApiObject>({ ...Widgets, namespaced: false });
     expect((await server.client.resource(all).list()).items).toEqual([]);

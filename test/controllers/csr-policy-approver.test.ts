@@ -107,7 +107,7 @@ describe('patterns', () => {
     const meaning: Readonly<Record<string, string>> = { '.': '\\.', '*': '[^.]*', '**': '.*' };
     fc.assert(
       fc.property(pieces, texts, (all, text) => {
-        // Two runs that follow each other are read as one of them is written.
+        // Adjacent runs are parsed as if they were written as one.
         const parsed = all.join('').match(/\*\*|[ab.*]/g) ?? [];
         const expression = new RegExp(`^${parsed.map((one) => meaning[one] ?? one).join('')}$`);
         expect(matcher(parsePattern(all.join('')), { separators: '.' })(text)).toBe(expression.test(text));
@@ -554,7 +554,7 @@ describe('a policy', () => {
   });
   test('is refused with two rules of a name', () => {
     expect(policyProblems({ rules: [approve, approve] })).toEqual(['rules[1].name: duplicate rule "team"']);
-    // From a program without types: a word that is not understood is no permission.
+    // From a program without types: an unknown word is not a permission.
     expect(policyProblems({ mode: 'shadwo' as 'shadow', rules: [approve] })).toEqual([
       'mode: must be one of enforce, shadow, not "shadwo"',
     ]);

@@ -24,10 +24,10 @@ import { runControllers } from './run-controllers.js';
 const verbs = ['list', 'watch', 'delete', 'get'];
 const discovered = (type: ResourceType, can = verbs) => ({ ...type, verbs: can, preferred: true });
 
-/** Of another group, and of the same name as one that every server has. */
+/** A type of another group, with the same name as one that every server has. */
 const OtherConfigMaps = { ...ConfigMaps, group: 'example.com' };
 
-/** Of a definition whose conversion webhook may fail. */
+/** A type of a definition whose conversion webhook may fail. */
 const Widgets: ResourceType = { ...ConfigMaps, group: 'example.com', plural: 'widgets', kind: 'Widget' };
 
 const owner = (name: string, finalizers: readonly string[] = []): ConfigMap => ({
@@ -60,7 +60,7 @@ async function start(prepare: (client: FakeClient) => unknown = () => {}) {
   return { ...world, owners, dependents, names, key };
 }
 
-/** A Widget that owns a Secret; answers where Widgets are. */
+/** Creates a Widget that owns a Secret; returns the client of Widgets. */
 async function widgetThatOwns(client: FakeClient, secret: string) {
   const widgets = client.resource<ApiObject>(Widgets);
   const metadata = { name: 'w', namespace: 'n' };

@@ -130,7 +130,7 @@ test('a token is marked, refused, and deleted, years later', async () => {
     const marked = await until(secrets, key, (found) => found?.metadata.labels !== undefined);
     expect(Object.keys(marked?.metadata.labels ?? {})).toEqual(['kubernetes.io/legacy-token-invalid-since']);
     expect((await review())?.error).toContain('has been marked invalid. Use tokens from the TokenRequest API');
-    // Trying it counts as a use; once nobody does, it goes.
+    // An attempt to use the token counts as a use; without further ones, it is deleted.
     const tried = await until(secrets, key, (found) => Object.keys(found?.metadata.labels ?? {}).length === 2);
     expect(tried?.metadata.labels).toHaveProperty(['kubernetes.io/legacy-token-last-used']);
     await pass(400);

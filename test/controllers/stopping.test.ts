@@ -14,15 +14,15 @@ const controllers = () => builtinControllers({ rootCa: () => 'pem', mintToken: a
 
 interface Stopped {
   readonly calls: number;
-  /** Calls after they were told to stop. */
+  /** The number of calls after the controllers were asked to stop. */
   readonly late: number;
   readonly ended: boolean;
   readonly left: number;
-  /** Lines at warn and error since then. */
+  /** The log lines at warn and error since then. */
   readonly complaints: readonly string[];
 }
 
-/** Runs all controllers and stops them when they make their nth call. */
+/** Runs all controllers and stops them at their nth call. */
 async function stopAt(n: number): Promise<Stopped> {
   const clock = new FakeClock();
   const client = new FakeClient(clock);

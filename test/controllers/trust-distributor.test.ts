@@ -130,8 +130,8 @@ const until = (holds: () => Promise<boolean>): Promise<void> =>
   expect.poll(holds, { timeout: 20_000, interval: 5 }).toBe(true);
 
 /**
- * Holds within some minutes. Files are read in real time, so that one may pass before anybody waits for it; anchors have an
- * end, so that not many may.
+ * Waits until a condition holds, for some minutes of the clock. Files are read in real time, so that a minute may pass
+ * before the result is awaited; anchors expire, so that not many may.
  */
 async function later(clock: FakeClock, holds: () => Promise<boolean>): Promise<void> {
   for (let minutes = 0; minutes < 12; minutes++) {

@@ -18,7 +18,7 @@ import { certificateProfiles } from './src/resources/certificateprofiles/definit
 import { loggedStore } from './src/store/logged-store.js';
 import { teamDirectory } from './team-directory.js';
 
-/** The code on the pages about extending does what they say. */
+/** The code on the pages about extending does what they describe. */
 
 test('the kind has defaults and rules', () => {
   const good = write(certificateProfiles, { spec: { signerName: 'example.com/ci' } });

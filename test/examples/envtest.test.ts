@@ -8,7 +8,7 @@ import { type Ended, run, temporaryDirectory } from '../process/program.js';
 const example = resolve('examples/envtest');
 const asset = (name: string): string => join(example, 'assets', name);
 
-/** The program as a command of one word. */
+/** Returns a command without arguments that runs the program. */
 function kedge(): string {
   const file = join(temporaryDirectory(), 'kedge');
   writeFileSync(file, `#!/bin/sh\nexec '${process.execPath}' '${mainFile}' "$@"\n`);
@@ -35,7 +35,7 @@ test('a suite with envtest runs against Kedge', { timeout: 1_200_000 }, async (c
   expect(done).toMatchObject({ code: 0, stdout: expect.stringContaining('--- PASS: TestEnvironment') });
 });
 
-/** What Kedge is started with. */
+/** Returns the arguments and the configuration with which Kedge is started. */
 async function translated(...flags: readonly string[]): Promise<Ended & { readonly folder: string }> {
   const folder = temporaryDirectory();
   const seen = join(folder, 'seen');

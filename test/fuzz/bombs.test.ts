@@ -3,8 +3,8 @@ import { explosions } from './each-bomb.js';
 import { openTarget, type Target } from './target.js';
 
 /**
- * Requests that once ended the process, filled its memory or held it up for seconds. Every bomb there is can be sent
- * with `npm run fuzz -- --bombs ''`.
+ * Requests that once ended the process, exhausted its memory or blocked it for seconds. All bombs can be sent with `npm
+ * run fuzz -- --bombs ''`.
  */
 const once: readonly (readonly [name: string, code: number])[] = [
   ['deep YAML in flow style', 400],

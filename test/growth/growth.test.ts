@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { growthOf, smallFaultsOf } from './growth.js';
 import { readers } from './readers.js';
 
-/** Of each reader a few forms; `GROWTH_FORMS=2000 GROWTH_SEED=7 npx vitest run test/growth` looks for more. */
+/** A few forms for each reader; `GROWTH_FORMS=2000 GROWTH_SEED=7 npx vitest run test/growth` tests more. */
 const forms = Number(process.env['GROWTH_FORMS'] ?? 20);
 const seed = Number(process.env['GROWTH_SEED'] ?? 1);
 

@@ -19,7 +19,10 @@ import { compileValidator } from '../../src/schema/validate.js';
 import { expectShort } from '../processor-time.js';
 import { field, varint } from '../protobuf-bytes.js';
 
-/** What grew faster than what was sent. Each took a second or more, or all memory, and takes some milliseconds now. */
+/**
+ * Inputs that once took more than linear time or memory. Each took a second or more, or all memory, and takes some
+ * milliseconds now.
+ */
 
 const schemaOf = (kind: string): Schema => {
   const found = builtinDefinitions().find((definition) => definition.kind === kind);
@@ -28,7 +31,7 @@ const schemaOf = (kind: string): Schema => {
 };
 
 describe('entries of maps in protobuf', () => {
-  /** So many entries of `data`, each of which says that its value has so many bytes, which come behind all of them. */
+  /** This many entries of `data`, each of which declares a value of this many bytes, which follow after all of them. */
   const beyond = (count: number, size: number): Buffer => {
     const entry = field(2, Buffer.from([0x12, ...varint(size)]));
     const raw = Buffer.concat([...Array<Buffer>(count).fill(entry), field(15, Buffer.alloc(size, 'a'))]);

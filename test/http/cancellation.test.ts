@@ -13,7 +13,7 @@ test.each([
   expect(signal.aborted).toBe(true);
 });
 
-/** That of a request that ends with the server. */
+/** Returns the cancellation of a request that ends with the server. */
 function endingWith(stopping: AbortSignal): Cancellation {
   const cancellation = new Cancellation();
   cancellation.endWith(stopping);

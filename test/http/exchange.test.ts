@@ -23,7 +23,7 @@ import { collectGarbage } from '../collect-garbage.js';
 
 const chunkBytes = 65_536;
 
-/** A long answer that counts how much of it was made. */
+/** A long body that counts how many of its chunks were generated. */
 function counted(count: number): Body & { readonly made: () => number } {
   let made = 0;
   function* chunks(): Generator<Buffer, void> {
@@ -231,7 +231,7 @@ test.each([
   const parts = {
     async handle(): Promise<ApiResponse> {
       turnsTaken.add(turn);
-      // As long as it takes to read a selector of that length, on a slow machine.
+      // The time that parsing a selector of that length takes on a slow machine.
       const begun = performance.now();
       while (performance.now() - begun < 10);
       return {

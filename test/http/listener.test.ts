@@ -36,10 +36,10 @@ afterAll(async () => {
   for (const { stop } of open) await stop();
 });
 
-/** A grace, in milliseconds: a test in which anything were waited for would not end. */
+/** A grace period in milliseconds, so long that a test that waits for it would time out. */
 const longerThanTests = 3_600_000;
 
-/** Answers every request with its path; reads bodies of those that have one. */
+/** Answers every request with its path; reads the body if there is one. */
 async function listening(
   limits: Partial<ConnectionLimits> = {},
   answer: Partial<ApiResponse> | ((request: ApiRequest) => Partial<ApiResponse> | Promise<Partial<ApiResponse>>) = {},
@@ -87,7 +87,7 @@ type Protocol = 'h2' | 'http/1.1';
 interface Raw {
   readonly socket: TLSSocket;
   send(bytes: string | Buffer): void;
-  /** What came until the server closed the connection. */
+  /** Everything received until the server closed the connection. */
   readonly all: Promise<Buffer>;
 }
 
@@ -97,7 +97,7 @@ async function rawConnection(port: number, protocols: readonly Protocol[], allow
     port,
     rejectUnauthorized: false,
     ALPNProtocols: [...protocols],
-    // Unknown to the types.
+    // Not in the type definitions.
     ...{ allowHalfOpen },
   });
   const chunks: Buffer[] = [];
@@ -113,7 +113,7 @@ const getRoot = Buffer.from([0x82, 0x87, 0x84, 0x41, 0x01, 0x61]);
 /** The same with :method POST */
 const postRoot = Buffer.from([0x83, 0x87, 0x84, 0x41, 0x01, 0x61]);
 const cancel = Buffer.from([0, 0, 0, 8]);
-/** Code of the GOAWAY in what a server sent. */
+/** Returns the code of the GOAWAY frame among the frames of a server. */
 const goawayIn = (bytes: Buffer): number | undefined =>
   framesIn(bytes)
     .find(({ type }) => type === 7)
@@ -142,7 +142,7 @@ describe('HTTP/1.1', () => {
     ['nothing', ''],
     ['half a header', 'GET / HTTP/1.1\r\nx'],
   ])('whoever sends %s is not waited for', async (_, bytes) => {
-    // The handshake has to be over by then, on a busy machine, too.
+    // The handshake must be complete by then, also on a busy machine.
     const { raw } = await listening({ headersMs: 400 });
     const connection = await raw('http/1.1');
     connection.send(bytes);
@@ -305,14 +305,14 @@ describe('HTTP/1.1', () => {
     ['a long header', `GET / HTTP/1.1\r\nhost: a\r\nx: ${'x'.repeat(200_000)}`, /^HTTP\/1\.1 431 /],
     ['no request', 'HELLO\r\n\r\n', /^HTTP\/1\.1 400 /],
   ])('who goes on sending %s', (_, sent, told) => {
-    /** Nobody is told that a connection was closed before sending on it twice. */
+    /** Waits until the connection is reset: a client notices that only when it sends twice. */
     const untilReset = ({ socket }: Raw): Promise<boolean> =>
       eventually(
         () => socket.destroyed || !socket.write('x'),
         () => socket.destroyed,
       );
 
-    /** A connection on which the server has said all it says. */
+    /** Opens a connection on which the server has sent its last response. */
     async function refused() {
       const clock = new FakeClock();
       const { raw } = await listening({}, {}, clock);
@@ -433,7 +433,7 @@ describe('HTTP/1.1', () => {
     send('GET /api/v1/configmaps?watch=1 HTTP/1.1\r\nhost: a\r\n\r\n');
     await new Promise((resolve) => socket.once('data', resolve));
     say({ type: 'BOOKMARK', resourceVersion: '7', initialEventsEnd: false });
-    // By then the event was handed to the connection, which has not told yet that it is written.
+    // By then the event was handed to the connection, which has not yet reported that it is written.
     await new Promise<void>((resolve) => process.nextTick(resolve));
     await stop(10_000);
     expect((await all).toString()).toMatch(/"BOOKMARK".*\r\n0\r\n\r\n$/s);
@@ -458,7 +458,7 @@ describe('HTTP/1.1', () => {
 });
 
 describe('work on a request ends', () => {
-  /** Requests that are at work until their signal aborts. */
+  /** Starts requests that run until their signal aborts. */
   async function working(clock?: Clock) {
     let begun = 0;
     let ended = 0;
@@ -606,12 +606,12 @@ describe('HTTP/2', () => {
     const { raw } = await listening({ headerBytes: 131_072, idleMs: 200 });
     const connection = await raw('h2');
     connection.send(preface);
-    // The limits of the server count once they are acknowledged.
+    // The server's limits apply once they are acknowledged.
     connection.send(frame(4, 1, 0, Buffer.alloc(0)));
-    // `x: aaa…` of 2,000 characters, told once and then by its number.
+    // `x: aaa…` of 2,000 characters, sent once and then by its index.
     const told = Buffer.concat([Buffer.from([0x40, 1, 0x78, 0x7f, 0xd1, 0x0e]), Buffer.alloc(2_000, 'a')]);
     for (const [at, count] of [50, 70, 50].entries()) {
-      // Each request puts its `:authority` before it.
+      // Each request adds its `:authority` to the table before it.
       const number = 0xbe + at;
       const first = at === 0 ? told : Buffer.from([number]);
       const fields = Buffer.concat([getRoot, first, Buffer.alloc(count - 1, number)]);
@@ -619,7 +619,7 @@ describe('HTTP/2', () => {
     }
     const answers = framesIn(await connection.all).filter(({ type }) => type === 1);
     const isOk = 0x88;
-    // A refusal waits for nothing.
+    // A refusal does not wait for other responses.
     const sorted = answers.toSorted((a, b) => a.stream - b.stream);
     expect(sorted.map(({ payload }) => payload[0] === isOk)).toEqual([true, false, true]);
   });
@@ -782,7 +782,7 @@ test('every connection tells all that the peer sent, in its order, though the cl
   const until = { notAfter: Date.UTC(2050, 0, 1) };
   const ca = forge({ subject: [[attributes.commonName, 'ca']], extensions: [extensions.authority()], ...until });
   const peer = forge({ subject: [[attributes.commonName, 'alice']], issuer: ca, ...until });
-  // Of the same name, and so an issuer as well as far as names go; and one that is nobody's issuer.
+  // One with the same name as the CA, and so an issuer by name; and one that issued nothing.
   const [other, unneeded] = ['ca', 'other'].map((name) =>
     forge({ subject: [[attributes.commonName, name]], extensions: [extensions.authority()], ...until }),
   );
@@ -794,7 +794,7 @@ test('every connection tells all that the peer sent, in its order, though the cl
       text: 'user' in caller ? '' : caller.credentials.certificates.map((der) => der.toString('base64')).join(),
     },
   }));
-  // Keeps sessions, and no connection.
+  // Keeps sessions, but no connections.
   const agent = new Agent({
     rejectUnauthorized: false,
     key: peer.key.export({ type: 'pkcs8', format: 'pem' }),

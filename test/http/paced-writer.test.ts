@@ -3,13 +3,13 @@ import { expect, test } from 'vitest';
 import { PacedWriter } from '../../src/http/paced-writer.js';
 import { FakeClock, settled } from '../../src/testing/fake-clock.js';
 
-/** Takes all that waits as one, as sockets do, and so many bytes at a time. */
+/** Writes everything queued as one chunk, as sockets do, and this many bytes at a time. */
 class Socket extends Writable {
   readonly taken: Buffer[] = [];
   #pending: { left: number; readonly done: () => void } | undefined;
 
   constructor() {
-    // As in Node 20; later ones take more.
+    // As in Node.js 20; later versions buffer more.
     super({ highWaterMark: 16_384 });
   }
 
@@ -99,7 +99,7 @@ test('who is told that there is room writes on, be some of it still on its way',
   const { out, writer } = writing();
   expect(writer.write(megabyte.subarray(0, 20_000))).toBe(false);
   const taken = writer.drained();
-  // As answers over HTTP/1.1 do that were written before their connection was theirs.
+  // As for responses over HTTP/1.1 that were written before they got the connection.
   out.emit('drain');
   await taken;
   expect(writer.waiting).toBe(20_000);

@@ -4,7 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { endBetweenReads } from '../../src/http/session-ends.js';
 
-/** Writes down what is asked of it. */
+/** Records the calls of a session. */
 function session(destroyed = false) {
   const done: string[] = [];
   const it = Object.assign(new EventEmitter(), {

@@ -8,7 +8,7 @@ import { MemoryStore } from '../../src/store/memory/memory-store.js';
 import { FakeClock, settled } from '../../src/testing/fake-clock.js';
 import { collection, definition, type Query } from '../apiserver/verbs/collection.js';
 
-/** A socket that takes nothing until told to. */
+/** A socket that writes nothing until `take` is called. */
 class Socket extends Writable {
   taken = '';
   #next: (() => void) | undefined;
@@ -20,7 +20,7 @@ class Socket extends Writable {
     else this.#next = done;
   }
 
-  /** Takes one write, or everything from now on. */
+  /** Completes one write, or all from now on. */
   take(all = false): void {
     this.#open ||= all;
     const next = this.#next;
@@ -55,7 +55,7 @@ test('the present state, however large, waits for its reader', async () => {
   const { out } = start();
   await settled();
   expect(out.writableLength).toBeLessThan(1_500_000);
-  // Meanwhile others write.
+  // Other clients write meanwhile.
   await api.put('n', 'm000', {}, 'new');
   out.take(true);
   await expect.poll(() => revisions(out.taken)).toEqual(upTo(41));
@@ -143,7 +143,7 @@ test('nothing overtakes an event that takes long to encode', async () => {
   const over = writeWatch(events, encode, out, { abort: () => out.destroy(), clock });
   await settled();
   for (const name of ['a', 'slow', 'b']) await api.put('n', name);
-  // A bookmark falls due meanwhile.
+  // A bookmark becomes due meanwhile.
   await clock.advance(61_000);
   expect(out.taken).toBe('a;');
   slow[0]?.(Buffer.alloc(0));

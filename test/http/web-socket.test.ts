@@ -35,7 +35,7 @@ function open(path: string, options: ClientOptions & { readonly protocols?: read
   });
 }
 
-/** Messages one after the other. */
+/** Returns the messages of a socket one after the other. */
 function messagesOf(socket: WebSocket) {
   const waiting: { readonly bytes: Buffer; readonly isBinary: boolean }[] = [];
   socket.on('message', (data: RawData, isBinary: boolean) => waiting.push({ bytes: data as Buffer, isBinary }));
@@ -86,7 +86,7 @@ test('large events arrive whole and in order, whatever the form', async () => {
     expect([told.object.metadata.name, told.object.data.x.length]).toEqual([name, 50_000 + 65_535 * at]);
     const { bytes, isBinary } = await nextBinary();
     expect(isBinary).toBe(true);
-    // The fields of an event: its type, and an object behind its length of three bytes.
+    // The fields of an event: its type, and an object with a length of three bytes before it.
     expect(bytes.subarray(0, 8).toString('latin1')).toBe('\n\x05ADDED\x12');
     expect(bytes.includes(name)).toBe(true);
     expect(bytes.length).toBeGreaterThan(50_000 + 65_535 * at);
@@ -185,7 +185,7 @@ test('a body that would be taken for the other protocol is refused, and does not
     headers: { upgrade: 'websocket', 'content-type': 'application/json', 'content-length': body.length },
     body,
   });
-  // Newer versions of Node read the body.
+  // Newer versions of Node.js read the body.
   expect([200, 400]).toContain(answer.code);
   expect(await configMaps().get({ namespace: 'default', name: 'kept' })).toBeDefined();
 });

@@ -226,10 +226,10 @@ test.each([
   expect(() => readCaState(data)).toThrow('rotation.json of the Secret is not the state of a CA');
 });
 
-/** More worlds with `KEDGE_SEEDS=1,2,3`. */
+/** `KEDGE_SEEDS=1,2,3` runs more simulations. */
 const seeds = (process.env['KEDGE_SEEDS'] ?? '1').split(',').map(Number);
 
-/** Numbers in [0, 1), the same ones for a seed. */
+/** Returns numbers in [0, 1), the same for the same seed. */
 function random(seed: number): () => number {
   let state = seed;
   return () => {
@@ -245,9 +245,9 @@ interface Issued {
 }
 
 /**
- * Two years of a CA that lives for 120 days and signs for up to 30. The publisher is late by hours, now and then by
- * days; verifiers see a bundle up to a day after it was published; the program crashes between decision and write,
- * clocks jump, people ask for rotations at any time.
+ * Simulates two years of a CA with a lifetime of 120 days that signs for up to 30. The publisher is late by hours, and
+ * sometimes by days; verifiers see a bundle up to a day after it was published; the program crashes between decision
+ * and write, clocks jump, and rotations are requested at any time.
  */
 test.each(seeds)(
   'in two years no certificate fails before its time (%i)',
@@ -265,7 +265,7 @@ test.each(seeds)(
       retiring: [],
       longestSeconds: rules.maxSeconds,
     });
-    /** What was published, and when: the latest first. */
+    /** The published bundles with their times, the latest first. */
     let published: readonly { readonly at: number; readonly text: string; readonly anchors: ReadonlySet<string> }[] =
       [];
 
@@ -286,7 +286,7 @@ test.each(seeds)(
           published = [{ at: now, text, anchors: new Set(anchors) }, ...published].slice(0, 20);
         }
       }
-      // The signer, with the state of now and rarely one that is minutes old.
+      // The signer, with the current state and sometimes with one that is minutes old.
       const { signing } = readCaState(stored);
       if (signing.certificate !== ca?.certificate) ca = { ...signing, loaded: loadCertificateAuthority(signing) };
       const { loaded } = ca;
@@ -301,7 +301,7 @@ test.each(seeds)(
       );
       const [anchor, anchorEnds] = [anchorOf(signing), loaded.certificate.notAfter];
       live = [...live.filter(({ notAfter }) => notAfter > now), { anchor, anchorEnds, notAfter: leaf.notAfter }];
-      // The verifiers: the slowest sees what was published a day ago.
+      // The verifiers: the slowest sees the bundle of a day ago.
       for (const lag of [0, number() * day, day]) {
         const view = published.find(({ at }) => at + lag <= now);
         if (view === undefined) continue;
@@ -311,7 +311,7 @@ test.each(seeds)(
           if (issued.anchorEnds <= now) throw new Error('an anchor ended before what it signed');
         }
       }
-      // The machine.
+      // The state machine.
       requested ||= chance(0.003);
       const seeing = chance(0.002) ? now - 3 * day : now;
       for (let more = true; more; ) {
@@ -336,11 +336,11 @@ test.each(seeds)(
                     ? dropRetired(state, seeing)
                     : state;
         more = next !== state;
-        if (chance(0.3)) break; // It crashes before it writes.
+        if (chance(0.3)) break; // a crash before the write
         if (step.action === 'announce') requested = false;
         stored = writeCaState(next, stored);
         generations = next.generation;
-        if (chance(0.3)) break; // It crashes after.
+        if (chance(0.3)) break; // a crash after the write
       }
     }
     expect(generations).toBeGreaterThan(6);

@@ -226,7 +226,7 @@ describe('the contents', () => {
 
 test('the key of a CA is for signatures, certificates and lists of those that count no more', async () => {
   const [ca] = readPemCertificates((await createAuthorityKeyPair({ commonName: 'ca' })).certificate);
-  // keyUsage, critical: the bits 0, 5 and 6.
+  // keyUsage, critical: bits 0, 5 and 6.
   expect(ca?.der.toString('hex')).toContain('0603551d0f0101ff040403020186');
 });
 
@@ -308,7 +308,7 @@ describe('loading', () => {
       subject: [[attributes.commonName, 'ca']],
       extensions: [extensions.authority(), ...extensions.keyIds('own', issuers)],
       notAfter: Date.UTC(2050, 0, 1),
-      // As far as is known here nobody's.
+      // Signed by an unknown key.
       signedBy: generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey,
     });
     const ca = loadCertificateAuthority({
@@ -432,7 +432,7 @@ describe('every kind of key', () => {
 test('another X.509 library writes the same certificates, to the byte', async () => {
   await import('reflect-metadata');
   const x509 = await import('@peculiar/x509');
-  // Ed25519, because its signatures of the same bytes are the same.
+  // Ed25519, because its signatures are deterministic.
   const pair = await createAuthorityKeyPair({ commonName: 'root', keyType: 'Ed25519' });
   const ca = loadCertificateAuthority({ ...pair, clock });
   const algorithm = { name: 'Ed25519' };
@@ -457,7 +457,7 @@ test('another X.509 library writes the same certificates, to the byte', async ()
         const usages = client ? ['digital signature', 'client auth'] : ['key encipherment', 'crl sign', 'server auth'];
         const issued = only(await ca.issue(pem, { seconds: lifetime, usages }));
         const { commonName, dnsNames, emailAddresses, ipAddresses } = asked;
-        // Sorted, as DER demands of sets; the other library writes them as they come.
+        // Sorted, as DER requires for sets; the other library writes them in the given order.
         const { organizations } = issued.subject;
         const shown = (value: string) =>
           /^[A-Za-z0-9 '()+,\-./:=?]*$/.test(value) ? { printableString: value } : { utf8String: value };

@@ -14,7 +14,7 @@ import { requestOf } from './raw-request.js';
 
 interface Recorded {
   readonly name: string;
-  /** Base64 of PEM. */
+  /** The base64 of PEM. */
   readonly request: string;
   readonly error?: string;
 }
@@ -126,14 +126,14 @@ test('parse failures and signature failures are told apart', async () => {
   expect(() => readCertificateRequest('')).toThrow(expect.objectContaining({ problem: 'pem' }));
 });
 
-/** Everything in a request but its signature, which may be written in more than one way. */
+/** Returns everything in a request except its signature, which may be encoded in more than one way. */
 const meaning = (pem: string): unknown => {
   const { publicKey, ...rest } = readCertificateRequest(pem);
   return { ...rest, spki: publicKey.spki.toString('hex') };
 };
 
-/** Time one reading may take, with room for a busy machine. */
-/** In milliseconds of processor time; each takes some of them. */
+/** The time limit of one reading, with a margin for a busy machine. */
+/** In milliseconds of processor time; each reading takes a few. */
 const most = 500;
 
 test('a damaged request is refused or means the same, quickly', async () => {
@@ -176,7 +176,7 @@ test('arbitrary bytes are refused without a crash', () => {
   );
 });
 
-/** A megabyte of sequences in sequences, the innermost first in the making. */
+/** Returns a megabyte of nested sequences, built from the innermost. */
 function nested(): Buffer {
   const heads: Buffer[] = [];
   for (let length = 0; length < 1_000_000; length += heads.at(-1)?.length ?? 0) {

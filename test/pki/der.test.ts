@@ -3,7 +3,7 @@ import { DerCursor, maxElements, tags } from '../../src/pki/der.js';
 import { encode, encodeOid, sequence } from '../../src/pki/der-writer.js';
 import { readName } from '../../src/pki/distinguished-name.js';
 
-/** A name of so many RDNs of so many attributes. */
+/** Returns a name with this many RDNs of this many attributes. */
 function nameOf(rdns: number, attributes: number): Buffer {
   const one = sequence(encodeOid('2.5.4.3'), encode(tags.utf8String, Buffer.from('a')));
   const rdn = encode(tags.set, ...Array.from({ length: attributes }, () => one));

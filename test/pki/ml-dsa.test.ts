@@ -19,7 +19,7 @@ const isThere = await generateKey('ML-DSA-44').then(
 if (!isThere) console.warn(`Node.js ${process.version} has no ML-DSA: only that it is refused is tried`);
 const spkiOf = ({ identifier, keyBytes }: MlDsaParameters): Buffer =>
   sequence(identifier, encodeBits(Buffer.alloc(keyBytes)));
-/** From OpenSSL 3.5 on public keys are read, whether Node.js makes keys or not. */
+/** From OpenSSL 3.5 on, public keys can be read, whether or not Node.js can generate keys. */
 const isRead = (facts: MlDsaParameters): boolean => {
   try {
     createPublicKey({ key: spkiOf(facts), format: 'der', type: 'spki' });

@@ -19,7 +19,7 @@ test.each([
 });
 
 const malformed = 'failed to parse certificate: x509: malformed certificate';
-// Recorded with kube-apiserver 1.36.3, which tells it of the caBundle of a definition.
+// Recorded with kube-apiserver 1.36.3, which reports these errors for the caBundle of a definition.
 test.each([
   ['nothing but a key', key, 'no valid certificate authority data seen'],
   ['nothing without headers', headed, 'no valid certificate authority data seen'],

@@ -24,7 +24,7 @@ interface Given {
   readonly trailer?: readonly Buffer[];
 }
 
-/** Parameters of RSASSA-PSS (RFC 4055); those of a SHA-256, unless said otherwise. */
+/** Returns parameters of RSASSA-PSS (RFC 4055), by default those for SHA-256. */
 const parameters = ({
   hash = 'sha256',
   none = derNull,

@@ -17,7 +17,7 @@ const extensions = sequence(sequence(encodeOid('2.5.29.17'), octetString(names))
 const attribute = (type: string, ...values: readonly Buffer[]): Buffer =>
   sequence(encodeOid(type), encode(tags.set, ...values));
 const microsoft = attribute('1.3.6.1.4.1.311.2.1.14', extensions);
-/** The length of the SET takes a byte more than it should. */
+/** The length of the SET is encoded with one byte more than necessary. */
 const notShortest = sequence(
   encodeOid(oids.extensionRequest),
   Buffer.from([tags.set, 0x81, extensions.length]),

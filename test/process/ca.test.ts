@@ -16,7 +16,10 @@ import { testSigningRequest } from '../../src/testing/certificates.js';
 import { eventually, until } from '../../src/testing/until.js';
 import { type Program, runKedge, type ServerProgram, startKedge, startServer, temporaryDirectory } from './program.js';
 
-/** `kedge ca` and `kedge certificates` against a server under other domains, whose controllers are a program of their own with the same file. */
+/**
+ * `kedge ca` and `kedge certificates` with a server under other domains, whose controllers are a separate program with
+ * the same file.
+ */
 
 const dataDir = temporaryDirectory();
 const config = join(dataDir, 'kedge.yaml');
@@ -51,7 +54,7 @@ afterAll(async () => {
 
 const startControllers = (): Promise<Program> =>
   startKedge(['controllers', '--kubeconfig', server.kubeconfig, '--config', config, '--log-format', 'json']);
-/** As in a crash. It looks at everything anew, where it would look once a minute. */
+/** Restarts the controllers as after a crash. They check everything immediately, instead of once a minute. */
 async function restartControllers(): Promise<void> {
   controllers.kill('SIGKILL');
   await controllers.ended;
@@ -114,7 +117,7 @@ test('a rotation is begun, refused while it is under way, and gets to its end ov
   const anchor = Buffer.from(made?.data?.['tls.crt'] ?? '', 'base64').toString();
   const published = async (): Promise<readonly ClusterTrustBundle[]> =>
     (await bundles.list()).items.filter(({ spec }) => spec.trustBundle?.includes(anchor));
-  // There is one for each spelling of the signer.
+  // There is one for each form of the signer name.
   await eventually(published, ({ length }) => length === 2);
   expect(await kedgeCa('rotate', 'pki/node-ca')).toMatchObject({
     code: 0,
@@ -129,7 +132,7 @@ test('a rotation is begun, refused while it is under way, and gets to its end ov
   expect(await issuerOf('second')).toBe('node-ca 1');
 
   await restartControllers();
-  // Superseded bundles stay for an hour, and count until they go.
+  // Superseded bundles are kept for an hour, and count until they are deleted.
   const isOld = ({ spec }: ClusterTrustBundle): boolean => readPemCertificates(spec.trustBundle ?? '').length === 1;
   const both = await eventually(published, ({ length }) => length === 4);
   for (const { metadata } of both.filter(isOld)) await bundles.delete({ name: metadata.name ?? '' });

@@ -11,7 +11,7 @@ import { eventually, until } from '../../src/testing/until.js';
 import { gadgetDefinition } from '../scenarios/manifests.js';
 import { type Program, runKedge, type ServerProgram, startKedge, startServer, temporaryDirectory } from './program.js';
 
-/** The built-in controllers as a program of their own, against a server that runs none. */
+/** The built-in controllers as a separate program, with a server that runs none. */
 
 const dataDir = temporaryDirectory();
 let server: ServerProgram;
@@ -85,7 +85,7 @@ test('custom resources are accepted and cleaned up', async () => {
 });
 
 test('controllers that were chosen and have nothing to do are told of', async () => {
-  // What verifies the API server is published by whoever runs root-ca-publisher.
+  // The CAs that verify the API server are published by the program that runs root-ca-publisher.
   const chosen = ['--controllers', 'csr-signer,trust-bundle-publisher,namespace,service-account-token,policy-status'];
   const json = ['--log-format', 'json'];
   const program = await startKedge(['controllers', '--kubeconfig', server.kubeconfig, ...chosen, ...json]);

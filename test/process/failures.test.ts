@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Ended, runKedge, type ServerProgram, startServer, temporaryDirectory } from './program.js';
 
-/** What cannot be done is said in one sentence on standard error, and by the exit status. */
+/** Errors are reported in one sentence on standard error, and by the exit status. */
 
 const files = temporaryDirectory();
 const file = (name: string, content: string): string => {
@@ -204,7 +204,7 @@ describe('a damaged data directory', () => {
   const sound = temporaryDirectory();
   beforeAll(async () => {
     await (await startServer(sound)).stop();
-    // It would make up for what the log lacks.
+    // The journal would replace what the log lacks.
     rmSync(join(sound, 'store/JOURNAL'));
   });
   const copy = (): string => {
@@ -228,7 +228,7 @@ describe('a damaged data directory', () => {
   });
 });
 
-/** The log of LevelDB, which has all there is after a regular stop. */
+/** Returns the log file of LevelDB, which contains everything after a regular stop. */
 function logFile(dataDir: string): string {
   const store = join(dataDir, 'store');
   const [log, ...more] = readdirSync(store).filter((name) => name.endsWith('.log'));

@@ -11,7 +11,7 @@ import { connect } from '../../src/client/remote-client.js';
 import { until } from '../../src/testing/until.js';
 import { startServer, temporaryDirectory } from './program.js';
 
-/** What nobody caught, made to happen by signals. */
+/** Returns an environment in which signals cause uncaught errors. */
 function withFaults(directory: string): { readonly env: NodeJS.ProcessEnv } {
   const file = join(directory, 'faults.mjs');
   writeFileSync(
@@ -36,7 +36,7 @@ test('what nobody caught is logged; a rejection changes nothing, an exception st
   expect(stderr).toBe('kedge: stopped after a fault: nobody expects this\n');
 });
 
-/** So much that LevelDB begins another file. */
+/** Writes so much that LevelDB starts another file. */
 async function writeMuch(client: Client): Promise<void> {
   const data = { text: 'x'.repeat(1_000_000) };
   for (let count = 0; count < 20; count++) {
@@ -120,7 +120,7 @@ test.skipIf(process.platform !== 'linux')('audit events that do not fit on the d
   ) as [string, string, string, string];
   writeFileSync(policyFile, 'apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: Metadata}]\n');
   writeFileSync(config, `audit: { policyFile: ${policyFile}, logFile: ${logFile} }\nstore: 'memory:'\n`);
-  // Beyond the limit of a file's size writing fails, and the signal that says so would end the program.
+  // Beyond the limit on file sizes, writing fails, and the signal for it would end the program.
   writeFileSync(ignore, "process.on('SIGXFSZ', () => {});\n");
   const server = await startServer(directory, ['--config', config], {
     env: { NODE_OPTIONS: `--import=${pathToFileURL(ignore).href}` },

@@ -11,7 +11,7 @@ import { testRequest } from '../../src/testing/certificates.js';
 import { until } from '../../src/testing/until.js';
 import { startServer, temporaryDirectory } from './program.js';
 
-/** `kill -9` under writes: what was acknowledged is there, and nobody is issued a second certificate. */
+/** `kill -9` during writes: acknowledged writes are not lost, and no request gets a second certificate. */
 
 const rounds = 5;
 const writers = 8;
@@ -21,11 +21,11 @@ interface Acknowledged {
   readonly resourceVersion: string;
 }
 
-/** What clients were told, over all rounds. */
+/** What was acknowledged to clients, over all rounds. */
 interface Record {
   readonly configMaps: Map<string, Acknowledged>;
   readonly requests: Map<string, Acknowledged>;
-  /** Certificates seen by the name of the request. */
+  /** The certificates seen, by the name of the request. */
   readonly certificates: Map<string, Set<string>>;
 }
 
@@ -44,7 +44,7 @@ test('over several rounds', async () => {
     const client = await connect({ kubeconfig: server.kubeconfig });
     await compare(client, record);
     const stopNoting = noteCertificates(client, record);
-    // Dies in the middle of the writes that follow.
+    // The server is killed during the following writes.
     let wanted = 1 + Math.floor(Math.random() * 80);
     const acknowledge = (): void => {
       wanted -= 1;
@@ -113,7 +113,7 @@ async function write(
       acknowledge();
     }
   } catch {
-    // The server was killed; what it did not acknowledge may or may not be there.
+    // The server was killed; writes that it did not acknowledge may or may not have happened.
   }
 }
 
@@ -132,7 +132,7 @@ function noteCertificates(client: RemoteClient, record: Record): () => void {
   return () => subscription.unsubscribe();
 }
 
-/** Nothing acknowledged is missing, is another object or an older one. */
+/** Checks that no acknowledged object is missing, replaced by another, or older. */
 async function compare(client: RemoteClient, { configMaps, requests }: Record): Promise<void> {
   const maps = await client.resource(ConfigMaps).list({ namespace: 'default' });
   const found = new Map(maps.items.map((map) => [map.metadata.name ?? '', map]));

@@ -15,7 +15,7 @@ import { eventually, until } from '../../src/testing/until.js';
 import { freePort } from '../free-port.js';
 import { type Ended, type ServerProgram, startKedge, startServer, temporaryDirectory } from './program.js';
 
-/** `kedge serve` as a program: its flags, what it prints, how it stops and what it finds again. */
+/** `kedge serve` as a program: its flags, its output, how it stops, and what it keeps across restarts. */
 
 const configMap = (name: string): ConfigMap => ({
   apiVersion: 'v1',
@@ -209,7 +209,7 @@ test('a second start finds every object, the same CA and the same keys', async (
   });
 });
 
-/** Who a bearer of this token is. */
+/** Returns the name of the user of a token. */
 async function fetchAs({ ca }: RemoteClient, url: string, token: string): Promise<string | undefined> {
   const [{ httpClient }, { fixedCredentials }] = await Promise.all([
     import('../../src/client/http-client.js'),

@@ -10,7 +10,7 @@ import { until } from '../../src/testing/until.js';
 import { type EtcdProcess, etcdInstalled, startEtcd } from '../store/etcd/etcd-process.js';
 import { type Ended, runKedge, startServer, temporaryDirectory } from './program.js';
 
-/** `kedge store copy`: a server goes on over another store as if nothing had happened. */
+/** `kedge store copy`: a server continues with another store as if nothing had happened. */
 
 if (!etcdInstalled) console.warn('There is no etcd on the PATH: that a store is copied to it is not tested.');
 
@@ -40,12 +40,12 @@ const identities = async (client: Awaited<ReturnType<typeof connect>>): Promise<
   return found.map((object) => object?.metadata.uid);
 };
 
-/** Over a store that was copied, with the keys of the first server. */
+/** Starts a server with a copied store and the keys of the first server, and checks that clients continue. */
 async function goesOn(address: string, more: readonly string[] = []): Promise<void> {
   const dataDir = temporaryDirectory();
   cpSync(join(original, 'pki'), join(dataDir, 'pki'), { recursive: true });
   const server = await startServer(dataDir, ['--store', address, ...more]);
-  // Whoever used the first one knows this one.
+  // Clients of the first server recognize this one.
   const client = await connect({ kubeconfig: server.kubeconfig });
   const configMaps = client.resource(ConfigMaps);
   expect(await identities(client)).toEqual(uids);

@@ -29,7 +29,7 @@ import { deleteOptions, listMeta } from '../../src/schema/meta.js';
 import { decodeEnvelope, encodeEnvelope, encodeProtobuf } from '../../src/schema/protobuf.js';
 import type { Schema } from '../../src/schema/schema.js';
 
-/** Every kind with every field set: what goes in as JSON, YAML or protobuf comes out as the other two. */
+/** Every kind with every field set: a body in JSON, YAML or protobuf can be read in the other two formats. */
 
 const samples = {
   string: 'text',
@@ -45,7 +45,7 @@ const samples = {
   raw: { any: ['thing', 1, null, 9_223_372_036_854_775_807n] },
 } as const;
 
-/** A value with every field set; a schema within itself only so often. */
+/** Returns a value with every field set; recursive schemas are followed only a few levels. */
 function sample(schema: Schema, inside: readonly Schema[] = []): Json | undefined {
   const shape = wireShape(schema);
   if (shape === 'struct') {

@@ -58,7 +58,7 @@ test('the subresource for tokens is there only when somebody answers it', () => 
   expect(subresourcesOf(builtinDefinitions({ token }))).toEqual(['token']);
 });
 
-/** What writes may do, kind by kind. */
+/** The properties of writes, by kind. */
 test.each([
   ['serviceaccounts', { createOnUpdate: false, unconditionalUpdate: true, answersDeleted: true, generation: false }],
   ['secrets', { createOnUpdate: false, unconditionalUpdate: true, answersDeleted: false, generation: false }],
@@ -110,7 +110,7 @@ test.each([
   }).toEqual(expected);
 });
 
-/** Every struct of a schema, once, with a path for messages. */
+/** Yields every struct of a schema once, with a path for messages. */
 function structsOf(schema: Schema, path: string, seen = new Set<Schema>()): readonly (readonly [string, Schema])[] {
   if (seen.has(schema)) return [];
   seen.add(schema);

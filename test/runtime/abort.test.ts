@@ -41,7 +41,7 @@ test('any number are limited by one signal at a time, without a warning of the p
   const gate = new Promise<void>((resolve) => (finish = resolve));
   const all = Promise.all(Array.from({ length: 20 }, () => withTimeout(limits, () => gate)));
   expect(getEventListeners(signal, 'abort')).toHaveLength(20);
-  // The process tells of a warning in a tick of its own.
+  // The process emits a warning in a later tick.
   await new Promise((resolve) => setImmediate(resolve));
   finish();
   await all;

@@ -115,7 +115,7 @@ test('without backups a full file is begun anew', async () => {
 
 test('what waits has an end, and nobody waits for it', async () => {
   const file = await openRotatingFile({ path: join(folder, 'log'), maxBytes: 0, maxBackups: 0, maxWaiting: 10 });
-  // The first is on its way at once and waits no more.
+  // The first line is written immediately and does not count as waiting.
   expect([file.write('123456\n'), file.write('12345678\n'), file.write('12\n')]).toEqual([true, true, false]);
   await file.close();
   expect(await readFile(join(folder, 'log'), 'utf8')).toBe('123456\n12345678\n');
@@ -135,7 +135,7 @@ test('lines that cannot be written are lost and told of, and later ones are writ
     () => readFile(path, 'utf8'),
     (text) => text === 'one\n',
   );
-  // The place is gone, and with a file in its way no directory can come back.
+  // The directory is gone, and cannot be created again because a file has its name.
   await rm(join(folder, 'sub'), { recursive: true });
   await writeFile(join(folder, 'sub'), '');
   file.write('lost\n');

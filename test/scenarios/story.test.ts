@@ -10,8 +10,8 @@ import { type Program, type ServerProgram, start, startServer, temporaryDirector
 import { gadget, gadgetDefinition, signingRequest } from './manifests.js';
 
 /**
- * From a clean machine to a signed certificate, typed with every kubectl at hand: one server, and per version a
- * namespace, requests and a kind of its own.
+ * From a clean machine to a signed certificate, with every installed kubectl: one server, and for each version its own
+ * namespace, requests and kind.
  */
 
 const kubectls = findKubectls();
@@ -86,7 +86,7 @@ describe.skipIf(kubectls.length === 0)('the story', () => {
     const namespace = `story-${tag}`;
     const k = (...args: readonly string[]): Promise<string> => as()(...args);
     const as = (): Kubectl => kubectl(program, server.kubeconfig);
-    /** Asks who the server takes the caller for. Before 1.28 the command asks for a version that is not served. */
+    /** Returns the server's name for the caller. Before 1.28 the command requests a version that is not served. */
     const whoami = async (caller: Kubectl): Promise<string> => {
       if (program.version !== '1.27') return caller('auth', 'whoami', '-o', 'jsonpath={.status.userInfo.username}');
       const review = write('review.yaml', 'apiVersion: authentication.k8s.io/v1\nkind: SelfSubjectReview\n');
@@ -140,7 +140,7 @@ describe.skipIf(kubectls.length === 0)('the story', () => {
       const agent = as().with(kubeconfigAs(join(files, `${tag}.kubeconfig`), server.kubeconfig, { token }));
       expect(await whoami(agent)).toBe(`system:serviceaccount:${namespace}:bootstrap`);
 
-      // What is there already is told first, so that nothing of what comes is missed.
+      // The existing objects are printed first, so that no later event is missed.
       await request(`alice-${tag}`);
       const watch = as().start('get', 'csr', '-w', '--no-headers');
       await watch.printed(new RegExp(`^alice-${tag} .* Pending$`, 'm'));
@@ -169,7 +169,7 @@ describe.skipIf(kubectls.length === 0)('the story', () => {
         subject: `O=system:nodes, CN=system:node:${name}`,
         usages: 'Digital Signature; TLS Web Client Authentication',
       });
-      // Five minutes more at the front, for clocks that are behind.
+      // The certificate is backdated by five minutes, for clocks that are behind.
       expect(seen.seconds).toBe(7_200 + 300);
 
       const node = kubeconfigAs(join(files, `${name}.kubeconfig`), server.kubeconfig, {

@@ -21,7 +21,7 @@ function encoded(of: EncodedType, object: object): EncodedObject {
   return whole;
 }
 
-/** The bytes as text, with a mark where the revision goes. */
+/** Returns the bytes as text, with a mark at the offset of the revision. */
 const marked = ({ bytes, revisionAt }: EncodedObject): string =>
   `${bytes.subarray(0, revisionAt)}^${bytes.subarray(revisionAt)}`;
 

@@ -70,7 +70,7 @@ describe('bytes are those of the generated code of Kubernetes', () => {
     expect(encodeProtobuf(ruleWithOperations, value)).toEqual(bytes);
     expect(runSync(decodeProtobuf(ruleWithOperations, bytes))).toEqual(value);
     expect(encodeProtobuf(ruleWithOperations, {})).toEqual(hex('1200'));
-    // Given in two parts, they add up.
+    // Two parts of a message are merged.
     expect(runSync(decodeProtobuf(ruleWithOperations, hex(`1203 0a01${ascii('g')} 1203 0a01${ascii('h')}`)))).toEqual({
       apiGroups: ['g', 'h'],
     });
@@ -235,7 +235,8 @@ describe('reading', () => {
   test('entries of maps are read as Go does, which looks neither at types nor where an entry ends', () => {
     const read = (bytes: string): Json => runSync(decodeProtobuf(configMap, hex(bytes)));
     expect(read('1206 08016b 120176')).toEqual({ data: { k: 'v' } });
-    // The value goes on behind the entry, where the next field would begin; what follows the entry is read nevertheless.
+    // The value continues after the entry, where the next field would begin; what follows the entry is read
+    // nevertheless.
     expect(read('1205 0a016b 1202 2001')).toEqual({ data: { k: ' \u0001' }, immutable: true });
     expect(read('1208 1805 0a016b 120176')).toEqual({ data: { k: 'v' } });
     expect(runSync(decodeProtobuf(signingRequest, hex('1205 3203 0a016b')))).toEqual({ spec: { extra: { k: [] } } });
@@ -345,7 +346,7 @@ test('what was written reads back as the same object', () => {
     fc.property(value, (given) => {
       const object = canonical(parseJson(goJson(given))) as JsonObject;
       const read = canonical(runSync(decodeProtobuf(everything, encodeProtobuf(everything, object))));
-      // Maps come in the order of bytes, what was decoded in that of code units.
+      // Maps are sorted by bytes, and decoded objects by code units.
       expect(goJson(sortByBytes(read))).toBe(goJson(sortByBytes(object)));
       expect(runSync(encodeObjectInSteps(everything, object))).toEqual(encodeObject(everything, object));
     }),

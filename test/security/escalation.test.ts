@@ -19,8 +19,8 @@ import { type TestServer, testServer } from '../../src/testing/test-server.js';
 import { until } from '../../src/testing/until.js';
 
 /**
- * Eve may write every role and binding there is, and define kinds of her own; she holds nothing else but reading
- * ConfigMaps. Whatever way she takes, she must not come to hold more.
+ * Eve may write every role and binding, and define her own kinds; besides that she may only read ConfigMaps. Whatever
+ * she does, she must not gain more permissions.
  */
 const eve: UserInfo = { username: 'eve', groups: ['system:authenticated'] };
 const every = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection'];
@@ -76,7 +76,7 @@ beforeAll(async () => {
   await admin.resource(ClusterRoles).create(clusterRole('harmless', [holds]));
   await admin.resource(ClusterRoles).create(clusterRole('wanted', [wants]));
   await admin.resource(RoleBindings).create(binding('harmless', refTo('harmless')));
-  // Somebody else's, with powers.
+  // The account of another user, with permissions.
   await admin
     .resource(RoleBindings)
     .create(binding('powerful', refTo('cluster-admin'), [{ ...eveHerself, name: 'bob' }]));
@@ -91,7 +91,7 @@ beforeAll(async () => {
   await admin
     .resource(Secrets)
     .create({ apiVersion: 'v1', kind: 'Secret', metadata: { namespace: 'default', name: 'prize' } });
-  // Collected by a controller, in two steps: all of edit is in admin last.
+  // A controller aggregates them in two steps: admin gets all of edit last.
   const reads = (resource: string) => (found: ClusterRole | undefined) =>
     Boolean(found?.rules?.some(({ resources }) => resources?.includes(resource)));
   await until(admin.resource(ClusterRoles), { name: 'view' }, reads('configmaps'));
@@ -322,7 +322,8 @@ describe('kinds of one’s own', () => {
     },
   });
 
-  // Served, they would be read and written past every rule of the kind; and deleted, it would go with them.
+  // If they were served, they could be read and written without any rule of the kind; and if they were deleted, the
+  // kind's objects would be deleted, too.
   test.each([
     [rbacGroup, 'roles', 'Role', 'v1'],
     [rbacGroup, 'clusterrolebindings', 'Other', 'v2'],

@@ -8,8 +8,8 @@ import { createCertificateAuthority } from '../../src/pki/certificate-authority.
 import { type RawOptions, rawHttp1, rawHttp2 } from './raw-http.js';
 
 /**
- * Mallory has a token and no rights. Whatever headers go with it, in whatever shape, the answer must be that of nobody
- * in particular: no Secret is ever shown.
+ * Mallory has a token and no permissions. Whatever headers are sent with it, in whatever form, the response must be
+ * that for an unprivileged user: no Secret is ever returned.
  */
 let server: Server;
 let client: Client;

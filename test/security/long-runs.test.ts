@@ -4,9 +4,9 @@ import { expectShort } from '../processor-time.js';
 import { type RawOptions, rawHttp1 } from './raw-http.js';
 
 /**
- * Long runs of one character within headers and paths, and many of one sort under different names. Whatever is looked for at
- * the end of a text by a regular expression takes the square of such a run, and whatever is done for each name by going through
- * all of them takes the square of their number; strangers send both.
+ * Long runs of one character within headers and paths, and many items of one sort with different names. A regular
+ * expression that searches for the end of a text takes quadratic time for such a run, and so does work that goes
+ * through all names for each of them; unauthenticated callers can send both.
  */
 let server: Server;
 let options: RawOptions;
@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 const length = 100_000;
-/** The square of such a run takes seconds. Of processor time: the server is in this process. */
+/** Quadratic time for such a run would be seconds. In processor time, because the server is in this process. */
 const mostMs = 1_000;
 const alice = 'Authorization: Bearer alice-token';
 const configMap = '/api/v1/namespaces/default/configmaps/c';

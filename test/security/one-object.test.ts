@@ -5,7 +5,10 @@ import { Secrets } from '../../src/api/kinds/secret.js';
 import { createServer, type Server } from '../../src/embed.js';
 import { exchange } from './raw-http.js';
 
-/** Gus has every right to the Secret `mine`, and none to others. However he asks, he must not see or touch them. */
+/**
+ * Gus has every permission for the Secret `mine`, and none for others. Whatever he requests, he must not see or change
+ * them.
+ */
 const namespace = 'default';
 const theirs = Buffer.from('theirs').toString('base64');
 

@@ -8,9 +8,9 @@ import { eventually } from '../../src/testing/until.js';
 import { type Ended, type ServerProgram, startServer, temporaryDirectory } from '../process/program.js';
 
 /**
- * A server runs with everything it can tell switched on: debug log, metrics, audit log with whole bodies but of what holds
- * secrets. It is given secrets of all sorts, in good and in bad requests. Nothing it prints, answers as an error, counts
- * or writes into events and the ledger may show one of them.
+ * A server runs with every output enabled: debug log, metrics, and an audit log with whole bodies except those that
+ * contain secrets. It is given secrets of all sorts, in good and in bad requests. None of them may appear in its
+ * output, error responses, metrics, events or the ledger.
  */
 const canary = (what: string): string => `canary-${what}-${Buffer.from(what).toString('hex')}-0123456789`;
 const base64Url = (value: object | string): string =>
@@ -34,9 +34,9 @@ const bootstrapSecret = '0123456789canary';
 const dataDir = temporaryDirectory();
 let server: ServerProgram;
 let ended: Ended;
-/** Bodies of failures, and what metrics, events and the ledger say. */
+/** The bodies of error responses, and the contents of metrics, events and the ledger. */
 const answers: string[] = [];
-/** Tokens with signatures: of somebody else's server, and of this one. */
+/** Signed tokens of another server, and of this one. */
 const issued: string[] = [secrets.foreign];
 let served = 0;
 
@@ -231,7 +231,7 @@ jwt:
   );
   issued.push(Buffer.from((JSON.parse(text) as { data: { token: string } }).data.token, 'base64').toString());
   await ask('GET /api', { token: issued.at(-1) });
-  // A private key where a request for a certificate should be.
+  // A private key instead of a request for a certificate.
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
   issued.push(...pem.split('\n').slice(1, -2));
@@ -254,7 +254,7 @@ afterAll(async () => {
   await server?.stop();
 });
 
-/** A text in the forms in which it might get out. */
+/** Returns the forms in which a text might leak. */
 const forms = (text: string): readonly string[] => [
   text,
   base64(text),

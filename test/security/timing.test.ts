@@ -14,8 +14,8 @@ import { FakeClock } from '../../src/testing/fake-clock.js';
 import { FixedObjects } from '../auth/fixed-objects.js';
 
 /**
- * How long a comparison takes must not tell how much of a token is right. Measuring that shows little on a busy machine;
- * what is compared, and how, can be seen.
+ * The time of a comparison must not reveal how much of a token is right. Measuring it is unreliable on a busy machine,
+ * so the test checks what is compared, and how.
  */
 const compared: (readonly [NodeJS.ArrayBufferView, NodeJS.ArrayBufferView])[] = [];
 vi.mock('node:crypto', async (original) => {

@@ -10,7 +10,7 @@ import type { Client } from '../../src/client/client.js';
 import { createServer, type Server } from '../../src/embed.js';
 import { FakeClock } from '../../src/testing/fake-clock.js';
 
-/** Tokens an attacker might come with, over HTTPS, while time passes as the test wants. */
+/** Tokens of an attacker, over HTTPS, with a clock controlled by the test. */
 
 const [signingKey, otherKey] = [await generateServiceAccountKey('RS256'), await generateServiceAccountKey('ES256')];
 const publicPem = createPublicKey(signingKey).export({ type: 'spki', format: 'pem' }).toString();
@@ -52,7 +52,7 @@ const issue = async (
   const answer = await client.resource(ServiceAccounts).subresource<TokenRequest>('token').create(key, asked);
   return answer.status?.token ?? '';
 };
-/** The status of a request that everybody known may make. */
+/** Returns the status of a request that every authenticated user may make. */
 const ask = (token: string): Promise<number> =>
   new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${token}` };

@@ -60,7 +60,7 @@ test('a server says in the handshake whose client certificates it takes, and fol
   rmSync(directory, { recursive: true });
 });
 
-/** What a server says until the client may speak: with TLS 1.2 that is not encrypted. */
+/** Returns the first bytes of a server in a handshake, which are not encrypted with TLS 1.2. */
 async function handshake({ hostname: host, port }: URL): Promise<Buffer> {
   const chunks: Buffer[] = [];
   const between = listenTcp((client) => {

@@ -61,7 +61,7 @@ const ask = async ({ authenticator }: Opened, ...given: Parameters<typeof creden
     return (error as Error).name;
   }
 };
-/** How many keys relying parties are shown. */
+/** Returns the number of published keys. */
 const shown = ({ openId }: Opened): number => {
   const found = openId?.keys as { readonly keys: readonly unknown[] } | undefined;
   return found?.keys.length ?? 0;
@@ -98,7 +98,7 @@ describe('keys of service account tokens', () => {
     const verifying = file('verifying', second);
     const opened = await open({ signingKey, verificationKeys: [verifying] });
     const old = issue(opened);
-    // First the key that is to go on verifying, then the one that is to sign.
+    // First the key that continues to verify, then the one that is to sign.
     file('verifying', first);
     await eventually(
       () => shown(opened),
@@ -379,7 +379,7 @@ describe('certificates', () => {
     expect(await ask(opened, named, of(other, 'back'))).toBe('AuthenticationError');
     expect(await ask(opened, named, of(own, 'alice'))).toBe('alice');
     expect(await ask(opened, named)).toBe('system:anonymous');
-    // Whoever takes the proxy's word as well is told the names as they were given.
+    // Other servers that trust the proxy get the header names as configured.
     expect(opened.info().frontProxy?.usernameHeaders).toEqual(['X-My-User']);
   });
 

@@ -11,10 +11,10 @@ interface Question {
   readonly user: string;
   readonly resourceAttributes?: { readonly verb: string; readonly namespace?: string };
 }
-/** Who asked what, as `<path of the webhook> <user> <verb>`. */
+/** The requests, as `<path of the webhook> <user> <verb>`. */
 let asked: string[] = [];
 let answer: (path: string, question: Question) => object | undefined;
-/** Answers at every path; nothing where there is no answer. */
+/** Responds at every path, unless there is no response. */
 const webhooks = createServer((request, response) => {
   let body = '';
   request.on('data', (chunk: Buffer) => (body += chunk.toString()));
@@ -150,7 +150,7 @@ describe('an AuthorizationConfiguration', () => {
     }
     asked = [];
     expect((await server.ask('alice', `${listed}?limit=1`)).code).toBe(200);
-    // Remembered.
+    // The decision is cached.
     expect(asked).toEqual([]);
 
     write(configuration(rbac, webhook('two')));

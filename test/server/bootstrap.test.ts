@@ -14,7 +14,7 @@ import type { Client, ResourceClient } from '../../src/client/client.js';
 import { bootstrap } from '../../src/server/bootstrap.js';
 import { testServer } from '../../src/testing/test-server.js';
 
-/** The same client; somebody else has just done something each time it deletes or updates. */
+/** Returns the same client, in which another client changes the object before each deletion or update. */
 const afterAnother = (
   client: Client,
   verb: 'delete' | 'update',

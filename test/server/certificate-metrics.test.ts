@@ -81,7 +81,7 @@ test('certificates and CAs are told of by the time they end', async () => {
   expect(await lines()).toEqual([
     ...caLines,
     `kedge_certificate_expiration_timestamp_seconds{signer="example.test/a"} ${seconds(1)}`,
-    // Made a year ago, with hours left.
+    // Issued a year ago, with hours left.
     ...counts('overdue', 3),
     ...counts('valid', 3),
   ]);

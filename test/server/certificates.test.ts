@@ -32,7 +32,7 @@ import { type TestSigningRequestOptions, testKey, testSigningRequest } from '../
 import { eventually, until } from '../../src/testing/until.js';
 import { requestOf } from '../pki/raw-request.js';
 
-/** A whole server with signers, a policy and bundles by configuration. */
+/** A whole server with signers, a policy and bundles in its configuration. */
 
 const hasPython = spawnSync('python3', ['--version']).status === 0 && spawnSync('openssl', ['version']).status === 0;
 if (!hasPython) console.warn('python3 or openssl is missing: the signer in Python is not tried');
@@ -181,7 +181,7 @@ describe('a CA in a Secret', () => {
   });
 });
 
-/** Who a server takes the holder of a certificate for. */
+/** Returns the identity that a server sees in a certificate. */
 const reviewBy = (asked: Server, { certificate: cert, key }: KeyPair): Promise<unknown> =>
   new Promise((resolve, reject) => {
     const body = JSON.stringify({ apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' });

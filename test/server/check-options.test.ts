@@ -100,7 +100,7 @@ describe('options of a server', () => {
 
   const rule = { name: 'a', effect: 'approve', signers: ['a.test/x'], requesters: { groups: ['g'] }, usages: [] };
   const bundle = { name: 'b', sources: [{ signer: 'a.test/x' }], targets: { clusterTrustBundle: 'b' } };
-  /** Where an option is that the file of `kedge serve` has, too, and what is wrong with it. */
+  /** The paths of options that are also in the file of `kedge serve`, and their errors. */
   test.each<[ServerOptions | object, string]>([
     [{ certificates: { policy: {} } }, 'option certificates.policy.rules is missing'],
     [

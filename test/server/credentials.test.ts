@@ -79,7 +79,7 @@ test('are made anew under another CA, though it has the same name', async () => 
 });
 
 test('are made anew if they are not valid yet, since the clock was ahead when they were made', async () => {
-  // Also ahead it is behind that of the system, which would count otherwise.
+  // Even when it is ahead, it is behind the system's clock, which would otherwise have an influence.
   const start = systemClock.now() - 400 * day;
   await open([], new FakeClock(start));
   rmSync(join(directory, 'apiserver.pem'));

@@ -14,7 +14,7 @@ import { TokenReviews } from '../../src/api/kinds/token-review.js';
 import { type TestServer, testServer } from '../../src/testing/test-server.js';
 import { until } from '../../src/testing/until.js';
 
-/** Identity and access under other names. What a client of ours sends is renamed on its way; answers are as served. */
+/** Identity and access under other domains. The client renames what it sends; responses are as served. */
 const domains = { api: 'example.org', signer: 'example.net', extensions: ['x-kubernetes-'] };
 const rbac = 'rbac.authorization.example.org';
 
@@ -210,7 +210,7 @@ describe('tokens', () => {
       inDefault('t'),
       (found) => found?.metadata.labels?.['example.net/legacy-token-last-used'] !== undefined,
     );
-    // The name that Kubernetes has means nothing here.
+    // The name in Kubernetes has no meaning here.
     await secrets.create({ ...token('other', {}), type: 'kubernetes.io/service-account-token' });
   });
 });

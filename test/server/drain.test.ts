@@ -7,7 +7,7 @@ import { systemClock } from '../../src/runtime/clock.js';
 import { eventually } from '../../src/testing/until.js';
 import { configMap, configMaps, keyOfConfigMap, runningServer } from './running-server.js';
 
-/** An HTTP/2 request as it goes on. */
+/** Follows an HTTP/2 request. */
 function follow(session: ClientHttp2Session, headers: Record<string, string>) {
   const stream: ClientHttp2Stream = session.request(headers);
   const seen: { code: unknown; text: string; end: string } = { code: undefined, text: '', end: '' };
@@ -109,7 +109,7 @@ test('on connections that are still there new requests are sent elsewhere, but f
   pipeline.send('GET /readyz HTTP/1.1\r\nhost: a\r\n\r\nGET /version HTTP/1.1\r\nhost: a\r\n\r\n');
   store.release();
   await stopped;
-  // The first answer ends the connection.
+  // The first response ends the connection.
   expect(pipeline.text().match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 404']);
   session.destroy();
 });
@@ -138,7 +138,7 @@ test('with a delay a server goes on for a while, and is not ready', async () => 
   await stopped;
 });
 
-/** Bytes over TLS as they are. */
+/** Opens a TLS connection for arbitrary bytes. */
 async function rawConnection(url: string) {
   const { connect } = await import('node:tls');
   const { port } = new URL(url);

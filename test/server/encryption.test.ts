@@ -12,7 +12,7 @@ import { MemoryStore } from '../../src/store/memory/memory-store.js';
 import { startPlugin } from '../store/encryption/plugin.js';
 import { runningServer } from './running-server.js';
 
-/** Objects that are encrypted where they are kept, and keys that change. */
+/** Objects that are stored encrypted, with keys that change. */
 
 let folder: string;
 let server: Server | undefined;
@@ -103,7 +103,7 @@ test('keys that change are used without a restart, and bad ones are not', async 
   await create(first);
   await use('one', 'identity');
   const before = await version(first);
-  // Until the file was read again nothing is stored.
+  // Nothing is stored until the file was read again.
   await expect.poll(() => replace(first).then(() => version(first))).not.toBe(before);
   await use();
   await expect.poll(() => told).toEqual(['still using the previous contents']);
@@ -314,7 +314,7 @@ describe('metrics', () => {
         ]);
       }
       {
-        // Nothing has asked for the object yet, nor its key for the plugin before it was met.
+        // The object has not been read yet, nor was its key requested from the plugin before.
         await using running = await run();
         expect(await scraped(running, objects)).toEqual([expect.stringMatching(/state="current"\} 1$/)]);
         expect(await scraped(running, /operations_total/)).toEqual([

@@ -7,7 +7,7 @@ import type { Entry, Store } from '../../src/store/store.js';
 import { FakeClock, settled } from '../../src/testing/fake-clock.js';
 import { eventually } from '../../src/testing/until.js';
 
-/** When events go: so long after their last write, whoever is running then. */
+/** Events are deleted a fixed time after their last write, whichever server is running then. */
 
 const minute = 60_000;
 let clock: FakeClock;
@@ -98,7 +98,7 @@ test.each([
 test('thousands that expire at once all go', async () => {
   for (let at = 0; at < 2_500; at++) await put(`core/events/ns/${at}`, { creationTimestamp: '2026-01-01T11:00:00Z' });
   await begin();
-  // Reading them takes turns.
+  // Reading them yields to other work.
   await eventually(left, (keys) => keys.length === 0);
 });
 

@@ -4,7 +4,7 @@ import { FakeClock } from '../../src/testing/fake-clock.js';
 import { type TestServer, testServer } from '../../src/testing/test-server.js';
 import { type Served, serve } from '../apiserver/served.js';
 
-/** Events are the same objects in the core group and in `events.k8s.io`. */
+/** Events in the core group and in `events.k8s.io` are the same objects. */
 
 let it: Served;
 beforeAll(async () => {
@@ -78,7 +78,7 @@ test('both are told of with the hash of one store', async () => {
     const { resources } = (await it.ask('GET', path)).json();
     return resources.find(({ name }: { name: string }) => name === 'events').storageVersionHash;
   });
-  // The hash that kube-apiserver has.
+  // The hashes of kube-apiserver.
   expect(await Promise.all(hashes)).toEqual(['r2yiGXH7wu8=', 'r2yiGXH7wu8=']);
 });
 

@@ -13,7 +13,7 @@ import { etcdInstalled, startEtcd } from '../store/etcd/etcd-process.js';
 
 if (!etcdInstalled) console.warn('There is no etcd on the PATH: the first version with etcd is not tested.');
 
-/** What a watch from version 1 is told first. */
+/** Returns the first event of a watch from version 1. */
 async function toldFirst(store: string | Store): Promise<unknown> {
   const server = await createServer({ store, controllers: [] });
   try {

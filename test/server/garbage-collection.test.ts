@@ -22,7 +22,7 @@ const answers = async (path: string, wanted: number): Promise<unknown> =>
     (code) => code === wanted,
   );
 
-/** An owner, and what goes with it. */
+/** Creates an owner and its dependents. */
 async function family(served: string, name: string): Promise<void> {
   const apiVersion = `example.com/${served}`;
   const owner = await it.ask('POST', owners(served), { body: { apiVersion, kind: 'Owner', metadata: { name } } });

@@ -13,7 +13,7 @@ import { MemoryStore } from '../../src/store/memory/memory-store.js';
 import type { Store } from '../../src/store/store.js';
 import { until } from '../../src/testing/until.js';
 
-/** One of two servers over one store: a commit of a key waits as long as it is told to. */
+/** Returns the store of one of two servers with a shared store, in which the commit of a key can be delayed. */
 function through(base: Store, held: { key?: string; until?: Promise<void>; reached?: () => void } = {}): Store {
   return {
     get: (key) => base.get(key),
@@ -46,7 +46,10 @@ afterEach(async () => {
   await base.close();
 });
 
-/** The second server is about to store an object when the first deletes what it is in, until that is gone. */
+/**
+ * The second server is about to store an object when the first one deletes its namespace or definition; the commit
+ * waits until that is gone.
+ */
 async function tooLate<T extends ApiObject>(key: string, type: ResourceType<T>, object: T, end: () => Promise<void>) {
   let go = (): void => {};
   held.until = new Promise((resolve) => {

@@ -81,7 +81,7 @@ test('one use a day is written, and none while it is under way', async () => {
     expect((await secrets.get({ namespace: 'default', name: 's' }))?.metadata.resourceVersion).toBe(
       once?.metadata.resourceVersion,
     );
-    // A Secret that is gone, or another of its name, draws no error.
+    // A Secret that is gone, or another one with its name, causes no error.
     used({ ...made, metadata: { ...made.metadata, name: 'gone' } });
     used({ ...made, metadata: { ...made.metadata, uid: 'other' } });
     await clock.advance(1);

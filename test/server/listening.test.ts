@@ -28,12 +28,12 @@ afterEach(async () => {
 });
 
 interface Shown {
-  /** Days that the certificate is valid from now on. */
+  /** The number of days for which the certificate is still valid. */
   readonly days: number;
   readonly isResumed: boolean;
 }
 
-/** The certificate a server shows, and whether the TLS session of a connection to it can be gone on with. */
+/** Returns the certificate of a server, and whether the TLS session of a connection to it can be resumed. */
 async function shownBy(url: string, now: number): Promise<Shown> {
   const { session } = await connected(url);
   const { until, isResumed } = await connected(url, session);
@@ -63,7 +63,7 @@ const connected = (
   });
 
 test('certificates are made anew before they end, while the server runs', async () => {
-  // What others judge, too, is good by their clock as well.
+  // Node.js checks the certificates, too, by the system's clock.
   const clock = new FakeClock(systemClock.now());
   const credentials = await openCredentials({
     directory: undefined,
@@ -126,7 +126,7 @@ test('certificates are made anew before they end, while the server runs', async 
   expect(listening.adminKubeconfig).not.toBe(first);
   await clock.advance(10 * day);
   expect(told).toEqual([listening.adminKubeconfig, listening.adminKubeconfig]);
-  // Time that passes at once is a day to whoever looks once a day.
+  // For a daily check, time that passes in one leap counts as one day.
   expect(looks).toBeGreaterThan(2);
 });
 
@@ -152,7 +152,7 @@ test('others are told the first of its names, and its certificate has all of the
   const documentsAs = (host: string): Promise<string> =>
     new Promise((resolve, reject) => {
       const cert = shown('client-certificate-data');
-      // Not by Node's own check, which in version 22.23 knows no IPv6.
+      // The check of Node.js is not used, because that of version 22.23 does not support IPv6.
       const checkServerIdentity = (_: string, { raw }: PeerCertificate): Error | undefined => {
         const peer = new X509Certificate(raw);
         const found = isIP(host) === 0 ? peer.checkHost(host) : peer.checkIP(host);

@@ -4,7 +4,7 @@ import { type Role, Roles } from '../../src/api/kinds/role.js';
 import { FakeClock } from '../../src/testing/fake-clock.js';
 import { testServer } from '../../src/testing/test-server.js';
 
-/** What is stored tells a list of nothing from none as little as protocol buffers do. */
+/** The stored form does not distinguish an empty list from an absent one, as in protocol buffers. */
 test('who sends lists of nothing again changes nothing', async () => {
   const clock = new FakeClock();
   await using server = await testServer({ clock });

@@ -202,7 +202,7 @@ describe('metrics', () => {
   });
 });
 
-/** Values of the labels and the value, of each series of a metric. */
+/** Returns the label values and the value of each series of a metric. */
 const seriesIn = (text: string, name: string): readonly string[] =>
   text
     .split('\n')
@@ -228,7 +228,7 @@ describe('audit', () => {
     ],
   };
 
-  /** The events that a server records while `use` runs. */
+  /** Returns the events that a server records while `use` runs. */
   async function recorded(
     use: (server: Awaited<ReturnType<typeof runningServer>>) => Promise<unknown>,
     options: ServerOptions = {},
@@ -523,7 +523,7 @@ describe('audit', () => {
       await using server = await runningServer({ operations: { audit } });
       await server.ask('alice', `POST ${configMaps}`, configMap('a'), { headers: { 'audit-id': 'mine' } });
       await server.server.stop();
-      // A server that stops does not wait for more.
+      // A server that is stopping does not wait for more events.
       expect(bodies).toHaveLength(1);
       const [, head, text = ''] = /^(.*?) (\{.*)$/s.exec(bodies[0] ?? '') ?? [];
       expect(head).toBe('POST /events?timeout=30s Bearer of-the-server');
@@ -601,7 +601,7 @@ describe('too much', () => {
     const isOver = ({ code }: { readonly code: number }): boolean => code === 200;
     const again = () => ask('alice', `GET ${configMaps}?watch=1&timeoutSeconds=1`);
     await eventually(again, isOver);
-    // What never begins, or is refused, ends as well.
+    // A request that never begins to watch, or is rejected, ends as well.
     for (const never of [`HEAD ${configMaps}?watch=1`, `GET ${configMaps}?watch=1&labelSelector==`]) {
       await ask('alice', never);
       expect((await again()).code).toBe(200);

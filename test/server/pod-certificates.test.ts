@@ -17,7 +17,7 @@ import { until } from '../../src/testing/until.js';
 import { type NodeAgent, nodeAgent } from '../node-agent.js';
 import { runningServer } from './running-server.js';
 
-/** A whole server whose signers issue certificates to pods: one of the configuration, and one of the program's. */
+/** A whole server whose signers issue certificates to pods: one from the configuration, and one from the program. */
 
 const folder = mkdtempSync(join(tmpdir(), 'kedge-pods-'));
 const file = (name: string): string => join(folder, name);

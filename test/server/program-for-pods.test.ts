@@ -9,7 +9,7 @@ import { openSigners } from '../../src/server/signers.js';
 import { type PodSignerUnderTest, podSignerContract } from '../../src/testing/pod-signer-contract.js';
 import { temporaryDirectory } from '../process/program.js';
 
-/** A program that issues certificates to pods, as the configuration names it. */
+/** A program that issues certificates to pods, named in the configuration. */
 
 const program = join(import.meta.dirname, 'pod-signer-program.mjs');
 const folder = temporaryDirectory();

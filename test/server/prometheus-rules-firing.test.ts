@@ -7,14 +7,17 @@ import { root } from '../process/build.js';
 import { temporaryDirectory } from '../process/program.js';
 import { readAlertRules } from './alert-rules.js';
 
-/** Each alert fires for what it is about and for nothing else, as Prometheus' own `promtool` judges it. */
+/** Each alert fires in its situation and in no other, as evaluated by Prometheus' own `promtool`. */
 
 const installed = spawnSync('promtool', ['--version']).status === 0;
 if (!installed) console.warn('There is no promtool on the PATH: that alerts fire is not tested.');
 
 const day = 86_400;
 
-/** By alert: series with a value for each minute (`a+bxn`: n more, each b higher), and the labels of what fires after an hour. */
+/**
+ * By alert: series with a value for each minute (`a+bxn`: n more, each b higher), and the labels of the alerts that
+ * fire after an hour.
+ */
 const cases: Readonly<
   Record<string, { readonly series: Readonly<Record<string, string>>; readonly fires: readonly object[] }>
 > = {
@@ -113,7 +116,7 @@ const cases: Readonly<
     series: {
       'kedge_encryption_objects{resource="secrets",state="unreadable",instance="embedded"}': '1x120',
       'kedge_encryption_objects{resource="configmaps",state="stale",instance="embedded"}': '1x120',
-      // Counted when the key was gone, which it is no more.
+      // Counted while the key was missing, which it no longer is.
       'apiserver_storage_transformation_operations_total{resource="g.h",transformation_type="from_storage",status="x",instance="embedded"}':
         '0+1x120',
       'apiserver_storage_transformation_operations_total{resource="a.b",transformation_type="from_storage",status="x",instance="etcd"}':
@@ -163,7 +166,7 @@ const cases: Readonly<
   },
 };
 
-/** The same, with what is not to fire. */
+/** By alert: series for which it must not fire. */
 const quiet: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   KedgeControllersIdle: {
     'leader_election_master_status{instance="a"}': '0x120',
@@ -186,7 +189,7 @@ const quiet: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 const rules = readAlertRules();
 const severityOf = (alert: string) => rules.find((rule) => rule.alert === alert)?.labels.severity;
 
-/** What promtool says of a table; empty if all is as it should be. */
+/** Returns promtool's complaints about a table; empty if there are none. */
 function judged(alert: string, series: Readonly<Record<string, string>>, fires: readonly object[]): string {
   const file = join(temporaryDirectory(), 'rules.yaml');
   const samples = fires.map((labels) => {

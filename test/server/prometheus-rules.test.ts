@@ -12,11 +12,11 @@ import { temporaryDirectory } from '../process/program.js';
 import { readAlertRules } from './alert-rules.js';
 import { configMap, configMaps, keyOfConfigMap, runningServer } from './running-server.js';
 
-/** Alerts name metrics and labels that a server has: what is misspelt never fires. */
+/** Alerts use metrics and labels that a server has; with a misspelt one, an alert would never fire. */
 
 const rules = readAlertRules();
 
-/** A metric in an expression, with what its labels must be and the labels that its series are grouped by. */
+/** The use of a metric in an expression, with its label matchers and the labels by which its series are grouped. */
 interface Use {
   readonly metric: string;
   readonly matchers: readonly { readonly label: string; readonly holds: (value: string) => boolean }[];
@@ -28,7 +28,7 @@ const selector = new RegExp(`\\b([a-z_:][a-z0-9_:]*)\\b\\s*(\\{(?:[^}"]|${text.s
 const grouping = /\b(?:by|on|ignoring|without|group_left|group_right)\s*\(([^)]*)\)/g;
 const words = new Set(['and', 'or', 'unless', 'bool', 'offset']);
 
-/** Just enough of PromQL for these rules. */
+/** Parses just enough of PromQL for these rules. */
 function usesIn(expr: string): readonly Use[] {
   const bare = expr.replace(grouping, '').replace(/\[[^\]]*\]/g, '');
   return [...bare.matchAll(selector)]
@@ -47,7 +47,7 @@ const groupedBy = (expr: string): readonly string[] =>
   [...expr.matchAll(grouping)].flatMap(([, names = '']) => names.split(',').map((name) => name.trim()));
 
 type Series = Readonly<Record<string, string>>;
-/** The series of each metric; none of those that nothing has happened to. */
+/** The series of each metric; a metric whose event has not occurred has none. */
 const exposed = new Map<string, Series[]>();
 
 function read(metrics: string): void {
@@ -66,14 +66,14 @@ function read(metrics: string): void {
 let server: Awaited<ReturnType<typeof runningServer>>;
 const signerName = 'kubernetes.io/kube-apiserver-client';
 
-/** A server to which has happened what counters of rare events begin with. */
+/** Starts a server, and causes the events of counters that only appear with their first event. */
 beforeAll(async () => {
   const policy = 'apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{ level: None }]';
   server = await runningServer({
     controllers: ['csr-signer', 'trust-bundle-publisher', 'ca-rotation'],
     certificates: {
       signers: [{ name: 'example.test/rotated', secret: 'pki/ca', rotation: {} }],
-      // Nobody distributes it.
+      // No controller distributes this bundle here.
       trust: {
         bundles: [
           { name: 'corp', sources: [{ signer: 'example.test/rotated' }], targets: { clusterTrustBundle: 'c' } },
@@ -113,7 +113,7 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-/** Of a server that lacks the key of a Secret. */
+/** Returns the metrics of a server that lacks the key of a Secret. */
 async function metricsWithoutKey(): Promise<string> {
   const store = `level:${join(temporaryDirectory(), 'store')}`;
   const run = (provider: string) =>
@@ -130,7 +130,7 @@ async function metricsWithoutKey(): Promise<string> {
   return (await after.ask('root', 'GET /metrics')).text;
 }
 
-/** Of a server whose configuration files were once spoilt, and are mended. */
+/** Returns the metrics of a server whose configuration files were invalid once and are valid again. */
 async function metricsOfReloads(): Promise<string> {
   const directory = temporaryDirectory();
   const members = {
@@ -163,7 +163,7 @@ async function metricsOfReloads(): Promise<string> {
   return await eventually(scrape, told('success'));
 }
 
-/** What Prometheus adds to each series. */
+/** The labels that Prometheus adds to each series. */
 const added: readonly string[] = ['job', 'instance'];
 
 test.each(rules.map((rule) => [rule.alert, rule.expr]))('what %s asks for is there', (_, expr) => {
@@ -173,7 +173,7 @@ test.each(rules.map((rule) => [rule.alert, rule.expr]))('what %s asks for is the
   for (const { metric, matchers } of uses) {
     const series = exposed.get(metric);
     expect([metric, series !== undefined]).toEqual([metric, true]);
-    // A server that shares its store with nobody is no candidate for anything.
+    // A server that does not share its store is not a candidate in any leader election.
     if (matchers.length + labels.length === 0) continue;
     const fitting = (series ?? []).filter((one) =>
       matchers.every(({ label, holds }) => label in one && holds(one[label] ?? '')),

@@ -21,7 +21,7 @@ import { FakeClock } from '../../src/testing/fake-clock.js';
 import { findKubectls, kubectl } from '../process/kubectl.js';
 import { runningServer } from './running-server.js';
 
-// What clients judge by their clock is good by that of the server, too.
+// Clients check certificates by the system's clock, so the server's clock starts at the same time.
 const now = systemClock.now();
 let clock = new FakeClock(now);
 const minute = 60_000;
@@ -56,7 +56,7 @@ const files = () => ({
   caFile: join(folder, 'ca.crt'),
 });
 let written = 0;
-/** As the kubelet replaces the files of a Secret: all at once. */
+/** Replaces the files at once, as the kubelet does for a Secret. */
 async function put({ certificate, key }: KeyPair, ca: string): Promise<void> {
   const next = `${++written}`;
   await mkdir(join(folder, next));
@@ -81,7 +81,7 @@ const started = async (options: Parameters<typeof runningServer>[0] = {}) => {
   return running;
 };
 
-/** The certificate shown to a client that trusts `ca` only. */
+/** Returns the certificate presented to a client that trusts only `ca`. */
 const shownTo = (ca: string, url: string): Promise<PeerCertificate> =>
   new Promise((resolve, reject) => {
     const { hostname, port } = new URL(url);
@@ -140,7 +140,7 @@ test('clients are shown the certificate of the files and told its CA everywhere,
       async () => (await client.resource(Secrets).get({ namespace: 'default', name: 'deployer' }))?.data?.['ca.crt'],
     )
     .toBe(Buffer.from(root.anchors).toString('base64'));
-  // Who calls is still told by the server's own CA.
+  // Clients are still authenticated by the server's own CA.
   const answer = await ask('nobody', 'POST /apis/authentication.k8s.io/v1/selfsubjectreviews', selfReview, {
     agent: false,
     ca: root.anchors,

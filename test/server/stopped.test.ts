@@ -7,7 +7,7 @@ const json = 'application/json';
 const table = 'application/json;as=Table;v=v1;g=meta.k8s.io';
 const protobuf = 'application/vnd.kubernetes.protobuf';
 
-/** Starts a server, asks it for one of everything that is remembered, and stops it. */
+/** Starts a server, requests one of everything that is cached, and stops it. */
 async function used(): Promise<WeakRef<object>> {
   const store = new MemoryStore();
   const it = await serve({ store, controllers: 'all' });

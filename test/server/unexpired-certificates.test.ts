@@ -8,7 +8,7 @@ const hour = 3_600_000;
 const start = Date.UTC(2026, 0, 1);
 let made = 0;
 
-/** A certificate of this time, in hours from the start. */
+/** Returns a certificate with this validity, in hours from the start. */
 const valid = (from: number, to: number, more: Partial<LedgerRecord> = {}): LedgerRecord =>
   certificateRecord({
     subject: 'CN=alice',

@@ -12,7 +12,7 @@ async function put(store: Store, key: string, text = key): Promise<void> {
   await store.commit({ key, document: versioned(text), expect: now?.revision ?? 'absent' });
 }
 
-/** 600 entries, written more than once, and some that are gone. */
+/** Returns a store with 600 entries, some written several times, and some deleted ones. */
 async function filled(): Promise<MemoryStore> {
   const store = new MemoryStore();
   for (let number = 0; number < 800; number++) await put(store, `/k/${number % 610}`);

@@ -5,7 +5,7 @@ import { FanOut } from '../../src/store/fan-out.js';
 import { History, type HistoryLimits } from '../../src/store/history.js';
 import { type Change, HistoryCompacted, type Revision, SubscriberTooSlow } from '../../src/store/store.js';
 
-/** A clock that stands still until it is told to go on. */
+/** A clock that stands still until it is advanced. */
 function manualClock() {
   let now = 0;
   let sleepers: { readonly until: number; readonly wake: () => void }[] = [];

@@ -18,7 +18,7 @@ const group = 'rbac.authorization.k8s.io';
 const runAs = { namespace: 'ops', name: 'copier' };
 const account: ApiObject = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: runAs };
 
-/** What the manifests of an operator have: an account, and the verbs that its role allows it, by resource. */
+/** Returns the manifests of an operator: an account, and a role with these verbs, by resource. */
 const manifests = (rights: Readonly<Record<string, readonly string[]>>) => [
   account,
   { apiVersion: 'v1', kind: 'Namespace', metadata: { name: runAs.namespace } },

@@ -3,7 +3,7 @@ import { StoredEntry } from '../../src/store/document.js';
 import { type Change, HistoryCompacted, SubscriberTooSlow } from '../../src/store/store.js';
 import { type ChangeSource, changeBatches } from '../../src/testing/change-batches.js';
 
-/** A stream that does what it is told. */
+/** A stream controlled by the test. */
 function source() {
   const observers = new Set<Parameters<ChangeSource['subscribe']>[0]>();
   return {

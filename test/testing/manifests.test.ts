@@ -29,7 +29,7 @@ test('a file has several documents, as kubectl tells them apart', async () => {
   );
   const objects = await readManifests(file);
   expect(names(objects)).toEqual(['a', 'b', 'c']);
-  // YAML 1.1, as kubectl: `on` is a truth value, and the name of a member by its text.
+  // YAML 1.1, as in kubectl: `on` is a boolean, and the name of a member is its text.
   expect(objects[0]?.['data']).toEqual({ true: 'yes', text: '--- no' });
   expect(objects.map(originOf)).toEqual([`${file}, document 1`, `${file}, document 2`, `${file}, document 3, item 1`]);
 });

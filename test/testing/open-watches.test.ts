@@ -12,7 +12,7 @@ let asked: string[];
 let clock: FakeClock;
 let remote: RemoteClient;
 beforeEach(async () => {
-  // What the server of the test before is still asked for is not of this one.
+  // Late requests to the server of the previous test do not count.
   const mine: string[] = [];
   asked = mine;
   clock = new FakeClock();
@@ -36,7 +36,7 @@ const create = (name: string) =>
     .resource(ConfigMaps)
     .create({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: 'default', name } });
 
-/** A cache of somebody, with what it was told. */
+/** Opens a cache, and records its changes. */
 async function cached(client: Pick<RemoteClient, 'resource' | 'discover'>) {
   const stopping = new AbortController();
   const cache = openObjectCache(client, ConfigMaps, { signal: stopping.signal, clock });
@@ -74,7 +74,7 @@ test.each(places)('the history goes, and who watches %s has to list again', asyn
   const { names, stop } = await cached(client());
   await kit.compact();
   await create('a');
-  // No time need pass: what a server no longer has is asked for at once.
+  // No time needs to pass: a client lists again immediately when the server no longer has its history.
   await eventually(names, (found) => found.includes('a'));
   expect(asked.slice(0, 3)).toEqual(['list', 'watch', 'list']);
   stop();

@@ -8,7 +8,7 @@ import { testServer } from '../../src/testing/test-server.js';
 const map = (name: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: 'default', name } });
 const generated = (generateName: string) => ({ ...map(''), metadata: { namespace: 'default', generateName } });
 
-/** What a test makes, with another object before it: what was made meanwhile changes nothing. */
+/** Creates the objects of a test after another object, which must not influence them. */
 async function made(before: string, options: { readonly stableIds?: boolean }) {
   await using kit = await testServer({ controllers: [], clock: new FakeClock(), ...options });
   const maps = kit.client.resource(ConfigMaps);

@@ -6,7 +6,7 @@ import { type AdmissionVerdict, mutatingWebhook, validatingWebhook } from '../..
 import { UnreadableReview } from '../../src/webhook/webhook.js';
 import { configMap, request, reviewContext } from './review.js';
 
-/** The operations of the JSON Patch in a response. */
+/** Returns the operations of the JSON Patch in a response. */
 const patchOf = (response: object): unknown => {
   const { patch } = response as { readonly patch?: string };
   return patch === undefined ? undefined : JSON.parse(Buffer.from(patch, 'base64').toString());
@@ -146,7 +146,7 @@ test('what a function answers may be written with the words that its kind knows'
   expect(webhook).toBeDefined();
   mutatingWebhook({
     for: sites,
-    // @ts-expect-error: there is no such plan
+    // @ts-expect-error: this plan does not exist
     mutate: ({ object }) => (object === undefined ? 'no' : { ...object, spec: { ...object.spec, plan: 'dear' } }),
   });
 });

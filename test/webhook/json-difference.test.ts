@@ -56,7 +56,7 @@ test('what is nested deeply is compared all the same', () => {
   expect(jsonDifference(nested(1), nested(2))).toHaveLength(1);
 });
 
-/** Objects of few names, so that two of them have some in common. */
+/** Objects with few member names, so that any two have some in common. */
 const { object } = fc.letrec<{ object: JsonObject; value: Json }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 4 },

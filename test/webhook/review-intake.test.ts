@@ -4,7 +4,7 @@ import { ReviewIntake } from '../../src/webhook/review-intake.js';
 
 const large = 2_000_000;
 
-/** Work that is done once `finish` is called. */
+/** Returns work that ends once `finish` is called. */
 function job(log: string[], name: string) {
   let finish = (): void => {};
   const done = new Promise<void>((resolve) => {

@@ -42,7 +42,7 @@ afterAll(async () => {
   await Promise.all(open.map((server) => server.stop()));
 });
 
-/** A server, what it logs, and how to ask it. */
+/** Starts a server; returns its log lines, and functions to call it. */
 async function served(
   webhooks: Readonly<Record<string, Webhook>>,
   options: Partial<ServingCertificate> & { readonly clientCa?: string } = {},
@@ -76,7 +76,7 @@ const asking =
       asked.end(Buffer.isBuffer(body) || typeof body === 'string' ? body : JSON.stringify(body));
     });
 
-/** A connection on which nothing was asked. */
+/** Opens a connection without sending a request. */
 const connected = (port: number): Promise<TLSSocket> =>
   new Promise((resolve, reject) => {
     const socket: TLSSocket = connect({ host, port, ca: authority.anchors }, () => resolve(socket));
@@ -148,7 +148,7 @@ test('an answer that is no JSON is a failure', async () => {
   expect(await ask('/circle')).toMatchObject({ code: 500 });
 });
 
-/** A webhook that answers once `release` is called, and how many reviews it has begun. */
+/** A webhook that responds once `release` is called, and counts the reviews it has begun. */
 function waiting() {
   const release = new AbortController();
   const seen = { begun: 0 };
@@ -168,7 +168,7 @@ function waiting() {
   return { webhook, seen, begun, release: () => release.abort() };
 }
 
-/** What stands before a body of so many bytes. */
+/** Returns the head of a request with a body of this many bytes. */
 const head = (path: string, length: number): string =>
   `POST ${path} HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n\r\n`;
 

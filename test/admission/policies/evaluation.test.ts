@@ -11,7 +11,10 @@ import { TurnTaking } from '../../../src/runtime/turn-taking.js';
 
 const object = { data: { a: '1', long: 'x'.repeat(6_000), list: Array.from({ length: 300 }, (_, at) => at) } };
 
-/** What a policy says of the object, denials as their messages; `asked`: how often the authorizer was. */
+/**
+ * Returns the decisions of a policy about the object, with denials as their messages; `asked` counts the calls of the
+ * authorizer.
+ */
 async function judge(spec: ValidatingAdmissionPolicySpec) {
   let asked = 0;
   const authorizer = {
@@ -51,7 +54,7 @@ const conditions = (...expressions: readonly string[]) => ({
   matchConditions: expressions.map((expression, at) => ({ name: `c${at}`, expression })),
 });
 const overBudget = 'validation failed due to running out of cost budget, no further validation rules will be run';
-/** Costs some 900,000 units. */
+/** An expression that costs about 900,000 units. */
 const dear = 'object.data.list.all(x, object.data.list.all(y, x + y >= 0 && x - y <= 300))';
 
 test.each<[string, ValidatingAdmissionPolicySpec, readonly (string | undefined)[]]>([

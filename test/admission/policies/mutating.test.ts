@@ -17,7 +17,7 @@ import { type TestServer, testServer } from '../../../src/testing/test-server.js
 import { until } from '../../../src/testing/until.js';
 import { type HttpsHook, httpsHook } from '../webhooks/https-hook.js';
 
-/** What the recorded conversations (`test/conformance/transcripts/policies`) cannot show. */
+/** Mutating policies: what the recorded conversations (`test/conformance/transcripts/policies`) cannot show. */
 
 let server: TestServer;
 let hook: HttpsHook;
@@ -74,7 +74,7 @@ type Spec = Partial<NonNullable<MutatingAdmissionPolicy['spec']>>;
 const merging = (expression: string) => ({ patchType: 'ApplyConfiguration', applyConfiguration: { expression } });
 const patching = (expression: string) => ({ patchType: 'JSONPatch', jsonPatch: { expression } });
 
-/** With a policy in force about ConfigMaps and things, for as long as the work takes. */
+/** Runs some work while a policy about ConfigMaps and things is in force. */
 async function withPolicy<T>(spec: Spec, work: () => Promise<T>): Promise<T> {
   const policies = server.client.resource(MutatingAdmissionPolicies);
   const bindings = server.client.resource(MutatingAdmissionPolicyBindings);
@@ -102,7 +102,7 @@ async function withPolicy<T>(spec: Spec, work: () => Promise<T>): Promise<T> {
 const thing = (name: string, spec: object = {}) =>
   server.client.resource(Things).create({ ...meta(Things), metadata: { name, namespace: 'ns' }, spec });
 
-/** As recorded with kube-apiserver 1.36.3: p is the policy, w the webhook. */
+/** Recorded with kube-apiserver 1.36.3: p is the policy, w the webhook. */
 test.each([
   ['Never', 'Never', 'pw'],
   ['IfNeeded', 'Never', 'pwp'],

@@ -11,7 +11,10 @@ import { type TestServer, testServer } from '../../../src/testing/test-server.js
 import { until } from '../../../src/testing/until.js';
 import { expectShort } from '../../processor-time.js';
 
-/** Policies, and what the controller manager of Kubernetes 1.36.3 wrote into their status; kinds without the numbers it adds. */
+/**
+ * Policies, and the status that the controller manager of Kubernetes 1.36.3 wrote for them; without the numbers that it
+ * adds to kinds.
+ */
 const recorded = JSON.parse(readFileSync(new URL('type-warnings.json.txt', import.meta.url), 'utf8')) as {
   readonly definition: CustomResourceDefinition;
   readonly policies: readonly {

@@ -26,7 +26,7 @@ const rules = {
 type Policies = Readonly<Record<string, ValidatingAdmissionPolicySpec>>;
 type Bindings = Readonly<Record<string, ValidatingAdmissionPolicyBindingSpec>>;
 
-/** What policies make of the creation of a ConfigMap. */
+/** Returns the decisions of policies about the creation of a ConfigMap. */
 async function judged(policies: Policies, bindings: Bindings, parameters: readonly ConfigMap[] = []) {
   const named = (name: string, spec: object): ApiObject =>
     ({ apiVersion: 'v1', kind: 'K', metadata: { name }, spec }) as ApiObject;

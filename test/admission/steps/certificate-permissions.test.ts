@@ -11,7 +11,7 @@ import type { ApiObject, ResourceType } from '../../../src/api/object.js';
 import type { AccessAttributes, Authorizer } from '../../../src/auth/authorizer.js';
 import { testSigningRequest } from '../../../src/testing/certificates.js';
 
-/** Allows what is listed as `verb name`; fails on `error`. */
+/** Returns an authorizer that allows what is listed as `verb name`, and fails on `error`. */
 const allowing = (...allowed: readonly string[]): Authorizer & { readonly asked: AccessAttributes[] } => {
   const asked: AccessAttributes[] = [];
   return {

@@ -48,7 +48,7 @@ const whole = (type: ResourceType, content: Content): ApiObject => ({
   ...content,
 });
 
-/** Why a write of the agent is refused; undefined: it is not. */
+/** Returns why a write of the agent is refused; undefined if it is not. */
 async function refusal(
   type: object,
   content: Content | undefined,

@@ -21,7 +21,7 @@ beforeEach(() => {
   account();
 });
 
-/** `changed`: what webhooks make of it. */
+/** `changed` is what webhooks make of the pod. */
 async function admit(
   spec: PodSpec,
   metadata: ObjectMeta = {},

@@ -20,7 +20,7 @@ const withLabels = (object: ApiObject, labels: Labels): ApiObject => ({
   metadata: { ...object.metadata, labels: { ...object.metadata.labels, ...labels } },
 });
 
-/** Here a patch is the labels to be added. */
+/** In these tests, a patch consists of the labels to add. */
 const kinds: ObjectInterfaces = {
   equivalents: () => [],
   convert: async (object) => object,
@@ -45,7 +45,7 @@ interface Request {
 }
 type Answer = (request: Request, call: WebhookCall) => Promise<object> | object;
 
-/** Webhooks by name, each with what it answers, and a record of who was asked. */
+/** Webhooks by name, each with its response, and a record of those called. */
 function world(hooks: readonly (Partial<MutatingWebhook> & { readonly name: string; readonly answer: Answer })[]) {
   const asked: string[] = [];
   const told: [string, string][] = [];
@@ -138,7 +138,7 @@ const label = (labels: Labels) => () => ({
   patchType: 'JSONPatch',
   patch: Buffer.from(JSON.stringify(labels)).toString('base64'),
 });
-/** Adds its letter to a label. */
+/** Returns a webhook that appends its letter to a label. */
 const append = (letter: string) => (request: Request) =>
   label({ log: `${request.object?.metadata.labels?.['log'] ?? ''}${letter}` })();
 const deny = (message: string) => () => ({ allowed: false, status: { message, code: 403 } });

@@ -22,7 +22,7 @@ import { type TestServer, testServer } from '../../../src/testing/test-server.js
 import { eventually, until } from '../../../src/testing/until.js';
 import { type HttpsHook, httpsHook } from './https-hook.js';
 
-/** A server that calls webhooks over HTTPS, as it would anybody's. */
+/** A server that calls webhooks over HTTPS, as in production. */
 
 interface Review {
   readonly apiVersion: string;
@@ -37,13 +37,13 @@ interface Review {
 let server: TestServer;
 let hook: HttpsHook;
 let reviews: Review[] = [];
-/** What was asked about a resource. Controllers write as well. */
+/** Returns the reviews about a resource. Controllers write as well. */
 const about = (plural: string): readonly Review['request'][] =>
   reviews
     .map(({ request }) => request)
     .filter(({ requestResource }) => (requestResource as { resource?: string }).resource === plural);
 
-/** What the webhook says, by the first segment of its path. */
+/** The responses of the webhook, by the first segment of its path. */
 const answers: Readonly<Record<string, (review: Review, rest: string) => object | Promise<object>>> = {
   allow: () => ({ allowed: true }),
   deny: (_, message) => ({ allowed: false, status: { message, code: 403 } }),
@@ -81,7 +81,7 @@ beforeAll(async () => {
   });
   server = await testServer({ webhookServices: { 'ns/svc': `127.0.0.1:${hook.port}` } });
   await server.client.resource(Namespaces).create({ ...meta(Namespaces), metadata: { name: 'ns' } });
-  // What controllers write there would be asked about, too.
+  // The webhook would be called for what controllers write there, too.
   const published = { namespace: 'ns', name: 'kube-root-ca.crt' };
   await until(server.client.resource(ConfigMaps), published, (found) => found !== undefined);
 });
@@ -98,7 +98,7 @@ const meta = (type: { group: string; version: string; kind: string }) => ({
   kind: type.kind,
 });
 
-/** With a webhook that sees these resources in these versions, for as long as the work takes. */
+/** Runs some work while a webhook is registered for these resources in these versions. */
 async function withHook(
   type: typeof MutatingWebhookConfigurations | typeof ValidatingWebhookConfigurations,
   path: string,
@@ -137,7 +137,10 @@ const map = (name: string, more: object = {}) => ({
   ...meta(ConfigMaps),
   metadata: { name, namespace: 'ns', ...more },
 });
-/** A webhook that patches so. A service's path cannot have every character of base64: it is called by URL. */
+/**
+ * Runs some work with a webhook that sends this patch. It is called by URL, because the path of a service reference
+ * cannot contain all characters of base64.
+ */
 const withPatch = (
   operations: readonly object[] | string,
   resource: string,
@@ -254,7 +257,7 @@ describe('objects', () => {
   ] as const)('an owner that a patch gives twice to what is %s is stored once', async (how, operation) => {
     const maps = server.client.resource(ConfigMaps);
     const key = { namespace: 'ns', name: `owned-${how}` };
-    // One that is there: nobody collects what it owns.
+    // An existing owner, so that the garbage collector deletes nothing.
     const { uid = '' } = (await maps.create(map('owner'))).metadata;
     const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid };
     if (how !== 'created') await maps.create(map(key.name));
@@ -389,7 +392,7 @@ describe('objects', () => {
         operation: 'CREATE',
         name: 'sa',
         namespace: 'ns',
-        // As it will be answered: with the account it is put to, and for somebody.
+        // As it will be returned: with the account it belongs to, and the default audience.
         object: {
           metadata: { name: 'sa', uid: expect.any(String), creationTimestamp: expect.any(String) },
           spec: { audiences: [expect.any(String)] },
@@ -420,7 +423,7 @@ describe('objects', () => {
 const gadgets = (version: string) =>
   resourceType({ group: 'example.com', version, plural: 'gadgets', kind: 'Gadget', namespaced: true });
 
-/** Deletes a namespace and waits until it is gone. Whoever watches may ask for a conversion, too: then it is gone already. */
+/** Deletes a namespace and waits until it is gone. A watch may request a conversion, too; then it is gone already. */
 async function vacate(name: string): Promise<void> {
   const namespaces = server.client.resource(Namespaces);
   await namespaces.delete({ name }).catch((error: unknown) => {
@@ -429,7 +432,7 @@ async function vacate(name: string): Promise<void> {
   await until(namespaces, { name }, (found) => found === undefined);
 }
 
-/** v1 has host and port, v2 has both in one. */
+/** Converts gadgets: v1 has separate fields for host and port, v2 has one for both. */
 function conversion(review: Review, verb: string): object {
   const { uid, objects, desiredAPIVersion } = review.request as unknown as {
     uid: string;
@@ -695,7 +698,7 @@ describe('versions that a webhook converts', () => {
         const body = { metadata: { labels: { c: 'd' } } };
         const patched = await in1().patch(key('odd'), { type: 'merge', body });
         expect([patched.metadata.labels, 'zz' in patched]).toEqual([generation === 1 ? undefined : { c: 'd' }, false]);
-        // It counts as a change until then.
+        // Until then, it counts as a change.
         expect(patched.metadata.generation).toBe(generation);
         expect(await in1().get(key('odd'))).toEqual(patched);
       },
@@ -771,11 +774,11 @@ describe('versions that a webhook converts', () => {
       await expect(in2().create(gadget('four', 'v2', { hostPort: 'd:1' }))).rejects.toMatchObject({ code: 500 });
       expect(await in1().get(key('four'))).toBeUndefined();
       expect(await in1().get(key('one'))).toMatchObject({ spec: { host: 'h' } });
-      // A page of everything does not come from the cache that cannot be filled.
+      // The first page is not served from the cache, which cannot be filled.
       await expect(in2().list({ limit: 5 })).rejects.toMatchObject({ code: 500, message: why });
       const dry = in2().create(gadget('five', 'v2', { hostPort: 'e:1' }), { dryRun: true });
       await expect(dry).rejects.toMatchObject({ code: 500 });
-      // Fields are named in a version that nobody can convert to.
+      // The fields are recorded in a version to which the object cannot be converted.
       const touched = { type: 'merge', body: { metadata: { annotations: { touched: 'yes' } } } } as const;
       const { metadata } = await in1().patch(key('mixed'), touched);
       expect([metadata.annotations, metadata.managedFields]).toEqual([{ touched: 'yes' }, undefined]);

@@ -15,7 +15,7 @@ const authority = (subject: Name, given: { readonly notAfter?: number } = {}): F
 const leafOf = (issuer: Forged, subject: Name, more: readonly Buffer[] = [extensions.loopback()]): Forged =>
   forge({ subject, issuer, extensions: more, ...dates() });
 
-/** A webhook with this certificate, and a way to call it as one that these anchors verify. */
+/** A webhook with this certificate, and a function to call it with these anchors. */
 async function world(leaf: Forged, anchor: Forged) {
   const key = leaf.key.export({ type: 'pkcs8', format: 'pem' }) as string;
   const hook = await httpsHook((_, response) => void response.end('{}'), {
@@ -49,7 +49,7 @@ test.each<[string, Name]>([
   const issuer = authority(name);
   const { hook, call, close } = await world(leafOf(issuer, name), issuer);
   for (let i = 0; i < 3; i++) expect((await call()).status).toBe(200);
-  // One that OpenSSL refused, one to look at the certificate, and one that is kept.
+  // One that OpenSSL rejected, one to read the certificate, and one that is kept alive.
   expect(hook.connections()).toBe(3);
   await expect(call('localhost')).rejects.toThrow(
     'x509: certificate is not valid for any names, but wanted to match localhost',

@@ -206,7 +206,7 @@ test('when the client is closed its calls end, those that wait to ask again, too
   }, clock);
   const replies = ['/slow', '/busy'].map((path) => client.post(call(hook, path)));
   const ends = Promise.allSettled(replies);
-  // Each is timed; one waits besides.
+  // Each call has a timer, and one call also waits.
   await expect.poll(() => hook.asked.length === 2 && clock.sleeping === 3, { interval: 5 }).toBe(true);
   client.close();
   for (const end of await ends)
@@ -239,7 +239,7 @@ test('several kept connections that were closed while nobody looked cost no requ
   const before = sockets;
   sockets = [];
   for (const socket of before) socket.destroy();
-  // In the same turn: the ends of the connections lie there and have not been read.
+  // This is the same turn of the event loop: the ends of the connections have arrived, but have not been read.
   for (const { status } of await three()) expect(status).toBe(200);
   expect(hook.asked).toHaveLength(6);
   expect(hook.connections()).toBe(6);

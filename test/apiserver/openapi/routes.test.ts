@@ -111,7 +111,7 @@ test.each([
   for (const path of ['/openapi/v2', '/openapi/v3', '/openapi/v3/api/v1']) {
     const answer = await ask(path, { ifModifiedSince, ...more });
     expect([path, answer?.code, (answer?.bytes.length ?? 0) > 0]).toEqual([path, code, code === 200]);
-    // As in Go: of what has an ETag the date is not repeated.
+    // As in Go, a 304 for a document with an ETag does not repeat the date.
     const isDated = code === 200 || path === '/openapi/v3';
     expect(answer?.headers?.['Last-Modified']).toBe(isDated ? made : undefined);
   }

@@ -6,7 +6,7 @@ const head = { apiVersion: 'audit.k8s.io/v1', kind: 'Policy' };
 const policyOf = (policy: object) => readAuditPolicy(JSON.stringify({ ...head, ...policy }));
 const alice = { username: 'alice', groups: ['staff', 'system:authenticated'] };
 
-/** Does a rule match a request of alice's? */
+/** Whether a rule matches a request of alice. */
 async function matches(rule: object, request: string): Promise<boolean> {
   const [method = '', path = ''] = request.split(' ');
   const policy = await policyOf({ rules: [{ level: 'Metadata', ...rule }] });

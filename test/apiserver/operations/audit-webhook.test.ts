@@ -7,7 +7,7 @@ import { FakeClock } from '../../../src/testing/fake-clock.js';
 
 const second = 1_000;
 
-/** A server that says how many events it was sent, and answers with these codes, then 200. */
+/** A server that reports the number of events it received, and responds with these codes, then with 200. */
 function reporting(...codes: readonly (number | Error)[]) {
   const clock = new FakeClock();
   const sent: { readonly at: number; readonly request: HttpRequest }[] = [];

@@ -15,7 +15,7 @@ test('so many get in, of each kind, and one more when one is out', () => {
   expect(inFlight.enter('mutating', alice, 0)).toBeDefined();
   expect(inFlight.enter('mutating', alice, 0)).toBeUndefined();
   first?.();
-  // Out is out, however often it is said.
+  // A request is counted as ended only once, however often it is reported.
   first?.();
   expect(inFlight.enter('readOnly', alice, 0)).toBeDefined();
   expect(inFlight.enter('readOnly', alice, 0)).toBeUndefined();

@@ -7,7 +7,7 @@ import { readReceivedPatch } from '../../../src/apiserver/patch/json.js';
 import { DoesNotApply } from '../../../src/apiserver/patch/json-patching.js';
 import { expectShort } from '../../processor-time.js';
 
-/** Patches that webhooks send: what is wrong with them is told in full. */
+/** Patches sent by webhooks: errors are reported in full. */
 
 const read = (text: string) => readReceivedPatch(() => ({ ...readJson(text), bytes: Buffer.from(text) }));
 const object: JsonObject = { a: { b: 1 }, list: [1, 2], none: null };

@@ -461,7 +461,7 @@ describe('a patch made from two objects turns the one into the other', () => {
     readonly items?: Item[];
   };
 
-  /** As kubectl makes them: changes, deletions, and the order of merged lists. */
+  /** Returns the patch between two objects as kubectl makes it: changes, deletions, and the order of merged lists. */
   function between(from: Thing, to: Thing): JsonObject {
     const patch: Record<string, Json> = {};
     for (const name of ['data', 'plain', 'tags', 'items'] as const) {

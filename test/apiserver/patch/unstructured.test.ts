@@ -64,7 +64,7 @@ test.each<[Json, string | undefined]>([
   [{ blob: ['x'] }, 'unrecognized type: uint8'],
   [{ blob: [1.5] }, 'cannot convert float64 to uint8'],
   [[], 'cannot restore struct from: slice'],
-  // What decodes itself stands among the others.
+  // A field with its own decoder, between others.
   [{ blob: '*', phase: {} }, 'error decoding from json: illegal base64 data at input byte 0'],
   [{ blob: '*', flag: 'x' }, 'unrecognized type: bool'],
   [{ when: 5, long: 'x' }, 'json: cannot unmarshal number into Go value of type string'],

@@ -4,7 +4,7 @@ import { createServer } from '../../../src/embed.js';
 import { MemoryStore } from '../../../src/store/memory/memory-store.js';
 import type { Write } from '../../../src/store/store.js';
 
-/** Does something when a key is deleted, before the next is. */
+/** A store that calls a function when a key is deleted, before the next deletion. */
 class InterruptedStore extends MemoryStore {
   whenDeleted: { readonly end: string; readonly act: () => Promise<void> } | undefined;
 

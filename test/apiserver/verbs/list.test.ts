@@ -236,7 +236,7 @@ test('what nobody waits for any more is not gone on with', async () => {
   const clock = new FakeClock();
   for (const name of ['a', 'b', 'c']) await collection(store, clock).put('n', name);
   const caller = new AbortController();
-  // Whoever asked goes at the second turn for others.
+  // The caller disconnects at the second turn for other work.
   let turns = 0;
   vi.spyOn(TurnTaking.prototype, 'next').mockImplementation(async () => {
     if (++turns === 2) caller.abort(new Error('gone'));

@@ -15,7 +15,7 @@ import { type Change, HistoryCompacted, type Revision, type Store } from '../../
 import { FakeClock, settled } from '../../../src/testing/fake-clock.js';
 import { type Collection, collection, definition, partsOf, type Query } from './collection.js';
 
-/** What a watcher selects, and the same said in code. */
+/** The selection of a watcher, as a query and as a function. */
 interface Selector {
   readonly query: Query;
   readonly namespace: string;
@@ -39,7 +39,7 @@ const selectors: readonly Selector[] = [
   },
 ];
 
-/** An object with this in it is read in steps. */
+/** An object that contains this text is read in steps. */
 const large = 'x'.repeat(70_000);
 
 interface Told {
@@ -49,7 +49,7 @@ interface Told {
   readonly label: string | undefined;
 }
 
-/** What a watcher must be told of the changes after a revision, up to another. */
+/** Returns the events that a watcher must get for the changes after a revision, up to another. */
 const wanted = (log: readonly Change[], { takes }: Selector, after: Revision, upTo: Revision): readonly Told[] =>
   log.flatMap((change) => {
     if (change.type === 'progress' || change.entry.revision <= after || change.entry.revision > upTo) return [];
@@ -64,18 +64,18 @@ const wanted = (log: readonly Change[], { takes }: Selector, after: Revision, up
     return [{ type, key: entry.key, revision: entry.revision, label: label(shown) }];
   });
 
-/** A client that resumes from the last version it heard of, and lists again when that is gone. */
+/** A client that resumes from the last version it received, and lists again when that version has expired. */
 class Watcher {
   readonly #api: Collection;
   readonly #selector: Selector;
-  /** Everything heard since the last list. */
+  /** All events since the last list. */
   heard: Told[] = [];
   from: Revision = 0n;
   last: Revision = 0n;
   relists = 0;
   expired: Revision | undefined;
   #subscription: { unsubscribe(): void } | undefined;
-  /** The reader takes this many events, then rests until `take` is called. */
+  /** The reader takes this many events, then pauses until `take` is called. */
   #room = Number.POSITIVE_INFINITY;
   #wake: (() => void) | undefined;
 
@@ -130,7 +130,7 @@ class Watcher {
     this.#room = Number.POSITIVE_INFINITY;
   }
 
-  /** Takes so many events more. */
+  /** Takes this many more events. */
   take(room: number): void {
     this.#room = room;
     const wake = this.#wake;
@@ -151,7 +151,7 @@ class Watcher {
       this.last = BigInt(item.resourceVersion);
       return;
     }
-    // Nothing is sent while the reader rests.
+    // Nothing is sent while the reader pauses.
     expect(this.#wake).toBeUndefined();
     const { entry, type } = item;
     const object = decodeEntry(definition, entry);
@@ -194,7 +194,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant('time' as const), seconds: fc.constantFrom(6, 61, 125) }) },
 );
 
-/** Can nobody be told any more of what happened after a revision? */
+/** Whether the changes after a revision are no longer available. */
 const isForgotten = (store: MemoryStore, after: Revision): Promise<boolean> =>
   new Promise((resolve) => {
     const subscription = store.changes('', after).subscribe({
@@ -224,7 +224,7 @@ test('a watcher that resumes from its last version is told of every change once,
       };
       for (const each of steps) {
         if (each.do === 'write') {
-          // One write after the other per object, all objects at once.
+          // Writes to one object follow each other; those to different objects run concurrently.
           const queues = new Map<string, Promise<unknown>>();
           for (const [namespace, name, value] of each.writes) {
             const key = `${namespace}/${name}`;
@@ -261,7 +261,7 @@ test('a watcher that resumes from its last version is told of every change once,
           }
         }
       }
-      // In the end everybody catches up, or has been told that this cannot be.
+      // In the end each watcher catches up, or gets the error that it cannot.
       for (const [at, watcher] of watchers.entries()) {
         watcher.take(Number.POSITIVE_INFINITY);
         await settled();
@@ -433,7 +433,7 @@ describe('a watch', () => {
     const { store, api } = open();
     await api.put('n', 'other');
     await api.put('n', 'a', { l: 'x' }, large);
-    // Whenever it goes.
+    // The caller disconnects at each possible turn.
     const left: number[] = [];
     for (let turns = 0; left.at(-1) !== 1; turns++) {
       const watch = api.watch(query);
@@ -550,7 +550,7 @@ describe('a watch', () => {
     await settled();
     expect([watch.items, watch.state.over]).toEqual([[], true]);
 
-    // Who asked only just is told of nothing more, and goes a second after that.
+    // A recent watcher gets no more events, and is closed a second later.
     catalogue.setCustom([{ ...custom, since: 3n }]);
     await api.put('n', 'b');
     await clock.advance(999);

@@ -3,7 +3,7 @@ import { maxRequestBytes } from '../../../src/api/request-size.js';
 import { tooLargeToStore } from '../../../src/apiserver/write/document-size.js';
 import { define, type Served, serve, widgets } from '../served.js';
 
-/** No object grows without limit, and what is at its limit can still be ended. */
+/** No object grows without limit, and one at its limit can still be deleted. */
 
 const limit = maxRequestBytes;
 
@@ -55,7 +55,7 @@ test('patches add to an object up to the limit of a body', async () => {
 });
 
 test('what is sent as less than a body may be, and comes to more, is refused', async () => {
-  // Written as Go writes JSON: six bytes each.
+  // Go's JSON encodes each of these characters in six bytes.
   const { code } = await it.ask('POST', path, { body: widget('escaped', { spec: { a: '<'.repeat(limit / 4) } }) });
   expect(code).toBe(413);
 });

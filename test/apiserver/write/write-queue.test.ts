@@ -7,7 +7,7 @@ const open = () => {
   const turns = new WriteQueue(clock, new AbortController().signal);
   const seen: string[] = [];
   const done = new Map<string, () => void>();
-  /** Work that says when it begins and lasts until it is told to end. */
+  /** Returns work that records its start and lasts until it is ended. */
   const work = (name: string) => () => {
     seen.push(name);
     return new Promise<void>((resolve) => done.set(name, resolve));

@@ -11,14 +11,14 @@ interface Named {
 const nameOf = ({ metadata: { namespace, name } }: Named): string =>
   namespace === undefined ? `${name}` : `${namespace}/${name}`;
 
-/** What one rule is about, each by itself. */
+/** Returns each subject of a rule separately. */
 function subjectsOf({ apiGroups = [], resources = [], resourceNames, nonResourceURLs = [] }: PolicyRule): string[] {
   const named = resourceNames?.map((name) => ` ${name}`) ?? [''];
   const kinds = apiGroups.flatMap((group) => resources.map((resource) => `${group || 'core'} ${resource}`));
   return [...nonResourceURLs, ...kinds.flatMap((kind) => named.map((name) => `${kind}${name}`))];
 }
 
-/** A line for each thing that a role is about, with all that may be done to it. */
+/** Returns a line for each subject of a role, with all permitted verbs. */
 function rightsOf(role: Named & { readonly rules?: readonly PolicyRule[] | null }): string[] {
   const verbs = new Map<string, Set<string>>();
   for (const rule of role.rules ?? []) {

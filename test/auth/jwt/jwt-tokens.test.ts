@@ -387,7 +387,7 @@ describe('keys', () => {
     await expect(tokens.authenticateToken(token, [])).rejects.toThrow('failed to verify');
     await clock.advance(10_000);
     expect(await tokens.authenticateToken(token, [])).toBeDefined();
-    // And the old one no longer counts.
+    // The old key is no longer accepted.
     await expect(tokens.authenticateToken(good, [])).rejects.toThrow('failed to verify');
   });
 

@@ -34,7 +34,7 @@ beforeEach(() => {
     });
 });
 
-/** `verb resource[/subresource] [namespace/][name]`, the group before the resource with a dot. */
+/** Asks about `verb resource[/subresource] [namespace/][name]`, with the group before the resource and a dot. */
 const ask = (text: string, more: Partial<AccessAttributes> = {}) => {
   const [verb = '', what = '', where = ''] = text.split(' ');
   const [resources = '', subresource] = what.split('/');

@@ -13,7 +13,7 @@ import { FakeClock } from '../../../src/testing/fake-clock.js';
 
 let clock: FakeClock;
 let asked: HttpRequest[];
-/** What the server answers, one after the other; the last goes on. */
+/** The responses of the server in order; the last one is repeated. */
 let answers: (object | number | Error)[];
 beforeEach(() => {
   clock = new FakeClock();

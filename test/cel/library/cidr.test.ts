@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { outcome } from './outcome.js';
 
-/** Each with what it has cost and what it was thought to cost. */
+/** Each with its actual and its estimated cost. */
 test.each([
   [`cidr('10.1.2.3/8')`, 'net.CIDR(10.1.2.3/8)', 1, 1],
   [

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { outcome } from './outcome.js';
 
-/** Each with what it has cost and what it was thought to cost. */
+/** Each with its actual and its estimated cost. */
 test.each([
   [`'%s and %d'.format(['x', 3])`, '"x and 3"', 1, 11],
   [`'%%'.format([])`, '"%"', 1, 11],

@@ -17,7 +17,7 @@ const types: readonly (readonly [string, Type])[] = [
 ];
 const environment = environmentOf({ variables: new Map(types), libraries: kubernetesLibraries });
 
-/** The answer, or `exceeded`. */
+/** Returns the result, or `exceeded`. */
 function evaluate(expression: string, variables: Readonly<Record<string, Value>>) {
   return prepared(expression, variables)();
 }

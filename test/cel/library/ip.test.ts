@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { outcome } from './outcome.js';
 
-/** Each with what it has cost and what it was thought to cost. */
+/** Each with its actual and its estimated cost. */
 test.each([
   [`ip('127.0.0.1')`, 'net.IP(127.0.0.1)', 1, 1],
   [`ip('2001:DB8::1')`, 'net.IP(2001:db8::1)', 2, 2],

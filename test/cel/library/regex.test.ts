@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { outcome } from './outcome.js';
 
-/** Each with what it has cost and what it was thought to cost. */
+/** Each with its actual and its estimated cost. */
 test.each([
   [`'abc 123 def 456'.find('[0-9]+')`, '"123"', 4, 4],
   [`'abc'.find('[0-9]+')`, '""', 2, 2],

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { outcome } from './outcome.js';
 
-/** Each with what it has cost and what it was thought to cost. */
+/** Each with its actual and its estimated cost. */
 test.each([
   [`semver('1.2.3').major()`, '1', 2, 2],
   [`semver('1.2.3').minor()`, '2', 2, 2],

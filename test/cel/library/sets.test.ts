@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { outcome } from './outcome.js';
 
-/** Each with what it has cost and what it was thought to cost. */
+/** Each with its actual and its estimated cost. */
 test.each([
   ['sets.contains([1, 2, 3], [3, 2])', 'true', 7, 27],
   ['sets.contains([1], [1, 2])', 'false', 3, 23],

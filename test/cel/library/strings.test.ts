@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { outcome } from './outcome.js';
 
-/** Each with what it has cost and what it was thought to cost. */
+/** Each with its actual and its estimated cost. */
 test.each([
   [`'tacocat'.charAt(3)`, '"o"', 1, 1],
   [`'abc'.charAt(3)`, '""', 1, 1],

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { outcome } from './outcome.js';
 
-/** Each with what it has cost and what it was thought to cost. */
+/** Each with its actual and its estimated cost. */
 test.each([
   [`url('https://u:p@example.com:8080/a/b%2Fc?k=v&k=w&e&%zz=1#f').getScheme()`, '"https"', 7, 7],
   [`url('https://u:p@example.com:8080/a').getHost()`, '"example.com:8080"', 4, 4],

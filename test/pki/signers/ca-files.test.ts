@@ -78,7 +78,7 @@ test.each([
   await expect(openCaFiles({ ...paths(), signal: stopping.signal })).rejects.toThrow(message);
 });
 
-/** Never a certificate of one CA under the name of the other, whatever is on disk meanwhile. */
+/** A certificate of one CA is never issued under the name of the other, whatever is on disk meanwhile. */
 test('what is issued while files are replaced is whole', async () => {
   await putPair(old);
   const { files, anchorsAre } = await follow();

@@ -50,7 +50,7 @@ describe.skipIf(!tools)('a signer in Python', async () => {
   test.each(signerContract(make).map((one) => [one.name, one] as const))('%s', (_, one) => one.run());
 });
 
-/** A signer that runs these lines of JavaScript for every message `m`; `say` answers. */
+/** Returns a signer that runs these lines of JavaScript for every message `m`; `say` sends an answer. */
 const scripted = (body: string, more: Partial<ProcessSignerOptions> = {}): ProcessSigner =>
   started({
     command: [
@@ -155,7 +155,7 @@ describe('a signer process', () => {
     expect(answer).toEqual({ refused: 'no', reason: 'No' });
   });
 
-  /** A child that holds the output of the program. */
+  /** A child process that keeps the output of the program open. */
   const child = `require('node:child_process').spawn(process.execPath, ['-e', 'setInterval(() => {}, 1e6)'], { stdio: 'inherit' });`;
   test.each([
     ['ends', `${child} process.exit(3);`, 'ended with status 3'],

@@ -15,7 +15,7 @@ const clusterTrustBundles = clusterTrustBundleDefinition();
 interface Recorded {
   readonly name: string;
   readonly object: Pick<ClusterTrustBundle, 'metadata' | 'spec'>;
-  /** Field and message of each cause. */
+  /** The field and the message of each cause. */
   readonly causes: readonly (readonly [string, string])[];
 }
 const recorded: readonly Recorded[] = JSON.parse(
@@ -104,7 +104,7 @@ test('of an update the old metadata are looked at after the anchors', () => {
   const stored = bundle({ metadata: { name: 'a.b:c:d' }, spec: { signerName: 'a.b/c', trustBundle } });
   const metadata = { name: 'a.b:c:d', labels: { 'a b': 'c' } };
   const changed = bundle({ metadata, spec: { signerName: 'a.b/e', trustBundle: 'x' } });
-  // For all kinds, as a new one of this, and against the old one.
+  // The rules for all kinds, the rules for a new object of this kind, and those for an update.
   const all = ['metadata.labels', 'metadata.labels'];
   const own = ['metadata.name', 'metadata.labels', 'spec.trustBundle', 'metadata.labels', 'spec.signerName'];
   expect(causes(changed, stored).map(([field]) => field)).toEqual([...all, ...own]);

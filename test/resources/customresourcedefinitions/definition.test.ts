@@ -20,12 +20,12 @@ interface Recorded {
   readonly causes?: readonly (readonly [string, string, string])[];
   readonly warnings?: readonly string[] | null;
 }
-// Answers of Kubernetes 1.36.
+// Responses of Kubernetes 1.36.
 const recorded = JSON.parse(
   readFileSync(new URL('./recorded.json.txt', import.meta.url), 'utf8'),
 ) as readonly Recorded[];
 
-/** What a create comes to: causes as Kubernetes lists them, and the object. */
+/** Returns the outcome of a create: causes as Kubernetes lists them, and the object. */
 function create(body: object): {
   readonly crd: CustomResourceDefinition;
   readonly causes: readonly (readonly string[])[];

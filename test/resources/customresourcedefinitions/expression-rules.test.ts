@@ -5,7 +5,9 @@ import { write } from '../write.js';
 
 const crds = customResourceDefinitions();
 
-/** What is wrong with the rules of a schema of `spec`, as kube-apiserver 1.36 says it; S is the path of the schema. */
+/**
+ * The errors of the rules in a schema of `spec`, with the texts of kube-apiserver 1.36; S is the path of the schema.
+ */
 test.each<[string, JsonObject, readonly string[]]>([
   [
     'what compiles passes',

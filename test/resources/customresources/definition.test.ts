@@ -29,13 +29,13 @@ interface Step {
   readonly id: string;
   readonly body: JsonObject;
   readonly causes?: readonly (readonly [string, string, string])[];
-  /** Of a body that cannot be read. */
+  /** The error of a body that cannot be decoded. */
   readonly message?: string;
-  /** Without metadata. */
+  /** The object without metadata. */
   readonly object?: JsonObject;
   readonly warnings?: readonly string[] | null;
 }
-// Answers of Kubernetes 1.36.
+// Responses of Kubernetes 1.36.
 const recorded = JSON.parse(readFileSync(new URL('./recorded.json.txt', import.meta.url), 'utf8')) as readonly {
   readonly name: string;
   readonly crd: JsonObject;

@@ -50,7 +50,7 @@ test.each<[string, readonly unknown[] | undefined]>([
   ['.status.conditions[?(1.0==1.)].type', ['Ready', 'Odd']],
   ['.status.conditions[?(@.n==true)].type', undefined],
   ['.status.conditions[?(@.n=="x")].type', undefined],
-  // Words can be read, and lead nowhere.
+  // Words are accepted, and select nothing.
   ['.spec.l 1.0', [1]],
   ['.spec.my field', undefined],
   [".status.conditions[?(@.type in 'a')].type", ['Ready', 'Odd']],

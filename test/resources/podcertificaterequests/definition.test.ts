@@ -19,7 +19,7 @@ interface Recorded {
     readonly name: string;
     readonly spec: PodCertificateRequest['spec'];
     readonly status: PodCertificateRequest['status'];
-    /** Field and message of each cause. */
+    /** The field and the message of each cause. */
     readonly causes: readonly (readonly [string, string])[];
   }[];
 }
@@ -39,7 +39,7 @@ const request = ({
   status,
 });
 
-/** The causes of a status, as answers mask them. */
+/** Returns the causes of a status, as responses mask them. */
 function causesOf(next: PodCertificateRequest, previous: PodCertificateRequest, now: number) {
   const judged = {
     definition: definition as unknown as ResourceDefinition,
@@ -79,7 +79,7 @@ test('others have turns between any two certificates', () => {
 });
 
 test('a key of 16,384 bits is refused before anything is verified with it', () => {
-  // The largest modulus that is read; its key made no signature.
+  // The largest modulus that is accepted; the signature is not by its key.
   const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 1024 });
   const { n = '', e = '' } = publicKey.export({ format: 'jwk' });
   const modulus = Buffer.concat([Buffer.from(n, 'base64url'), Buffer.alloc(2_048 - 128, 0xff)]);

@@ -7,7 +7,10 @@ import { write } from '../write.js';
 const pods = podDefinition(defaultDomains);
 const fine = { name: 'c', image: 'i' };
 
-/** As kube-apiserver 1.36 words and orders them, with the gates of the kinds here. */
+/**
+ * Returns the violations with the texts and in the order of kube-apiserver 1.36, with the feature gates of the kinds
+ * here.
+ */
 const violationsOf = (spec: JsonObject): readonly string[] => write(pods, { spec }).violations;
 
 const subdomain =

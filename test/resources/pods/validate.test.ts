@@ -6,7 +6,7 @@ import { write } from '../write.js';
 
 const pods = podDefinition(defaultDomains);
 
-/** As kube-apiserver words and orders them. */
+/** Returns the violations with the texts and in the order of kube-apiserver. */
 const violationsOf = (spec: JsonObject | undefined): readonly string[] =>
   write(pods, spec === undefined ? {} : { spec }).violations;
 

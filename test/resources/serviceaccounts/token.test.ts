@@ -48,7 +48,7 @@ const request = async (
   }: Partial<TokenOptions> & {
     readonly name?: string;
     readonly metadata?: ApiObject['metadata'];
-    /** While webhooks are asked. */
+    /** Called while webhooks are called. */
     readonly between?: () => unknown;
   } = {},
 ) => {

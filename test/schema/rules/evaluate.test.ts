@@ -20,7 +20,7 @@ const findings = (schema: JsonObject, object: JsonObject, previous?: JsonObject)
     }),
   );
 
-/** An object with these members, and rules about the whole. */
+/** Returns an object schema with these members, and rules about the object. */
 const struct = (properties: JsonObject, rules?: readonly Json[]): JsonObject => ({
   type: 'object',
   properties,
@@ -29,7 +29,7 @@ const struct = (properties: JsonObject, rules?: readonly Json[]): JsonObject => 
 const withSpec = (spec: JsonObject): JsonObject => struct({ spec });
 const told = (violations: readonly string[]) => ({ violations, warnings: [] as readonly string[] });
 
-/** What is wrong, as kube-apiserver 1.36 says it. */
+/** The errors, with the texts of kube-apiserver 1.36. */
 test.each<
   [
     string,
@@ -596,7 +596,7 @@ test.each<
   expect({ violations: violations.map(({ field, body }) => `${field}: ${body}`), warnings }).toEqual(expected);
 });
 
-/** Items are looked up by what Go makes of them; as kube-apiserver 1.36.3 answers. */
+/** Items are looked up by their Go values, with the results of kube-apiserver 1.36.3. */
 const hash = (type: string): string => `internal error: runtime error: hash of unhashable type ${type}`;
 const letters = { type: 'object', 'x-kubernetes-map-type': 'atomic', properties: { a: { type: 'string' } } };
 const numbers = { type: 'number' };
@@ -628,7 +628,7 @@ test.each<readonly [string, JsonObject, readonly Json[], string | undefined]>([
   );
 });
 
-/** A key is looked for under its name in expressions; more than three make one text. */
+/** A key is looked up under its name in expressions; more than three keys are joined to one text. */
 test.each<readonly [string, readonly string[], readonly JsonObject[]]>([
   ['self == self', ['x'], [{ x: 'a' }, { x: 'b' }]],
   ['self != self', ['x-y'], [{ 'x-y': 'a' }, { 'x-y': 'b' }]],
@@ -669,7 +669,7 @@ const emptyThings: JsonObject = struct({
   t: { type: 'string' },
   n: { type: 'integer' },
 });
-/** As kube-apiserver 1.36.3 answers. */
+/** Recorded with kube-apiserver 1.36.3. */
 test.each([
   ['self.l', true],
   ['self.s', true],
@@ -693,7 +693,7 @@ test.each([
   expect(violations.map(({ body }) => body)).toEqual(expected ? [] : ['Invalid value: nothing']);
 });
 
-/** As kube-apiserver 1.36.3 answers for what is older than its schema. */
+/** The results of kube-apiserver 1.36.3 for values that are older than their schema. */
 test.each([
   ['date', 'b', 'Invalid date formatted string b: parsing time "b" as "2006-01-02": cannot parse "b" as "2006"'],
   ['date', '2020-02-30', 'Invalid date formatted string 2020-02-30: parsing time "2020-02-30": day out of range'],
@@ -709,7 +709,7 @@ test.each([
     'Invalid date-time formatted string 2020-01-01T00:00:00.5+25:00: parsing time "2020-01-01T00:00:00.5+25:00": extra text: "+25:00"',
   ],
   ['date-time', '', undefined],
-  // Beyond the years that expressions can make.
+  // Beyond the years that expressions can represent.
   ['date-time', '9999-12-31T23:59:59-01:00', undefined],
   ['date', '0000-01-01', undefined],
   ['byte', 'YWJj', undefined],
@@ -723,7 +723,9 @@ test.each([
   );
 });
 
-/** As kube-apiserver 1.36.3 answers: a value that is none cannot be compared, and is not found to differ from itself. */
+/**
+ * The results of kube-apiserver 1.36.3: an invalid value cannot be compared, and is not found to differ from itself.
+ */
 test.each([
   ['self == self', 'failed'],
   ['self != self', 'true'],
@@ -771,7 +773,9 @@ test.each([
   );
 });
 
-/** As kube-apiserver 1.36.3 answers: what a resource has as lists and objects knows nothing but lists and objects. */
+/**
+ * The results of kube-apiserver 1.36.3: lists and objects of a resource can only be compared with lists and objects.
+ */
 test.each([
   ['self.l == self.n', 'no such overload'],
   ['self.n == self.l', 'false'],

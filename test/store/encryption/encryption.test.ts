@@ -18,7 +18,7 @@ const key = 'core/secrets/default/s';
 const other = 'core/secrets/default/t';
 const text = (bytes: Buffer): string => bytes.toString('utf8');
 
-/** What Kubernetes' own providers made of one document under one key, with the secret 0, 1, 2, ... */
+/** The output of Kubernetes' own providers for one document under one key, with the secret 0, 1, 2, ... */
 const recorded: readonly [string, (secret: Buffer) => Cipher, readonly number[], string][] = [
   ['aesgcm', aesGcm, [16, 24, 32], 'wYeKU+Dkm2yCE1ay1uBsJoohoKWxbl4hnQjkQHk8gOEmUfOAiT8b/ByOigzD'],
   ['aescbc', aesCbc, [16, 24, 32], 'CncN+JTeJNz/BaUFR+hf2kB/Bv+TQk91ABHsAFO0hVeryQe0s0Mm/I66lB+7LAM3'],
@@ -56,7 +56,7 @@ describe.each(recorded)('%s', (name, make, lengths, encrypted) => {
   test('does not read what another key wrote', () => {
     const kept = make(secret(32)).encrypt(key, Buffer.from('a document of some length'));
     const read = (): string => text(make(secret(32, 1)).decrypt(key, kept));
-    // Without authentication a wrong key may go unnoticed; what comes is not the document.
+    // Without authentication a wrong key may remain undetected, but the result is not the document.
     if (name === 'aescbc') expect(() => expect(read()).toBe('a document of some length')).toThrow();
     else expect(read).toThrow('the stored data was not encrypted with this key');
   });
@@ -163,7 +163,7 @@ describe('providers by resource', () => {
 
 describe('an encryption that may be replaced at any time', () => {
   const document = Buffer.from('{"kind":"Secret"}');
-  /** Has to fetch something before it reads. */
+  /** Returns an encryption that has to fetch a key before it can decrypt. */
   function fetching() {
     let isReady = false;
     let release = (): void => {};

@@ -27,7 +27,7 @@ import { type EtcdProcess, etcdInstalled, startEtcd } from '../etcd/etcd-process
 import { versioned } from '../versioned.js';
 import { FakeKeyService } from './fake-key-service.js';
 
-/** What stores keep of documents where they leave the process. */
+/** The stored form of documents outside of the process. */
 
 if (!etcdInstalled) console.warn('There is no etcd on the PATH: that etcd gets documents encrypted is not tested.');
 
@@ -51,7 +51,7 @@ interface Kind {
   readonly name: string;
   readonly isHere: boolean;
   readonly mayBeShared: boolean;
-  /** Where a new store is: each call opens the same one. */
+  /** Creates a place for a store, and returns a function that opens the same store in each call. */
   place(): (encryption?: Encryption) => Promise<Store & { compact?(revision: bigint): Promise<void> }>;
 }
 const given = (encryption?: Encryption) => (encryption === undefined ? {} : { encryption });
@@ -157,7 +157,7 @@ for (const { name, isHere, mayBeShared, place } of kinds) {
       expect(entries.map((entry) => entry.key)).toEqual(['core/configmaps/default/a', key]);
       expect(() => entries[1]?.value).toThrow(why);
       expect(() => entries[1]?.bytes).toThrow(why);
-      // What was read with it, beyond its own record, is not kept alive.
+      // Other data that was read with the record is not kept in memory.
       const kept = (entries[1] as UnreadEntry).kept;
       expect(kept.buffer.byteLength).toBeLessThan(kept.length + 100);
       expect((await store.get('core/configmaps/default/a'))?.value).toMatchObject({ text: 'a' });
@@ -280,7 +280,7 @@ for (const { name, isHere, mayBeShared, place } of kinds) {
         });
         await put(other, key, 'b');
         await put(other, 'core/configmaps/default/a', 'c');
-        // Both were told to the first one, which waits for the key of one of them.
+        // Both changes were sent to the first one, which waits for the key of one of them.
         await expect.poll(() => service.asked.filter((what) => what.startsWith('decrypt key-3'))).toHaveLength(1);
         expect(told).toEqual(['a']);
         release();

@@ -37,7 +37,7 @@ test.each([
   ],
 ])('what Kubernetes wrote with %s is read', async (_, encrypted) => {
   const { service, provider: made } = provider();
-  // The service of the recording.
+  // The service with which the data was recorded.
   service.decrypt = async ({ ciphertext }) => Buffer.from(ciphertext.map((byte) => byte ^ 0x5a));
   await made.prepare(Buffer.from(encrypted, 'base64'));
   expect(made.decrypt(key, Buffer.from(encrypted, 'base64'))).toEqual({

@@ -17,7 +17,7 @@ if (!etcdInstalled) console.warn('There is no etcd on the PATH: the tests of etc
 const folder = mkdtempSync(join(tmpdir(), 'etcd-access-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** The path of a file with this text, which another replaces as a whole. */
+/** Writes a file with this text, by replacing it as a whole, and returns its path. */
 function file(name: string, text: string): string {
   const path = join(folder, name);
   writeFileSync(`${path}.new`, text);
@@ -113,7 +113,7 @@ describe.skipIf(!etcdInstalled)('an etcd with TLS that knows its users', () => {
   });
   afterAll(() => etcd.stop());
 
-  /** Writes and hears of it. */
+  /** Checks that a write succeeds and its change is received. */
   async function works(store: Store, key: string): Promise<void> {
     const heard = changeBatches(store.changes('/', await store.revision()));
     await write(store, key);

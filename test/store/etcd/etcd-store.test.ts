@@ -29,7 +29,7 @@ if (etcdInstalled) {
   afterAll(() => etcd.stop());
 }
 
-/** The next changes of a stream as text. */
+/** Returns the next changes of a stream as text. */
 function reader(store: Store, after: Revision) {
   const batches = changeBatches(store.changes('/', after));
   const waiting: string[] = [];
@@ -385,7 +385,10 @@ describe.skipIf(!etcdInstalled)('when the watch misses something', () => {
 });
 
 describe.skipIf(!etcdInstalled)('when the answer to a write is lost', () => {
-  /** A store whose next transaction happens, or does not, and gets no answer; `meanwhile` runs before the next attempt. */
+  /**
+   * Opens a store whose next transaction gets no response, whether or not it is executed; `meanwhile` runs before the
+   * next attempt.
+   */
   const openLosing = async () => {
     const plan = { happens: true, losing: 0, meanwhile: async (): Promise<unknown> => undefined };
     const store = await open({
@@ -532,7 +535,7 @@ test('an etcd that cannot be reached is soon tried again, however often it could
   await new Promise<void>((resolve) => member.listen(0, '127.0.0.1', resolve));
   const client = createEtcdClient({ endpoints: [`127.0.0.1:${(member.address() as AddressInfo).port}`] });
   await expect(client.range({ key: '/a' })).rejects.toThrow(StoreUnavailable);
-  // gRPC by itself takes nine seconds for as many.
+  // gRPC's default would take nine seconds for this many attempts.
   await vi.waitUntil(() => attempts >= 5, { timeout: 5_000 });
   client.close();
   member.close();

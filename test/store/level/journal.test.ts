@@ -13,7 +13,7 @@ afterEach(() => rmSync(directory, { recursive: true }));
 
 const file = (): string => join(directory, 'JOURNAL');
 
-/** A record of 100 bytes, with its prefix. */
+/** A record of 100 bytes, including its header. */
 const record = (revision: number, fill = 'x'): EncodedRecord => ({
   revision: BigInt(revision),
   bytes: encodeRecord(BigInt(revision), {
@@ -30,7 +30,7 @@ const records = (from: number, to: number): readonly EncodedRecord[] =>
 const revisions = (): readonly (readonly number[])[] =>
   readJournal(directory).map((half) => half.map(({ revision }) => Number(revision)));
 
-/** Takes ten records in each half. */
+/** Holds ten records in each half. */
 const size = 2 * (10 * 100 + 12);
 
 async function appendEach(from: number, to: number, bytes = size): Promise<readonly number[]> {
@@ -86,7 +86,7 @@ test('what a write cut short left behind is not read after another such write of
   const journal = openJournal(directory, size);
   await journal.append(records(1, 3), async () => {});
   journal.close();
-  // The disk wrote the first record last, and the power went before.
+  // The disk wrote the first record last, and lost power before that.
   const torn = readFileSync(file()).fill(0, 0, 100);
   writeFileSync(file(), torn);
   expect(revisions()).toEqual([]);
@@ -94,7 +94,7 @@ test('what a write cut short left behind is not read after another such write of
   const before = readFileSync(file());
   await later.append([record(1, 'y')], async () => {});
   later.close();
-  // The record was written, and the zeros behind it were not.
+  // The record was written, but not the zeros after it.
   const after = readFileSync(file());
   writeFileSync(file(), Buffer.concat([after.subarray(0, 100), before.subarray(100)]));
   expect(readJournal(directory)).toEqual([[record(1, 'y')]]);
@@ -157,7 +157,7 @@ test('of a write that was cut short, whole records are read, and never others', 
   for (let cut = 0; cut <= 312; cut++) {
     writeFileSync(file(), Buffer.concat([after.subarray(0, cut), before.subarray(cut)]));
     const whole = [11, 12, 13].slice(0, Math.floor(cut / 100));
-    // Up to where the two differ the first of the old ones is there.
+    // Until the first byte that differs, the first old record is intact.
     if (cut < 8) expect(revisions().flat()[0], `${cut}`).toBe(1);
     else expect(revisions(), `${cut}`).toEqual(whole.length === 0 ? [] : [whole]);
   }
@@ -179,7 +179,7 @@ test('a flipped bit anywhere takes away its record and those behind it in its ha
       ...records(1, place < 1_000 ? inFirst : 10),
       ...records(11, place >= size / 2 && inSecond < 3 ? 10 + inSecond : 13),
     ].map(({ revision }) => revision);
-    // The first revision of a half has nothing before it to be compared with.
+    // The first revision of a half has no record before it to be compared with.
     const known = found.map(({ revision }) => revision).filter((revision) => revision <= 13n);
     expect(known, `${place}`).toEqual(expected);
   }

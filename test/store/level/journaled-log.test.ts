@@ -9,7 +9,7 @@ import { type Journal, openJournal } from '../../../src/store/level/journal.js';
 import { JournaledLog } from '../../../src/store/level/journaled-log.js';
 import type { LogStep } from '../../../src/store/level/record-log.js';
 
-/** Takes note of what it is given, and does it when it is told to. */
+/** Records its calls, and executes them on request. */
 class SlowDatabase {
   readonly location: string;
   readonly batches: string[] = [];
@@ -70,7 +70,7 @@ const put = (revision: number, length: number): LogStep => ({
   mark: { compacted: 0n, records: 0 },
 });
 
-/** Waits until the database was given so many batches, and says whether the promise has settled by then. */
+/** Waits until the database has received this many batches, and returns whether the promise has settled by then. */
 async function settledAtBatch(batches: number, promise: Promise<unknown>): Promise<boolean> {
   let settled = false;
   const settle = (): void => {

@@ -62,7 +62,7 @@ async function remove(store: Store, key: string): Promise<bigint> {
   return (await store.commit({ key, document: undefined, expect: now?.revision ?? 0n })).revision;
 }
 
-/** Everything a store can still be asked for, as text. */
+/** Returns everything that can still be read from a store, as text. */
 async function contents(store: Store): Promise<readonly string[]> {
   const { entries, revision } = await store.scan('');
   return [`at ${revision}`, ...entries.map((entry) => `${entry.key} ${entry.revision} ${entry.bytes}`)];
@@ -162,8 +162,8 @@ describe('after opening the directory again', () => {
 
 describe('a directory as a crash leaves it', () => {
   /**
-   * What the disk holds at one moment while the store is open; nothing of it was tidied by a close. LevelDB makes and
-   * removes tables on a thread of its own: a copy during which it did so is made again.
+   * Returns a copy of what is on disk at a moment while the store is open, without the clean-up of a close. LevelDB
+   * creates and removes tables in its own thread; a copy made meanwhile is repeated.
    */
   const crashed = (directory: string): string => {
     while (true) {
@@ -326,7 +326,7 @@ describe('a directory that cannot be used is refused with one sentence', () => {
   });
 
   describe('a database whose first file the machine lost when it crashed', () => {
-    /** As LevelDB makes it: the file that CURRENT names is not synced. */
+    /** Creates the files as LevelDB does: the one that CURRENT names is not synced. */
     const begun = (more: Readonly<Record<string, string>> = {}): string => {
       const directory = newDirectory();
       mkdirSync(directory);
@@ -603,13 +603,13 @@ describe('when the process is killed in the middle of writes', () => {
         const store = await openLevelStore(directory, { historyLimit: 200, journalSize });
         for (const [key, { revision, what }] of acknowledged) {
           const entry = await store.get(key);
-          // A write that was not acknowledged may have happened after the last one that was.
+          // A write that was not acknowledged may have been executed after the last acknowledged one.
           if (entry !== undefined && entry.revision > revision) acknowledged.delete(key);
           else if (what === 'delete') expect(entry, key).toBeUndefined();
           else if (entry !== undefined) expect(entry.value, key).toMatchObject({ rv: `${revision}`, step: what });
           else {
             expect(await deletedAfter(store, key, revision), `${key} ${revision}`).toBe(true);
-            // The history will not tell for long.
+            // The change will not be in the history for long.
             acknowledged.set(key, { revision, what: 'delete' });
           }
         }
@@ -620,7 +620,7 @@ describe('when the process is killed in the middle of writes', () => {
   );
 });
 
-/** Whether the history tells of a deletion of a key after a revision. */
+/** Whether the history contains a deletion of a key after a revision. */
 async function deletedAfter(store: Store, key: string, revision: bigint): Promise<boolean> {
   const { revision: now } = await store.scan(key);
   const told = await past(store, now - 100n > revision ? now - 100n : revision);
