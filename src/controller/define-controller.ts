@@ -99,7 +99,7 @@ class ObjectWork<T extends ApiObject> implements KeyedWork<ObjectKey> {
     }
     const next = soonest(results);
     if (untold.length === 0) return next;
-    // The object is requeued when it asked for that, and not only when its deletion is retried.
+    // The object is requeued when it requested that, and not only when its deletion is retried.
     if (next) this.#wake(key, 'requeue', next.requeueAfterMs);
     throw untold[0];
   }

@@ -11,7 +11,10 @@ import { runnableLog } from './runnable-log.js';
 import { SharedCaches, shareCaches } from './shared-cache.js';
 import { type UnsyncedWatches, unsyncedWatches } from './watches.js';
 
-/** Throws an Error for two controllers with one name: their log lines and metrics could not be told apart. */
+/**
+ * Throws an Error if two controllers have the same name, because their log lines and metrics could not be
+ * distinguished.
+ */
 export function checkUniqueNames(runnables: readonly Runnable[]): void {
   const names = runnables.filter(({ isController }) => isController).map(({ name }) => name);
   const twin = names.find((name, at) => names.indexOf(name) !== at);

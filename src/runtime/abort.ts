@@ -6,7 +6,7 @@ export class TimeoutError extends Error {
   override readonly name = 'TimeoutError';
 }
 
-/** The reason of aborts whose reason nobody reads: without one, each abort creates a DOMException with a stack. */
+/** The reason of aborts whose reason is not read: without one, each abort creates a DOMException with a stack. */
 export const noLongerNeeded = new Error('no longer needed');
 
 /** The checks of each signal, which throw if it should have aborted by now. */

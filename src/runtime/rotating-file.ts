@@ -14,7 +14,7 @@ export interface RotatingFileOptions {
   readonly path: string;
   /** The size after which a new file is started, in bytes; 0 for never. */
   readonly maxBytes: number;
-  /** The number of full files kept beside it, `path.1` being the latest. With 0, a full file is emptied. */
+  /** The number of full files kept in addition, `path.1` being the latest. With 0, a full file is removed. */
   readonly maxBackups: number;
   /**
    * The age after which full files are removed, in milliseconds, checked when a new file is started; 0 for never.

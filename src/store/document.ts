@@ -20,7 +20,7 @@ export function withRevision({ bytes, revisionAt }: Document, revision: Revision
   return out;
 }
 
-/** An entry that parses its bytes when first asked for the value. */
+/** An entry that parses its bytes when the value is first accessed. */
 export class StoredEntry implements Entry {
   readonly key: string;
   readonly revision: Revision;

@@ -25,7 +25,7 @@ export interface ActorsOptions extends Omit<ReconcileContext, 'client' | 'signal
   clientOf(uid?: string): Client;
 }
 
-/** The webhooks and runnables that run beside a test. */
+/** The webhooks and runnables that run during a test. */
 export interface Actors {
   /** Settles when the runnables have ended; rejects with the error of one that failed. */
   readonly running: Promise<void>;

@@ -15,7 +15,7 @@ export interface UntilOptions {
    * test runners wait for 5 s.
    */
   readonly timeoutMs?: number;
-  /** What is waited for, as the error names it. */
+  /** A description of the condition, for the error. */
   readonly what?: string;
 }
 

@@ -103,7 +103,7 @@ export async function campaign({
   void new Error('first').stack;
   const hook = await hostileHook();
   let asked = 0;
-  // A function of its own, so that all that a server held can be collected when it returns.
+  // A separate function, so that all that a server held can be collected when it returns.
   const attackServer = async (round: number): Promise<void> => {
     const random = randomFrom(seed + round * 7_919);
     // Every other server keeps its objects on disk, and must find them there again.

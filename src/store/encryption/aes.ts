@@ -64,8 +64,8 @@ export function aesCbc(secret: Buffer): Cipher {
 const infoLength = 32;
 
 /**
- * AES-GCM with a key of its own for each document, derived from a seed of 32 bytes (HKDF-SHA256 of RFC 5869, expand only):
- * random info of 32 bytes, then as `aesGcm` with that key.
+ * AES-GCM with a separate key for each document, derived from a seed of 32 bytes (HKDF-SHA256 of RFC 5869, expand
+ * only): random info of 32 bytes, then as `aesGcm` with that key.
  */
 export function aesGcmOfSeed(seed: Buffer): Cipher {
   // The first block of the expansion is the whole key.

@@ -168,7 +168,7 @@ export class EtcdStore implements Store {
     for (let attempt = 0; attempt < commitAttempts; attempt++) {
       try {
         // The key is absent again if what an earlier attempt created has been deleted; a revision never comes back.
-        // Writing a heartbeat tells, and no earlier attempt can succeed after it.
+        // Writing a heartbeat finds that out, and no earlier attempt can succeed after it.
         const mayBeGone =
           unsure !== undefined && write.expect === 'absent' && (await this.#mayHaveChanged(write.key, since));
         // A write that expects revision 0 never succeeds and only reads.

@@ -1,7 +1,7 @@
 """A session of the Python client.
 
-Prints `ok <step>` for each step that held and `restart` to have the server restarted, which a line answers. A step that
-fails ends the program.
+Prints `ok <step>` for each step that succeeded, and `restart` to have the server restarted, which is confirmed by a line
+on standard input. A failed step ends the program.
 """
 
 import sys
@@ -20,7 +20,7 @@ WIDGETS = {"group": "python.example.com", "version": "v1", "namespace": NAMESPAC
 
 
 def step(function):
-    """Runs a step at once, under its name."""
+    """Runs a step immediately, and prints its name."""
     name = function.__name__.replace("_", " ")
     function()
     print(f"ok {name}", flush=True)
@@ -216,7 +216,7 @@ def custom_resources():
 
 
 class Follower:
-    """Keeps a picture of all ConfigMaps by list and watch, the way programs with this client do."""
+    """Follows all ConfigMaps by list and watch, as programs with this client do."""
 
     def __init__(self):
         self.known = {}

@@ -60,8 +60,8 @@ interface Current {
 
 /**
  * Encrypts with data keys that a key service encrypts (KEP-3299): each document by a key derived from a seed, which is
- * stored beside the document, encrypted by the service. The service is asked once for each of its own keys to encrypt a
- * seed, and once for each seed to decrypt it, so that reads and writes rarely wait for it.
+ * stored beside the document, encrypted by the service. The service encrypts one seed for each of its own keys, and
+ * decrypts each seed once, so that reads and writes rarely wait for it.
  */
 export class KmsProvider implements Provider {
   readonly prefix: string;

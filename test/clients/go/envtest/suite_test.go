@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 )
 
-// What envtest gives its users: a server of their own, an administrator, and users by client certificates.
+// TestEnvironment uses what envtest offers: a server for the test, an administrator, and users with client certificates.
 func TestEnvironment(t *testing.T) {
 	environment := &envtest.Environment{}
 	config, err := environment.Start()
@@ -41,7 +41,7 @@ func TestEnvironment(t *testing.T) {
 		t.Errorf("alice has no role, and gets %v", err)
 	}
 
-	// With the account that the API server looks for.
+	// Requires the service account that admission checks.
 	if _, err := admin.CoreV1().Pods("default").Create(ctx, &core.Pod{
 		ObjectMeta: meta.ObjectMeta{Name: "web"},
 		Spec:       core.PodSpec{Containers: []core.Container{{Name: "web", Image: "web"}}},

@@ -1,5 +1,5 @@
 // A controller-runtime manager: typed and unstructured informers, a reconciler that writes spec and status, leader
-// election, finalizers, events, all through a restart of the server.
+// election, finalizers and events, with a restart of the server in between.
 package main
 
 import (
@@ -36,7 +36,7 @@ const (
 
 var teams = schema.GroupVersionKind{Group: "manager.example.com", Version: "v1", Kind: "Team"}
 
-// reconciler keeps one ConfigMap for each Team, tells so in its status, and cleans up after it.
+// reconciler maintains one ConfigMap for each Team, reports it in the status, and cleans up after the Team.
 type reconciler struct {
 	client.Client
 	recorder events.EventRecorder
@@ -74,7 +74,7 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if err := unstructured.SetNestedField(team.Object, owner, "status", "owner"); err != nil {
 		return ctrl.Result{}, err
 	}
-	// Without the version, which would make each an event of its own.
+	// Without the resource version, with which each would be a separate event.
 	about := &core.ObjectReference{
 		APIVersion: teams.GroupVersion().String(), Kind: teams.Kind, Namespace: team.GetNamespace(), Name: team.GetName(),
 	}
@@ -172,7 +172,7 @@ func main() {
 			client.InNamespace(namespace),
 			client.MatchingFields{"regarding.name": "blue", "reason": "Owned"},
 		}
-		// The owner was set twice, which is one event and its repetition.
+		// The owner was set twice, which results in one event and its repetition.
 		if err := protocol.Until("the event is repeated", func() bool {
 			found := &eventsv1.EventList{}
 			if err := direct.List(ctx, found, selected...); err != nil || len(found.Items) != 1 {

@@ -1,5 +1,6 @@
-// Package protocol is how a session talks to whoever runs it: a line `ok <step>` for each step that held, a line
-// `restart` to have the server restarted, answered by a line. A step that fails ends the program.
+// Package protocol connects a session to the test that runs it: it prints a line `ok <step>` for each step that
+// succeeded, and a line `restart` to have the server restarted, which is confirmed by a line on standard input. A failed
+// step ends the program.
 package protocol
 
 import (
@@ -21,7 +22,7 @@ func Step(name string, run func() error) {
 	fmt.Println("ok", name)
 }
 
-// Restart has the server stopped and started again; returns when it serves.
+// Restart has the server stopped and started again; returns when it is ready.
 func Restart() error {
 	fmt.Println("restart")
 	_, err := answers.ReadString('\n')
@@ -38,7 +39,7 @@ func Until(what string, holds func() bool) error {
 	return fmt.Errorf("waited in vain: %s", what)
 }
 
-// Want complains when something is not as it should be.
+// Want returns an error with this message unless the condition holds.
 func Want(holds bool, format string, values ...any) error {
 	if holds {
 		return nil
@@ -46,7 +47,7 @@ func Want(holds bool, format string, values ...any) error {
 	return fmt.Errorf(format, values...)
 }
 
-// Deadline bounds a whole session.
+// Deadline limits the time of a whole session.
 func Deadline() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.Background(), 3*time.Minute)
 }

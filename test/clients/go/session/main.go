@@ -1,4 +1,4 @@
-// A session of client-go: typed clients speaking protobuf, the dynamic client, informers through a restart.
+// A session of client-go: typed clients with protobuf, the dynamic client, and informers during a restart.
 package main
 
 import (

@@ -1,7 +1,7 @@
-//! A session of kube: typed and dynamic objects, watchers and reflectors through a restart.
+//! A session of kube: typed and dynamic objects, and watchers and reflectors during a restart.
 //!
-//! Prints `ok <step>` for each step that held and `restart` to have the server restarted, which a line answers. A step
-//! that fails ends the program.
+//! Prints `ok <step>` for each step that succeeded, and `restart` to have the server restarted, which is confirmed by a
+//! line on standard input. A failed step ends the program.
 
 use std::{collections::BTreeMap, error::Error, future::Future, io::stdin, time::Duration};
 
@@ -263,7 +263,7 @@ async fn custom(client: Client) -> Outcome {
     want(made.data["status"]["phase"] == "ready" && made.metadata.generation == Some(1), &made)
 }
 
-/// A store that a reflector keeps up to date.
+/// A store that is updated by a reflector.
 fn reflected(api: Api<ConfigMap>) -> reflector::Store<ConfigMap> {
     let (reader, writer) = reflector::store();
     let stream = watcher(api, watcher::Config::default().streaming_lists()).default_backoff().reflect(writer);
