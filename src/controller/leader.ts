@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { hostname } from 'node:os';
+import { isDeepStrictEqual } from 'node:util';
 import { isReason } from '../api/errors.js';
 import { type Lease, type LeaseSpec, Leases } from '../api/kinds/lease.js';
 import { groupVersion } from '../api/object.js';
@@ -112,7 +113,7 @@ class Candidate {
       if ((await this.#tryHold(client)) && this.#leftMs(askedAt) > 0) return askedAt;
       const holder = this.#seen?.lease.spec?.holderIdentity;
       const isNews = holder && holder !== this.#identity && holder !== waitsFor;
-      if (isNews) log.info({ lease: this.#options.lease, holder }, 'another process became leader');
+      if (isNews) log.info({ lease: this.#options.lease, holder }, 'another process is the leader');
       waitsFor = holder;
       await this.#pause();
     }
@@ -254,8 +255,9 @@ class Candidate {
       await this.#write(() => leases.create(this.#newLease(now)), at);
       return true;
     }
-    if (found.metadata.resourceVersion !== this.#seen?.lease.metadata.resourceVersion) this.#note(found, at);
     const spec = found.spec ?? {};
+    // A change of metadata, such as an annotation, is no sign of life of the holder.
+    if (this.#seen === undefined || !isDeepStrictEqual(spec, this.#seen.lease.spec)) this.#note(found, at);
     const ours = spec.holderIdentity === this.#identity;
     const free = !spec.holderIdentity || at - (this.#seen?.at ?? at) >= durationOf(spec, leaseMs);
     if (!ours && !free) return false;

@@ -155,7 +155,7 @@ describe('leader election', () => {
     await settled();
     candidate('b', { log });
     await clock.advance(20_000);
-    expect(lines).toEqual([['another process became leader', { lease: key, holder: 'a' }]]);
+    expect(lines).toEqual([['another process is the leader', { lease: key, holder: 'a' }]]);
     a.stop();
     await clock.advance(20_000);
     expect(lines.slice(1)).toEqual([['became leader', { lease: key, identity: 'b' }]]);
@@ -246,6 +246,20 @@ describe('leader election', () => {
     await clock.advance(14_000);
     expect([...leading]).toEqual([]);
     await clock.advance(2_000);
+    expect([...leading]).toEqual(['b']);
+  });
+
+  test('a change of its metadata does not renew the lease of a leader that is gone', async () => {
+    const { clock, client, leading, candidate } = world();
+    const leases = client.resource(Leases);
+    const spec = { holderIdentity: 'gone', leaseDurationSeconds: 15, renewTime: '2020-01-01T00:00:00.000000Z' };
+    await leases.create({ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: key, spec });
+    candidate('b');
+    await clock.advance(10_000);
+    const found = await leases.get(key);
+    if (found === undefined) throw new Error('no lease');
+    await leases.update({ ...found, metadata: { ...found.metadata, labels: { seen: 'yes' } } });
+    await clock.advance(6_000);
     expect([...leading]).toEqual(['b']);
   });
 

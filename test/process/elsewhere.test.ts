@@ -144,7 +144,7 @@ test('of two with a Lease one works, and the other when the first has stopped', 
   const first = await candidate();
   await first.logged(({ msg }) => msg === 'became leader', 'leader');
   const second = await candidate();
-  await second.logged(({ msg }) => msg === 'another process became leader', 'candidate');
+  await second.logged(({ msg }) => msg === 'another process is the leader', 'candidate');
   for (const program of [first, second]) {
     const { port } = await program.logged(({ msg }) => msg === 'serving probes', 'probes');
     await eventually(
