@@ -20,10 +20,10 @@ const podSchema = coreStruct(
   'Pod',
   {
     ...objectMembers,
-    spec: field(2, podSpec, { description: 'What the pod should be.' }),
-    status: field(3, podStatus, { description: 'State of the pod.' }),
+    spec: field(2, podSpec, { description: 'Desired state of the pod.' }),
+    status: field(3, podStatus, { description: 'Observed state of the pod.' }),
   },
-  { description: 'A group of containers.' },
+  { description: 'Group of containers that run together on one node.' },
 );
 
 /** Reads the node for field selectors, also under the name that the field had in the first versions. */

@@ -12,24 +12,26 @@ const nodeSelectorRequirement = coreStruct(
     operator: field(
       2,
       string({ go: 'v1.NodeSelectorOperator', enum: ['DoesNotExist', 'Exists', 'Gt', 'In', 'Lt', 'NotIn'] }),
-      { presence: 'always', description: 'How it is compared.' },
+      { presence: 'always', description: 'Operator: In, NotIn, Exists, DoesNotExist, Gt or Lt.' },
     ),
-    values: field(3, list(string(), { listType: 'atomic' }), { description: 'What it is compared with.' }),
+    values: field(3, list(string(), { listType: 'atomic' }), {
+      description: 'Values that the operator applies to; empty for Exists and DoesNotExist, one integer for Gt and Lt.',
+    }),
   },
-  { required: ['key', 'operator'], description: 'What a label or field must be.' },
+  { required: ['key', 'operator'], description: 'Requirement on a label or field of a node.' },
 );
 
 const nodeSelectorTerm = coreStruct(
   'NodeSelectorTerm',
   {
     matchExpressions: field(1, list(nodeSelectorRequirement, { listType: 'atomic' }), {
-      description: 'What their labels must be.',
+      description: 'Requirements on the labels of a node.',
     }),
     matchFields: field(2, list(nodeSelectorRequirement, { listType: 'atomic' }), {
-      description: 'What their fields must be.',
+      description: 'Requirements on the fields of a node.',
     }),
   },
-  { mapType: 'atomic', description: 'Nodes for which everything said holds.' },
+  { mapType: 'atomic', description: 'Selects the nodes that meet all requirements.' },
 );
 
 const nodeSelector = coreStruct(
@@ -37,61 +39,72 @@ const nodeSelector = coreStruct(
   {
     nodeSelectorTerms: field(1, list(nodeSelectorTerm, { listType: 'atomic' }), {
       presence: 'always',
-      description: 'The terms.',
+      description: 'Terms of the selector; a node must match at least one.',
     }),
   },
-  { required: ['nodeSelectorTerms'], mapType: 'atomic', description: 'Nodes for which one of the terms holds.' },
+  {
+    required: ['nodeSelectorTerms'],
+    mapType: 'atomic',
+    description: 'Selects the nodes that match at least one term.',
+  },
 );
 
 const preferredSchedulingTerm = coreStruct(
   'PreferredSchedulingTerm',
   {
-    weight: field(1, integer32(), { presence: 'always', description: 'How much: 1 to 100.' }),
-    preference: field(2, nodeSelectorTerm, { description: 'Which.' }),
+    weight: field(1, integer32(), { presence: 'always', description: 'Weight of the term, from 1 to 100.' }),
+    preference: field(2, nodeSelectorTerm, { description: 'Nodes that are preferred.' }),
   },
-  { required: ['weight', 'preference'], description: 'Nodes that are preferred.' },
+  { required: ['weight', 'preference'], description: 'Weighted preference for some nodes.' },
 );
 
 const nodeAffinity = coreStruct(
   'NodeAffinity',
   {
-    requiredDuringSchedulingIgnoredDuringExecution: optional(1, nodeSelector, { description: 'Nodes it must be on.' }),
+    requiredDuringSchedulingIgnoredDuringExecution: optional(1, nodeSelector, {
+      description: 'Nodes on which the pod must be scheduled. Ignored once it runs.',
+    }),
     preferredDuringSchedulingIgnoredDuringExecution: field(2, list(preferredSchedulingTerm, { listType: 'atomic' }), {
-      description: 'Nodes it would rather be on.',
+      description: 'Nodes on which the pod is preferably scheduled, by weight.',
     }),
   },
-  { description: 'Which nodes a pod wants.' },
+  { description: 'Rules for the nodes on which a pod is scheduled.' },
 );
 
 const podAffinityTerm = coreStruct(
   'PodAffinityTerm',
   {
-    labelSelector: optional(1, labelSelector, { description: 'Labels of the pods.' }),
+    labelSelector: optional(1, labelSelector, { description: 'Label selector of the pods; none match if absent.' }),
     namespaces: field(2, list(string(), { listType: 'atomic' }), {
-      description: 'Their namespaces; that of the pod unless anything is said.',
+      description: 'Namespaces of the pods, in addition to those of namespaceSelector; by default that of this pod.',
     }),
     topologyKey: field(3, string(), {
       presence: 'always',
-      description: 'Label of nodes: those with the same value are near.',
+      description: 'Node label that defines the topology: nodes with the same value count as one place.',
     }),
-    namespaceSelector: optional(4, labelSelector, { description: 'Labels of their namespaces.' }),
+    namespaceSelector: optional(4, labelSelector, {
+      description: 'Label selector of further namespaces of the pods; an empty one matches all namespaces.',
+    }),
     matchLabelKeys: field(5, list(string(), { listType: 'atomic' }), {
-      description: 'Labels that must be those of the pod.',
+      description: 'Keys of labels whose values must be the same as on this pod.',
     }),
     mismatchLabelKeys: field(6, list(string(), { listType: 'atomic' }), {
-      description: 'Labels that must not be those of the pod.',
+      description: 'Keys of labels whose values must differ from those of this pod.',
     }),
   },
-  { required: ['topologyKey'], description: 'Pods, and what counts as near.' },
+  { required: ['topologyKey'], description: 'Selects pods, and the topology in which they count as co-located.' },
 );
 
 const weightedPodAffinityTerm = coreStruct(
   'WeightedPodAffinityTerm',
   {
-    weight: field(1, integer32(), { presence: 'always', description: 'How much: 1 to 100.' }),
-    podAffinityTerm: field(2, podAffinityTerm, { description: 'Which.' }),
+    weight: field(1, integer32(), { presence: 'always', description: 'Weight of the term, from 1 to 100.' }),
+    podAffinityTerm: field(2, podAffinityTerm, { description: 'Pods that are preferred or avoided.' }),
   },
-  { required: ['weight', 'podAffinityTerm'], description: 'Pods that count more or less.' },
+  {
+    required: ['weight', 'podAffinityTerm'],
+    description: 'Weighted preference for, or against, the location of some pods.',
+  },
 );
 
 /** Returns the schema of pod affinity or anti-affinity: required and preferred terms. `way` is near or far from. */
@@ -100,41 +113,49 @@ const affinityTo = (name: string, way: string, description: string): Schema =>
     name,
     {
       requiredDuringSchedulingIgnoredDuringExecution: field(1, list(podAffinityTerm, { listType: 'atomic' }), {
-        description: `Pods it must be ${way}.`,
+        description: `The pod must be scheduled ${way} pods that match these terms. Ignored once it runs.`,
       }),
       preferredDuringSchedulingIgnoredDuringExecution: field(2, list(weightedPodAffinityTerm, { listType: 'atomic' }), {
-        description: `Pods it would rather be ${way}.`,
+        description: `The pod is preferably scheduled ${way} pods that match these terms, by weight.`,
       }),
     },
     { description },
   );
-const podAffinity = affinityTo('PodAffinity', 'near', 'Pods that a pod wants to be near.');
-const podAntiAffinity = affinityTo('PodAntiAffinity', 'far from', 'Pods that a pod wants to be far from.');
+const podAffinity = affinityTo('PodAffinity', 'near', 'Rules for the pods that a pod is scheduled near.');
+const podAntiAffinity = affinityTo(
+  'PodAntiAffinity',
+  'far from',
+  'Rules for the pods that a pod is scheduled far from.',
+);
 
 export const affinity = coreStruct(
   'Affinity',
   {
-    nodeAffinity: optional(1, nodeAffinity, { description: 'Nodes.' }),
-    podAffinity: optional(2, podAffinity, { description: 'Pods it wants to be near.' }),
-    podAntiAffinity: optional(3, podAntiAffinity, { description: 'Pods it wants to be far from.' }),
+    nodeAffinity: optional(1, nodeAffinity, { description: 'Rules for the nodes on which the pod is scheduled.' }),
+    podAffinity: optional(2, podAffinity, { description: 'Rules for the pods that the pod is scheduled near.' }),
+    podAntiAffinity: optional(3, podAntiAffinity, {
+      description: 'Rules for the pods that the pod is scheduled far from.',
+    }),
   },
-  { description: 'Which nodes and neighbours a pod wants.' },
+  { description: 'Scheduling constraints of a pod by nodes and other pods.' },
 );
 
 export const toleration = coreStruct(
   'Toleration',
   {
-    key: field(1, string(), { description: 'Key of the taint; all unless given.' }),
+    key: field(1, string(), { description: 'Key of the taint; empty matches all keys, with operator Exists.' }),
     operator: field(2, string({ go: 'v1.TolerationOperator', enum: ['Equal', 'Exists', 'Gt', 'Lt'] }), {
-      description: 'How the value is compared.',
+      description: 'How the value is compared: Exists, Equal (the default), Lt or Gt.',
     }),
-    value: field(3, string(), { description: 'Value of the taint.' }),
+    value: field(3, string(), { description: 'Value of the taint; empty for Exists.' }),
     effect: field(4, string({ go: 'v1.TaintEffect', enum: ['NoExecute', 'NoSchedule', 'PreferNoSchedule'] }), {
-      description: 'Effect of the taint; all unless given.',
+      description: 'Effect of the taint: NoSchedule, PreferNoSchedule or NoExecute; empty matches all.',
     }),
-    tolerationSeconds: optional(5, integer64(), { description: 'Seconds that it is borne; for ever unless given.' }),
+    tolerationSeconds: optional(5, integer64(), {
+      description: 'Seconds that a NoExecute taint is tolerated; without limit by default.',
+    }),
   },
-  { description: 'Taints that a pod bears.' },
+  { description: 'Allows a pod to run on nodes with matching taints.' },
 );
 
 export const topologySpreadConstraint = coreStruct(
@@ -142,41 +163,54 @@ export const topologySpreadConstraint = coreStruct(
   {
     maxSkew: field(1, integer32(), {
       presence: 'always',
-      description: 'How much more pods there may be in one domain than in another.',
+      description: 'Maximum difference in the number of matching pods between any two domains; at least 1.',
     }),
-    topologyKey: field(2, string(), { presence: 'always', description: 'Label of nodes that makes domains.' }),
+    topologyKey: field(2, string(), {
+      presence: 'always',
+      description: 'Node label that defines the domains: nodes with the same value form one.',
+    }),
     whenUnsatisfiable: field(
       3,
       string({ go: 'v1.UnsatisfiableConstraintAction', enum: ['DoNotSchedule', 'ScheduleAnyway'] }),
-      { presence: 'always', description: 'What is done if it cannot be.' },
+      {
+        presence: 'always',
+        description: 'What to do if the constraint cannot be met: DoNotSchedule or ScheduleAnyway.',
+      },
     ),
-    labelSelector: optional(4, labelSelector, { description: 'Labels of pods that count.' }),
-    minDomains: optional(5, integer32(), { description: 'How many domains there must be.' }),
+    labelSelector: optional(4, labelSelector, { description: 'Label selector of the pods that are counted.' }),
+    minDomains: optional(5, integer32(), {
+      description: 'Minimum number of eligible domains; with fewer, the global minimum of matching pods counts as 0.',
+    }),
     nodeAffinityPolicy: optional(6, string({ go: 'v1.NodeInclusionPolicy', enum: ['Honor', 'Ignore'] }), {
-      description: 'Do only nodes count that the pod wants?',
+      description:
+        "Whether only nodes that match the pod's affinity and nodeSelector are counted: Honor (the default) or Ignore.",
     }),
     nodeTaintsPolicy: optional(7, string({ go: 'v1.NodeInclusionPolicy', enum: ['Honor', 'Ignore'] }), {
-      description: 'Do only nodes count whose taints it bears?',
+      description:
+        'Whether nodes with taints that the pod does not tolerate are left out: Honor or Ignore (the default).',
     }),
     matchLabelKeys: field(8, list(string(), { listType: 'atomic' }), {
-      description: 'Labels that must be those of the pod.',
+      description: 'Keys of labels whose values counted pods must share with this pod.',
     }),
   },
-  { required: ['maxSkew', 'topologyKey', 'whenUnsatisfiable'], description: 'How pods are spread.' },
+  {
+    required: ['maxSkew', 'topologyKey', 'whenUnsatisfiable'],
+    description: 'Constraint on how pods are spread across topology domains.',
+  },
 );
 
 export const podSchedulingGate = coreStruct(
   'PodSchedulingGate',
   {
-    name: field(1, string(), { presence: 'always', description: 'Name of the gate.' }),
+    name: field(1, string(), { presence: 'always', description: 'Name of the gate; unique in the pod.' }),
   },
-  { required: ['name'], description: 'Something that must be removed before a pod is scheduled.' },
+  { required: ['name'], description: 'Condition that must be removed before a pod can be scheduled.' },
 );
 
 export const podSchedulingGroup = coreStruct(
   'PodSchedulingGroup',
   {
-    podGroupName: optional(1, string(), { description: 'Name of the group.' }),
+    podGroupName: optional(1, string(), { description: 'Name of the PodGroup.' }),
   },
-  { description: 'A group of pods that is scheduled together.' },
+  { description: 'Group of pods that are scheduled together.' },
 );

@@ -6,34 +6,44 @@ import { coreStruct } from '../core-struct.js';
 const capabilities = coreStruct(
   'Capabilities',
   {
-    add: field(1, list(string({ go: 'v1.Capability' }), { listType: 'atomic' }), { description: 'Those it gets.' }),
-    drop: field(2, list(string({ go: 'v1.Capability' }), { listType: 'atomic' }), { description: 'Those it loses.' }),
+    add: field(1, list(string({ go: 'v1.Capability' }), { listType: 'atomic' }), {
+      description: 'Capabilities that are added.',
+    }),
+    drop: field(2, list(string({ go: 'v1.Capability' }), { listType: 'atomic' }), {
+      description: 'Capabilities that are removed.',
+    }),
   },
-  { description: 'POSIX capabilities.' },
+  { description: 'POSIX capabilities to add to, and to remove from, those of the runtime.' },
 );
 
 const seLinuxOptions = coreStruct(
   'SELinuxOptions',
   {
-    user: field(1, string(), { description: 'User label.' }),
-    role: field(2, string(), { description: 'Role label.' }),
-    type: field(3, string(), { description: 'Type label.' }),
-    level: field(4, string(), { description: 'Level label.' }),
+    user: field(1, string(), { description: 'SELinux user label.' }),
+    role: field(2, string(), { description: 'SELinux role label.' }),
+    type: field(3, string(), { description: 'SELinux type label.' }),
+    level: field(4, string(), { description: 'SELinux level label.' }),
   },
-  { description: 'Labels of SELinux.' },
+  { description: 'SELinux labels of a container.' },
 );
 
 const windowsSecurityContextOptions = coreStruct(
   'WindowsSecurityContextOptions',
   {
     gmsaCredentialSpecName: optional(1, string(), {
-      description: 'Name of the credential specification of a group managed account.',
+      description: 'Name of the GMSA (group managed service account) credential spec.',
     }),
-    gmsaCredentialSpec: optional(2, string(), { description: 'That specification itself.' }),
-    runAsUserName: optional(3, string(), { description: 'User it runs as.' }),
-    hostProcess: optional(4, boolean(), { description: 'Does it run as a process of its node?' }),
+    gmsaCredentialSpec: optional(2, string(), {
+      description: 'Contents of the GMSA credential spec that gmsaCredentialSpecName refers to.',
+    }),
+    runAsUserName: optional(3, string(), {
+      description: 'Windows user name that runs the entrypoint; by default that of the image.',
+    }),
+    hostProcess: optional(4, boolean(), {
+      description: 'Whether the container runs as a HostProcess container; the same for all containers of a pod.',
+    }),
   },
-  { description: 'Security on Windows.' },
+  { description: 'Security options that are specific to Windows.' },
 );
 
 const seccompProfile = coreStruct(
@@ -41,11 +51,14 @@ const seccompProfile = coreStruct(
   {
     type: field(1, string({ go: 'v1.SeccompProfileType', enum: ['Localhost', 'RuntimeDefault', 'Unconfined'] }), {
       presence: 'always',
-      description: 'Which sort of profile.',
+      description: 'Type of the profile: Localhost, RuntimeDefault or Unconfined.',
     }),
-    localhostProfile: optional(2, string(), { description: 'File with the profile on the node.' }),
+    localhostProfile: optional(2, string(), {
+      description:
+        "Path of the profile file on the node, relative to the kubelet's seccomp directory; only for type Localhost.",
+    }),
   },
-  { required: ['type'], description: 'A profile of seccomp.' },
+  { required: ['type'], description: 'Seccomp profile of a pod or container.' },
 );
 
 const appArmorProfile = coreStruct(
@@ -53,67 +66,93 @@ const appArmorProfile = coreStruct(
   {
     type: field(1, string({ go: 'v1.AppArmorProfileType', enum: ['Localhost', 'RuntimeDefault', 'Unconfined'] }), {
       presence: 'always',
-      description: 'Which sort of profile.',
+      description: 'Type of the profile: Localhost, RuntimeDefault or Unconfined.',
     }),
-    localhostProfile: optional(2, string(), { description: 'Profile that is loaded on the node.' }),
+    localhostProfile: optional(2, string(), {
+      description: 'Name of a profile that is loaded on the node; only for type Localhost.',
+    }),
   },
-  { required: ['type'], description: 'A profile of AppArmor.' },
+  { required: ['type'], description: 'AppArmor profile of a pod or container.' },
 );
 
 export const securityContext = coreStruct(
   'SecurityContext',
   {
-    capabilities: optional(1, capabilities, { description: 'Capabilities it gets and loses.' }),
-    privileged: optional(2, boolean(), { description: 'May it do everything on its node?' }),
-    seLinuxOptions: optional(3, seLinuxOptions, { description: 'Labels of SELinux.' }),
-    windowsOptions: optional(10, windowsSecurityContextOptions, { description: 'What there is on Windows.' }),
-    runAsUser: optional(4, integer64(), { description: 'User it runs as.' }),
-    runAsGroup: optional(8, integer64(), { description: 'Group it runs as.' }),
-    runAsNonRoot: optional(5, boolean(), { description: 'Must it run as a user other than root?' }),
-    readOnlyRootFilesystem: optional(6, boolean(), { description: 'Is its root file system read-only?' }),
-    allowPrivilegeEscalation: optional(7, boolean(), { description: 'May it get more rights than its parent?' }),
-    procMount: optional(9, string({ go: 'v1.ProcMountType', enum: ['Default', 'Unmasked'] }), {
-      description: 'How /proc is mounted.',
+    capabilities: optional(1, capabilities, {
+      description: 'Capabilities to add and remove; by default those of the container runtime.',
     }),
-    seccompProfile: optional(11, seccompProfile, { description: 'Profile of seccomp.' }),
-    appArmorProfile: optional(12, appArmorProfile, { description: 'Profile of AppArmor.' }),
+    privileged: optional(2, boolean(), {
+      description: 'Whether the container runs in privileged mode, equivalent to root on the host; false by default.',
+    }),
+    seLinuxOptions: optional(3, seLinuxOptions, { description: 'SELinux labels of the container.' }),
+    windowsOptions: optional(10, windowsSecurityContextOptions, { description: 'Options for Windows containers.' }),
+    runAsUser: optional(4, integer64(), {
+      description: 'User ID that runs the entrypoint; by default the user of the image.',
+    }),
+    runAsGroup: optional(8, integer64(), {
+      description: 'Group ID that runs the entrypoint; by default that of the container runtime.',
+    }),
+    runAsNonRoot: optional(5, boolean(), {
+      description: 'Whether the container must run as a non-root user; the kubelet refuses to start it as root.',
+    }),
+    readOnlyRootFilesystem: optional(6, boolean(), {
+      description: 'Whether the root file system of the container is read-only; false by default.',
+    }),
+    allowPrivilegeEscalation: optional(7, boolean(), {
+      description: 'Whether a process may gain more privileges than its parent process.',
+    }),
+    procMount: optional(9, string({ go: 'v1.ProcMountType', enum: ['Default', 'Unmasked'] }), {
+      description: 'Type of the /proc mount: Default or Unmasked.',
+    }),
+    seccompProfile: optional(11, seccompProfile, { description: 'Seccomp profile of the container.' }),
+    appArmorProfile: optional(12, appArmorProfile, { description: 'AppArmor profile of the container.' }),
   },
-  { description: 'Security of a container.' },
+  { description: 'Security options of a container; they override those of the pod.' },
 );
 
 const sysctl = coreStruct(
   'Sysctl',
   {
-    name: field(1, string(), { presence: 'always', description: 'Name of the parameter.' }),
-    value: field(2, string(), { presence: 'always', description: 'Its value.' }),
+    name: field(1, string(), { presence: 'always', description: 'Name of the kernel parameter.' }),
+    value: field(2, string(), { presence: 'always', description: 'Value of the kernel parameter.' }),
   },
-  { required: ['name', 'value'], description: 'A parameter of the kernel.' },
+  { required: ['name', 'value'], description: 'Kernel parameter to set.' },
 );
 
 export const podSecurityContext = coreStruct(
   'PodSecurityContext',
   {
-    seLinuxOptions: optional(1, seLinuxOptions, { description: 'Labels of SELinux.' }),
-    windowsOptions: optional(8, windowsSecurityContextOptions, { description: 'What there is on Windows.' }),
-    runAsUser: optional(2, integer64(), { description: 'User that containers run as.' }),
-    runAsGroup: optional(6, integer64(), { description: 'Group that containers run as.' }),
-    runAsNonRoot: optional(3, boolean(), { description: 'Must containers run as users other than root?' }),
+    seLinuxOptions: optional(1, seLinuxOptions, { description: 'SELinux labels of all containers.' }),
+    windowsOptions: optional(8, windowsSecurityContextOptions, { description: 'Options for Windows containers.' }),
+    runAsUser: optional(2, integer64(), {
+      description: 'User ID that runs the entrypoint of containers; by default the user of the image.',
+    }),
+    runAsGroup: optional(6, integer64(), {
+      description: 'Group ID that runs the entrypoint of containers; by default that of the container runtime.',
+    }),
+    runAsNonRoot: optional(3, boolean(), {
+      description: 'Whether containers must run as a non-root user; the kubelet refuses to start them as root.',
+    }),
     supplementalGroups: field(4, list(integer64(), { listType: 'atomic' }), {
-      description: 'Further groups of the first process.',
+      description: 'Additional groups of the first process of each container.',
     }),
     supplementalGroupsPolicy: optional(12, string({ go: 'v1.SupplementalGroupsPolicy', enum: ['Merge', 'Strict'] }), {
-      description: 'How further groups come together with those of the image.',
+      description: 'Whether group memberships in the image also apply: Merge (the default) or Strict.',
     }),
-    fsGroup: optional(5, integer64(), { description: 'Group that volumes belong to.' }),
-    sysctls: field(7, list(sysctl, { listType: 'atomic' }), { description: 'Parameters of the kernel.' }),
+    fsGroup: optional(5, integer64(), {
+      description: 'Group ID that owns the volumes, and that all containers have as an additional group.',
+    }),
+    sysctls: field(7, list(sysctl, { listType: 'atomic' }), {
+      description: 'Namespaced kernel parameters to set for the pod.',
+    }),
     fsGroupChangePolicy: optional(9, string({ go: 'v1.PodFSGroupChangePolicy', enum: ['Always', 'OnRootMismatch'] }), {
-      description: 'When the owner of files is changed.',
+      description: 'When the ownership of volumes is changed: Always (the default) or OnRootMismatch.',
     }),
-    seccompProfile: optional(10, seccompProfile, { description: 'Profile of seccomp.' }),
-    appArmorProfile: optional(11, appArmorProfile, { description: 'Profile of AppArmor.' }),
+    seccompProfile: optional(10, seccompProfile, { description: 'Seccomp profile of all containers.' }),
+    appArmorProfile: optional(11, appArmorProfile, { description: 'AppArmor profile of all containers.' }),
     seLinuxChangePolicy: optional(13, string({ go: 'v1.PodSELinuxChangePolicy' }), {
-      description: 'How labels of SELinux are put on volumes.',
+      description: 'How volumes are relabelled for SELinux: MountOption or Recursive.',
     }),
   },
-  { description: 'Security of a pod, and what its containers take over.' },
+  { description: 'Security options of a pod, and defaults for those of its containers.' },
 );

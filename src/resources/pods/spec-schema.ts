@@ -17,29 +17,35 @@ import { volume } from './volume-schema.js';
 const hostAlias = coreStruct(
   'HostAlias',
   {
-    ip: field(1, string(), { presence: 'always', description: 'The address.' }),
-    hostnames: field(2, list(string(), { listType: 'atomic' }), { description: 'The names.' }),
+    ip: field(1, string(), { presence: 'always', description: 'IP address.' }),
+    hostnames: field(2, list(string(), { listType: 'atomic' }), { description: 'Host names for the IP address.' }),
   },
-  { required: ['ip'], description: 'Names for an address.' },
+  { required: ['ip'], description: "Entry of the pod's hosts file: an IP address and its host names." },
 );
 
 const podDNSConfigOption = coreStruct(
   'PodDNSConfigOption',
   {
     name: field(1, string(), { description: 'Name of the option.' }),
-    value: optional(2, string(), { description: 'Its value.' }),
+    value: optional(2, string(), { description: 'Value of the option.' }),
   },
-  { description: 'An option of the resolver.' },
+  { description: 'Option of the DNS resolver.' },
 );
 
 const podDNSConfig = coreStruct(
   'PodDNSConfig',
   {
-    nameservers: field(1, list(string(), { listType: 'atomic' }), { description: 'Addresses of servers.' }),
-    searches: field(2, list(string(), { listType: 'atomic' }), { description: 'Domains that are tried.' }),
-    options: field(3, list(podDNSConfigOption, { listType: 'atomic' }), { description: 'Options of the resolver.' }),
+    nameservers: field(1, list(string(), { listType: 'atomic' }), {
+      description: 'IP addresses of DNS servers, in addition to those of dnsPolicy.',
+    }),
+    searches: field(2, list(string(), { listType: 'atomic' }), {
+      description: 'Search domains for host names, in addition to those of dnsPolicy.',
+    }),
+    options: field(3, list(podDNSConfigOption, { listType: 'atomic' }), {
+      description: 'Resolver options, in addition to those of dnsPolicy.',
+    }),
   },
-  { description: 'How names are looked up.' },
+  { description: 'DNS parameters of a pod, merged with those of dnsPolicy.' },
 );
 
 const podReadinessGate = coreStruct(
@@ -50,25 +56,35 @@ const podReadinessGate = coreStruct(
       description: 'Type of the condition.',
     }),
   },
-  { required: ['conditionType'], description: 'A condition that must be true for a pod to be ready.' },
+  { required: ['conditionType'], description: 'Additional condition that must be true for the pod to be ready.' },
 );
 
 const podOS = coreStruct(
   'PodOS',
   {
-    name: field(1, string({ go: 'v1.OSName' }), { presence: 'always', description: 'linux or windows.' }),
+    name: field(1, string({ go: 'v1.OSName' }), {
+      presence: 'always',
+      description: 'Name of the operating system: linux or windows.',
+    }),
   },
-  { required: ['name'], description: 'An operating system.' },
+  { required: ['name'], description: 'Operating system of a pod.' },
 );
 
 const podResourceClaim = coreStruct(
   'PodResourceClaim',
   {
     name: field(1, string(), { presence: 'always', description: 'Name of the claim in this pod.' }),
-    resourceClaimName: optional(3, string(), { description: 'Claim that there is.' }),
-    resourceClaimTemplateName: optional(4, string(), { description: 'Template that a claim is made from.' }),
+    resourceClaimName: optional(3, string(), {
+      description: 'Name of an existing ResourceClaim in the namespace of the pod.',
+    }),
+    resourceClaimTemplateName: optional(4, string(), {
+      description: 'Name of a ResourceClaimTemplate from which a claim is created for the pod.',
+    }),
   },
-  { required: ['name'], description: 'A claim of devices.' },
+  {
+    required: ['name'],
+    description: 'Reference to a ResourceClaim or a template of one; exactly one of the two is set.',
+  },
 );
 
 export const podSpec = coreStruct(
@@ -82,83 +98,112 @@ export const podSpec = coreStruct(
         patchStrategy: 'merge,retainKeys',
         patchMergeKey: 'name',
       }),
-      { description: 'What containers can mount.' },
+      { description: 'Volumes that containers of the pod can mount.' },
     ),
     initContainers: field(20, listMap(container, ['name']), {
-      description: 'What runs before the containers, one after the other.',
+      description: 'Containers that run before the others start, one after the other.',
     }),
-    containers: field(2, listMap(container, ['name']), { presence: 'always', description: 'What runs.' }),
+    containers: field(2, listMap(container, ['name']), {
+      presence: 'always',
+      description: 'Containers of the pod; at least one.',
+    }),
     ephemeralContainers: field(34, listMap(ephemeralContainer, ['name']), {
-      description: 'What was added to look inside.',
+      description: 'Containers that were added to the running pod for debugging.',
     }),
     restartPolicy: field(3, string({ go: 'v1.RestartPolicy', enum: ['Always', 'Never', 'OnFailure'] }), {
       fills: 'Always',
-      description: 'When containers are started again.',
+      description: 'When containers are restarted: Always (the default), OnFailure or Never.',
     }),
     terminationGracePeriodSeconds: optional(4, integer64(), {
       fills: 30,
-      description: 'Seconds that a pod has to end by itself; 30 unless given.',
+      description: 'Seconds that the pod has to terminate gracefully; 30 by default.',
     }),
     activeDeadlineSeconds: optional(5, integer64(), {
-      description: 'Seconds that a pod may be active before it counts as failed.',
+      description: 'Seconds that the pod may be active on the node before it is terminated and marked as failed.',
     }),
     dnsPolicy: field(
       6,
       string({ go: 'v1.DNSPolicy', enum: ['ClusterFirst', 'ClusterFirstWithHostNet', 'Default', 'None'] }),
-      { fills: 'ClusterFirst', description: 'Where names are looked up.' },
+      {
+        fills: 'ClusterFirst',
+        description: 'DNS policy: ClusterFirst (the default), ClusterFirstWithHostNet, Default or None.',
+      },
     ),
-    nodeSelector: field(7, map(string()), { mapType: 'atomic', description: 'Labels that the node must have.' }),
-    serviceAccountName: field(8, string(), { description: 'Account the pod runs as.' }),
-    serviceAccount: field(9, string(), { description: 'Former name of serviceAccountName.' }),
-    automountServiceAccountToken: optional(21, boolean(), { description: 'Does the pod get a token of its account?' }),
-    nodeName: field(10, string(), { description: 'Node the pod is bound to.' }),
-    hostNetwork: field(11, boolean(), { description: 'Does the pod use the network of its node?' }),
-    hostPID: field(12, boolean(), { description: 'Does the pod see the processes of its node?' }),
-    hostIPC: field(13, boolean(), { description: 'Does the pod share the memory of its node?' }),
-    shareProcessNamespace: optional(27, boolean(), { description: 'Do containers see the processes of each other?' }),
+    nodeSelector: field(7, map(string()), {
+      mapType: 'atomic',
+      description: 'Labels that a node must have for the pod to be scheduled on it.',
+    }),
+    serviceAccountName: field(8, string(), { description: 'Name of the service account that the pod runs as.' }),
+    serviceAccount: field(9, string(), { description: 'Deprecated: use serviceAccountName.' }),
+    automountServiceAccountToken: optional(21, boolean(), {
+      description:
+        'Whether a token of the service account is mounted automatically; by default as set in the service account.',
+    }),
+    nodeName: field(10, string(), { description: 'Name of the node that the pod is bound to.' }),
+    hostNetwork: field(11, boolean(), {
+      description: 'Whether the pod uses the network namespace of the host; false by default.',
+    }),
+    hostPID: field(12, boolean(), {
+      description: 'Whether the pod uses the process ID namespace of the host; false by default.',
+    }),
+    hostIPC: field(13, boolean(), {
+      description: 'Whether the pod uses the IPC namespace of the host; false by default.',
+    }),
+    shareProcessNamespace: optional(27, boolean(), {
+      description: 'Whether all containers share one process namespace; false by default.',
+    }),
     securityContext: optional(14, podSecurityContext, {
       fills: {},
-      description: 'Security of the pod and what containers take over.',
+      description: 'Security options of the pod, and defaults for its containers.',
     }),
     imagePullSecrets: field(15, listMap(localObjectReference, ['name']), {
-      description: 'Secrets for pulling images.',
+      description: 'Secrets with credentials for pulling images.',
     }),
-    hostname: field(16, string(), { description: 'Host name of the pod.' }),
-    subdomain: field(17, string(), { description: 'Domain below the one of the namespace.' }),
-    affinity: optional(18, affinity, { description: 'Which nodes and neighbours the pod wants.' }),
+    hostname: field(16, string(), { description: 'Host name of the pod; by default the name of the pod.' }),
+    subdomain: field(17, string(), {
+      description:
+        'Subdomain: the fully qualified host name is <hostname>.<subdomain>.<namespace>.svc.<cluster domain>.',
+    }),
+    affinity: optional(18, affinity, { description: 'Scheduling constraints by nodes and other pods.' }),
     schedulerName: field(19, string(), {
       fills: 'default-scheduler',
-      description: 'Scheduler that is to bind the pod.',
+      description: 'Name of the scheduler for the pod; default-scheduler by default.',
     }),
     tolerations: field(22, list(toleration, { listType: 'atomic' }), {
-      description: 'Taints of nodes that the pod bears.',
+      description: 'Taints of nodes that the pod tolerates.',
     }),
-    hostAliases: field(23, listMap(hostAlias, ['ip']), { description: 'Further names for addresses.' }),
-    priorityClassName: field(24, string(), { description: 'Class of its priority.' }),
-    priority: optional(25, integer32(), { description: 'Priority; higher ones go first.' }),
-    dnsConfig: optional(26, podDNSConfig, { description: 'How names are looked up, beyond the policy.' }),
+    hostAliases: field(23, listMap(hostAlias, ['ip']), { description: "Additional entries for the pod's hosts file." }),
+    priorityClassName: field(24, string(), { description: 'Name of the PriorityClass that sets the priority.' }),
+    priority: optional(25, integer32(), {
+      description: 'Priority of the pod; higher values are scheduled first. Set from the PriorityClass.',
+    }),
+    dnsConfig: optional(26, podDNSConfig, { description: 'DNS parameters in addition to those of dnsPolicy.' }),
     readinessGates: field(28, list(podReadinessGate, { listType: 'atomic' }), {
-      description: 'Conditions that must be true besides for the pod to be ready.',
+      description: 'Conditions that must be true, in addition to ready containers, for the pod to be ready.',
     }),
-    runtimeClassName: optional(29, string(), { description: 'Class of what runs the containers.' }),
+    runtimeClassName: optional(29, string(), { description: 'Name of the RuntimeClass that runs the pod.' }),
     enableServiceLinks: optional(30, boolean(), {
       fills: true,
-      description: 'Are Services told in environment variables?',
+      description: 'Whether Services of the namespace are published as environment variables; true by default.',
     }),
     preemptionPolicy: optional(31, string({ go: 'v1.PreemptionPolicy', enum: ['Never', 'PreemptLowerPriority'] }), {
-      description: 'May pods of lower priority be evicted for it?',
+      description: 'Whether pods of lower priority may be preempted: PreemptLowerPriority (the default) or Never.',
     }),
     overhead: field(32, resourceList, {
-      description: 'Resources that running the pod takes besides those of its containers.',
+      description: 'Resources that running the pod takes in addition to those of its containers.',
     }),
     topologySpreadConstraints: field(33, listMap(topologySpreadConstraint, ['topologyKey', 'whenUnsatisfiable']), {
-      description: 'How pods are spread.',
+      description: 'Constraints on how pods are spread across topology domains.',
     }),
-    setHostnameAsFQDN: optional(35, boolean(), { description: 'Is the host name the fully qualified one?' }),
-    os: optional(36, podOS, { description: 'Operating system that the pod needs.' }),
-    hostUsers: optional(37, boolean(), { description: 'Does the pod share the users of its node?' }),
+    setHostnameAsFQDN: optional(35, boolean(), {
+      description: 'Whether the host name is the fully qualified one instead of its first label; false by default.',
+    }),
+    os: optional(36, podOS, { description: "Operating system of the pod's containers." }),
+    hostUsers: optional(37, boolean(), {
+      description: 'Whether the pod uses the user namespace of the host; true by default.',
+    }),
     schedulingGates: field(38, listMap(podSchedulingGate, ['name']), {
-      description: 'What must be removed before the pod is scheduled.',
+      description: 'Gates that must all be removed before the pod can be scheduled.',
     }),
     resourceClaims: field(
       39,
@@ -168,11 +213,13 @@ export const podSpec = coreStruct(
         patchStrategy: 'merge,retainKeys',
         patchMergeKey: 'name',
       }),
-      { description: 'Claims of devices that containers may use.' },
+      { description: 'Claims that must be allocated before the pod starts, and that its containers can use.' },
     ),
-    resources: optional(40, resourceRequirements, { description: 'Resources of all containers together.' }),
-    hostnameOverride: optional(41, string(), { description: 'Host name, whatever else says about it.' }),
-    schedulingGroup: optional(43, podSchedulingGroup, { description: 'Group that the pod is scheduled with.' }),
+    resources: optional(40, resourceRequirements, { description: 'Total resources of all containers of the pod.' }),
+    hostnameOverride: optional(41, string(), {
+      description: 'Host name of the pod, instead of that from hostname and subdomain. Does not affect DNS records.',
+    }),
+    schedulingGroup: optional(43, podSchedulingGroup, { description: 'Group of pods that the pod is scheduled with.' }),
   },
-  { required: ['containers'], description: 'What a pod should be.' },
+  { required: ['containers'], description: 'Desired state of a pod.' },
 );
