@@ -14,10 +14,10 @@ const nodeSchema = coreStruct(
   'Node',
   {
     ...objectMembers,
-    spec: field(2, nodeSpec, { description: 'What the node should be.' }),
-    status: field(3, nodeStatus, { description: 'State of the node.' }),
+    spec: field(2, nodeSpec, { description: 'Desired state of the node.' }),
+    status: field(3, nodeStatus, { description: 'Observed state of the node.' }),
   },
-  { description: 'A machine.' },
+  { description: 'Machine that runs pods.' },
 );
 
 /** Drops the dynamic configuration of node agents, which no longer exists and cannot be newly set. */

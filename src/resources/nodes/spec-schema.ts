@@ -7,14 +7,14 @@ const taint = coreStruct(
   'Taint',
   {
     key: field(1, string(), { presence: 'always', description: 'Key of the taint.' }),
-    value: field(2, string(), { description: 'Its value.' }),
+    value: field(2, string(), { description: 'Value of the taint.' }),
     effect: field(3, string({ go: 'v1.TaintEffect', enum: ['NoExecute', 'NoSchedule', 'PreferNoSchedule'] }), {
       presence: 'always',
-      description: 'What happens to pods that do not bear it.',
+      description: 'Effect on pods that do not tolerate the taint: NoSchedule, PreferNoSchedule or NoExecute.',
     }),
-    timeAdded: optional(4, time(), { description: 'Since when.' }),
+    timeAdded: optional(4, time(), { description: 'Time at which the taint was added.' }),
   },
-  { required: ['key', 'effect'], description: 'Keeps pods away from a node.' },
+  { required: ['key', 'effect'], description: 'Repels the pods that do not tolerate it from a node.' },
 );
 
 const configMapNodeConfigSource = coreStruct(
@@ -23,35 +23,42 @@ const configMapNodeConfigSource = coreStruct(
     namespace: field(1, string(), { presence: 'always', description: 'Namespace of the ConfigMap.' }),
     name: field(2, string(), { presence: 'always', description: 'Name of the ConfigMap.' }),
     uid: field(3, string({ go: 'types.UID' }), { description: 'UID of the ConfigMap.' }),
-    resourceVersion: field(4, string(), { description: 'Version of the ConfigMap.' }),
-    kubeletConfigKey: field(5, string(), { presence: 'always', description: 'Entry with the configuration.' }),
+    resourceVersion: field(4, string(), { description: 'Resource version of the ConfigMap.' }),
+    kubeletConfigKey: field(5, string(), {
+      presence: 'always',
+      description: "Key of the entry that holds the kubelet's configuration.",
+    }),
   },
   {
     required: ['namespace', 'name', 'kubeletConfigKey'],
-    description: 'A ConfigMap with configuration of an agent; no longer used.',
+    description: 'ConfigMap with the configuration of a kubelet. No longer used.',
   },
 );
 
 export const nodeConfigSource = coreStruct(
   'NodeConfigSource',
   {
-    configMap: optional(2, configMapNodeConfigSource, { description: 'A ConfigMap.' }),
+    configMap: optional(2, configMapNodeConfigSource, { description: 'ConfigMap with the configuration.' }),
   },
-  { description: 'Where configuration of an agent is from; no longer used.' },
+  { description: 'Source of the configuration of a kubelet. No longer used.' },
 );
 
 export const nodeSpec = coreStruct(
   'NodeSpec',
   {
-    podCIDR: field(1, string(), { description: 'Addresses of its pods.' }),
+    podCIDR: field(1, string(), { description: 'IP range of the pods on the node, in CIDR notation.' }),
     podCIDRs: field(7, list(string(), { listType: 'set', patchStrategy: 'merge' }), {
-      description: 'Addresses of its pods, of each family.',
+      description: 'IP ranges of the pods on the node, in CIDR notation; at most one for each IP family.',
     }),
-    providerID: field(3, string(), { description: 'Identity of the machine at its provider.' }),
-    unschedulable: field(4, boolean(), { description: 'Do no further pods go there?' }),
-    taints: field(5, list(taint, { listType: 'atomic' }), { description: 'What keeps pods away.' }),
-    configSource: optional(6, nodeConfigSource, { description: 'Configuration of its agent; no longer used.' }),
-    externalID: field(2, string(), { description: 'No longer used.' }),
+    providerID: field(3, string(), { description: 'ID of the machine at the cloud provider.' }),
+    unschedulable: field(4, boolean(), {
+      description: 'Whether new pods are kept from being scheduled onto the node.',
+    }),
+    taints: field(5, list(taint, { listType: 'atomic' }), { description: 'Taints of the node.' }),
+    configSource: optional(6, nodeConfigSource, {
+      description: "Source of the kubelet's configuration. No longer used.",
+    }),
+    externalID: field(2, string(), { description: 'Deprecated: no longer used.' }),
   },
-  { description: 'What a node should be.' },
+  { description: 'Desired state of a node.' },
 );
