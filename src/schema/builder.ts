@@ -6,7 +6,7 @@ import type { Schema, WireFacts } from './schema.js';
  *
  *     struct('v1.ConfigMap', {
  *       metadata: field(1, objectMeta),
- *       data: field(2, map(string()), { description: 'Text by key.' }),
+ *       data: field(2, map(string()), { description: 'Text values by key.' }),
  *     })
  *
  * Some take further schema members as their last argument (`description`, `enum`, `default`, ...).

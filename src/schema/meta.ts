@@ -19,24 +19,31 @@ const struct = structsOf('io.k8s.apimachinery.pkg.apis.meta.v1');
 
 /** `kind` and `apiVersion`. They have no number, because in protobuf they are part of the envelope. */
 export const typeMeta: Readonly<Record<string, Schema>> = {
-  kind: string({ description: 'Name of the type of this object, in CamelCase.' }),
+  kind: string({ description: 'Kind of the object, in CamelCase.' }),
   apiVersion: string({
-    description: 'APIVersion defines group and version of the schema that this object is written in.',
+    description: 'APIVersion defines the API group and version of the schema of the object.',
   }),
 };
 
 const managedFieldsEntry = struct(
   'ManagedFieldsEntry',
   {
-    manager: field(1, string(), { description: 'Who manages these fields.' }),
-    operation: field(2, string({ go: 'v1.ManagedFieldsOperationType' }), { description: 'Apply or Update.' }),
-    apiVersion: field(3, string(), { description: 'Version the fields are named in.' }),
-    time: optional(4, time(), { description: 'When the entry last changed.' }),
+    manager: field(1, string(), { description: 'Name of the manager of the fields.' }),
+    operation: field(2, string({ go: 'v1.ManagedFieldsOperationType' }), {
+      description: 'Type of the operation: Apply or Update.',
+    }),
+    apiVersion: field(3, string(), { description: 'API version of the field names.' }),
+    time: optional(4, time(), { description: 'Time of the last change of the entry.' }),
     fieldsType: field(6, string(), { description: 'Format of fieldsV1; FieldsV1 is the only one.' }),
-    fieldsV1: optional(7, anyJson({ go: 'v1.FieldsV1' }), { type: 'object', description: 'The set of fields.' }),
-    subresource: field(8, string(), { description: 'Subresource the fields were written through.' }),
+    fieldsV1: optional(7, anyJson({ go: 'v1.FieldsV1' }), {
+      type: 'object',
+      description: 'Set of the managed fields.',
+    }),
+    subresource: field(8, string(), {
+      description: 'Subresource through which the fields were written; empty for the object itself.',
+    }),
   },
-  { description: 'Who last wrote which fields, and how.' },
+  { description: 'Fields that one manager owns.' },
 );
 
 const ownerReference = struct(
@@ -46,122 +53,140 @@ const ownerReference = struct(
     kind: field(1, string(), { presence: 'always', description: 'Kind of the owner.' }),
     name: field(3, string(), { presence: 'always', description: 'Name of the owner.' }),
     uid: field(4, string({ go: 'types.UID' }), { presence: 'always', description: 'UID of the owner.' }),
-    controller: optional(6, boolean(), { description: 'True if the owner is the managing controller.' }),
+    controller: optional(6, boolean(), { description: 'Whether the owner is the managing controller of this object.' }),
     blockOwnerDeletion: optional(7, boolean(), {
-      description: 'True if the owner cannot go before this object in foreground deletion.',
+      description: 'Whether foreground deletion of the owner waits for this object to be deleted.',
     }),
   },
   {
     required: ['apiVersion', 'kind', 'name', 'uid'],
     mapType: 'atomic',
-    description: 'Points at an object that owns this one.',
+    description: 'Reference to an object that owns this one.',
   },
 );
 
 export const objectMeta = struct(
   'ObjectMeta',
   {
-    name: field(1, string(), { description: 'Unique within a namespace; cannot be changed.' }),
+    name: field(1, string(), { description: 'Name of the object, unique within its namespace. Cannot be changed.' }),
     generateName: field(2, string(), {
-      description: 'Prefix of a name that the server completes, if no name is given.',
+      description: 'Prefix of a name that the server generates if no name is given.',
     }),
-    namespace: field(3, string(), { description: 'Space within which the name is unique.' }),
-    selfLink: field(4, string(), { description: 'No longer set.' }),
-    uid: field(5, string({ go: 'types.UID' }), { description: 'Unique in time and space; set by the server.' }),
+    namespace: field(3, string(), {
+      description: 'Namespace within which the name is unique; empty for cluster-scoped objects. Cannot be changed.',
+    }),
+    selfLink: field(4, string(), { description: 'Deprecated: no longer set.' }),
+    uid: field(5, string({ go: 'types.UID' }), {
+      description: 'ID of the object, unique in space and time. Set by the server.',
+    }),
     resourceVersion: field(6, string(), {
-      description: 'Opaque version of this object; set by the server, compared on writes.',
+      description: 'Opaque version of the object, for concurrency control and watches. Set by the server.',
     }),
-    generation: field(7, integer64(), { description: 'Number of the desired state; set by the server.' }),
+    generation: field(7, integer64(), { description: 'Sequence number of the desired state. Set by the server.' }),
     creationTimestamp: field(8, time(), {
-      description: 'CreationTimestamp is a timestamp: when the object was created; set by the server.',
+      description: 'CreationTimestamp is a timestamp of the creation of the object. Set by the server.',
     }),
-    deletionTimestamp: optional(9, time(), { description: 'When deletion was asked for; set by the server.' }),
+    deletionTimestamp: optional(9, time(), {
+      description: 'Time at which the object will be deleted, once deletion was requested. Set by the server.',
+    }),
     deletionGracePeriodSeconds: optional(10, integer64(), {
-      description: 'Seconds of grace before the object goes; set by the server.',
+      description: 'Seconds of grace before the object is deleted. Set by the server.',
     }),
-    labels: field(11, map(string()), { description: 'Names and values to select objects by.' }),
-    annotations: field(12, map(string()), { description: 'Unstructured values kept by tools.' }),
+    labels: field(11, map(string()), { description: 'Names and values by which objects can be selected.' }),
+    annotations: field(12, map(string()), {
+      description: 'Unstructured names and values that tools can store and read.',
+    }),
     ownerReferences: field(
       13,
       listMap(ownerReference, ['uid'], {
-        description: 'Objects this one depends on; when all are gone, it is collected.',
+        description: 'Objects that own this one; it is garbage-collected when all of them are gone.',
       }),
     ),
     finalizers: field(14, list(string(), { listType: 'set', patchStrategy: 'merge' }), {
-      description: 'Names that must be removed before the object goes.',
+      description: 'Names that must all be removed before the object is deleted.',
     }),
     managedFields: field(17, list(managedFieldsEntry, { listType: 'atomic' }), {
       keepsEmpty: true,
-      description: 'Who manages which fields; kept by the server. An empty list has it forget them all.',
+      description: 'Fields that each manager owns; maintained by the server. An empty list clears all ownership.',
     }),
   },
-  { description: 'What every stored object has: names, labels, versions and times.' },
+  { description: 'Metadata of every persisted object: names, labels, versions and timestamps.' },
 );
 
 /** The members that every object has. */
 export const objectMembers: Readonly<Record<string, Schema>> = {
   ...typeMeta,
-  metadata: field(1, objectMeta, { description: 'Names, labels, versions and times.' }),
+  metadata: field(1, objectMeta, {
+    description: 'Standard object metadata: name, namespace, labels, versions and timestamps.',
+  }),
 };
 
 const shardInfo = struct(
   'ShardInfo',
-  { selector: field(1, string(), { presence: 'always', description: 'The shard selector of the request.' }) },
-  { required: ['selector'], description: 'Says that a list is one shard of a whole.' },
+  { selector: field(1, string(), { presence: 'always', description: 'Shard selector of the request.' }) },
+  { required: ['selector'], description: 'Marks a list as one shard of a collection.' },
 );
 
 export const listMeta = struct(
   'ListMeta',
   {
-    selfLink: field(1, string(), { description: 'No longer set.' }),
-    resourceVersion: field(2, string(), { description: 'Version of the collection at which this list was read.' }),
-    continue: field(3, string(), { description: 'Token for the next page, if there is more.' }),
-    remainingItemCount: optional(4, integer64(), { description: 'How many items follow this page.' }),
-    shardInfo: optional(5, shardInfo, { description: 'Present if the list is one shard of a whole.' }),
+    selfLink: field(1, string(), { description: 'Deprecated: no longer set.' }),
+    resourceVersion: field(2, string(), {
+      description: 'Resource version of the collection at which the list was read.',
+    }),
+    continue: field(3, string(), { description: 'Token of the next page; empty if there is none.' }),
+    remainingItemCount: optional(4, integer64(), { description: 'Number of items that follow this page, if known.' }),
+    shardInfo: optional(5, shardInfo, { description: 'Set if the list is one shard of a collection.' }),
   },
-  { description: 'What every list has.' },
+  { description: 'Metadata of every list.' },
 );
 
 const preconditions = struct(
   'Preconditions',
   {
-    uid: optional(1, string({ go: 'types.UID' }), { description: 'UID the object must have.' }),
-    resourceVersion: optional(2, string(), { description: 'Version the object must have.' }),
+    uid: optional(1, string({ go: 'types.UID' }), { description: 'UID that the object must have.' }),
+    resourceVersion: optional(2, string(), { description: 'Resource version that the object must have.' }),
   },
-  { description: 'What must hold for a deletion to go ahead.' },
+  { description: 'Conditions that must hold for the object to be deleted.' },
 );
 
 export const deleteOptions = struct(
   'DeleteOptions',
   {
     ...typeMeta,
-    gracePeriodSeconds: optional(1, integer64(), { description: 'Seconds before the object goes.' }),
+    gracePeriodSeconds: optional(1, integer64(), {
+      description: 'Seconds before the object is deleted; 0 deletes it immediately.',
+    }),
     preconditions: optional(2, preconditions),
     orphanDependents: optional(3, boolean(), { description: 'Deprecated: use propagationPolicy.' }),
     propagationPolicy: optional(4, string({ go: 'v1.DeletionPropagation' }), {
-      description: 'Orphan, Background or Foreground.',
+      description: 'How dependents are deleted: Orphan, Background or Foreground.',
     }),
-    dryRun: field(5, list(string(), { listType: 'atomic' }), { description: 'All: do everything but store.' }),
+    dryRun: field(5, list(string(), { listType: 'atomic' }), {
+      description: 'All: process the request in full, but do not persist the result.',
+    }),
     ignoreStoreReadErrorWithClusterBreakingPotential: optional(6, boolean(), {
-      description: 'Delete even what cannot be read.',
+      description: 'Delete the object even if it cannot be read from storage.',
     }),
   },
-  { description: 'How an object is to be deleted.' },
+  { description: 'Options for the deletion of an object.' },
 );
 
 export const labelSelectorRequirement = struct(
   'LabelSelectorRequirement',
   {
-    key: field(1, string(), { presence: 'always', description: 'Label the requirement is about.' }),
+    key: field(1, string(), { presence: 'always', description: 'Label key that the requirement applies to.' }),
     operator: field(2, string({ go: 'v1.LabelSelectorOperator' }), {
       presence: 'always',
-      description: 'In, NotIn, Exists or DoesNotExist.',
+      description: 'Operator: In, NotIn, Exists or DoesNotExist.',
     }),
-    values: field(3, list(string(), { listType: 'atomic' }), { description: 'Values for In and NotIn.' }),
+    values: field(3, list(string(), { listType: 'atomic' }), {
+      description: 'Values for In and NotIn; empty for Exists and DoesNotExist.',
+    }),
   },
   {
     required: ['key', 'operator'],
-    description: 'One requirement of a selector.',
+    description: 'Requirement on the value of a label.',
   },
 );
 
@@ -170,28 +195,30 @@ export const labelSelector = struct(
   {
     matchLabels: field(1, map(string()), { description: 'Labels that must have exactly these values.' }),
     matchExpressions: field(2, list(labelSelectorRequirement, { listType: 'atomic' }), {
-      description: 'Requirements that must all hold.',
+      description: 'Requirements that must all be met.',
     }),
   },
-  { mapType: 'atomic', description: 'Selects objects by their labels.' },
+  { mapType: 'atomic', description: 'Selects objects by their labels; all of its requirements must be met.' },
 );
 
 /** metav1.Condition: an observation about an object. */
 export const condition = struct(
   'Condition',
   {
-    type: field(1, string(), { presence: 'always', description: 'What the condition is about.' }),
+    type: field(1, string(), { presence: 'always', description: 'Type of the condition.' }),
     status: field(2, string({ go: 'v1.ConditionStatus' }), {
       presence: 'always',
-      description: 'True, False or Unknown.',
+      description: 'Status of the condition: True, False or Unknown.',
     }),
-    observedGeneration: field(3, integer64(), { description: 'Generation that the condition was found for.' }),
-    lastTransitionTime: field(4, time(), { presence: 'always', description: 'When the status last changed.' }),
-    reason: field(5, string(), { presence: 'always', description: 'Why, in one word.' }),
-    message: field(6, string(), { presence: 'always', description: 'Why, for people.' }),
+    observedGeneration: field(3, integer64(), {
+      description: 'Generation of the object that the condition is based on.',
+    }),
+    lastTransitionTime: field(4, time(), { presence: 'always', description: 'Time of the last change of the status.' }),
+    reason: field(5, string(), { presence: 'always', description: 'Reason for the status, as one word in CamelCase.' }),
+    message: field(6, string(), { presence: 'always', description: 'Human-readable details.' }),
   },
   {
     required: ['type', 'status', 'lastTransitionTime', 'reason', 'message'],
-    description: 'What was found of an object.',
+    description: 'Aspect of the state of an object.',
   },
 );

@@ -14,11 +14,15 @@ export const configMapSchema = coreStruct(
   'ConfigMap',
   {
     ...objectMembers,
-    immutable: optional(4, boolean(), { description: 'True forbids every change of the contents, for good.' }),
-    data: field(2, map(string()), { description: 'Text by key.' }),
-    binaryData: field(3, map(bytes()), { description: 'Bytes by key; no key may stand in data too.' }),
+    immutable: optional(4, boolean(), {
+      description: 'If true, the contents can no longer be changed, nor this field.',
+    }),
+    data: field(2, map(string()), { description: 'Text values by key.' }),
+    binaryData: field(3, map(bytes()), {
+      description: 'Binary values by key; keys must not overlap with those of data.',
+    }),
   },
-  { description: 'Configuration for programs.' },
+  { description: 'Configuration data for programs.' },
 );
 
 function* validateContents({ data, binaryData }: ConfigMap): Steps<readonly Violation[]> {
