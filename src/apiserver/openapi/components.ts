@@ -169,12 +169,13 @@ const both = (schema: JsonObject): { readonly 2: JsonObject; readonly 3: JsonObj
 const rawTypes: Readonly<Record<string, Special>> = {
   'v1.FieldsV1': {
     name: `${meta}FieldsV1`,
-    description: 'A set of fields: each name leads to the fields below it.',
+    description:
+      'Set of fields, as a tree: each member is the name of a field or list item and holds the set below it.',
     ...both({ type: 'object' }),
   },
   'runtime.RawExtension': {
     name: 'io.k8s.apimachinery.pkg.runtime.RawExtension',
-    description: 'Any object.',
+    description: 'Any JSON object.',
     ...both({ type: 'object' }),
   },
   'v1.JSON': {
@@ -185,21 +186,25 @@ const rawTypes: Readonly<Record<string, Special>> = {
 };
 
 const time = { format: 'date-time', type: 'string' };
-const time_: Special = { name: `${meta}Time`, description: 'RFC 3339, whole seconds.', ...both(time) };
+const time_: Special = {
+  name: `${meta}Time`,
+  description: 'Time in RFC 3339 format, in whole seconds.',
+  ...both(time),
+};
 const microTime: Special = {
   name: `${meta}MicroTime`,
-  description: 'RFC 3339 with six fraction digits.',
+  description: 'Time in RFC 3339 format, with microseconds.',
   ...both(time),
 };
 const quantity: Special = {
   name: 'io.k8s.apimachinery.pkg.api.resource.Quantity',
-  description: 'A number with a suffix, such as 500m, 1.5 or 2Gi.',
+  description: 'Number with an optional unit suffix, such as 500m, 1.5 or 2Gi.',
   2: { type: 'string' },
   3: { oneOf: [{ type: 'string' }, { type: 'number' }] },
 };
 const intOrString: Special = {
   name: 'io.k8s.apimachinery.pkg.util.intstr.IntOrString',
-  description: 'A whole number or a string.',
+  description: 'Integer or string.',
   2: { format: 'int-or-string', type: 'string' },
   3: { format: 'int-or-string', oneOf: [{ type: 'integer' }, { type: 'string' }] },
 };

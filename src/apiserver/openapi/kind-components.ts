@@ -43,7 +43,9 @@ function customKind(components: Components, { schema }: KindSchema, extension: J
     type: 'object',
     properties: {
       ...typeMetaProperties(components),
-      metadata: components.metadata({ description: "Standard object's metadata: names, labels, versions and times." }),
+      metadata: components.metadata({
+        description: "Standard object's metadata: name, namespace, labels, versions and timestamps.",
+      }),
       ...((properties as JsonObject | undefined) ?? {}),
     },
     ...extension,
@@ -60,14 +62,18 @@ function listComponent(components: Components, of: KindSchema): string {
   const item = kindComponent(components, of);
   const name = origin === 'custom' ? customName(group, version, listKind) : item.replace(/[^.]*$/, listKind);
   return components.add(name, () => {
-    const metadata = components.member(field(1, listMeta, { description: 'Version, and whether more follows.' }));
+    const metadata = components.member(
+      field(1, listMeta, {
+        description: 'Standard list metadata: the resource version of the list and the token of its next page.',
+      }),
+    );
     const { default: _, ...customMetadata } = metadata;
     const usual = origin === 'built-in' && components.dialect.version === 3 ? { default: {} } : {};
     return {
       description: `${listKind} is a list of ${kind}.`,
       properties: {
         ...typeMetaProperties(components),
-        items: { description: 'The objects.', items: components.describedReference(item, usual), type: 'array' },
+        items: { description: 'List of objects.', items: components.describedReference(item, usual), type: 'array' },
         metadata: origin === 'custom' ? customMetadata : metadata,
       },
       required: ['items'],
@@ -89,10 +95,16 @@ const everywhere = ({ owner }: Components, kind: string): JsonObject => ({
 const watchEvent = struct(
   'v1.WatchEvent',
   {
-    type: field(1, string(), { presence: 'always', description: 'ADDED, MODIFIED, DELETED, BOOKMARK or ERROR.' }),
-    object: field(2, anyJson(), { presence: 'always', description: 'The object after the change, or a Status.' }),
+    type: field(1, string(), {
+      presence: 'always',
+      description: 'Type of the event: ADDED, MODIFIED, DELETED, BOOKMARK or ERROR.',
+    }),
+    object: field(2, anyJson(), {
+      presence: 'always',
+      description: 'The object after the change; for DELETED, its last state; for ERROR, a Status.',
+    }),
   },
-  { required: ['type', 'object'], description: 'One change.', component: `${meta}WatchEvent` },
+  { required: ['type', 'object'], description: 'One event of a watch.', component: `${meta}WatchEvent` },
 );
 
 /** Adds the schema of a response and returns the name of its component. */
@@ -118,7 +130,7 @@ export function bodyComponent(components: Components, body: RequestSchema): stri
       return kindComponent(components, body.schema);
     case 'patch':
       return components.add(`${meta}Patch`, () => ({
-        description: 'A patch of one of the media types.',
+        description: 'Patch in the format that the Content-Type header names.',
         type: 'object',
       }));
     case 'delete-options':

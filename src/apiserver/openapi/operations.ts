@@ -47,32 +47,47 @@ export type QueryParameter = keyof typeof queryParameters;
 
 /** Types and descriptions of the query parameters. */
 export const queryParameters = {
-  pretty: { type: 'string', description: 'Answer in lines and with blanks.' },
-  dryRun: { type: 'string', description: 'All: do everything but store.' },
-  fieldManager: { type: 'string', description: 'Who is to be remembered as manager of the fields written.' },
+  pretty: { type: 'string', description: 'If true, the response is indented for reading.' },
+  dryRun: { type: 'string', description: 'All: process the request in full, but do not persist the result.' },
+  fieldManager: { type: 'string', description: 'Name under which the ownership of the fields written is recorded.' },
   fieldValidation: {
     type: 'string',
-    description: 'What to do about unknown and repeated fields: Ignore, Warn (the default) or Strict.',
+    description: 'Handling of unknown and duplicate fields: Ignore, Warn (the default) or Strict.',
   },
-  force: { type: 'boolean', description: 'Take fields from other managers instead of failing; for apply only.' },
-  gracePeriodSeconds: { type: 'integer', description: 'Seconds before the object goes.' },
+  force: {
+    type: 'boolean',
+    description: 'Take over fields that other managers own instead of reporting conflicts. Only for apply.',
+  },
+  gracePeriodSeconds: { type: 'integer', description: 'Seconds before the object is deleted.' },
   ignoreStoreReadErrorWithClusterBreakingPotential: {
     type: 'boolean',
-    description: 'Delete even what cannot be read.',
+    description: 'Delete the object even if it cannot be read from storage.',
   },
   orphanDependents: { type: 'boolean', description: 'Deprecated: use propagationPolicy.' },
-  propagationPolicy: { type: 'string', description: 'Orphan, Background or Foreground.' },
-  allowWatchBookmarks: { type: 'boolean', description: 'Send bookmarks in a watch.' },
-  continue: { type: 'string', description: 'Token of the next page, from the page before.' },
-  fieldSelector: { type: 'string', description: 'Restricts the objects by their fields.' },
-  labelSelector: { type: 'string', description: 'Restricts the objects by their labels.' },
-  limit: { type: 'integer', description: 'Greatest number of objects in one page.' },
-  resourceVersion: { type: 'string', description: 'Version the answer must be at, or not older than.' },
-  resourceVersionMatch: { type: 'string', description: 'How resourceVersion is meant: Exact or NotOlderThan.' },
-  sendInitialEvents: { type: 'boolean', description: 'Begin a watch with the present state.' },
-  shardSelector: { type: 'string', description: 'Restricts the objects to ranges of hashes.' },
-  timeoutSeconds: { type: 'integer', description: 'Longest duration of a watch.' },
-  watch: { type: 'boolean', description: 'Answer changes as they happen instead of a list.' },
+  propagationPolicy: { type: 'string', description: 'How dependents are deleted: Orphan, Background or Foreground.' },
+  allowWatchBookmarks: { type: 'boolean', description: 'Allow the server to send bookmark events in a watch.' },
+  continue: { type: 'string', description: 'Token of the next page, from the metadata of the previous one.' },
+  fieldSelector: { type: 'string', description: 'Selector that restricts the returned objects by their fields.' },
+  labelSelector: { type: 'string', description: 'Selector that restricts the returned objects by their labels.' },
+  limit: { type: 'integer', description: 'Maximum number of objects in one response.' },
+  resourceVersion: {
+    type: 'string',
+    description: 'Resource version that constrains how recent the returned data must be.',
+  },
+  resourceVersionMatch: {
+    type: 'string',
+    description: 'How resourceVersion is applied to lists: Exact or NotOlderThan.',
+  },
+  sendInitialEvents: {
+    type: 'boolean',
+    description: 'Start a watch with events for all existing objects, followed by a bookmark.',
+  },
+  shardSelector: {
+    type: 'string',
+    description: 'Expression that restricts the returned objects to ranges of a hash, such as that of the UID.',
+  },
+  timeoutSeconds: { type: 'integer', description: 'Maximum duration of a list or watch call, in seconds.' },
+  watch: { type: 'boolean', description: 'Watch for changes and return a stream of events instead of a list.' },
 } as const satisfies Readonly<
   Record<string, { readonly type: 'string' | 'boolean' | 'integer'; readonly description: string }>
 >;
