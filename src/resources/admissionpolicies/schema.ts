@@ -9,11 +9,11 @@ const namedRules = list(
     'NamedRuleWithOperations',
     {
       resourceNames: field(1, list(string(), { listType: 'atomic' }), {
-        description: 'Names of the objects meant; all if there are none.',
+        description: 'Names of the objects that the rule applies to; empty for all.',
       }),
       ...embedded(2, 'RuleWithOperations', ruleFields),
     },
-    { mapType: 'atomic', description: 'Which requests are meant, by operation, resource and name.' },
+    { mapType: 'atomic', description: 'Requests that a rule matches, by operation, resource and object name.' },
   ),
   { listType: 'atomic' },
 );
@@ -21,52 +21,71 @@ const namedRules = list(
 export const matchResources = struct(
   'MatchResources',
   {
-    namespaceSelector: optional(1, labelSelector, { description: 'Labels that the namespace of an object must have.' }),
-    objectSelector: optional(2, labelSelector, { description: 'Labels that the object must have.' }),
-    resourceRules: field(3, namedRules, { description: 'Which requests are meant.' }),
-    excludeResourceRules: field(4, namedRules, { description: 'Which of these requests are not meant.' }),
+    namespaceSelector: optional(1, labelSelector, {
+      description: 'Label selector that the namespace of the object must match.',
+    }),
+    objectSelector: optional(2, labelSelector, { description: 'Label selector that the object must match.' }),
+    resourceRules: field(3, namedRules, {
+      description: 'Rules for the requests that are matched; a request must match at least one.',
+    }),
+    excludeResourceRules: field(4, namedRules, {
+      description: 'Exceptions: requests that match any of these rules are not matched.',
+    }),
     matchPolicy: optional(7, string({ go: 'v1.MatchPolicyType' }), {
       enum: ['Equivalent', 'Exact'],
-      description: 'Do rules also match other versions of a resource? Equivalent (the default) or Exact.',
+      description:
+        'Whether rules also match requests for other versions of a resource: Equivalent (the default) or Exact.',
     }),
   },
-  { mapType: 'atomic', description: 'Which requests are meant.' },
+  { mapType: 'atomic', description: 'Conditions that select the requests to which a policy applies.' },
 );
 
 export const paramKind = struct(
   'ParamKind',
   {
-    apiVersion: field(1, string(), { description: 'Group and version of the kind.' }),
-    kind: field(2, string(), { description: 'The kind.' }),
+    apiVersion: field(1, string(), { description: 'API group and version of the parameter kind.' }),
+    kind: field(2, string(), { description: 'Kind of the parameter objects.' }),
   },
-  { mapType: 'atomic', description: 'What kind of objects are the parameters of a policy.' },
+  { mapType: 'atomic', description: 'Kind of the objects that parameterize a policy.' },
 );
 
 const paramRef = struct(
   'ParamRef',
   {
-    name: field(1, string(), { description: 'Name of the parameters; not together with selector.' }),
-    namespace: field(2, string(), { description: 'Namespace of the parameters; that of the request if absent.' }),
-    selector: optional(3, labelSelector, { description: 'Labels that parameters must have; each of them counts.' }),
+    name: field(1, string(), { description: 'Name of the parameter object; cannot be combined with selector.' }),
+    namespace: field(2, string(), {
+      description: 'Namespace of the parameter objects; by default that of the request.',
+    }),
+    selector: optional(3, labelSelector, {
+      description: 'Label selector of the parameter objects; the policy is evaluated with each of them.',
+    }),
     parameterNotFoundAction: optional(4, string({ go: 'v1.ParameterNotFoundActionType' }), {
-      description: 'What follows if there are none: Allow or Deny.',
+      description: 'What happens if no parameter object is found: Allow or Deny.',
     }),
   },
-  { mapType: 'atomic', description: 'Which objects are the parameters of a policy.' },
+  { mapType: 'atomic', description: 'Reference to the objects that parameterize a policy.' },
 );
 
 /** Members that the specs of all bindings have. */
 export const bindingMembers = {
-  policyName: field(1, string(), { description: 'Name of the policy that is put into force.' }),
-  paramRef: optional(2, paramRef, { description: 'Parameters, if the policy has any.' }),
-  matchResources: optional(3, matchResources, { description: 'Narrows what the policy matches.' }),
+  policyName: field(1, string(), { description: 'Name of the policy to put into effect.' }),
+  paramRef: optional(2, paramRef, { description: 'Parameters of the policy; required if the policy has a paramKind.' }),
+  matchResources: optional(3, matchResources, {
+    description: 'Further conditions for the requests: both these and those of the policy must match.',
+  }),
 };
 
 export const variable = struct(
   'Variable',
   {
-    name: field(1, string(), { presence: 'always', description: 'The variable is variables.NAME in what follows.' }),
-    expression: field(2, string(), { presence: 'always', description: 'CEL expression for its value.' }),
+    name: field(1, string(), {
+      presence: 'always',
+      description: 'Name of the variable; expressions refer to it as variables.NAME.',
+    }),
+    expression: field(2, string(), {
+      presence: 'always',
+      description: 'CEL expression for the value of the variable.',
+    }),
   },
-  { required: ['name', 'expression'], mapType: 'atomic', description: 'A value that expressions share.' },
+  { required: ['name', 'expression'], mapType: 'atomic', description: 'Named value that other expressions can use.' },
 );

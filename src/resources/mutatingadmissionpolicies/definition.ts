@@ -17,28 +17,32 @@ const mutation = struct(
     patchType: field(2, string({ go: 'v1.PatchType' }), {
       presence: 'always',
       enum: ['ApplyConfiguration', 'JSONPatch'],
-      description: 'Which of the others there is: ApplyConfiguration or JSONPatch.',
+      description: 'Type of the mutation: ApplyConfiguration or JSONPatch.',
     }),
     applyConfiguration: optional(
       3,
       struct(
         'ApplyConfiguration',
-        { expression: field(1, string(), { description: 'CEL expression for an Object{...}.' }) },
-        { description: 'What is merged into what is written, as by server-side apply.' },
+        { expression: field(1, string(), { description: 'CEL expression that returns an Object{...}.' }) },
+        { description: 'Configuration that is merged into the object, as in server-side apply.' },
       ),
-      { description: 'What is merged into what is written, as by server-side apply.' },
+      { description: 'Configuration that is merged into the object; required for patchType ApplyConfiguration.' },
     ),
     jsonPatch: optional(
       4,
       struct(
         'JSONPatch',
-        { expression: field(1, string(), { description: 'CEL expression for a list of JSONPatch{...}.' }) },
-        { description: 'Operations of a JSON Patch (RFC 6902).' },
+        {
+          expression: field(1, string(), {
+            description: 'CEL expression that returns a list of JSONPatch{...} operations.',
+          }),
+        },
+        { description: 'JSON Patch (RFC 6902) that is applied to the object.' },
       ),
-      { description: 'Operations of a JSON Patch (RFC 6902).' },
+      { description: 'JSON Patch (RFC 6902) that is applied to the object; required for patchType JSONPatch.' },
     ),
   },
-  { required: ['patchType'], description: 'One change of what is written.' },
+  { required: ['patchType'], description: 'One change of the object.' },
 );
 
 const schema = struct(
@@ -50,32 +54,32 @@ const schema = struct(
       struct(
         'MutatingAdmissionPolicySpec',
         {
-          paramKind: optional(1, paramKind, { description: 'What kind of objects bindings give as parameters.' }),
-          matchConstraints: optional(2, matchResources, { description: 'Which requests the policy changes.' }),
+          paramKind: optional(1, paramKind, { description: 'Kind of the parameter objects that bindings refer to.' }),
+          matchConstraints: optional(2, matchResources, { description: 'Requests that the policy applies to.' }),
           variables: field(3, list(variable, { listType: 'atomic' }), {
-            description: 'Values that expressions share.',
+            description: 'Named values that other expressions can use.',
           }),
           mutations: field(4, list(mutation, { listType: 'atomic' }), {
-            description: 'What is changed, each seeing what the ones before made of the object.',
+            description: 'Changes of the object, in order; each sees the result of the previous ones.',
           }),
           failurePolicy: optional(5, string({ go: 'v1.FailurePolicyType' }), {
             enum: ['Fail', 'Ignore'],
-            description: 'What an expression that cannot be evaluated means: Fail (the default) or Ignore.',
+            description: 'Handling of expressions that cannot be evaluated: Fail (the default) or Ignore.',
           }),
           matchConditions: field(6, listMap(matchCondition, ['name']), {
-            description: 'Conditions that must all hold, or nothing is changed.',
+            description: 'CEL conditions that must all be true for the policy to apply.',
           }),
           reinvocationPolicy: field(7, string({ go: 'v1.ReinvocationPolicyType' }), {
             enum: ['IfNeeded', 'Never'],
-            description: 'Change again if others changed the object since? Never or IfNeeded.',
+            description: 'Whether to run the policy again if later plugins changed the object: Never or IfNeeded.',
           }),
         },
-        { description: 'What is changed, and how.' },
+        { description: 'Requests that a policy applies to, and how it changes objects.' },
       ),
-      { description: 'What is changed, and how.' },
+      { description: 'Requests that the policy applies to, and how it changes objects.' },
     ),
   },
-  { description: 'Changes in CEL of what is written; nothing is changed by them until a binding says so.' },
+  { description: 'Policy in CEL that changes objects on admission. It has no effect without a binding.' },
 );
 
 export const mutatingAdmissionPolicies: ResourceDefinition<MutatingAdmissionPolicy> =

@@ -22,12 +22,12 @@ const schema = struct(
     spec: field(
       2,
       struct('MutatingAdmissionPolicyBindingSpec', bindingMembers, {
-        description: 'Which policy is put into force, and for what.',
+        description: 'Policy that a binding puts into effect, its parameters and its scope.',
       }),
-      { description: 'Which policy is put into force, and for what.' },
+      { description: 'Policy that the binding puts into effect, its parameters and its scope.' },
     ),
   },
-  { description: 'Puts a MutatingAdmissionPolicy into force, with its parameters.' },
+  { description: 'Puts a MutatingAdmissionPolicy into effect, with its parameters.' },
 );
 
 export const mutatingAdmissionPolicyBindings: ResourceDefinition<MutatingAdmissionPolicyBinding> =

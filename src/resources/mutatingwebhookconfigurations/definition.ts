@@ -24,21 +24,22 @@ const mutatingWebhookConfigurationSchema = struct(
             between: {
               reinvocationPolicy: optional(10, string({ go: 'v1.ReinvocationPolicyType' }), {
                 enum: ['IfNeeded', 'Never'],
-                description: 'Call again if others changed the object since? Never (the default) or IfNeeded.',
+                description:
+                  'Whether to call the webhook again if later plugins changed the object: Never (the default) or IfNeeded.',
               }),
             },
           }),
           {
             required: requiredOfWebhook,
-            description: 'A webhook that may change what is written.',
+            description: 'Webhook that can change or reject objects on admission.',
           },
         ),
         ['name'],
       ),
-      { description: 'The webhooks, in the order they are called.' },
+      { description: 'Webhooks, in the order in which they are called.' },
     ),
   },
-  { description: 'Webhooks that may change what is written.' },
+  { description: 'Configuration of webhooks that can change or reject objects on admission.' },
 );
 
 export const mutatingWebhookConfigurations = webhookConfigurations<MutatingWebhook, MutatingWebhookConfiguration>(

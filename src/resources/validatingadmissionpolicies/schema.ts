@@ -6,16 +6,19 @@ import { matchCondition, struct } from '../webhookconfigurations/schema.js';
 const validation = struct(
   'Validation',
   {
-    expression: field(1, string(), { presence: 'always', description: 'CEL expression that must be true.' }),
-    message: field(2, string(), { description: 'What to say when it is not.' }),
+    expression: field(1, string(), {
+      presence: 'always',
+      description: 'CEL expression that must evaluate to true for the request to be admitted.',
+    }),
+    message: field(2, string(), { description: 'Message of the rejection, if the expression is false.' }),
     reason: optional(3, string({ go: 'v1.StatusReason' }), {
-      description: 'Reason of the refusal: Forbidden, Invalid (the default) or RequestEntityTooLarge.',
+      description: 'Reason of the rejection: Forbidden, Invalid (the default) or RequestEntityTooLarge.',
     }),
     messageExpression: field(4, string(), {
-      description: 'CEL expression for what to say when it is not; what it cannot say, message says.',
+      description: 'CEL expression for the message of the rejection; if it fails or yields no text, message is used.',
     }),
   },
-  { required: ['expression'], description: 'What must be true.' },
+  { required: ['expression'], description: 'Condition that a request must meet.' },
 );
 
 const auditAnnotation = struct(
@@ -23,23 +26,26 @@ const auditAnnotation = struct(
   {
     key: field(1, string(), {
       presence: 'always',
-      description: 'Key in the record; the name of the policy goes before it.',
+      description: 'Key of the annotation; it is prefixed with the name of the policy.',
     }),
     valueExpression: field(2, string(), {
       presence: 'always',
-      description: 'CEL expression for the value; what is null or blank is not recorded.',
+      description: 'CEL expression for the value; the annotation is omitted if it is null or blank.',
     }),
   },
-  { required: ['key', 'valueExpression'], description: 'What is recorded of a request in the audit log.' },
+  { required: ['key', 'valueExpression'], description: 'Annotation of the audit event of a request.' },
 );
 
 const expressionWarning = struct(
   'ExpressionWarning',
   {
-    fieldRef: field(2, string(), { presence: 'always', description: 'Path of the expression.' }),
-    warning: field(3, string(), { presence: 'always', description: 'What is wrong with it, by type.' }),
+    fieldRef: field(2, string(), { presence: 'always', description: 'Path of the field with the expression.' }),
+    warning: field(3, string(), {
+      presence: 'always',
+      description: 'Result of type checking, for each type that was checked.',
+    }),
   },
-  { required: ['fieldRef', 'warning'], description: 'What is wrong with an expression.' },
+  { required: ['fieldRef', 'warning'], description: 'Warning about the types in an expression.' },
 );
 
 export const validatingAdmissionPolicySchema = struct(
@@ -51,52 +57,58 @@ export const validatingAdmissionPolicySchema = struct(
       struct(
         'ValidatingAdmissionPolicySpec',
         {
-          paramKind: optional(1, paramKind, { description: 'What kind of objects bindings give as parameters.' }),
-          matchConstraints: optional(2, matchResources, { description: 'Which requests the policy judges.' }),
-          validations: field(3, list(validation, { listType: 'atomic' }), { description: 'What must be true.' }),
+          paramKind: optional(1, paramKind, { description: 'Kind of the parameter objects that bindings refer to.' }),
+          matchConstraints: optional(2, matchResources, { description: 'Requests that the policy applies to.' }),
+          validations: field(3, list(validation, { listType: 'atomic' }), {
+            description: 'Conditions that requests must meet.',
+          }),
           failurePolicy: optional(4, string({ go: 'v1.FailurePolicyType' }), {
             enum: ['Fail', 'Ignore'],
-            description: 'What an expression that cannot be evaluated means: Fail (the default) or Ignore.',
+            description: 'Handling of expressions that cannot be evaluated: Fail (the default) or Ignore.',
           }),
           auditAnnotations: field(5, list(auditAnnotation, { listType: 'atomic' }), {
-            description: 'What is recorded of a request in the audit log.',
+            description: 'Annotations of the audit event of a request.',
           }),
           matchConditions: field(6, listMap(matchCondition, ['name']), {
-            description: 'Conditions that must all hold, or nothing is judged.',
+            description: 'CEL conditions that must all be true for the policy to apply.',
           }),
-          variables: field(7, listMap(variable, ['name']), { description: 'Values that expressions share.' }),
+          variables: field(7, listMap(variable, ['name']), {
+            description: 'Named values that other expressions can use.',
+          }),
         },
-        { description: 'What is judged, and how.' },
+        { description: 'Requests that a policy applies to, and how it validates them.' },
       ),
-      { description: 'What is judged, and how.' },
+      { description: 'Requests that the policy applies to, and how it validates them.' },
     ),
     status: field(
       3,
       struct(
         'ValidatingAdmissionPolicyStatus',
         {
-          observedGeneration: field(1, integer64(), { description: 'Generation that the rest was found for.' }),
+          observedGeneration: field(1, integer64(), {
+            description: 'Generation of the policy that the status is based on.',
+          }),
           typeChecking: optional(
             2,
             struct(
               'TypeChecking',
               {
                 expressionWarnings: field(1, list(expressionWarning, { listType: 'atomic' }), {
-                  description: 'What is wrong with expressions.',
+                  description: 'Warnings about the types in expressions.',
                 }),
               },
-              { description: 'What the types of the resources meant say of the expressions.' },
+              { description: 'Result of checking the expressions against the types of the matched resources.' },
             ),
-            { description: 'What the types of the resources meant say of the expressions.' },
+            { description: 'Result of checking the expressions against the types of the matched resources.' },
           ),
           conditions: field(3, list(condition, { listType: 'map', listMapKeys: ['type'] }), {
-            description: 'What was found of the policy.',
+            description: 'Conditions of the policy.',
           }),
         },
-        { description: 'What was found of the policy.' },
+        { description: 'Observed state of a policy.' },
       ),
-      { description: 'What was found of the policy.' },
+      { description: 'Observed state of the policy.' },
     ),
   },
-  { description: 'Rules in CEL about what is written; nothing is judged by them until a binding says so.' },
+  { description: 'Policy in CEL that validates objects on admission. It has no effect without a binding.' },
 );

@@ -37,18 +37,18 @@ const schema = struct(
         {
           ...bindingMembers,
           validationActions: field(4, list(string({ go: 'v1.ValidationAction', enum: actions }), { listType: 'set' }), {
-            description: 'What follows from a validation that is false: Deny or Warn, and Audit.',
+            description: 'Actions if a validation fails: Deny, Warn and Audit; Deny and Warn cannot be combined.',
           }),
         },
         {
           required: ['policyName', 'validationActions'],
-          description: 'Which policy is put into force, how, and for what.',
+          description: 'Policy that a binding puts into effect, its parameters, scope and actions.',
         },
       ),
-      { description: 'Which policy is put into force, how, and for what.' },
+      { description: 'Policy that the binding puts into effect, its parameters, scope and actions.' },
     ),
   },
-  { required: ['spec'], description: 'Puts a ValidatingAdmissionPolicy into force, with its parameters.' },
+  { required: ['spec'], description: 'Puts a ValidatingAdmissionPolicy into effect, with its parameters.' },
 );
 
 function actionViolations(given: readonly string[], path: string): readonly Violation[] {

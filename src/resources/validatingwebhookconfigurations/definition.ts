@@ -18,14 +18,14 @@ const validatingWebhookConfigurationSchema = struct(
       listMap(
         struct('ValidatingWebhook', webhookFields({ objectSelector: 10, matchConditions: 11 }), {
           required: requiredOfWebhook,
-          description: 'A webhook that may refuse what is written.',
+          description: 'Webhook that can reject requests on admission.',
         }),
         ['name'],
       ),
-      { description: 'The webhooks.' },
+      { description: 'Webhooks that are called.' },
     ),
   },
-  { description: 'Webhooks that may refuse what is written.' },
+  { description: 'Configuration of webhooks that can reject requests on admission.' },
 );
 
 export const validatingWebhookConfigurations = webhookConfigurations<ValidatingWebhook, ValidatingWebhookConfiguration>(
