@@ -20,33 +20,33 @@ const record = struct(
         name: field(1, string(), { description: 'Name of the CertificateSigningRequest.' }),
         uid: field(2, string(), { description: 'UID of the CertificateSigningRequest.' }),
       }),
-      { description: 'The request, which may be gone.' },
+      { description: 'Request that led to the certificate; it may have been deleted since.' },
     ),
-    requester: field(2, string(), { description: 'Who made the request.' }),
+    requester: field(2, string(), { description: 'Username of the requester.' }),
     approval: field(
       3,
       struct('v1.RecordedApproval', {
         reason: field(1, string(), { description: 'Reason of the condition Approved.' }),
         message: field(2, string(), { description: 'Message of the condition Approved.' }),
       }),
-      { description: 'Who or which rule approved.' },
+      { description: 'Why the request was approved, and by whom or by which rule.' },
     ),
-    signerName: field(4, string(), { description: 'Who signed.' }),
-    caKeyId: field(5, string(), { description: 'Hexadecimal key identifier of the CA.' }),
-    serial: field(6, string(), { description: 'Hexadecimal serial number.' }),
+    signerName: field(4, string(), { description: 'Name of the signer that issued the certificate.' }),
+    caKeyId: field(5, string(), { description: 'Hexadecimal key identifier of the CA that issued the certificate.' }),
+    serial: field(6, string(), { description: 'Hexadecimal serial number of the certificate.' }),
     subject: field(7, string(), {
-      description: 'Subject: its attributes in their order, with values escaped as in RFC 4514.',
+      description: 'Subject of the certificate: its attributes in order, with values escaped as in RFC 4514.',
     }),
-    names: field(8, list(string()), { description: 'Alternative names, each with its kind before it.' }),
-    omittedNames: field(9, integer64(), { description: 'How many names are left out here.' }),
+    names: field(8, list(string()), { description: 'Subject alternative names, each prefixed with its type.' }),
+    omittedNames: field(9, integer64(), { description: 'Number of names that are not listed here.' }),
     namesSha256: field(13, string(), {
-      description: 'Hexadecimal SHA-256 of all names, a line each, where some are left out.',
+      description: 'Hexadecimal SHA-256 of all names, one per line; set only if some are omitted.',
     }),
-    notBefore: field(10, string(), { description: 'First second it is valid.' }),
-    notAfter: field(11, string(), { description: 'Last second it is valid.' }),
+    notBefore: field(10, string(), { description: 'Start of the validity period of the certificate.' }),
+    notAfter: field(11, string(), { description: 'End of the validity period of the certificate.' }),
     sha256: field(12, string(), { description: 'Hexadecimal SHA-256 of the certificate.' }),
   },
-  { description: 'A certificate that was issued.', ...component('CertificateRecord') },
+  { description: 'Record of one issued certificate.', ...component('CertificateRecord') },
 );
 
 const schema = struct(
@@ -56,15 +56,15 @@ const schema = struct(
     spec: field(
       2,
       struct('v1.CertificateLedgerEntrySpec', {
-        sequence: field(1, integer64(), { description: 'Number of the entry, from 1.' }),
-        previous: optional(2, string(), { description: 'Hash of the entry before.' }),
-        records: field(3, list(record), { description: 'Certificates that were issued.' }),
-        hash: field(4, string(), { description: 'SHA-256 of everything else.' }),
+        sequence: field(1, integer64(), { description: 'Sequence number of the entry, starting at 1.' }),
+        previous: optional(2, string(), { description: 'Hash of the previous entry.' }),
+        records: field(3, list(record), { description: 'Records of the certificates that were issued.' }),
+        hash: field(4, string(), { description: 'SHA-256 hash of the other fields.' }),
       }),
-      { description: 'Records, and the link to those before.' },
+      { description: 'Records of this entry, and its link to the previous one.' },
     ),
   },
-  { description: 'A page of the record of issued certificates.', ...component('CertificateLedgerEntry') },
+  { description: 'One page of the ledger of issued certificates.', ...component('CertificateLedgerEntry') },
 );
 
 /**

@@ -21,31 +21,32 @@ const spec = struct(
   {
     request: field(1, bytes(), {
       presence: 'always',
-      description: 'PKCS#10 request in a PEM block CERTIFICATE REQUEST.',
+      description: 'PKCS#10 certificate signing request, as a PEM block of type CERTIFICATE REQUEST.',
     }),
     signerName: field(7, string(), {
       presence: 'always',
       description:
-        'Qualified name of the signer that is asked, such as example.com/clients. Can be used in field selectors.',
+        'Qualified name of the requested signer, such as example.com/clients. Can be used in field selectors.',
     }),
     expirationSeconds: optional(8, integer32(), {
-      description: 'Lifetime asked for; at least 600. The signer may grant another.',
+      description:
+        'Requested lifetime of the certificate in seconds, at least 600. The signer may issue a different one.',
     }),
     usages: field(5, list(string({ go: 'v1.KeyUsage', enum: keyUsages }), { listType: 'atomic' }), {
-      description: 'What the certificate is to be used for.',
+      description: 'Requested key usages of the certificate.',
     }),
-    username: field(2, string(), { description: 'Who made the request; set by the server.' }),
-    uid: field(3, string(), { description: 'UID of who made the request; set by the server.' }),
+    username: field(2, string(), { description: 'Username of the requester; set by the server.' }),
+    uid: field(3, string(), { description: 'UID of the requester; set by the server.' }),
     groups: field(4, list(string(), { listType: 'atomic' }), {
-      description: 'Groups of who made the request; set by the server.',
+      description: 'Groups of the requester; set by the server.',
     }),
     extra: field(6, map(extraValue()), {
-      description: 'What else is known of who made the request; set by the server.',
+      description: 'Extra attributes of the requester; set by the server.',
     }),
   },
   {
     required: ['request', 'signerName'],
-    description: 'What is asked for, and by whom.',
+    description: 'The requested certificate, and who requested it.',
   },
 );
 
@@ -54,23 +55,23 @@ const condition = struct(
   {
     type: field(1, string({ go: 'v1.RequestConditionType' }), {
       presence: 'always',
-      description: 'Approved, Denied, Failed, or a name of somebody\u2019s own; each once.',
+      description: 'Type of the condition: Approved, Denied, Failed, or a custom name; unique in the list.',
     }),
     status: field(6, string({ go: 'v1.ConditionStatus' }), {
       presence: 'always',
-      description: 'True, False or Unknown; True for Approved, Denied and Failed.',
+      description: 'True, False or Unknown; always True for Approved, Denied and Failed.',
     }),
-    reason: field(2, string(), { description: 'One CamelCase word saying why.' }),
-    message: field(3, string(), { description: 'Details for people.' }),
-    lastUpdateTime: field(4, time(), { presence: 'always', description: 'When the condition was last written.' }),
+    reason: field(2, string(), { description: 'Reason for the status, as one word in CamelCase.' }),
+    message: field(3, string(), { description: 'Human-readable details.' }),
+    lastUpdateTime: field(4, time(), { presence: 'always', description: 'Time of the last update of the condition.' }),
     lastTransitionTime: field(5, time(), {
       presence: 'always',
-      description: 'When the status last changed; set by the server if absent.',
+      description: 'Time of the last change of the status; set by the server if absent.',
     }),
   },
   {
     required: ['type', 'status'],
-    description: 'One decision or observation about a request.',
+    description: 'Decision about a request, or observation of its state.',
   },
 );
 
@@ -78,25 +79,25 @@ const status = struct(
   'CertificateSigningRequestStatus',
   {
     conditions: field(1, list(condition, { listType: 'map', listMapKeys: ['type'] }), {
-      description: 'Decisions about the request. Approved, Denied and Failed stay once set.',
+      description: 'Conditions of the request. Approved, Denied and Failed cannot be removed once set.',
     }),
     certificate: field(2, bytes(), {
       keepsEmpty: true,
-      description: 'PEM of the certificate, then of intermediates. Stays once set.',
+      description: 'Issued certificate in PEM, followed by intermediates. Cannot be changed once set.',
     }),
   },
-  { description: 'Decisions about a request, and what was issued.' },
+  { description: 'Decisions about a request, and the issued certificate.' },
 );
 
 export const certificateSigningRequestSchema: Schema = struct(
   'CertificateSigningRequest',
   {
     ...objectMembers,
-    spec: field(2, spec, { description: 'What is asked for, and by whom. Cannot be changed.' }),
-    status: field(3, status, { description: 'Decisions about the request, and what was issued.' }),
+    spec: field(2, spec, { description: 'The requested certificate, and who requested it. Cannot be changed.' }),
+    status: field(3, status, { description: 'Decisions about the request, and the issued certificate.' }),
   },
   {
     required: ['spec'],
-    description: 'A request for an X.509 certificate, approved by one party and issued by another.',
+    description: 'Request for an X.509 certificate, which is approved and signed in two separate steps.',
   },
 );

@@ -25,24 +25,24 @@ const schemaOf = (version: string): Schema => {
           {
             signerName: field(1, string(), {
               description:
-                'Signer the anchors are for, such as example.com/roots; the name of the object must then begin with it. Can be used in field selectors. Cannot be changed.',
+                "Signer of the anchors, such as example.com/roots; a prefix of the object's name. Can be used in field selectors. Immutable.",
             }),
             trustBundle: field(2, string(), {
               presence: 'always',
-              description: 'PEM blocks CERTIFICATE, each a CA certificate, none twice.',
+              description: 'X.509 CA certificates, as PEM blocks of type CERTIFICATE without duplicates.',
             }),
           },
           {
             required: ['trustBundle'],
-            description: 'Trust anchors, and the signer they are for.',
+            description: 'Trust anchors, and the signer they belong to.',
           },
         ),
-        { description: 'Trust anchors, and the signer they are for.' },
+        { description: 'Trust anchors, and the signer they belong to.' },
       ),
     },
     {
       required: ['spec'],
-      description: 'A set of X.509 trust anchors, of a signer or of nobody in particular.',
+      description: 'Set of X.509 trust anchors, with or without an associated signer.',
     },
   );
 };

@@ -43,41 +43,43 @@ const deviceSelector = struct(
         {
           expression: field(1, string(), {
             presence: 'always',
-            description: 'CEL expression over `device` that is true for the devices meant.',
+            description: 'CEL expression over the variable `device`; true for devices that are selected.',
           }),
         },
         {
           required: ['expression'],
-          description: 'Tells devices by a CEL expression.',
+          description: 'CEL expression that selects devices.',
         },
       ),
-      { description: 'Tells devices by a CEL expression.' },
+      { description: 'CEL expression that selects devices.' },
     ),
   },
-  { description: 'Tells which devices are meant.' },
+  { description: 'Selector of devices.' },
 );
 
 const opaqueDeviceConfiguration = struct(
   'OpaqueDeviceConfiguration',
   {
-    driver: field(1, string(), { presence: 'always', description: 'Driver the parameters are for.' }),
+    driver: field(1, string(), { presence: 'always', description: 'Name of the driver that the parameters are for.' }),
     parameters: field(2, anyJson(), {
       presence: 'always',
-      description: 'A JSON object that only the driver understands.',
+      description: 'JSON object whose contents only the driver interprets.',
     }),
   },
   {
     required: ['driver', 'parameters'],
-    description: 'Parameters that only one driver understands.',
+    description: 'Parameters in a format that is specific to one driver.',
   },
 );
 
 const deviceClassConfiguration = struct(
   'DeviceClassConfiguration',
   embedded(1, 'DeviceConfiguration', {
-    opaque: optional(1, opaqueDeviceConfiguration, { description: 'Parameters that only one driver understands.' }),
+    opaque: optional(1, opaqueDeviceConfiguration, {
+      description: 'Parameters in a format that is specific to one driver.',
+    }),
   }),
-  { description: 'Configuration of the devices of a class.' },
+  { description: 'Configuration that applies to all devices of a class.' },
 );
 
 const deviceClassSchema = struct(
@@ -90,21 +92,21 @@ const deviceClassSchema = struct(
         'DeviceClassSpec',
         {
           selectors: field(1, list(deviceSelector, { listType: 'atomic' }), {
-            description: 'All of these must hold for a device of the class.',
+            description: 'Selectors that a device of the class must all match.',
           }),
           config: field(2, list(deviceClassConfiguration, { listType: 'atomic' }), {
-            description: 'Configuration for every device of the class.',
+            description: 'Configuration that is passed to the driver with each device of the class.',
           }),
           extendedResourceName: optional(4, string(), {
-            description: 'Extended resource that devices of the class satisfy.',
+            description: 'Extended resource whose requests can be satisfied with devices of the class.',
           }),
         },
-        { description: 'Which devices are of a class, and how they are configured.' },
+        { description: 'Devices that belong to a class, and their configuration.' },
       ),
-      { description: 'Which devices are of the class, and how they are configured.' },
+      { description: 'Devices that belong to the class, and their configuration.' },
     ),
   },
-  { required: ['spec'], description: 'A kind of device.' },
+  { required: ['spec'], description: 'Class of devices that claims can request.' },
 );
 
 const maxItems = 32;
