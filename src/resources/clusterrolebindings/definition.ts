@@ -18,12 +18,12 @@ const clusterRoleBindingSchema = struct(
   'ClusterRoleBinding',
   {
     ...objectMembers,
-    subjects: field(2, subjects, { description: 'Who is granted the role.' }),
-    roleRef: field(3, roleRef, { description: 'The ClusterRole granted; cannot be changed.' }),
+    subjects: field(2, subjects, { description: 'Users, groups and service accounts that the role is granted to.' }),
+    roleRef: field(3, roleRef, { description: 'ClusterRole that is granted. Cannot be changed.' }),
   },
   {
     required: ['roleRef'],
-    description: 'Grants a ClusterRole everywhere.',
+    description: 'Grants a ClusterRole in all namespaces and for cluster-scoped resources.',
   },
 );
 

@@ -15,22 +15,25 @@ const clusterRoleSchema = struct(
   'ClusterRole',
   {
     ...objectMembers,
-    rules: field(2, policyRules, { presence: 'always', description: 'What the role allows.' }),
+    rules: field(2, policyRules, { presence: 'always', description: 'Rules for what the role permits.' }),
     aggregationRule: optional(
       3,
       struct(
         'AggregationRule',
         {
           clusterRoleSelectors: field(1, list(labelSelector, { listType: 'atomic' }), {
-            description: 'Roles matched by any of these lend their rules.',
+            description: 'Selectors of ClusterRoles; the rules of every role that matches any of them are included.',
           }),
         },
-        { description: 'Whose rules a role takes over.' },
+        { description: 'How a ClusterRole is aggregated from the rules of others.' },
       ),
-      { description: 'Whose rules the role takes over; a controller then keeps its rules.' },
+      {
+        description:
+          'Selects the ClusterRoles whose rules are combined; a controller then overwrites the rules of this role.',
+      },
     ),
   },
-  { description: 'What may be done everywhere.' },
+  { description: 'Set of permissions that can be granted cluster-wide, or in single namespaces.' },
 );
 
 function* validateAggregation(rule: AggregationRule | null | undefined): Steps<readonly Violation[]> {

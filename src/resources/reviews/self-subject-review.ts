@@ -11,18 +11,20 @@ const schema = struct(
   'SelfSubjectReview',
   {
     ...typeMeta,
-    metadata: field(1, objectMeta, { description: 'When the question was answered.' }),
+    metadata: field(1, objectMeta, {
+      description: 'Object metadata; the creation timestamp is the time of the review.',
+    }),
     status: field(
       2,
       struct(
         'SelfSubjectReviewStatus',
-        { userInfo: field(1, userInfoSchema, { description: 'The caller.' }) },
-        { description: 'Who the caller is.' },
+        { userInfo: field(1, userInfoSchema, { description: 'User attributes of the caller.' }) },
+        { description: 'Identity of the caller.' },
       ),
-      { description: 'Filled by the server.' },
+      { description: 'Result; set by the server.' },
     ),
   },
-  { description: 'Asks who the caller is, once impersonation has been applied.' },
+  { description: 'Returns the identity of the caller, after impersonation.' },
 );
 
 /** Answers callers who they are, whatever they send. */

@@ -18,39 +18,39 @@ const schema = struct(
   'TokenReview',
   {
     ...typeMeta,
-    metadata: field(1, objectMeta, { description: 'Sent back as it came.' }),
+    metadata: field(1, objectMeta, { description: 'Object metadata, returned as it was sent.' }),
     spec: field(
       2,
       struct(
         'TokenReviewSpec',
         {
-          token: field(1, string(), { description: 'The token to be reviewed.' }),
+          token: field(1, string(), { description: 'Bearer token to verify.' }),
           audiences: field(2, list(string(), { listType: 'atomic' }), {
-            description: 'Names the asking server goes by; none: those of the API server.',
+            description: 'Identifiers of the server that received the token; by default those of the API server.',
           }),
         },
-        { required: ['token'], description: 'The token and whom it should be for.' },
+        { required: ['token'], description: 'Token to verify, and its expected audiences.' },
       ),
-      { description: 'The token and whom it should be for.' },
+      { description: 'Token to verify, and its expected audiences.' },
     ),
     status: field(
       3,
       struct(
         'TokenReviewStatus',
         {
-          authenticated: field(1, boolean(), { description: 'True if the token belongs to a known user.' }),
-          user: field(2, userInfoSchema, { description: 'The user.' }),
+          authenticated: field(1, boolean(), { description: 'Whether the token belongs to a known user.' }),
+          user: field(2, userInfoSchema, { description: 'User that the token belongs to.' }),
           audiences: field(4, list(string(), { listType: 'atomic' }), {
-            description: 'Those of the names asked for that the token is for.',
+            description: 'Audiences that are in both the request and the token.',
           }),
-          error: field(3, string(), { description: 'Why the token was not accepted.' }),
+          error: field(3, string(), { description: 'Reason why the token could not be verified.' }),
         },
-        { description: 'Whose the token is.' },
+        { description: 'Result of the verification of a token.' },
       ),
-      { description: 'Filled by the server.' },
+      { description: 'Result; set by the server.' },
     ),
   },
-  { required: ['spec'], description: 'Asks whose a token is.' },
+  { required: ['spec'], description: 'Verifies a bearer token and returns the user that it belongs to.' },
 );
 
 /** Answers whose a token is, with the authenticator that requests also go through. */

@@ -6,10 +6,14 @@ const struct = structsOf('io.k8s.api.authentication.v1');
 export const userInfoSchema = struct(
   'UserInfo',
   {
-    username: field(1, string(), { description: 'Name of the user, unique among all that are active.' }),
-    uid: field(2, string(), { description: 'Identifies the user over time; another of the same name has another.' }),
-    groups: field(3, list(string(), { listType: 'atomic' }), { description: 'Groups the user belongs to.' }),
-    extra: field(4, map(extraValue()), { description: 'More that the authenticator found out.' }),
+    username: field(1, string(), { description: 'Name of the user, unique among all active users.' }),
+    uid: field(2, string(), {
+      description: 'Unique ID of the user over time: a later user of the same name has a different one.',
+    }),
+    groups: field(3, list(string(), { listType: 'atomic' }), {
+      description: 'Names of the groups that the user belongs to.',
+    }),
+    extra: field(4, map(extraValue()), { description: 'Additional attributes from the authenticator.' }),
   },
-  { description: 'A user as authentication established it.' },
+  { description: 'Attributes of an authenticated user.' },
 );

@@ -27,15 +27,18 @@ export const subjects = list(
   struct(
     'Subject',
     {
-      kind: field(1, string(), { presence: 'always', description: 'User, Group or ServiceAccount.' }),
-      apiGroup: field(2, string(), { description: 'Group of the kind; empty for a ServiceAccount.' }),
+      kind: field(1, string(), {
+        presence: 'always',
+        description: 'Kind of the subject: User, Group or ServiceAccount.',
+      }),
+      apiGroup: field(2, string(), { description: "API group of the subject's kind; empty for ServiceAccount." }),
       name: field(3, string(), { presence: 'always', description: 'Name of the subject.' }),
-      namespace: field(4, string(), { description: 'Namespace of a ServiceAccount.' }),
+      namespace: field(4, string(), { description: 'Namespace of the subject; only for ServiceAccount.' }),
     },
     {
       required: ['kind', 'name'],
       mapType: 'atomic',
-      description: 'Who is granted something.',
+      description: 'User, group or service account that a role is granted to.',
     },
   ),
   { listType: 'atomic' },
@@ -44,14 +47,14 @@ export const subjects = list(
 export const roleRef = struct(
   'RoleRef',
   {
-    apiGroup: field(1, string(), { presence: 'always', description: 'Group of the role.' }),
-    kind: field(2, string(), { presence: 'always', description: 'Role or ClusterRole.' }),
+    apiGroup: field(1, string(), { presence: 'always', description: 'API group of the role.' }),
+    kind: field(2, string(), { presence: 'always', description: 'Kind of the role: Role or ClusterRole.' }),
     name: field(3, string(), { presence: 'always', description: 'Name of the role.' }),
   },
   {
     required: ['kind', 'name'],
     mapType: 'atomic',
-    description: 'What is granted.',
+    description: 'Reference to the role that is granted.',
   },
 );
 

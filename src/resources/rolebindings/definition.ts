@@ -11,12 +11,12 @@ const roleBindingSchema = struct(
   'RoleBinding',
   {
     ...objectMembers,
-    subjects: field(2, subjects, { description: 'Who is granted the role.' }),
-    roleRef: field(3, roleRef, { description: 'The role granted; cannot be changed.' }),
+    subjects: field(2, subjects, { description: 'Users, groups and service accounts that the role is granted to.' }),
+    roleRef: field(3, roleRef, { description: 'Role or ClusterRole that is granted. Cannot be changed.' }),
   },
   {
     required: ['roleRef'],
-    description: 'Grants a role within one namespace.',
+    description: 'Grants a Role or ClusterRole within one namespace.',
   },
 );
 

@@ -12,9 +12,9 @@ const roleSchema = struct(
   'Role',
   {
     ...objectMembers,
-    rules: field(2, policyRules, { presence: 'always', description: 'What the role allows.' }),
+    rules: field(2, policyRules, { presence: 'always', description: 'Rules for what the role permits.' }),
   },
-  { description: 'What may be done in one namespace.' },
+  { description: 'Set of permissions within one namespace.' },
 );
 
 export const roles = defineResource<Role>({

@@ -12,15 +12,19 @@ export const policyRules = list(
   struct(
     'PolicyRule',
     {
-      verbs: field(1, names, { presence: 'always', description: 'What may be done; * for everything.' }),
-      apiGroups: field(2, names, { description: 'Groups of the resources; the empty one is the core group.' }),
+      verbs: field(1, names, { presence: 'always', description: 'Verbs that are permitted; * for all.' }),
+      apiGroups: field(2, names, {
+        description: 'API groups of the resources; the empty string is the core group, * all groups.',
+      }),
       resources: field(3, names, { description: 'Resources, with subresources after a slash; * for all.' }),
-      resourceNames: field(4, names, { description: 'Names of the objects; none for all.' }),
-      nonResourceURLs: field(5, names, { description: 'Paths outside the resources, or prefixes ending in *.' }),
+      resourceNames: field(4, names, { description: 'Names of the objects that are permitted; empty for all.' }),
+      nonResourceURLs: field(5, names, {
+        description: 'URL paths that are not resources; a trailing * matches any suffix. Only for ClusterRoles.',
+      }),
     },
     {
       required: ['verbs'],
-      description: 'Allows every combination of its members.',
+      description: 'Permits every combination of the verbs with the resources or paths listed.',
     },
   ),
   { listType: 'atomic' },

@@ -29,15 +29,19 @@ const secretSchema = coreStruct(
   'Secret',
   {
     ...objectMembers,
-    immutable: optional(5, boolean(), { description: 'True forbids every change of the contents, for good.' }),
-    data: field(2, map(bytes()), { description: 'Bytes by key.' }),
+    immutable: optional(5, boolean(), {
+      description: 'If true, the contents can no longer be changed, nor this field.',
+    }),
+    data: field(2, map(bytes()), { description: 'Binary values by key, in base64.' }),
     stringData: field(4, map(string()), {
       writeOnly: true,
-      description: 'Text by key, put into data on every write and never read back.',
+      description: 'Text values by key. They are merged into data on every write, and never returned.',
     }),
-    type: field(3, string({ go: 'v1.SecretType' }), { description: 'What the contents are; known types have rules.' }),
+    type: field(3, string({ go: 'v1.SecretType' }), {
+      description: 'Type of the Secret, such as Opaque (the default); well-known types have rules for the data.',
+    }),
   },
-  { description: 'Contents that must not be shown.' },
+  { description: 'Confidential data, such as passwords, tokens and keys.' },
 );
 
 /** Moves `stringData` into `data` and sets the default type, Opaque. */

@@ -17,15 +17,18 @@ export const serviceAccountSchema = coreStruct(
   'ServiceAccount',
   {
     ...objectMembers,
-    secrets: field(2, listMap(objectReference, ['name']), { description: 'Secrets that pods of the account may use.' }),
+    secrets: field(2, listMap(objectReference, ['name']), {
+      description: 'Secrets that pods of this service account may use.',
+    }),
     imagePullSecrets: field(3, list(localObjectReference, { listType: 'atomic' }), {
-      description: 'Secrets for fetching images.',
+      description: 'Secrets with credentials for pulling images in pods of this service account.',
     }),
     automountServiceAccountToken: optional(4, boolean(), {
-      description: 'False keeps tokens out of pods of the account.',
+      description:
+        'Whether a token is mounted into pods of this service account; true by default. Pods can override it.',
     }),
   },
-  { description: 'An identity for programs.' },
+  { description: 'Identity for processes that run in pods.' },
 );
 
 /** Keeps only the names in the references to Secrets. */
