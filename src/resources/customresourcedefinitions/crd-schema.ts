@@ -10,18 +10,27 @@ const always = 'always' as const;
 const names = struct(
   'CustomResourceDefinitionNames',
   {
-    plural: field(1, string(), { presence: always, description: 'Name in URLs, lower case.' }),
-    singular: field(2, string(), { description: 'Name of one, lower case; by default that of the kind.' }),
-    shortNames: field(3, list(string(), { listType: 'atomic' }), { description: 'Abbreviations, lower case.' }),
+    plural: field(1, string(), {
+      presence: always,
+      description: 'Plural name of the resource in URLs, in lower case.',
+    }),
+    singular: field(2, string(), {
+      description: 'Singular name of the resource, in lower case; by default the kind in lower case.',
+    }),
+    shortNames: field(3, list(string(), { listType: 'atomic' }), {
+      description: 'Short names of the resource, in lower case.',
+    }),
     kind: field(4, string(), { presence: always, description: 'Kind of the objects, in CamelCase.' }),
-    listKind: field(5, string(), { description: 'Kind of lists of them; by default the kind and List.' }),
+    listKind: field(5, string(), {
+      description: 'Kind of lists of the objects; by default the kind followed by List.',
+    }),
     categories: field(6, list(string(), { listType: 'atomic' }), {
-      description: 'Groups of resources to list it with, such as all.',
+      description: 'Groups of resources that the resource is listed with, such as all.',
     }),
   },
   {
     required: ['plural', 'kind'],
-    description: 'What the resource is called.',
+    description: 'Names of the resource and its kind.',
   },
 );
 
@@ -30,51 +39,60 @@ const scale = struct(
   {
     specReplicasPath: field(1, string(), {
       presence: always,
-      description: 'Path of the number wanted, under .spec.',
+      description: 'JSON path of the desired number of replicas, under .spec.',
     }),
     statusReplicasPath: field(2, string(), {
       presence: always,
-      description: 'Path of the number there, under .status.',
+      description: 'JSON path of the observed number of replicas, under .status.',
     }),
-    labelSelectorPath: optional(3, string(), { description: 'Path of a label selector as text.' }),
+    labelSelectorPath: optional(3, string(), {
+      description: 'JSON path of the label selector, as a string, under .spec or .status.',
+    }),
   },
   {
     required: ['specReplicasPath', 'statusReplicasPath'],
-    description: 'How the resource is scaled.',
+    description: 'How the scale subresource maps to fields of the object.',
   },
 );
 
 const subresources = struct(
   'CustomResourceSubresources',
   {
-    status: optional(1, struct('CustomResourceSubresourceStatus', {}, {}), { description: 'Serves /status.' }),
-    scale: optional(2, scale, { description: 'Serves /scale.' }),
+    status: optional(1, struct('CustomResourceSubresourceStatus', {}, {}), {
+      description: 'Enables the /status subresource.',
+    }),
+    scale: optional(2, scale, { description: 'Enables the /scale subresource.' }),
   },
-  { description: 'Subresources of the objects.' },
+  { description: 'Subresources that the objects have.' },
 );
 
 const column = struct(
   'CustomResourceColumnDefinition',
   {
-    name: field(1, string(), { presence: always, description: 'Head of the column.' }),
-    type: field(2, string(), { presence: always, description: 'OpenAPI type of the cells, or date.' }),
-    format: field(3, string(), { description: 'OpenAPI format of the cells.' }),
-    description: field(4, string(), { description: 'What the column shows.' }),
-    priority: field(5, integer32(), { description: 'Above 0 it is shown in wide tables only.' }),
-    jsonPath: field(6, string(), { presence: always, description: 'Path of the cell in the object.' }),
+    name: field(1, string(), { presence: always, description: 'Heading of the column.' }),
+    type: field(2, string(), { presence: always, description: 'OpenAPI type of the values, or date.' }),
+    format: field(3, string(), { description: 'OpenAPI format of the values.' }),
+    description: field(4, string(), { description: 'Description of the column.' }),
+    priority: field(5, integer32(), {
+      description: 'Priority of the column: 0 is always shown, higher values only in wide output.',
+    }),
+    jsonPath: field(6, string(), { presence: always, description: 'JSON path of the value in the object.' }),
   },
   {
     required: ['name', 'type', 'jsonPath'],
-    description: 'A column of tables.',
+    description: 'Additional column of tables.',
   },
 );
 
 const selectableField = struct(
   'SelectableField',
   {
-    jsonPath: field(1, string(), { presence: always, description: 'Path of a string, boolean or integer.' }),
+    jsonPath: field(1, string(), {
+      presence: always,
+      description: 'JSON path of the field, which must be a string, boolean or integer.',
+    }),
   },
-  { required: ['jsonPath'], description: 'A field to select objects by.' },
+  { required: ['jsonPath'], description: 'Field that can be used in field selectors.' },
 );
 
 const version = (jsonSchemaProps: Schema): Schema =>
@@ -82,51 +100,60 @@ const version = (jsonSchemaProps: Schema): Schema =>
     'CustomResourceDefinitionVersion',
     {
       name: field(1, string(), { presence: always, description: 'Name of the version, such as v1.' }),
-      served: field(2, boolean(), { presence: always, description: 'Requests for it are answered.' }),
-      storage: field(3, boolean(), { presence: always, description: 'Objects are stored in it.' }),
-      deprecated: field(7, boolean(), { description: 'Requests get a warning.' }),
-      deprecationWarning: optional(8, string(), { description: 'The warning, instead of the usual one.' }),
+      served: field(2, boolean(), { presence: always, description: 'Whether the version is served.' }),
+      storage: field(3, boolean(), {
+        presence: always,
+        description: 'Whether objects are stored in this version; true for exactly one version.',
+      }),
+      deprecated: field(7, boolean(), {
+        description: 'Whether requests for this version receive a deprecation warning.',
+      }),
+      deprecationWarning: optional(8, string(), {
+        description: 'Text of the deprecation warning; a standard text by default.',
+      }),
       schema: optional(
         4,
         struct(
           'CustomResourceValidation',
-          { openAPIV3Schema: optional(1, jsonSchemaProps, { description: 'Schema of the objects.' }) },
-          { description: 'How objects are checked, pruned and defaulted.' },
+          { openAPIV3Schema: optional(1, jsonSchemaProps, { description: 'OpenAPI v3 schema of the objects.' }) },
+          { description: 'Schema by which objects are validated, pruned and defaulted.' },
         ),
       ),
       subresources: optional(5, subresources),
       additionalPrinterColumns: field(6, list(column, { listType: 'atomic' }), {
-        description: 'What tables show; by default the age.',
+        description: 'Columns of tables; by default the age.',
       }),
       selectableFields: field(9, list(selectableField, { listType: 'atomic' }), {
-        description: 'What field selectors may name.',
+        description: 'Fields that can be used in field selectors.',
       }),
     },
     {
       required: ['name', 'served', 'storage'],
-      description: 'One version of the resource.',
+      description: 'Version of the resource.',
     },
   );
 
 const serviceReference = struct(
   'ServiceReference',
   {
-    namespace: field(1, string(), { presence: always, description: 'Namespace of the service.' }),
-    name: field(2, string(), { presence: always, description: 'Name of the service.' }),
-    path: optional(3, string(), { description: 'Path of the URL.' }),
-    port: optional(4, integer32(), { fills: 443, description: 'Port of the service.' }),
+    namespace: field(1, string(), { presence: always, description: 'Namespace of the Service.' }),
+    name: field(2, string(), { presence: always, description: 'Name of the Service.' }),
+    path: optional(3, string(), { description: 'URL path of the requests.' }),
+    port: optional(4, integer32(), { fills: 443, description: 'Port of the Service.' }),
   },
-  { required: ['namespace', 'name'], description: 'A service.' },
+  { required: ['namespace', 'name'], description: 'Reference to a Service.' },
 );
 
 const clientConfig = struct(
   'WebhookClientConfig',
   {
-    url: optional(3, string(), { description: 'Where the webhook is, as https://host[:port]/path.' }),
-    service: optional(1, serviceReference, { description: 'The service that is the webhook.' }),
-    caBundle: field(2, bytes(), { description: 'PEM of the CAs that its certificate is checked with.' }),
+    url: optional(3, string(), { description: 'URL of the webhook, as https://host[:port]/path.' }),
+    service: optional(1, serviceReference, { description: 'Service that runs the webhook.' }),
+    caBundle: field(2, bytes(), {
+      description: "CA certificates in PEM that the webhook's certificate is verified with.",
+    }),
   },
-  { description: 'How to reach a webhook.' },
+  { description: 'How to connect to a webhook.' },
 );
 
 const conversion = struct(
@@ -134,7 +161,7 @@ const conversion = struct(
   {
     strategy: field(1, string({ go: 'v1.ConversionStrategyType' }), {
       presence: always,
-      description: 'None (only apiVersion changes) or Webhook.',
+      description: 'None (only apiVersion is changed) or Webhook.',
     }),
     webhook: optional(
       2,
@@ -144,12 +171,12 @@ const conversion = struct(
           clientConfig: optional(2, clientConfig),
           conversionReviewVersions: field(3, list(string(), { listType: 'atomic' }), {
             presence: always,
-            description: 'Versions of ConversionReview the webhook reads, best first.',
+            description: 'Versions of ConversionReview that the webhook accepts, in order of preference.',
           }),
         },
         {
           required: ['conversionReviewVersions'],
-          description: 'The webhook that converts.',
+          description: 'Webhook that converts objects.',
         },
       ),
     ),
@@ -165,20 +192,22 @@ const condition = struct(
   {
     type: field(1, string({ go: 'v1.CustomResourceDefinitionConditionType' }), {
       presence: always,
-      description: 'What the condition is about.',
+      description: 'Type of the condition.',
     }),
     status: field(2, string({ go: 'v1.ConditionStatus' }), {
       presence: always,
-      description: 'True, False or Unknown.',
+      description: 'Status of the condition: True, False or Unknown.',
     }),
-    lastTransitionTime: field(3, time(), { presence: always, description: 'When the status last changed.' }),
-    reason: field(4, string(), { description: 'One CamelCase word saying why.' }),
-    message: field(5, string(), { description: 'Details for people.' }),
-    observedGeneration: field(6, integer64(), { description: 'Generation the condition was set for.' }),
+    lastTransitionTime: field(3, time(), { presence: always, description: 'Time of the last change of the status.' }),
+    reason: field(4, string(), { description: 'Reason for the status, as one word in CamelCase.' }),
+    message: field(5, string(), { description: 'Human-readable details.' }),
+    observedGeneration: field(6, integer64(), {
+      description: 'Generation of the object that the condition is based on.',
+    }),
   },
   {
     required: ['type', 'status'],
-    description: 'One aspect of a definition\u2019s state.',
+    description: 'Aspect of the state of a definition.',
   },
 );
 
@@ -187,16 +216,16 @@ const status = struct(
   {
     conditions: field(1, list(condition, { listType: 'map', listMapKeys: ['type'] }), {
       presence: always,
-      description: 'Established, NamesAccepted, Terminating.',
+      description: 'Conditions, such as Established, NamesAccepted and Terminating.',
     }),
-    acceptedNames: field(2, names, { description: 'The names it is served under.' }),
+    acceptedNames: field(2, names, { description: 'Names that the resource is served under.' }),
     storedVersions: field(3, list(string(), { listType: 'atomic' }), {
       presence: always,
-      description: 'Every version objects were ever stored in.',
+      description: 'All versions that objects have ever been stored in.',
     }),
-    observedGeneration: field(4, integer64(), { description: 'Generation the server has seen.' }),
+    observedGeneration: field(4, integer64(), { description: 'Most recent generation that the server has processed.' }),
   },
-  { description: 'What the server makes of a definition.' },
+  { description: 'Observed state of a definition.' },
 );
 
 /** Returns the schema; `prefixes` are those of schema extensions. */
@@ -208,18 +237,18 @@ export const customResourceDefinitionSchema = (prefixes: readonly string[]): Sch
       names: field(3, names),
       scope: field(4, string({ go: 'v1.ResourceScope' }), {
         presence: always,
-        description: 'Cluster or Namespaced.',
+        description: 'Scope of the resource: Cluster or Namespaced.',
       }),
       versions: field(7, list(version(jsonSchemaPropsSchema(prefixes)), { listType: 'atomic' }), {
         presence: always,
-        description: 'All versions.',
+        description: 'Versions of the resource.',
       }),
       conversion: optional(9, conversion),
       preserveUnknownFields: field(10, boolean(), { description: 'Deprecated; must be false.' }),
     },
     {
       required: ['group', 'names', 'scope', 'versions'],
-      description: 'What the resource is.',
+      description: 'Definition of a resource.',
     },
   );
   return struct(
@@ -232,7 +261,7 @@ export const customResourceDefinitionSchema = (prefixes: readonly string[]): Sch
     },
     {
       required: ['spec'],
-      description: 'A resource type that users define; named <plural>.<group>.',
+      description: 'Definition of a custom resource; its name must be <plural>.<group>.',
     },
   );
 };

@@ -29,7 +29,7 @@ export function jsonSchemaPropsSchema(prefixes: readonly string[]): Schema {
   const self: Schema = {
     type: 'object',
     properties,
-    description: 'A JSON schema.',
+    description: 'JSON schema, with extensions of Kubernetes.',
     wire: { go: 'v1.JSONSchemaProps', component: `${apiextensions}.JSONSchemaProps` },
   };
   for (const keyword of [...keywords].sort((a, b) => a.number - b.number)) {
@@ -53,10 +53,10 @@ const union = (go: string, ...alternatives: readonly Schema[]): Schema => ({
 const externalDocs = struct(
   'ExternalDocumentation',
   {
-    description: field(1, string(), { description: 'What is found there.' }),
-    url: field(2, string(), { description: 'Where it is.' }),
+    description: field(1, string(), { description: 'Description of the documentation.' }),
+    url: field(2, string(), { description: 'URL of the documentation.' }),
   },
-  { description: 'Where to read more.' },
+  { description: 'Reference to external documentation.' },
 );
 
 const reason = {
@@ -73,7 +73,7 @@ const rule = struct(
       return [member, field(number, schema, { presence, description })];
     }),
   ),
-  { required: ['rule'], description: 'A rule in CEL.' },
+  { required: ['rule'], description: 'Validation rule in CEL.' },
 );
 
 /** Go's names of types, where the shape does not imply them. */
