@@ -11,10 +11,12 @@ export const objectReference = coreStruct(
     name: field(3, string(), { description: 'Name of the object.' }),
     uid: field(4, string({ go: 'types.UID' }), { description: 'UID of the object.' }),
     apiVersion: field(5, string(), { description: 'API version of the object.' }),
-    resourceVersion: field(6, string(), { description: 'Version of the object that is meant.' }),
-    fieldPath: field(7, string(), { description: 'Part of the object that is meant.' }),
+    resourceVersion: field(6, string(), { description: 'Resource version of the object.' }),
+    fieldPath: field(7, string(), {
+      description: 'Path of the part of the object that is referred to, such as spec.containers{name}.',
+    }),
   },
-  { mapType: 'atomic', description: 'Points at an object.' },
+  { mapType: 'atomic', description: 'Reference to an object.' },
 );
 
 const localName = (description: string): { readonly name: Schema } => ({
@@ -24,7 +26,7 @@ const localName = (description: string): { readonly name: Schema } => ({
 /** core/v1 LocalObjectReference. */
 export const localObjectReference = coreStruct('LocalObjectReference', localName('Name of the object.'), {
   mapType: 'atomic',
-  description: 'Points at an object in the same namespace.',
+  description: 'Reference to an object in the same namespace.',
 });
 
 /** Returns the name member of an object of one kind, for a struct that embeds a LocalObjectReference. */

@@ -3,5 +3,5 @@ import { objectMembers } from '../schema/meta.js';
 
 /** meta/v1 PartialObjectMetadata: any object without the members that belong to its kind. */
 export const partialMetadataSchema = struct('v1.PartialObjectMetadata', objectMembers, {
-  description: 'The metadata of any object.',
+  description: 'Type and metadata of an object, without the rest of it.',
 });

@@ -8,28 +8,28 @@ export const scaleSchema = struct(
   'Scale',
   {
     ...typeMeta,
-    metadata: field(1, objectMeta, { description: 'Names and versions of the object.' }),
+    metadata: field(1, objectMeta, { description: 'Standard object metadata of the scaled object.' }),
     spec: field(
       2,
       struct(
         'ScaleSpec',
-        { replicas: field(1, integer32(), { default: 0, description: 'How many are wanted.' }) },
-        { description: 'How many are wanted.' },
+        { replicas: field(1, integer32(), { default: 0, description: 'Desired number of replicas.' }) },
+        { description: 'Desired number of replicas.' },
       ),
-      { description: 'How many are wanted.' },
+      { description: 'Desired number of replicas.' },
     ),
     status: field(
       3,
       struct(
         'ScaleStatus',
         {
-          replicas: field(1, integer32(), { presence: 'always', description: 'How many there are.' }),
-          selector: field(2, string(), { description: 'Label selector of what is counted.' }),
+          replicas: field(1, integer32(), { presence: 'always', description: 'Observed number of replicas.' }),
+          selector: field(2, string(), { description: 'Label selector of the counted replicas, as a string.' }),
         },
-        { required: ['replicas'], description: 'How many there are.' },
+        { required: ['replicas'], description: 'Observed number of replicas.' },
       ),
-      { description: 'How many there are.' },
+      { description: 'Observed number of replicas.' },
     ),
   },
-  { description: 'How many of something are wanted and there.' },
+  { description: 'Request to scale a resource, and its current scale.' },
 );

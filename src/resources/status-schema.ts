@@ -6,24 +6,30 @@ const struct = structsOf('io.k8s.apimachinery.pkg.apis.meta.v1');
 const statusCause = struct(
   'StatusCause',
   {
-    reason: field(1, string({ go: 'v1.CauseType' }), { description: 'One CamelCase word saying why.' }),
-    message: field(2, string(), { description: 'Details for people.' }),
-    field: field(3, string(), { description: 'Path of the field at fault.' }),
+    reason: field(1, string({ go: 'v1.CauseType' }), {
+      description: 'Reason for the cause, as one word in CamelCase.',
+    }),
+    message: field(2, string(), { description: 'Human-readable details.' }),
+    field: field(3, string(), {
+      description: 'Path of the field that caused the error, such as spec.containers[0].image.',
+    }),
   },
-  { description: 'One of the reasons of a failure.' },
+  { description: 'Single cause of an error.' },
 );
 
 const statusDetails = struct(
   'StatusDetails',
   {
-    name: field(1, string(), { description: 'Name of the object at fault.' }),
-    group: field(2, string(), { description: 'Group of the resource.' }),
-    kind: field(3, string(), { description: 'Resource, or kind where the object is invalid.' }),
+    name: field(1, string(), { description: 'Name of the object that the error is about.' }),
+    group: field(2, string(), { description: 'API group of the resource that the error is about.' }),
+    kind: field(3, string(), { description: 'Resource, or for invalid objects the kind, that the error is about.' }),
     uid: field(6, string({ go: 'types.UID' }), { description: 'UID of the object.' }),
-    causes: field(4, list(statusCause, { listType: 'atomic' }), { description: 'What is wrong, one by one.' }),
-    retryAfterSeconds: field(5, integer32(), { description: 'When to try again.' }),
+    causes: field(4, list(statusCause, { listType: 'atomic' }), {
+      description: 'Causes of the error, such as all fields that are invalid.',
+    }),
+    retryAfterSeconds: field(5, integer32(), { description: 'Seconds after which the request should be retried.' }),
   },
-  { description: 'What a failure is about.' },
+  { description: 'Additional information about an error.' },
 );
 
 /** meta/v1 Status: the answer to every failure and some successes. */
@@ -31,12 +37,16 @@ export const statusSchema = struct(
   'Status',
   {
     ...typeMeta,
-    metadata: field(1, listMeta, { description: 'Version, and the token of an expired list.' }),
-    status: field(2, string(), { description: 'Success or Failure.' }),
-    message: field(3, string(), { description: 'Details for people.' }),
-    reason: field(4, string({ go: 'v1.StatusReason' }), { description: 'One CamelCase word saying why.' }),
-    details: optional(5, statusDetails, { description: 'What it is about.' }),
-    code: field(6, integer32(), { description: 'The HTTP status code.' }),
+    metadata: field(1, listMeta, {
+      description: 'Standard list metadata; for an expired list, with a token to continue with.',
+    }),
+    status: field(2, string(), { description: 'Status of the operation: Success or Failure.' }),
+    message: field(3, string(), { description: 'Human-readable description of the result.' }),
+    reason: field(4, string({ go: 'v1.StatusReason' }), {
+      description: 'Reason for the failure, as one word in CamelCase.',
+    }),
+    details: optional(5, statusDetails, { description: 'Additional information for the reason of the failure.' }),
+    code: field(6, integer32(), { description: 'HTTP status code of the response.' }),
   },
-  { description: 'Outcome of a request that has no other answer.' },
+  { description: 'Result of a request that returns no other object.' },
 );

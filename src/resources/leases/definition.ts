@@ -17,26 +17,32 @@ const leaseSchema = struct(
       struct(
         'LeaseSpec',
         {
-          holderIdentity: optional(1, string(), { description: 'Who holds the lease.' }),
+          holderIdentity: optional(1, string(), { description: 'Identity of the current holder of the lease.' }),
           leaseDurationSeconds: optional(2, integer32(), {
-            description: 'How long others must wait after renewTime before they may take it.',
+            description: 'Seconds after renewTime that other candidates must wait before they may acquire the lease.',
           }),
-          acquireTime: optional(3, microTime(), { description: 'When the holder took the lease.' }),
-          renewTime: optional(4, microTime(), { description: 'When the holder last renewed it.' }),
-          leaseTransitions: optional(5, integer32(), { description: 'How often the holder changed.' }),
+          acquireTime: optional(3, microTime(), {
+            description: 'Time at which the current holder acquired the lease.',
+          }),
+          renewTime: optional(4, microTime(), {
+            description: 'Time at which the current holder last renewed the lease.',
+          }),
+          leaseTransitions: optional(5, integer32(), {
+            description: 'Number of times that the lease has changed holders.',
+          }),
           strategy: optional(6, string({ go: 'v1.CoordinatedLeaseStrategy' }), {
-            description: 'How a coordinated election picks the holder; not kept here.',
+            description: 'Strategy for picking the holder in a coordinated leader election. Not stored by this server.',
           }),
           preferredHolder: optional(7, string(), {
-            description: 'Who should be given the lease in a coordinated election; not kept here.',
+            description: 'Preferred holder in a coordinated leader election. Not stored by this server.',
           }),
         },
-        { description: 'Who holds a lease, and for how long.' },
+        { description: 'Holder and term of a lease.' },
       ),
-      { description: 'Who holds the lease, and for how long.' },
+      { description: 'Holder and term of the lease.' },
     ),
   },
-  { description: 'A claim that one holder has for a time.' },
+  { description: 'Lock that one holder at a time has for a limited period, for example in leader election.' },
 );
 
 /** Drops, without a warning, the fields of coordinated leader election, which is not enabled. */

@@ -18,19 +18,19 @@ const condition = coreStruct(
   {
     type: field(1, string({ go: 'v1.NamespaceConditionType' }), {
       presence: 'always',
-      description: 'What the condition is about.',
+      description: 'Type of the condition.',
     }),
     status: field(2, string({ go: 'v1.ConditionStatus' }), {
       presence: 'always',
-      description: 'True, False or Unknown.',
+      description: 'Status of the condition: True, False or Unknown.',
     }),
-    lastTransitionTime: field(4, time(), { presence: 'always', description: 'When the status last changed.' }),
-    reason: field(5, string(), { description: 'One CamelCase word saying why.' }),
-    message: field(6, string(), { description: 'Details for people.' }),
+    lastTransitionTime: field(4, time(), { presence: 'always', description: 'Time of the last change of the status.' }),
+    reason: field(5, string(), { description: 'Reason for the status, as one word in CamelCase.' }),
+    message: field(6, string(), { description: 'Human-readable details.' }),
   },
   {
     required: ['type', 'status'],
-    description: 'One aspect of a namespace\u2019s state.',
+    description: 'Aspect of the state of a namespace.',
   },
 );
 
@@ -44,12 +44,12 @@ const namespaceSchema = coreStruct(
         'NamespaceSpec',
         {
           finalizers: field(1, list(string({ go: 'v1.FinalizerName' }), { listType: 'atomic' }), {
-            description: 'Names that must be removed before the namespace goes.',
+            description: 'Finalizers that must be removed before the namespace is deleted.',
           }),
         },
-        { description: 'What holds a namespace.' },
+        { description: 'Specification of a namespace.' },
       ),
-      { description: 'What holds the namespace.' },
+      { description: 'Specification of the namespace.' },
     ),
     status: field(
       3,
@@ -58,16 +58,18 @@ const namespaceSchema = coreStruct(
         {
           phase: field(1, string({ go: 'v1.NamespacePhase' }), {
             enum: ['Active', 'Terminating'],
-            description: 'Where in its life the namespace is.',
+            description: 'Phase of the lifecycle: Active or Terminating.',
           }),
-          conditions: field(2, listMap(condition, ['type']), { description: 'How far the deletion has come.' }),
+          conditions: field(2, listMap(condition, ['type']), {
+            description: 'Conditions that show the progress of a deletion.',
+          }),
         },
-        { description: 'State of a namespace.' },
+        { description: 'Observed state of a namespace.' },
       ),
-      { description: 'State of the namespace.' },
+      { description: 'Observed state of the namespace.' },
     ),
   },
-  { description: 'A space for names.' },
+  { description: 'Scope in which names of objects are unique.' },
 );
 
 const validateFinalizer = (name: string, path: string): readonly Violation[] => [
