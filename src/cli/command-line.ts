@@ -38,9 +38,12 @@ export async function runCommandLine(argv: readonly string[]): Promise<number> {
 }
 
 const logLevel = (): Option =>
-  new Option('--log-level <level>', 'least level to log; default: info').choices(['debug', 'info', 'warn', 'error']);
+  new Option('--log-level <level>', 'lowest level to log; default: info').choices(['debug', 'info', 'warn', 'error']);
 const logFormat = (): Option =>
-  new Option('--log-format <format>', 'default: pretty on a terminal').choices(['pretty', 'json']);
+  new Option('--log-format <format>', 'log format; default: pretty on a terminal, otherwise json').choices([
+    'pretty',
+    'json',
+  ]);
 
 function addServe(program: Command): void {
   program
@@ -108,11 +111,11 @@ function addCertificates(program: Command): void {
   program
     .command('certificates')
     .description('list issued certificates, those that expire first at the top')
-    .option('--kubeconfig <file>', 'server and identity to use; default: as kubectl does')
+    .option('--kubeconfig <file>', 'server and identity to use; default: those that kubectl uses')
     .option('--signer <name>', 'only those of this signer')
     .option('--requester <name>', 'only those requested by this user')
     .option('--name <text>', 'only those with this common name or alternative name')
-    .option('--expires-within <period>', 'only those that expire within 30d, 12h, 45m', readPeriod)
+    .option('--expires-within <period>', 'only those that expire within this time, such as 30d, 12h or 45m', readPeriod)
     .option('--expired', 'include expired ones')
     .addOption(new Option('--output <format>', 'output format').choices(['table', 'json']).default('table'))
     .addOption(
@@ -139,7 +142,7 @@ function addCa(program: Command): void {
   const ca = program.command('ca').description('manage certificate authorities that Kedge keeps in Secrets');
   ca.command('status')
     .description('show each CA and the state of its rotation')
-    .option('--kubeconfig <file>', 'server and identity to use; default: as kubectl does')
+    .option('--kubeconfig <file>', 'server and identity to use; default: those that kubectl uses')
     .action(async (flags: { readonly kubeconfig?: string }) => {
       const { caStatus } = await import('./ca.js');
       await caStatus(flags);
@@ -147,7 +150,7 @@ function addCa(program: Command): void {
   ca.command('rotate')
     .description('replace a CA: its successor is announced now and signs once clients have had time to trust it')
     .argument('<secret>', 'namespace/name of its Secret', readObjectName('a Secret'))
-    .option('--kubeconfig <file>', 'server and identity to use; default: as kubectl does')
+    .option('--kubeconfig <file>', 'server and identity to use; default: those that kubectl uses')
     .action(async (secret: ObjectName, flags: { readonly kubeconfig?: string }) => {
       const { rotateCa } = await import('./ca.js');
       await rotateCa(secret, flags);

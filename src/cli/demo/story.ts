@@ -288,5 +288,5 @@ function tellCertificate(facts: CertificateFacts, narrator: Narrator): void {
   narrator.fact('certificate', `${facts.subject}, for ${facts.purposes.join(' and ')}`);
   narrator.fact('valid', `${facts.notBefore.toISOString()} to ${facts.notAfter.toISOString()}`);
   narrator.fact('serial', facts.serial);
-  narrator.fact('verified', `signed by ${facts.issuer}, as published; the key is ours`);
+  narrator.fact('verified', `signed by ${facts.issuer}, as published; the key matches`);
 }
